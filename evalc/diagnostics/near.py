@@ -1,0 +1,35 @@
+"""From a misspelt name and the known ones to the nearest of them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from difflib import get_close_matches
+
+
+def nearest(name: str, known: Iterable[str]) -> str | None:
+    """The known name that `name` was probably meant to be, or None when none is near.
+
+    Case and the difference between `-`, `_`, a space and camelCase are overlooked.
+    """
+    if len(name) > 80:
+        return None
+    by_fold: dict[str, str] = {}
+    for candidate in known:
+        by_fold.setdefault(_fold(candidate), candidate)
+    matches = get_close_matches(_fold(name), by_fold, n=1, cutoff=0.7)
+    return by_fold[matches[0]] if matches else None
+
+
+def did_you_mean(name: str, known: Iterable[str]) -> str:
+    """`did you mean X?` in the catalogue's form, or an empty text."""
+    near = nearest(name, known)
+    return f"did you mean `{near}`?" if near is not None else ""
+
+
+def listed(names: Iterable[str]) -> str:
+    """The names in backticks, with commas: `a`, `b`, `c`."""
+    return ", ".join(f"`{name}`" for name in names)
+
+
+def _fold(name: str) -> str:
+    return name.lower().replace("-", "").replace("_", "").replace(" ", "")

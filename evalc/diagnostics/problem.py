@@ -1,0 +1,114 @@
+"""From a finding and a place to a problem; from many problems to one sorted list."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import ClassVar, Literal, NamedTuple, final
+
+import msgspec
+
+from evalc.source import Position, Source, Span
+
+Severity = Literal["error", "warning"]
+
+
+class Finding(msgspec.Struct, frozen=True, kw_only=True):
+    """What is wrong, apart from where: the base of every entry of the catalogue.
+
+    A subclass is one code. Its fields are what was found, its docstring is what `evalc explain CODE` prints:
+    a summary line, why it matters, and two indented blocks headed `Example:` and `Cure:`. An example is the text
+    of an eval file that yields exactly this code; the cure is the same file put right.
+    """
+
+    code: ClassVar[str]
+    severity: ClassVar[Severity] = "error"
+
+    def message(self) -> str:
+        """A plain sentence that says what was found, without a full stop."""
+        raise NotImplementedError
+
+    def label(self) -> str:
+        """A few words that stand beside the caret underline (`did you mean ...?`); may be empty."""
+        return ""
+
+    def help(self) -> str:
+        """What to do about it, a sentence or a list of what is allowed; may be empty."""
+        return ""
+
+
+class Fault(NamedTuple):
+    """A finding inside a text that does not know which file it stands in: offsets count from that text's start."""
+
+    start: int
+    end: int
+    finding: Finding
+
+
+@final
+class Problem(msgspec.Struct, frozen=True, kw_only=True):
+    """A finding at its place in a source."""
+
+    source: Source
+    span: Span
+    finding: Finding
+    severity: Severity
+
+    @property
+    def code(self) -> str:
+        """The stable code, such as `EV203`."""
+        return self.finding.code
+
+    @property
+    def start(self) -> Position:
+        """Line and column of the first character."""
+        return self.source.position(self.span.start)
+
+    @property
+    def end(self) -> Position:
+        """Line and column just behind the last character."""
+        return self.source.position(self.span.end)
+
+    def __str__(self) -> str:
+        line, column = self.start
+        return f"{self.source.name}:{line}:{column}: {self.severity}[{self.code}]: {self.finding.message()}"
+
+
+@final
+class Diagnostics:
+    """A growing collection of problems, read in the order of their files, lines and columns.
+
+    Args:
+        strict: make an error of the warnings that `--strict` speaks of (the EV5xx family: checks that cannot fail).
+    """
+
+    def __init__(self, *, strict: bool = False) -> None:
+        self._problems: dict[tuple[str, int, int, Finding], Problem] = {}
+        self._strict = strict
+
+    def add(self, source: Source, span: Span, finding: Finding) -> None:
+        """Record a finding at a place; the same finding at the same place is recorded once."""
+        severity: Severity = finding.severity
+        if self._strict and finding.code.startswith("EV5"):
+            severity = "error"
+        problem = Problem(source=source, span=span, finding=finding, severity=severity)
+        self._problems.setdefault((source.name, span.start, span.end, finding), problem)
+
+    def add_faults(self, source: Source, base: int, faults: Iterable[Fault]) -> None:
+        """Record faults whose offsets count from `base` in the source."""
+        for fault in faults:
+            self.add(source, Span(base + fault.start, base + fault.end), fault.finding)
+
+    @property
+    def has_errors(self) -> bool:
+        """Whether any problem is an error."""
+        return any(problem.severity == "error" for problem in self._problems.values())
+
+    def __len__(self) -> int:
+        return len(self._problems)
+
+    def __iter__(self) -> Iterator[Problem]:
+        return iter(sorted(self._problems.values(), key=_order))
+
+
+def _order(problem: Problem) -> tuple[str, int, int, str, str]:
+    return (problem.source.name, *problem.span, problem.code, problem.finding.message())

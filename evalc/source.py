@@ -1,0 +1,72 @@
+"""From a text to places in it: `Source` is one input text, `Span` a stretch of it, `Position` what a person reads."""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from functools import cached_property
+from typing import NamedTuple, final
+
+
+class Span(NamedTuple):
+    """A half-open stretch `[start, end)` of a source text, in code points from its beginning."""
+
+    start: int
+    end: int
+
+
+class Position(NamedTuple):
+    """A place as editors show it: line and column, both counted from 1, columns in code points."""
+
+    line: int
+    column: int
+
+
+@final
+class Source:
+    """One input text and the name it goes by in messages (a path as the user wrote it, or `<stdin>`).
+
+    The text is what follows the byte order mark, if there is one. Lines end at LF, CRLF or CR, as YAML and
+    editors count them.
+    """
+
+    def __init__(self, name: str, text: str) -> None:
+        self.name = name
+        self.text = text
+
+    def __repr__(self) -> str:
+        return f"Source({self.name!r}, {len(self.text)} characters)"
+
+    @cached_property
+    def _line_starts(self) -> list[int]:
+        starts = [0]
+        at = 0
+        for line in self.text.splitlines(keepends=True) if _only_newlines(self.text) else _lines(self.text):
+            at += len(line)
+            if line[-1] in "\r\n":
+                starts.append(at)
+        return starts
+
+    def position(self, offset: int) -> Position:
+        """The line and column of `offset`; offsets outside the text are clamped to it."""
+        offset = min(max(offset, 0), len(self.text))
+        line = bisect_right(self._line_starts, offset)
+        return Position(line, offset - self._line_starts[line - 1] + 1)
+
+    def line(self, number: int) -> str:
+        """The text of line `number` (from 1) without its line ending; empty when there is no such line."""
+        if not 1 <= number <= len(self._line_starts):
+            return ""
+        start = self._line_starts[number - 1]
+        end = self._line_starts[number] if number < len(self._line_starts) else len(self.text)
+        return self.text[start:end].rstrip("\r\n")
+
+
+def _only_newlines(text: str) -> bool:
+    """Whether `str.splitlines` cuts this text at LF, CR and CRLF alone."""
+    return not any(mark in text for mark in "\v\f\x1c\x1d\x1e\x85\u2028\u2029")
+
+
+def _lines(text: str) -> list[str]:
+    import re  # noqa: PLC0415 - only texts with exotic separators come here
+
+    return [line for line in re.findall(r"[^\r\n]*(?:\r\n|\r|\n)?", text) if line]
