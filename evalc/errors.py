@@ -1,0 +1,65 @@
+"""The exceptions that evalc raises: broken promises of the world or of a caller, never mistakes in an eval file.
+
+    EvalcError
+    +-- UsageError               what was asked for cannot be done: exit code 2, nothing was run
+    +-- SourceError              the eval files have errors; carries the problems: exit code 2
+    +-- AgentError               the agent broke: the case ends in `error`
+        +-- AgentTimeout         no complete answer in time: the case ends in `failed` (contract, timeoutMs)
+        +-- AgentUnavailable     no connection, or an answer that says "not now"
+        +-- AgentProtocolError   an answer that is not of the agreed shape; carries the body, shortened
+
+A mistake in an eval file is a value, a `Problem`; `SourceError` only carries them out of the Python API.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from evalc.diagnostics.problem import Problem
+
+
+class EvalcError(Exception):
+    """The base of everything that evalc raises on purpose."""
+
+
+class UsageError(EvalcError):
+    """What was asked for cannot be done; the message says what to ask instead."""
+
+
+class SourceError(EvalcError):
+    """The eval files have errors, and nothing was run.
+
+    Attributes:
+        problems: every problem found, warnings included, in the order of files and lines.
+    """
+
+    def __init__(self, problems: Sequence[Problem]) -> None:
+        self.problems = tuple(problems)
+        errors = [problem for problem in self.problems if problem.severity == "error"]
+        super().__init__("\n".join(map(str, errors)))
+
+
+class AgentError(EvalcError):
+    """The agent broke."""
+
+
+class AgentTimeout(AgentError):
+    """The agent gave no complete answer in time."""
+
+
+class AgentUnavailable(AgentError):
+    """The agent could not be reached, or said that it cannot answer now."""
+
+
+class AgentProtocolError(AgentError):
+    """The agent answered something that is not of the agreed shape.
+
+    Attributes:
+        body: what it answered, shortened; empty when there was nothing.
+    """
+
+    def __init__(self, message: str, body: str = "") -> None:
+        super().__init__(f"{message}: {body}" if body else message)
+        self.body = body

@@ -1,0 +1,92 @@
+"""From a case's `expect` to the assertions it makes, in the contract's order: the one table of fields and checks.
+
+The runtime evaluates what `assertions` yields; the compiler lowers checks to fields by the same correspondence and
+reads them back with it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from evalc.model import checks as c
+from evalc.model.case import Case, Expect
+
+
+class Assertion(NamedTuple):
+    """One checked value: its JSON pointer from the case's root, the name its failures begin with, and the check."""
+
+    at: str
+    field: str
+    check: c.Check
+
+
+def assertions(expect: Expect) -> Iterator[Assertion]:
+    """Every assertion of `expect`, in the order in which a runner evaluates them (contract, Assertion Execution)."""
+    for field, check in _single_fields_of_tools(expect):
+        yield Assertion(f"/expect/{field}", field, check)
+    for index, entry in enumerate(expect.tool_params or ()):
+        check = c.ToolParam(tool=entry.tool, param_name=entry.param_name, assertion=entry.assertion, value=entry.value)
+        yield Assertion(f"/expect/toolParams/{index}", "toolParams", check)
+    if expect.no_tool_errors:
+        yield Assertion("/expect/noToolErrors", "noToolErrors", c.NoToolErrors())
+    if expect.response_non_empty:
+        yield Assertion("/expect/responseNonEmpty", "responseNonEmpty", c.NonEmpty())
+    for index, value in enumerate(expect.response_contains or ()):
+        yield Assertion(f"/expect/responseContains/{index}", "responseContains", c.Contains(value=value))
+    for index, group in enumerate(expect.response_contains_any or ()):
+        yield Assertion(f"/expect/responseContainsAny/{index}", "responseContainsAny", c.ContainsAny(values=group))
+    for index, value in enumerate(expect.response_not_contains or ()):
+        yield Assertion(f"/expect/responseNotContains/{index}", "responseNotContains", c.NotContains(value=value))
+    for index, pattern in enumerate(expect.response_matches or ()):
+        yield Assertion(f"/expect/responseMatches/{index}", "responseMatches", c.Regex(pattern=pattern))
+    for field, check in _limits(expect):
+        yield Assertion(f"/expect/{field}", field, check)
+    for index, check in enumerate(expect.checks or ()):
+        yield Assertion(f"/expect/checks/{index}", type_name(check), check)
+
+
+def _single_fields_of_tools(expect: Expect) -> Iterator[tuple[str, c.Check]]:
+    if expect.tools_called is not None:
+        yield "toolsCalled", c.ToolsCalled(names=expect.tools_called)
+    if expect.tools_acceptable is not None:
+        yield "toolsAcceptable", c.ToolsAcceptable(sets=expect.tools_acceptable)
+    if expect.tools_not_called is not None:
+        yield "toolsNotCalled", c.ToolsNotCalled(names=expect.tools_not_called)
+
+
+def _limits(expect: Expect) -> Iterator[tuple[str, c.Check]]:
+    """The fields that hold one limit each; a limit of 0 asserts nothing."""
+    if expect.max_latency_ms:
+        yield "maxLatencyMs", c.Latency(max=expect.max_latency_ms)
+    if expect.max_tokens:
+        yield "maxTokens", c.Tokens(max=expect.max_tokens)
+    if expect.min_length:
+        yield "minLength", c.Length(min=expect.min_length)
+    if expect.max_length:
+        yield "maxLength", c.Length(max=expect.max_length)
+    if expect.json_valid:
+        yield "jsonValid", c.Json()
+    if expect.required_keys:
+        fields = tuple(c.RequiredField(path=key) for key in expect.required_keys)
+        yield "requiredKeys", c.Structure(fields=fields)
+    if expect.min_tool_calls:
+        yield "minToolCalls", c.ToolCount(min=expect.min_tool_calls)
+    if expect.max_tool_calls:
+        yield "maxToolCalls", c.ToolCount(max=expect.max_tool_calls)
+    if expect.max_cost:
+        yield "maxCost", c.Cost(max=expect.max_cost)
+
+
+PAIRS = (("minLength", "maxLength"), ("minToolCalls", "maxToolCalls"))
+"""Fields that are the two bounds of one check, unless a criterion links them apart."""
+
+
+def type_name(check: c.Check) -> str:
+    """The check's `type`, as authors write it."""
+    return str(check.__struct_config__.tag)
+
+
+def asserts_nothing(case: Case) -> bool:
+    """Whether nothing about the case could ever fail: no assertion, no rubric and no expected text."""
+    return next(assertions(case.expect), None) is None and not case.rubric and not case.expected

@@ -1,0 +1,147 @@
+"""The compiled eval file: an envelope of metadata and cases, field by field as the case model document has it.
+
+evalc's own fields are additions that a runner of the contract may ignore. Absent fields are not written; `null`
+in an optional field is read as absent.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Literal
+
+import msgspec
+
+from evalc.model.checks import Check, ParamAssertion
+
+Tier = Literal["golden", "labeled", "regression", "rubric"]
+Difficulty = Literal["straightforward", "ambiguous", "edge", "regression"]
+
+
+class _Record(
+    msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, forbid_unknown_fields=True, rename="camel"
+):
+    """The common settings of the records of a compiled file."""
+
+
+class ToolParamExpectation(_Record, frozen=True, kw_only=True):
+    """An entry of `toolParams` (contract, 2. toolParams)."""
+
+    tool: str
+    param_name: str
+    assertion: ParamAssertion
+    value: str | tuple[str, ...] | None = None
+
+
+class Expect(_Record, frozen=True, kw_only=True):
+    """What a case asserts, in the contract's order; evalc's own fields follow `maxTokens`.
+
+    A limit of 0 and a `false` assert nothing (the contract's truthiness); `toolsCalled: []` asserts that no tool
+    was called.
+    """
+
+    tools_called: tuple[str, ...] | None = None
+    tools_acceptable: tuple[tuple[str, ...], ...] | None = None
+    tools_not_called: tuple[str, ...] | None = None
+    tool_params: tuple[ToolParamExpectation, ...] | None = None
+    no_tool_errors: bool | None = None
+    response_non_empty: bool | None = None
+    response_contains: tuple[str, ...] | None = None
+    response_contains_any: tuple[tuple[str, ...], ...] | None = None
+    response_not_contains: tuple[str, ...] | None = None
+    response_matches: tuple[str, ...] | None = None
+    max_latency_ms: int | float | None = None
+    max_tokens: int | float | None = None
+    min_length: int | None = None
+    max_length: int | None = None
+    json_valid: bool | None = None
+    required_keys: tuple[str, ...] | None = None
+    min_tool_calls: int | None = None
+    max_tool_calls: int | None = None
+    max_cost: int | float | None = None
+    checks: tuple[Check, ...] | None = None
+
+
+class Message(_Record, frozen=True, kw_only=True):
+    """One message of a conversation, for chat agents."""
+
+    role: Literal["system", "user", "assistant"]
+    content: str
+
+
+class Input(_Record, frozen=True, kw_only=True):
+    """What is sent to the agent. `inputs` are the variables that the message was made from."""
+
+    message: str
+    messages: tuple[Message, ...] | None = None
+    inputs: dict[str, Any] | None = None
+
+
+class CheckLink(_Record, frozen=True, kw_only=True):
+    """A check of a criterion: JSON pointers from the case's root to its assertions, which pass together."""
+
+    at: tuple[str, ...]
+    weight: int | float = 1
+
+
+class Criterion(_Record, frozen=True, kw_only=True):
+    """A weighted criterion. In a case, `checks` are the ones linked to it."""
+
+    name: str
+    weight: int | float = 1
+    description: str | None = None
+    checks: tuple[CheckLink, ...] | None = None
+
+
+class RubricDimension(_Record, frozen=True, kw_only=True):
+    """One dimension that a judge scores (case model, RubricEvalCase)."""
+
+    dimension: str
+    max_score: int | float = 1
+    criteria: str = ""
+    min_score: int | float | None = None
+
+
+class Case(_Record, frozen=True, kw_only=True):
+    """One eval case of any tier (case model: GoldenEvalCase, LabeledEvalCase, RegressionEvalCase, RubricEvalCase)."""
+
+    id: str
+    description: str
+    difficulty: Difficulty | None = None
+    created_at: str | None = None
+    bug_ref: str | None = None
+    input: Input
+    stubs: dict[str, Any] | None = None
+    max_turns: int | None = None
+    expect: Expect = msgspec.field(default_factory=Expect)
+    reference_data: dict[str, Any] | None = None
+    rubric: tuple[RubricDimension, ...] | None = None
+    expected: str | None = None
+    criteria: tuple[Criterion, ...] | None = None
+    unlinked: tuple[CheckLink, ...] | None = None
+    threshold: int | float | None = None
+    tags: tuple[str, ...] | None = None
+
+
+class Metadata(_Record, frozen=True, kw_only=True):
+    """The envelope's metadata (contract, Staleness Checks), and evalc's own `criteria` and `requires`.
+
+    `description_hash` is `sha256(description)[0:12]`. `requires` names the assertions that a runner which knows
+    only the contract would not check.
+    """
+
+    tool_name: str
+    tier: Tier
+    tool_version: str | None = None
+    description_hash: str | None = None
+    description: str | None = None
+    registry_size: int | None = None
+    generated_by: str | None = None
+    criteria: tuple[Criterion, ...] | None = None
+    threshold: int | float | None = None
+    requires: tuple[str, ...] | None = None
+
+
+class Envelope(_Record, frozen=True, kw_only=True):
+    """A whole compiled file, in memory."""
+
+    metadata: Metadata
+    cases: tuple[Case, ...]

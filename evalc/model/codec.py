@@ -1,0 +1,53 @@
+"""From records of the model to bytes of JSON and back: one canonical form, the same on every machine."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+import msgspec
+
+from evalc.model.case import Case, Envelope, Metadata
+
+_encoder = msgspec.json.Encoder()
+
+
+def to_json(record: Any) -> bytes:
+    """The record as one line of JSON, UTF-8, fields in the order of the model, without a line end."""
+    return _encoder.encode(record)
+
+
+def to_pretty_json(record: Any) -> bytes:
+    """The record as indented JSON with a line end, for files that people read."""
+    return msgspec.json.format(_encoder.encode(record), indent=2) + b"\n"
+
+
+def encode_envelope(metadata: Metadata, cases: Iterable[Case]) -> Iterator[bytes]:
+    """The bytes of a compiled file, streamed: metadata, then a case at a time, indented by two."""
+    yield b'{\n  "metadata": ' + _indented(metadata) + b',\n  "cases": ['
+    separator = b"\n    "
+    for case in cases:
+        yield separator + _indented(case, depth=4)
+        separator = b",\n    "
+    yield b"]\n}\n" if separator == b"\n    " else b"\n  ]\n}\n"
+
+
+def _indented(record: Any, depth: int = 2) -> bytes:
+    pretty = msgspec.json.format(_encoder.encode(record), indent=2)
+    return pretty.replace(b"\n", b"\n" + b" " * depth)
+
+
+def decode_envelope(data: bytes) -> Envelope:
+    """Read a compiled file that is known to be valid.
+
+    Raises:
+        msgspec.ValidationError: when a field is missing, unknown or of the wrong type.
+        msgspec.DecodeError: when it is not JSON.
+    """
+    return msgspec.json.decode(data, type=Envelope)
+
+
+def short_hash(data: bytes | str) -> str:
+    """`sha256(data)[0:12]`, the contract's hash of descriptions and eval files."""
+    return hashlib.sha256(data.encode() if isinstance(data, str) else data).hexdigest()[:12]

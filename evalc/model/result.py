@@ -1,0 +1,141 @@
+"""What a run writes: EvalSuiteResult and EvalCaseResult as the contract has them (Output Format), and evalc's own keys."""
+
+from __future__ import annotations
+
+from typing import Any, Literal
+
+import msgspec
+
+from evalc.model.suite import Place
+
+Status = Literal["passed", "failed", "error", "unverified"]
+Outcome = Literal["passed", "failed", "skipped", "error"]
+ScoredBy = Literal["linked", "unlinked", "judge"]
+
+
+class _Result(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
+    """The common settings of result records: every key is always written."""
+
+
+class AssertionResult(_Result, frozen=True, kw_only=True, omit_defaults=True):
+    """One assertion that was reached. `at` is its JSON pointer from the case's root; `message` says why not passed."""
+
+    at: str
+    outcome: Outcome
+    message: str | None = None
+    place: Place | None = None
+
+
+class CriterionResult(_Result, frozen=True, kw_only=True):
+    """A criterion's score in one case: 0 to 1, or null where nothing scored it."""
+
+    name: str
+    weight: int | float
+    score: float | None
+    scored_by: ScoredBy | None
+
+
+class CaseDetails(_Result, frozen=True, kw_only=True):
+    """The contract's `details`, the response and the tool calls as they came (secrets struck out)."""
+
+    tools_called: tuple[str, ...] = ()
+    response_length: int = 0
+    skipped_tokens: tuple[str, ...] = ()
+    response: str | None = None
+    tool_calls: tuple[dict[str, Any], ...] = ()
+
+
+class CaseResult(_Result, frozen=True, kw_only=True):
+    """The result of one case. `passed` is true for the statuses passed and unverified."""
+
+    id: str
+    description: str
+    passed: bool
+    status: Status
+    duration_ms: float
+    assertions_run: int
+    assertions_skipped: int
+    score: float | None
+    criteria: tuple[CriterionResult, ...] = ()
+    error: str | msgspec.UnsetType = msgspec.UNSET
+    details: CaseDetails
+    assertions: tuple[AssertionResult, ...] = ()
+    place: Place | msgspec.UnsetType = msgspec.UNSET
+
+
+class CriterionSummary(_Result, frozen=True, kw_only=True):
+    """A criterion's mean over the cases that scored it: `cases` of `of`."""
+
+    name: str
+    weight: int | float
+    score: float | None
+    cases: int
+    of: int
+
+
+class Summary(_Result, frozen=True, kw_only=True):
+    """A suite's totals. passed + failed = totalCases; `errors` and `unverified` are counted within them."""
+
+    total_cases: int
+    passed: int
+    failed: int
+    skipped_assertions: int
+    total_duration_ms: float
+    estimated_cost_usd: float | msgspec.UnsetType = msgspec.UNSET
+    errors: int
+    unverified: int
+    score: float | None
+    scored_weight: float | None
+    criteria: tuple[CriterionSummary, ...] = ()
+
+
+class ResultMetadata(_Result, frozen=True, kw_only=True):
+    """The state at run time, for staleness (contract, metadata). Null where no tool registry told it."""
+
+    tool_version: str | None
+    description_hash: str | None
+    registry_size: int | None
+    eval_file_hash: str
+
+
+class SuiteResult(_Result, frozen=True, kw_only=True):
+    """EvalSuiteResult: the outcome of one suite, every key of the contract."""
+
+    run_id: str
+    timestamp: str
+    tier: str
+    tool_name: str
+    agent_endpoint: str
+    metadata: ResultMetadata
+    staleness_warnings: tuple[str, ...]
+    cases: tuple[CaseResult, ...]
+    summary: Summary
+    baseline_run_id: str | None
+    regressions: tuple[str, ...]
+    new_passes: tuple[str, ...]
+    stale: bool
+    warnings: tuple[str, ...] = ()
+
+
+class RunSummary(_Result, frozen=True, kw_only=True):
+    """The totals of a whole run."""
+
+    suites: int
+    total_cases: int
+    passed: int
+    failed: int
+    errors: int
+    unverified: int
+    skipped_assertions: int
+    total_duration_ms: float
+    score: float | None
+    regressions: int
+    new_passes: int
+
+
+class RunResult(_Result, frozen=True, kw_only=True):
+    """All suites of a run under their shared run id."""
+
+    run_id: str
+    suites: tuple[SuiteResult, ...]
+    summary: RunSummary

@@ -1,0 +1,76 @@
+"""What an agent is: something that, opened once a worker, turns a request into an answer."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from contextlib import AbstractAsyncContextManager
+from typing import Any, Literal, Protocol
+
+import msgspec
+
+ToolMode = Literal["executed", "stubbed", "routing"]
+
+
+class ToolCall(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
+    """One tool call (contract, ToolCallRecord). `success` is None where the agent did not say."""
+
+    name: str
+    success: bool | None = None
+    duration_ms: float | None = None
+    params: dict[str, Any] = {}
+
+
+class Usage(msgspec.Struct, frozen=True, kw_only=True, rename="camel", omit_defaults=True):
+    """What an answer used, where the agent says so; tokens as the provider counts them."""
+
+    input_tokens: int | None = None
+    output_tokens: int | None = None
+    cost_usd: float | None = None
+
+
+class AgentRequest(msgspec.Struct, frozen=True, kw_only=True):
+    """What a case sends: the message and, for agents that want them, the case's other inputs."""
+
+    message: str
+    messages: tuple[Mapping[str, str], ...] = ()
+    stubs: dict[str, Any] | None = None
+    max_turns: int = 5
+
+
+class AgentResponse(msgspec.Struct, frozen=True, kw_only=True):
+    """The agent's answer (contract, AgentResponse), without its duration, which the runner measures.
+
+    `tool_mode` says what noToolErrors means for it: tools were executed, stubbed by the case, or only chosen.
+    """
+
+    response: str
+    tool_calls: tuple[ToolCall, ...] = ()
+    usage: Usage | None = None
+    tool_mode: ToolMode = "executed"
+
+
+class Session(Protocol):
+    """An opened agent: answers one request at a time."""
+
+    async def send(self, request: AgentRequest) -> AgentResponse:
+        """Answer a request.
+
+        The caller bounds the time by cancelling; an agent cleans up after itself when cancelled.
+
+        Raises:
+            AgentError: when there is no usable answer; its message is what the result says.
+        """
+        ...
+
+
+class Agent(Protocol):
+    """An agent: a name for results, and sessions, one a worker, so that a worker keeps its connection."""
+
+    @property
+    def endpoint(self) -> str:
+        """What results call it (contract, `agentEndpoint`): a URL without credentials, or the agent's spec."""
+        ...
+
+    def session(self) -> AbstractAsyncContextManager[Session]:
+        """Open a session; closing it frees what it holds."""
+        ...
