@@ -93,10 +93,10 @@ class Diagnostics:
         problem = Problem(source=source, span=span, finding=finding, severity=severity)
         self._problems.setdefault((source.name, span.start, span.end, finding), problem)
 
-    def add_faults(self, source: Source, base: int, faults: Iterable[Fault]) -> None:
-        """Record faults whose offsets count from `base` in the source."""
-        for fault in faults:
-            self.add(source, Span(base + fault.start, base + fault.end), fault.finding)
+    def extend(self, problems: Iterable[Problem]) -> None:
+        """Record problems that were collected elsewhere."""
+        for problem in problems:
+            self.add(problem.source, problem.span, problem.finding)
 
     @property
     def has_errors(self) -> bool:

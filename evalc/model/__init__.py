@@ -1,1 +1,1 @@
-"""The JSON case model: what a compiled eval file holds and what a run writes, as typed records. Knows nothing else of ours."""
+"""The JSON case model: what a compiled file holds and what a run writes. Knows nothing else of ours."""

@@ -1,4 +1,4 @@
-"""What a run writes: EvalSuiteResult and EvalCaseResult as the contract has them (Output Format), and evalc's own keys."""
+"""What a run writes: EvalSuiteResult and EvalCaseResult as the contract has them, and evalc's own keys."""
 
 from __future__ import annotations
 
@@ -36,13 +36,17 @@ class CriterionResult(_Result, frozen=True, kw_only=True):
 
 
 class CaseDetails(_Result, frozen=True, kw_only=True):
-    """The contract's `details`, the response and the tool calls as they came (secrets struck out)."""
+    """The contract's `details`, the response and the tool calls as they came (secrets struck out).
+
+    `usage` is what the agent says it used: `inputTokens`, `outputTokens`, `costUsd`, each where known.
+    """
 
     tools_called: tuple[str, ...] = ()
     response_length: int = 0
     skipped_tokens: tuple[str, ...] = ()
     response: str | None = None
     tool_calls: tuple[dict[str, Any], ...] = ()
+    usage: dict[str, int | float] | msgspec.UnsetType = msgspec.UNSET
 
 
 class CaseResult(_Result, frozen=True, kw_only=True):

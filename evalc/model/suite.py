@@ -1,4 +1,4 @@
-"""What a runner is given: a suite's metadata and its cases, each with the places in the source that its parts came from."""
+"""What a runner is given: a suite's metadata, its cases, and the places that their parts were authored at."""
 
 from __future__ import annotations
 

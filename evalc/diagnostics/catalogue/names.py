@@ -1,0 +1,375 @@
+"""EV2xx: names that are unknown, missing or used twice."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+from evalc.diagnostics.near import did_you_mean, listed
+from evalc.diagnostics.problem import Finding
+
+
+class UnknownKey(Finding, frozen=True, kw_only=True):
+    """A key that evalc does not know.
+
+    A misspelt key is the quietest way to lose a check: the eval runs, and what the key was meant to say is not
+    looked at. Keys of your own may be named `x-anything`.
+
+    Example:
+        eval:
+          test_cases:
+            - name: a
+              message: hi
+              validte: [contains "x"]
+              expected: x
+
+    Cure:
+        eval:
+          test_cases:
+            - name: a
+              message: hi
+              validate: [contains "x"]
+              expected: x
+    """
+
+    code: ClassVar[str] = "EV201"
+    key: str
+    what: str
+    known: tuple[str, ...]
+
+    def message(self) -> str:
+        return f"`{self.key}` is not a key of {self.what}"
+
+    def label(self) -> str:
+        return did_you_mean(self.key, self.known)
+
+    def help(self) -> str:
+        return f"the keys of {self.what} are {listed(self.known)}"
+
+
+class MissingKey(Finding, frozen=True, kw_only=True):
+    """A key that has to be there and is not.
+
+    Example:
+        eval:
+          test_cases:
+            - message: hi
+              validate: [contains "x"]
+
+    Cure:
+        eval:
+          test_cases:
+            - name: a
+              message: hi
+              validate: [contains "x"]
+    """
+
+    code: ClassVar[str] = "EV202"
+    key: str
+    what: str
+    why: str = ""
+
+    def message(self) -> str:
+        return f"{self.what} has no `{self.key}`"
+
+    def help(self) -> str:
+        return self.why or f"add `{self.key}:`"
+
+
+class UnknownCheck(Finding, frozen=True, kw_only=True):
+    """A check that does not exist.
+
+    Nothing is guessed from a misspelt check: one that is not understood would be one that is not made.
+
+    Example:
+        eval:
+          test_cases:
+            - name: a
+              message: hi
+              validate:
+                - type: containz
+                  rule: x
+
+    Cure:
+        eval:
+          test_cases:
+            - name: a
+              message: hi
+              validate:
+                - type: contains
+                  rule: x
+    """
+
+    code: ClassVar[str] = "EV203"
+    name: str
+    known: tuple[str, ...]
+    meant: str = ""
+
+    def message(self) -> str:
+        return f"`{self.name}` is not a check"
+
+    def label(self) -> str:
+        return f"did you mean `{self.meant}`?" if self.meant else did_you_mean(self.name, self.known)
+
+    def help(self) -> str:
+        return f"the checks are {', '.join(self.known)}"
+
+
+class UnknownCriterion(Finding, frozen=True, kw_only=True):
+    """A check is linked to a criterion that the suite does not declare.
+
+    The check would run, and the criterion it was meant for would be scored without it.
+
+    Example:
+        eval:
+          criteria:
+            - "clarity (1): Clear"
+          test_cases:
+            - name: a
+              message: hi
+              validate: [contains "x" for clarify]
+
+    Cure:
+        eval:
+          criteria:
+            - "clarity (1): Clear"
+          test_cases:
+            - name: a
+              message: hi
+              validate: [contains "x" for clarity]
+    """
+
+    code: ClassVar[str] = "EV204"
+    name: str
+    known: tuple[str, ...]
+
+    def message(self) -> str:
+        return f"`{self.name}` is not a criterion of this suite"
+
+    def label(self) -> str:
+        return did_you_mean(self.name, self.known)
+
+    def help(self) -> str:
+        if not self.known:
+            return "the suite declares no criteria: add them under `eval: criteria:`"
+        return f"the criteria are {listed(self.known)}"
+
+
+class UnknownVariable(Finding, frozen=True, kw_only=True):
+    """A template names something that is neither a declared input nor an input of the case.
+
+    A runner that filled it with nothing would send a prompt with a hole in it, and the eval would measure that.
+
+    Example:
+        prompt: "Review this {{langage}} code."
+        eval:
+          test_cases:
+            - name: a
+              inputs: {language: Python}
+              validate: [contains "x"]
+
+    Cure:
+        prompt: "Review this {{language}} code."
+        eval:
+          test_cases:
+            - name: a
+              inputs: {language: Python}
+              validate: [contains "x"]
+    """
+
+    code: ClassVar[str] = "EV205"
+    name: str
+    known: tuple[str, ...]
+    case: str = ""
+
+    def message(self) -> str:
+        where = f" (case `{self.case}`)" if self.case else ""
+        return f"`{self.name}` is not an input{where}"
+
+    def label(self) -> str:
+        return did_you_mean(self.name, self.known)
+
+    def help(self) -> str:
+        return f"the inputs are {listed(self.known)}" if self.known else "no inputs are given or declared here"
+
+
+class DuplicateName(Finding, frozen=True, kw_only=True):
+    """A name that has to be unique is used twice.
+
+    Results, baselines and criteria are matched by name: of two with one name, one would be lost.
+
+    Example:
+        eval:
+          test_cases:
+            - {name: a, message: hi, validate: [contains "x"]}
+            - {name: a, message: ho, validate: [contains "x"]}
+
+    Cure:
+        eval:
+          test_cases:
+            - {name: a, message: hi, validate: [contains "x"]}
+            - {name: b, message: ho, validate: [contains "x"]}
+    """
+
+    code: ClassVar[str] = "EV206"
+    what: str
+    name: str
+    line: int = 0
+
+    def message(self) -> str:
+        first = f" (first on line {self.line})" if self.line else ""
+        return f"the {self.what} `{self.name}` stands here a second time{first}"
+
+    def help(self) -> str:
+        return f"give each {self.what} a name of its own"
+
+
+class UndeclaredInput(Finding, frozen=True, kw_only=True):
+    """A case gives an input that the prompt does not declare.
+
+    Nothing in the prompt can use it, so a misspelt input would be dropped without a word.
+
+    Example:
+        prompt: "Review this {{language}} code."
+        inputs:
+          - {name: language, default: Python}
+        eval:
+          test_cases:
+            - name: a
+              inputs: {langage: Go}
+              validate: [contains "x"]
+
+    Cure:
+        prompt: "Review this {{language}} code."
+        inputs:
+          - {name: language, default: Python}
+        eval:
+          test_cases:
+            - name: a
+              inputs: {language: Go}
+              validate: [contains "x"]
+    """
+
+    code: ClassVar[str] = "EV207"
+    name: str
+    known: tuple[str, ...]
+
+    def message(self) -> str:
+        return f"`{self.name}` is not a declared input"
+
+    def label(self) -> str:
+        return did_you_mean(self.name, self.known)
+
+    def help(self) -> str:
+        return f"the declared inputs are {listed(self.known)}"
+
+
+class MissingInput(Finding, frozen=True, kw_only=True):
+    """A case does not give an input that the prompt declares as required.
+
+    Example:
+        prompt: "Review this {{language}} code."
+        inputs:
+          - {name: language, required: true}
+        eval:
+          test_cases:
+            - name: a
+              inputs: {}
+              validate: [contains "x"]
+
+    Cure:
+        prompt: "Review this {{language}} code."
+        inputs:
+          - {name: language, required: true}
+        eval:
+          test_cases:
+            - name: a
+              inputs: {language: Go}
+              validate: [contains "x"]
+    """
+
+    code: ClassVar[str] = "EV208"
+    name: str
+    case: str
+
+    def message(self) -> str:
+        return f"the case `{self.case}` does not give the required input `{self.name}`"
+
+    def help(self) -> str:
+        return f"add `{self.name}:` under its `inputs:`, or a `default:` to the declaration"
+
+
+class UnknownPrompt(Finding, frozen=True, kw_only=True):
+    """A prompt is looked up by an id that no prompt file has.
+
+    Prompt files are looked for below the folder that `--prompts DIR` or `prompts` in the configuration names, else
+    below the project's root.
+
+    Example:
+        prompt_id: code-reviw-v1
+        test_cases:
+          - name: a
+            inputs: {language: Go}
+            validate: [contains "x"]
+    """
+
+    code: ClassVar[str] = "EV209"
+    id: str
+    known: tuple[str, ...]
+    folder: str
+
+    def message(self) -> str:
+        return f"no prompt file has the id `{self.id}`"
+
+    def label(self) -> str:
+        return did_you_mean(self.id, self.known)
+
+    def help(self) -> str:
+        if not self.known:
+            return f"there are no prompt files below {self.folder}; name their folder with --prompts DIR"
+        return f"the prompts below {self.folder} are {listed(self.known[:20])}"
+
+
+class SuiteCollision(Finding, frozen=True, kw_only=True):
+    """Two suites of one run have the same tool and tier.
+
+    A result file is named by tool and tier, and baselines are matched by them: one would overwrite the other.
+
+    Example:
+        suite: a
+        eval: {test_cases: [{name: a, message: hi, validate: [contains "x"]}]}
+        ---
+        suite: a
+        eval: {test_cases: [{name: a, message: hi, validate: [contains "x"]}]}
+
+    Cure:
+        suite: a
+        eval: {test_cases: [{name: a, message: hi, validate: [contains "x"]}]}
+        ---
+        suite: b
+        eval: {test_cases: [{name: a, message: hi, validate: [contains "x"]}]}
+    """
+
+    code: ClassVar[str] = "EV210"
+    tool: str
+    tier: str
+    other: str
+
+    def message(self) -> str:
+        return f"this is a second suite of the tool `{self.tool}` in the tier {self.tier}; the first is {self.other}"
+
+    def help(self) -> str:
+        return "give one of them another `tool:` or `tier:`"
+
+
+class AmbiguousPrompt(Finding, frozen=True, kw_only=True):
+    """Two prompt files have the id that is looked up."""
+
+    code: ClassVar[str] = "EV211"
+    id: str
+    files: tuple[str, ...]
+
+    def message(self) -> str:
+        return f"{len(self.files)} prompt files have the id `{self.id}`: {', '.join(self.files)}"
+
+    def help(self) -> str:
+        return "ids are unique: rename one, or narrow the folder with --prompts DIR"

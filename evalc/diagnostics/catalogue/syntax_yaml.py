@@ -1,0 +1,1174 @@
+"""What can be wrong with the syntax of a YAML or JSON text (EV100-EV129)."""
+
+from __future__ import annotations
+
+from typing import ClassVar, Final
+
+from evalc.diagnostics.near import did_you_mean, listed
+from evalc.diagnostics.problem import Finding
+
+_ESCAPES: Final = {"\x00": r"\0", "\x85": r"\N", "\u2028": r"\L", "\u2029": r"\P"}
+
+
+class NotYaml(Finding, frozen=True, kw_only=True):
+    """The text is not YAML.
+
+    Something stands where YAML's grammar allows nothing of its kind, and no more special code describes it,
+    such as a directive (`%...`) that does not exist. Reading ends there: what stands behind it in the file is
+    not checked.
+
+    Example:
+        %YAML 3.0
+        ---
+        suite: greeting
+        eval:
+          test_cases:
+            - name: hello
+              message: Say hello
+              validate:
+                - contains "hello"
+
+    Cure:
+        suite: greeting
+        eval:
+          test_cases:
+            - name: hello
+              message: Say hello
+              validate:
+                - contains "hello"
+    """
+
+    code: ClassVar[str] = "EV100"
+
+    def message(self) -> str:
+        """What was found."""
+        return "this is not YAML"
+
+    def help(self) -> str:
+        """How to put it right."""
+        return "what stands here cannot stand here; if it is meant as text, put it in quotes"
+
+
+class TabIndent(Finding, frozen=True, kw_only=True):
+    """A tab stands where a line is indented.
+
+    YAML allows only spaces to indent lines: how wide a tab is would be anybody's guess. Set your editor to
+    write spaces in YAML files.
+    """
+
+    code: ClassVar[str] = "EV101"
+
+    def message(self) -> str:
+        """What was found."""
+        return "tabs cannot indent YAML"
+
+    def label(self) -> str:
+        """What stands beside the caret."""
+        return "use spaces"
+
+    def help(self) -> str:
+        """How to put it right."""
+        return "indent with spaces"
+
+
+class UnexpectedColon(Finding, frozen=True, kw_only=True):
+    """A colon stands where no key can end.
+
+    `: ` makes a key of what stands before it, and a key cannot stand inside another key's value on the same
+    line. Often the colon is meant as text, and the text needs quotes; or the line before is not finished, or
+    the indentation is wrong.
+
+    Example:
+        suite: greeting
+        eval:
+          test_cases:
+            - name: hello
+              message: Say hello
+              validate:
+                - contains "hello"
+                - contains "a: b" or contains "c: d"
+
+    Cure:
+        suite: greeting
+        eval:
+          test_cases:
+            - name: hello
+              message: Say hello
+              validate:
+                - contains "hello"
+                - 'contains "a: b" or contains "c: d"'
+    """
+
+    code: ClassVar[str] = "EV102"
+    quoted: str
+
+    def message(self) -> str:
+        """What was found."""
+        return "this colon would make a key of what stands before it, and no key can stand here"
+
+    def label(self) -> str:
+        """What stands beside the caret."""
+        return "not a key"
+
+    def help(self) -> str:
+        """How to put it right."""
+        if self.quoted:
+            return _quote("the text", self.quoted)
+        return "look at the line before, too: its value goes on in this line"
+
+
+class UnclosedQuote(Finding, frozen=True, kw_only=True):
+    """A quote is opened and never closed.
+
+    The text that begins with the quote has no end. The place that is shown is where it opens; the missing quote
+    is most often on the same line.
+
+    Example:
+        suite: greeting
+        eval:
+          test_cases:
+            - name: hello
+              message: Say hello
+              validate:
+                - contains "hello"
+                - 'non-empty
+
+    Cure:
+        suite: greeting
+        eval:
+          test_cases:
+            - name: hello
+              message: Say hello
+              validate:
+                - contains "hello"
+                - 'non-empty'
+    """
+
+    code: ClassVar[str] = "EV103"
+    quote: str
+
+    def message(self) -> str:
+        """What was found."""
+        return f"this `{self.quote}` is never closed"
+
+    def label(self) -> str:
+        """What stands beside the caret."""
+        return "opened here"
+
+    def help(self) -> str:
+        """How to put it right."""
+        if self.quote == "'":
+            return "close it; an apostrophe inside single quotes is written twice"
+        return 'close it; a double quote inside double quotes is written `\\"`'
+
+
+class UnclosedBracket(Finding, frozen=True, kw_only=True):
+    """A bracket is opened and never closed.
+
+    A list in `[...]` or a mapping in `{...}` has no end. The place that is shown is where it opens; most often
+    the closing bracket is missing on the same line.
+
+    Example:
+        suite: greeting
+        eval:
+          test_cases:
+            - name: hello
+              message: Say hello
+              validate:
+                - contains "hello"
+              tags: [a, b
+
+    Cure:
+        suite: greeting
+        eval:
+          test_cases:
+            - name: hello
+              message: Say hello
+              validate:
+                - contains "hello"
+              tags: [a, b]
+    """
+
+    code: ClassVar[str] = "EV104"
+    bracket: str
+    closing: str
+
+    def message(self) -> str:
+        """What was found."""
+        return f"this `{self.bracket}` is never closed"
+
+    def label(self) -> str:
+        """What stands beside the caret."""
+        return "opened here"
+
+    def help(self) -> str:
+        """How to put it right."""
+        return f"close it with `{self.closing}`; if the bracket is meant as text, quote the text"
+
+
+class BadIndentation(Finding, frozen=True, kw_only=True):
+    """A line is indented like none of the blocks it could belong to.
+
+    In YAML the indentation says what belongs together: the keys of one mapping stand in one column, and so do
+    the dashes of one list.
+
+    Example:
+        suite: greeting
+        eval:
+          test_cases:
+            - name: hello
+              message: Say hello
+              validate:
+                - contains "hello"
+               - non-empty
+
+    Cure:
+        suite: greeting
+        eval:
+          test_cases:
+            - name: hello
+              message: Say hello
+              validate:
+                - contains "hello"
+                - non-empty
+    """
+
+    code: ClassVar[str] = "EV105"
+    indent: int
+    known: tuple[int, ...]
+    item: bool
+
+    def message(self) -> str:
+        """What was found."""
+        if self.indent in self.known:
+            found, others = ("a list item", "keys") if self.item else ("a key", "list items")
+            return f"{found} cannot stand among the {others} of this column"
+        return f"no block around this line is indented by {_spaces(self.indent)}"
+
+    def help(self) -> str:
+        """How to put it right."""
+        if not self.known:
+            return "a document holds one value: start the line where the others start, or a new document with `---`"
+        if self.indent in self.known:
+            return "indent it so that it belongs to the value above it, or move it to where its kind stands"
+        return f"indent it by {_spaces_listed(self.known)}, as the lines around it"
+
+
+class ReservedCharacter(Finding, frozen=True, kw_only=True):
+    """A text begins with a character that YAML keeps for itself.
+
+    An unquoted text cannot begin with `@`, a backquote, `%`, `,`, `]`, `}`, or with `- ` or `? ` behind a key.
+    In quotes every text is itself.
+
+    Example:
+        suite: greeting
+        eval:
+          test_cases:
+            - name: hello
+              message: @bot say hello
+              validate:
+                - contains "hello"
+
+    Cure:
+        suite: greeting
+        eval:
+          test_cases:
+            - name: hello
+              message: '@bot say hello'
+              validate:
+                - contains "hello"
+    """
+
+    code: ClassVar[str] = "EV106"
+    character: str
+    quoted: str
+
+    def message(self) -> str:
+        """What was found."""
+        return (
+            f"an unquoted text cannot begin with `{self.character}`"
+            if self.character != "`"
+            else "an unquoted text cannot begin with a backquote"
+        )
+
+    def help(self) -> str:
+        """How to put it right."""
+        return _quote("it", self.quoted)
+
+
+class BadEscape(Finding, frozen=True, kw_only=True):
+    r"""A double-quoted text holds an escape that does not exist.
+
+    In double quotes a backslash begins an escape: `\n`, `\t`, `\"`, `\\`, `\x41`, `\u00e9`, `\U0001F600`, `\N`,
+    `\L`, `\P` and a few more. An escape for half of a character (`\ud83d`) stands for nothing. A regular
+    expression is best written in single quotes, where a backslash is itself.
+
+    Example:
+        suite: greeting
+        eval:
+          test_cases:
+            - name: hello
+              message: Say hello
+              validate:
+                - contains "hello"
+                - "matches /\d+/"
+
+    Cure:
+        suite: greeting
+        eval:
+          test_cases:
+            - name: hello
+              message: Say hello
+              validate:
+                - contains "hello"
+                - 'matches /\d+/'
+    """
+
+    code: ClassVar[str] = "EV107"
+    escape: str
+
+    def message(self) -> str:
+        """What was found."""
+        return f"`{self.escape}` is not an escape"
+
+    def help(self) -> str:
+        """How to put it right."""
+        if self.escape[1:2] in {"u", "U"}:
+            return r"write the character itself, or its code point with eight digits: `\U0001F600`"
+        return r"write `\\` for a backslash, or use single quotes, where it is itself"
+
+
+class MissingColon(Finding, frozen=True, kw_only=True):
+    """A line among the keys of a mapping holds no key.
+
+    Each line of a mapping is `key: value`, with a space behind the colon. This one has no colon, or no space
+    behind it, or it was meant as part of the value before it and is not indented.
+
+    Example:
+        suite: greeting
+        tool greet
+        eval:
+          test_cases:
+            - name: hello
+              message: Say hello
+              validate:
+                - contains "hello"
+
+    Cure:
+        suite: greeting
+        tool: greet
+        eval:
+          test_cases:
+            - name: hello
+              message: Say hello
+              validate:
+                - contains "hello"
+    """
+
+    code: ClassVar[str] = "EV108"
+    text: str
+
+    def message(self) -> str:
+        """What was found."""
+        return "there is no `key:` in this line"
+
+    def label(self) -> str:
+        """What stands beside the caret."""
+        return "`: ` expected"
+
+    def help(self) -> str:
+        """How to put it right."""
+        return (
+            "write `key: value` with a space behind the colon, or indent the line if it belongs to the value before it"
+        )
+
+
+class TextBehindValue(Finding, frozen=True, kw_only=True):
+    """Something stands behind a value that has ended.
+
+    A value in quotes or brackets ends with its closing quote or bracket, an alias with its name. What stands
+    behind it on the line belongs to nothing.
+
+    Example:
+        suite: greeting
+        eval:
+          test_cases:
+            - name: hello
+              message: Say hello
+              validate:
+                - contains "hello"
+                - "hello" or so
+
+    Cure:
+        suite: greeting
+        eval:
+          test_cases:
+            - name: hello
+              message: Say hello
+              validate:
+                - contains "hello"
+                - contains "hello" or contains "hi"
+    """
+
+    code: ClassVar[str] = "EV109"
+    quoted: str
+
+    def message(self) -> str:
+        """What was found."""
+        return "the value has ended before this"
+
+    def label(self) -> str:
+        """What stands beside the caret."""
+        return "belongs to nothing"
+
+    def help(self) -> str:
+        """How to put it right."""
+        return _quote("the whole text", self.quoted)
+
+
+class ForbiddenCharacter(Finding, frozen=True, kw_only=True):
+    """The text holds a character that may not stand in YAML as it is.
+
+    Control characters are not allowed in YAML outside escapes. The line breaks U+0085, U+2028 and U+2029, which
+    no editor shows, are refused here as well: programs disagree on whether they end a line.
+    """
+
+    code: ClassVar[str] = "EV110"
+    character: str
+    times: int
+
+    def message(self) -> str:
+        """What was found."""
+        again = f" ({self.times} times in this file)" if self.times > 1 else ""
+        return f"the character U+{ord(self.character):04X} may not stand here as it is{again}"
+
+    def help(self) -> str:
+        """How to put it right."""
+        escape = _ESCAPES.get(self.character) or rf"\x{ord(self.character):02X}"
+        if ord(self.character) > 0xFF and self.character not in _ESCAPES:
+            return "remove it"
+        return f"remove it, or write `{escape}` in a double-quoted text"
+
+
+class DuplicateKey(Finding, frozen=True, kw_only=True):
+    """A mapping holds the same key twice.
+
+    Only one of the two values can hold, and programs disagree on which. The first is kept while the rest of the
+    file is checked.
+
+    Example:
+        suite: greeting
+        eval:
+          test_cases:
+            - name: hello
+              message: Say hello
+              validate:
+                - contains "hello"
+              message: Say hi
+
+    Cure:
+        suite: greeting
+        eval:
+          test_cases:
+            - name: hello
+              message: Say hello
+              validate:
+                - contains "hello"
+    """
+
+    code: ClassVar[str] = "EV111"
+    key: str
+    first_line: int
+
+    def message(self) -> str:
+        """What was found."""
+        return f"the key `{_shown(self.key)}` stands here for the second time"
+
+    def label(self) -> str:
+        """What stands beside the caret."""
+        return f"first on line {self.first_line}"
+
+    def help(self) -> str:
+        """How to put it right."""
+        return "remove one of the two, or join them"
+
+
+class KeyNotText(Finding, frozen=True, kw_only=True):
+    """A key is a list or a mapping.
+
+    The keys of an eval are texts. A list or a mapping as a key is most often a text with brackets that needs
+    quotes.
+
+    Example:
+        suite: greeting
+        eval:
+          test_cases:
+            - name: hello
+              message: Say hello
+              validate:
+                - contains "hello"
+        x-notes:
+          [a, b]: c
+
+    Cure:
+        suite: greeting
+        eval:
+          test_cases:
+            - name: hello
+              message: Say hello
+              validate:
+                - contains "hello"
+        x-notes:
+          '[a, b]': c
+    """
+
+    code: ClassVar[str] = "EV112"
+
+    def message(self) -> str:
+        """What was found."""
+        return "a key must be a text"
+
+    def help(self) -> str:
+        """How to put it right."""
+        return "if the brackets are meant as text, put the whole text in quotes"
+
+
+class BadMerge(Finding, frozen=True, kw_only=True):
+    """A merge key brings something that is not a mapping.
+
+    `<<: *base` puts the pairs of the mapping `base` in this place, and `<<: [*a, *b]` those of several, the
+    first winning. Nothing else can be merged.
+
+    Example:
+        suite: greeting
+        eval:
+          test_cases:
+            - name: hello
+              message: Say hello
+              validate:
+                - contains "hello"
+        x-notes:
+          <<: base
+
+    Cure:
+        suite: greeting
+        eval:
+          test_cases:
+            - name: hello
+              message: Say hello
+              validate:
+                - contains "hello"
+        x-notes:
+          base: none
+    """
+
+    code: ClassVar[str] = "EV113"
+
+    def message(self) -> str:
+        """What was found."""
+        return "`<<` takes a mapping or a list of mappings"
+
+    def help(self) -> str:
+        """How to put it right."""
+        return "name an anchor of a mapping: `<<: *base`"
+
+
+class UnknownAlias(Finding, frozen=True, kw_only=True):
+    """An alias names an anchor that does not exist.
+
+    `*name` stands for the value that `&name` marks earlier in the same document. There is no such mark above
+    this place. If the star is meant as text, the text needs quotes.
+
+    Example:
+        suite: greeting
+        eval:
+          test_cases:
+            - name: hello
+              message: Say hello
+              validate:
+                - contains "hello"
+        x-notes: *hello
+
+    Cure:
+        suite: greeting
+        eval:
+          test_cases:
+            - name: hello
+              message: Say hello
+              validate:
+                - contains "hello"
+        x-notes: '*hello'
+    """
+
+    code: ClassVar[str] = "EV114"
+    name: str
+    known: tuple[str, ...]
+
+    def message(self) -> str:
+        """What was found."""
+        return f"there is no anchor `&{_shown(self.name)}` above this alias"
+
+    def label(self) -> str:
+        """What stands beside the caret."""
+        return did_you_mean(self.name, self.known)
+
+    def help(self) -> str:
+        """How to put it right."""
+        if not self.known:
+            return "this document has no anchor above this place; if the star is meant as text, put the text in quotes"
+        return f"the anchors above are {listed(_shown(name) for name in self.known[:20])}"
+
+
+class RecursiveAlias(Finding, frozen=True, kw_only=True):
+    """An alias stands inside the value that it stands for.
+
+    Such a value would hold itself and never end.
+
+    Example:
+        suite: greeting
+        eval:
+          test_cases:
+            - name: hello
+              message: Say hello
+              validate:
+                - contains "hello"
+        x-notes: &all
+          again: *all
+
+    Cure:
+        suite: greeting
+        eval:
+          test_cases:
+            - name: hello
+              message: Say hello
+              validate:
+                - contains "hello"
+        x-notes: &all
+          again: none
+    """
+
+    code: ClassVar[str] = "EV115"
+    name: str
+
+    def message(self) -> str:
+        """What was found."""
+        return f"`*{_shown(self.name)}` stands inside the value that it stands for"
+
+    def help(self) -> str:
+        """How to put it right."""
+        return "remove the alias, or end the anchored value before it"
+
+
+class ForbiddenTag(Finding, frozen=True, kw_only=True):
+    """A tag is not one of YAML's core tags.
+
+    An eval file is data: tags that name types of a programming language, or of one's own, have no meaning in
+    it. The core tags `!!str`, `!!int`, `!!float`, `!!bool`, `!!null`, `!!seq` and `!!map` are allowed.
+
+    Example:
+        suite: greeting
+        eval:
+          test_cases:
+            - name: hello
+              message: !greet Say hello
+              validate:
+                - contains "hello"
+
+    Cure:
+        suite: greeting
+        eval:
+          test_cases:
+            - name: hello
+              message: Say hello
+              validate:
+                - contains "hello"
+    """
+
+    code: ClassVar[str] = "EV116"
+    tag: str
+
+    def message(self) -> str:
+        """What was found."""
+        return f"the tag `{_shown(self.tag)}` has no meaning here"
+
+    def help(self) -> str:
+        """How to put it right."""
+        return "remove it; if the exclamation mark is meant as text, put the text in quotes"
+
+
+class TagMismatch(Finding, frozen=True, kw_only=True):
+    """A value is not of the kind that its tag says.
+
+    A core tag such as `!!int` says what kind a value has. This one is written in a way that this kind does not
+    have.
+
+    Example:
+        suite: greeting
+        eval:
+          test_cases:
+            - name: hello
+              message: !!seq Say hello
+              validate:
+                - contains "hello"
+
+    Cure:
+        suite: greeting
+        eval:
+          test_cases:
+            - name: hello
+              message: !!str Say hello
+              validate:
+                - contains "hello"
+    """
+
+    code: ClassVar[str] = "EV117"
+    tag: str
+
+    def message(self) -> str:
+        """What was found."""
+        return f"the value is not what `{_shown(self.tag)}` says"
+
+    def help(self) -> str:
+        """How to put it right."""
+        return "remove the tag, or change the value"
+
+
+class UnquotedTemplate(Finding, frozen=True, kw_only=True):
+    """A template needs quotes here.
+
+    `{{` at the beginning of an unquoted text is two opening brackets to YAML, and `: `, ` #` and commas inside
+    a template have their YAML meaning as well. In quotes, and in block texts under `|` or `>`, a template is
+    itself.
+
+    Example:
+        suite: greeting
+        eval:
+          test_cases:
+            - name: hello
+              message: {{greeting}}
+              inputs: {greeting: Say hello}
+              validate:
+                - contains "hello"
+
+    Cure:
+        suite: greeting
+        eval:
+          test_cases:
+            - name: hello
+              message: '{{greeting}}'
+              inputs: {greeting: Say hello}
+              validate:
+                - contains "hello"
+    """
+
+    code: ClassVar[str] = "EV118"
+    quoted: str
+
+    def message(self) -> str:
+        """What was found."""
+        return "YAML reads this template as brackets"
+
+    def label(self) -> str:
+        """What stands beside the caret."""
+        return "quote it"
+
+    def help(self) -> str:
+        """How to put it right."""
+        return _quote("the whole text", self.quoted)
+
+
+class NumberNotRepresentable(Finding, frozen=True, kw_only=True):
+    """A number is too large, or not a number.
+
+    JSON, to which evals are compiled, has no infinity and no not-a-number; a number like `1e400` is beyond what
+    a computer's numbers can hold, and whole numbers of thousands of digits are refused because reading them
+    takes too long. In quotes it is a text.
+
+    Example:
+        suite: greeting
+        eval:
+          test_cases:
+            - name: hello
+              message: Say hello
+              validate:
+                - contains "hello"
+              threshold: .inf
+
+    Cure:
+        suite: greeting
+        eval:
+          test_cases:
+            - name: hello
+              message: Say hello
+              validate:
+                - contains "hello"
+              threshold: 0.8
+    """
+
+    code: ClassVar[str] = "EV119"
+    text: str
+
+    def message(self) -> str:
+        """What was found."""
+        return f"`{_shown(self.text)}` is no number that JSON can hold"
+
+    def help(self) -> str:
+        """How to put it right."""
+        return "write a finite number, or quote it if it is meant as text"
+
+
+class ColonInString(Finding, frozen=True, kw_only=True):
+    """A colon inside an unquoted check makes a mapping of it.
+
+    To YAML, `- contains "a: b"` is a mapping with the key `contains "a` and the value `b"`: quotes in the
+    middle of an unquoted text do not protect its colon. Put the whole line in single quotes.
+
+    Example:
+        suite: greeting
+        eval:
+          test_cases:
+            - name: hello
+              message: Say hello
+              validate:
+                - contains "hello"
+                - contains "a: b"
+
+    Cure:
+        suite: greeting
+        eval:
+          test_cases:
+            - name: hello
+              message: Say hello
+              validate:
+                - contains "hello"
+                - 'contains "a: b"'
+    """
+
+    code: ClassVar[str] = "EV120"
+    quoted: str
+
+    def message(self) -> str:
+        """What was found."""
+        return "YAML takes this line apart at the colon"
+
+    def label(self) -> str:
+        """What stands beside the caret."""
+        return "read as a mapping"
+
+    def help(self) -> str:
+        """How to put it right."""
+        return _quote("the whole line", self.quoted)
+
+
+class CommentInString(Finding, frozen=True, kw_only=True):
+    """A `#` inside an unquoted check makes a comment of its rest.
+
+    To YAML, ` #` begins a comment in an unquoted text, even between quotes in its middle: of `contains "a #b"`
+    only `contains "a` is left. Put the whole line in single quotes.
+
+    Example:
+        suite: greeting
+        eval:
+          test_cases:
+            - name: hello
+              message: Say hello
+              validate:
+                - contains "hello"
+                - contains "a #b"
+
+    Cure:
+        suite: greeting
+        eval:
+          test_cases:
+            - name: hello
+              message: Say hello
+              validate:
+                - contains "hello"
+                - 'contains "a #b"'
+    """
+
+    code: ClassVar[str] = "EV121"
+    quoted: str
+
+    def message(self) -> str:
+        """What was found."""
+        return "YAML reads the rest of this line as a comment"
+
+    def label(self) -> str:
+        """What stands beside the caret."""
+        return "read as a comment"
+
+    def help(self) -> str:
+        """How to put it right."""
+        return _quote("the whole line", self.quoted)
+
+
+class CommaInString(Finding, frozen=True, kw_only=True):
+    """A comma inside an unquoted check in `[...]` takes it apart.
+
+    To YAML, `[contains "a, b"]` is a list of two texts, `contains "a` and `b"`: quotes in the middle of an
+    unquoted text do not protect its comma. Put the whole check in single quotes.
+
+    Example:
+        suite: greeting
+        eval:
+          test_cases:
+            - name: hello
+              message: Say hello
+              validate: [contains "hello, you"]
+
+    Cure:
+        suite: greeting
+        eval:
+          test_cases:
+            - name: hello
+              message: Say hello
+              validate: ['contains "hello, you"']
+    """
+
+    code: ClassVar[str] = "EV122"
+    quoted: str
+
+    def message(self) -> str:
+        """What was found."""
+        return "YAML takes this text apart at the comma"
+
+    def label(self) -> str:
+        """What stands beside the caret."""
+        return "read as several list items"
+
+    def help(self) -> str:
+        """How to put it right."""
+        return _quote("the whole text", self.quoted)
+
+
+class BadBlockHeader(Finding, frozen=True, kw_only=True):
+    """The first line of a block text is not right.
+
+    Behind `|` or `>` may stand `+` or `-`, one digit from 1 to 9 (the number of spaces that indent the text),
+    and a comment; the text itself begins on the next line, indented with spaces.
+
+    Example:
+        suite: greeting
+        eval:
+          test_cases:
+            - name: hello
+              message: | Say hello
+              validate:
+                - contains "hello"
+
+    Cure:
+        suite: greeting
+        eval:
+          test_cases:
+            - name: hello
+              message: |
+                Say hello
+              validate:
+                - contains "hello"
+    """
+
+    code: ClassVar[str] = "EV123"
+
+    def message(self) -> str:
+        """What was found."""
+        return "the text of a block begins on the line below its `|` or `>`"
+
+    def help(self) -> str:
+        """How to put it right."""
+        return "write `|` or `>` alone at the end of the line, and the text below it, indented with spaces"
+
+
+class BadAnchor(Finding, frozen=True, kw_only=True):
+    """An anchor or alias has no name.
+
+    `&name` marks a value and `*name` stands for it; the name follows at once and is made of letters, digits,
+    `-` and `_`. If the sign is meant as text, the text needs quotes.
+
+    Example:
+        suite: greeting
+        eval:
+          test_cases:
+            - name: hello
+              message: *hello* world
+              validate:
+                - contains "hello"
+
+    Cure:
+        suite: greeting
+        eval:
+          test_cases:
+            - name: hello
+              message: '*hello* world'
+              validate:
+                - contains "hello"
+    """
+
+    code: ClassVar[str] = "EV124"
+    sign: str
+
+    def message(self) -> str:
+        """What was found."""
+        return f"there is no name behind this `{self.sign}`"
+
+    def help(self) -> str:
+        """How to put it right."""
+        return "if the sign is meant as text, put the whole text in quotes"
+
+
+class MissingComma(Finding, frozen=True, kw_only=True):
+    """Something stands between the items of `[...]` or `{...}` that cannot.
+
+    The items of a list or mapping in brackets are separated by commas, and `: `, brackets and quotes have a
+    meaning inside them. A text that holds such a character needs quotes.
+
+    Example:
+        suite: greeting
+        eval:
+          test_cases:
+            - name: hello
+              message: Say hello
+              validate:
+                - contains "hello"
+              tags: ['a' 'b']
+
+    Cure:
+        suite: greeting
+        eval:
+          test_cases:
+            - name: hello
+              message: Say hello
+              validate:
+                - contains "hello"
+              tags: ['a', 'b']
+    """
+
+    code: ClassVar[str] = "EV125"
+    closing: str
+
+    def message(self) -> str:
+        """What was found."""
+        return f"`,` or `{self.closing}` is expected here"
+
+    def help(self) -> str:
+        """How to put it right."""
+        return "put a comma between the items; quote a text that holds brackets, colons or quotes"
+
+
+class StrayBracket(Finding, frozen=True, kw_only=True):
+    """A closing bracket closes nothing.
+
+    No bracket of its kind is open here: it is one too many, or of the wrong kind, or a text that needs quotes.
+
+    Example:
+        suite: greeting
+        eval:
+          test_cases:
+            - name: hello
+              message: Say hello
+              validate:
+                - contains "hello"
+              tags: [a, b]]
+
+    Cure:
+        suite: greeting
+        eval:
+          test_cases:
+            - name: hello
+              message: Say hello
+              validate:
+                - contains "hello"
+              tags: [a, b]
+    """
+
+    code: ClassVar[str] = "EV126"
+    bracket: str
+    opening: str
+
+    def message(self) -> str:
+        """What was found."""
+        if self.opening:
+            return f"`{self.bracket}` cannot close the `{self.opening}` that is open here"
+        return f"this `{self.bracket}` closes nothing"
+
+    def help(self) -> str:
+        """How to put it right."""
+        return "remove it, or quote the text that it belongs to"
+
+
+class NotJson(Finding, frozen=True, kw_only=True):
+    """The text is not JSON.
+
+    A file that begins with `{` or `[` and has the name of a JSON file is read as JSON, which is stricter than
+    YAML: double quotes only, no comments, no comma behind the last item, one value in a file.
+    """
+
+    code: ClassVar[str] = "EV127"
+    found: str
+    cure: str = ""
+
+    def message(self) -> str:
+        """What was found."""
+        return self.found
+
+    def help(self) -> str:
+        """How to put it right."""
+        return self.cure
+
+
+class NumberNotJson(Finding, frozen=True, kw_only=True):
+    """A number of a JSON file cannot be read.
+
+    JSON has no `NaN` and no `Infinity`, though some programs write them; a number like `1e400` is beyond what a
+    computer's numbers can hold; and whole numbers of thousands of digits are refused because reading them takes
+    too long.
+    """
+
+    code: ClassVar[str] = "EV128"
+    text: str
+
+    def message(self) -> str:
+        """What was found."""
+        return f"`{_shown(self.text)}` is no number that JSON can hold"
+
+    def help(self) -> str:
+        """How to put it right."""
+        return "write a finite number, or put it in double quotes"
+
+
+class HalfCharacter(Finding, frozen=True, kw_only=True):
+    r"""An escape stands for half of a character.
+
+    Characters beyond U+FFFF are written as two `\u` escapes in JSON, a high one and a low one. One without the
+    other stands for nothing, and cannot be written as UTF-8.
+    """
+
+    code: ClassVar[str] = "EV129"
+    escape: str
+
+    def message(self) -> str:
+        """What was found."""
+        return f"`{self.escape}` is half of a character"
+
+    def help(self) -> str:
+        """How to put it right."""
+        return "write both halves (`\\ud83d\\ude00`), or the character itself"
+
+
+def _shown(text: str) -> str:
+    """A text of the author's, short enough for a sentence."""
+    return text if len(text) <= 40 else text[:39] + "…"
+
+
+def _quote(what: str, quoted: str) -> str:
+    """How to put a text right that needs quotes: the text itself, unless it is too long to be read in a message."""
+    return f"quote {what}: {quoted}" if len(quoted) <= 200 else f"put {what} in single quotes"
+
+
+def _spaces(count: int) -> str:
+    return "1 space" if count == 1 else f"{count} spaces"
+
+
+def _spaces_listed(counts: tuple[int, ...]) -> str:
+    *first, last = sorted(counts)
+    return f"{', '.join(map(str, first))} or {_spaces(last)}" if first else _spaces(last)

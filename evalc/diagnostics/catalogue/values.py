@@ -1,0 +1,315 @@
+"""EV3xx: values of the wrong type, out of range, or not among those allowed."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+from evalc.diagnostics.near import did_you_mean, listed
+from evalc.diagnostics.problem import Finding, Severity
+
+
+class WrongType(Finding, frozen=True, kw_only=True):
+    """A value of another type than the key wants.
+
+    Example:
+        eval:
+          test_cases:
+            - name: a
+              message: [hi]
+              validate: [contains "x"]
+
+    Cure:
+        eval:
+          test_cases:
+            - name: a
+              message: hi
+              validate: [contains "x"]
+    """
+
+    code: ClassVar[str] = "EV301"
+    what: str
+    expected: str
+    found: str
+
+    def message(self) -> str:
+        return f"{self.what} wants {self.expected}, and this is {self.found}"
+
+
+class NotAChoice(Finding, frozen=True, kw_only=True):
+    """A value that is not one of those allowed.
+
+    Example:
+        tier: gold
+        eval:
+          test_cases: [{name: a, message: hi, validate: [contains "x"]}]
+
+    Cure:
+        tier: labeled
+        eval:
+          test_cases: [{name: a, message: hi, validate: [contains "x"]}]
+    """
+
+    code: ClassVar[str] = "EV302"
+    what: str
+    value: str
+    choices: tuple[str, ...]
+
+    def message(self) -> str:
+        return f"`{self.value}` is not a {self.what}"
+
+    def label(self) -> str:
+        return did_you_mean(self.value, self.choices)
+
+    def help(self) -> str:
+        return f"it is one of {listed(self.choices)}"
+
+
+class OutOfRange(Finding, frozen=True, kw_only=True):
+    """A number outside the range that makes sense.
+
+    Example:
+        eval:
+          criteria:
+            - {name: clarity, weight: -0.3}
+            - {name: depth, weight: 1}
+          test_cases: [{name: a, message: hi, validate: [contains "x"]}]
+
+    Cure:
+        eval:
+          criteria:
+            - {name: clarity, weight: 0}
+            - {name: depth, weight: 1}
+          test_cases: [{name: a, message: hi, validate: [contains "x"]}]
+    """
+
+    code: ClassVar[str] = "EV303"
+    what: str
+    value: str
+    allowed: str
+
+    def message(self) -> str:
+        return f"{self.what} is {self.value}; it has to be {self.allowed}"
+
+
+class WeightsSumToNothing(Finding, frozen=True, kw_only=True):
+    """All criteria have the weight 0, so that no score can be computed.
+
+    Example:
+        eval:
+          criteria:
+            - {name: clarity, weight: 0}
+          test_cases: [{name: a, message: hi, validate: [contains "x"]}]
+
+    Cure:
+        eval:
+          criteria:
+            - {name: clarity, weight: 1}
+          test_cases: [{name: a, message: hi, validate: [contains "x"]}]
+    """
+
+    code: ClassVar[str] = "EV304"
+
+    def message(self) -> str:
+        return "the weights of the criteria add up to 0"
+
+    def help(self) -> str:
+        return "the score is divided by their sum: give at least one criterion a weight above 0"
+
+
+class OddWeights(Finding, frozen=True, kw_only=True):
+    """Weights that are allowed and yet look like a slip: above 1, or far from adding up to 1.
+
+    The score is divided by the sum of the weights, so any positive weights work; but a weight is meant to lie
+    between 0 and 1, and a sum of 0.7 often means that a criterion was forgotten.
+
+    Example:
+        eval:
+          criteria:
+            - {name: clarity, weight: 0.3}
+            - {name: depth, weight: 0.3}
+          test_cases: [{name: a, message: hi, validate: [contains "x"]}]
+
+    Cure:
+        eval:
+          criteria:
+            - {name: clarity, weight: 0.5}
+            - {name: depth, weight: 0.5}
+          test_cases: [{name: a, message: hi, validate: [contains "x"]}]
+    """
+
+    code: ClassVar[str] = "EV305"
+    severity: ClassVar[Severity] = "warning"
+    found: str
+
+    def message(self) -> str:
+        return self.found
+
+    def help(self) -> str:
+        return "weights lie between 0 and 1 and usually add up to 1"
+
+
+class BadPattern(Finding, frozen=True, kw_only=True):
+    """A regular expression that is not one (ECMAScript, as `new RegExp` reads it).
+
+    Example:
+        eval:
+          test_cases:
+            - name: a
+              message: hi
+              validate: [matches "colou(r"]
+
+    Cure:
+        eval:
+          test_cases:
+            - name: a
+              message: hi
+              validate: [matches "colou(r)"]
+    """
+
+    code: ClassVar[str] = "EV306"
+    reason: str
+
+    def message(self) -> str:
+        return f"not a regular expression: {self.reason}"
+
+    def help(self) -> str:
+        return "patterns are ECMAScript's, as in JavaScript's `new RegExp(...)`"
+
+
+class BadTimestamp(Finding, frozen=True, kw_only=True):
+    """A time that is not written as ISO 8601 has it.
+
+    Example:
+        tier: regression
+        eval:
+          test_cases:
+            - {name: a, message: hi, created_at: 03/05/2026, bug_ref: "#12", validate: [contains "x"]}
+
+    Cure:
+        tier: regression
+        eval:
+          test_cases:
+            - {name: a, message: hi, created_at: 2026-05-03, bug_ref: "#12", validate: [contains "x"]}
+    """
+
+    code: ClassVar[str] = "EV307"
+    value: str
+
+    def message(self) -> str:
+        return f"`{self.value}` is not an ISO 8601 date or time"
+
+    def help(self) -> str:
+        return "write it as 2026-05-03 or 2026-05-03T14:00:00Z"
+
+
+class NotASlug(Finding, frozen=True, kw_only=True):
+    """A suite's name has to be usable in file names and ids: letters, digits, `-`, `_` and `.`.
+
+    Example:
+        suite: Code Review!
+        eval:
+          test_cases: [{name: a, message: hi, validate: [contains "x"]}]
+
+    Cure:
+        suite: code-review
+        eval:
+          test_cases: [{name: a, message: hi, validate: [contains "x"]}]
+    """
+
+    code: ClassVar[str] = "EV308"
+    what: str
+    value: str
+    suggestion: str
+
+    def message(self) -> str:
+        return f"`{self.value}` cannot be a {self.what}"
+
+    def label(self) -> str:
+        return f"write `{self.suggestion}`" if self.suggestion else ""
+
+    def help(self) -> str:
+        return "a name here is made of letters, digits, `-`, `_` and `.`, and begins with a letter or digit"
+
+
+class EmptyValue(Finding, frozen=True, kw_only=True):
+    """A value that has to hold something is empty.
+
+    Example:
+        eval:
+          test_cases: []
+
+    Cure:
+        eval:
+          test_cases: [{name: a, message: hi, validate: [contains "x"]}]
+    """
+
+    code: ClassVar[str] = "EV309"
+    what: str
+
+    def message(self) -> str:
+        return f"{self.what} is empty"
+
+
+class BadSchema(Finding, frozen=True, kw_only=True):
+    """A JSON Schema that a `json` check names cannot be used.
+
+    Schemas are files below the project's root; they are compiled into the eval, so their `$ref`s have to stay
+    within the schema itself.
+
+    Example:
+        eval:
+          test_cases:
+            - name: a
+              message: hi
+              validate: [json matching "no-such-schema.json"]
+
+    Cure:
+        eval:
+          test_cases:
+            - name: a
+              message: hi
+              validate: [json]
+    """
+
+    code: ClassVar[str] = "EV310"
+    path: str
+    reason: str
+
+    def message(self) -> str:
+        return f"the schema `{self.path}` {self.reason}"
+
+
+class LinkInsideGroup(Finding, frozen=True, kw_only=True):
+    """`for CRITERION` on a check within a group: a group counts for a criterion as a whole.
+
+    Example:
+        eval:
+          criteria: ["clarity (1): Clear"]
+          test_cases:
+            - name: a
+              message: hi
+              validate:
+                - any_of:
+                    - contains "x" for clarity
+                    - contains "y"
+
+    Cure:
+        eval:
+          criteria: ["clarity (1): Clear"]
+          test_cases:
+            - name: a
+              message: hi
+              validate:
+                - any_of:
+                    - contains "x"
+                    - contains "y"
+                  criterion: clarity
+    """
+
+    code: ClassVar[str] = "EV311"
+
+    def message(self) -> str:
+        return "a check within a group cannot count for a criterion by itself"
+
+    def help(self) -> str:
+        return "put `criterion:` beside the group"

@@ -1,0 +1,139 @@
+"""From problems to the text that a person reads: the line, the caret under it, and what to do."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from typing import NamedTuple
+
+from evalc.diagnostics.problem import Problem
+from evalc.terminal import Color, cells, painted, visible
+
+_CUT = "..."
+_TAB = "    "
+
+
+def render_text(problems: Iterable[Problem], *, color: bool = False, width: int = 120) -> str:
+    """Every problem with its source line, an empty line between two, a line end at the end.
+
+    Args:
+        problems: what was found, in the order in which to show it.
+        color: whether to use ANSI colours.
+        width: columns to show of a long source line; the rest of it is cut away around the place.
+    """
+    return "\n".join("".join(f"{line}\n" for line in _lines(problem, color, width)) for problem in problems)
+
+
+def summary_line(problems: Sequence[Problem]) -> str:
+    """How much was found: `3 errors, 1 warning in 2 files`."""
+    errors = sum(problem.severity == "error" for problem in problems)
+    counts = [_counted(errors, "error"), _counted(len(problems) - errors, "warning")]
+    files = _counted(len({problem.source.name for problem in problems}), "file")
+    return f"{', '.join(filter(None, counts))} in {files}"
+
+
+def all_good_line(files: int) -> str:
+    """That nothing was found: `all good: 14 files`."""
+    return f"all good: {_counted(files, 'file') or '0 files'}"
+
+
+def _counted(count: int, noun: str) -> str:
+    return f"{count} {noun}{'' if count == 1 else 's'}" if count else ""
+
+
+def _lines(problem: Problem, color: bool, width: int) -> Iterator[str]:
+    severity_color: Color = "red" if problem.severity == "error" else "yellow"
+    line, column = problem.start
+    number = str(line)
+    margin = " " * len(number)
+    bar = painted("|", "blue", on=color)
+    finding = problem.finding
+
+    head = painted(f"{problem.severity}[{problem.code}]", severity_color, on=color)
+    yield f"{head}: {painted(visible(finding.message()), 'bold', on=color)}"
+    yield f"{margin}{painted('-->', 'blue', on=color)} {visible(problem.source.name)}:{line}:{column}"
+    if problem.source.text:
+        excerpt = _excerpt(problem, column, max(width - len(number) - 3, 20))
+        carets = painted(f"{'^' * excerpt.caret_cells} {visible(finding.label())}".rstrip(), severity_color, on=color)
+        yield f"{margin} {bar}"
+        yield f"{painted(number, 'blue', on=color)} {bar} {excerpt.text}".rstrip()
+        yield f"{margin} {bar} {' ' * excerpt.caret_at}{carets}"
+    yield from _help_lines(problem, f"{margin} {painted('=', 'blue', on=color)} ", margin, color)
+
+
+def _help_lines(problem: Problem, lead: str, margin: str, color: bool) -> Iterator[str]:
+    """The help under its lead; further lines of it (a line of YAML to write instead) stand below the first."""
+    text = problem.finding.help()
+    if not text:
+        return
+    first, *rest = f"{text} (evalc explain {problem.code})".split("\n")
+    yield f"{lead}{painted('help', 'cyan', on=color)}: {visible(first)}"
+    for line in rest:
+        yield f"{margin}         {visible(line)}".rstrip()
+
+
+class _Excerpt(NamedTuple):
+    """What is shown of a source line, and the columns of the carets under it."""
+
+    text: str
+    caret_at: int
+    caret_cells: int
+
+
+def _excerpt(problem: Problem, column: int, width: int) -> _Excerpt:
+    """The part of the line around the problem that fits into `width` columns.
+
+    Only the neighbourhood of the span is ever looked at, because a line may be as long as a file.
+    """
+    text = problem.source.text
+    at = min(problem.span.start, len(text))
+    line_start = at - (column - 1)
+    start = max(line_start, at - width)
+    before = _shown(text[start:at])
+    after = _shown(_until_line_end(text[at : at + width + 1]))
+    span_length = min(problem.span.end - at, len(after))
+
+    cut_left = start > line_start
+    cut_right = len(after) > width
+    room = width - cells("".join(before)) - cells("".join(after))
+    if cut_left or cut_right or room < 0:
+        before, cut_left = _fitted_before(before, after, width, cut_left)
+        after, cut_right = _fitted_after(after, width - cells("".join(before)) - len(_CUT) * cut_left, cut_right)
+    left = _CUT * cut_left + "".join(before)
+    marked = "".join(after[: max(span_length, 0)])
+    return _Excerpt(
+        text=left + "".join(after) + _CUT * cut_right,
+        caret_at=cells(left),
+        caret_cells=max(cells(marked.rstrip()), 1),
+    )
+
+
+def _until_line_end(text: str) -> str:
+    return text.partition("\n")[0].partition("\r")[0]
+
+
+def _shown(text: str) -> list[str]:
+    """What is shown for each character of the text."""
+    return [_TAB if character == "\t" else visible(character) for character in text]
+
+
+def _fitted_before(before: list[str], after: list[str], width: int, cut: bool) -> tuple[list[str], bool]:
+    """The end of what stands before the place: half of the width, more where less than that follows."""
+    allowed = width - len(_CUT) - min(cells("".join(after)), width // 2)
+    taken = 0
+    for count, shown in enumerate(reversed(before)):
+        taken += cells(shown)
+        if taken > allowed:
+            return before[len(before) - count :], True
+    return before, cut
+
+
+def _fitted_after(after: list[str], width: int, cut: bool) -> tuple[list[str], bool]:
+    """The beginning of what stands at and behind the place."""
+    if not cut and cells("".join(after)) <= width:
+        return after, False
+    taken = len(_CUT)
+    for count, shown in enumerate(after):
+        taken += cells(shown)
+        if taken > width:
+            return after[:count], True
+    return after, cut

@@ -1,0 +1,132 @@
+"""From paths to sources and from bytes to files: reads that nothing blocks or breaks, writes that are whole or not."""
+
+from __future__ import annotations
+
+import errno
+import os
+import stat
+from collections.abc import Callable
+from pathlib import Path
+from typing import Final
+
+from evalc.diagnostics.catalogue.files import (
+    FileMissing,
+    FileTooLarge,
+    FileUnreadable,
+    HoldsNul,
+    NotAFile,
+    NotUtf8,
+    NotUtf8ButUtf16,
+    SymlinkLoop,
+)
+from evalc.diagnostics.problem import Finding
+from evalc.source import Source, Span
+
+YAML_LIMIT: Final = 32_000_000
+"""The largest YAML file that is read by default, in bytes."""
+
+JSON_LIMIT: Final = 256_000_000
+"""The largest JSON file that is read by default, in bytes."""
+
+ReportIn = Callable[[Source, Span, Finding], None]
+"""How a finding is told together with the source it stands in; `Diagnostics.add` is one."""
+
+_BOM: Final = b"\xef\xbb\xbf"
+_FOREIGN_BOMS: Final = (
+    (b"\xff\xfe\x00\x00", "UTF-32"),
+    (b"\x00\x00\xfe\xff", "UTF-32"),
+    (b"\xff\xfe", "UTF-16"),
+    (b"\xfe\xff", "UTF-16"),
+)
+# On a named pipe a plain open would wait for a writer; Windows knows neither flag of the first, and needs the second.
+_OPEN_FLAGS: Final = (
+    os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_BINARY", 0)
+)
+
+
+def read_source(path: Path, report: ReportIn, *, name: str | None = None, limit: int = YAML_LIMIT) -> Source | None:
+    """The text of a file, None when there is none to go on with; what is wrong is reported.
+
+    `name` is what the file is called in messages, by default its path. After a byte that is not UTF-8 the text is
+    given with replacement characters, so that the rest of the file can be checked.
+    """
+    shown = name if name is not None else str(path)
+    try:
+        data = _bytes_of(path, limit)
+    except (OSError, ValueError) as error:
+        report(Source(shown, ""), Span(0, 0), _explained(error, shown, limit))
+        return None
+    return decode(shown, data, report)
+
+
+def decode(name: str, data: bytes, report: ReportIn) -> Source | None:
+    """The text of bytes that came from `name`, under the same rules as a file's."""
+    for mark, encoding in _FOREIGN_BOMS:
+        if data.startswith(mark):
+            report(Source(name, ""), Span(0, 0), NotUtf8ButUtf16(encoding=encoding))
+            return None
+    data = data.removeprefix(_BOM)
+    if (at := data.find(b"\0")) >= 0:
+        offset = len(data[:at].decode(errors="replace"))
+        report(Source(name, data.decode(errors="replace")), Span(offset, offset + 1), HoldsNul())
+        return None
+    try:
+        return Source(name, data.decode())
+    except UnicodeDecodeError as error:
+        source = Source(name, data.decode(errors="replace"))
+        offset = len(data[: error.start].decode())
+        report(source, Span(offset, offset + 1), NotUtf8(byte=data[error.start]))
+        return source
+
+
+class _TooLarge(ValueError):
+    """More bytes than the limit."""
+
+
+class _NotRegular(ValueError):
+    """Something that is not a regular file."""
+
+
+def _bytes_of(path: Path, limit: int) -> bytes:
+    # Looked at before it is opened, since opening some devices acts on them, and again behind the open, since by then
+    # the path may name something else.
+    _require_regular(path.stat())
+    descriptor = os.open(path, _OPEN_FLAGS)
+    with os.fdopen(descriptor, "rb") as file:
+        status = os.fstat(descriptor)
+        _require_regular(status)
+        if status.st_size > limit:
+            raise _TooLarge
+        data = file.read(limit + 1)
+    if len(data) > limit:
+        raise _TooLarge
+    return data
+
+
+def _require_regular(status: os.stat_result) -> None:
+    if not stat.S_ISREG(status.st_mode):
+        raise _NotRegular(_kind(status.st_mode))
+
+
+def _kind(mode: int) -> str:
+    if stat.S_ISDIR(mode):
+        return "a folder"
+    if stat.S_ISFIFO(mode):
+        return "a named pipe"
+    if stat.S_ISSOCK(mode):
+        return "a socket"
+    return "a device"
+
+
+def _explained(error: OSError | ValueError, name: str, limit: int) -> Finding:
+    match error:
+        case _TooLarge():
+            return FileTooLarge(path=name, limit=limit)
+        case _NotRegular():
+            return NotAFile(path=name, kind=str(error))
+        case FileNotFoundError() | NotADirectoryError() | ValueError():  # a path with a NUL is no path
+            return FileMissing(path=name)
+        case OSError(errno=errno.ELOOP):
+            return SymlinkLoop(path=name)
+        case _:
+            return FileUnreadable(path=name, reason=(error.strerror or "unknown error").lower())

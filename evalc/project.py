@@ -1,0 +1,36 @@
+"""From a working folder to its project: the root, and the configuration file that holds there."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import NamedTuple
+
+NAMES = ("evalc.toml", "evalc.config.json", "pyproject.toml")
+"""The files that may configure evalc, in the order in which one folder's are preferred."""
+
+
+class Project(NamedTuple):
+    """A project's root, and its configuration file if it has one."""
+
+    root: Path
+    file: Path | None
+
+
+def find_project(start: Path) -> Project:
+    """The nearest folder upwards from `start` with a configuration or `.git`; without one, `start` itself."""
+    for folder in (start, *start.parents):
+        for name in NAMES:
+            file = folder / name
+            if file.is_file() and (name != "pyproject.toml" or _mentions_evalc(file)):
+                return Project(folder, file)
+        if (folder / ".git").exists():
+            return Project(folder, None)
+    return Project(start, None)
+
+
+def _mentions_evalc(pyproject: Path) -> bool:
+    """Whether a pyproject.toml seems to have a table for evalc; it is parsed only then."""
+    try:
+        return b"tool.evalc" in pyproject.read_bytes()
+    except OSError:
+        return False

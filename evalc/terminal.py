@@ -1,0 +1,119 @@
+"""From any text to what a terminal may show: nothing that it would obey, and as wide as it will look."""
+
+from __future__ import annotations
+
+import os
+import unicodedata
+from collections.abc import Mapping
+from functools import lru_cache
+from typing import Literal, NamedTuple, TextIO
+
+Color = Literal["red", "green", "yellow", "blue", "cyan", "bold", "dim"]
+
+_CODES: dict[Color, str] = {
+    "red": "1;31",
+    "green": "32",
+    "yellow": "1;33",
+    "blue": "1;34",
+    "cyan": "36",
+    "bold": "1",
+    "dim": "2",
+}
+_JOINERS = "\u200c\u200d"
+"""Invisible characters that belong to ordinary words and emoji, and that no terminal obeys."""
+
+
+def painted(text: str, color: Color, *, on: bool) -> str:
+    """The text in a colour, or as it is when colours are off."""
+    return f"\x1b[{_CODES[color]}m{text}\x1b[0m" if on and text else text
+
+
+def visible(text: str) -> str:
+    r"""The text on one line, with every character that a terminal would obey or hide written as an escape.
+
+    Line ends and tabs become `\n` and `\t`; controls, text direction marks and lone surrogates their number in
+    hexadecimal.
+    """
+    if text.isprintable():
+        return text
+    return "".join(map(_visible_character, text))
+
+
+def _visible_character(character: str) -> str:
+    if character.isprintable() or character in _JOINERS:
+        return character
+    # Zs are spaces, Cn what a newer Unicode may have named since, Co private symbols: none of them is obeyed.
+    if unicodedata.category(character) in ("Zs", "Cn", "Co"):
+        return character
+    return character.encode("unicode_escape", "surrogatepass").decode("ascii")
+
+
+def cells(text: str) -> int:
+    """How many columns of a terminal the text takes, once it is `visible`."""
+    if text.isascii():
+        return len(text)
+    return sum(map(_character_cells, text))
+
+
+@lru_cache(4096)
+def _character_cells(character: str) -> int:
+    if character in _JOINERS or unicodedata.category(character) in ("Mn", "Me") or "\u1160" <= character <= "\u11ff":
+        return 0
+    return 2 if unicodedata.east_asian_width(character) in ("W", "F") else 1
+
+
+def padded(text: str, width: int) -> str:
+    """The text followed by the spaces that make it `width` columns wide."""
+    return text + " " * (width - cells(text))
+
+
+def shortened(text: str, width: int, ellipsis: str = "…") -> str:
+    """The text, cut so that it and the ellipsis take at most `width` columns."""
+    if len(text) <= width and text.isascii():
+        return text
+    room = width - cells(ellipsis)
+    taken = 0
+    cut = 0
+    for index, character in enumerate(text):
+        taken += _character_cells(character)
+        if taken <= room:
+            cut = index + 1
+        elif taken > width:
+            return text[:cut] + ellipsis if room >= 0 else ""
+    return text
+
+
+class Screen(NamedTuple):
+    """What a stream can show: colours, columns, and more than ASCII."""
+
+    color: bool = False
+    width: int = 120
+    unicode: bool = True
+
+    @classmethod
+    def of(cls, stream: TextIO, environ: Mapping[str, str]) -> Screen:
+        """What `stream` shows: colours on a terminal without NO_COLOR, and its own width, at least 40 columns."""
+        terminal = stream.isatty()
+        return cls(
+            color=terminal and not environ.get("NO_COLOR") and environ.get("TERM") != "dumb",
+            width=max(_terminal_width(stream, environ), 40) if terminal else cls().width,
+            unicode=_encodes(stream, "═─✓✗→⚠█░…—"),
+        )
+
+
+def _terminal_width(stream: TextIO, environ: Mapping[str, str]) -> int:
+    columns = environ.get("COLUMNS", "")
+    if columns.isascii() and columns.isdigit() and int(columns[:5]) > 0:
+        return int(columns[:5])
+    try:
+        return os.get_terminal_size(stream.fileno()).columns or 80
+    except (OSError, ValueError):
+        return 80
+
+
+def _encodes(stream: TextIO, text: str) -> bool:
+    try:
+        text.encode(stream.encoding or "ascii")
+    except (UnicodeEncodeError, LookupError):
+        return False
+    return True

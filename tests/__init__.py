@@ -1,0 +1,1 @@
+"""The tests of evalc, laid out as the package is."""

@@ -1,0 +1,44 @@
+"""The JSON form of problems, as the command line documents it."""
+
+from __future__ import annotations
+
+import json
+
+from evalc.diagnostics.catalogue.names import UnknownCheck
+from evalc.diagnostics.problem import Problem
+from evalc.diagnostics.render_json import render_json
+from evalc.source import Source, Span
+
+
+def test_every_key_of_a_problem() -> None:
+    source = Source("a.yaml", "eval:\n  - 天: containz\n")
+    at = source.text.index("containz")
+    finding = UnknownCheck(name="containz", known=("contains", "regex"))
+    problem = Problem(source=source, span=Span(at, at + 8), finding=finding, severity="error")
+    text = render_json([problem, problem])
+    assert json.loads(text)[0] == {
+        "code": "EV203",
+        "severity": "error",
+        "message": "`containz` is not a check",
+        "file": "a.yaml",
+        "line": 2,
+        "column": 8,
+        "endLine": 2,
+        "endColumn": 16,
+        "help": "did you mean `contains`? the checks are contains, regex",
+    }
+    assert len(json.loads(text)) == 2
+    assert text.endswith("]\n")
+
+
+def test_no_problem_is_an_empty_array() -> None:
+    assert render_json([]) == "[]\n"
+
+
+def test_what_utf8_cannot_hold_is_escaped() -> None:
+    source = Source("a\udcff.json", "x")
+    finding = UnknownCheck(name="\ud800", known=("contains",))
+    text = render_json([Problem(source=source, span=Span(0, 1), finding=finding, severity="error")])
+    assert text.isascii()
+    assert json.loads(text)[0]["file"] == "a\udcff.json"
+    assert json.loads(text)[0]["help"] == "the checks are contains"
