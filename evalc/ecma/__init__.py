@@ -1,0 +1,1 @@
+"""From JSON values, texts and patterns to what JavaScript makes of them."""

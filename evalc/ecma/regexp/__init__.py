@@ -1,0 +1,23 @@
+"""From an ECMAScript pattern to its tree, to what is certain about it, and to whether it matches a text."""
+
+from evalc.ecma.regexp.engine import DEFAULT_TIMEOUT, Regexp, compile_pattern, escape, test_async
+from evalc.ecma.regexp.errors import PatternError, RegexpError, RegexpTimeout
+from evalc.ecma.regexp.nodes import Pattern
+from evalc.ecma.regexp.parser import MAX_LENGTH, parse
+from evalc.ecma.regexp.vacuity import matches_everything, matches_nothing
+
+__all__ = [
+    "DEFAULT_TIMEOUT",
+    "MAX_LENGTH",
+    "Pattern",
+    "PatternError",
+    "Regexp",
+    "RegexpError",
+    "RegexpTimeout",
+    "compile_pattern",
+    "escape",
+    "matches_everything",
+    "matches_nothing",
+    "parse",
+    "test_async",
+]

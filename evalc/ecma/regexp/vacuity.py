@@ -1,0 +1,198 @@
+"""From a pattern's tree to whether it certainly matches every text, or certainly none."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from evalc.ecma.regexp import nodes
+from evalc.ecma.regexp.nodes import (
+    Alternation,
+    AnyCharacter,
+    Character,
+    CharacterSet,
+    Class,
+    ClassMember,
+    Group,
+    LineEnd,
+    LineStart,
+    Look,
+    Pattern,
+    Property,
+    Repeat,
+    Term,
+)
+
+
+def matches_everything(pattern: Pattern) -> bool:
+    """Whether the pattern matches every text. True only where that is certain."""
+    return _always(pattern.body)
+
+
+def matches_nothing(pattern: Pattern) -> bool:
+    """Whether the pattern matches no text at all. True only where that is certain."""
+    return _never(pattern.body)
+
+
+def _always(term: Term) -> bool:
+    """A search succeeds in every text: it may begin anywhere, so an empty match at one end is enough."""
+    match term:
+        case Alternation():
+            return any(map(_always, term.branches))
+        case Group():
+            return _always(term.body)
+        case _:
+            items = _in_sequence(term)
+            return all(map(_empty_at_start, items)) or all(map(_empty_at_end, items)) or _spans_everything(items)
+
+
+def _spans_everything(items: Sequence[Term]) -> bool:
+    """From start to end over all there is (`^[\\s\\S]*$`), or with multiline over the first line (`^.*$`)."""
+    for at, item in enumerate(items):
+        if not _empty_at_start(item):
+            break
+        before, after = items[:at], items[at + 1 :]
+        if _eats(item, _is_any) and all(map(_empty_at_start, before)) and all(map(_empty_at_end, after)):
+            return True
+        if _eats(item, _is_any_in_line) and all(map(_empty_at_start, before)) and all(map(_empty_at_line_end, after)):
+            return True
+    return False
+
+
+def _eats(term: Term, one: Callable[[Term], bool]) -> bool:
+    """Any number of `one`, none included."""
+    match term:
+        case Group():
+            return _eats(term.body, one)
+        case Repeat(min=0, max=None):
+            return one(_bare(term.body))
+        case _:
+            return False
+
+
+def _empty(term: Term, holds: Callable[[Term], bool]) -> bool:
+    """The term can match the empty text, wherever the assertions hold that `holds` tells."""
+    match term:
+        case nodes.Sequence():
+            return all(_empty(item, holds) for item in term.items)
+        case Alternation():
+            return any(_empty(branch, holds) for branch in term.branches)
+        case Group():
+            return _empty(term.body, holds)
+        case Repeat():
+            return term.min == 0 or _empty(term.body, holds)
+        case Look(negated=True):
+            return _never(term.body)
+        case Look():
+            return _empty(term.body, holds)
+        case _:
+            return holds(term)
+
+
+def _empty_anywhere(term: Term) -> bool:
+    return _empty(term, lambda _: False)
+
+
+def _empty_at_start(term: Term) -> bool:
+    return _empty(term, lambda place: isinstance(place, LineStart))
+
+
+def _empty_at_end(term: Term) -> bool:
+    return _empty(term, lambda place: isinstance(place, LineEnd))
+
+
+def _empty_at_line_end(term: Term) -> bool:
+    return _empty(term, lambda place: isinstance(place, LineEnd) and place.multiline)
+
+
+def _never(term: Term) -> bool:
+    match term:
+        case Alternation():
+            return all(map(_never, term.branches))
+        case Group():
+            return _never(term.body)
+        case Repeat():
+            return term.min > 0 and _never(term.body)
+        case Look(negated=True):
+            return _empty_anywhere(term.body)
+        case Look():
+            return _never(term.body)
+        case Class():
+            return (term.negated and _is_all(term.members)) or not (term.negated or term.members)
+        case nodes.Sequence():
+            items = _in_sequence(term)
+            return any(map(_never, items)) or _leaves_the_text(items)
+        case _:
+            return False
+
+
+def _leaves_the_text(items: Sequence[Term]) -> bool:
+    """Something must stand before the text's start, or behind its end: `a^`, `$a`."""
+    consumed = ended = False
+    for item in items:
+        if consumed and isinstance(item, LineStart) and not item.multiline:
+            return True
+        consumes = _consumes(item)
+        if ended and consumes:
+            return True
+        consumed = consumed or consumes
+        ended = ended or (isinstance(item, LineEnd) and not item.multiline)
+    return False
+
+
+def _consumes(term: Term) -> bool:
+    """Every match of the term is of one character at least."""
+    match term:
+        case Character() | AnyCharacter() | CharacterSet():
+            return True
+        case Property():
+            return not term.strings
+        case Class():
+            return all(isinstance(member, Character | CharacterSet | nodes.Range) for member in term.members)
+        case Group():
+            return _consumes(term.body)
+        case Repeat():
+            return term.min > 0 and _consumes(term.body)
+        case Alternation():
+            return all(map(_consumes, term.branches))
+        case nodes.Sequence():
+            return any(map(_consumes, term.items))
+        case _:
+            return False
+
+
+def _in_sequence(term: Term) -> list[Term]:
+    """The terms that stand one behind the other, plain groups opened."""
+    match term:
+        case nodes.Sequence():
+            return [inner for item in term.items for inner in _in_sequence(item)]
+        case Group():
+            return _in_sequence(term.body)
+        case _:
+            return [term]
+
+
+def _bare(term: Term) -> Term:
+    while isinstance(term, Group):
+        term = term.body
+    return term
+
+
+def _is_any(term: Term) -> bool:
+    """One character, whichever it is."""
+    match term:
+        case AnyCharacter():
+            return term.dot_all
+        case Class():
+            return not term.members if term.negated else _is_all(term.members)
+        case _:
+            return False
+
+
+def _is_any_in_line(term: Term) -> bool:
+    return isinstance(term, AnyCharacter) or _is_any(term)
+
+
+def _is_all(members: Sequence[ClassMember]) -> bool:
+    """Whether the members hold a set and its complement (`\\s` and `\\S`)."""
+    letters = {member.letter for member in members if isinstance(member, CharacterSet)}
+    return any(letter.upper() in letters for letter in letters if letter.islower())

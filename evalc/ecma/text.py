@@ -1,0 +1,18 @@
+"""From a text to the same text without white space at its ends, as `String.prototype.trim` removes it."""
+
+from __future__ import annotations
+
+from typing import Final
+
+LINE_TERMINATORS: Final = "\n\r\u2028\u2029"
+
+# ECMA-262 WhiteSpace and LineTerminator. Python's own notion differs: it has \x1c-\x1f and \x85, and lacks U+FEFF.
+SPACES: Final = (
+    "\t\n\v\f\r \u00a0\u1680\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2007\u2008\u2009\u200a"
+    "\u2028\u2029\u202f\u205f\u3000\ufeff"
+)
+
+
+def trim(text: str) -> str:
+    """The text without ECMAScript's WhiteSpace and LineTerminator characters at both ends."""
+    return text.strip(SPACES)

@@ -1,0 +1,159 @@
+"""The texts of JSON values: a table, the case of deep nesting, and the same values in Node."""
+
+from __future__ import annotations
+
+import json
+import struct
+from random import Random
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from evalc.ecma.values import UNDEFINED, to_json, to_string, token_text
+from tests.ecma.conftest import Node
+
+NUMBERS: list[tuple[float, str]] = [
+    (0, "0"),
+    (-0.0, "0"),
+    (150.0, "150"),
+    (178.50, "178.5"),
+    (-1.5, "-1.5"),
+    (1e21, "1e+21"),
+    (123456789012345680000.0, "123456789012345680000"),
+    (1e-6, "0.000001"),
+    (1e-7, "1e-7"),
+    (1.25e-9, "1.25e-9"),
+    (-1.5e300, "-1.5e+300"),
+    (5e-324, "5e-324"),
+    (2**53, "9007199254740992"),
+    (2**53 + 1, "9007199254740992"),
+    (-(2**64), "-18446744073709552000"),
+    (10**21, "1e+21"),
+    (10**400, "Infinity"),
+    (-(10**400), "-Infinity"),
+    (float("nan"), "NaN"),
+    (float("inf"), "Infinity"),
+]
+
+
+@pytest.mark.parametrize(("number", "text"), NUMBERS)
+def test_string_of_a_number(number: float, text: str) -> None:
+    assert to_string(number) == text
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [
+        ("as it is", "as it is"),
+        (True, "true"),
+        (False, "false"),
+        (None, "null"),
+        (UNDEFINED, "undefined"),
+        ({}, "[object Object]"),
+        ({"a": 1}, "[object Object]"),
+        ([], ""),
+        ([None], ""),
+        ([[], []], ","),
+        ([1, [2.0, [None, "x"]], {"a": 1}, True], "1,2,,x,[object Object],true"),
+        ([UNDEFINED, 1], ",1"),
+    ],
+)
+def test_string_of_other_values(value: object, text: str) -> None:
+    assert to_string(value) == text
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [
+        ({}, "{}"),
+        ([], "[]"),
+        ([[], {}], "[[],{}]"),
+        ({"a": [1.0, 1e21, None], "b": {"c": True}}, '{"a":[1,1e+21,null],"b":{"c":true}}'),
+        ({"b": 1, "10": 2, "9": 3, "01": 4, "4294967295": 5}, '{"9":3,"10":2,"b":1,"01":4,"4294967295":5}'),
+        ([float("nan"), float("inf"), -(10**400)], "[null,null,null]"),
+        ("Infinity", '"Infinity"'),
+        ('"\\/\b\f\n\r\t\x01\x7f', '"\\"\\\\/\\b\\f\\n\\r\\t\\u0001\x7f"'),
+        ("\u2028é😀", '"\u2028é😀"'),
+        ("\ud83d \ude00", '"\\ud83d \\ude00"'),
+        ("\ud83d\ude00", '"😀"'),
+    ],
+)
+def test_json(value: object, text: str) -> None:
+    assert to_json(value) == text
+
+
+def test_a_token_is_a_plain_text_or_json() -> None:
+    values = ["a", 150.0, True, [1.0, "a"], {"a": None}]
+    assert [token_text(value) for value in values] == ["a", "150", "true", '[1,"a"]', '{"a":null}']
+
+
+def test_deep_nesting_is_no_recursion() -> None:
+    array: list[object] = []
+    members: dict[str, object] = {}
+    for _ in range(100_000):
+        array = [array]
+        members = {"a": members}
+    assert to_string(array) == ""
+    assert to_json(array) == "[" * 100_001 + "]" * 100_001
+    assert to_json(members) == '{"a":' * 100_000 + "{}" + "}" * 100_000
+
+
+def test_what_json_does_not_have_is_refused() -> None:
+    with pytest.raises(TypeError, match="complex"):
+        to_string(1j)
+    with pytest.raises(TypeError, match="set"):
+        to_json([set()])
+
+
+JSON_VALUES = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | st.text(),
+    lambda inner: st.lists(inner) | st.dictionaries(st.text(), inner),
+)
+
+
+@settings(deadline=None)
+@given(JSON_VALUES)
+def test_json_reads_back_as_the_same_texts(value: object) -> None:
+    assert to_json(json.loads(to_json(value))) == to_json(value)
+
+
+def test_values_have_the_texts_that_node_gives_them(node: Node) -> None:
+    random = Random(1)
+    values: list[object] = [number for number, _ in NUMBERS[:-2]]
+    while len(values) < 4000:
+        values += (
+            _double(random),
+            random.randint(-(10**25), 10**25),
+            random.randint(-(10**12), 10**12) / 10 ** random.randint(0, 20),
+            _value(random, 3),
+        )
+    # As a text in the text: `JSON.parse` must round integers itself.
+    theirs = node(
+        "data.map((v) => [String(JSON.parse(v)), JSON.stringify(JSON.parse(v))])", list(map(json.dumps, values))
+    )
+    assert [[to_string(value), to_json(value)] for value in values] == theirs
+
+
+def _double(random: Random) -> float:
+    (value,) = struct.unpack("<d", random.randbytes(8))
+    return value if abs(value) < float("inf") else 0.5
+
+
+def _value(random: Random, depth: int) -> object:
+    match random.randint(0, 6 if depth else 3):
+        case 0:
+            return random.choice((None, True, False))
+        case 1:
+            return random.choice((0, -0.0, 1.0, 2**60, 1e21, -1e-7, 10**400))
+        case 2 | 3:
+            return _text(random)
+        case 4 | 5:
+            return [_value(random, depth - 1) for _ in range(random.randint(0, 3))]
+        case _:
+            return {_text(random): _value(random, depth - 1) for _ in range(random.randint(0, 4))}
+
+
+def _text(random: Random) -> str:
+    alphabet = 'ab"\\\n\x00\x1f\x7f\u2028é' + random.choice(("", "0123456789", "😀", "\ud83d"))
+    return "".join(random.choice(alphabet) for _ in range(random.randint(0, 4)))
