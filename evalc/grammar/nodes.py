@@ -55,7 +55,10 @@ class Regexp(Node, frozen=True, kw_only=True, gc=False):
 
 
 class Path(Node, frozen=True, kw_only=True, gc=False):
-    """A place in a JSON value: `meta.title`, `items[].id`, `items[0].title`. Steps are keys, indexes, or None for `[]`."""
+    """A place in a JSON value: `meta.title`, `items[].id`, `items[0].title`.
+
+    Steps are keys, indexes, or None for `[]`.
+    """
 
     steps: tuple[str | int | None, ...]
     text: str

@@ -1,0 +1,212 @@
+"""From tokens to atoms: texts with their escapes undone, numbers, regular expressions, paths.
+
+What is wrong inside a token becomes a fault in the list that is handed along; the atom is then a stand-in.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Final, cast
+
+from evalc.diagnostics.catalogue.syntax_grammar import BadEscape, BadFlag, BadNumber
+from evalc.diagnostics.problem import Fault
+from evalc.grammar.nodes import FieldType, HasField, Number, Path, Regexp, Text
+
+if TYPE_CHECKING:
+    from evalc.grammar.lark_tables import Token, Tree
+
+MAX_DIGITS: Final = 15
+"""The most digits of a number: so many are exact in every reader of JSON."""
+
+_ESCAPE: Final = re.compile(r"\\(?:u[Dd][89ABab][0-9A-Fa-f]{2}\\u[Dd][C-Fc-f][0-9A-Fa-f]{2}|u[0-9A-Fa-f]{4}|[\s\S])")
+_ESCAPED: Final = {"b": "\b", "f": "\f", "n": "\n", "r": "\r", "t": "\t", '"': '"', "'": "'", "\\": "\\", "/": "/"}
+_STEP: Final = re.compile(r"\[([0-9]*)\]|[\w$-]+")
+_FLAGS: Final = frozenset("imsuv")
+_MILLISECONDS: Final = {"ms": 1, "s": 1_000, "m": 60_000}
+
+
+def start_of(node: Tree | Token) -> int:
+    """Where the first token of a tree begins."""
+    while not isinstance(node, str):
+        node = node.children[0]
+    return node.start_pos or 0
+
+
+def end_of(node: Tree | Token) -> int:
+    """Where the last token of a tree ends."""
+    while not isinstance(node, str):
+        node = node.children[-1]
+    return node.end_pos or 0
+
+
+# --- texts ---------------------------------------------------------------------------------------------------------
+
+
+def text_of(token: Token, faults: list[Fault]) -> Text:
+    """A text in quotes, or a bare name."""
+    start = token.start_pos or 0
+    end = start + len(token)
+    if token[0] not in "\"'":
+        return Text(start=start, end=end, value=str(token))
+    if "\\" not in token:
+        return Text(start=start, end=end, value=token[1:-1])
+    return Text(start=start, end=end, value="".join(_unescaped(token, start, faults)))
+
+
+def trimmed(token: Token) -> Text:
+    """What a token holds without the white space behind it."""
+    start = token.start_pos or 0
+    value = token.rstrip()
+    return Text(start=start, end=start + len(value), value=value)
+
+
+def offset_in_text(source: str, atom: Text | Regexp, index: int) -> int:
+    """The offset, in the parsed text `source`, of the character at `index` of a text's value or of a pattern.
+
+    An index at the end gives the offset behind the last character.
+    """
+    if isinstance(atom, Regexp) and atom.literal:
+        return atom.pattern_at + index
+    value = atom.value if isinstance(atom, Text) else atom.pattern
+    if atom.end - atom.start == len(value):  # quotes would make it longer
+        return atom.start + index
+    at, last = atom.start + 1, atom.end - 1
+    while index > 0 and at < last:
+        at += _width(source, at)
+        index -= 1
+    return at
+
+
+def _width(source: str, at: int) -> int:
+    """How many characters of `source` make the one character of the value that stands at `at`."""
+    escape = _ESCAPE.match(source, at)
+    return 1 if escape is None or source.startswith("{{", at + 1) else len(escape.group())
+
+
+def _unescaped(token: str, start: int, faults: list[Fault]) -> Iterator[str]:
+    """The pieces of a quoted text's value.
+
+    `\\{{` is kept as it stands: it is no escape of the text but a template's literal `{{`.
+    """
+    done, end = 1, len(token) - 1
+    for escape in _ESCAPE.finditer(token, done, end):
+        at, written = escape.start(), escape.group()
+        yield token[done:at]
+        done = escape.end()
+        character = _character(written)
+        if character is not None:
+            yield character
+        elif token.startswith("{{", at + 1):
+            yield written
+        else:
+            faults.append(Fault(start + at, start + done, BadEscape(escape=written)))
+    yield token[done:end]
+
+
+def _character(escape: str) -> str | None:
+    """The character that an escape stands for; None for half of a surrogate pair and for what escapes nothing."""
+    if len(escape) == 2:
+        return _ESCAPED.get(escape[1])
+    try:
+        return bytes.fromhex(escape.replace("\\u", "")).decode("utf-16-be")
+    except UnicodeDecodeError:
+        return None
+
+
+# --- numbers -------------------------------------------------------------------------------------------------------
+
+
+def number_of(token: Token, faults: list[Fault], *, scale: int = 1) -> Number:
+    """A number that is not negative, times `scale`; whole numbers come out as integers."""
+    start = token.start_pos or 0
+    end = start + len(token)
+    if token[0] == "-":
+        faults.append(Fault(start, end, BadNumber(number=str(token), why="negative")))
+    elif len(token) > MAX_DIGITS:
+        faults.append(Fault(start, end, BadNumber(number=str(token), why="long")))
+    else:
+        value = float(token)
+        if scale != 1:
+            value = round(value * scale, 6)  # 4.35 s are 4350 ms, not the nearest binary fraction
+        return Number(start=start, end=end, value=int(value) if value.is_integer() else value)
+    return Number(start=start, end=end, value=0)
+
+
+def count_of(token: Token, faults: list[Fault]) -> Number:
+    """A whole number that is not negative."""
+    number = number_of(token, faults)
+    if isinstance(number.value, float):
+        faults.append(Fault(number.start, number.end, BadNumber(number=str(token), why="fraction")))
+    return number
+
+
+def duration_of(token: Token, unit: Token, faults: list[Fault]) -> Number:
+    """A duration in milliseconds; the offsets take in its unit."""
+    number = number_of(token, faults, scale=_MILLISECONDS[unit])
+    return Number(start=number.start, end=unit.end_pos or 0, value=number.value)
+
+
+# --- regular expressions -------------------------------------------------------------------------------------------
+
+
+def literal_of(token: Token, faults: list[Fault]) -> Regexp:
+    """A `/pattern/flags` literal."""
+    start = token.start_pos or 0
+    slash = token.rindex("/")
+    flags = token[slash + 1 :]
+    faults.extend(_flag_faults(flags, start + slash + 1))
+    return Regexp(
+        start=start,
+        end=start + len(token),
+        pattern=token[1:slash],
+        flags="".join(sorted(flags)),
+        pattern_at=start + 1,
+        literal=True,
+    )
+
+
+def pattern_of(text: Text) -> Regexp:
+    """A pattern written as a text in quotes."""
+    return Regexp(start=text.start, end=text.end, pattern=text.value, pattern_at=text.start + 1, literal=False)
+
+
+def _flag_faults(flags: str, at: int) -> Iterator[Fault]:
+    for index, flag in enumerate(flags):
+        here = at + index
+        if flag not in _FLAGS:
+            yield Fault(here, here + 1, BadFlag(flag=flag, why="stateful" if flag in "gy" else "unknown"))
+        elif flag in flags[:index]:
+            yield Fault(here, here + 1, BadFlag(flag=flag, why="twice"))
+        elif (flag == "u" and "v" in flags[:index]) or (flag == "v" and "u" in flags[:index]):
+            yield Fault(here, here + 1, BadFlag(flag=flag, why="u and v"))
+
+
+# --- paths ---------------------------------------------------------------------------------------------------------
+
+
+def path_of(token: Token, faults: list[Fault]) -> Path:
+    """A place in a JSON value; a text in quotes is one key, whatever it holds."""
+    if token.type == "STRING":
+        text = text_of(token, faults)
+        return Path(start=text.start, end=text.end, steps=(text.value,), text=text.value)
+    start = token.start_pos or 0
+    steps = tuple(_step(step) for step in _STEP.finditer(token))
+    return Path(start=start, end=start + len(token), steps=steps, text=str(token))
+
+
+def field_of(tree: Tree, faults: list[Fault]) -> HasField:
+    """A required field and, where its last token is one, its type."""
+    first, last = cast("Token", tree.children[0]), cast("Token", tree.children[-1])
+    return HasField(
+        start=start_of(tree),
+        end=end_of(tree),
+        path=path_of(first, faults),
+        type=cast("FieldType", str(last)) if last.type == "FIELD_TYPE" else None,
+    )
+
+
+def _step(step: re.Match[str]) -> str | int | None:
+    if step[1] is None:
+        return step[0]
+    return int(step[1]) if step[1] else None

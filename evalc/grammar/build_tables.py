@@ -1,0 +1,15 @@
+"""From the grammar files to the saved tables beside them: `python -m evalc.grammar.build_tables`."""
+
+from __future__ import annotations
+
+from evalc.grammar.lark_tables import STARTS, table, table_path
+
+
+def main() -> None:
+    """Write the table of every language."""
+    for language in STARTS:
+        table_path(language).write_bytes(table(language))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,88 @@
+"""From a text of one of the small languages to its node, or to what is wrong with it: the package's front door.
+
+No text raises. Parses are remembered by text, since suites repeat themselves; lark is loaded by the first one.
+"""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from typing import Any, Final
+
+from evalc.diagnostics.catalogue.syntax_grammar import BeyondLimit
+from evalc.diagnostics.problem import Fault
+from evalc.grammar.check_nodes import check_line
+from evalc.grammar.criterion_nodes import criterion_line
+from evalc.grammar.nodes import Check, CheckLine, CriterionLine, Template, Words
+from evalc.grammar.parsed import Parsed
+from evalc.grammar.rule_nodes import RULE_TYPES, rule_check
+from evalc.grammar.template_nodes import template
+
+__all__ = ["RULE_TYPES", "Parsed", "parse_check", "parse_criterion", "parse_rule", "parse_template"]
+
+MAX_LINE: Final = 100_000
+"""The most characters of a check, a rule or a criterion."""
+MAX_TEMPLATE: Final = 1_000_000
+"""The most characters of a text that holds tags; a text without any may have any length."""
+
+_REMEMBERED: Final = 4_096
+_LONGEST_REMEMBERED: Final = 1_000
+
+
+def parse_check(text: str) -> Parsed[CheckLine]:
+    """A check in its one-line form."""
+    if len(text) > MAX_LINE:
+        return _too_long(text, MAX_LINE)
+    return _check(text) if len(text) <= _LONGEST_REMEMBERED else check_line(text)
+
+
+def parse_rule(type: str, text: str) -> Parsed[Check]:  # noqa: A002 - the key of the mapping that it stands in
+    """The check that `rule: TEXT` means beside `type: TYPE`, one of `RULE_TYPES`.
+
+    A `regex` rule is a literal where it is wholly `/pattern/flags` as ECMAScript writes it (inner slashes escaped or
+    in a class, flags of letters only); any other text is a pattern as it stands.
+
+    Raises:
+        ValueError: the type has no rule to parse.
+    """
+    if type not in RULE_TYPES:
+        raise ValueError(f"the rule of a {type!r} check is not parsed")
+    if len(text) > MAX_LINE:
+        return _too_long(text, MAX_LINE)
+    return _rule(type, text) if len(text) <= _LONGEST_REMEMBERED else rule_check(type, text)
+
+
+def parse_criterion(text: str) -> Parsed[CriterionLine]:
+    """A criterion in its one-line form; a weight in percent comes out as a fraction."""
+    if len(text) > MAX_LINE:
+        return _too_long(text, MAX_LINE)
+    return _criterion(text) if len(text) <= _LONGEST_REMEMBERED else criterion_line(text)
+
+
+def parse_template(text: str, *, lenient: bool = False) -> Parsed[Template]:
+    """A text with templates in it.
+
+    Args:
+        text: the text.
+        lenient: take braces that open no tag, and tags that close none, as texts. So checks are read; in a prompt
+            they are faults.
+    """
+    if "{{" not in text:
+        parts = (Words(start=0, end=len(text), value=text),) if text else ()
+        return Parsed(Template(start=0, end=len(text), parts=parts), ())
+    if len(text) > MAX_TEMPLATE:
+        return _too_long(text, MAX_TEMPLATE)
+    return _template(text, lenient) if len(text) <= _LONGEST_REMEMBERED else template(text, lenient=lenient)
+
+
+def _too_long(text: str, limit: int) -> Parsed[Any]:
+    return Parsed(None, (Fault(limit, len(text), BeyondLimit(what="length", limit=limit)),))
+
+
+_check = lru_cache(_REMEMBERED)(check_line)
+_rule = lru_cache(_REMEMBERED)(rule_check)
+_criterion = lru_cache(_REMEMBERED)(criterion_line)
+
+
+@lru_cache(_REMEMBERED)
+def _template(text: str, lenient: bool) -> Parsed[Template]:
+    return template(text, lenient=lenient)

@@ -1,0 +1,169 @@
+"""From the parse tree of a template to its parts."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Final, Literal, cast, final
+
+from evalc.diagnostics.catalogue.syntax_grammar import (
+    BadTag,
+    BeyondLimit,
+    EmptyTag,
+    StrayTag,
+    UnclosedBlock,
+    UnknownHelper,
+    WrongCloser,
+)
+from evalc.diagnostics.problem import Fault
+from evalc.grammar.atoms import end_of, start_of
+from evalc.grammar.lark_tables import Stumble, read
+from evalc.grammar.nodes import Each, If, Part, Template, Token, Variable, Words
+from evalc.grammar.parsed import MAX_FAULTS, Parsed, parsed
+
+if TYPE_CHECKING:
+    from evalc.grammar.lark_tables import Token as LarkToken
+    from evalc.grammar.lark_tables import Tree
+
+MAX_DEPTH: Final = 50
+"""How deep blocks may nest."""
+
+_NAME: Final = re.compile(r"[A-Za-z_][\w.-]*(?=\s*\}\})")
+_ANY_TAG: Final = re.compile(r"\{\{(?P<inside>(?:[^{}]|\{(?!\{)|\}(?!\}))*)(?P<close>\}\})?")
+_HELPER: Final = re.compile(r"\s*[#/]\s*(\w*)")
+_BLOCK_TAG: Final = re.compile(
+    r"(?P<literal>\\\{\{)|\{\{\s*(?:#(?P<open>if|unless|each)\s+[A-Za-z_][\w.-]*|/(?P<close>if|unless|each))\s*\}\}"
+)
+_ELLIPSIS_AT: Final = 37
+
+
+class _TooDeep(Exception):
+    """A block is nested too deep; holds the token that opens it."""
+
+
+def template(text: str, *, lenient: bool) -> Parsed[Template]:
+    """A whole template."""
+    tree = read("template", "template", text)
+    if isinstance(tree, Stumble):
+        return parsed(None, _block_faults(text, tree.at))
+    reader = _Reader(text, lenient=lenient)
+    try:
+        parts = reader.parts(tree, MAX_DEPTH)
+    except _TooDeep as stop:
+        (opener,) = stop.args
+        return parsed(None, [*reader.faults, _too_deep(start_of(opener), end_of(opener))])
+    return parsed(Template(start=0, end=len(text), parts=parts), reader.faults)
+
+
+@final
+class _Reader:
+    """From trees to parts, gathering faults on the way."""
+
+    def __init__(self, text: str, *, lenient: bool) -> None:
+        self.faults: list[Fault] = []
+        self._text = text
+        self._lenient = lenient
+
+    def parts(self, tree: Tree, depth: int) -> tuple[Part, ...]:
+        return tuple(
+            self._token(child) if isinstance(child, str) else self._block(child, depth) for child in tree.children
+        )
+
+    def _block(self, tree: Tree, depth: int) -> Part:
+        opener, *bodies = tree.children
+        opener = cast("LarkToken", opener)
+        if depth == 0:
+            raise _TooDeep(opener)
+        start, end = start_of(opener), end_of(tree)
+        name = _block_name(opener)
+        branches = [self.parts(body, depth - 1) for body in bodies if not isinstance(body, str)]
+        if tree.data == "each":
+            return Each(start=start, end=end, name=name, body=branches[0])
+        otherwise = branches[1] if len(branches) > 1 else ()
+        return If(start=start, end=end, name=name, negated=tree.data == "unless", then=branches[0], otherwise=otherwise)
+
+    def _token(self, token: LarkToken) -> Part:
+        start = token.start_pos or 0
+        end = start + len(token)
+        match token.type:
+            case "WORDS":
+                return Words(start=start, end=end, value=str(token))
+            case "ESCAPED":
+                return Words(start=start, end=end, value="{{")
+            case "VARIABLE":
+                name = token[2:-2].strip()
+                at = start + token.index(name)
+                return Variable(start=at, end=at + len(name), name=name)
+            case "SEED":
+                return _run_time_token(token, "seed")
+            case "SNAPSHOT":
+                return _run_time_token(token, "snapshot")
+            case _:
+                return self._literal(token, start, end)
+
+    def _literal(self, token: LarkToken, start: int, end: int) -> Part:
+        """Braces or a tag that mean nothing here: a fault, or where they may, a text."""
+        if not self._lenient and len(self.faults) < MAX_FAULTS:
+            stray = token.type != "BRACES"
+            self.faults.append(Fault(start, end, StrayTag(tag=str(token))) if stray else _bad_tag(self._text, start))
+        return Words(start=start, end=end, value=str(token))
+
+
+def _run_time_token(token: LarkToken, source: Literal["seed", "snapshot"]) -> Token:
+    path = token[token.index(":") + 1 : -2].strip()
+    start = token.start_pos or 0
+    return Token(start=start, end=start + len(token), source=source, path=path, text=str(token))
+
+
+def _block_name(opener: LarkToken) -> Variable:
+    name = _NAME.search(opener, opener.index("#") + 1)
+    assert name is not None, "the grammar lets no block begin without a name"  # noqa: S101
+    start = start_of(opener)
+    return Variable(start=start + name.start(), end=start + name.end(), name=name.group())
+
+
+# --- what is wrong -------------------------------------------------------------------------------------------------
+
+
+def _bad_tag(text: str, at: int) -> Fault:
+    """What is wrong with the `{{` at an offset, which opens no tag that the grammar knows."""
+    tag = _ANY_TAG.match(text, at)
+    assert tag is not None, "it stands on two braces"  # noqa: S101
+    inside, closed = tag["inside"], tag["close"] is not None
+    if closed and not inside.strip():
+        return Fault(at, tag.end(), EmptyTag())
+    helper = _HELPER.match(inside)
+    if helper and helper[1] and helper[1] not in ("if", "unless", "each"):
+        return Fault(at + 2 + helper.start(1), at + 2 + helper.end(1), UnknownHelper(helper=helper[1]))
+    return Fault(at, tag.end() if closed else at + 2, BadTag(tag=_short(tag.group()), closed=closed))
+
+
+def _block_faults(text: str, at: int) -> list[Fault]:
+    """What is wrong with the blocks of a text that stumbles at a tag or at its end."""
+    opened = _open_blocks(text, at)
+    if len(opened) > MAX_DEPTH:
+        return [_too_deep(*opened[MAX_DEPTH].span())]
+    tag = _ANY_TAG.match(text, at)
+    if tag is None:
+        return [Fault(*opener.span(), UnclosedBlock(helper=opener["open"])) for opener in opened]
+    if tag["inside"].strip() == "else":
+        return [Fault(*tag.span(), StrayTag(tag=tag.group()))]
+    return [Fault(*tag.span(), WrongCloser(helper=opened[-1]["open"], tag=_short(tag.group())))]
+
+
+def _open_blocks(text: str, end: int) -> list[re.Match[str]]:
+    """The opening tags that stand open at an offset up to which the blocks nest well."""
+    opened: list[re.Match[str]] = []
+    for tag in _BLOCK_TAG.finditer(text, 0, end):
+        if tag["open"]:
+            opened.append(tag)
+        elif tag["close"] and opened:
+            opened.pop()
+    return opened
+
+
+def _too_deep(start: int, end: int) -> Fault:
+    return Fault(start, end, BeyondLimit(what="depth", limit=MAX_DEPTH))
+
+
+def _short(tag: str) -> str:
+    return tag if len(tag) <= _ELLIPSIS_AT + 3 else tag[:_ELLIPSIS_AT] + "..."

@@ -1,0 +1,86 @@
+"""What is said about a one-line check that does not parse, and where."""
+
+# ruff: noqa: E501 - the table holds a fault a line
+
+from __future__ import annotations
+
+import pytest
+
+from evalc.diagnostics.problem import Fault
+from evalc.grammar.parse import MAX_LINE, parse_check
+from evalc.grammar.parsed import MAX_FAULTS
+
+# line, the stretch, the code, message, label
+FAULTS = [
+    ('containz "x"', 0, 8, "EV130", "`containz` is not a check", "did you mean `contains`?"),
+    ('Contains "x"', 0, 8, "EV130", "`Contains` is not a check", "did you mean `contains`?"),
+    ("json and regex /x/", 9, 14, "EV130", "`regex` is not a check", "did you mean `matches`?"),
+    ("(jsn)", 1, 4, "EV130", "`jsn` is not a check", "did you mean `json`?"),
+    ("tool_count 1..2", 0, 10, "EV130", "`tool_count` is not a check", "did you mean `tool count`?"),
+    ('similar to "x"', 0, 7, "EV130", "`similar` is not a check", ""),
+    ("", 0, 0, "EV131", "expected a check here, found the end", ""),
+    ("  ", 2, 2, "EV131", "expected a check here, found the end", ""),
+    ("not", 3, 3, "EV131", "expected a check here, found the end", ""),
+    ("and json", 0, 3, "EV131", "expected a check here, found `and`", ""),
+    ("contains x", 9, 10, "EV131", "expected a text in quotes or `any` here, found `x`", ""),
+    ("contains “x”", 9, 10, "EV131", "expected a text in quotes or `any` here, found `“`", ""),
+    ("(json", 5, 5, "EV131", "expected `)` here, found the end", ""),
+    ("latency <= 30", 13, 13, "EV131", "expected `ms`, `s` or `m` here, found the end", ""),
+    ("latency < 30s", 8, 9, "EV131", "expected `<=` here, found `<`", ""),
+    ("tools calld [x]", 6, 11, "EV131", "expected `called`, `not` or `one` here, found `calld`", "did you mean `called`?"),
+    ("contains any of []", 17, 18, "EV131", "expected a text in quotes here, found `]`", ""),
+    ("json for a for b", 11, 14, "EV131", "expected the end here, found `for`", ""),
+    ("(json for a)", 6, 9, "EV131", "expected `)` here, found `for`", ""),
+    ("response tool a.b exists", 9, 13, "EV131", "expected a check of the response here, found `tool`", ""),
+    ("at x tokens <= 5", 5, 11, "EV131", "expected a check of the response here, found `tokens`", ""),
+    ("length 1..\x00", 10, 11, "EV131", "expected a number here, found `U+0000`", ""),
+    ("has fields a as \ud800", 16, 17, "EV131", "expected `string`, `number`, `integer`, `boolean`, `array`, `object` or `null` here, found `U+D800`", ""),
+    ('contains "x', 9, 10, "EV132", 'this text has no closing `"`', "opened here"),
+    ("tools called ['a]", 14, 15, "EV132", "this text has no closing `'`", "opened here"),
+    (r'contains "a\q"', 11, 13, "EV133", r"`\q` is not an escape", r"a backslash is written `\\q`"),
+    (r'contains "\ud83d"', 10, 16, "EV133", r"`\ud83d` is half of a surrogate pair, not a character", "its other half must stand beside it"),
+    ("matches /x", 8, 9, "EV134", "this pattern has no closing `/`", "opened here"),
+    ("matches /[/", 8, 9, "EV134", "this pattern has no closing `/`", "opened here"),
+    ("matches /x/g", 11, 12, "EV135", "the flag `g` makes a regular expression remember where it stopped", "leave it out"),
+    ("matches /x/ii", 12, 13, "EV135", "the flag `i` stands here twice", "leave it out"),
+    ("matches /x/k", 11, 12, "EV135", "`k` is not a flag of a regular expression", "leave it out"),
+    ("matches /x/uv", 12, 13, "EV135", "the flags `u` and `v` exclude each other", "leave it out"),
+    ("length >= -5", 10, 12, "EV136", "`-5` is negative", "expected zero or more"),
+    ("tool count <= 1.5", 14, 17, "EV136", "`1.5` is not a whole number", "expected a whole number"),
+    ("tokens <= 1234567890123456", 10, 26, "EV136", "this number has more than 15 digits", ""),
+    ("json and json or json", 14, 16, "EV137", "this `or` follows an `and` without parentheses", "put parentheses around one of the groups"),
+    ("(json or json and json)", 14, 17, "EV137", "this `and` follows an `or` without parentheses", "put parentheses around one of the groups"),
+    ('tool a.b exists and not contains "y"', 20, 23, "EV138", "a check of the response that follows a `tool` check must begin with `response`", "write `response` before it"),
+    ('tool a.b exists or json or response json', 19, 23, "EV138", "a check of the response that follows a `tool` check must begin with `response`", "write `response` before it"),
+    ("(" * 51 + "json" + ")" * 51, 51, 52, "EV139", "this is nested more than 50 levels deep", ""),
+    ("not " * 10_000 + "json", 204, 205, "EV139", "this is nested more than 50 levels deep", ""),
+    ("(" * 10_000, 10_000, 10_000, "EV131", "expected a check here, found the end", ""),
+    ("x" * 1_000_000, MAX_LINE, 1_000_000, "EV139", "this text has more than 100,000 characters", ""),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("case", FAULTS, ids=[case[0][:30] for case in FAULTS])
+def test_one_fault(case: tuple[str, int, int, str, str, str]) -> None:
+    line, *said = case
+    node, faults = parse_check(line)
+    assert node is None
+    assert [_said(fault) for fault in faults] == [said]
+
+
+def test_independent_faults_are_all_reported() -> None:
+    faults = parse_check(r'contains "a\q" and matches /x/gi and length >= -1').faults
+    assert [(fault.start, fault.finding.code) for fault in faults] == [(11, "EV133"), (30, "EV135"), (47, "EV136")]
+
+
+def test_faults_are_counted_out() -> None:
+    assert len(parse_check('contains "' + "\\q" * 1_000 + '"').faults) == MAX_FAULTS
+
+
+def test_curly_quotes_are_explained() -> None:
+    (fault,) = parse_check("contains “x”").faults
+    assert fault.finding.help() == "texts stand in straight quotes, `\"` or `'`"
+
+
+def _said(fault: Fault) -> list[object]:
+    finding = fault.finding
+    return [fault.start, fault.end, finding.code, finding.message(), finding.label()]
