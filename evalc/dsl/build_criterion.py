@@ -1,0 +1,62 @@
+"""From an item of `criteria:` to a criterion: a mapping, a one-line text, or the one-pair mapping it is to YAML."""
+
+from __future__ import annotations
+
+from evalc.diagnostics.catalogue.values import WrongType
+from evalc.dsl.fields import Fields, described
+from evalc.dsl.nodes import Mapping, Node, Scalar, span_of
+from evalc.dsl.places import locate
+from evalc.dsl.tree import CriterionTree, Num, Str
+from evalc.grammar.parse import parse_criterion
+from evalc.source import Span
+
+CRITERION_KEYS = ("name", "description", "weight")
+
+
+def build_criterion(fields: Fields, item: Node) -> CriterionTree | None:
+    """The criterion, or None when it has no usable name."""
+    match item:
+        case Scalar():
+            text = fields.text_of(item, "a criterion")
+            return None if text is None else _one_line(fields, text, None)
+        case Mapping(pairs=((key, Scalar() as value),)) if key.text not in CRITERION_KEYS:
+            return _one_line(fields, Str(key.text, span_of(key)), value)
+        case Mapping():
+            return _mapping(fields, item)
+        case _:
+            expected = "a mapping or `name (weight): description`"
+            fields.fault(item, WrongType(what="a criterion", expected=expected, found=described(item)))
+            return None
+
+
+def _mapping(fields: Fields, item: Mapping) -> CriterionTree | None:
+    inner = fields.inside(item, what="a criterion", keys=CRITERION_KEYS)
+    inner.require("name")
+    name, description, weight = inner.text("name"), inner.text("description"), inner.number("weight")
+    fields.partial |= inner.partial
+    if name is None:
+        return None
+    return CriterionTree(
+        span=name.span, name=name, weight=weight, description=None if description is None else description.value
+    )
+
+
+def _one_line(fields: Fields, text: Str, behind: Scalar | None) -> CriterionTree | None:
+    """`clarity (0.3): Clear`; to YAML the unquoted form is a mapping, whose value `behind` is the description."""
+    parse = parse_criterion(text.value)
+
+    def place(start: int, end: int) -> Span:
+        return locate(fields.source, text.span, start, end)
+
+    for fault in parse.faults:
+        fields.fault(place(fault.start, fault.end), fault.finding)
+    line = parse.node
+    if line is None:
+        return None
+    description = line.description.value if line.description is not None else None
+    return CriterionTree(
+        span=text.span,
+        name=Str(line.name.value, place(line.name.start, line.name.end)),
+        weight=None if line.weight is None else Num(line.weight.value, place(line.weight.start, line.weight.end)),
+        description=behind.text if behind is not None else description,
+    )

@@ -1,0 +1,105 @@
+"""From a prompt file's or suite's fields to its prompt and the inputs it declares (PromptSpec)."""
+
+from __future__ import annotations
+
+from evalc.diagnostics.catalogue.values import WrongType
+from evalc.diagnostics.problem import Diagnostics
+from evalc.dsl.fields import Fields, described
+from evalc.dsl.nodes import Mapping, Node, Scalar
+from evalc.dsl.tree import InputTree, PromptTree, Str
+from evalc.source import Source, Span
+
+PROMPT_KEYS = (
+    "id",
+    "prompt",
+    "inputs",
+    "name",
+    "title",
+    "version",
+    "description",
+    "author",
+    "license",
+    "created",
+    "updated",
+    "status",
+    "domain",
+    "category",
+    "tags",
+    "model_compatibility",
+    "models",
+    "parameters",
+    "outputs",
+    "output_format",
+    "examples",
+    "role",
+    "contexts",
+    "context",
+    "instructions",
+    "constraints",
+    "dependencies",
+    "references",
+    "changelog",
+    "metadata",
+    "notes",
+    "safety",
+)
+"""The keys of a PromptSpec file. All but `id`, `prompt` and `inputs` are metadata to evalc."""
+
+_INPUT_KEYS = ("name", "type", "required", "default", "options", "description", "example", "examples", "validation")
+
+
+def inline_prompt(fields: Fields, inputs: tuple[InputTree, ...] | None) -> PromptTree | None:
+    """The prompt that stands in the document itself, with the inputs that the document declares."""
+    text = fields.text("prompt")
+    if text is None:
+        return None
+    return PromptTree(source=fields.source, text=text, id=fields.text("id"), inputs=inputs)
+
+
+def build_prompt(source: Source, node: Mapping, problems: Diagnostics) -> PromptTree | None:
+    """The prompt of a prompt file that is looked up; None when it has no usable text."""
+    known = tuple(key.text for key, _ in node.pairs)
+    fields = Fields(source, node, what="a prompt file", keys=known, problems=problems)
+    return inline_prompt(fields, build_inputs(fields))
+
+
+def build_inputs(fields: Fields) -> tuple[InputTree, ...] | None:
+    """The declared inputs; None when the document declares none.
+
+    A list of mappings with `name`, a list of names, or a mapping of names to declarations.
+    """
+    node = fields.node("inputs")
+    if node is None:
+        return None
+    if isinstance(node, Mapping):
+        return tuple(_declaration(fields, Str(key.text, Span(key.start, key.end)), value) for key, value in node.pairs)
+    built = (_listed(fields, item) for item in fields.items("inputs") or ())
+    return tuple(declared for declared in built if declared is not None)
+
+
+def _listed(fields: Fields, item: Node) -> InputTree | None:
+    if isinstance(item, Scalar):
+        name = fields.text_of(item, "a declared input")
+        return None if name is None else InputTree(name=name, required=True)
+    if not isinstance(item, Mapping):
+        fields.fault(item, WrongType(what="a declared input", expected="a mapping", found=described(item)))
+        return None
+    inner = fields.inside(item, what="a declared input", keys=_INPUT_KEYS)
+    inner.require("name")
+    name = inner.text("name")
+    fields.partial |= inner.partial
+    return None if name is None else _declared(inner, name)
+
+
+def _declaration(fields: Fields, name: Str, value: Node) -> InputTree:
+    if not isinstance(value, Mapping):
+        return InputTree(name=name, default=value)
+    inner = fields.inside(value, what="a declared input", keys=_INPUT_KEYS)
+    fields.partial |= inner.partial
+    return _declared(inner, name)
+
+
+def _declared(inner: Fields, name: Str) -> InputTree:
+    default = inner.node("default")
+    required = inner.boolean("required", default=default is None)
+    return InputTree(name=name, required=required and default is None, default=default)

@@ -1,0 +1,85 @@
+"""From a document's nodes to its suite tree: a suite, a prompt file with its `eval:` block, or external cases."""
+
+from __future__ import annotations
+
+from evalc.diagnostics.catalogue.values import EmptyValue, WrongType
+from evalc.diagnostics.problem import Diagnostics
+from evalc.dsl.build_case import TIERS, build_case
+from evalc.dsl.build_criterion import build_criterion
+from evalc.dsl.build_prompt import PROMPT_KEYS, build_inputs, inline_prompt
+from evalc.dsl.fields import Fields, described
+from evalc.dsl.kinds import Kind
+from evalc.dsl.nodes import Mapping, Node
+from evalc.dsl.tree import CaseTree, CriterionTree, SuiteTree
+from evalc.source import Source
+
+_EVAL_KEYS = ("criteria", "test_cases")
+_OWN_KEYS = ("suite", "tier", "tool", "tool_version", "tool_description", "registry_size", "threshold", "description")
+KEYS = {
+    Kind.SUITE: (*_OWN_KEYS, "prompt", "prompt_file", "prompt_id", "inputs", "eval"),
+    Kind.PROMPT: (*_OWN_KEYS, *(key for key in PROMPT_KEYS if key not in _OWN_KEYS), "eval"),
+    Kind.CASES: (*_OWN_KEYS, "prompt_id", "inputs", *_EVAL_KEYS),
+}
+"""The keys of each kind of document; those of a prompt file take in PromptSpec's, which evalc keeps unread."""
+
+
+def build_suite(source: Source, node: Mapping, kind: Kind, problems: Diagnostics) -> SuiteTree:
+    """The tree of one document of a known kind; what is wrong is reported and left out."""
+    keys = KEYS[kind] if any(key.text == "eval" for key, _ in node.pairs) else (*KEYS[kind], *_EVAL_KEYS)
+    fields = Fields(source, node, what=f"a {kind.value}", keys=keys, problems=problems)
+    block = _eval_block(fields, node)
+    inputs = build_inputs(fields)
+    return SuiteTree(
+        source=source,
+        span=fields.anchor,
+        name=fields.text("suite") or (fields.text("id") if kind is Kind.PROMPT else None),
+        tier=fields.choice("tier", "tier", TIERS),
+        tool=fields.text("tool"),
+        tool_version=fields.text("tool_version"),
+        tool_description=fields.text("tool_description"),
+        registry_size=fields.integer("registry_size"),
+        prompt=inline_prompt(fields, inputs),
+        prompt_file=fields.text("prompt_file"),
+        prompt_id=fields.text("prompt_id"),
+        inputs=inputs,
+        criteria=_criteria(block),
+        cases=_cases(block),
+        threshold=fields.number("threshold"),
+        partial=fields.partial or block.partial,
+    )
+
+
+def _eval_block(fields: Fields, node: Mapping) -> Fields:
+    """The fields that hold criteria and cases: those of `eval:`, else of the document itself."""
+    if "eval" not in fields:
+        return fields
+    block = fields.mapping("eval")
+    if block is None:
+        if not fields.partial:
+            fields.fault(fields.key("eval"), EmptyValue(what="`eval`"))
+        block = Mapping(node.start, node.start, (), cut=True)
+    return fields.inside(block, what="`eval`", keys=_EVAL_KEYS)
+
+
+def _criteria(block: Fields) -> tuple[CriterionTree, ...]:
+    built = (build_criterion(block, item) for item in block.items("criteria") or ())
+    return tuple(criterion for criterion in built if criterion is not None)
+
+
+def _cases(block: Fields) -> tuple[CaseTree, ...]:
+    if "test_cases" not in block:
+        if not block.partial:
+            block.require("test_cases")
+        return ()
+    items = block.items("test_cases")
+    if not items and not block.partial:
+        block.fault(block.key("test_cases"), EmptyValue(what="`test_cases`"))
+    built = (_case(block, item) for item in items or ())
+    return tuple(case for case in built if case is not None)
+
+
+def _case(block: Fields, item: Node) -> CaseTree | None:
+    if not isinstance(item, Mapping):
+        block.fault(item, WrongType(what="a test case", expected="a mapping", found=described(item)))
+        return None
+    return build_case(block, item)

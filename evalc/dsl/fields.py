@@ -1,0 +1,211 @@
+"""From a mapping of the file to its fields, each read once and with its type checked."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from collections.abc import Sequence as Seq
+from typing import final
+
+from evalc.diagnostics.catalogue.names import MissingKey, UnknownKey
+from evalc.diagnostics.catalogue.values import EmptyValue, NotAChoice, WrongType
+from evalc.diagnostics.problem import Diagnostics, Finding
+from evalc.dsl.nodes import Mapping, Node, Scalar, Sequence, span_of
+from evalc.dsl.scalars import Value, kind_of, value_of
+from evalc.dsl.tree import Num, Str
+from evalc.source import Source, Span
+
+
+@final
+class Fields:
+    """The fields of one mapping.
+
+    Every accessor returns None for a key that is absent or null, and for a value of the wrong type, which it
+    reports; `partial` is then True.
+
+    Args:
+        source: the file that the mapping stands in.
+        mapping: the mapping.
+        what: what it is, in messages: `a test case`.
+        keys: the keys that it may have; `x-anything` is always allowed.
+        problems: where findings go.
+    """
+
+    def __init__(self, source: Source, mapping: Mapping, *, what: str, keys: Seq[str], problems: Diagnostics) -> None:
+        self.source = source
+        self.partial = mapping.cut
+        self._what = what
+        self._problems = problems
+        self._pairs = {key.text: (key, value) for key, value in mapping.pairs}
+        self._anchor = mapping.pairs[0][0] if mapping.pairs else mapping
+        for key, _ in mapping.pairs:
+            if key.text not in keys and not key.text.startswith("x-"):
+                self.fault(key, UnknownKey(key=key.text, what=what, known=tuple(keys)))
+
+    def __contains__(self, key: str) -> bool:
+        return key in self._pairs
+
+    @property
+    def anchor(self) -> Span:
+        """Where messages about the mapping as a whole point: its first key."""
+        return span_of(self._anchor)
+
+    def inside(self, mapping: Mapping, *, what: str, keys: Seq[str]) -> Fields:
+        """The fields of a mapping within this one, reported to the same place."""
+        return Fields(self.source, mapping, what=what, keys=keys, problems=self._problems)
+
+    def fault(self, node: Node | Span, finding: Finding) -> None:
+        """Report a finding, and remember that something is missing from the tree."""
+        self.partial = True
+        self.warn(node, finding)
+
+    def warn(self, node: Node | Span, finding: Finding) -> None:
+        """Report a finding that leaves nothing out of the tree."""
+        self._problems.add(self.source, node if isinstance(node, Span) else span_of(node), finding)
+
+    def value(self, scalar: Scalar) -> Value:
+        """The value that a scalar is to YAML."""
+        return value_of(scalar, self.warn)
+
+    def require(self, key: str, *, why: str = "") -> None:
+        """Report that a key is missing, if it is."""
+        if key not in self._pairs:
+            self.fault(self.anchor, MissingKey(key=key, what=self._what, why=why))
+
+    def key(self, key: str) -> Scalar:
+        """The key itself, as a node; it must be there."""
+        return self._pairs[key][0]
+
+    def is_cut(self, key: str) -> bool:
+        """Whether a syntax error ended the file inside the list or mapping of this key."""
+        node = self._pairs[key][1]
+        return not isinstance(node, Scalar) and node.cut
+
+    def node(self, key: str) -> Node | None:
+        """The value as it stands; None where it is absent, null or a hole."""
+        pair = self._pairs.get(key)
+        if pair is None or is_null(pair[1]):
+            return None
+        if isinstance(pair[1], Scalar) and pair[1].style == "hole":
+            self.partial = True
+            return None
+        return pair[1]
+
+    def text(self, key: str) -> Str | None:
+        """A text, taken as it was written: `1.50` is "1.50"."""
+        node = self.node(key)
+        return None if node is None else self.text_of(node, f"`{key}`")
+
+    def written(self, key: str) -> Str | None:
+        """A text that stands for itself, `null` and `~` too; nothing at all is reported."""
+        pair = self._pairs.get(key)
+        if pair is None:
+            return None
+        node = pair[1]
+        if isinstance(node, Scalar) and node.style == "plain" and not node.text:
+            self.fault(pair[0], EmptyValue(what=f"`{key}`"))
+            return None
+        return self.text_of(node, f"`{key}`")
+
+    def text_of(self, node: Node, what: str) -> Str | None:
+        """A node as a text; `what` names it in the message when it is none."""
+        if isinstance(node, Scalar):
+            if node.style == "hole":
+                self.partial = True
+                return None
+            return Str(node.text, span_of(node))
+        self.fault(node, WrongType(what=what, expected="a text", found=described(node)))
+        return None
+
+    def choice(self, key: str, what: str, choices: tuple[str, ...]) -> Str | None:
+        """One of a few texts."""
+        text = self.text(key)
+        if text is not None and text.value not in choices:
+            self.fault(text.span, NotAChoice(what=what, value=text.value, choices=choices))
+            return None
+        return text
+
+    def number(self, key: str) -> Num | None:
+        """A number."""
+        return self._num(key, (int, float), "a number")
+
+    def integer(self, key: str) -> Num | None:
+        """A whole number."""
+        return self._num(key, (int,), "a whole number")
+
+    def _num(self, key: str, types: tuple[type, ...], expected: str) -> Num | None:
+        node = self.node(key)
+        if node is None:
+            return None
+        value = self.value(node) if isinstance(node, Scalar) else None
+        if isinstance(value, str) and isinstance(node, Scalar) and kind_of(node) in ("int", "float"):
+            self.partial = True  # a number that JSON cannot hold, which is reported already
+            return None
+        if isinstance(value, bool) or not isinstance(value, types):
+            self.fault(node, WrongType(what=f"`{key}`", expected=expected, found=described(node)))
+            return None
+        assert isinstance(value, int | float)  # noqa: S101 - for the type checker: `types` holds only these
+        return Num(value, span_of(node))
+
+    def boolean(self, key: str, *, default: bool = False) -> bool:
+        """`true` or `false`."""
+        node = self.node(key)
+        if node is None:
+            return default
+        value = self.value(node) if isinstance(node, Scalar) else None
+        if not isinstance(value, bool):
+            self.fault(node, WrongType(what=f"`{key}`", expected="`true` or `false`", found=described(node)))
+            return default
+        return value
+
+    def items(self, key: str) -> tuple[Node, ...] | None:
+        """The items of a list."""
+        node = self.node(key)
+        if node is None:
+            return None
+        if not isinstance(node, Sequence):
+            self.fault(node, WrongType(what=f"`{key}`", expected="a list", found=described(node)))
+            return None
+        self.partial |= node.cut
+        return node.items
+
+    def texts(self, key: str) -> tuple[Str, ...] | None:
+        """A list of texts."""
+        items = self.items(key)
+        return None if items is None else tuple(self.each_text(items, f"an item of `{key}`"))
+
+    def each_text(self, items: Iterable[Node], what: str) -> Iterator[Str]:
+        """The items that are texts; the others are reported."""
+        for item in items:
+            text = self.text_of(item, what)
+            if text is not None:
+                yield text
+
+    def mapping(self, key: str) -> Mapping | None:
+        """A mapping."""
+        node = self.node(key)
+        if node is None:
+            return None
+        if not isinstance(node, Mapping):
+            self.fault(node, WrongType(what=f"`{key}`", expected="a mapping", found=described(node)))
+            return None
+        self.partial |= node.cut
+        return node
+
+
+def is_null(node: Node) -> bool:
+    """Whether a node is YAML's null, written out or by an absent value."""
+    return isinstance(node, Scalar) and kind_of(node) == "null"
+
+
+def described(node: Node) -> str:
+    """What a node is, for messages: `a list`, `the text "abc"`."""
+    match node:
+        case Sequence():
+            return "a list"
+        case Mapping():
+            return "a mapping"
+        case Scalar() if node.text == "":
+            return "empty"
+        case Scalar():
+            shown = node.text if len(node.text) <= 40 else node.text[:37] + "..."
+            return f"`{shown}`"

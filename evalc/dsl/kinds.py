@@ -1,0 +1,52 @@
+"""From a document to what kind of eval file it is, told by its content."""
+
+from __future__ import annotations
+
+import re
+from enum import Enum
+
+from evalc.diagnostics.near import nearest
+from evalc.dsl.nodes import Mapping, Node
+
+
+class Kind(Enum):
+    """What a YAML document can be to evalc."""
+
+    SUITE = "suite"
+    PROMPT = "prompt file"
+    CASES = "external cases file"
+
+
+_LOOKS_LIKE_EVAL = re.compile(r"^(eval|test_cases|prompt_id)[ \t]*:", re.MULTILINE)
+
+
+def kind_of_document(node: Node | None) -> Kind | None:
+    """The kind of a document, or None when it is something else."""
+    if not isinstance(node, Mapping):
+        return None
+    keys = {key.text for key, _ in node.pairs}
+    if {"id", "prompt"} <= keys and "suite" not in keys:
+        return Kind.PROMPT
+    if "eval" in keys:
+        return Kind.SUITE
+    if "test_cases" in keys:
+        if keys & {"suite", "tool"}:
+            return Kind.SUITE
+        if "prompt_id" in keys:
+            return Kind.CASES
+    return None
+
+
+def probably_meant(node: Node | None) -> str | None:
+    """The misspelt top-level key that kept a document from being recognised, if there is one."""
+    if not isinstance(node, Mapping):
+        return None
+    for key, _ in node.pairs:
+        if key.text not in {"eval", "test_cases"} and nearest(key.text, ("eval", "test_cases")):
+            return key.text
+    return None
+
+
+def looks_like_eval(text: str) -> bool:
+    """Whether a text that could not be read was probably meant as an eval file."""
+    return _LOOKS_LIKE_EVAL.search(text) is not None

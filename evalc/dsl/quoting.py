@@ -1,0 +1,63 @@
+"""From raw text that YAML took apart to the same text quoted: the traps that new users meet, found and put right."""
+
+from __future__ import annotations
+
+import re
+
+from evalc.dsl.nodes import Mapping, Node, Scalar, Sequence
+from evalc.source import Source, Span
+
+_COMMENT_BEHIND = re.compile(r"[ \t]+(#[^\r\n]*)")
+_LINE_REST = re.compile(r"[^\r\n]*")
+
+
+def quoted_line(raw: str) -> str:
+    """The raw text as one single-quoted YAML scalar on one line: `it's` is `'it''s'`."""
+    return "'" + " ".join(raw.split("\n")).replace("\r", "").replace("'", "''") + "'"
+
+
+def lost_to_comment(source: Source, scalar: Scalar) -> Span | None:
+    """The `#...` that cut a plain scalar off inside a string (`contains "a #b"`), up to the end of its line."""
+    if scalar.style != "plain" or not _inside_string(scalar.text):
+        return None
+    match = _COMMENT_BEHIND.match(source.text, scalar.end)
+    if match is None or not _inside_string(match[1]):
+        return None
+    return Span(match.start(1), match.start(1) + len(match[1].rstrip()))
+
+
+def split_at_comma(source: Source, sequence: Sequence) -> tuple[Span, ...]:
+    """The stretches of a flow sequence that a comma inside a string took apart (`[contains "a, b"]`)."""
+    if not source.text.startswith("[", sequence.start):
+        return ()
+    stretches: list[Span] = []
+    begun: Node | None = None
+    for item in sequence.items:
+        odd = isinstance(item, Scalar) and item.style == "plain" and _inside_string(item.text)
+        if not odd:
+            continue
+        if begun is None:
+            begun = item
+        else:
+            stretches.append(Span(begun.start, item.end))
+            begun = None
+    return tuple(stretches)
+
+
+def split_at_colon(source: Source, mapping: Mapping) -> Span | None:
+    """The whole line of a one-pair mapping that a colon inside a string made (`- contains "a: b"`)."""
+    if len(mapping.pairs) != 1:
+        return None
+    key, _ = mapping.pairs[0]
+    if key.style != "plain" or not _inside_string(key.text):
+        return None
+    if source.text.startswith("{", mapping.start):
+        return Span(mapping.start, mapping.end)
+    rest = _LINE_REST.match(source.text, key.end)
+    line = rest[0].rstrip() if rest is not None else ""
+    return Span(key.start, key.end + len(line))
+
+
+def _inside_string(text: str) -> bool:
+    """Whether a double quote opened in the text is still open at its end."""
+    return len(re.findall(r'(?<!\\)(?:\\\\)*"', text)) % 2 == 1

@@ -1,0 +1,113 @@
+"""From scalars to values: YAML 1.2's core schema, less what surprises.
+
+Digits with a leading zero stay text (`007`), and what JSON cannot hold (`.inf`, `.nan`, `1e400`) is an error. That a
+scalar could be a number does not make it one: where text is wanted, `text_of` gives it as it was written.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from typing import Final, Literal, assert_never
+
+from evalc.diagnostics.catalogue.syntax_yaml import NumberNotRepresentable, TagMismatch
+from evalc.dsl.nodes import Mapping, Node, Report, Scalar, Sequence, span_of
+
+Kind = Literal["str", "int", "float", "bool", "null"]
+Value = str | int | float | bool | None
+
+MAX_DIGITS: Final = 4300
+"""The longest whole number that is read: from here on Python refuses, since reading takes quadratic time."""
+
+_INT: Final = re.compile(r"[-+]?(?:0|[1-9][0-9]*)|0o[0-7]+|0x[0-9a-fA-F]+")
+_FLOAT: Final = re.compile(
+    r"[-+]?(?:(?:0|[1-9][0-9]*)(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][-+]?[0-9]+)?"
+    r"|[-+]?\.(?:inf|Inf|INF)|\.(?:nan|NaN|NAN)"
+)
+_WORDS: Final[dict[str, bool | None]] = {
+    **dict.fromkeys(("", "~", "null", "Null", "NULL")),
+    **dict.fromkeys(("true", "True", "TRUE"), True),
+    **dict.fromkeys(("false", "False", "FALSE"), False),
+}
+_NUMBER_BEGINS: Final = frozenset("+-.0123456789")
+_TAG_KINDS: Final[dict[str, Kind]] = {
+    "!!str": "str",
+    "!!int": "int",
+    "!!float": "float",
+    "!!bool": "bool",
+    "!!null": "null",
+}
+
+
+def text_of(scalar: Scalar) -> str:
+    """The text as it was written: `1.50`, `yes` and `007` are themselves."""
+    return scalar.text
+
+
+def kind_of(scalar: Scalar) -> Kind:
+    """What a scalar is to YAML; an explicit tag has the last word."""
+    if scalar.tag:
+        return _TAG_KINDS[scalar.tag]
+    return _plain_kind(scalar.text) if scalar.style == "plain" else "str"
+
+
+def value_of(scalar: Scalar, report: Report) -> Value:
+    """The value of a scalar. What cannot be one is reported, and its text stands in for it."""
+    text = scalar.text
+    kind = kind_of(scalar)
+    if scalar.tag and not _fits(text, kind):
+        report(span_of(scalar), TagMismatch(tag=scalar.tag))
+        return text
+    match kind:
+        case "str":
+            return text
+        case "bool" | "null":
+            return _WORDS[text]
+        case "int" | "float":
+            number = _number(text, kind)
+            if number is None:
+                report(span_of(scalar), NumberNotRepresentable(text=text))
+                return text
+            return number
+        case _:
+            assert_never(kind)
+
+
+def to_plain(node: Node, report: Report) -> object:
+    """A tree as JSON-like data: dicts with text keys, lists, values."""
+    match node:
+        case Scalar():
+            return value_of(node, report)
+        case Sequence():
+            return [to_plain(item, report) for item in node.items]
+        case Mapping():
+            return {key.text: to_plain(value, report) for key, value in node.pairs}
+        case _:
+            assert_never(node)
+
+
+def _plain_kind(text: str) -> Kind:
+    if text in _WORDS:
+        return "null" if _WORDS[text] is None else "bool"
+    if text[0] not in _NUMBER_BEGINS:
+        return "str"
+    if _INT.fullmatch(text):
+        return "int"
+    return "float" if _FLOAT.fullmatch(text) else "str"
+
+
+def _fits(text: str, kind: Kind) -> bool:
+    """Whether a text can be of the kind that its tag says; a whole number can be a float."""
+    return kind == "str" or (plain := _plain_kind(text)) == kind or (kind == "float" and plain == "int")
+
+
+def _number(text: str, kind: Literal["int", "float"]) -> int | float | None:
+    """The number, None when it is not finite or has too many digits."""
+    if kind == "float":
+        if "n" in text.lower():  # .inf and .nan: Python would want them without the point
+            return None
+        number = float(int(text, 0)) if text[:2] in {"0x", "0o"} else float(text)
+        return number if math.isfinite(number) else None
+    if len(text) > MAX_DIGITS:
+        return None
+    return int(text, 0) if text[:2] in {"0x", "0o"} else int(text)

@@ -1,0 +1,257 @@
+"""From what a YAML scanner or parser complains of to a finding in our own words, at the place that must change.
+
+libyaml and PyYAML's own parser word the same complaint a little differently ("did not find expected ',' or ']'",
+"expected ',' or ']', but got ':'"), so the rules look for the words that both use.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Final, final
+
+from evalc.diagnostics.catalogue.syntax_yaml import (
+    BadAnchor,
+    BadBlockHeader,
+    BadEscape,
+    BadIndentation,
+    ForbiddenTag,
+    MissingColon,
+    MissingComma,
+    NotYaml,
+    ReservedCharacter,
+    StrayBracket,
+    TabIndent,
+    TextBehindValue,
+    UnclosedBracket,
+    UnclosedQuote,
+    UnexpectedColon,
+    UnquotedTemplate,
+)
+from evalc.diagnostics.problem import Finding
+from evalc.dsl.quoting import quoted_line
+from evalc.source import Source, Span
+
+
+@final
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Complaint:
+    """A parser's complaint: its words and the offsets that go with them."""
+
+    problem: str
+    at: int
+    context: str
+    context_at: int
+
+
+@final
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Context:
+    """Where the parser stood: the starts of the flow and of the block collections still open, outermost first."""
+
+    source: Source
+    brackets: tuple[int, ...]
+    blocks: tuple[int, ...]
+
+
+_Explained = tuple[Span, Finding]
+_ESCAPE: Final = re.compile(r"\\(?:x.{0,2}|u.{0,4}|U.{0,8}|.)?", re.DOTALL)
+_KEY: Final = re.compile(r"\s*(?:- +)*(?:[^\s'\"#\[\]{}][^'\"#\[\]{}]*?|'[^'\r\n]*'|\"[^\"\r\n]*\"):[ \t]+")
+_DASHES: Final = re.compile(r"\s*(?:- +)*")
+
+
+def explained(complaint: Complaint, context: Context) -> _Explained:
+    """The finding and its place."""
+    for rule in _RULES:
+        if (found := rule(complaint, context)) is not None:
+            return found
+    return _one(complaint.at), NotYaml()
+
+
+def _one(at: int) -> Span:
+    return Span(at, at + 1)
+
+
+def _tab(complaint: Complaint, context: Context) -> _Explained | None:
+    text = context.source.text
+    if text.startswith("\t", complaint.at) and ("tab" in complaint.problem or "start any token" in complaint.problem):
+        end = complaint.at + len(text[complaint.at :]) - len(text[complaint.at :].lstrip("\t"))
+        return Span(complaint.at, end), TabIndent()
+    return None
+
+
+def _template(_complaint: Complaint, context: Context) -> _Explained | None:
+    """A `{{` that YAML took for two brackets, and that has brought the error about."""
+    text = context.source.text
+    for start in context.brackets:
+        if text.startswith("{{", start):
+            raw = _rest_of_line(text, start)
+            return Span(start, start + len(raw)), UnquotedTemplate(quoted=quoted_line(raw))
+    return None
+
+
+def _reserved(complaint: Complaint, context: Context) -> _Explained | None:
+    if "start any token" not in complaint.problem:
+        return None
+    text = context.source.text
+    character = text[complaint.at : complaint.at + 1]
+    quoted = quoted_line(_rest_of_line(text, complaint.at))
+    return _one(complaint.at), ReservedCharacter(character=character, quoted=quoted)
+
+
+def _colon(complaint: Complaint, context: Context) -> _Explained | None:
+    if "mapping values are not allowed" not in complaint.problem:
+        return None
+    position = context.source.position(complaint.at)
+    line = context.source.line(position.line)
+    key = _KEY.match(line) or _DASHES.match(line)
+    raw = line[key.end() if key is not None else 0 :].rstrip()
+    # A line that is nothing but `key: value` is not at fault itself: the one before it is, or its indentation.
+    whole = raw if ":" in raw and len(line) - len(raw) < position.column else ""
+    return _one(complaint.at), UnexpectedColon(quoted=quoted_line(whole) if whole else "")
+
+
+def _quote(complaint: Complaint, context: Context) -> _Explained | None:
+    if "quoted scalar" not in complaint.context or not _any(complaint.problem, "end of stream", "document"):
+        return None
+    quote = context.source.text[complaint.context_at : complaint.context_at + 1]
+    return _one(complaint.context_at), UnclosedQuote(quote=quote)
+
+
+def _escape(complaint: Complaint, context: Context) -> _Explained | None:
+    if not _any(complaint.context, "quoted scalar"):
+        return None
+    text = context.source.text
+    at = text.rfind("\\", complaint.context_at, complaint.at + 1)
+    match = _ESCAPE.match(text, max(at, complaint.context_at))
+    written = match[0].rstrip("\"'\r\n ") if match is not None else ""
+    start = max(at, complaint.context_at)
+    return Span(start, start + max(len(written), 1)), BadEscape(escape=written or "\\")
+
+
+def _bracket(complaint: Complaint, context: Context) -> _Explained | None:
+    """An open bracket: closed nowhere, or something on its line that cannot stand inside it."""
+    if not context.brackets:
+        return None
+    text = context.source.text
+    opening = context.brackets[-1]
+    closing = {"[": "]", "{": "}"}.get(text[opening : opening + 1], "]")
+    behind = text[complaint.at : complaint.at + 1]
+    same_line = context.source.position(opening).line == context.source.position(complaint.at).line
+    if behind in {"]", "}"}:
+        return _one(complaint.at), StrayBracket(bracket=behind, opening=text[opening : opening + 1])
+    if complaint.at >= len(text.rstrip()) or not same_line:
+        return _one(opening), UnclosedBracket(bracket=text[opening : opening + 1], closing=closing)
+    return _one(complaint.at), MissingComma(closing=closing)
+
+
+def _simple_key(complaint: Complaint, context: Context) -> _Explained | None:
+    if "simple key" not in complaint.context:
+        return None
+    raw = _rest_of_line(context.source.text, complaint.context_at)
+    return Span(complaint.context_at, complaint.context_at + len(raw)), MissingColon(text=raw)
+
+
+def _anchor(complaint: Complaint, _context: Context) -> _Explained | None:
+    if not _any(complaint.context, "an alias", "an anchor"):
+        return None
+    return _one(complaint.context_at), BadAnchor(sign="*" if "alias" in complaint.context else "&")
+
+
+def _block_header(complaint: Complaint, _context: Context) -> _Explained | None:
+    if "block scalar" not in complaint.context:
+        return None
+    return _one(complaint.at), BadBlockHeader()
+
+
+def _tag(complaint: Complaint, context: Context) -> _Explained | None:
+    if not _any(complaint.context + complaint.problem, "tag"):
+        return None
+    text = context.source.text
+    start = complaint.context_at
+    if not text.startswith("!", start):
+        return _one(complaint.at), NotYaml()
+    raw = _rest_of_line(text, start).split(" ")[0]
+    return Span(start, start + len(raw)), ForbiddenTag(tag=raw)
+
+
+def _stray_bracket(complaint: Complaint, context: Context) -> _Explained | None:
+    character = context.source.text[complaint.at : complaint.at + 1]
+    if character not in {"]", "}"}:
+        return None
+    return _one(complaint.at), StrayBracket(bracket=character, opening="")
+
+
+def _indentation(complaint: Complaint, context: Context) -> _Explained | None:
+    """Something that does not fit into the block it stands in: behind a value on its line, or on a line of its own."""
+    if not _any(complaint.context + complaint.problem, "block mapping", "block collection", "document start"):
+        return None
+    source = context.source
+    position = source.position(complaint.at)
+    line = source.line(position.line)
+    before = line[: position.column - 1]
+    if before.strip() not in {"", "-"}:
+        raw = line[position.column - 1 :].rstrip()
+        return Span(complaint.at, complaint.at + max(len(raw), 1)), TextBehindValue(quoted=_requoted(line))
+    raw = line[position.column - 1 :].rstrip()
+    return Span(complaint.at, complaint.at + max(len(raw), 1)), BadIndentation(
+        indent=position.column - 1,
+        known=_indents(context, position.line),
+        item=raw.startswith("-"),
+    )
+
+
+def _indents(context: Context, line: int) -> tuple[int, ...]:
+    """How far the blocks around a line are indented, and the line before it."""
+    source = context.source
+    indents = {source.position(start).column - 1 for start in context.blocks}
+    above = next((text for at in range(line - 1, 0, -1) if (text := source.line(at)).strip()), None)
+    if context.blocks and above is not None:
+        indents.add(len(above) - len(above.lstrip()))
+    return tuple(sorted(indents))
+
+
+def _misplaced(complaint: Complaint, context: Context) -> _Explained | None:
+    """A `-` or another sign where a value was wanted: as text it has to be quoted."""
+    if not _any(complaint.problem, "entries are not allowed", "node content", "keys are not allowed"):
+        return None
+    text = context.source.text
+    character = text[complaint.at : complaint.at + 1]
+    if character in {"", "\r", "\n", "."}:
+        return None
+    quoted = quoted_line(_rest_of_line(text, complaint.at))
+    return _one(complaint.at), ReservedCharacter(character=character, quoted=quoted)
+
+
+_RULES: Final[tuple[Callable[[Complaint, Context], _Explained | None], ...]] = (
+    _tab,
+    _template,
+    _reserved,
+    _colon,
+    _quote,
+    _escape,
+    _block_header,
+    _anchor,
+    _tag,
+    _bracket,
+    _simple_key,
+    _stray_bracket,
+    _indentation,
+    _misplaced,
+)
+
+
+def _any(text: str, *words: str) -> bool:
+    return any(word in text for word in words)
+
+
+def _rest_of_line(text: str, start: int) -> str:
+    match = re.compile(r"[^\r\n]*").match(text, start)
+    return match[0].rstrip() if match is not None else ""
+
+
+def _requoted(line: str) -> str:
+    """The value of a line, quoted whole."""
+    key = _KEY.match(line) or _DASHES.match(line)
+    return quoted_line(line[key.end() if key is not None else 0 :].rstrip())

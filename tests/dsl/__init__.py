@@ -1,0 +1,1 @@
+"""Tests of the readers and of the syntax tree."""
