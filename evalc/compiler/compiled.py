@@ -1,0 +1,190 @@
+"""From an IR suite to what is written and run: one compiled suite a tier, its cases lowered as they are asked for."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import final
+
+import msgspec
+
+from evalc import __version__
+from evalc.compiler import ir
+from evalc.compiler.lower import LoweredCase, lower, own_assertions
+from evalc.diagnostics.catalogue.contract import OnlyEvalcChecks
+from evalc.diagnostics.problem import Problem
+from evalc.model import case as m
+from evalc.model.codec import encode_envelope, short_hash, to_json
+from evalc.model.suite import LocatedCase, Place, Suite
+
+GENERATED_BY = f"evalc {__version__}"
+
+
+def file_name(tool: str, tier: str, ending: str = "json") -> str:
+    """`<tool>.<tier>.json`, the tool as a slug with dashes (the case model's convention)."""
+    return f"{tool.replace('_', '-')}.{tier}.{ending}"
+
+
+@final
+class CompiledSuite:
+    """The cases of one suite that share a tier: one compiled file, one result file."""
+
+    def __init__(self, suite: ir.Suite, tier: m.Tier) -> None:
+        self.ir = suite
+        self.tier = tier
+        self.file_name = file_name(suite.tool, tier)
+        self._cases = tuple(case for case in suite.cases if case.tier == tier)
+
+    @cached_property
+    def metadata(self) -> m.Metadata:
+        """The envelope's metadata; of an authored JSON file, what its author wrote stays."""
+        suite = self.ir
+        authored = suite.authored
+        description = suite.tool_description
+        return m.Metadata(
+            tool_name=suite.tool,
+            tier=self.tier,
+            tool_version=suite.tool_version,
+            description_hash=(None if authored is None else authored.description_hash)
+            or (None if description is None else short_hash(description)),
+            description=description,
+            registry_size=suite.registry_size,
+            generated_by=GENERATED_BY,
+            criteria=tuple(
+                m.Criterion(name=item.name, weight=item.weight, description=item.description) for item in suite.criteria
+            )
+            or None,
+            threshold=suite.threshold,
+            requires=self._requires,
+        )
+
+    @cached_property
+    def _requires(self) -> tuple[str, ...] | None:
+        names: set[str] = set()
+        for lowered in self._lowered():
+            names |= own_assertions(lowered.case)
+        return tuple(sorted(names)) or None
+
+    def _lowered(self) -> Iterator[LoweredCase]:
+        return (lower(case, self.ir.criteria) for case in self._cases)
+
+    def __len__(self) -> int:
+        return len(self._cases)
+
+    def cases(self) -> Iterator[m.Case]:
+        """The cases, lowered one at a time."""
+        return (lowered.case for lowered in self._lowered())
+
+    def encode(self) -> Iterator[bytes]:
+        """The bytes of the compiled file, in pieces; the same on every machine."""
+        return encode_envelope(self.metadata, self.cases())
+
+    def encode_line(self) -> bytes:
+        """The envelope as one line of JSON."""
+        return to_json(m.Envelope(metadata=self.metadata, cases=tuple(self.cases()))) + b"\n"
+
+    @cached_property
+    def file_hash(self) -> str:
+        """The contract's `evalFileHash`: of the eval JSON file as it stands, else of the compiled bytes."""
+        if self.ir.from_json:
+            return short_hash(self.ir.source.text)
+        digest = hashlib.sha256()
+        for piece in self.encode():
+            digest.update(piece)
+        return digest.hexdigest()[:12]
+
+    def portability(self) -> Problem | None:
+        """The warning that a runner of the contract alone would check less; None when it would check everything."""
+        if self._requires is None:
+            return None
+        where = self.ir.locate(self.ir.where)
+        finding = OnlyEvalcChecks(file=self.file_name, requires=self._requires)
+        return Problem(source=self.ir.source, span=where, finding=finding, severity="warning")
+
+    # --- for the runner ---
+
+    def to_suite(self) -> Suite:
+        """What the runtime runs."""
+        return Suite(
+            metadata=None if self.ir.bare else self.metadata,
+            tool_name=self.ir.tool,
+            tier=self.tier,
+            file_hash=self.file_hash,
+            origin=self.ir.source.name,
+            cases=_Located(self),
+            size=len(self),
+        )
+
+    def located(self) -> Iterator[LocatedCase]:
+        """The cases with the places that their parts were authored at."""
+        for lowered in self._lowered():
+            yield LocatedCase(lowered.case, _Places(self.ir, lowered.wheres))
+
+    def source_map(self) -> bytes:
+        """JSON pointers into the compiled file, each with its place in the source (`NAME.json.map`)."""
+        places: dict[str, Place] = {}
+        for index, (_, located) in enumerate(self.located()):
+            places |= {f"/cases/{index}{pointer}": located[pointer] for pointer in located}
+        source = self.ir.source
+        digest = hashlib.sha256(source.text.encode()).hexdigest()
+        content = {"version": 1, "source": source.name, "sourceHash": digest, "places": places}
+        return msgspec.json.format(msgspec.json.encode(content), indent=2) + b"\n"
+
+
+@final
+class _Located(Iterable[LocatedCase]):
+    """The located cases of a suite; each iteration lowers them anew, so that none is kept."""
+
+    def __init__(self, suite: CompiledSuite) -> None:
+        self._suite = suite
+
+    def __iter__(self) -> Iterator[LocatedCase]:
+        return self._suite.located()
+
+
+@final
+class _Places(Mapping[str, Place]):
+    """JSON pointers from a case's root to places, which are computed when they are looked up."""
+
+    def __init__(self, suite: ir.Suite, wheres: Mapping[str, ir.Where]) -> None:
+        self._suite = suite
+        self._wheres = wheres
+
+    def __getitem__(self, pointer: str) -> Place:
+        line, column = self._suite.source.position(self._suite.locate(self._wheres[pointer]).start)
+        return Place(file=self._suite.source.name, line=line, column=column)
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._wheres)
+
+    def __len__(self) -> int:
+        return len(self._wheres)
+
+
+def by_tier(suite: ir.Suite) -> Iterator[CompiledSuite]:
+    """One compiled suite for each tier that the suite's cases have, in the order of their first case."""
+    for tier in dict.fromkeys(case.tier for case in suite.cases):
+        yield CompiledSuite(suite, tier)
+
+
+@final
+@dataclass(frozen=True, kw_only=True)
+class Compilation:
+    """What came of a compilation.
+
+    Attributes:
+        suites: the compiled suites; empty when any problem is an error.
+        problems: every problem, in the order of files, lines and columns.
+        files: how many eval files there were.
+    """
+
+    suites: tuple[CompiledSuite, ...]
+    problems: tuple[Problem, ...]
+    files: int
+
+    @property
+    def has_errors(self) -> bool:
+        """Whether any problem is an error."""
+        return any(problem.severity == "error" for problem in self.problems)

@@ -1,0 +1,143 @@
+"""From the paths that a user names to the files that may hold evals: files, folders, globs."""
+
+from __future__ import annotations
+
+import glob
+import os
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple, final
+
+from evalc.project import find_project
+
+if TYPE_CHECKING:
+    from pathspec import GitIgnoreSpec
+
+SUFFIXES = (".yaml", ".yml", ".json")
+_NEVER = frozenset({".git", ".hg", ".venv", "venv", "node_modules", "__pycache__"})
+
+
+class Found(NamedTuple):
+    """A file, and whether the user named it (then it has to be an eval file) or a search came upon it."""
+
+    path: Path
+    named: bool
+
+
+@final
+@dataclass(frozen=True, kw_only=True)
+class Finder:
+    """Searches folders as the project wants it.
+
+    Attributes:
+        exclude: patterns of files and folders to leave out, as in a `.gitignore`.
+        output_folders: folders that evalc writes to.
+    """
+
+    exclude: tuple[str, ...] = ()
+    output_folders: tuple[Path, ...] = ()
+
+    def expand(self, paths: Iterable[str | Path]) -> Iterator[Found]:
+        """The files of all paths, each once, in the order of the paths; a folder's files in the order of names."""
+        seen: set[str] = set()
+        for path in paths:
+            for found in self._expand(Path(path)):
+                real = os.path.realpath(found.path)
+                if real not in seen:
+                    seen.add(real)
+                    yield found
+
+    def _expand(self, path: Path) -> Iterator[Found]:
+        if path.is_dir():
+            yield from (Found(file, named=False) for file in self.search(path, SUFFIXES))
+        elif glob.has_magic(str(path)) and not os.path.lexists(path):
+            matches = sorted(glob.glob(str(path), recursive=True))  # noqa: PTH207 - keeps the form that was written
+            if not matches:
+                yield Found(path, named=True)
+            for match in map(Path, matches):
+                if match.is_dir():
+                    yield from (Found(file, named=False) for file in self.search(match, SUFFIXES))
+                else:
+                    yield Found(match, named=False)
+        else:
+            yield Found(path, named=True)
+
+    def search(self, folder: Path, suffixes: Sequence[str]) -> Iterator[Path]:
+        """The files below a folder with one of the suffixes, less what is ignored."""
+        yield from self._walk(folder, tuple(suffixes), self._ignored_from_above(folder))
+
+    def _walk(self, folder: Path, suffixes: tuple[str, ...], rules: tuple[_Rules, ...]) -> Iterator[Path]:
+        rules = (*rules, *_rules_of(folder))
+        try:
+            entries = sorted(os.scandir(folder), key=lambda entry: entry.name)
+        except OSError:
+            return
+        for entry in entries:
+            path = folder / entry.name
+            is_folder = entry.is_dir(follow_symlinks=False)
+            if self._is_left_out(path, entry.name, rules, is_folder=is_folder):
+                continue
+            if is_folder:
+                yield from self._walk(path, suffixes, rules)
+            elif entry.name.endswith(suffixes):
+                yield path
+
+    def _is_left_out(self, path: Path, name: str, rules: tuple[_Rules, ...], *, is_folder: bool) -> bool:
+        if is_folder and (name in _NEVER or path.resolve() in self._outputs()):
+            return True
+        return any(rule.leave_out(path, is_folder=is_folder) for rule in rules)
+
+    def _outputs(self) -> set[Path]:
+        return {folder.resolve() for folder in self.output_folders}
+
+    def _ignored_from_above(self, folder: Path) -> tuple[_Rules, ...]:
+        """The rules of the project's root down to the folder's parent, and the configuration's."""
+        root = project_root(folder)
+        above = [parent for parent in folder.resolve().parents if parent.is_relative_to(root)]
+        rules = tuple(rule for parent in reversed(above) for rule in _rules_of(parent))
+        if not self.exclude:
+            return rules
+        return (*rules, _Rules(root, _spec(self.exclude)))
+
+
+@final
+class _Rules:
+    """The patterns of one `.gitignore`, and the folder that they count from."""
+
+    def __init__(self, folder: Path, spec: GitIgnoreSpec) -> None:
+        self._folder = folder.resolve()
+        self._spec = spec
+
+    def leave_out(self, path: Path, *, is_folder: bool) -> bool:
+        absolute = path.parent.resolve() / path.name
+        if not absolute.is_relative_to(self._folder):
+            return False
+        relative = absolute.relative_to(self._folder).as_posix()
+        return self._spec.match_file(relative + "/" if is_folder else relative)
+
+
+def _rules_of(folder: Path) -> tuple[_Rules, ...]:
+    try:
+        text = (folder / ".gitignore").read_text(encoding="utf-8", errors="replace")
+    except OSError:
+        return ()
+    return (_Rules(folder, _spec(text.splitlines())),)
+
+
+def _spec(patterns: Iterable[str]) -> GitIgnoreSpec:
+    from pathspec import GitIgnoreSpec  # noqa: PLC0415 - only a search of folders needs it
+
+    return GitIgnoreSpec.from_lines(patterns)
+
+
+def project_root(path: Path) -> Path:
+    """The root of the project that a file or folder belongs to: what a suite may open lies below it."""
+    folder = path.resolve()
+    if not folder.is_dir():
+        folder = folder.parent
+    project = find_project(folder)
+    working = Path.cwd()
+    if project.root == folder and project.file is None and folder.is_relative_to(working):
+        return working  # no project at all: the working folder is one
+    return project.root

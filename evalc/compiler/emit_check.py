@@ -1,0 +1,275 @@
+"""From a check's tree to the model's checks: texts filled, patterns read, compositions in their simplest form."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import assert_never, final
+
+from evalc.compiler.fill import Inputs, fill, tokens, variables
+from evalc.compiler.schemas import SchemaLoader
+from evalc.diagnostics.catalogue.contract import InputLooksLikeToken, TokenNotAllowed
+from evalc.diagnostics.catalogue.names import UnknownVariable
+from evalc.diagnostics.catalogue.values import BadPattern
+from evalc.diagnostics.problem import Diagnostics, Finding
+from evalc.dsl.places import locate
+from evalc.dsl.tree import CheckBody, CheckGroup, CheckLeaf
+from evalc.ecma.regexp import PatternError, escape, parse
+from evalc.grammar import nodes as g
+from evalc.grammar.atoms import offset_in_text
+from evalc.grammar.parse import parse_template
+from evalc.model import checks as c
+from evalc.source import Source, Span
+
+_TOKEN = re.compile(r"\{\{\s*(?:seed|snapshot):.*?\}\}", re.DOTALL)
+
+
+@final
+@dataclass(slots=True, kw_only=True)
+class CheckEmitter:
+    """Turns the checks of one case into the model's; `failed` says that it had to leave one out.
+
+    Attributes:
+        source: the file that the checks stand in.
+        inputs: what fills their texts.
+        known: the names that their templates may use.
+        schemas: where the JSON Schemas come from that they name.
+        problems: where findings go.
+    """
+
+    source: Source
+    inputs: Inputs
+    known: frozenset[str]
+    schemas: SchemaLoader
+    problems: Diagnostics
+    failed: bool = False
+
+    def emit(self, body: CheckBody) -> tuple[c.Check, ...]:
+        """The checks that an entry of `validate:` means: the operands of a top-level `and`, else one.
+
+        None, when something is wrong with it, which is reported.
+        """
+        before = len(self.problems)
+        check = self._body(body)
+        if len(self.problems) > before:
+            self.failed = True
+            return ()
+        return check.checks if isinstance(check, c.AllOf) else (check,)
+
+    def _body(self, body: CheckBody) -> c.Check:
+        match body:
+            case CheckLeaf():
+                return self._check(body.check, body)
+            case CheckGroup(op="any_of"):
+                return any_of([self._body(item) for item in body.items])
+            case CheckGroup(op="all_of"):
+                return all_of([self._body(item) for item in body.items])
+            case CheckGroup():
+                return negated(self._body(body.items[0]))
+
+    def _check(self, check: g.Check, leaf: CheckLeaf) -> c.Check:  # noqa: C901 - one arm a check
+        match check:
+            case g.Contains():
+                value = self._text(check.text, leaf)
+                return c.IContains(value=value) if check.ignore_case else c.Contains(value=value)
+            case g.ContainsAny():
+                return c.ContainsAny(values=self._texts(check.texts, leaf))
+            case g.Matches():
+                pattern = self._pattern(check.regexp, leaf)
+                return c.Regex(pattern=pattern, flags=check.regexp.flags)
+            case g.Length():
+                return c.Length(min=_whole(check.min), max=_whole(check.max), unit=check.unit)
+            case g.Json():
+                return self._json(check, leaf)
+            case g.Structure():
+                fields = tuple(c.RequiredField(path=field.path.text, type=field.type) for field in check.fields)
+                return c.Structure(fields=fields, headings=self._plain_texts(check.headings, leaf, "a heading"))
+            case g.Equals():
+                return c.Equals(value=self._text(check.text, leaf))
+            case g.StartsWith():
+                return c.StartsWith(value=self._text(check.text, leaf))
+            case g.NonEmpty():
+                return c.NonEmpty()
+            case g.ToolsCalled():
+                return c.ToolsCalled(names=self._tools(check.names, leaf))
+            case g.ToolsAcceptable():
+                return c.ToolsAcceptable(sets=tuple(self._tools(names, leaf) or ("__none__",) for names in check.sets))
+            case g.ToolsNotCalled():
+                return c.ToolsNotCalled(names=self._tools(check.names, leaf))
+            case g.ToolCount():
+                return c.ToolCount(min=_whole(check.min), max=_whole(check.max))
+            case g.ToolParam():
+                return self._param(check, leaf)
+            case g.NoToolErrors():
+                return c.NoToolErrors()
+            case g.Latency():
+                return c.Latency(max=check.max.value)
+            case g.Tokens():
+                return c.Tokens(max=check.max.value)
+            case g.Cost():
+                return c.Cost(max=check.max.value)
+            case g.At():
+                return c.At(path=check.path.text, check=self._check(check.check, leaf))
+            case g.AnyOf():
+                return any_of([self._check(item, leaf) for item in check.checks])
+            case g.AllOf():
+                return all_of([self._check(item, leaf) for item in check.checks])
+            case g.Not():
+                return negated(self._check(check.check, leaf))
+            case _:
+                assert_never(check)
+
+    def _json(self, check: g.Json, leaf: CheckLeaf) -> c.Check:
+        if check.schema is None:
+            return c.Json(mode=check.mode)
+        span = self._span(check.schema, leaf)
+        return c.Json(mode=check.mode, schema=self.schemas.load(self.source, check.schema.value, span, self.problems))
+
+    def _param(self, check: g.ToolParam, leaf: CheckLeaf) -> c.Check:
+        value: str | tuple[str, ...] | None = None
+        if check.op == "oneOf":
+            value = self._texts(check.values, leaf)
+        elif check.value is not None:
+            value = self._text(check.value, leaf)
+        elif check.regexp is not None:
+            value = self._pattern(check.regexp, leaf, tokens_allowed=True)
+        (tool, param) = self._plain_texts((check.tool, check.param), leaf, "a tool's or parameter's name")
+        return c.ToolParam(tool=tool, param_name=param, assertion=check.op, value=value)
+
+    def _tools(self, names: Sequence[g.Text], leaf: CheckLeaf) -> tuple[str, ...]:
+        return self._plain_texts(names, leaf, "a tool's name")
+
+    # --- texts ---
+
+    def _texts(self, texts: Sequence[g.Text], leaf: CheckLeaf) -> tuple[str, ...]:
+        return tuple(self._text(text, leaf) for text in texts)
+
+    def _plain_texts(self, texts: Sequence[g.Text], leaf: CheckLeaf, what: str) -> tuple[str, ...]:
+        """Texts in which no token may stand."""
+        return tuple(self._text(text, leaf, no_tokens_in=what) for text in texts)
+
+    def _text(self, text: g.Text, leaf: CheckLeaf, *, no_tokens_in: str = "") -> str:
+        if "{{" not in text.value:
+            return text.value
+        return self._filled(text.value, lambda start, end: self._within(text, leaf, start, end), no_tokens_in)
+
+    def _filled(
+        self,
+        value: str,
+        place: Callable[[int, int], Span],
+        no_tokens_in: str,
+        transform: Callable[[str], str] = str,
+    ) -> str:
+        """The text with its templates filled; `place` gives the span of a stretch of it."""
+        parse = parse_template(value, lenient=True)
+        for fault in parse.faults:
+            self._add(place(fault.start, fault.end), fault.finding)
+        if parse.node is None:
+            return value
+        for variable, _ in variables(parse.node.parts):
+            if variable.name not in self.known:
+                finding = UnknownVariable(name=variable.name, known=tuple(sorted(self.known)))
+                self._add(place(variable.start, variable.end), finding)
+        written = tuple(tokens(parse.node.parts))
+        for token in written if no_tokens_in else ():
+            self._add(place(token.start, token.end), TokenNotAllowed(token=token.text, where=no_tokens_in))
+        filled = fill(parse.node, self.inputs, transform=transform)
+        brought = [token for token in _TOKEN.findall(filled) if token not in {token.text for token in written}]
+        if brought:
+            self._add(place(0, len(value)), InputLooksLikeToken(token=brought[0]))
+        return filled
+
+    def _pattern(self, regexp: g.Regexp, leaf: CheckLeaf, *, tokens_allowed: bool = False) -> str:
+        def place(start: int, end: int) -> Span:
+            if leaf.origin is not None:
+                written = leaf.origin.value
+                first, last = offset_in_text(written, regexp, start), offset_in_text(written, regexp, end)
+                return locate(self.source, leaf.origin.span, first, last)
+            return locate(
+                self.source, Span(regexp.start, regexp.end), regexp.pattern_at + start, regexp.pattern_at + end
+            )
+
+        pattern = regexp.pattern
+        if "{{" in pattern and _TEMPLATE.search(pattern):
+            where = "" if tokens_allowed else "a regular expression"
+            pattern = self._filled(pattern, place, where, escape)
+        if tokens_allowed and _TOKEN.search(pattern):
+            return pattern  # what it will be is known only when the eval runs
+        try:
+            parse(pattern, regexp.flags)
+        except PatternError as error:
+            within = (error.offset, error.end) if pattern == regexp.pattern else (0, len(regexp.pattern))
+            self._add(place(*within), BadPattern(reason=error.message))
+        return pattern
+
+    # --- places ---
+
+    def _span(self, node: g.Node, leaf: CheckLeaf) -> Span:
+        if leaf.origin is None:
+            return Span(node.start, node.end)
+        return locate(self.source, leaf.origin.span, node.start, node.end)
+
+    def _within(self, text: g.Text, leaf: CheckLeaf, start: int, end: int) -> Span:
+        """The span of a stretch of a text's value."""
+        if leaf.origin is None:
+            return locate(self.source, Span(text.start, text.end), start, end)
+        written = leaf.origin.value
+        first, last = offset_in_text(written, text, start), offset_in_text(written, text, end)
+        return locate(self.source, leaf.origin.span, first, last)
+
+    def _add(self, span: Span, finding: Finding) -> None:
+        self.problems.add(self.source, span, finding)
+
+
+_TEMPLATE = re.compile(r"\{\{\s*[#/A-Za-z_]")
+
+
+def _whole(number: g.Number | None) -> int | None:
+    return None if number is None else int(number.value)
+
+
+# --- compositions in their simplest form ---------------------------------------------------------------------------
+
+
+def any_of(checks: Sequence[c.Check]) -> c.Check:
+    """`or`: nested ones are flattened; texts that may be contained become one synonym group."""
+    flat = tuple(_operands(checks, c.AnyOf))
+    if len(flat) == 1:
+        return flat[0]
+    if all(isinstance(check, c.Contains | c.ContainsAny) for check in flat):
+        values = [v for check in flat for v in (check.values if isinstance(check, c.ContainsAny) else (_value(check),))]
+        return c.ContainsAny(values=tuple(dict.fromkeys(values)))
+    return c.AnyOf(checks=flat)
+
+
+def all_of(checks: Sequence[c.Check]) -> c.Check:
+    """`and`: nested ones are flattened."""
+    flat = tuple(_operands(checks, c.AllOf))
+    return flat[0] if len(flat) == 1 else c.AllOf(checks=flat)
+
+
+def negated(check: c.Check) -> c.Check:
+    """`not`: twice is not at all; `contains` and `not_contains` are each other's."""
+    match check:
+        case c.Not():
+            return check.check
+        case c.Contains(value=value):
+            return c.NotContains(value=value)
+        case c.NotContains(value=value):
+            return c.Contains(value=value)
+        case _:
+            return c.Not(check=check)
+
+
+def _operands(checks: Sequence[c.Check], kind: type[c.AnyOf] | type[c.AllOf]) -> Iterator[c.Check]:
+    for check in checks:
+        if isinstance(check, kind):
+            yield from check.checks
+        else:
+            yield check
+
+
+def _value(check: c.Check) -> str:
+    assert isinstance(check, c.Contains)  # noqa: S101 - for the type checker
+    return check.value

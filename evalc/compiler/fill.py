@@ -1,0 +1,113 @@
+"""From a template and a case's inputs to a text. Nothing is evaluated; what an input contains is never a template."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator, Mapping
+from typing import assert_never
+
+from evalc.diagnostics.problem import Finding
+from evalc.dsl.nodes import Node, Scalar, Sequence
+from evalc.dsl.scalars import to_plain
+from evalc.grammar import nodes as g
+from evalc.source import Span
+
+Inputs = Mapping[str, Node]
+
+
+def fill(template: g.Template, inputs: Inputs, *, transform: Callable[[str], str] = str) -> str:
+    """The text of a template; a name that has no input is empty.
+
+    Args:
+        template: the parsed template.
+        inputs: the inputs by name, as nodes of the file, so that a scalar stands as it was written.
+        transform: what is done to the text of each input before it goes in (escaping, in a pattern).
+    """
+    return "".join(_parts(template.parts, inputs, transform, None))
+
+
+def _parts(
+    parts: tuple[g.Part, ...], inputs: Inputs, transform: Callable[[str], str], this: Node | None
+) -> Iterator[str]:
+    for part in parts:
+        match part:
+            case g.Words():
+                yield part.value
+            case g.Variable():
+                node = this if part.name == "this" and this is not None else inputs.get(part.name)
+                yield "" if node is None else transform(text_of_input(node))
+            case g.Token():
+                yield part.text
+            case g.If():
+                node = this if part.name.name == "this" and this is not None else inputs.get(part.name.name)
+                chosen = part.then if _is_truthy(node) is not part.negated else part.otherwise
+                yield from _parts(chosen, inputs, transform, this)
+            case g.Each():
+                for item in _items(inputs.get(part.name.name)):
+                    yield from _parts(part.body, inputs, transform, item)
+            case _:
+                assert_never(part)
+
+
+def text_of_input(node: Node) -> str:
+    """An input as a text: a scalar as it was written, null as nothing, a list or mapping as JSON."""
+    if isinstance(node, Scalar):
+        return "" if node.style == "plain" and plain(node) is None else node.text
+    return json.dumps(plain(node), ensure_ascii=False)
+
+
+def plain(node: Node) -> object:
+    """A node as plain data. Values that cannot be read were reported when the tree was checked."""
+    return to_plain(node, _already_reported)
+
+
+def _already_reported(_span: Span, _finding: Finding) -> None:
+    """Findings about the values of inputs are made once, where inputs are resolved."""
+
+
+def _is_truthy(node: Node | None) -> bool:
+    """Whether `#if` takes its first branch: not for null, false, 0, an empty text, list or mapping."""
+    return node is not None and bool(plain(node))
+
+
+def _items(node: Node | None) -> tuple[Node, ...]:
+    return node.items if isinstance(node, Sequence) else () if node is None else (node,)
+
+
+def variables(parts: tuple[g.Part, ...], guarded: frozenset[str] = frozenset()) -> Iterator[tuple[g.Variable, bool]]:
+    """Every name that a template uses, and whether it may be absent there: as a condition, or below its own `#if`."""
+    for part in parts:
+        match part:
+            case g.Words() | g.Token():
+                pass
+            case g.Variable():
+                if part.name != "this":
+                    yield part, part.name in guarded
+            case g.If():
+                if part.name.name != "this":
+                    yield part.name, True
+                inside = guarded | {part.name.name}
+                yield from variables(part.then, guarded if part.negated else inside)
+                yield from variables(part.otherwise, inside if part.negated else guarded)
+            case g.Each():
+                yield part.name, True
+                yield from variables(part.body, guarded | {part.name.name})
+            case _:
+                assert_never(part)
+
+
+def tokens(parts: tuple[g.Part, ...]) -> Iterator[g.Token]:
+    """Every `{{seed:...}}` and `{{snapshot:...}}` of a template."""
+    for part in parts:
+        match part:
+            case g.Token():
+                yield part
+            case g.If():
+                yield from tokens(part.then)
+                yield from tokens(part.otherwise)
+            case g.Each():
+                yield from tokens(part.body)
+            case g.Words() | g.Variable():
+                pass
+            case _:
+                assert_never(part)

@@ -1,0 +1,302 @@
+"""From an eval JSON file (envelope or bare array) to the IR: the inverse of `lower`, with places in the JSON text."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from functools import cached_property
+from pathlib import Path
+from typing import Any, NamedTuple, final
+
+import msgspec
+
+from evalc.compiler import ir
+from evalc.compiler.order import rank
+from evalc.compiler.shape import is_timestamp, mismatches
+from evalc.diagnostics.catalogue.names import DuplicateName, UnknownKey
+from evalc.diagnostics.catalogue.vacuity import CannotFail
+from evalc.diagnostics.catalogue.values import BadTimestamp, EmptyValue, OutOfRange, WrongType
+from evalc.diagnostics.near import nearest
+from evalc.diagnostics.problem import Diagnostics, Finding
+from evalc.dsl.read_json import HOLE, JsonPlaces, read_json
+from evalc.model import case as m
+from evalc.model import checks as c
+from evalc.model.assertions import PAIRS, assertions
+from evalc.source import Source, Span
+
+_FILE_NAME = re.compile(r"(?P<tool>.+)\.(?P<tier>golden|labeled|regression|rubric)\.jsonl?")
+_PREFIXES: dict[str, m.Tier] = {"gs-": "golden", "ls-": "labeled", "rg-": "regression"}
+_METADATA_KEYS = m.Metadata.__struct_encode_fields__
+
+
+def is_eval_json(data: object) -> bool:
+    """Whether decoded JSON is an envelope, or a bare array of cases."""
+    if isinstance(data, dict):
+        return isinstance(data.get("cases"), list)
+    return isinstance(data, list) and bool(data) and all(map(_is_case, data))
+
+
+def _is_case(item: object) -> bool:
+    return isinstance(item, dict) and "input" in item and ("expect" in item or "rubric" in item)
+
+
+@final
+class _Reader:
+    """What reading one file needs: its source, and places in it that are only looked for on demand."""
+
+    def __init__(self, source: Source, problems: Diagnostics) -> None:
+        self.source = source
+        self._problems = problems
+
+    @cached_property
+    def _places(self) -> JsonPlaces:
+        return JsonPlaces(self.source)
+
+    def locate(self, where: ir.Where) -> Span:
+        """The span of a place; a pointer that begins with `#` means the key."""
+        if isinstance(where, Span):
+            return where
+        return self._places.key(where[1:]) if where.startswith("#") else self._places.value(where)
+
+    def add(self, pointer: str, finding: Finding) -> None:
+        self._problems.add(self.source, self.locate(pointer), finding)
+
+
+def read_document(source: Source, problems: Diagnostics) -> object:
+    """The decoded JSON of a file, or `HOLE`; what is wrong is reported."""
+    return read_json(source, lambda span, finding: problems.add(source, span, finding))
+
+
+def lift(source: Source, data: object, problems: Diagnostics) -> ir.Suite | None:
+    """The IR of decoded eval JSON; what is wrong with it is reported, and the case left out."""
+    if data is HOLE:
+        return None
+    reader = _Reader(source, problems)
+    envelope: dict[str, Any] = data if isinstance(data, dict) else {"cases": data}
+    for key in envelope:
+        if key not in ("metadata", "cases") and not key.startswith("x-"):
+            reader.add(f"#/{key}", UnknownKey(key=key, what="an eval file", known=("metadata", "cases")))
+    base = "/cases" if isinstance(data, dict) else ""
+    raw_cases: list[Any] = envelope["cases"]
+    if not raw_cases:
+        reader.add(base, EmptyValue(what="`cases`"))
+    raw_metadata = envelope.get("metadata")
+    metadata = _metadata(reader, raw_metadata, raw_cases)
+    cases = [
+        case for index, raw in enumerate(raw_cases) if (case := _case(reader, raw, f"{base}/{index}", metadata.tier))
+    ]
+    _check_unique_ids(reader, cases)
+    return ir.Suite(
+        source=source,
+        name=metadata.tool_name,
+        tool=metadata.tool_name,
+        tier=metadata.tier,
+        tool_version=metadata.tool_version,
+        tool_description=metadata.description,
+        registry_size=metadata.registry_size,
+        criteria=_criteria(reader, metadata, raw_cases, cases),
+        threshold=metadata.threshold,
+        cases=cases,
+        where="/metadata" if raw_metadata is not None else base,
+        authored=metadata if raw_metadata is not None else None,
+        from_json=True,
+        bare=raw_metadata is None,
+        locate=reader.locate,
+        partial=len(cases) != len(raw_cases) or not cases,
+    )
+
+
+# --- metadata ------------------------------------------------------------------------------------------------------
+
+
+def _metadata(reader: _Reader, raw: object, raw_cases: list[Any]) -> m.Metadata:
+    """The metadata, completed from the file's name and the ids; foreign keys are left aside."""
+    tool, tier = _from_file_name(reader.source.name, raw_cases)
+    known: dict[str, Any] = {}
+    if raw is not None and not isinstance(raw, dict):
+        reader.add("/metadata", WrongType(what="`metadata`", expected="an object", found="something else"))
+    written: dict[str, Any] = raw if isinstance(raw, dict) else {}
+    for key, value in written.items():
+        if key in _METADATA_KEYS:
+            known[key] = value
+        elif (near := nearest(key, _METADATA_KEYS)) is not None and near not in written:
+            reader.add(f"#/metadata/{key}", UnknownKey(key=key, what="the metadata", known=_METADATA_KEYS))
+    completed = {"toolName": tool, "tier": tier} | {key: v for key, v in known.items() if v is not None}
+    faults = tuple(mismatches(completed, m.Metadata, "/metadata"))
+    for pointer, finding in faults:
+        reader.add(pointer, finding)
+    if faults:
+        return m.Metadata(tool_name=tool, tier=tier)
+    return msgspec.convert(completed, m.Metadata)
+
+
+def _from_file_name(name: str, raw_cases: list[Any]) -> tuple[str, m.Tier]:
+    """Tool and tier of a file that does not say: `<tool>.<tier>.json`, else the ids' prefix, else labeled."""
+    file = Path(name).name
+    match = _FILE_NAME.fullmatch(file)
+    if match is not None:
+        return match["tool"], msgspec.convert(match["tier"], m.Tier)
+    tool = re.sub(r"(\.eval)?\.jsonl?$", "", file) or "suite"
+    first = next((case.get("id") for case in raw_cases if isinstance(case, dict)), None)
+    prefixes = (tier for prefix, tier in _PREFIXES.items() if isinstance(first, str) and first.startswith(prefix))
+    has_rubric = any(isinstance(case, dict) and "rubric" in case and "expect" not in case for case in raw_cases)
+    return tool, next(prefixes, "rubric" if has_rubric else "labeled")
+
+
+# --- cases ---------------------------------------------------------------------------------------------------------
+
+
+def _case(reader: _Reader, raw: object, pointer: str, tier: m.Tier) -> ir.Case | None:
+    try:
+        case = msgspec.convert(raw, m.Case)
+    except msgspec.ValidationError:
+        for place, finding in mismatches(raw, m.Case, pointer):
+            reader.add(place, finding)
+        return None
+    _check_values(reader, case, pointer)
+    checks, links = _checks(case, pointer)
+    _report_idle_fields(reader, case.expect, pointer)
+    return ir.Case(
+        id=case.id,
+        name=case.id,
+        description=case.description,
+        tier=tier,
+        difficulty=case.difficulty,
+        created_at=case.created_at,
+        bug_ref=case.bug_ref,
+        message=case.input.message,
+        messages=case.input.messages,
+        inputs=case.input.inputs,
+        stubs=case.stubs,
+        max_turns=case.max_turns,
+        checks=checks,
+        links=links,
+        reference_data=case.reference_data,
+        rubric=case.rubric,
+        expected=case.expected,
+        threshold=case.threshold,
+        tags=case.tags,
+        where=pointer,
+        wheres=_Wheres(pointer),
+    )
+
+
+class _Wheres(dict[str, ir.Where]):
+    """The places of a case's fields: in JSON every pointer stands where it says."""
+
+    def __init__(self, base: str) -> None:
+        super().__init__()
+        self._base = base
+
+    def get(self, key: str, default: object = None) -> Any:  # noqa: ARG002 - dict's own signature
+        return self._base + key
+
+
+def _check_values(reader: _Reader, case: m.Case, pointer: str) -> None:
+    """What the types of the model do not say."""
+    if case.created_at is not None and not is_timestamp(case.created_at):
+        reader.add(f"{pointer}/createdAt", BadTimestamp(value=case.created_at))
+    if case.threshold is not None and not 0 <= case.threshold <= 1:
+        finding = OutOfRange(what="`threshold`", value=f"{case.threshold}", allowed="between 0 and 1")
+        reader.add(f"{pointer}/threshold", finding)
+
+
+class _Read(NamedTuple):
+    """A check with the pointers, within its case, that it was read from."""
+
+    at: tuple[str, ...]
+    check: c.Check
+
+
+def _checks(case: m.Case, pointer: str) -> tuple[tuple[ir.Check, ...], tuple[ir.Link, ...]]:
+    """The checks in the canonical order, and the links whose indexes count in it."""
+    linked_apart = frozenset(link.at[0] for _, _, link in _named_links(case) if len(link.at) == 1)
+    read = sorted(_read(case.expect, linked_apart), key=lambda entry: rank(entry.check))
+    checks = tuple(ir.Check(check=entry.check, where=pointer + entry.at[0]) for entry in read)
+    index_of = {at: index for index, entry in enumerate(read) for at in entry.at}
+    links: list[ir.Link] = []
+    for where, criterion, link in _named_links(case):
+        indexes = tuple(dict.fromkeys(index_of[at] for at in link.at if at in index_of))
+        if indexes:
+            links.append(ir.Link(criterion=criterion, checks=indexes, weight=link.weight, where=pointer + where))
+    return checks, tuple(sorted(links, key=lambda link: link.checks))
+
+
+def _read(expect: m.Expect, linked_apart: frozenset[str]) -> Iterator[_Read]:
+    """The checks of `expect`; the two bounds of a range are one check unless something links them apart."""
+    entries = {assertion.at: assertion.check for assertion in assertions(expect)}
+    for low, high in PAIRS:
+        at = (f"/expect/{low}", f"/expect/{high}")
+        if at[0] in entries and at[1] in entries and not linked_apart & set(at):
+            lower, upper = entries[at[0]], entries.pop(at[1])
+            yield _Read(at, _range(lower, upper))
+            del entries[at[0]]
+    for pointer, check in entries.items():
+        yield _Read((pointer,), check)
+
+
+def _range(lower: c.Check, upper: c.Check) -> c.Check:
+    if isinstance(lower, c.Length) and isinstance(upper, c.Length):
+        return c.Length(min=lower.min, max=upper.max)
+    assert isinstance(lower, c.ToolCount)  # noqa: S101 - PAIRS holds these two kinds
+    assert isinstance(upper, c.ToolCount)  # noqa: S101
+    return c.ToolCount(min=lower.min, max=upper.max)
+
+
+def _named_links(case: m.Case) -> Iterator[tuple[str, str | None, m.CheckLink]]:
+    """Every link with its criterion, and the pointer of what names it."""
+    for index, criterion in enumerate(case.criteria or ()):
+        for link in criterion.checks or ():
+            yield f"/criteria/{index}/name", criterion.name, link
+    for index, link in enumerate(case.unlinked or ()):
+        yield f"/unlinked/{index}", None, link
+
+
+def _criteria(
+    reader: _Reader, metadata: m.Metadata, raw_cases: list[Any], cases: list[ir.Case]
+) -> tuple[ir.Criterion, ...]:
+    """The suite's criteria: the metadata's, else the union of the cases'."""
+    found: dict[str, ir.Criterion] = {}
+    for index, criterion in enumerate(metadata.criteria or ()):
+        where = f"/metadata/criteria/{index}"
+        if criterion.name in found:
+            reader.add(f"{where}/name", DuplicateName(what="criterion", name=criterion.name))
+        found.setdefault(criterion.name, _as_ir(criterion, f"{where}/weight"))
+    if metadata.criteria is None:
+        for case in cases:
+            position = str(case.where).rsplit("/", 1)[1]
+            for index, raw in enumerate(raw_cases[int(position)].get("criteria") or ()):
+                criterion = msgspec.convert(raw, m.Criterion)
+                found.setdefault(criterion.name, _as_ir(criterion, f"{case.where}/criteria/{index}"))
+    return tuple(found.values())
+
+
+def _as_ir(criterion: m.Criterion, where: str) -> ir.Criterion:
+    return ir.Criterion(name=criterion.name, weight=criterion.weight, description=criterion.description, where=where)
+
+
+def _check_unique_ids(reader: _Reader, cases: list[ir.Case]) -> None:
+    first: dict[str, ir.Case] = {}
+    for case in cases:
+        earlier = first.setdefault(case.id, case)
+        if earlier is not case:
+            line = reader.source.position(reader.locate(earlier.place_of("/id")).start).line
+            reader.add(f"{case.where}/id", DuplicateName(what="id", name=case.id, line=line))
+
+
+_IDLE: dict[str, str] = {
+    "noToolErrors": "`false` asserts nothing",
+    "responseNonEmpty": "`false` asserts nothing",
+    "jsonValid": "`false` asserts nothing",
+}
+
+
+def _report_idle_fields(reader: _Reader, expect: m.Expect, pointer: str) -> None:
+    """Fields that are there and assert nothing: a limit of 0, a `false`, an empty list."""
+    asserted = {assertion.at.split("/")[2] for assertion in assertions(expect)}
+    names = zip(m.Expect.__struct_fields__, m.Expect.__struct_encode_fields__, strict=True)
+    for field, name in names:
+        value = getattr(expect, field)
+        if value is not None and name not in asserted:
+            why = _IDLE.get(name, "an empty list asserts nothing" if value == () else "0 asserts nothing")
+            reader.add(f"{pointer}/expect/{name}", CannotFail(check=f"`{name}`", why=why))

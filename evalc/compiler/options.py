@@ -1,0 +1,27 @@
+"""What the compiler is told besides the source: where prompts are, how folders are searched, how strict to be."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import final
+
+from evalc.compiler.discover import Finder
+
+
+@final
+@dataclass(frozen=True, kw_only=True)
+class CompileOptions:
+    """Options of a compilation.
+
+    Attributes:
+        strict: warnings of the EV5xx family are errors.
+        prompts: the folder where prompts are looked up by id; None: the project's root.
+        prompt_id: only the suites of this prompt are compiled.
+        finder: how folders are searched.
+    """
+
+    strict: bool = False
+    prompts: Path | None = None
+    prompt_id: str | None = None
+    finder: Finder = field(default_factory=Finder)

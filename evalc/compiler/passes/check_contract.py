@@ -1,0 +1,195 @@
+"""From the IR to what the contract and the case model do not allow in a case of its tier."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+
+from evalc.compiler import ir
+from evalc.diagnostics.catalogue.contract import (
+    AssertedTwice,
+    AssertsNothing,
+    BothToolExpectations,
+    MissingCaseField,
+    MissingInTier,
+    NeedsValue,
+    NotInThisTier,
+    OddId,
+    OutsideTier,
+    SnapshotInRegression,
+    TokenNotAllowed,
+    WeakExpected,
+    WrongDifficulty,
+)
+from evalc.diagnostics.problem import Diagnostics, Finding
+from evalc.model import checks as c
+
+_TOKEN = re.compile(r"\{\{\s*(seed|snapshot):.*?\}\}", re.DOTALL)
+_GOLDEN = {c.ToolsCalled: "toolsCalled", c.NoToolErrors: "noToolErrors", c.NonEmpty: "responseNonEmpty"}
+_OUTSIDE: dict[str, dict[type, str]] = {
+    "golden": {c.ToolsAcceptable: "toolsAcceptable", c.ToolsNotCalled: "toolsNotCalled"},
+    "regression": {c.ToolsNotCalled: "toolsNotCalled"},
+}
+_SINGLE = {
+    c.ToolsCalled: "toolsCalled",
+    c.ToolsAcceptable: "toolsAcceptable",
+    c.Latency: "maxLatencyMs",
+    c.Tokens: "maxTokens",
+    c.Cost: "maxCost",
+}
+_DIFFICULTIES: dict[str, tuple[str, ...]] = {
+    "golden": (),
+    "labeled": ("straightforward", "ambiguous", "edge"),
+    "regression": ("regression",),
+}
+_ID_PREFIX = {"golden": "gs", "labeled": "ls", "regression": "rg"}
+_ID = re.compile(r"(?:gs|ls|rg)-[\w.-]+-\d{3,}|[^/\s][^/]*/.+")
+
+
+def check_contract(suite: ir.Suite, problems: Diagnostics) -> None:
+    """Report what the contract forbids or asks for, case by case."""
+    for case in suite.cases:
+        for where, finding in _findings(suite, case):
+            problems.add(suite.source, suite.locate(where), finding)
+
+
+def _findings(suite: ir.Suite, case: ir.Case) -> Iterator[tuple[ir.Where, Finding]]:
+    yield from _completeness(suite, case)
+    yield from _difficulty(case)
+    yield from _tools(case)
+    yield from _tier(case)
+    yield from _single_values(case)
+    yield from _parameters(case)
+    yield from _tokens(suite, case)
+    if suite.from_json and case.tier in _ID_PREFIX and not _ID.fullmatch(case.id):
+        example = f"{_ID_PREFIX[case.tier]}-{suite.tool.replace('_', '-')}-001"
+        yield case.place_of("/id"), OddId(id=case.id, example=example)
+
+
+def _completeness(suite: ir.Suite, case: ir.Case) -> Iterator[tuple[ir.Where, Finding]]:
+    if case.partial:
+        return
+    if not case.checks and not case.rubric:
+        if case.expected is None or not case.expected.strip():
+            yield case.where, AssertsNothing(case=case.name)
+        else:
+            yield case.place_of("/expected"), WeakExpected(case=case.name)
+    required = {"regression": ("createdAt", "bugRef")}.get(case.tier, ())
+    if suite.from_json and case.tier in ("labeled", "regression"):
+        required = ("difficulty", *required)
+    values = {"difficulty": case.difficulty, "createdAt": case.created_at, "bugRef": case.bug_ref}
+    for field in required:
+        if not values[field]:
+            shown = field if suite.from_json else {"createdAt": "created_at", "bugRef": "bug_ref"}[field]
+            yield case.where, MissingCaseField(field=shown, tier=case.tier, case=case.name)
+    if case.tier == "golden":
+        asserted = {type(item.check) for item in case.checks}
+        missing = tuple(name for type_, name in _GOLDEN.items() if type_ not in asserted)
+        if missing:
+            yield case.where, MissingInTier(case=case.name, fields=missing)
+
+
+def _difficulty(case: ir.Case) -> Iterator[tuple[ir.Where, Finding]]:
+    allowed = _DIFFICULTIES.get(case.tier)
+    if case.difficulty is not None and allowed is not None and case.difficulty not in allowed:
+        finding = WrongDifficulty(difficulty=case.difficulty, tier=case.tier, allowed=allowed)
+        yield case.place_of("/difficulty"), finding
+
+
+def _tools(case: ir.Case) -> Iterator[tuple[ir.Where, Finding]]:
+    called = [item for item in case.checks if isinstance(item.check, c.ToolsCalled)]
+    acceptable = [item for item in case.checks if isinstance(item.check, c.ToolsAcceptable)]
+    if called and acceptable:
+        yield acceptable[0].where, BothToolExpectations()
+
+
+def _tier(case: ir.Case) -> Iterator[tuple[ir.Where, Finding]]:
+    outside = _OUTSIDE.get(case.tier, {})
+    for item in case.checks:
+        check = item.check
+        if case.tier in ("golden", "regression"):
+            if isinstance(check, c.Regex) and not check.flags:
+                yield item.where, NotInThisTier(field="responseMatches", tier=case.tier)
+            elif isinstance(check, c.Tokens):
+                yield item.where, NotInThisTier(field="maxTokens", tier=case.tier)
+        if type(check) in outside:
+            yield item.where, OutsideTier(field=outside[type(check)], tier=case.tier)
+
+
+def _single_values(case: ir.Case) -> Iterator[tuple[ir.Where, Finding]]:
+    seen: set[str] = set()
+    for item in case.checks:
+        for field in _single_fields(item.check):
+            if field in seen:
+                yield item.where, AssertedTwice(field=field)
+            seen.add(field)
+
+
+def _single_fields(check: c.Check) -> Iterator[str]:
+    if type(check) in _SINGLE:
+        yield _SINGLE[type(check)]
+    elif isinstance(check, c.Length | c.ToolCount):
+        names = ("minLength", "maxLength") if isinstance(check, c.Length) else ("minToolCalls", "maxToolCalls")
+        unit = f" in {check.unit}" if isinstance(check, c.Length) and check.unit != "chars" else ""
+        for name, bound in zip(names, (check.min, check.max), strict=True):
+            if bound is not None:
+                yield name + unit
+
+
+def _parameters(case: ir.Case) -> Iterator[tuple[ir.Where, Finding]]:
+    for item in case.checks:
+        check = item.check
+        if not isinstance(check, c.ToolParam):
+            continue
+        if check.assertion in ("exists", "notExists"):
+            continue
+        wants_list = check.assertion == "oneOf"
+        if check.value is None or isinstance(check.value, str) is wants_list:
+            wants = "wants a `value` that is a list of texts" if wants_list else "wants a `value` that is a text"
+            yield item.where, NeedsValue(assertion=check.assertion, wants=wants)
+
+
+def _tokens(suite: ir.Suite, case: ir.Case) -> Iterator[tuple[ir.Where, Finding]]:
+    if suite.from_json:
+        for token in _TOKEN.finditer(case.message):
+            yield case.place_of("/input/message"), TokenNotAllowed(token=token[0], where="a message")
+    for item in case.checks:
+        for allowed, text in _texts(item.check):
+            for token in _TOKEN.finditer(text) if "{{" in text else ():
+                if not allowed and suite.from_json:
+                    yield item.where, TokenNotAllowed(token=token[0], where=_NOT_ALLOWED)
+                elif case.tier == "regression" and token[1] == "snapshot":
+                    yield item.where, SnapshotInRegression(token=token[0])
+
+
+_NOT_ALLOWED = "the names of tools and in patterns"
+
+
+def _texts(check: c.Check) -> Iterator[tuple[bool, str]]:
+    """The texts of a check, and whether a token may stand in them (contract, Token Locations)."""
+    match check:
+        case c.Contains() | c.NotContains() | c.IContains() | c.Equals() | c.StartsWith():
+            yield True, check.value
+        case c.ContainsAny():
+            yield from ((True, value) for value in check.values)
+        case c.ToolParam(value=str() as value):
+            yield True, value
+        case c.ToolParam(value=tuple() as values):
+            yield from ((True, value) for value in values)
+        case c.Regex():
+            yield False, check.pattern
+        case c.ToolsCalled() | c.ToolsNotCalled():
+            yield from ((False, name) for name in check.names)
+        case c.ToolsAcceptable():
+            yield from ((False, name) for names in check.sets for name in names)
+        case c.AnyOf() | c.AllOf():
+            yield from _texts_of_all(check.checks)
+        case c.Not() | c.At():
+            yield from _texts(check.check)
+        case _:
+            pass
+
+
+def _texts_of_all(checks: Iterable[c.Check]) -> Iterator[tuple[bool, str]]:
+    for check in checks:
+        yield from _texts(check)

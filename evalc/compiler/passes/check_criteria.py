@@ -1,0 +1,23 @@
+"""From a suite's criteria and links to what is wrong with them: weights that do not weigh, names nobody declared."""
+
+from __future__ import annotations
+
+from evalc.compiler import ir
+from evalc.diagnostics.catalogue.values import OddWeights, WeightsSumToNothing
+from evalc.diagnostics.problem import Diagnostics
+
+
+def check_criteria(suite: ir.Suite, problems: Diagnostics) -> None:
+    """Report weights that add up to nothing, and those that look like a slip (the language, Weights)."""
+    if not suite.criteria or suite.partial:
+        return
+    total = sum(criterion.weight for criterion in suite.criteria)
+    first = suite.locate(suite.criteria[0].where)
+    if total == 0:
+        problems.add(suite.source, first, WeightsSumToNothing())
+    for criterion in suite.criteria:
+        if criterion.weight > 1:
+            found = f"the weight of `{criterion.name}` is {criterion.weight:g}"
+            problems.add(suite.source, suite.locate(criterion.where), OddWeights(found=found))
+    if total and all(criterion.weight <= 1 for criterion in suite.criteria) and abs(total - 1) > 0.05:
+        problems.add(suite.source, first, OddWeights(found=f"the weights of the criteria add up to {total:g}"))

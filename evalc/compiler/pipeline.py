@@ -1,0 +1,175 @@
+"""From source texts to compiled suites, phase by phase: the pipeline on one screen."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from pathlib import Path
+from typing import final
+
+from evalc.compiler import ir
+from evalc.compiler.compiled import Compilation, CompiledSuite, by_tier
+from evalc.compiler.discover import Found, project_root
+from evalc.compiler.emit import emit
+from evalc.compiler.lift import is_eval_json, lift, read_document
+from evalc.compiler.options import CompileOptions
+from evalc.compiler.passes.check_contract import check_contract
+from evalc.compiler.passes.check_criteria import check_criteria
+from evalc.compiler.passes.check_links import check_links
+from evalc.compiler.passes.check_vacuity import check_vacuity
+from evalc.compiler.prompts import PromptLibrary
+from evalc.compiler.resolve import resolve_names
+from evalc.compiler.schemas import SchemaLoader
+from evalc.diagnostics.catalogue.files import NotAnEvalFile
+from evalc.diagnostics.catalogue.names import SuiteCollision
+from evalc.diagnostics.problem import Diagnostics
+from evalc.dsl.build_prompt import build_prompt
+from evalc.dsl.build_suite import build_suite
+from evalc.dsl.kinds import Kind, kind_of_document, looks_like_eval, probably_meant
+from evalc.dsl.nodes import Mapping
+from evalc.dsl.read_yaml import read_yaml
+from evalc.dsl.tree import SuiteTree
+from evalc.files import JSON_LIMIT, YAML_LIMIT, read_source
+from evalc.source import Source, Span
+
+STDIN = "<stdin>"
+
+
+def compile_sources(subjects: Iterable[str | Path | Source], options: CompileOptions) -> Compilation:
+    """Compile sources, and the eval files of paths (files, folders, globs).
+
+    Raises nothing for what authors wrote: every problem of every file is in the compilation.
+    """
+    compiler = Compiler(options)
+    wanted = list(subjects)
+    for source in wanted:
+        if isinstance(source, Source):
+            compiler.add(source, named=True)
+    for found in options.finder.expand(path for path in wanted if not isinstance(path, Source)):
+        compiler.add_file(found)
+    return compiler.finish()
+
+
+@final
+class Compiler:
+    """One compilation: what its files share, and what has come of them so far."""
+
+    def __init__(self, options: CompileOptions) -> None:
+        self.files = 0
+        self._options = options
+        self._problems = Diagnostics(strict=options.strict)
+        self._schemas = SchemaLoader()
+        self._library: PromptLibrary | None = None
+        self._suites: list[ir.Suite] = []
+
+    def finish(self) -> Compilation:
+        """What came of all sources: the suites, or only the problems when any is an error."""
+        compiled = tuple(suite for parts in map(by_tier, self._suites) for suite in parts)
+        self._report_collisions(compiled)
+        return Compilation(
+            suites=() if self._problems.has_errors else compiled,
+            problems=tuple(self._problems),
+            files=self.files,
+        )
+
+    def add_file(self, found: Found) -> None:
+        """Compile a file. One that a search came upon and that is no eval file is passed over without a word."""
+        problems = Diagnostics()
+        limit = JSON_LIMIT if found.path.suffix == ".json" else YAML_LIMIT
+        source = read_source(found.path, problems.add, limit=limit)
+        if source is None:
+            if found.named:
+                self._problems.extend(problems)
+        elif found.named or not len(problems) or looks_like_eval(source.text):
+            self._problems.extend(problems)
+            self.add(source, named=found.named)
+
+    def add(self, source: Source, *, named: bool) -> None:
+        """Compile a text; `named` says that the user named it, so that it has to be an eval file."""
+        problems = Diagnostics()
+        suites = self._read_json(source, problems) if _is_json(source) else None
+        if suites is None:
+            problems = Diagnostics()
+            suites = self._read_yaml(source, problems)
+        if suites is None and not named and not looks_like_eval(source.text):
+            return
+        if suites is None and not problems.has_errors:
+            problems.add(source, Span(0, 0), NotAnEvalFile(path=source.name, meant=None))
+        self.files += 1
+        self._problems.extend(problems)
+        for suite in suites or ():
+            self._lint(suite)
+            self._suites.append(suite)
+
+    # --- the front ends: each gives None for a text of another kind ---
+
+    def _read_json(self, source: Source, problems: Diagnostics) -> list[ir.Suite] | None:
+        data = read_document(source, problems)
+        if is_eval_json(data):
+            suite = lift(source, data, problems)
+            return [] if suite is None else [suite]
+        return [] if problems.has_errors and looks_like_eval(source.text) else None
+
+    def _read_yaml(self, source: Source, problems: Diagnostics) -> list[ir.Suite] | None:
+        documents = read_yaml(source, lambda span, finding: problems.add(source, span, finding))
+        recognised = False
+        suites: list[ir.Suite] = []
+        for document in documents:
+            kind = kind_of_document(document)
+            if kind is None or not isinstance(document, Mapping):
+                meant = probably_meant(document)
+                if meant is not None:
+                    problems.add(source, _key_span(document, meant), NotAnEvalFile(path=source.name, meant=meant))
+                    recognised = True
+                continue
+            recognised = True
+            if kind is Kind.PROMPT and not any(key.text == "eval" for key, _ in document.pairs):
+                build_prompt(source, document, problems)
+                continue
+            tree = build_suite(source, document, kind, problems)
+            if self._is_wanted(tree):
+                suites.append(self._front_end(tree, problems))
+        return suites if recognised else None
+
+    def _front_end(self, tree: SuiteTree, problems: Diagnostics) -> ir.Suite:
+        names = resolve_names(tree, self._prompts(tree.source), problems)
+        return emit(tree, names, self._schemas, problems)
+
+    # --- on the IR, whichever front end it came from ---
+
+    def _lint(self, suite: ir.Suite) -> None:
+        check_criteria(suite, self._problems)
+        check_links(suite, self._problems)
+        check_contract(suite, self._problems)
+        check_vacuity(suite, self._problems)
+
+    def _report_collisions(self, suites: tuple[CompiledSuite, ...]) -> None:
+        first: dict[str, CompiledSuite] = {}
+        for suite in suites:
+            earlier = first.setdefault(suite.file_name, suite)
+            if earlier is not suite:
+                line = earlier.ir.source.position(earlier.ir.locate(earlier.ir.where).start).line
+                finding = SuiteCollision(tool=suite.ir.tool, tier=suite.tier, other=f"{earlier.ir.source.name}:{line}")
+                self._problems.add(suite.ir.source, suite.ir.locate(suite.ir.where), finding)
+
+    def _is_wanted(self, tree: SuiteTree) -> bool:
+        """Whether the suite is one of those that `--prompt-id` asks for."""
+        wanted = self._options.prompt_id
+        own = tree.prompt.id if tree.prompt is not None else tree.prompt_id
+        return wanted is None or (own is not None and own.value == wanted)
+
+    def _prompts(self, source: Source) -> PromptLibrary:
+        if self._library is None:
+            folder = self._options.prompts or project_root(Path() if source.name == STDIN else Path(source.name))
+            self._library = PromptLibrary(folder, self._options.finder)
+        return self._library
+
+
+def _is_json(source: Source) -> bool:
+    if source.name.endswith(".json"):
+        return True
+    return source.name == STDIN and source.text.lstrip()[:1] in ("{", "[")
+
+
+def _key_span(document: object, key: str) -> Span:
+    assert isinstance(document, Mapping)  # noqa: S101 - `probably_meant` found the key in it
+    return next(Span(node.start, node.end) for node, _ in document.pairs if node.text == key)

@@ -1,0 +1,267 @@
+"""From a suite tree to its names: what the suite and its tool are called, which prompt a case has, what fills it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import final
+
+from evalc.compiler.discover import project_root
+from evalc.compiler.fill import tokens, variables
+from evalc.compiler.prompts import PromptLibrary
+from evalc.diagnostics.catalogue.contract import TokenNotAllowed
+from evalc.diagnostics.catalogue.files import FileMissing
+from evalc.diagnostics.catalogue.names import (
+    AmbiguousPrompt,
+    DuplicateName,
+    MissingInput,
+    UndeclaredInput,
+    UnknownPrompt,
+    UnknownVariable,
+)
+from evalc.diagnostics.catalogue.values import NotASlug
+from evalc.diagnostics.problem import Diagnostics
+from evalc.dsl.nodes import Node
+from evalc.dsl.places import locate
+from evalc.dsl.scalars import to_plain
+from evalc.dsl.tree import CaseTree, InputTree, PromptTree, Str, SuiteTree
+from evalc.files import read_source
+from evalc.grammar import nodes as g
+from evalc.grammar.parse import parse_template
+from evalc.source import Source, Span
+
+_SLUG = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*")
+
+
+@final
+@dataclass(frozen=True, kw_only=True)
+class ResolvedPrompt:
+    """A prompt with its parsed template; `template` is None when the template has faults."""
+
+    tree: PromptTree
+    template: g.Template | None
+
+
+@final
+@dataclass(frozen=True, kw_only=True)
+class Names:
+    """What the names of a suite stand for.
+
+    Attributes:
+        suite: the suite's name, a slug.
+        tool: the tool's name.
+        prompt: the suite's prompt; None when it has none, or none that could be found.
+        wants_prompt: whether it names one.
+        case_prompts: the prompts that cases name themselves, by id.
+        declared: the declared inputs by name; None when nothing declares any.
+        given: every input that some case gives.
+    """
+
+    suite: str
+    tool: str
+    prompt: ResolvedPrompt | None
+    wants_prompt: bool
+    case_prompts: Mapping[str, ResolvedPrompt]
+    declared: Mapping[str, InputTree] | None
+    given: frozenset[str]
+
+    def prompt_of(self, case: CaseTree) -> ResolvedPrompt | None:
+        """The prompt that a case is sent with."""
+        return self.prompt if case.prompt_id is None else self.case_prompts.get(case.prompt_id.value)
+
+    def inputs_of(self, case: CaseTree) -> dict[str, Node]:
+        """The inputs that fill the case's texts: its own, else the declared defaults."""
+        declared = self.declared_for(case) or {}
+        inputs = {name: tree.default for name, tree in declared.items() if tree.default is not None}
+        inputs |= {item.name.value: item.value for item in case.inputs or ()}
+        return inputs
+
+    def declared_for(self, case: CaseTree) -> Mapping[str, InputTree] | None:
+        """The declarations that hold for a case."""
+        if case.prompt_id is None:
+            return self.declared
+        prompt = self.case_prompts.get(case.prompt_id.value)
+        return None if prompt is None else _by_name(prompt.tree.inputs)
+
+
+def resolve_names(tree: SuiteTree, library: PromptLibrary, problems: Diagnostics) -> Names:
+    """Look up every name of a suite and report those that stand for nothing."""
+    suite = _suite_name(tree, problems)
+    prompt = _suite_prompt(tree, library, problems)
+    declared = _by_name(prompt.tree.inputs if prompt is not None and prompt.tree.inputs is not None else tree.inputs)
+    names = Names(
+        suite=suite,
+        tool=_tool_name(tree, suite, problems),
+        prompt=prompt,
+        wants_prompt=any((tree.prompt, tree.prompt_file, tree.prompt_id)),
+        case_prompts=dict(_case_prompts(tree, library, problems)),
+        declared=declared,
+        given=frozenset(item.name.value for case in tree.cases for item in case.inputs or ()),
+    )
+    _check_unique(tree, problems)
+    _check_prompt_variables(tree, names, problems)
+    for case in tree.cases:
+        _check_inputs(tree.source, case, names, problems)
+    return names
+
+
+# --- names of the suite --------------------------------------------------------------------------------------------
+
+
+def _suite_name(tree: SuiteTree, problems: Diagnostics) -> str:
+    if tree.name is None:
+        return slug(stem(tree.source.name)) or "suite"
+    if not _SLUG.fullmatch(tree.name.value):
+        finding = NotASlug(what="suite's name", value=tree.name.value, suggestion=slug(tree.name.value))
+        problems.add(tree.source, tree.name.span, finding)
+        return slug(tree.name.value) or "suite"
+    return tree.name.value
+
+
+def _tool_name(tree: SuiteTree, suite: str, problems: Diagnostics) -> str:
+    if tree.tool is None:
+        return suite
+    if not _SLUG.fullmatch(tree.tool.value):
+        finding = NotASlug(what="tool's name", value=tree.tool.value, suggestion=slug(tree.tool.value))
+        problems.add(tree.source, tree.tool.span, finding)
+        return slug(tree.tool.value) or suite
+    return tree.tool.value
+
+
+def stem(name: str) -> str:
+    """A file's name without its folder and its endings: `x/code-review.eval.yaml` is `code-review`."""
+    return re.sub(r"(\.eval)?\.(ya?ml|jsonl?)$", "", Path(name).name)
+
+
+def slug(text: str) -> str:
+    """The text as a slug: what a slug cannot hold becomes dashes."""
+    return re.sub(r"[^A-Za-z0-9._-]+", "-", text).strip("-._")
+
+
+def _check_unique(tree: SuiteTree, problems: Diagnostics) -> None:
+    criteria = [criterion.name for criterion in tree.criteria]
+    cases = [case.name for case in tree.cases if case.name.value and case.id is None]
+    for what, names in (("criterion", criteria), ("test case", cases)):
+        first: dict[str, Str] = {}
+        for name in names:
+            earlier = first.setdefault(name.value, name)
+            if earlier is not name:
+                line = tree.source.position(earlier.span.start).line
+                problems.add(tree.source, name.span, DuplicateName(what=what, name=name.value, line=line))
+
+
+# --- prompts -------------------------------------------------------------------------------------------------------
+
+
+def _suite_prompt(tree: SuiteTree, library: PromptLibrary, problems: Diagnostics) -> ResolvedPrompt | None:
+    if tree.prompt is not None:
+        return _resolved(tree.prompt, problems)
+    if tree.prompt_file is not None:
+        return _from_file(tree, tree.prompt_file, library, problems)
+    if tree.prompt_id is not None:
+        return _by_id(tree.source, tree.prompt_id, library, problems)
+    return None
+
+
+def _case_prompts(
+    tree: SuiteTree, library: PromptLibrary, problems: Diagnostics
+) -> Iterator[tuple[str, ResolvedPrompt]]:
+    seen: set[str] = set()
+    for case in tree.cases:
+        if case.prompt_id is not None and case.prompt_id.value not in seen:
+            seen.add(case.prompt_id.value)
+            prompt = _by_id(tree.source, case.prompt_id, library, problems)
+            if prompt is not None:
+                yield case.prompt_id.value, prompt
+
+
+def _by_id(source: Source, prompt_id: Str, library: PromptLibrary, problems: Diagnostics) -> ResolvedPrompt | None:
+    prompts = library.find(prompt_id.value)
+    if len(prompts) == 1:
+        return _resolved(prompts[0], problems)
+    if prompts:
+        files = tuple(sorted(prompt.source.name for prompt in prompts))
+        problems.add(source, prompt_id.span, AmbiguousPrompt(id=prompt_id.value, files=files))
+    else:
+        finding = UnknownPrompt(id=prompt_id.value, known=library.ids, folder=str(library.folder))
+        problems.add(source, prompt_id.span, finding)
+    return None
+
+
+def _from_file(tree: SuiteTree, file: Str, library: PromptLibrary, problems: Diagnostics) -> ResolvedPrompt | None:
+    path = Path(tree.source.name).parent / file.value
+    root = project_root(Path(tree.source.name))
+    if not path.is_file() or not path.resolve().is_relative_to(root):
+        where = "" if path.resolve().is_relative_to(root) else f" below the project's root {root}"
+        problems.add(tree.source, file.span, FileMissing(path=f"{file.value}{where}"))
+        return None
+    if path.suffix in {".yaml", ".yml"}:
+        prompts = library.read(path, problems)
+        if prompts:
+            return _resolved(prompts[0], problems)
+    source = read_source(path, problems.add)
+    if source is None:
+        return None
+    text = Str(source.text, Span(0, len(source.text)))
+    return _resolved(PromptTree(source=source, text=text, inputs=tree.inputs), problems)
+
+
+def _resolved(tree: PromptTree, problems: Diagnostics) -> ResolvedPrompt:
+    parse = parse_template(tree.text.value)
+    for fault in parse.faults:
+        problems.add(tree.source, locate(tree.source, tree.text.span, fault.start, fault.end), fault.finding)
+    for token in tokens(parse.node.parts) if parse.node is not None else ():
+        span = locate(tree.source, tree.text.span, token.start, token.end)
+        problems.add(tree.source, span, TokenNotAllowed(token=token.text, where="a prompt"))
+    return ResolvedPrompt(tree=tree, template=parse.node)
+
+
+# --- inputs --------------------------------------------------------------------------------------------------------
+
+
+def _by_name(inputs: tuple[InputTree, ...] | None) -> dict[str, InputTree] | None:
+    return None if inputs is None else {tree.name.value: tree for tree in inputs}
+
+
+def _check_prompt_variables(tree: SuiteTree, names: Names, problems: Diagnostics) -> None:
+    """Report the names in prompts that nothing declares and no case gives."""
+    if tree.partial:
+        return
+    for prompt in filter(None, (names.prompt, *names.case_prompts.values())):
+        declared = _by_name(prompt.tree.inputs) if prompt is not names.prompt else names.declared
+        known = frozenset(declared) if declared is not None else names.given
+        for variable, _ in variables(prompt.template.parts) if prompt.template is not None else ():
+            if variable.name not in known:
+                span = locate(prompt.tree.source, prompt.tree.text.span, variable.start, variable.end)
+                finding = UnknownVariable(name=variable.name, known=tuple(sorted(known)))
+                problems.add(prompt.tree.source, span, finding)
+
+
+def _check_inputs(source: Source, case: CaseTree, names: Names, problems: Diagnostics) -> None:
+    """Report inputs that are given and not declared, and those that are required and not given."""
+    for item in case.inputs or ():
+        to_plain(item.value, lambda span, finding: problems.add(source, span, finding))
+    if case.message is not None:
+        return
+    declared = names.declared_for(case)
+    given = {item.name.value for item in case.inputs or ()}
+    if declared is not None:
+        for item in case.inputs or ():
+            if item.name.value not in declared:
+                problems.add(source, item.name.span, UndeclaredInput(name=item.name.value, known=tuple(declared)))
+        missing = [name for name, tree in declared.items() if tree.required and name not in given]
+    else:
+        missing = sorted(_used_unguarded(names.prompt_of(case)) & names.given - given)
+    if case.partial:
+        return
+    span = case.inputs_span or case.span
+    for name in missing:
+        problems.add(source, span, MissingInput(name=name, case=case.name.value))
+
+
+def _used_unguarded(prompt: ResolvedPrompt | None) -> set[str]:
+    if prompt is None or prompt.template is None:
+        return set()
+    return {variable.name for variable, may_be_absent in variables(prompt.template.parts) if not may_be_absent}

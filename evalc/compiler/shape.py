@@ -1,0 +1,169 @@
+"""From plain JSON data and a type of the model to every place where the data does not have the type's shape.
+
+msgspec names the first misfit; a check names them all. The types themselves are the only statement of the shape.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from datetime import datetime
+from typing import Any
+
+import msgspec
+from msgspec import inspect as t
+
+from evalc.diagnostics.catalogue.names import MissingKey, UnknownKey
+from evalc.diagnostics.catalogue.values import NotAChoice, WrongType
+from evalc.diagnostics.problem import Finding
+
+Misfit = tuple[str, Finding]
+"""A JSON pointer, with a leading `#` where the key is meant rather than its value, and what is wrong there."""
+
+
+def mismatches(data: object, type_: Any, pointer: str = "") -> Iterator[Misfit]:
+    """Every misfit between the data and the type, in the order of the data."""
+    try:
+        msgspec.convert(data, type_)
+    except msgspec.ValidationError:
+        yield from _misfits(data, t.type_info(type_), pointer, "the value")
+
+
+def is_timestamp(text: str) -> bool:
+    """Whether a text is a date or a time as ISO 8601 writes it."""
+    try:
+        datetime.fromisoformat(text)
+    except ValueError:
+        return False
+    return True
+
+
+def _misfits(data: object, type_: t.Type, pointer: str, what: str) -> Iterator[Misfit]:
+    match type_:
+        case t.UnionType():
+            yield from _of_union(data, type_, pointer, what)
+        case t.StructType():
+            yield from _of_struct(data, type_, pointer, what)
+        case t.VarTupleType() | t.ListType():
+            if not isinstance(data, list):
+                yield pointer, WrongType(what=what, expected="a list", found=_named(data))
+                return
+            for index, item in enumerate(data):
+                yield from _misfits(item, type_.item_type, f"{pointer}/{index}", f"an item of {what}")
+        case t.DictType():
+            if not isinstance(data, dict):
+                yield pointer, WrongType(what=what, expected="an object", found=_named(data))
+        case t.LiteralType():
+            if data not in type_.values:
+                choices = tuple(map(str, type_.values))
+                yield pointer, NotAChoice(what=what.strip("`"), value=_shown(data), choices=choices)
+        case t.AnyType():
+            pass
+        case _:
+            if not _fits_scalar(data, type_):
+                yield pointer, WrongType(what=what, expected=_expected(type_), found=_named(data))
+
+
+def _of_union(data: object, type_: t.UnionType, pointer: str, what: str) -> Iterator[Misfit]:
+    """The misfits with the one alternative that was probably meant."""
+    if any(not any(_misfits(data, alternative, pointer, what)) for alternative in type_.types):
+        return
+    alternatives = [alternative for alternative in type_.types if not isinstance(alternative, t.NoneType)]
+    structs = [alternative for alternative in alternatives if isinstance(alternative, t.StructType)]
+    if len(structs) > 1 and isinstance(data, dict):
+        tag_field = structs[0].tag_field or "type"
+        chosen = next((struct for struct in structs if struct.tag == data.get(tag_field)), None)
+        if chosen is not None:
+            yield from _of_struct(data, chosen, pointer, what)
+        elif tag_field not in data:
+            yield pointer, MissingKey(key=tag_field, what="a check")
+        else:
+            known = tuple(str(struct.tag) for struct in structs)
+            finding = NotAChoice(what="check", value=_shown(data[tag_field]), choices=known)
+            yield f"{pointer}/{_escaped(tag_field)}", finding
+        return
+    meant = next((each for each in alternatives if _is_of_kind(data, each)), alternatives[0])
+    if len(alternatives) > 1 and not _is_of_kind(data, meant):
+        expected = " or ".join(dict.fromkeys(map(_expected, alternatives)))
+        yield pointer, WrongType(what=what, expected=expected, found=_named(data))
+    else:
+        yield from _misfits(data, meant, pointer, what)
+
+
+def _of_struct(data: object, type_: t.StructType, pointer: str, what: str) -> Iterator[Misfit]:
+    if not isinstance(data, dict):
+        yield pointer, WrongType(what=what, expected="an object", found=_named(data))
+        return
+    fields = {field.encode_name: field for field in type_.fields}
+    known = (*fields, *((type_.tag_field,) if type_.tag_field else ()))
+    for key, value in data.items():
+        if key in fields:
+            yield from _misfits(value, fields[key].type, f"{pointer}/{_escaped(key)}", f"`{key}`")
+        elif key != type_.tag_field and not key.startswith("x-"):
+            yield f"#{pointer}/{_escaped(key)}", UnknownKey(key=key, what=what, known=known)
+    for name, field in fields.items():
+        if field.required and name not in data:
+            yield pointer, MissingKey(key=name, what=what)
+
+
+def _is_of_kind(data: object, type_: t.Type) -> bool:
+    """Whether data and type are of one kind (both lists, both objects, both numbers)."""
+    match type_:
+        case t.VarTupleType() | t.ListType():
+            return isinstance(data, list)
+        case t.StructType() | t.DictType():
+            return isinstance(data, dict)
+        case _:
+            return _fits_scalar(data, type_)
+
+
+def _fits_scalar(data: object, type_: t.Type) -> bool:
+    match type_:
+        case t.StrType():
+            return isinstance(data, str)
+        case t.BoolType():
+            return isinstance(data, bool)
+        case t.IntType():
+            return isinstance(data, int) and not isinstance(data, bool)
+        case t.FloatType():
+            return isinstance(data, int | float) and not isinstance(data, bool)
+        case t.NoneType():
+            return data is None
+        case _:
+            return True
+
+
+def _expected(type_: t.Type) -> str:
+    match type_:
+        case t.StrType():
+            return "a text"
+        case t.BoolType():
+            return "`true` or `false`"
+        case t.IntType():
+            return "a whole number"
+        case t.FloatType():
+            return "a number"
+        case t.VarTupleType() | t.ListType():
+            return "a list"
+        case _:
+            return "an object"
+
+
+def _named(data: object) -> str:
+    match data:
+        case None:
+            return "null"
+        case list():
+            return "a list"
+        case dict():
+            return "an object"
+        case _:
+            return f"`{_shown(data)}`"
+
+
+def _shown(data: object) -> str:
+    text = data if isinstance(data, str) else msgspec.json.encode(data).decode()
+    return text if len(text) <= 40 else text[:37] + "..."
+
+
+def _escaped(key: str) -> str:
+    return key.replace("~", "~0").replace("/", "~1")
