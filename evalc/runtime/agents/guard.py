@@ -1,0 +1,55 @@
+"""From a call of foreign code to its value or an AgentError: whatever the code raises, the run goes on.
+
+A failure is returned, not raised: a future cannot carry StopIteration, and an event loop stops on SystemExit.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import traceback
+from collections.abc import Awaitable, Callable
+from pathlib import Path
+from typing import TypeVar
+
+from evalc.errors import AgentError
+from evalc.runtime.agents import wire
+
+T = TypeVar("T")
+
+
+def guarded_call(function: Callable[[], T]) -> T | AgentError:
+    """Call the function in a thread of its own; there, even KeyboardInterrupt can only be its own doing."""
+    try:
+        return function()
+    except BaseException as error:
+        return agent_error(error)
+
+
+async def guarded_await(awaitable: Awaitable[T]) -> T | AgentError:
+    """Await in the loop's thread, where cancellation and Ctrl-C are the caller's and pass."""
+    try:
+        return await awaitable
+    except (asyncio.CancelledError, KeyboardInterrupt):
+        raise
+    except BaseException as error:
+        return agent_error(error)
+
+
+def agent_error(error: BaseException) -> AgentError:
+    """The error as the result says it: `ValueError: text (agent.py:12)`. One of evalc's own stays what it is."""
+    if isinstance(error, AgentError):
+        return error
+    frames = traceback.extract_tb(error.__traceback__)
+    # The first frame is the guard's own; without another, the code could not even be called.
+    place = f" ({Path(frames[-1].filename).name}:{frames[-1].lineno})" if len(frames) > 1 else ""
+    return AgentError(f"{said_by(error)}{place}")
+
+
+def said_by(error: BaseException) -> str:
+    """`ValueError: text`, or `ValueError` where it has none or cannot say it."""
+    try:
+        text = wire.shown(str(error))
+    except Exception:  # a broken `__str__` is one more mistake of the agent's
+        text = ""
+    name = type(error).__name__
+    return f"{name}: {text}" if text else name

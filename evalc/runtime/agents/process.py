@@ -1,0 +1,107 @@
+"""From a command and its input to the end of its process group, with what it printed on the way."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import signal
+from collections.abc import Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import cast, final
+
+from evalc.errors import AgentProtocolError
+
+_STDOUT = 1
+_GRACE_SECONDS = 0.5
+_STDERR_KEPT = 8 * 1024
+
+
+@final
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Completed:
+    """A process that has ended: its status (negative: the signal that ended it), output, and last error output."""
+
+    status: int
+    stdout: bytes
+    stderr: bytes
+
+
+async def run_process(argv: Sequence[str], stdin: bytes, *, folder: Path, max_output: int) -> Completed:
+    """Run a command, without a shell, in a process group of its own, of which nothing is left afterwards.
+
+    Raises:
+        OSError: when it cannot be started.
+        AgentProtocolError: when it prints more than `max_output` bytes.
+    """
+    loop = asyncio.get_running_loop()
+    transport, output = await loop.subprocess_exec(
+        lambda: _Output(loop, max_output), *argv, cwd=folder, start_new_session=True
+    )
+    group = transport.get_pid()
+    try:
+        _feed(transport, stdin)
+        await output.exited
+        # Children that it left running would hold the pipes open, and nothing should outlive its case.
+        _signal_group(group, signal.SIGKILL)
+        await asyncio.wait({output.closed}, timeout=_GRACE_SECONDS)
+        status = cast(int, transport.get_returncode())
+        return Completed(status=status, stdout=bytes(output.stdout), stderr=bytes(output.stderr))
+    except BaseException:
+        await _stop_group(group, output)
+        raise
+    finally:
+        _signal_group(group, signal.SIGKILL)
+        transport.close()
+
+
+@final
+class _Output(asyncio.SubprocessProtocol):
+    """What a process prints, and the two ends it has: its own, and that of the last holder of its pipes."""
+
+    def __init__(self, loop: asyncio.AbstractEventLoop, max_output: int) -> None:
+        self.stdout = bytearray()
+        self.stderr = bytearray()
+        self.exited: asyncio.Future[None] = loop.create_future()
+        self.closed: asyncio.Future[None] = loop.create_future()
+        self._max_output = max_output
+
+    def pipe_data_received(self, fd: int, data: bytes) -> None:
+        if fd != _STDOUT:
+            self.stderr += data
+            del self.stderr[:-_STDERR_KEPT]
+        elif len(self.stdout) + len(data) <= self._max_output:
+            self.stdout += data
+        elif not self.exited.done():
+            self.exited.set_exception(AgentProtocolError(f"the answer is longer than {self._max_output} bytes"))
+
+    def process_exited(self) -> None:
+        if not self.exited.done():
+            self.exited.set_result(None)
+
+    def connection_lost(self, exc: Exception | None) -> None:  # noqa: ARG002
+        if not self.closed.done():
+            self.closed.set_result(None)
+
+
+def _feed(transport: asyncio.SubprocessTransport, stdin: bytes) -> None:
+    # The pipe's transport bears a process that does not read: it buffers, and drops what nobody will take.
+    pipe = cast(asyncio.WriteTransport, transport.get_pipe_transport(0))
+    pipe.write(stdin)
+    pipe.close()
+
+
+async def _stop_group(group: int, output: _Output) -> None:
+    """End the group: ask, wait a little, then insist; return once its processes let go of the pipes."""
+    for number in (signal.SIGTERM, signal.SIGKILL):
+        if output.closed.done():
+            return
+        _signal_group(group, number)
+        await asyncio.wait({output.closed}, timeout=_GRACE_SECONDS)
+
+
+def _signal_group(group: int, number: signal.Signals) -> None:
+    # A group whose processes have all ended is gone; on macOS it is not ours to signal while its leader is a zombie.
+    with suppress(ProcessLookupError, PermissionError):
+        os.killpg(group, number)

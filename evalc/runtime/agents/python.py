@@ -1,0 +1,188 @@
+"""From `module:name` to an agent that calls it: a function, or an object with a method that answers."""
+
+from __future__ import annotations
+
+import asyncio
+import importlib
+import inspect
+import sys
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from difflib import get_close_matches
+from pathlib import Path
+from typing import Any, Final, final
+
+from evalc.errors import AgentError, UsageError
+from evalc.runtime.agents import wire
+from evalc.runtime.agents.base import AgentRequest, AgentResponse, Session
+from evalc.runtime.agents.daemon_thread import DaemonThread
+from evalc.runtime.agents.guard import guarded_await, guarded_call, said_by
+
+_GRACE_SECONDS = 0.5
+
+_MESSAGE_METHODS: Final = ("run", "send")
+_INPUT_METHODS: Final = ("ainvoke", "invoke")
+
+
+@final
+class PythonAgent:
+    """An agent that is Python code: `module:name`, where the name may have dots.
+
+    It may be a function or async function, which is given the message; an object with `run` or `send`, given the
+    message, or with `ainvoke` or `invoke`, given `{"message": ...}`; or a class of such objects, which is called
+    without arguments, once. What it returns is a text, or a mapping or object of the agreed shape (see `wire`).
+
+    Functions that are not async run in a thread of the session's; sessions call the same object at the same time.
+
+    Args:
+        target: `module:name`.
+        project_root: the folder that modules are looked for in first. It stays on `sys.path`, as for `python -m`,
+            because agents import things while they run.
+
+    Raises:
+        UsageError: when it cannot be imported, is not there, or cannot be called.
+    """
+
+    def __init__(self, target: str, *, project_root: Path) -> None:
+        self._target = target
+        self._function = _function_of(_load(target, project_root), target)
+
+    @property
+    def endpoint(self) -> str:
+        """`python:module:name`."""
+        return f"python:{self._target}"
+
+    @asynccontextmanager
+    async def session(self) -> AsyncIterator[Session]:
+        """Open a session with a thread of its own, which starts when the agent turns out not to be async."""
+        thread = DaemonThread()
+        try:
+            yield _PythonSession(function=self._function, thread=thread)
+        finally:
+            thread.abandon()
+
+
+@final
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Function:
+    """How the agent is called: with the message, or with a mapping that has it."""
+
+    call: Callable[[Any], Any]
+    is_async: bool
+    takes_mapping: bool
+
+    def argument(self, request: AgentRequest) -> object:
+        return wire.request_fields(request) if self.takes_mapping else request.message
+
+
+@final
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _PythonSession:
+    function: _Function
+    thread: DaemonThread
+
+    async def send(self, request: AgentRequest) -> AgentResponse:
+        argument = self.function.argument(request)
+        if self.function.is_async:
+            answer = await _run_task(lambda: self.function.call(argument))
+        else:
+            answer = await self.thread.call(lambda: self.function.call(argument))
+            if inspect.isawaitable(answer):
+                awaitable = answer
+                answer = await _run_task(lambda: awaitable)
+        if isinstance(answer, AgentError):
+            raise answer
+        # An object's attributes may be properties, which are the agent's code too.
+        response = guarded_call(lambda: wire.answer_of(answer))
+        if isinstance(response, AgentError):
+            raise response
+        return response
+
+
+async def _run_task(start: Callable[[], Any]) -> Any:
+    """The value of what `start` returns to be awaited, or the AgentError that its failure became.
+
+    It runs in a task of its own, for two reasons: starting one yields to the loop once a case, so that an agent
+    that never suspends cannot starve timers and Ctrl-C; and a task that ignores cancellation can be left behind.
+    """
+
+    async def run() -> Any:
+        return await start()
+
+    task = asyncio.create_task(guarded_await(run()))
+    try:
+        await asyncio.wait({task})
+    except asyncio.CancelledError:
+        task.cancel()
+        await asyncio.wait({task}, timeout=_GRACE_SECONDS)
+        raise
+    finally:
+        if not task.done():
+            _leave_behind(task)
+    return AgentError("the agent cancelled itself") if task.cancelled() else task.result()
+
+
+def _leave_behind(task: asyncio.Task[Any]) -> None:
+    # A loop that ends waits for every task it knows, so this one, which will not be cancelled, is taken from its
+    # books, and from those that say "destroyed but pending".
+    task.cancel()
+    asyncio.tasks._unregister_task(task)
+    task._log_destroy_pending = False  # type: ignore[attr-defined]
+
+
+def _load(target: str, project_root: Path) -> object:
+    module_name, _, name = target.partition(":")
+    if not module_name or not name:
+        raise UsageError(f"`python:{target}` is not of the form `python:module:name`")
+    root = str(project_root.resolve())
+    if root not in sys.path:
+        sys.path.insert(0, root)
+    try:
+        found: object = importlib.import_module(module_name)
+    except KeyboardInterrupt:
+        raise
+    except BaseException as error:  # a module may do anything when imported, such as exit
+        raise UsageError(f"`{module_name}` cannot be imported: {said_by(error)}") from None
+    for part in name.split("."):
+        found = _attribute(found, part, target)
+    return found
+
+
+def _attribute(owner: object, name: str, target: str) -> object:
+    try:
+        return getattr(owner, name)
+    except AttributeError:
+        near = get_close_matches(name, [known for known in dir(owner) if not known.startswith("_")], n=3)
+        hint = f"; there is {', '.join(f'`{known}`' for known in near)}" if near else ""
+        raise UsageError(f"`python:{target}` has no `{name}`{hint}") from None
+
+
+def _function_of(found: object, target: str) -> _Function:
+    if inspect.isclass(found):
+        found = _instance(found, target)
+    if not inspect.isroutine(found):
+        for names, takes_mapping in ((_MESSAGE_METHODS, False), (_INPUT_METHODS, True)):
+            for name in names:
+                method = getattr(found, name, None)
+                if callable(method):
+                    return _Function(call=method, is_async=_is_async(method), takes_mapping=takes_mapping)
+    if not callable(found):
+        raise UsageError(
+            f"`python:{target}` is a `{type(found).__name__}`, not a function or an object with `run`, `send`, "
+            "`invoke` or `ainvoke`"
+        )
+    return _Function(call=found, is_async=_is_async(found), takes_mapping=False)
+
+
+def _instance(found: type, target: str) -> object:
+    try:
+        return found()
+    except KeyboardInterrupt:
+        raise
+    except BaseException as error:
+        raise UsageError(f"`python:{target}` cannot be made without arguments: {said_by(error)}") from None
+
+
+def _is_async(function: Callable[..., Any]) -> bool:
+    return inspect.iscoroutinefunction(function) or inspect.iscoroutinefunction(type(function).__call__)

@@ -1,0 +1,72 @@
+"""From a failed attempt to the next one: which HTTP failures are worth another try, and how long to wait for it."""
+
+from __future__ import annotations
+
+import asyncio
+import email.utils
+import random
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Final, final
+
+from evalc.runtime.agents.transport import NotConnected, Reply
+
+RETRIED: Final = frozenset({429, 502, 503, 504})
+"""The statuses that say "not now"."""
+
+_LONGEST_WAIT = 8.0
+_LONGEST_RETRY_AFTER = 60.0
+
+
+@final
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Backoff:
+    """How often to try again, and how long to wait before the first time; the wait doubles from then on.
+
+    The caller bounds the whole by cancelling, so no deadline is kept here.
+    """
+
+    retries: int = 2
+    first_wait: float = 0.25
+
+    def wait(self, attempt: int, retry_after: float) -> float:
+        """Seconds to wait after the attempt of this number (0 first): what the server asked, and jitter on top."""
+        longest: float = min(_LONGEST_WAIT, self.first_wait * 2.0**attempt)
+        jitter = random.uniform(0.5, 1.0)  # noqa: S311
+        return retry_after + longest * jitter
+
+
+async def send_with_retries(attempt: Callable[[], Awaitable[Reply]], backoff: Backoff) -> Reply:
+    """The first reply that is not a "not now", or the last one; waits between attempts.
+
+    A request is sent again only when nothing of it was sent or the server refused it: agents act on what they get.
+
+    Raises:
+        AgentError: what the last attempt raised, or what any attempt did that must not be repeated.
+    """
+    for number in range(backoff.retries):
+        try:
+            reply = await attempt()
+        except NotConnected:
+            asked = 0.0
+        else:
+            asked = _retry_after(reply.headers.get("retry-after", ""))
+            if reply.status not in RETRIED or asked > _LONGEST_RETRY_AFTER:
+                return reply
+        await asyncio.sleep(backoff.wait(number, asked))
+    return await attempt()
+
+
+def _retry_after(value: str) -> float:
+    """Seconds that a Retry-After header asks for, given as a number or a date; 0 where it makes no sense."""
+    value = value.strip()
+    if value.isascii() and value.isdigit():
+        return float(value[:9])
+    try:
+        moment = email.utils.parsedate_to_datetime(value)
+    except (ValueError, IndexError, OverflowError):
+        return 0.0
+    if moment.tzinfo is None:
+        moment = moment.replace(tzinfo=UTC)
+    return max(0.0, (moment - datetime.now(UTC)).total_seconds())

@@ -1,0 +1,242 @@
+"""From a request to the JSON that is sent; from an answer of the agreed shape to an AgentResponse.
+
+The agreed shape is the contract's AgentResponse, `{response, toolCalls: [{name, success, durationMs, params}]}`,
+or `{text, toolsCalled}`, whose tools may be bare names. Unknown keys are ignored, and keys may be written in
+snake_case. A lone surrogate, which JSON can spell and UTF-8 cannot, becomes U+FFFD, as in JavaScript's
+`toWellFormed`: whatever reads an answer may encode it.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from types import NoneType, UnionType
+from typing import Any, Final, NoReturn
+
+import msgspec
+
+from evalc.errors import AgentProtocolError
+from evalc.runtime.agents.base import AgentRequest, AgentResponse, ToolCall, Usage
+
+MAX_BODY: Final = 16 * 1024 * 1024
+"""Bytes of an answer that are read at most, unless the settings say otherwise."""
+
+SHOWN: Final = 200
+"""How many characters of an offending body an error shows."""
+
+_KINDS: Final[tuple[tuple[type | UnionType, str], ...]] = (
+    (NoneType, "null"),
+    (int | float, "a number"),
+    (str, "a text"),
+    (list | tuple, "a list"),
+    (Mapping, "an object"),
+)
+
+_FIELDS: Final = ("response", "text", "toolCalls", "tool_calls", "toolsCalled", "tools_called", "usage")
+_CALL_FIELDS: Final = ("name", "success", "durationMs", "duration_ms", "params")
+_USAGE_FIELDS: Final = ("inputTokens", "input_tokens", "outputTokens", "output_tokens", "costUsd", "cost_usd")
+
+
+def request_fields(request: AgentRequest) -> dict[str, Any]:
+    """`{"message": ...}`, and `"messages"` where the case has them."""
+    fields: dict[str, Any] = {"message": request.message}
+    if request.messages:
+        fields["messages"] = [dict(message) for message in request.messages]
+    return fields
+
+
+def encode_request(request: AgentRequest) -> bytes:
+    """The request as JSON in UTF-8."""
+    return msgspec.json.encode(_json_value(request_fields(request), "request"))
+
+
+def answer_fields(response: AgentResponse) -> dict[str, Any]:
+    """The response as `{response, toolCalls}`, ready for JSON."""
+    return {"response": response.response, "toolCalls": [msgspec.to_builtins(call) for call in response.tool_calls]}
+
+
+def decode_answer(body: bytes) -> AgentResponse:
+    """Read an answer that is JSON text.
+
+    Raises:
+        AgentProtocolError: when it is not JSON or not of the agreed shape; it carries the body, shortened.
+    """
+    try:
+        return answer_of(_decode_json(body))
+    except AgentProtocolError as error:
+        raise AgentProtocolError(str(error), shown(body)) from None
+
+
+def answer_of(answer: object) -> AgentResponse:
+    """Read an answer that is a text, a mapping of the agreed shape, or an object with these attributes.
+
+    Raises:
+        AgentProtocolError: when it is none of these; it names the key and what was found there.
+    """
+    if isinstance(answer, str):
+        return AgentResponse(response=well_formed(answer))
+    fields = _fields_of(answer, _FIELDS, "the answer")
+    response = AgentResponse(
+        response=_text(fields),
+        tool_calls=_tool_calls(fields),
+        usage=_usage(fields.get("usage")),
+    )
+    if isinstance(answer, AgentResponse):
+        return msgspec.structs.replace(response, tool_mode=answer.tool_mode)
+    return response
+
+
+def well_formed(text: str) -> str:
+    """The text with every lone surrogate replaced by U+FFFD; a pair written as two halves is joined."""
+    if text.isascii():
+        return text
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
+    return text
+
+
+def shown(body: bytes | str) -> str:
+    """The beginning of a body, for an error message."""
+    text = body if isinstance(body, str) else body[: 4 * SHOWN + 4].decode(errors="replace")
+    text = well_formed(text.strip())
+    return text if len(text) <= SHOWN else text[:SHOWN] + "..."
+
+
+def _decode_json(body: bytes) -> object:
+    try:
+        return msgspec.json.decode(body)
+    except RecursionError:
+        raise AgentProtocolError("the answer is nested too deeply") from None
+    except (msgspec.DecodeError, ValueError):
+        # msgspec is stricter than JSON where texts spell lone surrogates or numbers exceed a double.
+        return _decode_json_leniently(body)
+
+
+def _decode_json_leniently(body: bytes) -> object:
+    try:
+        return json.loads(body.decode("utf-8-sig"), parse_constant=_refuse_constant)
+    except UnicodeDecodeError:
+        raise AgentProtocolError("the answer is not UTF-8") from None
+    except RecursionError:
+        raise AgentProtocolError("the answer is nested too deeply") from None
+    except ValueError:
+        found = "is empty" if not body.strip() else "is not JSON"
+        raise AgentProtocolError(f"the answer {found}") from None
+
+
+def _refuse_constant(name: str) -> NoReturn:
+    raise ValueError(name)
+
+
+def _text(fields: Mapping[str, Any]) -> str:
+    for key in ("response", "text"):
+        if key in fields:
+            if not isinstance(fields[key], str):
+                raise _wrong(key, fields[key], "a text")
+            return well_formed(fields[key])
+    raise AgentProtocolError("the answer has neither `response` nor `text`")
+
+
+def _tool_calls(fields: Mapping[str, Any]) -> tuple[ToolCall, ...]:
+    for key in ("toolCalls", "tool_calls", "toolsCalled", "tools_called"):
+        calls = fields.get(key)
+        if calls is None:
+            continue
+        if not isinstance(calls, Sequence) or isinstance(calls, str | bytes):
+            raise _wrong(key, calls, "a list")
+        return tuple(_tool_call(call, f"{key}[{index}]") for index, call in enumerate(calls))
+    return ()
+
+
+def _tool_call(call: object, place: str) -> ToolCall:
+    if isinstance(call, str):
+        return ToolCall(name=well_formed(call))
+    fields = _fields_of(call, _CALL_FIELDS, f"`{place}`")
+    name = fields.get("name")
+    if not isinstance(name, str):
+        raise _wrong(f"{place}.name", name, "a text")
+    success = fields.get("success")
+    if success is not None and not isinstance(success, bool):
+        raise _wrong(f"{place}.success", success, "true or false")
+    duration = fields.get("durationMs", fields.get("duration_ms"))
+    if duration is not None and not _is_number(duration):
+        raise _wrong(f"{place}.durationMs", duration, "a number")
+    params = fields.get("params")
+    if params is not None and not isinstance(params, Mapping):
+        raise _wrong(f"{place}.params", params, "an object")
+    return ToolCall(
+        name=well_formed(name),
+        success=success,
+        duration_ms=duration,
+        params=_json_value(params or {}, f"{place}.params"),
+    )
+
+
+def _usage(usage: object) -> Usage | None:
+    """What of `usage` can be used; it is not part of the contract, so nothing in it is an error."""
+    try:
+        fields = _fields_of(usage, _USAGE_FIELDS, "`usage`")
+    except AgentProtocolError:
+        return None
+    cost = fields.get("costUsd", fields.get("cost_usd"))
+    found = Usage(
+        input_tokens=_count(fields.get("inputTokens", fields.get("input_tokens"))),
+        output_tokens=_count(fields.get("outputTokens", fields.get("output_tokens"))),
+        cost_usd=cost if _is_number(cost) and 0 <= cost < float("inf") else None,
+    )
+    return None if found == Usage() else found
+
+
+def _count(value: object) -> int | None:
+    return value if isinstance(value, int) and not isinstance(value, bool) and value >= 0 else None
+
+
+def _is_number(value: object) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool)
+
+
+def _fields_of(value: object, known: Sequence[str], place: str) -> Mapping[str, Any]:
+    """The value itself when it is a mapping, else those of the known names that it has as attributes."""
+    if isinstance(value, Mapping):
+        return value
+    fields = {name: getattr(value, name) for name in known if hasattr(value, name)}
+    if not fields:
+        raise AgentProtocolError(f"{place} is {_kind(value)}, not an object")
+    return fields
+
+
+def _json_value(value: object, place: str) -> Any:
+    """The value as plain JSON data that any encoder accepts; integers stay exact."""
+    try:
+        return _plain(value, place)
+    except RecursionError:
+        raise AgentProtocolError(f"`{place}` is nested too deeply") from None
+
+
+def _plain(value: object, place: str) -> Any:
+    match value:
+        case str():
+            return well_formed(value)
+        case None | bool() | int() | float():
+            return value
+        case Mapping():
+            return {well_formed(str(key)): _plain(item, f"{place}.{key}") for key, item in value.items()}
+        case list() | tuple():
+            return [_plain(item, f"{place}[{index}]") for index, item in enumerate(value)]
+        case _:
+            raise AgentProtocolError(f"`{place}` is {_kind(value)}, which JSON cannot say")
+
+
+def _wrong(key: str, value: object, wanted: str) -> AgentProtocolError:
+    return AgentProtocolError(f"`{key}` is {_kind(value)}, not {wanted}")
+
+
+def _kind(value: object) -> str:
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    for kinds, words in _KINDS:
+        if isinstance(value, kinds):
+            return words
+    return f"a Python `{type(value).__name__}`"

@@ -1,0 +1,78 @@
+"""From a check and the evidence to a verdict: the one place that knows every check."""
+
+from __future__ import annotations
+
+from typing import assert_never
+
+import msgspec
+
+from evalc.model import checks as c
+from evalc.runtime.checks import composition, json_checks, limits, patterns, texts, tools
+from evalc.runtime.checks.structure import structure
+from evalc.runtime.checks.verdict import Evidence, Verdict
+
+
+async def evaluate(check: c.Check, evidence: Evidence) -> Verdict:  # noqa: C901 - a table, one line a check
+    """Evaluate one check. Suspends only where a pattern, a schema or a composition asks for it."""
+    match check:
+        case c.Contains():
+            return texts.contains(check, evidence)
+        case c.NotContains():
+            return texts.not_contains(check, evidence)
+        case c.Regex():
+            return await patterns.regex(check, evidence)
+        case c.ContainsAny():
+            return texts.contains_any(check, evidence)
+        case c.ToolsCalled():
+            return tools.tools_called(check, evidence)
+        case c.ToolParam():
+            return await tools.tool_param(check, evidence)
+        case c.NoToolErrors():
+            return tools.no_tool_errors(evidence)
+        case c.NonEmpty():
+            return texts.non_empty(evidence)
+        case c.ToolsAcceptable():
+            return tools.tools_acceptable(check, evidence)
+        case c.ToolsNotCalled():
+            return tools.tools_not_called(check, evidence)
+        case c.ToolCount():
+            return tools.tool_count(check, evidence)
+        case c.IContains():
+            return texts.icontains(check, evidence)
+        case c.Equals():
+            return texts.equals(check, evidence)
+        case c.StartsWith():
+            return texts.starts_with(check, evidence)
+        case c.Length():
+            return texts.length(check, evidence)
+        case c.Json():
+            return await json_checks.json(check, evidence)
+        case c.Structure():
+            return structure(check, evidence)
+        case c.Latency():
+            return limits.latency(check, evidence)
+        case c.Tokens():
+            return limits.tokens(check, evidence)
+        case c.Cost():
+            return limits.cost(check, evidence)
+        case c.At():
+            return await _at(check, evidence)
+        case c.AnyOf():
+            return await composition.any_of(check, lambda operand: evaluate(operand, evidence))
+        case c.AllOf():
+            return await composition.all_of(check, lambda operand: evaluate(operand, evidence))
+        case c.Not():
+            return await composition.negation(check, lambda operand: evaluate(operand, evidence))
+        case _:
+            assert_never(check)
+
+
+async def _at(check: c.At, evidence: Evidence) -> Verdict:
+    """The check, made of the text of one place of the response."""
+    text = json_checks.text_at(check, evidence)
+    if isinstance(text, Verdict):
+        return text
+    verdict = await evaluate(check.check, msgspec.structs.replace(evidence, response=text))
+    if verdict.message is None:
+        return verdict
+    return msgspec.structs.replace(verdict, message=f"{check.path}: {verdict.message}")

@@ -1,0 +1,146 @@
+"""Checks of the response's text: contains and its kin, equals, starts_with, non_empty, length.
+
+The texts of `contains`, `not_contains`, `icontains`, `contains_any`, `equals` and `starts_with` may hold tokens
+(contract, Token Locations).
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+
+from evalc.ecma.text import SPACES, trim
+from evalc.ecma.tokens import Unresolved, resolve
+from evalc.model import checks as c
+from evalc.runtime.checks.verdict import PASSED, Evidence, Verdict, failed, skipped, unresolved_notes
+from evalc.runtime.checks.wording import listed, quoted, shown
+
+_WORD: Final = re.compile(f"[^{SPACES}]+")
+_LINE_END: Final = re.compile(r"\r\n|\n|\r")
+
+
+def contains(check: c.Contains, evidence: Evidence) -> Verdict:
+    """Contract, 4. responseContains."""
+    value = resolve(check.value, evidence.seed, evidence.snapshot)
+    if isinstance(value, Unresolved):
+        return skipped(value.tokens)
+    if value in evidence.response:
+        return PASSED
+    return failed(f"expected {quoted(value)} in response but not found")
+
+
+def not_contains(check: c.NotContains, evidence: Evidence) -> Verdict:
+    """Contract, 6. responseNotContains."""
+    value = resolve(check.value, evidence.seed, evidence.snapshot)
+    if isinstance(value, Unresolved):
+        return skipped(value.tokens)
+    if value not in evidence.response:
+        return PASSED
+    return failed(f'found "{shown(value)}" in response')
+
+
+def icontains(check: c.IContains, evidence: Evidence) -> Verdict:
+    """The value and the response, both case-folded."""
+    value = resolve(check.value, evidence.seed, evidence.snapshot)
+    if isinstance(value, Unresolved):
+        return skipped(value.tokens)
+    if value.casefold() in evidence.response.casefold():
+        return PASSED
+    return failed(f"expected {quoted(value)} in response, ignoring case, but not found")
+
+
+def contains_any(check: c.ContainsAny, evidence: Evidence) -> Verdict:
+    """Contract, 5. responseContainsAny: unresolved members leave the group."""
+    values, unresolved = resolved_members(check.values, evidence)
+    if not values and unresolved:
+        return skipped(unresolved)
+    if any(value in evidence.response for value in values):
+        verdict = PASSED
+    else:
+        verdict = failed(f"expected one of {listed(values)} in response but found none")
+    return with_dropped(verdict, unresolved)
+
+
+def equals(check: c.Equals, evidence: Evidence) -> Verdict:
+    """The whole response, to the character."""
+    value = resolve(check.value, evidence.seed, evidence.snapshot)
+    if isinstance(value, Unresolved):
+        return skipped(value.tokens)
+    if value == evidence.response:
+        return PASSED
+    return failed(f"expected response to equal {quoted(value)} but got {quoted(evidence.response)}")
+
+
+def starts_with(check: c.StartsWith, evidence: Evidence) -> Verdict:
+    """The beginning of the response, to the character."""
+    value = resolve(check.value, evidence.seed, evidence.snapshot)
+    if isinstance(value, Unresolved):
+        return skipped(value.tokens)
+    if evidence.response.startswith(value):
+        return PASSED
+    return failed(f"expected response to start with {quoted(value)} but got {quoted(evidence.response)}")
+
+
+def non_empty(evidence: Evidence) -> Verdict:
+    """Contract, 4. responseNonEmpty."""
+    if trim(evidence.response):
+        return PASSED
+    what = "is only white space" if evidence.response else "is empty"
+    return failed(f"expected a response but it {what}")
+
+
+def length(check: c.Length, evidence: Evidence) -> Verdict:
+    """The response's length in the check's unit, both bounds inclusive."""
+    return within(measure(evidence.response, check.unit), check.min, check.max, check.unit)
+
+
+def measure(text: str, unit: c.LengthUnit) -> int:
+    """Unicode code points, runs of what JavaScript takes for no white space, lines, or bytes of UTF-8.
+
+    A line end that nothing follows begins no further line; an empty text has none.
+    """
+    match unit:
+        case "chars":
+            return len(text)
+        case "words":
+            return sum(1 for _ in _WORD.finditer(text))
+        case "lines":
+            ends = sum(1 for _ in _LINE_END.finditer(text))
+            return ends if not text or text[-1] in "\r\n" else ends + 1
+        case "bytes":
+            return len(text.encode("utf-8", "surrogatepass"))
+
+
+def within(count: int, lowest: int | None, highest: int | None, things: str) -> Verdict:
+    """Whether a count of `things` lies in its bounds."""
+    if lowest is not None and count < lowest:
+        return failed(f"expected at least {lowest} {things} but got {count}")
+    if highest is not None and count > highest:
+        return failed(f"expected at most {highest} {things} but got {count}")
+    return PASSED
+
+
+def resolved_members(values: tuple[str, ...], evidence: Evidence) -> tuple[list[str], tuple[str, ...]]:
+    """The members of a group with their tokens filled, and the unresolved tokens of those that leave it."""
+    kept: list[str] = []
+    unresolved: list[str] = []
+    for value in values:
+        member = resolve(value, evidence.seed, evidence.snapshot)
+        if isinstance(member, Unresolved):
+            unresolved += member.tokens
+        else:
+            kept.append(member)
+    return kept, tuple(unresolved)
+
+
+def with_dropped(verdict: Verdict, unresolved: tuple[str, ...]) -> Verdict:
+    """The verdict on what is left of a group, and the tokens of what left it."""
+    if not unresolved:
+        return verdict
+    return Verdict(
+        outcome=verdict.outcome,
+        message=verdict.message,
+        skipped_tokens=unresolved,
+        score=verdict.score,
+        notes=unresolved_notes(unresolved, "checked without it"),
+    )

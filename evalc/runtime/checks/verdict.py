@@ -1,0 +1,79 @@
+"""What evaluating a check is given, and what it gives back."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Final, Literal, NamedTuple
+
+import msgspec
+
+from evalc.runtime.agents.base import ToolCall, ToolMode, Usage
+
+CheckOutcome = Literal["passed", "failed", "skipped", "error", "not_applicable"]
+"""`not_applicable` is what the contract neither runs nor skips: the check has no meaning for this answer."""
+
+
+class Evidence(msgspec.Struct, frozen=True, kw_only=True):
+    """All that a check may look at: the answer of the agent, what the case says about it, the values of tokens."""
+
+    response: str
+    tool_calls: tuple[ToolCall, ...] = ()
+    tool_mode: ToolMode = "executed"
+    duration_ms: float = 0.0
+    usage: Usage | None = None
+    stubs: Mapping[str, Any] | None = None
+    seed: object = None
+    snapshot: object = None
+
+
+class Note(NamedTuple):
+    """What a suite should warn of: a fact, and what it meant for the assertion."""
+
+    fact: str
+    effect: str
+
+
+class Verdict(msgspec.Struct, frozen=True, kw_only=True):
+    """The outcome of one check.
+
+    Attributes:
+        message: why it did not pass, without the name of the field; None where it passed.
+        skipped_tokens: the unresolved tokens met, as written.
+        score: 0 to 1; other than 0 and 1 only where a check measures a share.
+        notes: what the suite's warnings should count.
+    """
+
+    outcome: CheckOutcome
+    message: str | None = None
+    skipped_tokens: tuple[str, ...] = ()
+    score: float = 0.0
+    notes: tuple[Note, ...] = ()
+
+
+PASSED: Final = Verdict(outcome="passed", score=1.0)
+NOT_APPLICABLE: Final = Verdict(outcome="not_applicable")
+
+
+def failed(message: str) -> Verdict:
+    """The check does not hold, because of `message`."""
+    return Verdict(outcome="failed", message=message)
+
+
+def broken(message: str) -> Verdict:
+    """Whether the check holds cannot be told, because of `message`."""
+    return Verdict(outcome="error", message=message)
+
+
+def skipped(tokens: tuple[str, ...]) -> Verdict:
+    """Nothing is left to check, because these tokens name nothing."""
+    return Verdict(
+        outcome="skipped",
+        message=f"unresolved: {', '.join(tokens)}",
+        skipped_tokens=tokens,
+        notes=unresolved_notes(tokens, "skipped"),
+    )
+
+
+def unresolved_notes(tokens: tuple[str, ...], effect: str) -> tuple[Note, ...]:
+    """A note for each distinct unresolved token."""
+    return tuple(Note(f"{token} is unresolved", effect) for token in dict.fromkeys(tokens))

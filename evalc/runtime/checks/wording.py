@@ -1,0 +1,47 @@
+"""From hostile text to a short stretch of one printable line, for messages."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Final
+
+SHOWN: Final = 120
+"""The characters of a text that a message shows."""
+
+_BRIEF: Final = {"\n": "\\n", "\r": "\\r", "\t": "\\t"}
+
+
+def shown(text: str, limit: int = SHOWN) -> str:
+    """The text, shortened, without line ends and control characters."""
+    if len(text) > limit:
+        text = text[: limit - 1] + "…"
+    return text if text.isprintable() else "".join(map(_escaped, text))
+
+
+def quoted(text: str) -> str:
+    """The text as `shown`, in the contract's single quotes."""
+    return f"'{shown(text)}'"
+
+
+def listed(texts: Iterable[str]) -> str:
+    """Texts as a list: `'a', 'b'`, shortened as a whole."""
+    return shown(", ".join(f"'{text}'" for text in texts))
+
+
+def bracketed(names: Iterable[str]) -> str:
+    """Names of tools as a list: `[a, b]`, shortened as a whole."""
+    return f"[{shown(', '.join(names))}]"
+
+
+def number(value: float) -> str:
+    """A number without needless digits: 2000, 2.5, 0.02."""
+    return f"{value:.15g}"
+
+
+def _escaped(character: str) -> str:
+    if character.isprintable():
+        return character
+    code = ord(character)
+    if code < 0x100:
+        return _BRIEF.get(character) or f"\\x{code:02x}"
+    return f"\\u{code:04x}" if code < 0x10000 else f"\\U{code:08x}"

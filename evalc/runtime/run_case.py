@@ -1,0 +1,279 @@
+"""From one case and an opened agent to the case's result: ask, check, score."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any, Final, NamedTuple, final
+
+import msgspec
+
+from evalc.errors import AgentError, AgentProtocolError, AgentTimeout
+from evalc.model.assertions import Assertion, assertions
+from evalc.model.case import Case
+from evalc.model.result import AssertionResult, CaseDetails, CaseResult, Status
+from evalc.model.suite import LocatedCase, Place
+from evalc.runtime.agents.base import AgentRequest, AgentResponse, Session, ToolCall, Usage
+from evalc.runtime.checks.evaluate import evaluate
+from evalc.runtime.checks.expected import expected_text
+from evalc.runtime.checks.verdict import Evidence, Note, Verdict, broken, failed
+from evalc.runtime.checks.wording import number, shown
+from evalc.runtime.score import EXPECTED, CaseScore, below, score_case, unscored
+
+DEFAULT_TURNS: Final = 5
+"""The iterations of the loop with stubs where a case does not say (contract, maxTurns)."""
+
+_NO_JUDGE: Final = "rubric: needs a judge, and none is configured"
+_LONGEST_ERROR: Final = 500
+_TIMED_OUT: Final = failed("timeout")
+
+
+@final
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CaseOptions:
+    """What is the same for every case of a run."""
+
+    timeout_ms: float = 60_000
+    all_assertions: bool = False
+    seed: object = None
+    snapshot: object = None
+
+
+class CaseRun(NamedTuple):
+    """A case's result, and what its suite adds up besides."""
+
+    result: CaseResult
+    notes: tuple[Note, ...] = ()
+    cost_usd: float | None = None
+
+
+class _Answer(NamedTuple):
+    """What came back: a response, or the status and the words of its absence; and when."""
+
+    duration_ms: float
+    response: AgentResponse | None
+    status: Status = "passed"
+    error: str | None = None
+
+
+class _Checked(NamedTuple):
+    """The verdicts on the assertions that were reached, by pointer, and the first error and the first failure."""
+
+    verdicts: Mapping[str, Verdict]
+    error: str | None
+    failure: str | None
+
+
+async def run_case(located: LocatedCase, session: Session, options: CaseOptions) -> CaseRun:
+    """Run one case. Whatever the agent or a check does, there is a result; only cancellation passes."""
+    case = located.case
+    answer = await _ask(case, session, options.timeout_ms)
+    if answer.response is None:
+        return _without_response(located, answer)
+    evidence = Evidence(
+        response=answer.response.response,
+        tool_calls=answer.response.tool_calls,
+        tool_mode=answer.response.tool_mode,
+        duration_ms=answer.duration_ms,
+        usage=answer.response.usage,
+        stubs=case.stubs,
+        seed=options.seed,
+        snapshot=options.snapshot,
+    )
+    checked = await _check(case, evidence, run_all=options.all_assertions or bool(case.criteria))
+    return _judged(located, answer, checked)
+
+
+def agent_broke(located: LocatedCase, error: BaseException) -> CaseRun:
+    """The result of a case whose agent could not even be opened."""
+    return _without_response(located, _Answer(0.0, None, "error", _agent_error(error)))
+
+
+async def _ask(case: Case, session: Session, timeout_ms: float) -> _Answer:
+    """Send the case. Its duration is the contract's: wall-clock, from sending to the complete response."""
+    request = AgentRequest(
+        message=case.input.message,
+        messages=tuple({"role": m.role, "content": m.content} for m in case.input.messages or ()),
+        stubs=case.stubs,
+        max_turns=DEFAULT_TURNS if case.max_turns is None else case.max_turns,
+    )
+    too_late = f"timeout: no complete answer within {number(timeout_ms)} ms"
+    response: AgentResponse | None = None
+    status: Status = "passed"
+    error: str | None = None
+    limit = asyncio.timeout(timeout_ms / 1000)
+    started = time.perf_counter()
+    try:
+        async with limit:
+            response = _usable(await session.send(request))
+    except AgentTimeout as exception:
+        status, error = "failed", f"timeout: {_said(exception)}"
+    except asyncio.CancelledError:
+        if (task := asyncio.current_task()) is None or task.cancelling():
+            raise
+        status, error = "error", "agent: it was cancelled from inside"
+    except (Exception, SystemExit) as exception:
+        status, error = "error", _agent_error(exception)
+    duration_ms = round((time.perf_counter() - started) * 1000, 3)
+    if limit.expired():
+        # Also where the agent, cancelled, answered after all or raised something else: it was too late.
+        return _Answer(duration_ms, None, "failed", too_late)
+    return _Answer(duration_ms, response, status, error)
+
+
+def _usable(response: AgentResponse) -> AgentResponse:
+    """The response, known to have a text; an agent in Python may return anything."""
+    text: object = response.response
+    if isinstance(text, str):
+        return response
+    if text is None:
+        return msgspec.structs.replace(response, response="")
+    raise AgentProtocolError(f"the response is no text but of type `{type(text).__name__}`")
+
+
+def _agent_error(error: BaseException) -> str:
+    if isinstance(error, AgentError):
+        return f"agent: {_said(error)}"
+    said = _said(error)
+    return f"agent: {type(error).__name__}: {said}" if said else f"agent: {type(error).__name__}"
+
+
+def _said(error: BaseException) -> str:
+    try:
+        return shown(str(error), _LONGEST_ERROR)
+    except Exception:  # a broken `__str__` is one more mistake of the agent's
+        return ""
+
+
+async def _check(case: Case, evidence: Evidence, *, run_all: bool) -> _Checked:
+    """Evaluate the assertions in the contract's order, up to the first that does not pass unless all must run."""
+    verdicts: dict[str, Verdict] = {}
+    error: str | None = None
+    failure: str | None = None
+    for assertion in assertions(case.expect):
+        verdict = await _evaluate(assertion, evidence)
+        verdicts[assertion.at] = verdict
+        if verdict.outcome == "error":
+            error = error or f"{assertion.field}: {verdict.message}"
+        elif verdict.outcome == "failed":
+            failure = failure or f"{assertion.field}: {verdict.message}"
+        if (error or failure) and not run_all:
+            break
+    if not verdicts and case.expected and not case.rubric:
+        verdict = verdicts[EXPECTED] = expected_text(case.expected, evidence.response)
+        if verdict.outcome == "failed":
+            failure = f"expected: {verdict.message}"
+    return _Checked(verdicts, error, failure)
+
+
+async def _evaluate(assertion: Assertion, evidence: Evidence) -> Verdict:
+    try:
+        return await evaluate(assertion.check, evidence)
+    except Exception as error:  # a check that breaks must not take the case with it
+        return broken(f"the check broke: {type(error).__name__}: {_said(error)}")
+
+
+def _judged(located: LocatedCase, answer: _Answer, checked: _Checked) -> CaseRun:
+    """The result of a case that was answered. An error is neither a pass nor a failure, and has no score."""
+    case = located.case
+    verdicts = checked.verdicts
+    evaluated = any(verdict.outcome in ("passed", "failed", "error") for verdict in verdicts.values())
+    if checked.error:
+        return _result(located, answer, verdicts, "error", checked.error, unscored(case))
+    if case.rubric and not checked.failure:
+        return _result(located, answer, verdicts, "error", _NO_JUDGE, unscored(case))
+    score = score_case(case, verdicts)
+    if checked.failure:
+        return _result(located, answer, verdicts, "failed", checked.failure, score)
+    if not evaluated:
+        return _result(located, answer, verdicts, "unverified", None, score)
+    if gate := below(score.score, case.threshold):
+        return _result(located, answer, verdicts, "failed", gate, score)
+    return _result(located, answer, verdicts, "passed", None, score)
+
+
+def _without_response(located: LocatedCase, answer: _Answer) -> CaseRun:
+    """The result of a case that has no answer: a time-out is a failure that scores 0, all else an error."""
+    score = unscored(located.case)
+    if answer.status == "failed":
+        every = {assertion.at: _TIMED_OUT for assertion in assertions(located.case.expect)}
+        score = CaseScore(0.0, score_case(located.case, every).criteria)
+    return _result(located, answer, {}, answer.status, answer.error, score)
+
+
+def _result(
+    located: LocatedCase,
+    answer: _Answer,
+    verdicts: Mapping[str, Verdict],
+    status: Status,
+    error: str | None,
+    score: CaseScore,
+) -> CaseRun:
+    case, places = located
+    outcomes = [verdict.outcome for verdict in verdicts.values()]
+    skipped = outcomes.count("skipped")
+    usage = answer.response.usage if answer.response else None
+    place = places.get("")
+    result = CaseResult(
+        id=case.id,
+        description=case.description,
+        passed=status in ("passed", "unverified"),
+        status=status,
+        duration_ms=answer.duration_ms,
+        assertions_run=len(outcomes) - skipped - outcomes.count("not_applicable"),
+        assertions_skipped=skipped,
+        score=score.score,
+        criteria=score.criteria,
+        error=msgspec.UNSET if error is None else error,
+        details=_details(answer.response, verdicts),
+        assertions=tuple(_assertion_results(verdicts, places)),
+        place=msgspec.UNSET if place is None else place,
+    )
+    notes = tuple(note for verdict in verdicts.values() for note in verdict.notes)
+    return CaseRun(result, notes, usage.cost_usd if usage else None)
+
+
+def _details(response: AgentResponse | None, verdicts: Mapping[str, Verdict]) -> CaseDetails:
+    if response is None:
+        return CaseDetails()
+    tokens = (token for verdict in verdicts.values() for token in verdict.skipped_tokens)
+    return CaseDetails(
+        tools_called=tuple(call.name for call in response.tool_calls),
+        response_length=len(response.response),
+        skipped_tokens=tuple(dict.fromkeys(tokens)),
+        response=response.response,
+        tool_calls=tuple(map(_tool_call, response.tool_calls)),
+        usage=_usage(response.usage) or msgspec.UNSET,
+    )
+
+
+def _tool_call(call: ToolCall) -> dict[str, Any]:
+    return {"name": call.name, "success": call.success, "durationMs": call.duration_ms, "params": call.params}
+
+
+def _usage(usage: Usage | None) -> dict[str, int | float]:
+    if usage is None:
+        return {}
+    known = {"inputTokens": usage.input_tokens, "outputTokens": usage.output_tokens, "costUsd": usage.cost_usd}
+    return {name: value for name, value in known.items() if value is not None}
+
+
+def _assertion_results(verdicts: Mapping[str, Verdict], places: Mapping[str, Place]) -> Iterator[AssertionResult]:
+    """The assertions that were run or skipped; those that did not pass say why and where they were written."""
+    for at, verdict in verdicts.items():
+        match verdict.outcome:
+            case "not_applicable":
+                continue
+            case "passed":
+                yield AssertionResult(at=at, outcome="passed")
+            case outcome:
+                yield AssertionResult(at=at, outcome=outcome, message=verdict.message, place=_place(places, at))
+
+
+def _place(places: Mapping[str, Place], at: str) -> Place | None:
+    """Where the assertion was written, or the nearest thing around it."""
+    while at and at not in places:
+        at = at.rpartition("/")[0]
+    return places.get(at)

@@ -1,0 +1,314 @@
+"""From suites and an agent to a finished run: workers, the journal, and the result files stitched from it."""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from contextlib import AsyncExitStack
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Final, NamedTuple, NoReturn, Protocol, final
+
+import msgspec
+
+from evalc.errors import AgentUnavailable, UsageError
+from evalc.model.result import CaseResult, SuiteResult
+from evalc.model.suite import LocatedCase, Suite
+from evalc.runtime.agents.base import Agent, Session
+from evalc.runtime.baseline import LATEST, Baseline, find_baseline
+from evalc.runtime.finished import FinishedRun, FinishedSuite, summarize_run
+from evalc.runtime.journal import FILE_NAME, Header, Journal, JournaledSuite
+from evalc.runtime.results import file_names, sum_up, write_result
+from evalc.runtime.run_case import CaseOptions, CaseRun, agent_broke, run_case
+from evalc.runtime.run_id import new_run_id
+from evalc.runtime.score import below
+from evalc.runtime.staleness import check_staleness, state_at_run
+from evalc.runtime.written import Redactor, encoded, redacted
+from evalc.tools.registry import ToolRegistry
+
+DEFAULT_TIMEOUT_MS: Final = 60_000
+_CLOSING_SECONDS: Final = 10.0
+
+
+@final
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunOptions:
+    """How to run.
+
+    Attributes:
+        output_dir: where the run's folder is made; its name is `run_id`.
+        concurrency: how many cases run at a time.
+        timeout_ms: how long the agent may take for a case.
+        seed, snapshot: the data that tokens name; None where there is none.
+        registry: the tools as they are now; None leaves staleness unchecked.
+        baseline: a run to compare with: a run id, `latest`, or a path.
+        all_assertions: evaluate what follows a failed assertion, too.
+        redactor: strikes secrets out of all that is written.
+    """
+
+    output_dir: Path
+    run_id: str = field(default_factory=new_run_id)
+    concurrency: int = 1
+    timeout_ms: float = DEFAULT_TIMEOUT_MS
+    seed: object = None
+    snapshot: object = None
+    registry: ToolRegistry | None = None
+    baseline: str | None = None
+    all_assertions: bool = False
+    redactor: Redactor | None = None
+
+
+class Observer(Protocol):
+    """Is told how a run goes on. What it raises ends the run; the journal keeps what was finished."""
+
+    def suite_started(self, suite: Suite) -> None:
+        """The first case of a suite is about to be sent."""
+        ...
+
+    def case_finished(self, suite: Suite, result: CaseResult) -> None:
+        """A case has its result: in the order of finishing, which is not the source's."""
+        ...
+
+    def suite_finished(self, suite: Suite, finished: FinishedSuite) -> None:
+        """A suite's result file is written: at the end of the run, in the suites' order."""
+        ...
+
+
+async def run_suites(
+    suites: Sequence[Suite], agent: Agent, options: RunOptions, *, observer: Observer | None = None
+) -> FinishedRun:
+    """Run every case of the suites.
+
+    Raises:
+        UsageError: nothing was run, because the options or the suites do not allow it.
+        OSError: a result could not be written; the journal keeps the cases before.
+        asyncio.CancelledError: the run was interrupted; the journal keeps the finished cases.
+    """
+    _refuse_what_cannot_run(suites, options)
+    baseline = find_baseline(options.baseline, options.output_dir) if options.baseline else None
+    run = _Run(suites, agent, options, observer, baseline)
+    try:
+        await run.run_cases()
+        return run.finish()
+    finally:
+        run.journal.close()
+
+
+def _refuse_what_cannot_run(suites: Sequence[Suite], options: RunOptions) -> None:
+    if options.concurrency < 1:
+        raise UsageError(f"the concurrency is {options.concurrency}, and must be at least 1")
+    if not 0 < options.timeout_ms < float("inf"):
+        raise UsageError(f"the timeout is {options.timeout_ms} ms, and must be above 0")
+    for (tool, tier), count in Counter((suite.tool_name, suite.tier) for suite in suites).items():
+        if count > 1:
+            origins = ", ".join(
+                f"`{suite.origin}`" for suite in suites if (suite.tool_name, suite.tier) == (tool, tier)
+            )
+            raise UsageError(
+                f"{count} suites are of tool `{tool}` and tier `{tier}`, so their results collide: {origins}"
+            )
+
+
+class _Job(NamedTuple):
+    """A case to run: which of which suite."""
+
+    suite: int
+    case: int
+    located: LocatedCase
+
+
+@final
+class _Run:
+    """A run under way."""
+
+    def __init__(
+        self,
+        suites: Sequence[Suite],
+        agent: Agent,
+        options: RunOptions,
+        observer: Observer | None,
+        baseline: Baseline | None,
+    ) -> None:
+        self._suites = suites
+        self._agent = agent
+        self._options = options
+        self._observer = observer
+        self._baseline = baseline
+        self._case_options = CaseOptions(
+            timeout_ms=options.timeout_ms,
+            all_assertions=options.all_assertions,
+            seed=options.seed,
+            snapshot=options.snapshot,
+        )
+        self._warnings: list[str] = []
+        self._timestamp = datetime.now(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
+        self._folder = _make_folder(options.output_dir, options.run_id)
+        self.journal = Journal(self._folder / FILE_NAME, self._header(), options.redactor)
+
+    async def run_cases(self) -> None:
+        """Let the workers take every case from one iterator, so that none waits behind another worker's."""
+        jobs = self._jobs()
+        workers = min(self._options.concurrency, max(1, sum(suite.size for suite in self._suites)))
+        try:
+            async with asyncio.TaskGroup() as group:
+                for _ in range(workers):
+                    group.create_task(self._work(jobs))
+        except BaseExceptionGroup as errors:
+            _raise_first(errors)
+
+    def finish(self) -> FinishedRun:
+        """Write the result files. Only now: summing up would count in the latency of cases still under way."""
+        names = file_names(self._suites)
+        suites = tuple(map(self._finish_suite, range(len(self._suites)), self._suites, names))
+        summary = summarize_run([suite.result for suite in suites])
+        if self._options.baseline == LATEST and self._baseline is None:
+            self._warnings.append(f"there is no earlier run in `{self._options.output_dir}` to compare with")
+        return FinishedRun(
+            run_id=self._options.run_id,
+            folder=self._folder,
+            suites=suites,
+            summary=summary,
+            warnings=tuple(self._warnings),
+        )
+
+    def _jobs(self) -> Iterator[_Job]:
+        for number, suite in enumerate(self._suites):
+            if self._observer:
+                self._observer.suite_started(suite)
+            for index, located in enumerate(suite.cases):
+                yield _Job(number, index, located)
+
+    async def _work(self, jobs: Iterator[_Job]) -> None:
+        """Run cases with a session of this worker's own, opened again where it could not be opened."""
+        stack = AsyncExitStack()
+        session: Session | None = None
+        try:
+            for job in jobs:
+                # The agent may never suspend: timers, other workers and Ctrl-C get their turn here.
+                await asyncio.sleep(0)
+                try:
+                    session = session or await self._open(stack)
+                except (Exception, SystemExit) as error:  # an agent that cannot be opened breaks this case only
+                    self._keep(job, agent_broke(job.located, error))
+                else:
+                    self._keep(job, await run_case(job.located, session, self._case_options))
+        finally:
+            await self._close(stack)
+
+    async def _open(self, stack: AsyncExitStack) -> Session:
+        timeout_ms = self._options.timeout_ms
+        limit = asyncio.timeout(timeout_ms / 1000)
+        try:
+            async with limit:
+                return await stack.enter_async_context(self._agent.session())
+        except TimeoutError as error:
+            if not limit.expired():
+                raise
+            raise AgentUnavailable(f"it was not ready within {timeout_ms:.15g} ms") from error
+
+    def _keep(self, job: _Job, run: CaseRun) -> None:
+        result = self.journal.append(job.suite, job.case, run)
+        if self._observer:
+            self._observer.case_finished(self._suites[job.suite], result)
+
+    async def _close(self, stack: AsyncExitStack) -> None:
+        try:
+            async with asyncio.timeout(_CLOSING_SECONDS):
+                await stack.aclose()
+        except Exception as error:  # the cases are finished, whatever the agent does at its end
+            warning = f"the agent could not be closed: {type(error).__name__}: {error}"
+            if warning not in self._warnings:
+                self._warnings.append(warning)
+
+    def _finish_suite(self, number: int, suite: Suite, name: str) -> FinishedSuite:
+        metadata, path = suite.metadata, self._folder / name
+        past = self._baseline.of(suite.tool_name, suite.tier) if self._baseline else None
+        totals = sum_up(self.journal.entries(number), metadata.criteria if metadata else None, past)
+        staleness = check_staleness(metadata, self._options.registry)
+        result = SuiteResult(
+            run_id=self._options.run_id,
+            timestamp=self._timestamp,
+            tier=suite.tier,
+            tool_name=suite.tool_name,
+            agent_endpoint=self._agent.endpoint,
+            metadata=state_at_run(suite, self._options.registry),
+            staleness_warnings=staleness.warnings,
+            cases=(),
+            summary=totals.summary,
+            baseline_run_id=self._baseline.run_id if self._baseline and past is not None else None,
+            regressions=totals.regressions,
+            new_passes=totals.new_passes,
+            stale=staleness.stale,
+            warnings=totals.warnings + self._warnings_of(suite),
+        )
+        result, json = redacted(result, encoded(result), self._options.redactor)
+        write_result(path, json, self.journal.entries(number))
+        gate = below(totals.summary.score, metadata.threshold if metadata else None)
+        finished = FinishedSuite(path=path, result=result, gate=gate, _journal=self.journal, _index=number)
+        if self._observer:
+            self._observer.suite_finished(suite, finished)
+        return finished
+
+    def _warnings_of(self, suite: Suite) -> tuple[str, ...]:
+        warnings: list[str] = []
+        registry, baseline = self._options.registry, self._baseline
+        if registry is not None and suite.metadata is not None and suite.tool_name not in registry:
+            warnings.append(f"tool `{suite.tool_name}` is not in the registry, so its description was not compared")
+        if baseline is not None and baseline.of(suite.tool_name, suite.tier) is None:
+            warnings.append(f"the baseline {baseline.run_id} has no suite of this tool and tier")
+        return tuple(warnings)
+
+    def _header(self) -> Header:
+        options = self._options
+        return Header(
+            run_id=options.run_id,
+            timestamp=self._timestamp,
+            agent_endpoint=self._agent.endpoint,
+            options={
+                "concurrency": options.concurrency,
+                "timeoutMs": options.timeout_ms,
+                "allAssertions": options.all_assertions,
+                "baseline": options.baseline,
+                "seedHash": _hash(options.seed),
+                # Whole, not hashed: it was true once, and a run can only be finished or understood with it.
+                "snapshot": options.snapshot,
+            },
+            suites=tuple(
+                JournaledSuite(
+                    tool_name=suite.tool_name,
+                    tier=suite.tier,
+                    file_hash=suite.file_hash,
+                    origin=suite.origin,
+                    cases=suite.size,
+                )
+                for suite in self._suites
+            ),
+        )
+
+
+def _make_folder(output_dir: Path, run_id: str) -> Path:
+    folder = output_dir / run_id
+    try:
+        output_dir.mkdir(parents=True, exist_ok=True)
+        folder.mkdir()
+    except FileExistsError:
+        raise UsageError(f"the run's folder `{folder}` is already there, or something that is no folder") from None
+    except OSError as error:
+        raise UsageError(f"the run's folder `{folder}` cannot be made: {error.strerror}") from error
+    return folder
+
+
+def _hash(data: object) -> str | None:
+    """What tells one seed from another; None where there is none."""
+    return None if data is None else hashlib.sha256(msgspec.json.encode(data)).hexdigest()[:12]
+
+
+def _raise_first(errors: BaseExceptionGroup[BaseException]) -> NoReturn:
+    """A worker's exception ends the others; it is the one that callers know how to catch."""
+    error: BaseException = errors
+    while isinstance(error, BaseExceptionGroup):
+        error = error.exceptions[0]
+    raise error from None

@@ -1,0 +1,163 @@
+"""From verdicts to scores: of a criterion in a case, of a case, of a suite and of a run.
+
+Scores are rounded to twelve decimals, so that 0.1 + 0.2 compares with a threshold of 0.3 as its author means it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Final, NamedTuple, final
+
+from evalc.model.assertions import PAIRS
+from evalc.model.case import Case, CheckLink, Criterion
+from evalc.model.result import CriterionResult, CriterionSummary, ScoredBy
+from evalc.runtime.checks.verdict import Verdict
+
+EXPECTED: Final = "/expected"
+"""The pointer of the assertion that a case's `expected` makes where it is all that the case has."""
+
+_DECIMALS: Final = 12
+_PAIRED: Final = {f"/expect/{low}": f"/expect/{high}" for low, high in PAIRS}
+
+
+class CaseScore(NamedTuple):
+    """A case's score and its criteria's; None and nulls where nothing scored them."""
+
+    score: float | None
+    criteria: tuple[CriterionResult, ...]
+
+
+def score_case(case: Case, verdicts: Mapping[str, Verdict]) -> CaseScore:
+    """Score a case by the verdicts on its assertions, JSON pointers to verdicts, in the assertions' order.
+
+    A criterion is scored by the checks linked to it, else by those that no criterion links. Without criteria only
+    `expected`, checked by itself, has a score.
+    """
+    if not case.criteria:
+        alone = verdicts.get(EXPECTED)
+        return CaseScore(alone.score if alone else None, ())
+    unlinked = _share(_unlinked(case, verdicts), verdicts)
+    criteria = tuple(_score_criterion(criterion, unlinked, verdicts) for criterion in case.criteria)
+    return CaseScore(weighted_mean((result.weight, result.score) for result in criteria), criteria)
+
+
+def unscored(case: Case) -> CaseScore:
+    """The score of a case that ended in `error`: none."""
+    criteria = (CriterionResult(name=c.name, weight=c.weight, score=None, scored_by=None) for c in case.criteria or ())
+    return CaseScore(None, tuple(criteria))
+
+
+def weighted_mean(parts: Iterable[tuple[float, float | None]]) -> float | None:
+    """sum(weight x score) / sum(weight) over the parts that have a score; None where these weigh nothing."""
+    total = weights = 0.0
+    for weight, score in parts:
+        if score is not None:
+            total += weight * score
+            weights += weight
+    return round(total / weights, _DECIMALS) if weights > 0 else None
+
+
+def _score_criterion(criterion: Criterion, unlinked: float | None, verdicts: Mapping[str, Verdict]) -> CriterionResult:
+    score = _share(criterion.checks, verdicts) if criterion.checks else unlinked
+    by: ScoredBy | None = None if score is None else "linked" if criterion.checks else "unlinked"
+    return CriterionResult(name=criterion.name, weight=criterion.weight, score=score, scored_by=by)
+
+
+def _share(links: Iterable[CheckLink], verdicts: Mapping[str, Verdict]) -> float | None:
+    """The weighted share of the checks that pass; one whose every assertion was skipped leaves the share."""
+    return weighted_mean((link.weight, _score_link(link, verdicts)) for link in links)
+
+
+def _score_link(link: CheckLink, verdicts: Mapping[str, Verdict]) -> float | None:
+    """The pointers of a link pass together: the least of their scores."""
+    found = (verdicts.get(pointer) for pointer in link.at)
+    return min(
+        (verdict.score for verdict in found if verdict and verdict.outcome in ("passed", "failed")), default=None
+    )
+
+
+def _unlinked(case: Case, verdicts: Mapping[str, Verdict]) -> list[CheckLink]:
+    """The case's own links of unlinked checks, and one of weight 1 for each check that these do not name."""
+    links = list(case.unlinked or ())
+    named = {pointer for criterion in case.criteria or () for link in criterion.checks or () for pointer in link.at}
+    named.update(pointer for link in links for pointer in link.at)
+    left = dict.fromkeys(pointer for pointer in verdicts if pointer not in named)
+    while left:
+        pointer = next(iter(left))
+        del left[pointer]
+        other = _PAIRED.get(pointer)
+        if other in left:
+            del left[other]
+            links.append(CheckLink(at=(pointer, other)))
+        else:
+            links.append(CheckLink(at=(pointer,)))
+    return links
+
+
+@final
+class SuiteScore:
+    """The running means of a suite's criteria over its cases, added in source order so that sums are always equal."""
+
+    def __init__(self, criteria: Iterable[Criterion] | None) -> None:
+        self._criteria = {criterion.name: _Mean(criterion.weight) for criterion in criteria or ()}
+
+    def add(self, results: Iterable[CriterionResult]) -> None:
+        """Add the criteria of one case; one that the suite does not declare keeps the weight of its first case."""
+        for result in results:
+            mean = self._criteria.get(result.name)
+            if mean is None:
+                mean = self._criteria[result.name] = _Mean(result.weight)
+            mean.add(result.score)
+
+    def summaries(self) -> tuple[CriterionSummary, ...]:
+        """The criteria with their means, in the order of the suite."""
+        return tuple(
+            CriterionSummary(name=name, weight=mean.weight, score=mean.value(), cases=mean.scored, of=mean.cases)
+            for name, mean in self._criteria.items()
+        )
+
+    def score(self) -> float | None:
+        """The weighted mean of the criteria's means."""
+        return weighted_mean((mean.weight, mean.value()) for mean in self._criteria.values())
+
+    def scored_weight(self) -> float | None:
+        """The share of the weight that was scored; None without criteria."""
+        weights = sum(mean.weight for mean in self._criteria.values())
+        scored = sum(mean.weight for mean in self._criteria.values() if mean.scored)
+        return round(scored / weights, _DECIMALS) if weights > 0 else None
+
+
+@final
+class _Mean:
+    """One criterion's scores so far."""
+
+    __slots__ = ("cases", "scored", "total", "weight")
+
+    def __init__(self, weight: float) -> None:
+        self.weight = weight
+        self.total = 0.0
+        self.scored = 0
+        self.cases = 0
+
+    def add(self, score: float | None) -> None:
+        self.cases += 1
+        if score is not None:
+            self.total += score
+            self.scored += 1
+
+    def value(self) -> float | None:
+        return round(self.total / self.scored, _DECIMALS) if self.scored else None
+
+
+def score_run(suites: Iterable[float | None]) -> float | None:
+    """The mean of the suites that have a score, each counting once."""
+    return weighted_mean((1, score) for score in suites)
+
+
+def below(score: float | None, threshold: float | None) -> str | None:
+    """Why the score does not meet the threshold, or None. No score meets none."""
+    if threshold is None:
+        return None
+    if score is None:
+        return f"threshold: nothing was scored, and {threshold:g} is needed"
+    return f"threshold: score {score:.12g} is below {threshold:g}" if score < threshold else None

@@ -1,0 +1,84 @@
+"""From what an eval file says of its tool and what the registry says now to warnings (contract, Staleness Checks)."""
+
+from __future__ import annotations
+
+import re
+from typing import Final, NamedTuple
+
+from evalc.model.case import Metadata
+from evalc.model.codec import short_hash
+from evalc.model.result import ResultMetadata
+from evalc.model.suite import Suite
+from evalc.tools.registry import ToolDefinition, ToolRegistry
+
+GROWTH: Final = 1.5
+"""How much a registry may grow before labeled evals are doubted."""
+
+_MAJOR: Final = re.compile(r"[vV]?(\d+)")
+
+
+class Staleness(NamedTuple):
+    """What was found: whether the description is another than the evals were written for, and the warnings."""
+
+    stale: bool
+    warnings: tuple[str, ...]
+
+
+def check_staleness(metadata: Metadata | None, registry: ToolRegistry | None) -> Staleness:
+    """The contract's three checks; without metadata or registry there is nothing to compare."""
+    if metadata is None or registry is None:
+        return Staleness(False, ())
+    tool = registry.get(metadata.tool_name)
+    description = _description_warning(metadata, tool) if tool else None
+    warnings = (
+        description,
+        _growth_warning(metadata, len(registry)),
+        _version_warning(metadata, tool) if tool else None,
+    )
+    return Staleness(description is not None, tuple(filter(None, warnings)))
+
+
+def state_at_run(suite: Suite, registry: ToolRegistry | None) -> ResultMetadata:
+    """The tool as it is now, for the result; null where no registry knows."""
+    tool = registry.get(suite.tool_name) if registry is not None else None
+    return ResultMetadata(
+        tool_version=tool.version if tool else None,
+        description_hash=short_hash(tool.description) if tool else None,
+        registry_size=len(registry) if registry is not None else None,
+        eval_file_hash=suite.file_hash,
+    )
+
+
+def _description_warning(metadata: Metadata, tool: ToolDefinition) -> str | None:
+    current = short_hash(tool.description)
+    if metadata.description_hash is None or current == metadata.description_hash:
+        return None
+    return (
+        f"Evals for {metadata.tool_name} generated against description hash {metadata.description_hash}, "
+        f"current is {current}. Results may not reflect current routing contract."
+    )
+
+
+def _growth_warning(metadata: Metadata, size: int) -> str | None:
+    if metadata.registry_size is None or size <= metadata.registry_size * GROWTH:
+        return None
+    return (
+        f"Registry has grown from {metadata.registry_size} to {size} tools. "
+        "Labeled evals may have under-specified toolsAcceptable sets."
+    )
+
+
+def _version_warning(metadata: Metadata, tool: ToolDefinition) -> str | None:
+    if metadata.tool_version is None or tool.version is None:
+        return None
+    if _major(metadata.tool_version) == _major(tool.version):
+        return None
+    return (
+        f"Tool {metadata.tool_name} is version {tool.version}, evals were generated for {metadata.tool_version}. "
+        "Schema may have changed."
+    )
+
+
+def _major(version: str) -> str:
+    number = _MAJOR.match(version.strip())
+    return number[1].lstrip("0") if number else version.strip()

@@ -1,0 +1,1 @@
+"""Agents and files that misbehave: each ends in a clear status."""

@@ -1,0 +1,152 @@
+"""Python agents of every form, and what they return."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from evalc.errors import AgentProtocolError, UsageError
+from evalc.runtime.agents.base import ToolCall
+from evalc.runtime.agents.python import PythonAgent
+from tests.support.asking import ask, ask_all, failure
+
+MODULE = """
+import functools, threading
+from dataclasses import dataclass, field
+
+def text(message): return message.upper()
+async def async_text(message): return message.upper()
+def later(message): return async_text(message)
+def mapping(message): return {"response": message, "toolCalls": [{"name": "t", "success": True}]}
+partial = functools.partial(lambda suffix, message: message + suffix, "!")
+number = 42
+def returns_number(message): return 42
+def returns_set(message): return {"text": "", "toolCalls": [{"name": "t", "params": {"s": {1}}}]}
+def surrogate(message): return "a\\ud800"
+def thread_name(message): return threading.current_thread().name + str(threading.get_ident())
+
+@dataclass
+class Call:
+    name: str
+    params: dict = field(default_factory=dict)
+
+@dataclass
+class Answer:
+    text: str
+    tool_calls: list
+
+def objects(message): return Answer(message, [Call("a", {"n": 10**30}), Call("b")])
+
+class Run:
+    def run(self, message): return "run " + message
+class Send:
+    async def send(self, message): return "send " + message
+class Invoke:
+    def invoke(self, input): return {"response": "invoke " + input["message"]}
+class Ainvoke(Invoke):
+    async def ainvoke(self, input): return {"response": "ainvoke " + input["message"]}
+class Callable:
+    async def __call__(self, message): return "call " + message
+class NeedsArguments:
+    def __init__(self, model): ...
+class Nothing: ...
+instance = Send()
+class Namespace:
+    inner = Run()
+"""
+
+
+@pytest.fixture
+def root(tmp_path: Path) -> Iterator[Path]:
+    (tmp_path / "sample_agent.py").write_text(MODULE)
+    yield tmp_path
+    for name in [name for name in sys.modules if name.startswith(("sample_agent", "broken_"))]:
+        del sys.modules[name]
+    sys.path.remove(str(tmp_path))
+
+
+@pytest.mark.parametrize(
+    ("name", "response"),
+    [
+        ("text", "HI"),
+        ("async_text", "HI"),
+        ("later", "HI"),
+        ("mapping", "hi"),
+        ("partial", "hi!"),
+        ("objects", "hi"),
+        ("Run", "run hi"),
+        ("Send", "send hi"),
+        ("instance", "send hi"),
+        ("Namespace.inner", "run hi"),
+        ("Invoke", "invoke hi"),
+        ("Ainvoke", "ainvoke hi"),
+        ("Callable", "call hi"),
+        ("surrogate", "a\ufffd"),
+    ],
+)
+def test_every_form_answers(root: Path, name: str, response: str) -> None:
+    agent = PythonAgent(f"sample_agent:{name}", project_root=root)
+    assert ask(agent, "hi").response == response
+    assert agent.endpoint == f"python:sample_agent:{name}"
+
+
+def test_tool_calls_come_as_mappings_or_objects(root: Path) -> None:
+    assert ask(PythonAgent("sample_agent:mapping", project_root=root)).tool_calls == (ToolCall(name="t", success=True),)
+    assert ask(PythonAgent("sample_agent:objects", project_root=root)).tool_calls == (
+        ToolCall(name="a", params={"n": 10**30}),
+        ToolCall(name="b"),
+    )
+
+
+def test_a_session_reuses_its_thread(root: Path) -> None:
+    first, second = ask_all(PythonAgent("sample_agent:thread_name", project_root=root), "one", "two")
+    assert first.response == second.response
+    assert first.response.startswith("evalc-agent")
+
+
+@pytest.mark.parametrize(
+    ("name", "words"),
+    [
+        ("returns_number", "the answer is a number, not an object"),
+        ("returns_set", "`toolCalls[0].params.s` is a Python `set`, which JSON cannot say"),
+    ],
+)
+def test_what_is_no_answer_is_a_protocol_error(root: Path, name: str, words: str) -> None:
+    raised = failure(PythonAgent(f"sample_agent:{name}", project_root=root))
+    assert isinstance(raised, AgentProtocolError)
+    assert words in str(raised)
+
+
+@pytest.mark.parametrize(
+    ("target", "words"),
+    [
+        ("sample_agent", "not of the form"),
+        ("sample_agent:", "not of the form"),
+        (":x", "not of the form"),
+        ("sample_agent:txt", "has no `txt`; there is `text`"),
+        ("sample_agent:Namespace.outer", "has no `outer`"),
+        ("sample_agent:number", "is a `int`, not a function"),
+        ("sample_agent:Nothing", "is a `Nothing`, not a function"),
+        ("sample_agent:NeedsArguments", "cannot be made without arguments: TypeError"),
+        ("no_such_module_here:x", "cannot be imported: ModuleNotFoundError: No module named"),
+        ("..relative:x", "cannot be imported: TypeError"),
+    ],
+)
+def test_what_cannot_be_called_is_a_mistake_of_usage(root: Path, target: str, words: str) -> None:
+    with pytest.raises(UsageError) as caught:
+        PythonAgent(target, project_root=root)
+    assert words in str(caught.value)
+    sys.path.insert(0, str(root)) if str(root) not in sys.path else None
+
+
+@pytest.mark.parametrize(
+    ("source", "words"),
+    [("import sys; sys.exit(3)", "SystemExit: 3"), ("def f(:", "SyntaxError"), ("1/0", "ZeroDivisionError")],
+)
+def test_a_module_that_breaks_when_imported(root: Path, source: str, words: str) -> None:
+    (root / "broken_module.py").write_text(source)
+    with pytest.raises(UsageError, match=f"`broken_module` cannot be imported: {words}"):
+        PythonAgent("broken_module:x", project_root=root)

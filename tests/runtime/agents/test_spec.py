@@ -1,0 +1,62 @@
+"""From `--agent` to the kind of agent it names."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from evalc.errors import UsageError
+from evalc.runtime.agents.command import CommandAgent
+from evalc.runtime.agents.demo.agent import DemoAgent
+from evalc.runtime.agents.http import HttpAgent
+from evalc.runtime.agents.python import PythonAgent
+from evalc.runtime.agents.spec import AgentSettings, agent_for, secrets_of
+from tests.support.asking import ask, failure
+from tests.support.servers import answers, echoes, serving
+
+
+@pytest.mark.parametrize(
+    ("spec", "kind", "endpoint"),
+    [
+        ("http://host/chat", HttpAgent, "http://host/chat"),
+        (" HTTPS://user:password@host/chat?k=v ", HttpAgent, "https://host/chat?k=***"),
+        ("python:json:dumps", PythonAgent, "python:json:dumps"),
+        ("command:cat -u", CommandAgent, "command:cat -u"),
+        ("demo", DemoAgent, "demo"),
+    ],
+)
+def test_every_form(spec: str, kind: type, endpoint: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.syspath_prepend(tmp_path)
+    agent = agent_for(spec, settings=AgentSettings(project_root=tmp_path))
+    assert type(agent) is kind
+    assert agent.endpoint == endpoint
+
+
+@pytest.mark.parametrize("spec", ["", "openai", "ftp://host", "http:/host", "demo:1", "nobody:pass@host", "C:\\agent"])
+def test_an_unknown_form_lists_the_known_ones(spec: str) -> None:
+    with pytest.raises(UsageError) as caught:
+        agent_for(spec, settings=AgentSettings())
+    assert "an agent is one of `http://...`, `https://...`, `python:module:name`, `command:...`, `demo`" in str(
+        caught.value
+    )
+    assert "pass@" not in str(caught.value)
+
+
+def test_secrets_are_found_in_urls_and_headers() -> None:
+    headers = {"Authorization": "Bearer token-1", "X-API-Key": "key-1", "Accept": "text/plain"}
+    found = secrets_of("https://user:p%40ss@host/?model=m", settings=AgentSettings(headers=headers))
+    assert set(found) == {"Bearer token-1", "token-1", "key-1", "p%40ss", "p@ss"}
+    assert secrets_of("command:x", settings=AgentSettings()) == ()
+
+
+def test_settings_reach_the_http_agent() -> None:
+    settings = AgentSettings(headers={"X-Key": "k"}, retries=0, max_body=20)
+    with serving(answers({}, status=503)) as server:
+        failure(agent_for(server.url, settings=settings))
+        assert len(server.requests) == 1
+        assert server.requests[0].headers["x-key"] == "k"
+    with serving(echoes) as server:
+        agent = agent_for(server.url, settings=settings)
+        assert ask(agent, "m").response == "m"
+        assert "longer than 20 bytes" in str(failure(agent, "m" * 20))

@@ -1,0 +1,167 @@
+"""The agreed shape of answers: what is accepted, what is refused, and that nothing else can happen."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import msgspec
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from evalc.errors import AgentProtocolError
+from evalc.runtime.agents import wire
+from evalc.runtime.agents.base import AgentRequest, AgentResponse, ToolCall, Usage
+
+json_values = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | st.text(),
+    lambda inner: st.lists(inner, max_size=4) | st.dictionaries(st.text(), inner, max_size=4),
+    max_leaves=12,
+)
+surrogate_text = st.text(st.characters(codec=None, categories=["L", "Cs", "Po"]))
+
+
+@pytest.mark.parametrize(
+    ("document", "response"),
+    [
+        ({"response": "r"}, AgentResponse(response="r")),
+        ({"text": "t", "other": [1]}, AgentResponse(response="t")),
+        ({"response": "r", "text": 5}, AgentResponse(response="r")),
+        ({"response": "", "toolCalls": None}, AgentResponse(response="")),
+        (
+            {"text": "", "toolsCalled": ["a", {"name": "b"}]},
+            AgentResponse(response="", tool_calls=(ToolCall(name="a"), ToolCall(name="b"))),
+        ),
+        (
+            {"response": "", "toolCalls": [{"name": "a", "success": False, "durationMs": 1.5, "params": {"x": [1]}}]},
+            AgentResponse(
+                response="", tool_calls=(ToolCall(name="a", success=False, duration_ms=1.5, params={"x": [1]}),)
+            ),
+        ),
+        (
+            {"response": "", "tool_calls": [{"name": "a", "duration_ms": 2, "params": None}]},
+            AgentResponse(response="", tool_calls=(ToolCall(name="a", duration_ms=2),)),
+        ),
+        (
+            {"response": "", "usage": {"inputTokens": 3, "outputTokens": 4, "costUsd": 0.5}},
+            AgentResponse(response="", usage=Usage(input_tokens=3, output_tokens=4, cost_usd=0.5)),
+        ),
+        ({"response": "", "usage": {"inputTokens": "many", "costUsd": -1}}, AgentResponse(response="")),
+        ({"response": "", "usage": 7}, AgentResponse(response="")),
+    ],
+)
+def test_accepted(document: object, response: AgentResponse) -> None:
+    assert wire.decode_answer(json.dumps(document).encode()) == response
+    assert wire.answer_of(document) == response
+
+
+@pytest.mark.parametrize(
+    ("document", "message"),
+    [
+        (None, "the answer is null, not an object"),
+        ([], "the answer is a list, not an object"),
+        (True, "the answer is true, not an object"),
+        ({}, "the answer has neither `response` nor `text`"),
+        ({"response": 1}, "`response` is a number, not a text"),
+        ({"text": {}}, "`text` is an object, not a text"),
+        ({"response": "", "toolCalls": "a"}, "`toolCalls` is a text, not a list"),
+        ({"response": "", "toolCalls": {}}, "`toolCalls` is an object, not a list"),
+        ({"response": "", "toolCalls": [7]}, "`toolCalls[0]` is a number, not an object"),
+        ({"response": "", "toolCalls": ["a", {}]}, "`toolCalls[1].name` is null, not a text"),
+        (
+            {"response": "", "toolCalls": [{"name": "a", "success": "yes"}]},
+            "`toolCalls[0].success` is a text, not true",
+        ),
+        (
+            {"response": "", "toolCalls": [{"name": "a", "durationMs": True}]},
+            "`toolCalls[0].durationMs` is true, not a",
+        ),
+        (
+            {"response": "", "toolCalls": [{"name": "a", "params": []}]},
+            "`toolCalls[0].params` is a list, not an object",
+        ),
+    ],
+)
+def test_refused_with_the_key_and_what_was_found(document: object, message: str) -> None:
+    with pytest.raises(AgentProtocolError) as caught:
+        wire.decode_answer(json.dumps(document).encode())
+    assert message in str(caught.value)
+    assert caught.value.body == json.dumps(document)
+
+
+def test_an_error_shows_the_beginning_of_the_body() -> None:
+    with pytest.raises(AgentProtocolError) as caught:
+        wire.decode_answer("é".encode() * 100_000)
+    assert caught.value.body == "é" * 200 + "..."
+
+
+def test_a_byte_order_mark_is_overlooked() -> None:
+    assert wire.decode_answer(b'\xef\xbb\xbf{"text": "t"}').response == "t"
+
+
+def test_a_response_keeps_its_tool_mode() -> None:
+    response = AgentResponse(response="r", tool_calls=(ToolCall(name="a"),), tool_mode="routing")
+    assert wire.answer_of(response) == response
+
+
+def test_cyclic_params_are_refused() -> None:
+    params: dict[str, Any] = {}
+    params["self"] = params
+    with pytest.raises(AgentProtocolError, match="nested too deeply"):
+        wire.answer_of({"response": "", "toolCalls": [{"name": "a", "params": params}]})
+
+
+def test_a_request_with_a_lone_surrogate_can_be_sent() -> None:
+    assert wire.encode_request(AgentRequest(message="a\ud800")) == '{"message":"a\ufffd"}'.encode()
+
+
+@given(st.binary(max_size=200))
+def test_any_bytes_are_an_answer_or_a_protocol_error(body: bytes) -> None:
+    try:
+        response = wire.decode_answer(body)
+    except AgentProtocolError as error:
+        str(error).encode()
+    else:
+        msgspec.json.encode(response)
+
+
+@given(
+    st.fixed_dictionaries(
+        {},
+        optional={
+            key: json_values | st.text()
+            for key in ("response", "text", "toolCalls", "toolsCalled", "usage", "tool_calls")
+        },
+    )
+)
+def test_any_document_is_an_answer_or_a_protocol_error(document: dict[str, Any]) -> None:
+    try:
+        response = wire.answer_of(document)
+    except AgentProtocolError as error:
+        str(error).encode()
+    else:
+        assert wire.decode_answer(json.dumps(document).encode()) == response
+        msgspec.json.encode(response)
+
+
+@given(st.dictionaries(st.text(), json_values, max_size=4))
+def test_params_come_as_they_were_sent(params: dict[str, Any]) -> None:
+    document = {"response": "", "toolCalls": [{"name": "a", "params": params}]}
+    assert wire.decode_answer(json.dumps(document).encode()).tool_calls[0].params == params
+
+
+@given(st.text())
+def test_text_that_utf8_can_say_is_untouched(text: str) -> None:
+    assert wire.well_formed(text) == text
+
+
+@given(surrogate_text)
+def test_well_formed_text_can_be_encoded(text: str) -> None:
+    assert wire.well_formed(text).encode() == wire.well_formed(wire.well_formed(text)).encode()
+
+
+@given(st.text(min_size=1))
+def test_what_the_demo_server_writes_can_be_read(text: str) -> None:
+    response = AgentResponse(response=text, tool_calls=(ToolCall(name=text, success=True, duration_ms=0),))
+    assert wire.decode_answer(msgspec.json.encode(wire.answer_fields(response))) == response

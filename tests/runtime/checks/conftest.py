@@ -1,0 +1,24 @@
+"""From a check and parts of an answer to its verdict, in one call."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Any
+
+import pytest
+
+from evalc.model.checks import Check
+from evalc.runtime.checks.evaluate import evaluate
+from evalc.runtime.checks.verdict import Evidence, Verdict
+
+
+class Ask:
+    """`ask(check, response, **evidence)` evaluates a check."""
+
+    def __call__(self, check: Check, response: str = "", **evidence: Any) -> Verdict:
+        return asyncio.run(evaluate(check, Evidence(response=response, **evidence)))
+
+
+@pytest.fixture
+def ask() -> Ask:
+    return Ask()

@@ -1,0 +1,46 @@
+"""Limits of time, tokens and money."""
+
+from __future__ import annotations
+
+import pytest
+
+from evalc.model import checks as c
+from evalc.runtime.agents.base import Usage
+from evalc.runtime.checks.limits import count_tokens
+from tests.runtime.checks.conftest import Ask
+
+
+def test_latency_is_inclusive(ask: Ask) -> None:
+    assert ask(c.Latency(max=2000), duration_ms=2000.0).outcome == "passed"
+    verdict = ask(c.Latency(max=2000), duration_ms=2100.5)
+    assert verdict.message == "expected at most 2000 ms but took 2100.5 ms"
+
+
+@pytest.mark.parametrize(("text", "count"), [("", 0), ("hello world", 2), ("a\ud800b", 3)])
+def test_tokens_are_counted(text: str, count: int) -> None:
+    assert count_tokens(text) == count
+
+
+def test_special_tokens_are_text() -> None:
+    assert count_tokens("<|endoftext|>") > 1
+
+
+def test_a_text_of_millions_of_characters_is_counted() -> None:
+    assert count_tokens("word " * 300_000) == pytest.approx(300_000, abs=5)
+
+
+def test_token_limit(ask: Ask) -> None:
+    assert ask(c.Tokens(max=2), "hello world").outcome == "passed"
+    assert ask(c.Tokens(max=1), "hello world").message == "expected at most 1 tokens but got 2"
+
+
+def test_cost(ask: Ask) -> None:
+    assert ask(c.Cost(max=0.02), usage=Usage(cost_usd=0.02)).outcome == "passed"
+    verdict = ask(c.Cost(max=0.02), usage=Usage(cost_usd=0.03))
+    assert verdict.message == "expected at most $0.02 but it cost $0.03"
+
+
+@pytest.mark.parametrize("usage", [None, Usage(input_tokens=3)])
+def test_an_unknown_cost_is_an_error(ask: Ask, usage: Usage | None) -> None:
+    verdict = ask(c.Cost(max=1), usage=usage)
+    assert (verdict.outcome, verdict.message) == ("error", "the agent reports no cost")

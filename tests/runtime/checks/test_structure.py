@@ -1,0 +1,94 @@
+"""Fields of JSON and headings of Markdown."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from evalc.model import checks as c
+from evalc.runtime.checks.markdown import fenced_blocks, headings
+from tests.runtime.checks.conftest import Ask
+
+DOCUMENT = '{"meta": {"title": "T", "n": 2}, "items": [{"id": 1}, {"id": 2.5}], "empty": [], "a.b": null}'
+
+
+@pytest.mark.parametrize(
+    ("path", "kind", "outcome"),
+    [
+        ("meta", None, "passed"),
+        ("meta.title", "string", "passed"),
+        ("meta.n", "integer", "passed"),
+        ("meta.n", "number", "passed"),
+        ("meta.title", "number", "failed"),
+        ("meta.gone", None, "failed"),
+        ("items[].id", None, "passed"),
+        ("items[].id", "number", "passed"),
+        ("items[].id", "integer", "failed"),
+        ("items[1].id", "number", "passed"),
+        ("items[2].id", None, "failed"),
+        ("items[].name", None, "failed"),
+        ("empty[].id", None, "passed"),
+        ("gone[].id", None, "failed"),
+        ("meta[].id", None, "failed"),
+        ("a.b", "null", "passed"),
+        ("items", "array", "passed"),
+        ("meta", "object", "passed"),
+    ],
+)
+def test_fields(ask: Ask, path: str, kind: c.FieldType | None, outcome: str) -> None:
+    assert ask(c.Structure(fields=(c.RequiredField(path=path, type=kind),)), DOCUMENT).outcome == outcome
+
+
+def test_fields_say_what_is_wrong(ask: Ask) -> None:
+    check = c.Structure(fields=(c.RequiredField(path="a"), c.RequiredField(path="b", type="string")))
+    assert ask(check, '{"b": 1}').message == "expected field 'a' but it is not there"
+    message = ask(check, '{"a": 1, "b": true}').message
+    assert message == "expected field 'b' to be of type string but got boolean"
+    assert (ask(check, "no").message or "").startswith("expected JSON but got 'no'")
+
+
+MARKDOWN = """\
+# Summary #
+Text
+with lines
+---
+#NoHeading
+```python
+# comment
+```
+## Open `code` ##
+    # indented
+> quoted
+---
+###
+Risks
+=====
+"""
+
+
+def test_headings_are_atx_and_setext_outside_fences() -> None:
+    assert headings(MARKDOWN) == ["Summary", "Text with lines", "Open `code`", "", "Risks"]
+
+
+def test_headings_compare_trimmed_and_ignoring_case(ask: Ask) -> None:
+    assert ask(c.Structure(headings=(" SUMMARY ", "risks")), MARKDOWN).outcome == "passed"
+    verdict = ask(c.Structure(headings=("Summary", "Cost")), "# Summary")
+    assert verdict.message == "expected headings 'Cost' but found 'Summary'"
+    assert ask(c.Structure(headings=("A",)), "text").message == "expected headings 'A' but found none"
+
+
+def test_fences_close_with_their_own_kind() -> None:
+    assert fenced_blocks("````\n```\na\n````\n~~~\nb") == ["```\na", "b"]
+    assert fenced_blocks("```a`b\nno fence") == []
+
+
+@given(st.text(alphabet="`~# -=a\n\r"))
+def test_any_text_has_headings_of_one_line(markdown: str) -> None:
+    assert all("\n" not in heading and "\r" not in heading for heading in headings(markdown))
+
+
+def test_hostile_markdown_is_read_in_one_pass() -> None:
+    assert len(fenced_blocks("```a\n```b\n" * 100_000)) == 1
+    assert headings("# " + "# " * 100_000 + "x")[0].endswith("x")
+    assert headings("a\n" * 100_000 + "===")[0].startswith("a a")

@@ -1,0 +1,132 @@
+"""Checks of the response's text."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from evalc.model import checks as c
+from evalc.runtime.checks.texts import measure
+from tests.runtime.checks.conftest import Ask
+
+SEED = {"a": "AAPL", "n": 150.0, "none": None}
+
+
+def test_contains_is_case_sensitive_and_says_it_in_the_contract_s_words(ask: Ask) -> None:
+    assert ask(c.Contains(value="Tokyo"), "In Tokyo").outcome == "passed"
+    verdict = ask(c.Contains(value="Tokyo"), "in tokyo")
+    assert (verdict.outcome, verdict.message) == ("failed", "expected 'Tokyo' in response but not found")
+
+
+def test_not_contains_says_it_in_the_contract_s_words(ask: Ask) -> None:
+    verdict = ask(c.NotContains(value="fetchedAt"), '{"fetchedAt": 1}')
+    assert (verdict.outcome, verdict.message) == ("failed", 'found "fetchedAt" in response')
+    assert ask(c.NotContains(value="fetchedAt"), "fine").outcome == "passed"
+
+
+@pytest.mark.parametrize(
+    "check",
+    [
+        c.Contains(value="{{seed:a}} x{{seed:n}}"),
+        c.IContains(value="aapl X{{seed:n}}"),
+        c.ContainsAny(values=("no", "{{seed:a}} x150")),
+        c.Equals(value="{{seed:a}} x{{seed:n}}!"),
+        c.StartsWith(value="{{seed:a}}"),
+    ],
+)
+def test_tokens_are_filled_with_javascript_s_texts(ask: Ask, check: c.Check) -> None:
+    assert ask(check, "AAPL x150!", seed=SEED).outcome == "passed"
+
+
+@pytest.mark.parametrize(
+    "check",
+    [
+        c.Contains(value="{{seed:a}} {{seed:none}}"),
+        c.NotContains(value="{{seed:none}}"),
+        c.IContains(value="{{seed:none}}"),
+        c.ContainsAny(values=("{{seed:none}}",)),
+        c.Equals(value="{{seed:none}}"),
+        c.StartsWith(value="{{seed:none}}"),
+    ],
+)
+def test_an_unresolved_text_is_skipped_whole(ask: Ask, check: c.Check) -> None:
+    verdict = ask(check, "AAPL", seed=SEED)
+    assert verdict.outcome == "skipped"
+    assert verdict.skipped_tokens == ("{{seed:none}}",)
+    assert [tuple(note) for note in verdict.notes] == [("{{seed:none}} is unresolved", "skipped")]
+
+
+def test_an_unresolved_member_leaves_its_group(ask: Ask) -> None:
+    check = c.ContainsAny(values=("{{snapshot:x}}", "rain"))
+    assert ask(check, "rain").outcome == "passed"
+    verdict = ask(check, "sun")
+    assert verdict.message == "expected one of 'rain' in response but found none"
+    assert verdict.skipped_tokens == ("{{snapshot:x}}",)
+    assert verdict.notes[0].effect == "checked without it"
+
+
+def test_an_empty_group_fails(ask: Ask) -> None:
+    assert ask(c.ContainsAny(values=()), "x").outcome == "failed"
+
+
+def test_icontains_folds_case(ask: Ask) -> None:
+    assert ask(c.IContains(value="STRASSE"), "Straße").outcome == "passed"
+    assert "ignoring case" in (ask(c.IContains(value="x"), "y").message or "")
+
+
+def test_equals_and_starts_with_say_what_they_got(ask: Ask) -> None:
+    assert ask(c.Equals(value="42"), "42\n").message == "expected response to equal '42' but got '42\\n'"
+    assert ask(c.StartsWith(value="Dear"), "Hi").message == "expected response to start with 'Dear' but got 'Hi'"
+
+
+@pytest.mark.parametrize("blank", ["", " \n\t", "\ufeff", "\u00a0\u3000"])
+def test_non_empty_trims_as_javascript_does(ask: Ask, blank: str) -> None:
+    assert ask(c.NonEmpty(), blank).outcome == "failed"
+    assert ask(c.NonEmpty(), blank + "x").outcome == "passed"
+
+
+def test_non_empty_does_not_trim_what_javascript_keeps(ask: Ask) -> None:
+    assert ask(c.NonEmpty(), "\x1c\x85").outcome == "passed"
+
+
+@pytest.mark.parametrize(
+    ("text", "unit", "size"),
+    [
+        ("a😀b", "chars", 3),
+        ("one  two\ufeffthree\n", "words", 3),
+        ("one\x1ctwo", "words", 1),
+        ("", "words", 0),
+        ("", "lines", 0),
+        ("a", "lines", 1),
+        ("a\n", "lines", 1),
+        ("a\r\nb\rc\nd", "lines", 4),
+        ("\n", "lines", 1),
+        ("a\u2028b", "lines", 1),
+        ("é😀", "bytes", 6),
+        ("\ud800", "bytes", 3),
+    ],
+)
+def test_lengths(text: str, unit: c.LengthUnit, size: int) -> None:
+    assert measure(text, unit) == size
+
+
+def test_length_bounds_are_inclusive(ask: Ask) -> None:
+    assert ask(c.Length(min=3, max=3), "abc").outcome == "passed"
+    assert ask(c.Length(min=4), "abc").message == "expected at least 4 chars but got 3"
+    assert ask(c.Length(max=1, unit="words"), "a b").message == "expected at most 1 words but got 2"
+
+
+@given(st.text(), st.text())
+def test_contains_and_not_contains_are_opposites(value: str, response: str) -> None:
+    ask = Ask()
+    outcomes = {ask(c.Contains(value=value), response).outcome, ask(c.NotContains(value=value), response).outcome}
+    assert outcomes == {"passed", "failed"}
+
+
+@given(st.text(), st.text(min_size=1))
+def test_messages_are_one_short_printable_line(response: str, value: str) -> None:
+    message = Ask()(c.Equals(value=value), response + "#" + value).message
+    assert message is not None
+    assert message.isprintable()
+    assert len(message) < 40 + 2 * 10 * 120

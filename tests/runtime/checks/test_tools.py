@@ -1,0 +1,187 @@
+"""Checks of tool calls, sentence by sentence of the contract."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from evalc.model import checks as c
+from evalc.runtime.agents.base import ToolCall, ToolMode
+from tests.runtime.checks.conftest import Ask
+
+
+def calls(*names: str) -> tuple[ToolCall, ...]:
+    return tuple(ToolCall(name=name, success=True) for name in names)
+
+
+def sent(**params: Any) -> tuple[ToolCall, ...]:
+    return (ToolCall(name="t", params=params), ToolCall(name="t", params={"p": "second"}))
+
+
+def test_tools_called_compares_in_order(ask: Ask) -> None:
+    check = c.ToolsCalled(names=("a", "b"))
+    assert ask(check, tool_calls=calls("a", "b")).outcome == "passed"
+    assert ask(check, tool_calls=calls("b", "a")).message == "expected [a, b] but got [b, a]"
+    assert ask(check, tool_calls=calls("a", "b", "b")).outcome == "failed"
+
+
+def test_no_tools_called_asserts_that_none_was(ask: Ask) -> None:
+    assert ask(c.ToolsCalled(names=())).outcome == "passed"
+    assert ask(c.ToolsCalled(names=()), tool_calls=calls("a")).message == "expected [] but got [a]"
+
+
+@pytest.mark.parametrize(
+    ("sets", "called", "outcome"),
+    [
+        ([("a", "b")], ("b", "a"), "passed"),
+        ([("a", "b")], ("b", "a", "a"), "passed"),
+        ([("a",), ("b",)], ("b",), "passed"),
+        ([("a",), ("b",)], ("a", "b"), "failed"),
+        ([("__none__",)], (), "passed"),
+        ([("__none__",)], ("a",), "failed"),
+        ([("__none__",)], ("__none__",), "failed"),
+        ([("a",), ("__none__",)], (), "passed"),
+        ([("a",), ("__none__",)], ("a",), "passed"),
+        ([("a",)], (), "failed"),
+        ([()], (), "passed"),
+        ([], (), "failed"),
+    ],
+)
+def test_tools_acceptable(ask: Ask, sets: list[tuple[str, ...]], called: tuple[str, ...], outcome: str) -> None:
+    assert ask(c.ToolsAcceptable(sets=tuple(sets)), tool_calls=calls(*called)).outcome == outcome
+
+
+def test_tools_acceptable_says_what_would_have_done(ask: Ask) -> None:
+    check = c.ToolsAcceptable(sets=(("a",), ("__none__",)))
+    assert ask(check, tool_calls=calls("b")).message == "expected [a] or no tool but got [b]"
+
+
+@given(st.lists(st.sampled_from("abc")), st.lists(st.sampled_from("abc")))
+def test_tools_acceptable_compares_sets(wanted: list[str], called: list[str]) -> None:
+    verdict = Ask()(c.ToolsAcceptable(sets=(tuple(wanted),)), tool_calls=calls(*called))
+    assert (verdict.outcome == "passed") == (set(wanted) == set(called))
+
+
+def test_tools_not_called(ask: Ask) -> None:
+    check = c.ToolsNotCalled(names=("x", "y"))
+    assert ask(check, tool_calls=calls("a")).outcome == "passed"
+    assert ask(check, tool_calls=calls("a", "y")).message == "expected no call of 'y' but got [a, y]"
+
+
+def test_tool_count(ask: Ask) -> None:
+    assert ask(c.ToolCount(min=1, max=2), tool_calls=calls("a", "b")).outcome == "passed"
+    assert ask(c.ToolCount(min=1)).message == "expected at least 1 tool calls but got 0"
+    assert ask(c.ToolCount(max=1), tool_calls=calls("a", "a")).outcome == "failed"
+
+
+def param(assertion: c.ParamAssertion, value: str | tuple[str, ...] | None = None) -> c.ToolParam:
+    return c.ToolParam(tool="t", param_name="p", assertion=assertion, value=value)
+
+
+@pytest.mark.parametrize(
+    ("actual", "text"),
+    [
+        ("x", "x"),
+        (150.0, "150"),
+        (1e21, "1e+21"),
+        (True, "true"),
+        (None, "null"),
+        ([1, [2, None]], "1,2,"),
+        ({"a": 1}, "[object Object]"),
+    ],
+)
+def test_params_compare_as_javascript_s_strings(ask: Ask, actual: object, text: str) -> None:
+    assert ask(param("equals", text), tool_calls=sent(p=actual)).outcome == "passed"
+
+
+@pytest.mark.parametrize(
+    ("check", "outcome"),
+    [
+        (param("equals", "Paris"), "passed"),
+        (param("equals", "paris"), "failed"),
+        (param("equals", "second"), "failed"),
+        (param("contains", "ari"), "passed"),
+        (param("contains", ""), "passed"),
+        (param("oneOf", ("Rome", "Paris")), "passed"),
+        (param("oneOf", ("Rome", "Par")), "failed"),
+        (param("matches", "^P.*s$"), "passed"),
+        (param("matches", "^p"), "failed"),
+        (param("matches", "{{seed:pattern}}"), "passed"),
+        (param("exists"), "passed"),
+        (param("notExists"), "failed"),
+        (param("equals"), "error"),
+        (param("oneOf"), "error"),
+        (param("equals", "{{seed:gone}}"), "skipped"),
+        (param("oneOf", ("{{seed:gone}}", "Paris")), "passed"),
+        (param("oneOf", ("{{seed:gone}}", "Rome")), "failed"),
+        (param("oneOf", ("{{seed:gone}}",)), "skipped"),
+        (param("oneOf", ()), "failed"),
+    ],
+)
+def test_param_assertions_look_at_the_first_call(ask: Ask, check: c.ToolParam, outcome: str) -> None:
+    assert ask(check, tool_calls=sent(p="Paris"), seed={"pattern": "^Pa"}).outcome == outcome
+
+
+@pytest.mark.parametrize(
+    ("check", "outcome"),
+    [
+        (param("equals", "undefined"), "passed"),
+        (param("contains", "defined"), "passed"),
+        (param("oneOf", ("undefined",)), "passed"),
+        (param("matches", "^undefined$"), "passed"),
+        (param("exists"), "failed"),
+        (param("notExists"), "passed"),
+    ],
+)
+def test_a_missing_param_is_undefined(ask: Ask, check: c.ToolParam, outcome: str) -> None:
+    assert ask(check, tool_calls=sent(q=1)).outcome == outcome
+
+
+def test_a_param_sent_as_null_exists(ask: Ask) -> None:
+    assert ask(param("exists"), tool_calls=sent(p=None)).outcome == "passed"
+    assert ask(param("notExists"), tool_calls=sent(p=None)).message == "expected no t.p but it was sent"
+
+
+def test_params_of_a_tool_that_was_not_called_are_not_asserted(ask: Ask) -> None:
+    assert ask(param("equals", "x"), tool_calls=calls("other")).outcome == "not_applicable"
+
+
+def test_a_param_s_message_says_both_texts(ask: Ask) -> None:
+    verdict = ask(param("equals", "Paris"), tool_calls=sent(p="London"))
+    assert verdict.message == "expected t.p to equal 'Paris' but got 'London'"
+
+
+@pytest.mark.parametrize(
+    ("success", "mode", "stubs", "outcome"),
+    [
+        ((), "executed", None, "passed"),
+        ((True, True), "executed", None, "passed"),
+        ((True, False), "executed", None, "failed"),
+        ((None, False), "executed", None, "failed"),
+        ((True, None), "executed", None, "not_applicable"),
+        ((False,), "routing", None, "not_applicable"),
+        ((), "routing", None, "not_applicable"),
+        ((False,), "stubbed", {"t0": {}}, "passed"),
+        ((True, True), "stubbed", {"t0": {}}, "failed"),
+        ((True,), "stubbed", {}, "failed"),
+        ((), "stubbed", {}, "passed"),
+        ((False,), "executed", {"t0": {}}, "passed"),
+        ((True,), "routing", {}, "failed"),
+    ],
+)
+def test_no_tool_errors(
+    ask: Ask, success: tuple[bool | None, ...], mode: ToolMode, stubs: dict[str, Any] | None, outcome: str
+) -> None:
+    made = tuple(ToolCall(name=f"t{index}", success=value) for index, value in enumerate(success))
+    assert ask(c.NoToolErrors(), tool_calls=made, tool_mode=mode, stubs=stubs).outcome == outcome
+
+
+def test_no_tool_errors_notes_what_it_could_not_check(ask: Ask) -> None:
+    unsaid = ask(c.NoToolErrors(), tool_calls=(ToolCall(name="t"),))
+    assert [note.effect for note in unsaid.notes] == ["not checked"]
+    by_names = ask(c.NoToolErrors(), tool_calls=calls("t"), stubs={"t": {}})
+    assert [note.effect for note in by_names.notes] == ["checked by the names of the stubs"]
+    assert ask(c.NoToolErrors(), tool_calls=calls("t"), stubs={"t": {}}, tool_mode="stubbed").notes == ()

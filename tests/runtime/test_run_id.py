@@ -1,0 +1,29 @@
+"""Ids of runs."""
+
+from __future__ import annotations
+
+import time
+import uuid
+
+import pytest
+
+from evalc.runtime import run_id
+
+
+def test_an_id_is_a_uuid_of_version_7_that_sorts_by_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    ids = []
+    for seconds in (1, 2, 1_800_000_000):
+        monkeypatch.setattr(time, "time_ns", lambda seconds=seconds: seconds * 10**9 + 5_000_000)
+        ids.append(run_id.new_run_id())
+        assert run_id.began_at(ids[-1]) == seconds + 0.005
+    assert sorted(ids) == ids
+    assert {(uuid.UUID(each).version, uuid.UUID(each).variant) for each in ids} == {(7, uuid.RFC_4122)}
+
+
+def test_ids_of_one_moment_differ() -> None:
+    assert len({run_id.new_run_id() for _ in range(1000)}) == 1000
+
+
+def test_other_names_have_no_time() -> None:
+    assert run_id.began_at(str(uuid.uuid4())) is None
+    assert run_id.began_at("latest") is None

@@ -1,0 +1,362 @@
+"""Whole runs: files, order, faults, baselines."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import random
+import subprocess
+import sys
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import pytest
+
+from evalc.errors import AgentUnavailable, UsageError
+from evalc.model.case import Case, Criterion, Expect, Input, Metadata
+from evalc.model.codec import short_hash
+from evalc.model.result import CaseResult, SuiteResult
+from evalc.model.suite import LocatedCase, Suite
+from evalc.runtime.agents.base import AgentRequest, AgentResponse, Session, Usage
+from evalc.runtime.finished import FinishedRun, FinishedSuite
+from evalc.runtime.redact import Redactor
+from evalc.runtime.run_suite import RunOptions, run_suites
+from evalc.tools.registry import ToolDefinition, ToolRegistry
+
+
+class Echo:
+    """An agent that answers with the message, after a while of its own choosing."""
+
+    endpoint = "echo"
+
+    def __init__(self, *, jitter: bool = False, cost: float | None = None) -> None:
+        self.sessions = 0
+        self._jitter = jitter
+        self._usage = None if cost is None else Usage(cost_usd=cost)
+
+    @asynccontextmanager
+    async def session(self) -> AsyncIterator[Session]:
+        self.sessions += 1
+        yield self
+
+    async def send(self, request: AgentRequest) -> AgentResponse:
+        if self._jitter:
+            await asyncio.sleep(random.random() / 2000)
+        if request.message == "broken":
+            raise AgentUnavailable("gone")
+        return AgentResponse(response=request.message, usage=self._usage)
+
+
+def suite(*cases: Case, tool: str = "get_weather", tier: str = "labeled", metadata: Metadata | None = None) -> Suite:
+    located = tuple(LocatedCase(case, {}) for case in cases)
+    return Suite(
+        metadata=metadata,
+        tool_name=tool,
+        tier=tier,
+        file_hash="0123456789ab",
+        origin=f"{tool}.eval.yaml",
+        cases=located,
+        size=len(located),
+    )
+
+
+def case(number: int, message: str = "a", *, contains: tuple[str, ...] = ("a",), **fields: Any) -> Case:
+    expect = Expect(response_contains=contains)
+    return Case(id=f"s/c{number}", description=f"case {number}", input=Input(message=message), expect=expect, **fields)
+
+
+def run(folder: Path, *suites: Suite, agent: Any = None, observer: Any = None, **options: Any) -> FinishedRun:
+    chosen = RunOptions(output_dir=folder, **options)
+    return asyncio.run(run_suites(suites, agent or Echo(), chosen, observer=observer))
+
+
+def read(finished: FinishedSuite) -> SuiteResult:
+    return msgspec.json.decode(finished.path.read_bytes(), type=SuiteResult)
+
+
+def test_the_file_is_the_contract_s(tmp_path: Path) -> None:
+    finished = run(tmp_path, suite(case(1), case(2, "b"), case(3, "broken"), case(4, contains=("{{seed:x}}",))))
+    (only,) = finished.suites
+    assert only.path == tmp_path / finished.run_id / "get-weather.labeled.json"
+    text = only.path.read_text()
+    written = json.loads(text)
+    assert text == json.dumps(written, indent=2, ensure_ascii=False) + "\n"
+    assert list(written) == [
+        "runId", "timestamp", "tier", "toolName", "agentEndpoint", "metadata", "stalenessWarnings", "cases", "summary",
+        "baselineRunId", "regressions", "newPasses", "stale", "warnings",
+    ]  # fmt: skip
+    assert written["runId"] == finished.run_id
+    assert list(written["cases"][1]) == [
+        "id", "description", "passed", "status", "durationMs", "assertionsRun", "assertionsSkipped", "score",
+        "criteria", "error", "details", "assertions",
+    ]  # fmt: skip
+    assert written["cases"][1]["error"] == "responseContains: expected 'a' in response but not found"
+    summary = written["summary"]
+    assert {key: summary[key] for key in ("totalCases", "passed", "failed", "errors", "unverified")} == {
+        "totalCases": 4, "passed": 2, "failed": 2, "errors": 1, "unverified": 1,
+    }  # fmt: skip
+    assert summary["skippedAssertions"] == 1
+    assert summary["totalDurationMs"] == pytest.approx(sum(entry["durationMs"] for entry in written["cases"]), abs=0.01)
+    assert "estimatedCostUsd" not in summary
+    assert written["warnings"] == ["{{seed:x}} is unresolved: 1 assertion skipped"]
+    assert written["metadata"] == {
+        "toolVersion": None, "descriptionHash": None, "registrySize": None, "evalFileHash": "0123456789ab",
+    }  # fmt: skip
+    assert sorted(path.name for path in only.path.parent.iterdir()) == ["get-weather.labeled.json", "journal.jsonl"]
+
+
+def test_handles_give_what_the_file_has(tmp_path: Path) -> None:
+    finished = run(tmp_path, suite(case(1), case(2, "b")), suite(tool="other"))
+    loaded = finished.load()
+    assert loaded.suites == tuple(map(read, finished.suites))
+    assert [result.id for result in finished.suites[0].cases()] == ["s/c1", "s/c2"]
+    assert (loaded.summary.suites, loaded.summary.total_cases, loaded.summary.failed) == (2, 2, 1)
+    assert read(finished.suites[1]).cases == ()
+
+
+def without_what_varies(finished: FinishedRun) -> list[Any]:
+    suites = [json.loads(suite.path.read_bytes()) for suite in finished.suites]
+    for written in suites:
+        for key in ("runId", "timestamp"):
+            del written[key]
+        del written["summary"]["totalDurationMs"]
+        for entry in written["cases"]:
+            del entry["durationMs"]
+    return suites
+
+
+def test_concurrency_changes_nothing_but_durations(tmp_path: Path) -> None:
+    draw = random.Random(7)
+    criteria = tuple(Criterion(name=name, weight=draw.random()) for name in "xyz")
+    messages = [draw.choice(["a", "b", "broken"]) for _ in range(200)]
+    contains = [tuple(draw.sample(["a", "b", "{{seed:x}}", ""], 3)) for _ in messages]
+    cases = [case(n, m, contains=contains[n], criteria=criteria) for n, m in enumerate(messages)]
+    metadata = Metadata(tool_name="get_weather", tier="labeled", criteria=criteria)
+    suites = (suite(*cases[:150], metadata=metadata), suite(*cases[150:], tool="other"))
+    agent = Echo(jitter=True, cost=0.1)
+    one = run(tmp_path, *suites, agent=agent)
+    many = run(tmp_path, *suites, agent=agent, concurrency=16)
+    assert agent.sessions == 17
+    assert without_what_varies(one) == without_what_varies(many)
+    order = [json.loads(line)["case"] for line in (many.folder / "journal.jsonl").read_text().splitlines()[1:]]
+    assert sorted(order[:150]) != order[:150]
+
+
+def test_a_suite_s_score_and_its_gate(tmp_path: Path) -> None:
+    criteria = (Criterion(name="x"),)
+    metadata = Metadata(tool_name="get_weather", tier="labeled", criteria=criteria, threshold=0.8)
+    cases = (case(1, criteria=criteria), case(2, "b", criteria=criteria), case(3, "broken", criteria=criteria))
+    finished = run(tmp_path, suite(*cases, metadata=metadata))
+    (score,) = finished.suites[0].result.summary.criteria
+    assert (score.score, score.cases, score.of) == (0.5, 2, 3)
+    assert finished.summary.score == 0.5
+    assert finished.gates == ("get_weather (labeled): threshold: score 0.5 is below 0.8",)
+
+
+def test_costs_are_summed_where_they_are_known(tmp_path: Path) -> None:
+    finished = run(tmp_path, suite(case(1), case(2)), agent=Echo(cost=0.1))
+    assert finished.suites[0].result.summary.estimated_cost_usd == 0.2
+
+
+def test_secrets_are_in_no_file_and_in_no_result(tmp_path: Path) -> None:
+    log = Log()
+    redactor = Redactor(["hunter2-hunter2"])
+    cases = (case(1, "hunter2-hunter2", contains=("{{seed:hunter2-hunter2}}", "x")), case(2))
+    finished = run(tmp_path, suite(*cases, tool="hunter2-hunter2"), redactor=redactor, observer=log)
+    everything = b"".join(path.read_bytes() for path in finished.folder.iterdir())
+    assert b"hunter2" not in everything
+    assert "hunter2" not in msgspec.json.encode(finished.load()).decode()
+    assert [result.status for result in finished.suites[0].cases()] == ["failed", "passed"]
+
+
+class Log:
+    def __init__(self) -> None:
+        self.lines: list[str] = []
+
+    def suite_started(self, suite: Suite) -> None:
+        self.lines.append(f"> {suite.tool_name}")
+
+    def case_finished(self, suite: Suite, result: CaseResult) -> None:
+        self.lines.append(f"{suite.tool_name} {result.id} {result.status}")
+
+    def suite_finished(self, suite: Suite, finished: FinishedSuite) -> None:
+        assert finished.path.exists()
+        self.lines.append(f"< {suite.tool_name}")
+
+
+def test_an_observer_is_told(tmp_path: Path) -> None:
+    log = Log()
+    run(tmp_path, suite(case(1), case(2, "b")), suite(tool="other"), observer=log)
+    assert log.lines == [
+        "> get_weather", "get_weather s/c1 passed", "> other", "get_weather s/c2 failed", "< get_weather", "< other",
+    ] or log.lines == [
+        "> get_weather", "get_weather s/c1 passed", "get_weather s/c2 failed", "> other", "< get_weather", "< other",
+    ]  # fmt: skip
+
+
+def test_two_suites_of_one_tool_and_tier_are_refused(tmp_path: Path) -> None:
+    agent = Echo()
+    with pytest.raises(UsageError, match="results collide"):
+        run(tmp_path / "out", suite(case(1)), suite(case(2)), agent=agent)
+    assert agent.sessions == 0
+    assert not (tmp_path / "out").exists()
+
+
+def test_tools_of_one_slug_get_files_of_their_own(tmp_path: Path) -> None:
+    names = ["get_weather", "Get-Weather", "get_weather/", "天気"]
+    finished = run(tmp_path, *(suite(case(1), tool=name) for name in names))
+    assert [read(suite).tool_name for suite in finished.suites] == names
+    assert finished.suites[0].path.name == f"get-weather-{short_hash('get_weather')}.labeled.json"
+
+
+@pytest.mark.parametrize("options", [{"concurrency": 0}, {"timeout_ms": 0}, {"timeout_ms": float("nan")}])
+def test_options_that_mean_nothing_are_refused(tmp_path: Path, options: dict[str, Any]) -> None:
+    with pytest.raises(UsageError):
+        run(tmp_path, suite(case(1)), **options)
+
+
+def test_a_folder_that_cannot_be_made_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+    with pytest.raises(UsageError, match=r"cannot be made|already there"):
+        run(tmp_path / "file", suite(case(1)))
+    first = run(tmp_path, suite(case(1)))
+    with pytest.raises(UsageError, match="already there"):
+        run(tmp_path, suite(case(1)), run_id=first.run_id)
+
+
+class Unopenable(Echo):
+    """An agent whose session opens at the second attempt, and does not close."""
+
+    @asynccontextmanager
+    async def session(self) -> AsyncIterator[Session]:
+        self.sessions += 1
+        if self.sessions == 1:
+            raise AgentUnavailable("not yet")
+        yield self
+        raise ValueError("stuck")
+
+
+def test_an_agent_that_cannot_be_opened_or_closed_loses_no_case(tmp_path: Path) -> None:
+    finished = run(tmp_path, suite(case(1), case(2)), agent=Unopenable())
+    first, second = finished.suites[0].cases()
+    assert (first.status, first.error, second.status) == ("error", "agent: not yet", "passed")
+    assert finished.warnings == ("the agent could not be closed: ValueError: stuck",)
+
+
+class Failing:
+    """Cases that cannot all be read."""
+
+    def __iter__(self) -> Iterator[LocatedCase]:
+        yield LocatedCase(case(1), {})
+        raise OSError("the rows are gone")
+
+
+def test_cases_that_cannot_be_read_end_the_run_and_keep_what_was_done(tmp_path: Path) -> None:
+    broken = Suite(metadata=None, tool_name="t", tier="labeled", file_hash="", origin="", cases=Failing(), size=2)
+    with pytest.raises(OSError, match="the rows are gone"):
+        run(tmp_path, broken, concurrency=3)
+    (folder,) = tmp_path.iterdir()
+    assert [path.name for path in folder.iterdir()] == ["journal.jsonl"]
+    assert len((folder / "journal.jsonl").read_text().splitlines()) == 2
+
+
+def test_an_interrupted_run_keeps_its_journal_and_writes_no_result(tmp_path: Path) -> None:
+    class Interrupting(Log):
+        def case_finished(self, suite: Suite, result: CaseResult) -> None:
+            super().case_finished(suite, result)
+            if result.id == "s/c2":
+                raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        run(tmp_path, suite(*map(case, range(9))), observer=Interrupting())
+    (folder,) = tmp_path.iterdir()
+    assert [path.name for path in folder.iterdir()] == ["journal.jsonl"]
+    assert len((folder / "journal.jsonl").read_text().splitlines()) == 4
+
+
+def test_a_cancelled_run_is_cancelled(tmp_path: Path) -> None:
+    class Hanging(Echo):
+        async def send(self, request: AgentRequest) -> AgentResponse:
+            await asyncio.Event().wait()
+            raise AssertionError
+
+    async def cancelled() -> None:
+        running = run_suites([suite(case(1))], Hanging(), RunOptions(output_dir=tmp_path))
+        with pytest.raises(TimeoutError):
+            await asyncio.wait_for(running, 0.05)
+
+    asyncio.run(cancelled())
+
+
+KILLED = """
+import asyncio, os, sys
+from pathlib import Path
+from tests.runtime.test_run_suite import Echo, case, run, suite, Log
+
+class Killer(Log):
+    def case_finished(self, suite, result):
+        if result.id == "s/c5":
+            os.kill(os.getpid(), 9)
+
+run(Path(sys.argv[1]), suite(*map(case, range(9))), observer=Killer())
+"""
+
+
+def test_a_kill_leaves_a_readable_journal(tmp_path: Path) -> None:
+    root = Path(__file__).parents[2]
+    done = subprocess.run(
+        [sys.executable, "-c", KILLED, str(tmp_path)],
+        cwd=root,
+        env={**os.environ, "PYTHONPATH": str(root)},
+        check=False,
+    )
+    assert done.returncode == -9
+    (journal,) = tmp_path.glob("*/journal.jsonl")
+    header, *lines = map(json.loads, journal.read_text().splitlines())
+    assert header["suites"][0]["fileHash"] == "0123456789ab"
+    assert [line["case"] for line in lines] == [0, 1, 2, 3, 4, 5]
+
+
+def test_a_baseline_tells_regressions_and_new_passes(tmp_path: Path) -> None:
+    before = run(tmp_path, suite(case(1), case(2, "b"), case(3), case(4)))
+    now = suite(case(1, "b"), case(2), case(3), case(5))
+    for name in ("latest", before.run_id, str(before.folder), str(before.suites[0].path)):
+        finished = run(tmp_path, now, baseline=name)
+        result = read(finished.suites[0])
+        assert (result.regressions, result.new_passes) == (("s/c1",), ("s/c2",))
+        assert result.baseline_run_id == before.run_id
+        assert (finished.summary.regressions, finished.summary.new_passes) == (1, 1)
+        for path in finished.folder.iterdir():
+            path.unlink()  # so that `latest` stays the run before
+
+
+def test_a_suite_that_the_baseline_lacks_is_a_warning(tmp_path: Path) -> None:
+    before = run(tmp_path, suite(case(1)))
+    result = run(tmp_path, suite(case(1), tier="golden"), baseline="latest").suites[0].result
+    assert result.baseline_run_id is None
+    assert result.warnings == (f"the baseline {before.run_id} has no suite of this tool and tier",)
+
+
+def test_the_latest_of_no_runs_is_a_warning(tmp_path: Path) -> None:
+    finished = run(tmp_path, suite(case(1)), baseline="latest")
+    assert finished.warnings == (f"there is no earlier run in `{tmp_path}` to compare with",)
+
+
+def test_a_registry_tells_staleness_and_the_state_at_run(tmp_path: Path) -> None:
+    registry = ToolRegistry(
+        tools={"get_weather": ToolDefinition(name="get_weather", description="new", version="2.0.0")}
+    )
+    metadata = Metadata(tool_name="get_weather", tier="labeled", description_hash=short_hash("old"))
+    stale = run(tmp_path, suite(case(1), metadata=metadata), registry=registry).suites[0].result
+    assert stale.stale
+    assert len(stale.staleness_warnings) == 1
+    assert (stale.metadata.tool_version, stale.metadata.registry_size) == ("2.0.0", 1)
+    assert stale.metadata.description_hash == short_hash("new")
+    unknown = Metadata(tool_name="other", tier="labeled")
+    other = run(tmp_path, suite(case(1), tool="other", metadata=unknown), registry=registry).suites[0].result
+    assert "not in the registry" in other.warnings[0]
+    assert other.metadata.tool_version is None

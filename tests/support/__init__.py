@@ -1,0 +1,1 @@
+"""What tests of several packages lean on: real servers on the loopback interface."""

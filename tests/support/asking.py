@@ -1,0 +1,59 @@
+"""From an agent and messages to its answers, one session, under a time limit that only a hang can reach."""
+
+from __future__ import annotations
+
+import asyncio
+
+import pytest
+
+from evalc.errors import AgentError
+from evalc.runtime.agents.base import Agent, AgentRequest, AgentResponse
+
+PATIENCE = 10.0
+
+
+def ask(agent: Agent, message: str = "Hello") -> AgentResponse:
+    """The answer to one message."""
+    return ask_all(agent, message)[0]
+
+
+def ask_all(agent: Agent, *messages: str) -> list[AgentResponse]:
+    """The answers to messages that follow one another in a session."""
+
+    async def run() -> list[AgentResponse]:
+        async with asyncio.timeout(PATIENCE), agent.session() as session:
+            return [await session.send(AgentRequest(message=message)) for message in messages]
+
+    return asyncio.run(run())
+
+
+def failure(agent: Agent, message: str = "Hello") -> AgentError:
+    """The error that a message ends in."""
+    with pytest.raises(AgentError) as caught:
+        ask(agent, message)
+    return caught.value
+
+
+def ask_after_timeout(agent: Agent, *, seconds: float = 0.2, message: str = "Hello") -> AgentResponse:
+    """The answer to a message whose first sending ran out of time, in the same session."""
+
+    async def run() -> AgentResponse:
+        async with asyncio.timeout(PATIENCE), agent.session() as session:
+            with pytest.raises(TimeoutError):
+                async with asyncio.timeout(seconds):
+                    await session.send(AgentRequest(message=message))
+            return await session.send(AgentRequest(message=message))
+
+    return asyncio.run(run())
+
+
+def run_out_of_time(agent: Agent, *, seconds: float = 0.2, message: str = "Hello") -> None:
+    """Send a message that is not answered in time."""
+
+    async def run() -> None:
+        async with asyncio.timeout(PATIENCE), agent.session() as session:
+            with pytest.raises(TimeoutError):
+                async with asyncio.timeout(seconds):
+                    await session.send(AgentRequest(message=message))
+
+    asyncio.run(run())
