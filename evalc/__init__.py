@@ -1,3 +1,79 @@
-"""evalc: a compiler and runner for evals of LLM agents."""
+"""evalc: a compiler and runner for evals of LLM agents.
+
+The public names, imported when they are first used (PEP 562), so that the command line starts fast.
+"""
+
+from typing import TYPE_CHECKING
 
 __version__ = "0.1.0"
+
+if TYPE_CHECKING:
+    from evalc.api import Run, check, compile, run, run_async  # noqa: A004
+    from evalc.compiler.compiled import Compilation
+    from evalc.diagnostics.problem import Problem
+    from evalc.errors import (
+        AgentError,
+        AgentProtocolError,
+        AgentTimeout,
+        AgentUnavailable,
+        EvalcError,
+        SourceError,
+        UsageError,
+    )
+    from evalc.runtime.agents.base import AgentResponse, ToolCall
+    from evalc.runtime.agents.scripted import ScriptedAgent
+    from evalc.source import Source
+
+_HOMES = {
+    "AgentError": "evalc.errors",
+    "AgentProtocolError": "evalc.errors",
+    "AgentResponse": "evalc.runtime.agents.base",
+    "AgentTimeout": "evalc.errors",
+    "AgentUnavailable": "evalc.errors",
+    "Compilation": "evalc.compiler.compiled",
+    "EvalcError": "evalc.errors",
+    "Problem": "evalc.diagnostics.problem",
+    "Run": "evalc.api",
+    "ScriptedAgent": "evalc.runtime.agents.scripted",
+    "Source": "evalc.source",
+    "SourceError": "evalc.errors",
+    "ToolCall": "evalc.runtime.agents.base",
+    "UsageError": "evalc.errors",
+    "check": "evalc.api",
+    "compile": "evalc.api",
+    "run": "evalc.api",
+    "run_async": "evalc.api",
+}
+
+__all__ = [
+    "AgentError",
+    "AgentProtocolError",
+    "AgentResponse",
+    "AgentTimeout",
+    "AgentUnavailable",
+    "Compilation",
+    "EvalcError",
+    "Problem",
+    "Run",
+    "ScriptedAgent",
+    "Source",
+    "SourceError",
+    "ToolCall",
+    "UsageError",
+    "check",
+    "compile",
+    "run",
+    "run_async",
+]
+
+
+def __getattr__(name: str) -> object:
+    if name not in _HOMES:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    from importlib import import_module  # noqa: PLC0415 - the point of this function is to import late
+
+    return getattr(import_module(_HOMES[name]), name)
+
+
+def __dir__() -> list[str]:
+    return [*__all__, "__version__"]

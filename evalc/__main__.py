@@ -1,0 +1,6 @@
+"""`python -m evalc`: the command line."""
+
+from evalc.cli.main import main
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,62 @@
+"""From the commands to one command line."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from evalc import __version__
+from evalc.cli.check import check
+from evalc.cli.compile import compile_files
+from evalc.cli.demo_agent import demo_agent
+from evalc.cli.ending import exits
+from evalc.cli.explain import explain
+from evalc.cli.run import run_evals
+
+app = typer.Typer(
+    name="evalc",
+    add_completion=False,
+    no_args_is_help=True,
+    rich_markup_mode=None,
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+
+
+def _print_version(wanted: bool) -> None:
+    if wanted:
+        typer.echo(f"evalc {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def evalc(
+    _version: Annotated[
+        bool, typer.Option("--version", callback=_print_version, is_eager=True, help="Print the version and exit.")
+    ] = False,
+) -> None:
+    """Compile and run evals of LLM agents.
+
+    \b
+    Check eval files, run them against the built-in agent, look up a problem:
+      evalc check evals/
+      evalc run evals/ --agent demo
+      evalc explain EV203
+
+    \b
+    Exit codes:
+      0    all is well
+      1    a case failed
+      2    the eval files or the command have errors; nothing was run
+      3    the agent broke during the run
+      70   evalc or the machine broke
+      130  interrupted
+    """
+
+
+app.command()(exits(check))
+app.command("compile")(exits(compile_files))
+app.command("run")(exits(run_evals))
+app.command()(exits(explain))
+app.command("demo-agent")(exits(demo_agent))

@@ -1,0 +1,78 @@
+"""`evalc compile`: from eval files to the JSON that any runner of the contract reads."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from evalc.cli.ending import ExitCode
+from evalc.cli.flags import Config, Prompts, Strict, sound_settings_from, standard_input
+from evalc.cli.printing import print_problems, shown_path
+from evalc.errors import UsageError
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from evalc.compiler.compiled import CompiledSuite
+
+
+def compile_files(
+    files: Annotated[list[str], typer.Argument(metavar="FILE", help="Files, folders or globs; - is standard input.")],
+    output: Annotated[
+        str | None,
+        typer.Option("--output", "-o", metavar="DIR", help="Where to write; - prints. Default: evals/build."),
+    ] = None,
+    source_map: Annotated[
+        bool, typer.Option("--source-map", help="Also write NAME.json.map: where each part stands in the source.")
+    ] = False,
+    prompts: Prompts = None,
+    strict: Strict = False,
+    config: Config = None,
+) -> int:
+    """Compile eval files to JSON, one file for each tool and tier.
+
+    When a file has errors, nothing is written.
+
+    \b
+    Examples:
+      evalc compile evals/reviews.eval.yaml
+      evalc compile evals/reviews.eval.yaml -o -
+    """
+    if output == "-" and source_map:
+        raise UsageError("`--source-map` writes files: name a folder with `-o`")
+    from evalc import api  # noqa: PLC0415 - for start-up: `--help` compiles nothing
+
+    settings = sound_settings_from(config, prompts=prompts, strict=strict)
+    compilation = api.compile_paths(files, settings=settings, stdin=standard_input(files))
+    print_problems(compilation.problems, sys.stderr)
+    if compilation.has_errors:
+        return ExitCode.USAGE
+    if output == "-":
+        _print(compilation.suites)
+    else:
+        folder = settings.build_folder if output is None else Path.cwd() / output
+        _write(compilation.suites, folder, with_maps=source_map)
+    return ExitCode.OK
+
+
+def _print(suites: Sequence[CompiledSuite]) -> None:
+    """One suite as it would stand in its file; several a line each, so that a reader can tell them apart."""
+    out = sys.stdout.buffer
+    out.writelines(suites[0].encode() if len(suites) == 1 else (suite.encode_line() for suite in suites))
+
+
+def _write(suites: Sequence[CompiledSuite], folder: Path, *, with_maps: bool) -> None:
+    from evalc.atomic import write_atomic  # noqa: PLC0415 - for start-up
+
+    if folder.exists() and not folder.is_dir():
+        raise UsageError(f"`{shown_path(folder)}` is not a folder")
+    folder.mkdir(parents=True, exist_ok=True)
+    for suite in suites:
+        file = folder / suite.file_name
+        write_atomic(file, suite.encode())
+        sys.stdout.write(f"wrote {shown_path(file)}\n")
+        if with_maps:
+            write_atomic(folder / f"{suite.file_name}.map", suite.source_map())

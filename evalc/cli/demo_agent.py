@@ -1,0 +1,37 @@
+"""`evalc demo-agent`: from a port to an agent that answers there, to try evals on."""
+
+from __future__ import annotations
+
+import sys
+from typing import Annotated
+
+import typer
+
+from evalc.cli.ending import ExitCode
+
+
+def demo_agent(
+    host: Annotated[str, typer.Option(help="The address to listen on.")] = "127.0.0.1",
+    port: Annotated[int, typer.Option(min=0, max=65535, help="The port; 0 takes a free one.")] = 3000,
+) -> int:
+    """Serve the demo agent over HTTP until interrupted.
+
+    It answers about the weather and reviews Python code, always in the same way.
+
+    \b
+    Example:
+      evalc demo-agent --port 3000
+      evalc run evals/ --agent http://127.0.0.1:3000/chat
+    """
+    from evalc.runtime.agents.demo.server import run_forever  # noqa: PLC0415 - for start-up
+
+    try:
+        run_forever(host, port, ready=_announce)
+    except KeyboardInterrupt:
+        sys.stderr.write("\n")
+    return ExitCode.OK
+
+
+def _announce(url: str) -> None:
+    sys.stdout.write(f"the demo agent answers at {url} (Ctrl-C ends it)\n")
+    sys.stdout.flush()

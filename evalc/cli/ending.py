@@ -1,0 +1,83 @@
+"""From what a command returns or raises to the exit code of the process, and to a word about why."""
+
+from __future__ import annotations
+
+import io
+import os
+import sys
+import traceback
+from collections.abc import Callable
+from enum import IntEnum
+from functools import wraps
+from typing import ParamSpec
+
+import typer
+
+from evalc.cli.printing import print_error, print_problems
+from evalc.errors import EvalcError, SourceError, UsageError
+
+P = ParamSpec("P")
+
+
+class ExitCode(IntEnum):
+    """What the exit code of a process says."""
+
+    OK = 0
+    FAILED = 1
+    USAGE = 2
+    AGENT = 3
+    BROKEN = 70
+    INTERRUPTED = 130
+    CLOSED_PIPE = 141
+
+
+def exits(command: Callable[P, int]) -> Callable[P, None]:
+    """The command as the command line calls it: it ends in an exit code, never in a traceback."""
+
+    @wraps(command)
+    def exiting(*args: P.args, **kwargs: P.kwargs) -> None:
+        for stream in (sys.stdout, sys.stderr):
+            # What the encoding of a terminal or pipe lacks is written as an escape, rather than breaking the command.
+            if isinstance(stream, io.TextIOWrapper):
+                stream.reconfigure(errors="backslashreplace")
+        try:
+            code = command(*args, **kwargs)
+            sys.stdout.flush()
+        except BrokenPipeError:
+            _let_go_of_output()
+            code = ExitCode.CLOSED_PIPE
+        except KeyboardInterrupt:
+            print_error("interrupted")
+            code = ExitCode.INTERRUPTED
+        except Exception as error:
+            code = _explained(error)
+        raise typer.Exit(code)
+
+    return exiting
+
+
+def _explained(error: Exception) -> ExitCode:
+    if os.environ.get("EVALC_DEBUG") == "1":
+        traceback.print_exception(error)
+    match error:
+        case SourceError():
+            print_problems(error.problems, sys.stderr)
+            return ExitCode.USAGE
+        case UsageError():
+            print_error(str(error))
+            return ExitCode.USAGE
+        case EvalcError():
+            print_error(str(error))
+            return ExitCode.AGENT
+        case OSError(strerror=str(reason)):
+            print_error(f"`{error.filename}`: {reason}" if error.filename else reason)
+        case _:
+            # Not its message, which may quote anything, secrets included.
+            name = type(error).__name__
+            print_error(f"evalc broke ({name}); please report it, with what EVALC_DEBUG=1 makes this command print")
+    return ExitCode.BROKEN
+
+
+def _let_go_of_output() -> None:
+    """Nobody reads the output any more: let what is still in its buffer go nowhere when the process ends."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

@@ -1,0 +1,38 @@
+"""`evalc explain`: from a code of a problem to what it means and how to cure it."""
+
+from __future__ import annotations
+
+import sys
+from typing import Annotated
+
+import typer
+
+from evalc.cli.ending import ExitCode
+from evalc.errors import UsageError
+
+
+def explain(
+    code: Annotated[
+        str | None,
+        typer.Argument(metavar="[CODE]", help="A code such as EV203; without one, all are listed.", show_default=False),
+    ] = None,
+) -> int:
+    """Explain a problem: why it matters, an example, and its cure.
+
+    \b
+    Example:
+      evalc explain EV203
+    """
+    from evalc.diagnostics import explain as explanations  # noqa: PLC0415 - for start-up: loads the whole catalogue
+    from evalc.diagnostics.catalogue.index import findings as all_findings  # noqa: PLC0415 - likewise
+
+    findings = all_findings()
+    if code is None:
+        for finding in findings.values():
+            sys.stdout.write(f"{finding.code}  {explanations.split_docstring(finding).summary}\n")
+        return ExitCode.OK
+    known = findings.get(code.upper())
+    if known is None:
+        raise UsageError(f"`{code}` is not a code; `evalc explain` lists them all")
+    sys.stdout.write(explanations.explain(known))
+    return ExitCode.OK

@@ -1,0 +1,36 @@
+"""From problems and messages to the standard streams."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, TextIO
+
+from evalc.terminal import Screen, painted, visible
+
+if TYPE_CHECKING:
+    from evalc.diagnostics.problem import Problem
+
+
+def print_error(message: str) -> None:
+    """Say on standard error why the command does not go on."""
+    head = painted("error", "red", on=Screen.of(sys.stderr, os.environ).color)
+    sys.stderr.write(f"{head}: {visible(message)}\n")
+
+
+def print_problems(problems: Sequence[Problem], stream: TextIO) -> None:
+    """Print the problems and how many they are; nothing where there are none."""
+    # Deferred for start-up: most commands find no problem.
+    from evalc.diagnostics.render_text import render_text, summary_line  # noqa: PLC0415
+
+    if problems:
+        screen = Screen.of(stream, os.environ)
+        stream.write(f"{render_text(problems, color=screen.color, width=screen.width)}\n{summary_line(problems)}\n")
+
+
+def shown_path(path: Path) -> str:
+    """The path as the working folder sees it, where it lies below."""
+    here = Path.cwd()
+    return visible(str(path.relative_to(here) if path.is_relative_to(here) else path))

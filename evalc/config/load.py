@@ -1,0 +1,182 @@
+"""From the working folder, a configuration file and flags to settings, and to every problem of the file."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from evalc.config.decode import Language, NotValid, decode
+from evalc.config.keys import KEYS, NEVER_SHOWN, TABLES, Folders, Key, Keys, Refused, described
+from evalc.config.locate import Located, Place, locate
+from evalc.config.settings import Settings
+from evalc.diagnostics.catalogue.config import (
+    ConfigSyntax,
+    DuplicateSetting,
+    SettingType,
+    SnapshotWithoutSource,
+    UnknownSetting,
+)
+from evalc.diagnostics.problem import Diagnostics, Finding, Problem
+from evalc.errors import UsageError
+from evalc.files import read_source
+from evalc.project import find_project
+from evalc.source import Source, Span
+
+_LARGEST = 1_000_000
+
+
+class Override(NamedTuple):
+    """A setting given by a flag or a caller, which wins over the file: its key, its value, and how it was said."""
+
+    key: str
+    value: Any
+    said: str
+
+
+class Loaded(NamedTuple):
+    """Settings, and what is wrong with the file that they came from."""
+
+    settings: Settings
+    problems: tuple[Problem, ...]
+
+
+def load_settings(start: Path, explicit: Path | None = None, overrides: Iterable[Override] = ()) -> Loaded:
+    """The settings that hold in the folder `start`.
+
+    A value with a problem is left out, so its default holds; a caller that must not go on looks at the problems.
+
+    Args:
+        start: the working folder; relative paths among the overrides start from it.
+        explicit: the configuration file to take in place of the nearest one upwards.
+        overrides: what wins over the file.
+
+    Raises:
+        UsageError: when an override has a value that its key does not take.
+    """
+    working = start.absolute()
+    project = find_project(working)
+    file = working / explicit if explicit is not None else project.file
+    problems = Diagnostics()
+    values = _values_of_file(file, working, problems) if file is not None else {}
+    given = dict(_values_of_overrides(overrides, working))
+    values.update(given)
+    if values.pop("snapshot_enabled", None) is False and "snapshot_source" not in given:
+        values.pop("snapshot_source", None)
+    return Loaded(Settings(root=project.root, file=file, given=frozenset(given), **values), tuple(problems))
+
+
+def _values_of_overrides(overrides: Iterable[Override], working: Path) -> Iterator[tuple[str, Any]]:
+    for override in overrides:
+        key = KEYS[override.key]
+        try:
+            yield key.attribute, key.read(override.value, Folders(working, working))
+        except Refused as refused:
+            raise UsageError(refused.finding(f"`{override.said}`").message()) from None
+
+
+def _values_of_file(file: Path, working: Path, problems: Diagnostics) -> dict[str, Any]:
+    """What the file says, by attribute of `Settings`."""
+    language: Language = "JSON" if file.suffix == ".json" else "TOML"
+    prefix: Keys = ("tool", "evalc") if file.name == "pyproject.toml" else ()
+
+    def report(source: Source, span: Span, finding: Finding) -> None:
+        problems.add(_without_secrets(source, locate(source.text, language), shown=frozenset()), span, finding)
+
+    source = read_source(file, report, name=os.path.relpath(file, working), limit=_LARGEST)
+    if source is None or problems.has_errors:
+        return {}
+    try:
+        content = decode(source.text, language)
+    except NotValid as fault:
+        report(source, Span(fault.at, fault.at), ConfigSyntax(language=language, what=fault.what))
+        return {}
+    for table in prefix:
+        content = content.get(table, {}) if isinstance(content, dict) else content
+    located = locate(source.text, language)
+    source = _without_secrets(source, located, shown=frozenset((*prefix, *path) for path in _shown_keys()))
+    return _Reading(source, located, prefix, Folders(file.parent, working), problems).read(content)
+
+
+def _shown_keys() -> Iterator[Keys]:
+    paths: set[Keys] = {(key,) for key in KEYS} | {(table, key) for table, keys in TABLES.items() for key in keys}
+    yield from paths - NEVER_SHOWN
+
+
+def _without_secrets(source: Source, located: Located, *, shown: frozenset[Keys]) -> Source:
+    """The source with every value struck out that does not stand under a key that is shown.
+
+    Problems quote lines of the file, and a header's value, or one under a misspelt key, may be a secret.
+    """
+    text = source.text
+    pieces: list[str] = []
+    at = 0
+    for path, place in sorted(located.places.items(), key=lambda item: item[1].value):
+        start, end = place.value
+        harmless = any(path[:length] in shown for length in range(1, len(path) + 1))
+        if not harmless and at <= start < end and text[start] not in "[{":
+            pieces += [text[at:start], re.sub(r"[^\s\"']", "*", text[start:end])]
+            at = end
+    return Source(source.name, "".join([*pieces, text[at:]]))
+
+
+class _Reading:
+    """The reading of one file's tables; every problem is added at its place."""
+
+    def __init__(self, source: Source, located: Located, prefix: Keys, folders: Folders, problems: Diagnostics) -> None:
+        self._source = source
+        self._places = located.places
+        self._prefix = prefix
+        self._folders = folders
+        self._problems = problems
+        for path, span in located.repeated:
+            problems.add(source, span, DuplicateSetting(name=str(path[-1])))
+
+    def read(self, content: Any) -> dict[str, Any]:
+        """The values of the whole file, by attribute of `Settings`."""
+        values = self._read_table(content, (), KEYS, TABLES)
+        if values.get("snapshot_enabled") is True and "snapshot_source" not in values:
+            self._add(("snapshotEnabled",), SnapshotWithoutSource())
+        return values
+
+    def _read_table(
+        self, table: Any, path: Keys, keys: Mapping[str, Key], tables: Mapping[str, Mapping[str, Key]]
+    ) -> dict[str, Any]:
+        what = f"`{path[-1]}`" if path else "the configuration"
+        if not isinstance(table, dict):
+            self._add(path, SettingType(subject=what, expected="a table", found=described(table)), at_value=True)
+            return {}
+        values: dict[str, Any] = {}
+        for name, value in table.items():
+            if value is None:
+                continue  # JSON's "not set"
+            if name in tables:
+                values.update(self._read_table(value, (*path, name), tables[name], {}))
+            elif name in keys:
+                values.update(self._read_value(keys[name], (*path, name), value))
+            else:
+                self._add((*path, name), UnknownSetting(name=name, what=what, known=(*keys, *tables)))
+        return values
+
+    def _read_value(self, key: Key, path: Keys, value: Any) -> dict[str, Any]:
+        try:
+            return {key.attribute: key.read(value, self._folders)}
+        except Refused as refused:
+            for part in refused.parts:
+                self._add_refusal((*path, *part.within), part)
+            return {}
+
+    def _add_refusal(self, path: Keys, refused: Refused) -> None:
+        name = next(part for part in reversed(path) if isinstance(part, str))
+        subject = f"an item of `{name}`" if isinstance(path[-1], int) else f"`{name}`"
+        self._add(path, refused.finding(subject), at_value=True)
+
+    def _add(self, path: Keys, finding: Finding, *, at_value: bool = False) -> None:
+        """Add a finding at a key or its value, or at the nearest table around it that has a place."""
+        full = (*self._prefix, *path)
+        around = (full[:length] for length in range(len(full), 0, -1))
+        start = Span(0, 0)
+        place = next((self._places[path] for path in around if path in self._places), Place(start, start))
+        self._problems.add(self._source, place.value if at_value else place.key, finding)

@@ -1,0 +1,82 @@
+"""`evalc check`."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+from tests.cli.conftest import SUITE, Invoke
+
+BROKEN = SUITE.replace('contains "Paris"', 'containz "Paris"')
+
+
+def test_all_good(invoke: Invoke) -> None:
+    outcome = invoke("check")
+    assert (outcome.code, outcome.out, outcome.err) == (0, "all good: 1 file\n", "")
+
+
+def test_problems_are_printed_on_standard_output(invoke: Invoke, project: Path) -> None:
+    (project / "evals" / "weather.eval.yaml").write_text(BROKEN)
+    outcome = invoke("check", "evals")
+    assert outcome.code == 2
+    assert outcome.err == ""
+    assert outcome.out.startswith("error[EV203]: `containz` is not a check\n --> evals/weather.eval.yaml:9:11\n")
+    assert outcome.out.endswith("\n\n1 error in 1 file\n")
+    assert invoke("check", "evals", "--exit-zero").code == 0
+
+
+def test_json(invoke: Invoke, project: Path) -> None:
+    assert json.loads(invoke("check", "--format", "json").out) == []
+    (project / "evals" / "weather.eval.yaml").write_text(BROKEN)
+    outcome = invoke("check", "--format", "json")
+    assert outcome.code == 2
+    (problem,) = json.loads(outcome.out)
+    assert (problem["code"], problem["line"], problem["column"]) == ("EV203", 9, 11)
+
+
+def test_standard_input(invoke: Invoke) -> None:
+    outcome = invoke("check", "-", stdin=BROKEN)
+    assert outcome.code == 2
+    assert "--> <stdin>:9:11\n" in outcome.out
+    assert invoke("check", "-", stdin="\ufeff" + SUITE).code == 0
+
+
+def test_standard_input_that_is_not_utf8(invoke: Invoke) -> None:
+    outcome = invoke("check", "-", stdin=b"suite: \xff")
+    assert (outcome.code, outcome.err) == (2, "error: standard input is not UTF-8: byte 8 is 0xFF\n")
+
+
+def test_a_path_that_is_not_there(invoke: Invoke) -> None:
+    outcome = invoke("check", "nope.yaml")
+    assert outcome.code == 2
+    assert "error[EV600]: there is no file `nope.yaml`" in outcome.out
+
+
+def test_warnings_pass_unless_strict(invoke: Invoke, project: Path) -> None:
+    text = SUITE.replace("- tools called [get_weather]", "- length >= 0 chars")
+    (project / "evals" / "weather.eval.yaml").write_text(text)
+    lenient = invoke("check")
+    assert lenient.code == 0
+    assert lenient.out.startswith("warning[EV5")
+    strict = invoke("check", "--strict")
+    assert strict.code == 2
+    assert strict.out.startswith("error[EV5")
+
+
+def test_strictness_and_paths_may_be_configured(invoke: Invoke, project: Path) -> None:
+    text = SUITE.replace("- tools called [get_weather]", "- length >= 0 chars")
+    (project / "evals" / "weather.eval.yaml").write_text(text)
+    (project / "evalc.toml").write_text('strict = true\npaths = ["evals/weather.eval.yaml"]\n')
+    assert invoke("check").code == 2
+    (project / "other.toml").write_text("")
+    assert invoke("check", "--config", "other.toml").code == 0
+
+
+def test_problems_of_the_configuration_are_found_with_those_of_the_evals(invoke: Invoke, project: Path) -> None:
+    (project / "evals" / "weather.eval.yaml").write_text(BROKEN)
+    (project / "evalc.toml").write_text("concurency = 1\n")
+    outcome = invoke("check")
+    assert outcome.code == 2
+    assert "error[EV621]" in outcome.out
+    assert "error[EV203]" in outcome.out
+    assert outcome.out.endswith("\n2 errors in 2 files\n")

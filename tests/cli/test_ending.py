@@ -1,0 +1,88 @@
+"""What a command returns or raises, as an exit code and a word about why."""
+
+from __future__ import annotations
+
+import errno
+
+import pytest
+import typer
+
+from evalc.cli.ending import exits
+from evalc.diagnostics.catalogue.config import ConfigSyntax
+from evalc.diagnostics.problem import Problem
+from evalc.errors import AgentUnavailable, SourceError, UsageError
+from evalc.source import Source, Span
+
+PROBLEM = Problem(
+    source=Source("evalc.toml", "a b\n"),
+    span=Span(2, 3),
+    finding=ConfigSyntax(language="TOML", what="expected '='"),
+    severity="error",
+)
+
+
+def code_of(error: BaseException | None = None, returned: int = 0) -> int:
+    def command() -> int:
+        if error is not None:
+            raise error
+        return returned
+
+    with pytest.raises(typer.Exit) as caught:
+        exits(command)()
+    return caught.value.exit_code
+
+
+@pytest.mark.parametrize("code", [0, 1, 2, 3])
+def test_what_a_command_returns_is_the_exit_code(code: int, capsys: pytest.CaptureFixture[str]) -> None:
+    assert code_of(returned=code) == code
+    assert capsys.readouterr() == ("", "")
+
+
+@pytest.mark.parametrize(
+    ("error", "code", "message"),
+    [
+        (UsageError("no agent is named"), 2, "error: no agent is named\n"),
+        (UsageError("`\x1b[2J` is odd"), 2, "error: `\\x1b[2J` is odd\n"),
+        (AgentUnavailable("no connection"), 3, "error: no connection\n"),
+        (KeyboardInterrupt(), 130, "error: interrupted\n"),
+        (OSError(errno.ENOSPC, "No space left on device", "r.json"), 70, "error: `r.json`: No space left on device\n"),
+        (OSError(errno.EIO, "Input/output error"), 70, "error: Input/output error\n"),
+    ],
+)
+def test_errors_are_sentences(
+    error: BaseException, code: int, message: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert code_of(error) == code
+    assert capsys.readouterr() == ("", message)
+
+
+def test_problems_of_sources_are_rendered(capsys: pytest.CaptureFixture[str]) -> None:
+    assert code_of(SourceError([PROBLEM])) == 2
+    assert capsys.readouterr().err == (
+        "error[EV620]: this is not valid TOML: expected '='\n"
+        " --> evalc.toml:1:3\n"
+        "  |\n"
+        "1 | a b\n"
+        "  |   ^\n"
+        "\n"
+        "1 error in 1 file\n"
+    )
+
+
+@pytest.mark.parametrize("error", [ZeroDivisionError("a secret"), RecursionError(), OSError("no number")])
+def test_a_fault_of_ours_is_one_line_that_quotes_nothing(
+    error: Exception, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("EVALC_DEBUG", raising=False)
+    assert code_of(error) == 70
+    shown = capsys.readouterr().err
+    assert shown == (
+        f"error: evalc broke ({type(error).__name__}); "
+        "please report it, with what EVALC_DEBUG=1 makes this command print\n"
+    )
+
+
+def test_the_traceback_is_shown_on_request(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("EVALC_DEBUG", "1")
+    assert code_of(ZeroDivisionError("why")) == 70
+    assert "ZeroDivisionError: why" in capsys.readouterr().err

@@ -1,0 +1,26 @@
+"""`evalc explain`."""
+
+from __future__ import annotations
+
+from evalc.diagnostics.catalogue.index import findings
+from evalc.diagnostics.catalogue.names import UnknownCheck
+from evalc.diagnostics.explain import explain
+from tests.cli.conftest import Invoke
+
+
+def test_a_code_is_explained_in_either_case(invoke: Invoke) -> None:
+    for code in ("EV203", "ev203"):
+        outcome = invoke("explain", code)
+        assert (outcome.code, outcome.out) == (0, explain(UnknownCheck))
+
+
+def test_without_a_code_all_are_listed(invoke: Invoke) -> None:
+    outcome = invoke("explain")
+    assert outcome.code == 0
+    assert [line[:5] for line in outcome.out.splitlines()] == list(findings())
+    assert "EV203  A check that does not exist.\n" in outcome.out
+
+
+def test_an_unknown_code(invoke: Invoke) -> None:
+    outcome = invoke("explain", "EV000")
+    assert (outcome.code, outcome.err) == (2, "error: `EV000` is not a code; `evalc explain` lists them all\n")

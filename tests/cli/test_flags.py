@@ -1,0 +1,48 @@
+"""Flags in front of the configuration, and the paths that a command looks at."""
+
+from __future__ import annotations
+
+import inspect
+from pathlib import Path
+
+import pytest
+
+from evalc.cli.flags import SETTING_OF_FLAG, paths_to_look_at, settings_from, sound_settings_from
+from evalc.cli.run import run_evals
+from evalc.config import Settings
+from evalc.config.keys import KEYS
+from evalc.errors import SourceError, UsageError
+
+
+def test_every_flag_stands_for_a_setting_and_is_a_flag_of_run() -> None:
+    assert set(SETTING_OF_FLAG.values()) <= set(KEYS)
+    flags = {f"--{name.replace('_', '-')}" for name in inspect.signature(run_evals).parameters}
+    assert set(SETTING_OF_FLAG) <= flags
+
+
+def test_flags_win_where_they_are_given(project: Path) -> None:
+    (project / "evalc.toml").write_text('concurrency = 2\nstrict = true\nagentEndpoint = "demo"\n')
+    settings, problems = settings_from(None, concurrency=4, agent=None, strict=False, all_assertions=True)
+    assert problems == ()
+    assert (settings.concurrency, settings.agent_endpoint) == (4, "demo")
+    assert (settings.strict, settings.all_assertions) == (True, True)
+
+
+def test_a_flag_with_a_wrong_value_is_named(project: Path) -> None:
+    with pytest.raises(UsageError, match="`--timeout-ms` must be above 0"):
+        settings_from(None, timeout_ms=0.0)
+
+
+def test_sound_settings_are_those_of_a_configuration_without_problems(project: Path) -> None:
+    (project / "evalc.toml").write_text("concurrency = 0\n")
+    with pytest.raises(SourceError, match="EV623"):
+        sound_settings_from(None)
+    (project / "other.toml").write_text("concurrency = 3\n")
+    assert sound_settings_from("other.toml").concurrency == 3
+
+
+def test_paths_are_the_given_else_the_configured_else_the_working_folder() -> None:
+    configured = Settings(root=Path(), paths=("a",))
+    assert paths_to_look_at(["b"], configured) == ["b"]
+    assert paths_to_look_at([], configured) == ("a",)
+    assert paths_to_look_at((), Settings(root=Path())) == (".",)

@@ -1,0 +1,105 @@
+"""The entry point, as a process."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import evalc
+
+
+def run(*arguments: str, **environ: str) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "-m", "evalc", *arguments]
+    return subprocess.run(command, capture_output=True, text=True, env={**os.environ, **environ}, check=False)
+
+
+def modules_after(*arguments: str) -> set[str]:
+    """What has been imported once the command line has ended."""
+    code = (
+        "import sys, atexit\n"
+        "atexit.register(lambda: sys.stderr.write(' '.join(sys.modules)))\n"
+        f"sys.argv = ['evalc', *{list(arguments)!r}]\n"
+        "from evalc.cli.main import main\n"
+        "main()\n"
+    )
+    return set(subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stderr.split())
+
+
+def test_version() -> None:
+    result = run("--version")
+    assert (result.returncode, result.stdout, result.stderr) == (0, f"evalc {evalc.__version__}\n", "")
+
+
+def test_the_version_is_answered_before_anything_is_imported() -> None:
+    ours = {name for name in modules_after("--version") if name.startswith("evalc")}
+    assert ours == {"evalc", "evalc.cli", "evalc.cli.main"}
+    assert not {"typer", "msgspec", "pathlib"} & modules_after("--version")
+
+
+def test_the_version_with_something_else() -> None:
+    assert run("--version", "check").stdout == f"evalc {evalc.__version__}\n"
+
+
+def test_help_imports_no_library_of_the_work() -> None:
+    imported = modules_after("run", "--help")
+    assert "typer" in imported
+    assert not {"rich", "yaml", "lark", "httpx", "msgspec", "evalc.api", "evalc.config"} & imported
+
+
+def test_check_imports_nothing_of_a_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / ".git").mkdir()
+    assert not {"rich", "httpx", "evalc.runtime.run_suite"} & modules_after("check")
+
+
+def test_without_arguments_the_help_is_shown() -> None:
+    result = run()
+    assert result.returncode == 2
+    assert "Usage: " in result.stdout + result.stderr
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (("chekc",), "No such command 'chekc'"),
+        (("run", "--agnet", "demo"), "No such option: --agnet"),
+        (("run", "--concurrency", "many"), "'many' is not a valid int"),
+        (("check", "--format", "xml"), "'xml' is not one of"),
+    ],
+)
+def test_a_usage_error_of_the_command_line_exits_with_2(arguments: tuple[str, ...], message: str) -> None:
+    result = run(*arguments)
+    assert result.returncode == 2
+    assert message in result.stderr
+    assert "Traceback" not in result.stderr
+
+
+@pytest.mark.parametrize("command", ["check", "compile", "run", "explain", "demo-agent"])
+def test_every_command_has_help_with_an_example(command: str) -> None:
+    result = run(command, "--help")
+    assert result.returncode == 0
+    assert "\n  Example" in result.stdout
+    assert f"\n    evalc {command}" in result.stdout
+    assert max(map(len, result.stdout.split("\n"))) <= 90
+
+
+def test_a_closed_pipe_ends_quietly() -> None:
+    command = [sys.executable, "-m", "evalc", "explain"]
+    reader, writer = os.pipe()
+    os.close(reader)
+    with subprocess.Popen(command, stdout=writer, stderr=subprocess.PIPE, text=True) as process:
+        os.close(writer)
+        _, errors = process.communicate()
+    assert (process.returncode, errors) == (141, "")
+
+
+def test_an_encoding_that_lacks_a_character_breaks_nothing() -> None:
+    result = run("explain", "EV201", PYTHONIOENCODING="ascii")
+    assert result.returncode == 0
+    assert run("explain", "ü", PYTHONIOENCODING="ascii").stderr == (
+        "error: `\\xfc` is not a code; `evalc explain` lists them all\n"
+    )

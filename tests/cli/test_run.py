@@ -1,0 +1,131 @@
+"""`evalc run`, against the demo agent."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+
+import pytest
+
+from evalc import api
+from tests.cli.conftest import SUITE, Invoke
+
+FAILING = SUITE.replace('"Paris" for', '"Lima" for')
+
+
+def test_the_report_and_where_the_results_are(invoke: Invoke, project: Path) -> None:
+    outcome = invoke("run", "--agent", "demo")
+    assert outcome.code == 0
+    assert outcome.err == "running weather (labeled): 1 case\n"
+    lines = [re.sub(r"\d+ms", "0ms", line) for line in outcome.out.splitlines()]
+    (folder,) = (project / "evals" / "results").iterdir()
+    assert lines == [
+        "═══ weather — labeled evals " + "═" * 39,
+        "  ✓ weather/paris  paris  0ms",
+        "─" * 67,
+        "  1/1 passed | 0 failed | 0 skipped assertions | 0ms total",
+        "  clarity  1     ████████████████████  1.00 over 1 of 1 cases",
+        "  score          ████████████████████  1.00",
+        "",
+        f"run {folder.name} | 1 suite | 1/1 passed | 0 failed | 0 skipped assertions | 0ms total",
+        "  score 1.00",
+        f"  results in evals/results/{folder.name}",
+    ]
+    assert json.loads((folder / "weather.labeled.json").read_text())["summary"]["passed"] == 1
+
+
+def test_a_failed_case_names_its_line(invoke: Invoke, project: Path) -> None:
+    (project / "evals" / "weather.eval.yaml").write_text(FAILING)
+    outcome = invoke("run", "evals", "--agent", "demo")
+    assert outcome.code == 1
+    assert "  ✗ weather/paris" in outcome.out
+    assert "\n      at evals/weather.eval.yaml:9:11\n" in outcome.out
+
+
+def test_json_and_a_file_of_it(invoke: Invoke, project: Path) -> None:
+    outcome = invoke("run", "--agent", "demo", "--json", "--output", "report.json")
+    report = json.loads(outcome.out)
+    assert report["suites"][0]["cases"][0]["id"] == "weather/paris"
+    assert json.loads((project / "report.json").read_text()) == report
+
+
+def test_paths_may_be_given_as_eval(invoke: Invoke, project: Path) -> None:
+    (project / "other.eval.yaml").write_text(SUITE.replace("suite: weather", "suite: other"))
+    report = json.loads(invoke("run", "--eval", "other.eval.yaml", "--agent", "demo", "--json").out)
+    assert [suite["toolName"] for suite in report["suites"]] == ["other"]
+    both = json.loads(invoke("run", "evals", "--eval", "other.eval.yaml", "--agent", "demo", "--json").out)
+    assert {suite["toolName"] for suite in both["suites"]} == {"weather", "other"}
+
+
+def test_regressions_since_a_baseline(invoke: Invoke, project: Path) -> None:
+    invoke("run", "--agent", "demo")
+    (project / "evals" / "weather.eval.yaml").write_text(FAILING)
+    outcome = invoke("run", "--agent", "demo", "--baseline", "latest")
+    assert outcome.code == 1
+    assert re.search(r"\n  REGRESSIONS \(1\) since \S+\n    ✗ weather/paris\n", outcome.out)
+
+
+def test_results_go_where_they_should(invoke: Invoke, project: Path) -> None:
+    assert invoke("run", "--agent", "demo", "--output-dir", "elsewhere").code == 0
+    assert len(list((project / "elsewhere").iterdir())) == 1
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ((), "error: no agent is named: use --agent, "),
+        (("--agent", "nope"), "error: `nope` names no kind of agent"),
+        (("--agent", "demo", "--concurrency", "0"), "error: `--concurrency` must be between 1 and 10000\n"),
+        (("--agent", "demo", "--timeout-ms", "0"), "error: `--timeout-ms` must be above 0\n"),
+        (("--agent", "demo", "--prompt-id", "nope"), "error: there is no suite of the prompt `nope` in"),
+        (("--agent", "demo", "--baseline", "nope"), "error: "),
+        (("--agent", "demo", "--seed-manifest", "nope.json"), "error: "),
+    ],
+)
+def test_what_cannot_be_done_is_an_error_of_usage(invoke: Invoke, arguments: tuple[str, ...], message: str) -> None:
+    outcome = invoke("run", *arguments)
+    assert (outcome.code, outcome.out) == (2, "")
+    assert outcome.err.startswith(message)
+    assert outcome.err.count("\n") == 1
+
+
+def test_errors_of_the_evals_end_the_run_before_it_begins(invoke: Invoke, project: Path) -> None:
+    (project / "evals" / "weather.eval.yaml").write_text(SUITE.replace("contains", "containz"))
+    outcome = invoke("run", "--agent", "demo")
+    assert (outcome.code, outcome.out) == (2, "")
+    assert outcome.err.startswith("error[EV203]")
+    assert not (project / "evals" / "results").exists()
+
+
+def test_warnings_of_the_evals_are_told_apart_from_the_report(invoke: Invoke, project: Path) -> None:
+    text = SUITE.replace("- tools called [get_weather]", "- length >= 0 chars")
+    (project / "evals" / "weather.eval.yaml").write_text(text)
+    outcome = invoke("run", "--agent", "demo")
+    assert outcome.code == 0
+    assert "warning[EV5" in outcome.err
+    assert "warning[" not in outcome.out
+
+
+def test_a_broken_agent_exits_with_3(invoke: Invoke, project: Path) -> None:
+    (project / "evalc.toml").write_text("agent.retries = 0\n")
+    outcome = invoke("run", "--agent", "http://127.0.0.1:1/chat")
+    assert outcome.code == 3
+    assert "  ! weather/paris" in outcome.out
+
+
+def test_an_interrupted_run_says_where_its_work_is(invoke: Invoke, monkeypatch: pytest.MonkeyPatch) -> None:
+    def interrupted(*_: object, **__: object) -> api.Run:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(api, "run_paths", interrupted)
+    outcome = invoke("run", "--agent", "demo")
+    assert (outcome.code, outcome.err) == (130, "error: interrupted; what was finished is in evals/results\n")
+
+
+def test_secrets_in_headers_are_needed_only_by_a_run(invoke: Invoke, project: Path) -> None:
+    (project / "evalc.toml").write_text('agentEndpoint = "http://127.0.0.1:1/"\nagent.headers.X = "${NOT_SET_HERE}"\n')
+    assert invoke("check").code == 0
+    outcome = invoke("run")
+    assert outcome.code == 2
+    assert outcome.err == "error: the environment variable `NOT_SET_HERE`, which the header `X` needs, is not set\n"

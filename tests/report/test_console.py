@@ -1,0 +1,199 @@
+"""The console summary: the contract's form, the scores, and nothing that a terminal would obey."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import msgspec
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from evalc.model.result import AssertionResult, CriterionSummary, SuiteResult
+from evalc.model.suite import Place
+from evalc.report.console import run_lines, suite_lines
+from evalc.terminal import Screen, cells
+from tests.report.results import case, suite, totals
+
+
+def shown(result: SuiteResult, screen: Screen | None = None) -> str:
+    return "\n".join(suite_lines(result, screen or Screen()))
+
+
+def test_the_contracts_example() -> None:
+    result = suite(
+        case("gs-get-weather-001", "trigger phrase — direct weather question", 1250),
+        case("gs-get-weather-002", "trigger phrase — asking about temperature", 1100),
+        case("gs-get-weather-003", "trigger phrase — general conditions", 1300),
+        case("gs-get-weather-004", "rephrased — casual wording", 980),
+        case(
+            "gs-get-weather-005",
+            "no raw JSON leak",
+            2100,
+            status="failed",
+            error='responseNotContains: found "fetchedAt" in response',
+        ),
+        case("gs-get-weather-006", "disambiguation — current not forecast", 1200),
+        staleness_warnings=("Description hash mismatch (generated: abc123, current: def456)",),
+    )
+    assert shown(result) == (
+        """\
+═══ get_weather — golden evals ════════════════════════════════════
+  ✓ gs-get-weather-001  trigger phrase — direct weather question   1250ms
+  ✓ gs-get-weather-002  trigger phrase — asking about temperature  1100ms
+  ✓ gs-get-weather-003  trigger phrase — general conditions        1300ms
+  ✓ gs-get-weather-004  rephrased — casual wording                  980ms
+  ✗ gs-get-weather-005  no raw JSON leak                           2100ms
+    → responseNotContains: found "fetchedAt" in response
+  ✓ gs-get-weather-006  disambiguation — current not forecast      1200ms
+───────────────────────────────────────────────────────────────────
+  5/6 passed | 1 failed | 0 skipped assertions | 7930ms total
+  ⚠ Description hash mismatch (generated: abc123, current: def456)"""
+    )
+
+
+def test_every_status_has_its_mark_and_its_reason() -> None:
+    place = Place(file="reviews.eval.yaml", line=14, column=9)
+    at_check = Place(file="reviews.eval.yaml", line=17, column=11)
+    broken = AssertionResult(at="/expect/minLength", outcome="failed", message="minLength: 3 is less", place=at_check)
+    other = AssertionResult(at="/expect/jsonValid", outcome="error", message="jsonValid: no JSON")
+    result = suite(
+        case("a", status="failed", error="minLength: 3 is less", assertions=(broken, other), place=place),
+        case("b", status="error", error="the agent broke", place=place),
+        case("c", status="unverified", skipped_tokens=("{{snapshot:x}}", "{{seed:y}}")),
+        case("d", status="failed", error="timeout"),
+    )
+    assert shown(result).split("\n")[1:] == [
+        "  ✗ a  says so  100ms",
+        "    → minLength: 3 is less",
+        "      at reviews.eval.yaml:17:11",
+        "    → jsonValid: no JSON",
+        "  ! b  says so  100ms",
+        "    → the agent broke",
+        "      at reviews.eval.yaml:14:9",
+        "  ? c  says so  100ms",
+        "    → nothing was checked, no value for {{snapshot:x}}, {{seed:y}}",
+        "  ✗ d  says so  100ms",
+        "    → timeout",
+        "─" * 67,
+        "  1/4 passed (1 unverified) | 3 failed (1 error) | 0 skipped assertions | 400ms total",
+    ]
+
+
+def test_of_many_reasons_the_first_five_are_shown() -> None:
+    broken = tuple(AssertionResult(at=f"/{n}", outcome="failed", message=f"m{n}") for n in range(9))
+    lines = shown(suite(case("a", status="failed", error="m0", assertions=broken))).split("\n")[2:-2]
+    assert lines == [f"    → m{n}" for n in range(5)] + ["    → and 4 more"]
+
+
+def test_scores() -> None:
+    criteria = (
+        CriterionSummary(name="completeness", weight=0.3, score=0.81, cases=47, of=50),
+        CriterionSummary(name="clarity", weight=2, score=None, cases=0, of=50),
+        CriterionSummary(name="天気", weight=1, score=1.0, cases=50, of=50),
+    )
+    result = suite(case("a", status="error", error="e"), score=0.996, scored_weight=0.394, criteria=criteria)
+    assert shown(result).split("\n")[-4:] == [
+        "  completeness  0.3   ████████████████░░░░  0.81 over 47 of 50 cases, 1 error",
+        "  clarity       2     ░░░░░░░░░░░░░░░░░░░░  unscored",
+        "  天気          1     ████████████████████  1.00 over 50 of 50 cases, 1 error",
+        "  score               ███████████████████░  0.99 over 0.39 of the weight",
+    ]
+
+
+def test_regressions_and_new_passes_stand_out() -> None:
+    result = suite(case("a", status="failed", error="e"), case("b"), regressions=("a",), new_passes=("b",))
+    assert shown(result).split("\n")[-4:] == [
+        "  REGRESSIONS (1) since run-0",
+        "    ✗ a",
+        "  NEW PASSES (1) since run-0",
+        "    ✓ b",
+    ]
+    assert "\x1b[1;31m  REGRESSIONS (1) since run-0\x1b[0m" in shown(result, Screen(color=True))
+
+
+def test_warnings_of_both_kinds() -> None:
+    result = suite(case("a"), staleness_warnings=("old",), warnings=("odd",))
+    assert shown(result).split("\n")[-2:] == ["  ⚠ old", "  ⚠ odd"]
+
+
+def test_a_suite_without_cases() -> None:
+    assert shown(suite()).split("\n")[1:] == ["─" * 67, "  0/0 passed | 0 failed | 0 skipped assertions | 0ms total"]
+
+
+def test_in_ascii() -> None:
+    criteria = (CriterionSummary(name="c", weight=1, score=0.5, cases=1, of=1),)
+    result = suite(
+        case("a"), case("b", status="failed", error="e"), score=0.5, criteria=criteria, staleness_warnings=("old",)
+    )
+    text = shown(result, Screen(unicode=False))
+    assert text.isascii()
+    assert text.split("\n") == [
+        "=== get_weather - golden evals " + "=" * 36,
+        "  + a  says so  100ms",
+        "  x b  says so  100ms",
+        "    -> e",
+        "-" * 67,
+        "  1/2 passed | 1 failed | 0 skipped assertions | 200ms total",
+        "  c      1     ##########..........  0.50 over 1 of 1 cases",
+        "  score        ##########..........  0.50",
+        "  ! old",
+    ]
+
+
+def test_on_a_narrow_terminal_the_description_gives_way() -> None:
+    lines = shown(suite(case("gs-get-weather-001", "a long description of it", 1250)), Screen(width=40)).split("\n")
+    assert lines[0] == "═══ get_weather — golden evals ═════════"
+    assert lines[1] == "  ✓ gs-get-weath…  a long descr…  1250ms"
+    assert cells(lines[1]) == 40
+
+
+@given(st.lists(st.tuples(st.text(), st.text(), st.text()), max_size=4), st.integers(40, 100))
+def test_hostile_texts_are_harmless_and_rows_fit(texts: list[tuple[str, str, str]], width: int) -> None:
+    result = suite(*(case(a, b, status="failed", error=c) for a, b, c in texts), tool="\x1b[2J", tier="\r\n")
+    lines = list(suite_lines(result, Screen(width=width)))
+    assert not set("".join(lines)) & set("\x1b\r\n\t\x07\x9b\u202e\u2028")
+    assert all(cells(line) <= width for line in lines if line.startswith("  ✗"))
+    durations = {cells(line) for line in lines if line.startswith("  ✗")}
+    assert len(durations) <= 1
+
+
+def test_colours() -> None:
+    lines = shown(suite(case("a"), case("b", status="failed", error="e")), Screen(color=True)).split("\n")
+    assert lines[1] == "  \x1b[32m✓\x1b[0m a  says so  100ms"
+    assert lines[2] == "  \x1b[1;31m✗\x1b[0m b  says so  100ms"
+    assert lines[3] == "\x1b[1;31m    → e\x1b[0m"
+
+
+def test_a_long_message_is_cut() -> None:
+    line = shown(suite(case("a", status="failed", error="x" * 1_000_000))).split("\n")[2]
+    assert line == "    → " + "x" * 399 + "…"
+
+
+def test_cases_may_be_read_one_at_a_time() -> None:
+    whole = suite(*(case(f"{n:04}") for n in range(700)))
+    without = msgspec.structs.replace(whole, cases=())
+    assert list(suite_lines(without, Screen(), cases=iter(whole.cases))) == list(suite_lines(whole, Screen()))
+
+
+def test_the_end_of_a_run() -> None:
+    lines = run_lines("run-1", Path("evals/results/run-1"), totals(), Screen())
+    assert list(lines) == [
+        "run run-1 | 1 suite | 5/6 passed | 1 failed | 0 skipped assertions | 7930ms total",
+        "  results in evals/results/run-1",
+    ]
+
+
+@pytest.mark.parametrize(("unicode", "mark", "warning"), [(True, "✗", "⚠"), (False, "x", "!")])
+def test_the_end_of_a_run_with_everything(unicode: bool, mark: str, warning: str) -> None:
+    summary = totals(suites=2, regressions=2, score=0.5)
+    screen = Screen(unicode=unicode)
+    lines = run_lines("r", Path("d"), summary, screen, gates=("a (golden): too low",), warnings=("odd",))
+    assert list(lines) == [
+        "run r | 2 suites | 5/6 passed | 1 failed | 0 skipped assertions | 7930ms total",
+        "  score 0.50",
+        "  2 regressions",
+        f"  {mark} a (golden): too low",
+        f"  {warning} odd",
+        "  results in d",
+    ]
