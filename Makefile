@@ -1,0 +1,45 @@
+# The commands of the project. `make demo` and `make test` need Python 3.11 or later and nothing else.
+
+PYTHON ?= python3
+VENV   := .venv
+BIN    := $(VENV)/bin
+READY  := $(VENV)/.ready
+
+.DEFAULT_GOAL := help
+.PHONY: help demo test check format picture tables clean
+
+help: ## Show the commands
+	@grep -hE '^[a-z]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
+
+demo: $(READY) ## Compile the example suites and run them over HTTP against the demo agent
+	@$(BIN)/python scripts/demo.py
+
+test: $(READY) check ## Everything that CI runs: format, lint, types, import contracts, tests
+	$(BIN)/python -m pytest -n auto
+
+check: $(READY) ## Format, lint, types and import contracts, without the tests
+	$(BIN)/ruff format --check .
+	$(BIN)/ruff check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+
+format: $(READY) ## Put the code into its form
+	$(BIN)/ruff check --fix-only --quiet .
+	$(BIN)/ruff format .
+
+picture: $(READY) ## Draw the terminal picture of the README anew
+	$(BIN)/python scripts/terminal_picture.py
+
+tables: $(READY) ## Build the saved tables of the grammars anew
+	$(BIN)/python -m evalc.grammar.build_tables
+
+clean: ## Remove what the other commands made
+	rm -rf $(VENV) .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache dist evals/build evals/results
+
+$(READY): pyproject.toml
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { \
+		echo "evalc needs Python 3.11 or later; name one with: make PYTHON=python3.12 $(MAKECMDGOALS)" >&2; exit 1; }
+	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --upgrade 'pip>=25.1'
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable . --group dev
+	@touch $(READY)
