@@ -3,9 +3,9 @@
 The public names, imported when they are first used (PEP 562), so that the command line starts fast.
 """
 
-from typing import TYPE_CHECKING
-
 __version__ = "0.1.0"
+
+TYPE_CHECKING = False  # as in typing, whose import would take as long as the rest of `evalc --version`
 
 if TYPE_CHECKING:
     from evalc.api import Run, check, compile, run, run_async  # noqa: A004

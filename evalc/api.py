@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import os
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -105,6 +104,8 @@ def run(
     ...     [(case.id, case.status) for suite in run.suites for case in suite.cases]
     [('greeting/hi', 'passed')]
     """
+    import asyncio  # noqa: PLC0415 - for start-up: `check` and `compile` need no event loop
+
     return asyncio.run(
         run_async(
             subject,
@@ -238,6 +239,8 @@ def run_paths(
         UsageError: what was asked for cannot be done; nothing was run.
     """
     subjects = [Source("<stdin>", stdin or "") if path == "-" else path for path in paths]
+    import asyncio  # noqa: PLC0415 - for start-up, as in `run`
+
     return asyncio.run(_run(subjects, settings, prompt_id=prompt_id, observer=observer, agent=None))
 
 

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import os
+import signal
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -100,7 +103,8 @@ def run_evals(  # noqa: PLR0913, PLR0917 - one parameter a flag
 
     looked_at = paths_to_look_at((*(paths or ()), *(evals or ())), settings)
     try:
-        with Progress(sys.stderr, Screen.of(sys.stderr, os.environ), drawn=sys.stderr.isatty()) as progress:
+        screen = Screen.of(sys.stderr, os.environ)
+        with _termination_as_interrupt(), Progress(sys.stderr, screen, drawn=sys.stderr.isatty()) as progress:
             finished = api.run_paths(
                 looked_at,
                 settings=settings,
@@ -114,6 +118,16 @@ def run_evals(  # noqa: PLR0913, PLR0917 - one parameter a flag
     print_problems(finished.problems, sys.stderr)
     _report(finished, as_json=json, file=Path(output) if output is not None else None)
     return finished.exit_code
+
+
+@contextmanager
+def _termination_as_interrupt() -> Iterator[None]:
+    """Let a request to terminate end the run as Ctrl-C does: in order, and with a word about finished work."""
+    previous = signal.signal(signal.SIGTERM, lambda *_: signal.raise_signal(signal.SIGINT))
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, previous)
 
 
 def _report(run: Run, *, as_json: bool, file: Path | None) -> None:

@@ -83,7 +83,7 @@ def _milliseconds(value: Any, _: Folders) -> float:
 
 
 def _path(value: Any, folders: Folders) -> Path:
-    text = _text(value, folders)
+    text = _text(str(value) if isinstance(value, Path) else value, folders)
     if "\0" in text:
         raise Refused("a path, which has no NUL character")
     return folders.base / text
@@ -159,8 +159,8 @@ def _header(name: str, value: Any) -> tuple[str, str]:
 
 def described(value: Any) -> str:
     """The type of a value in words; never the value, which may be a secret."""
-    if isinstance(value, bool):
-        return "true" if value else "false"
+    if value is None or isinstance(value, bool):
+        return {None: "null", True: "true", False: "false"}[value]
     names = {str: "a text", int: "a number", float: "a number with a fraction", list: "a list", dict: "a table"}
     return names.get(type(value), "a date or time")
 

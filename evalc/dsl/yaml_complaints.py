@@ -16,6 +16,7 @@ from evalc.diagnostics.catalogue.syntax_yaml import (
     BadBlockHeader,
     BadEscape,
     BadIndentation,
+    BracketInItem,
     ForbiddenTag,
     MissingColon,
     MissingComma,
@@ -59,6 +60,8 @@ _Explained = tuple[Span, Finding]
 _ESCAPE: Final = re.compile(r"\\(?:x.{0,2}|u.{0,4}|U.{0,8}|.)?", re.DOTALL)
 _KEY: Final = re.compile(r"\s*(?:- +)*(?:[^\s'\"#\[\]{}][^'\"#\[\]{}]*?|'[^'\r\n]*'|\"[^\"\r\n]*\"):[ \t]+")
 _DASHES: Final = re.compile(r"\s*(?:- +)*")
+_BRACKET: Final = re.compile(r"[\[\]\r\n]")
+_ITEM_REST: Final = re.compile(r"[^,\]\r\n]*")
 
 
 def explained(complaint: Complaint, context: Context) -> _Explained:
@@ -143,7 +146,25 @@ def _bracket(complaint: Complaint, context: Context) -> _Explained | None:
         return _one(complaint.at), StrayBracket(bracket=behind, opening=text[opening : opening + 1])
     if complaint.at >= len(text.rstrip()) or not same_line:
         return _one(opening), UnclosedBracket(bracket=text[opening : opening + 1], closing=closing)
+    if behind == "[" and (item := _item_with_brackets(text, opening, complaint.at)) is not None:
+        return item, BracketInItem(quoted=quoted_line(text[item.start : item.end]))
     return _one(complaint.at), MissingComma(closing=closing)
+
+
+def _item_with_brackets(text: str, opening: int, at: int) -> Span | None:
+    """The item of `[tools called [a], ...]` whose inner list YAML cannot read."""
+    before = max(text.rfind(",", opening, at), opening) + 1
+    depth = 0
+    for match in _BRACKET.finditer(text, at):
+        depth += {"[": 1, "]": -1}.get(match[0], 0)
+        if match[0] in "\r\n":
+            return None
+        if depth == 0:
+            rest = _ITEM_REST.match(text, match.end())
+            end = match.end() if rest is None else rest.end()
+            start = before + len(text[before:at]) - len(text[before:at].lstrip())
+            return Span(start, start + len(text[start:end].rstrip())) if start < at else None
+    return None
 
 
 def _simple_key(complaint: Complaint, context: Context) -> _Explained | None:

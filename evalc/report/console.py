@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 from msgspec import UNSET
 
-from evalc.model.result import CaseResult, CriterionSummary, RunSummary, Status, SuiteResult, Summary
+from evalc.model.result import AssertionResult, CaseResult, CriterionSummary, RunSummary, Status, SuiteResult, Summary
 from evalc.model.suite import Place
 from evalc.terminal import Color, Screen, cells, padded, painted, shortened, visible
 
@@ -150,16 +150,24 @@ def _reasons(case: CaseResult, symbols: _Symbols, screen: Screen) -> Iterator[st
 
 
 def _messages(case: CaseResult) -> Iterator[tuple[str, Place | None]]:
+    """The case's error, placed where its assertion was authored; then every other assertion that did not hold."""
     broken = [assertion for assertion in case.assertions if assertion.outcome in ("failed", "error")]
     case_place = None if case.place is UNSET else case.place
     if case.status == "unverified":
         yield f"nothing was checked, no value for {', '.join(case.details.skipped_tokens) or 'its tokens'}", case_place
     elif case.error is not UNSET:
-        first = next((assertion.place for assertion in broken if assertion.message == case.error), None)
-        yield case.error, first or case_place
+        # The error is the message of one of them, after the name of its field or check.
+        told = [assertion for assertion in broken if case.error.endswith(f": {assertion.message}")][:1]
+        yield case.error, next((assertion.place for assertion in told), None) or case_place
+        broken = [assertion for assertion in broken if assertion not in told]
     for assertion in broken:
-        if assertion.message is not None and assertion.message != case.error:
-            yield assertion.message, assertion.place
+        yield _named(assertion), assertion.place
+
+
+def _named(assertion: AssertionResult) -> str:
+    """The assertion's message after the name of its field (`maxTokens` of `/expect/maxTokens`)."""
+    field = assertion.at.removeprefix("/expect/").lstrip("/").partition("/")[0]
+    return str(assertion.message) if field == "checks" else f"{field}: {assertion.message}"
 
 
 def _totals(summary: Summary | RunSummary) -> str:

@@ -138,14 +138,14 @@ def _pretty(encoded: bytes) -> bytes:
 def file_names(suites: Sequence[Suite]) -> list[str]:
     """`<tool>.<tier>.json` for each suite; tools whose names come to the same slug are told apart by a hash."""
     slugs = [_slug(suite.tool_name) for suite in suites]
-    plain = [f"{slug}.{suite.tier}.json" for slug, suite in zip(slugs, suites, strict=True)]
+    plain = [f"{slug}.{_slug(suite.tier)}.json" for slug, suite in zip(slugs, suites, strict=True)]
     taken = Counter(name.casefold() for name in plain)
     return [
-        name if taken[name.casefold()] == 1 else f"{slug}-{short_hash(suite.tool_name)}.{suite.tier}.json"
+        name if taken[name.casefold()] == 1 else f"{slug}-{short_hash(suite.tool_name)}.{_slug(suite.tier)}.json"
         for name, slug, suite in zip(plain, slugs, suites, strict=True)
     ]
 
 
-def _slug(tool_name: str) -> str:
-    slug = re.sub(r"[^A-Za-z0-9]+", "-", tool_name).strip("-")[:_LONGEST_SLUG]
-    return slug or f"tool-{short_hash(tool_name)}"
+def _slug(name: str) -> str:
+    slug = re.sub(r"[^A-Za-z0-9]+", "-", name).strip("-")[:_LONGEST_SLUG]
+    return slug or f"tool-{short_hash(name)}"

@@ -11,7 +11,7 @@ from typing import Any, Final, NamedTuple, final
 import msgspec
 
 from evalc.errors import AgentError, AgentProtocolError, AgentTimeout
-from evalc.model.assertions import Assertion, assertions
+from evalc.model.assertions import assertions
 from evalc.model.case import Case
 from evalc.model.result import AssertionResult, CaseDetails, CaseResult, Status
 from evalc.model.suite import LocatedCase, Place
@@ -68,6 +68,18 @@ class _Checked(NamedTuple):
 
 async def run_case(located: LocatedCase, session: Session, options: CaseOptions) -> CaseRun:
     """Run one case. Whatever the agent or a check does, there is a result; only cancellation passes."""
+    try:
+        return await _run(located, session, options)
+    except Exception as error:  # an answer in which something else stands than its type says
+        return agent_broke(located, error)
+
+
+def agent_broke(located: LocatedCase, error: BaseException) -> CaseRun:
+    """The result of a case whose agent could not even be opened, or gave nothing that can be looked at."""
+    return _without_response(located, _Answer(0.0, None, "error", _agent_error(error)))
+
+
+async def _run(located: LocatedCase, session: Session, options: CaseOptions) -> CaseRun:
     case = located.case
     answer = await _ask(case, session, options.timeout_ms)
     if answer.response is None:
@@ -84,11 +96,6 @@ async def run_case(located: LocatedCase, session: Session, options: CaseOptions)
     )
     checked = await _check(case, evidence, run_all=options.all_assertions or bool(case.criteria))
     return _judged(located, answer, checked)
-
-
-def agent_broke(located: LocatedCase, error: BaseException) -> CaseRun:
-    """The result of a case whose agent could not even be opened."""
-    return _without_response(located, _Answer(0.0, None, "error", _agent_error(error)))
 
 
 async def _ask(case: Case, session: Session, timeout_ms: float) -> _Answer:
@@ -123,14 +130,18 @@ async def _ask(case: Case, session: Session, timeout_ms: float) -> _Answer:
     return _Answer(duration_ms, response, status, error)
 
 
-def _usable(response: AgentResponse) -> AgentResponse:
+def _usable(response: object) -> AgentResponse:
     """The response, known to have a text; an agent in Python may return anything."""
+    if not isinstance(response, AgentResponse):
+        raise AgentProtocolError(f"the answer is no AgentResponse but of type `{type(response).__name__}`")
     text: object = response.response
-    if isinstance(text, str):
-        return response
     if text is None:
         return msgspec.structs.replace(response, response="")
-    raise AgentProtocolError(f"the response is no text but of type `{type(text).__name__}`")
+    if not isinstance(text, str):
+        raise AgentProtocolError(f"the response is no text but of type `{type(text).__name__}`")
+    if type(text) is not str:
+        return msgspec.structs.replace(response, response=str.__str__(text))
+    return response
 
 
 def _agent_error(error: BaseException) -> str:
@@ -153,7 +164,10 @@ async def _check(case: Case, evidence: Evidence, *, run_all: bool) -> _Checked:
     error: str | None = None
     failure: str | None = None
     for assertion in assertions(case.expect):
-        verdict = await _evaluate(assertion, evidence)
+        try:
+            verdict = await evaluate(assertion.check, evidence)
+        except Exception as broke:  # a check that breaks must not take the case with it
+            verdict = broken(f"the check broke: {type(broke).__name__}: {_said(broke)}")
         verdicts[assertion.at] = verdict
         if verdict.outcome == "error":
             error = error or f"{assertion.field}: {verdict.message}"
@@ -166,13 +180,6 @@ async def _check(case: Case, evidence: Evidence, *, run_all: bool) -> _Checked:
         if verdict.outcome == "failed":
             failure = f"expected: {verdict.message}"
     return _Checked(verdicts, error, failure)
-
-
-async def _evaluate(assertion: Assertion, evidence: Evidence) -> Verdict:
-    try:
-        return await evaluate(assertion.check, evidence)
-    except Exception as error:  # a check that breaks must not take the case with it
-        return broken(f"the check broke: {type(error).__name__}: {_said(error)}")
 
 
 def _judged(located: LocatedCase, answer: _Answer, checked: _Checked) -> CaseRun:
@@ -212,8 +219,8 @@ def _result(
     score: CaseScore,
 ) -> CaseRun:
     case, places = located
-    outcomes = [verdict.outcome for verdict in verdicts.values()]
-    skipped = outcomes.count("skipped")
+    reached = tuple(_assertion_results(verdicts, places))
+    skipped = sum([assertion.outcome == "skipped" for assertion in reached])
     usage = answer.response.usage if answer.response else None
     place = places.get("")
     result = CaseResult(
@@ -222,29 +229,29 @@ def _result(
         passed=status in ("passed", "unverified"),
         status=status,
         duration_ms=answer.duration_ms,
-        assertions_run=len(outcomes) - skipped - outcomes.count("not_applicable"),
+        assertions_run=len(reached) - skipped,
         assertions_skipped=skipped,
         score=score.score,
         criteria=score.criteria,
         error=msgspec.UNSET if error is None else error,
         details=_details(answer.response, verdicts),
-        assertions=tuple(_assertion_results(verdicts, places)),
+        assertions=reached,
         place=msgspec.UNSET if place is None else place,
     )
-    notes = tuple(note for verdict in verdicts.values() for note in verdict.notes)
+    notes = tuple([note for verdict in verdicts.values() for note in verdict.notes])
     return CaseRun(result, notes, usage.cost_usd if usage else None)
 
 
 def _details(response: AgentResponse | None, verdicts: Mapping[str, Verdict]) -> CaseDetails:
     if response is None:
         return CaseDetails()
-    tokens = (token for verdict in verdicts.values() for token in verdict.skipped_tokens)
+    tokens = [token for verdict in verdicts.values() for token in verdict.skipped_tokens]
     return CaseDetails(
-        tools_called=tuple(call.name for call in response.tool_calls),
+        tools_called=tuple([call.name for call in response.tool_calls]),
         response_length=len(response.response),
         skipped_tokens=tuple(dict.fromkeys(tokens)),
         response=response.response,
-        tool_calls=tuple(map(_tool_call, response.tool_calls)),
+        tool_calls=tuple([_tool_call(call) for call in response.tool_calls]),
         usage=_usage(response.usage) or msgspec.UNSET,
     )
 

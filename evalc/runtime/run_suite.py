@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-import hashlib
+import json
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from contextlib import AsyncExitStack
@@ -12,9 +12,8 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Final, NamedTuple, NoReturn, Protocol, final
 
-import msgspec
-
 from evalc.errors import AgentUnavailable, UsageError
+from evalc.model.codec import short_hash
 from evalc.model.result import CaseResult, SuiteResult
 from evalc.model.suite import LocatedCase, Suite
 from evalc.runtime.agents.base import Agent, Session
@@ -88,7 +87,7 @@ async def run_suites(
         asyncio.CancelledError: the run was interrupted; the journal keeps the finished cases.
     """
     _refuse_what_cannot_run(suites, options)
-    baseline = find_baseline(options.baseline, options.output_dir) if options.baseline else None
+    baseline = find_baseline(options.baseline, options.output_dir, file_names(suites)) if options.baseline else None
     run = _Run(suites, agent, options, observer, baseline)
     try:
         await run.run_cases()
@@ -165,7 +164,7 @@ class _Run:
         suites = tuple(map(self._finish_suite, range(len(self._suites)), self._suites, names))
         summary = summarize_run([suite.result for suite in suites])
         if self._options.baseline == LATEST and self._baseline is None:
-            self._warnings.append(f"there is no earlier run in `{self._options.output_dir}` to compare with")
+            self._warnings.append(f"there is no earlier run of these suites in `{self._options.output_dir}` to compare with")
         return FinishedRun(
             run_id=self._options.run_id,
             folder=self._folder,
@@ -208,6 +207,10 @@ class _Run:
             if not limit.expired():
                 raise
             raise AgentUnavailable(f"it was not ready within {timeout_ms:.15g} ms") from error
+        except asyncio.CancelledError as error:
+            if (task := asyncio.current_task()) is None or task.cancelling():
+                raise
+            raise AgentUnavailable("it was cancelled from inside") from error
 
     def _keep(self, job: _Job, run: CaseRun) -> None:
         result = self.journal.append(job.suite, job.case, run)
@@ -226,7 +229,8 @@ class _Run:
     def _finish_suite(self, number: int, suite: Suite, name: str) -> FinishedSuite:
         metadata, path = suite.metadata, self._folder / name
         past = self._baseline.of(suite.tool_name, suite.tier) if self._baseline else None
-        totals = sum_up(self.journal.entries(number), metadata.criteria if metadata else None, past)
+        passed_before = past.passed if past is not None else None
+        totals = sum_up(self.journal.entries(number), metadata.criteria if metadata else None, passed_before)
         staleness = check_staleness(metadata, self._options.registry)
         result = SuiteResult(
             run_id=self._options.run_id,
@@ -238,14 +242,14 @@ class _Run:
             staleness_warnings=staleness.warnings,
             cases=(),
             summary=totals.summary,
-            baseline_run_id=self._baseline.run_id if self._baseline and past is not None else None,
+            baseline_run_id=past.run_id if past is not None else None,
             regressions=totals.regressions,
             new_passes=totals.new_passes,
             stale=staleness.stale,
             warnings=totals.warnings + self._warnings_of(suite),
         )
-        result, json = redacted(result, encoded(result), self._options.redactor)
-        write_result(path, json, self.journal.entries(number))
+        result, written = redacted(result, encoded(result), self._options.redactor)
+        write_result(path, written, self.journal.entries(number))
         gate = below(totals.summary.score, metadata.threshold if metadata else None)
         finished = FinishedSuite(path=path, result=result, gate=gate, _journal=self.journal, _index=number)
         if self._observer:
@@ -258,7 +262,7 @@ class _Run:
         if registry is not None and suite.metadata is not None and suite.tool_name not in registry:
             warnings.append(f"tool `{suite.tool_name}` is not in the registry, so its description was not compared")
         if baseline is not None and baseline.of(suite.tool_name, suite.tier) is None:
-            warnings.append(f"the baseline {baseline.run_id} has no suite of this tool and tier")
+            warnings.append(f"the baseline `{baseline.name}` has no suite of this tool and tier")
         return tuple(warnings)
 
     def _header(self) -> Header:
@@ -303,7 +307,7 @@ def _make_folder(output_dir: Path, run_id: str) -> Path:
 
 def _hash(data: object) -> str | None:
     """What tells one seed from another; None where there is none."""
-    return None if data is None else hashlib.sha256(msgspec.json.encode(data)).hexdigest()[:12]
+    return None if data is None else short_hash(json.dumps(data, default=repr))
 
 
 def _raise_first(errors: BaseExceptionGroup[BaseException]) -> NoReturn:

@@ -9,7 +9,13 @@ import msgspec
 
 Record = TypeVar("Record", bound=msgspec.Struct)
 
-_encoder: Final = msgspec.json.Encoder(enc_hook=repr)
+
+def _foreign(value: object) -> str:
+    """The text of what JSON has no form for; the subclasses of `str` are texts."""
+    return str.__str__(value) if isinstance(value, str) else repr(value)
+
+
+_encoder: Final = msgspec.json.Encoder(enc_hook=_foreign)
 
 
 class Redactor(Protocol):
@@ -35,7 +41,7 @@ def encoded(record: msgspec.Struct) -> bytes:
     try:
         return _encoder.encode(record)
     except Exception:  # what a foreign object raises when it is looked at is not ours to foresee
-        return _encoder.encode(_with_texts(msgspec.to_builtins(record, enc_hook=repr), _well_formed))
+        return _encoder.encode(_with_texts(msgspec.to_builtins(record, enc_hook=_foreign), _well_formed))
 
 
 def redacted(record: Record, json: bytes, redactor: Redactor | None) -> tuple[Record, bytes]:

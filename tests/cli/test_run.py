@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import json
 import re
+import signal
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -121,6 +124,19 @@ def test_an_interrupted_run_says_where_its_work_is(invoke: Invoke, monkeypatch: 
     monkeypatch.setattr(api, "run_paths", interrupted)
     outcome = invoke("run", "--agent", "demo")
     assert (outcome.code, outcome.err) == (130, "error: interrupted; what was finished is in evals/results\n")
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_a_signal_ends_a_hanging_run_in_order(project: Path, number: signal.Signals) -> None:
+    (project / "hanging.py").write_text("import time\ndef answer(message):\n    time.sleep(600)\n")
+    command = [sys.executable, "-m", "evalc", "run", "evals", "--agent", "python:hanging:answer"]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
+        assert process.stderr is not None
+        assert process.stderr.readline() == "running weather (labeled): 1 case\n"
+        process.send_signal(number)
+        out, errors = process.communicate(timeout=60)
+    assert (process.returncode, out) == (130, "")
+    assert errors == "error: interrupted; what was finished is in evals/results\n"
 
 
 def test_secrets_in_headers_are_needed_only_by_a_run(invoke: Invoke, project: Path) -> None:

@@ -263,6 +263,17 @@ def test_overrides_win_and_start_from_the_working_folder(folder: Path) -> None:
     assert loaded.snapshot_source == "https://host/snapshot"
 
 
+def test_a_caller_may_give_a_path(folder: Path) -> None:
+    overrides = [Override("outputDir", Path("out"), "output_dir")]
+    assert load_settings(folder, overrides=overrides).settings.results_folder == folder / "out"
+
+
+def test_null_is_unset_and_no_item(folder: Path) -> None:
+    assert problems_of(folder, '{"concurrency": null, "agent": null, "paths": [null]}', "evalc.config.json") == [
+        "evalc.config.json:1:48: error[EV622]: an item of `paths` must be a text, not null"
+    ]
+
+
 def test_a_configured_snapshot_can_be_switched_off(folder: Path) -> None:
     (folder / "evalc.toml").write_text('snapshotSource = "s.json"\nsnapshotEnabled = false\n')
     assert load_settings(folder).settings.snapshot_source is None

@@ -459,7 +459,7 @@ def ruamel_reads(text: str) -> object:
 @given(_DATA, st.booleans())
 def test_ruamel_reads_what_ruamel_wrote_as_we_do(data: object, flow: bool) -> None:
     text = dumped_by_ruamel(data, flow)
-    assume(not (flow and re.search(r"[\[{ ]:", text)))  # libyaml takes each such colon for the end of a key
+    assume(not (flow and re.search(r"[\[{ ][:?]", text)))  # libyaml takes each such mark for that of a key
     documents, found = read(text)
     assert found == []
     node = documents[0] if documents else None

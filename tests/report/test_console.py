@@ -55,10 +55,11 @@ def test_the_contracts_example() -> None:
 def test_every_status_has_its_mark_and_its_reason() -> None:
     place = Place(file="reviews.eval.yaml", line=14, column=9)
     at_check = Place(file="reviews.eval.yaml", line=17, column=11)
-    broken = AssertionResult(at="/expect/minLength", outcome="failed", message="minLength: 3 is less", place=at_check)
-    other = AssertionResult(at="/expect/jsonValid", outcome="error", message="jsonValid: no JSON")
+    broken = AssertionResult(at="/expect/minLength", outcome="failed", message="3 is less", place=at_check)
+    other = AssertionResult(at="/expect/jsonValid", outcome="error", message="no JSON")
+    own = AssertionResult(at="/expect/checks/0", outcome="failed", message="it does not start with 'Dear'")
     result = suite(
-        case("a", status="failed", error="minLength: 3 is less", assertions=(broken, other), place=place),
+        case("a", status="failed", error="minLength: 3 is less", assertions=(broken, other, own), place=place),
         case("b", status="error", error="the agent broke", place=place),
         case("c", status="unverified", skipped_tokens=("{{snapshot:x}}", "{{seed:y}}")),
         case("d", status="failed", error="timeout"),
@@ -68,6 +69,7 @@ def test_every_status_has_its_mark_and_its_reason() -> None:
         "    → minLength: 3 is less",
         "      at reviews.eval.yaml:17:11",
         "    → jsonValid: no JSON",
+        "    → it does not start with 'Dear'",
         "  ! b  says so  100ms",
         "    → the agent broke",
         "      at reviews.eval.yaml:14:9",
@@ -80,10 +82,20 @@ def test_every_status_has_its_mark_and_its_reason() -> None:
     ]
 
 
+def test_an_error_is_told_before_a_failure_that_came_first() -> None:
+    failed = AssertionResult(at="/expected", outcome="failed", message="half of it is missing")
+    broken = AssertionResult(at="/expect/responseMatches/0", outcome="error", message="no answer in time")
+    result = suite(case("a", status="error", error="responseMatches: no answer in time", assertions=(failed, broken)))
+    assert shown(result).split("\n")[2:4] == [
+        "    → responseMatches: no answer in time",
+        "    → expected: half of it is missing",
+    ]
+
+
 def test_of_many_reasons_the_first_five_are_shown() -> None:
-    broken = tuple(AssertionResult(at=f"/{n}", outcome="failed", message=f"m{n}") for n in range(9))
-    lines = shown(suite(case("a", status="failed", error="m0", assertions=broken))).split("\n")[2:-2]
-    assert lines == [f"    → m{n}" for n in range(5)] + ["    → and 4 more"]
+    broken = tuple(AssertionResult(at=f"/expect/checks/{n}", outcome="failed", message=f"m{n}") for n in range(9))
+    lines = shown(suite(case("a", status="failed", error="regex: m0", assertions=broken))).split("\n")[2:-2]
+    assert lines == ["    → regex: m0", *(f"    → m{n}" for n in range(1, 5)), "    → and 4 more"]
 
 
 def test_scores() -> None:

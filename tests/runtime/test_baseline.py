@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from evalc.errors import UsageError
-from evalc.runtime.baseline import find_baseline
+from evalc.runtime.baseline import PastSuite, find_baseline
 
 
 def result(tool: str = "t", run_id: str | None = "r1", **passed: bool) -> str:
@@ -26,18 +26,31 @@ def save(folder: Path, text: str, name: str = "t.golden.json") -> Path:
 def test_by_run_id_latest_folder_and_file(tmp_path: Path) -> None:
     file = save(tmp_path / "r1", result(a=True, b=False))
     for name in ("r1", "latest", str(tmp_path / "r1"), str(file)):
-        found = find_baseline(name, tmp_path)
+        found = find_baseline(name, tmp_path, ["t.golden.json"])
         assert found is not None
-        assert (found.run_id, found.of("t", "golden")) == ("r1", {"a": True, "b": False})
+        assert found.of("t", "golden") == PastSuite(run_id="r1", passed={"a": True, "b": False})
         assert found.of("t", "labeled") is None
 
 
 def test_a_run_of_several_suites(tmp_path: Path) -> None:
     save(tmp_path / "r1", result("t", a=True))
     save(tmp_path / "r1", result("u", a=False), "u.golden.json")
-    found = find_baseline("r1", tmp_path)
+    found = find_baseline("r1", tmp_path, [])
     assert found is not None
-    assert (found.of("t", "golden"), found.of("u", "golden")) == ({"a": True}, {"a": False})
+    assert found.of("t", "golden") == PastSuite(run_id="r1", passed={"a": True})
+    assert found.of("u", "golden") == PastSuite(run_id="r1", passed={"a": False})
+
+
+def test_the_latest_of_a_suite_is_the_newest_run_that_has_it(tmp_path: Path) -> None:
+    old = "01890000-0000-7000-8000-000000000000"
+    new = "01990000-0000-7000-8000-000000000000"
+    save(tmp_path / old, result("t", run_id=old, a=True))
+    save(tmp_path / new, result("u", run_id=new, a=False), "u.golden.json")
+    found = find_baseline("latest", tmp_path, ["t.golden.json", "u.golden.json", "v.golden.json"])
+    assert found is not None
+    assert found.of("t", "golden") == PastSuite(run_id=old, passed={"a": True})
+    assert found.of("u", "golden") == PastSuite(run_id=new, passed={"a": False})
+    assert found.of("v", "golden") is None
 
 
 def test_the_latest_is_by_the_time_in_the_id_then_by_the_folder_s(tmp_path: Path) -> None:
@@ -48,20 +61,20 @@ def test_the_latest_is_by_the_time_in_the_id_then_by_the_folder_s(tmp_path: Path
     other = save(tmp_path / "from-elsewhere", result(run_id="x")).parent
     os.utime(other, (1, 1))
     (tmp_path / "01a00000-0000-7000-8000-000000000000").mkdir()  # it did not end
-    found = find_baseline("latest", tmp_path)
+    found = find_baseline("latest", tmp_path, ["t.golden.json"])
     assert found is not None
-    assert found.run_id == new
+    assert found.of("t", "golden") == PastSuite(run_id=new, passed={})
 
 
-def test_a_result_without_a_run_id_is_called_by_its_file(tmp_path: Path) -> None:
-    found = find_baseline(str(save(tmp_path / "x", result(run_id=None))), tmp_path)
+def test_a_result_without_a_run_id_is_called_by_its_folder(tmp_path: Path) -> None:
+    found = find_baseline(str(save(tmp_path / "x", result(run_id=None))), tmp_path, [])
     assert found is not None
-    assert found.run_id == "t.golden.json"
+    assert found.of("t", "golden") == PastSuite(run_id="x", passed={})
 
 
 def test_there_may_be_no_latest_run(tmp_path: Path) -> None:
-    assert find_baseline("latest", tmp_path) is None
-    assert find_baseline("latest", tmp_path / "gone") is None
+    assert find_baseline("latest", tmp_path, ["t.golden.json"]) is None
+    assert find_baseline("latest", tmp_path / "gone", ["t.golden.json"]) is None
 
 
 @pytest.mark.parametrize(
@@ -70,11 +83,11 @@ def test_there_may_be_no_latest_run(tmp_path: Path) -> None:
 def test_a_corrupt_file_is_refused(tmp_path: Path, text: str) -> None:
     save(tmp_path / "r1", text)
     with pytest.raises(UsageError, match="is not a suite result"):
-        find_baseline("r1", tmp_path)
+        find_baseline("r1", tmp_path, [])
 
 
-@pytest.mark.parametrize("name", ["gone", "../gone", "/", "r0", ".."])
+@pytest.mark.parametrize("name", ["gone", "../gone", "/", "r0", "..", "x" * 5000, "\0"])
 def test_a_run_that_is_not_there_is_refused(tmp_path: Path, name: str) -> None:
     (tmp_path / "out" / "r0").mkdir(parents=True)
     with pytest.raises(UsageError):
-        find_baseline(name, tmp_path / "out")
+        find_baseline(name, tmp_path / "out", [])

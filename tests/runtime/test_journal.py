@@ -83,6 +83,19 @@ class Careless:
         raise RuntimeError("no")
 
 
+class Kind(str):
+    """A text of another type."""
+
+    __slots__ = ()
+
+
+def test_a_kind_of_text_is_written_as_a_text(tmp_path: Path) -> None:
+    written = journal(tmp_path, 1)
+    written.append(0, 0, CaseRun(result("x", calls=({"params": {"p": Kind("v")}},))))
+    (entry,) = written.entries(0)
+    assert json.loads(bytes(entry.result))["details"]["toolCalls"][0]["params"] == {"p": "v"}
+
+
 def cycle() -> dict[str, Any]:
     params: dict[str, Any] = {}
     params["self"] = params

@@ -99,6 +99,11 @@ def test_the_first_failure_ends_the_case() -> None:
     assert result.assertions_run == 2
 
 
+def test_the_first_error_ends_the_case_too() -> None:
+    result = run(case(Expect(response_matches=("(",), min_length=1, max_length=9)), "a").result
+    assert (result.status, result.assertions_run) == ("error", 1)
+
+
 def test_all_assertions_run_where_they_are_asked_for_or_scored() -> None:
     expect = Expect(response_contains=("a", "b", "c"))
     assert run(case(expect), "c", all_assertions=True).result.assertions_run == 3
@@ -175,7 +180,12 @@ def test_an_answer_after_the_time_is_too_late() -> None:
         (SystemExit(3), "error", "agent: SystemExit: 3"),
         (asyncio.CancelledError(), "error", "agent: it was cancelled from inside"),
         (AgentResponse(response=7), "error", "agent: the response is no text but of type `int`"),  # type: ignore[arg-type]
-        (None, "error", "agent: AttributeError: 'NoneType' object has no attribute 'response'"),
+        (None, "error", "agent: the answer is no AgentResponse but of type `NoneType`"),
+        (
+            AgentResponse(response="a", tool_calls=7),  # type: ignore[arg-type]
+            "error",
+            "agent: TypeError: 'int' object is not iterable",
+        ),
     ],
 )
 def test_an_agent_that_breaks_ends_in_error(answer: Any, status: str, error: str) -> None:
@@ -189,6 +199,16 @@ def test_no_text_is_an_empty_response() -> None:
     answer = AgentResponse(response=None)  # type: ignore[arg-type]
     result = run(case(Expect(response_non_empty=True)), answer).result
     assert result.error == "responseNonEmpty: expected a response but it is empty"
+
+
+def test_a_kind_of_text_is_a_text() -> None:
+    class Markup(str):
+        def __str__(self) -> str:
+            return "escaped"
+
+    result = run(case(Expect(response_contains=("a",))), AgentResponse(response=Markup("a"))).result
+    assert result.status == "passed"
+    assert type(result.details.response) is str
 
 
 def test_cancellation_passes() -> None:

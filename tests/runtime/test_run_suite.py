@@ -229,22 +229,51 @@ def test_a_folder_that_cannot_be_made_is_refused(tmp_path: Path) -> None:
 
 
 class Unopenable(Echo):
-    """An agent whose session opens at the second attempt, and does not close."""
+    """An agent whose first session does not open, and whose second does not close."""
+
+    def __init__(self, *, refusal: BaseException | None) -> None:
+        super().__init__()
+        self._refusal = refusal
 
     @asynccontextmanager
     async def session(self) -> AsyncIterator[Session]:
         self.sessions += 1
         if self.sessions == 1:
-            raise AgentUnavailable("not yet")
+            if self._refusal is None:
+                await asyncio.Event().wait()
+            else:
+                raise self._refusal
         yield self
         raise ValueError("stuck")
 
 
-def test_an_agent_that_cannot_be_opened_or_closed_loses_no_case(tmp_path: Path) -> None:
-    finished = run(tmp_path, suite(case(1), case(2)), agent=Unopenable())
+@pytest.mark.parametrize(
+    ("refusal", "error"),
+    [
+        (AgentUnavailable("not yet"), "agent: not yet"),
+        (ImportError("no module"), "agent: ImportError: no module"),
+        (SystemExit(2), "agent: SystemExit: 2"),
+        (asyncio.CancelledError(), "agent: it was cancelled from inside"),
+        (TimeoutError("slow"), "agent: TimeoutError: slow"),
+        (None, "agent: it was not ready within 20 ms"),
+    ],
+)
+def test_an_agent_that_cannot_be_opened_or_closed_loses_no_case(
+    tmp_path: Path, refusal: BaseException | None, error: str
+) -> None:
+    finished = run(tmp_path, suite(case(1), case(2)), agent=Unopenable(refusal=refusal), timeout_ms=20)
     first, second = finished.suites[0].cases()
-    assert (first.status, first.error, second.status) == ("error", "agent: not yet", "passed")
+    assert (first.status, first.error, second.status) == ("error", error, "passed")
     assert finished.warnings == ("the agent could not be closed: ValueError: stuck",)
+
+
+def test_any_seed_and_snapshot_can_be_recorded(tmp_path: Path) -> None:
+    data = {"half": "\ud800", "big": 10**400, "a": "a"}
+    finished = run(tmp_path, suite(case(1, contains=("{{seed:a}}", "{{snapshot:a}}"))), seed=data, snapshot=data)
+    assert finished.summary.passed == 1
+    header = json.loads((finished.folder / "journal.jsonl").read_text().splitlines()[0])
+    assert header["options"]["snapshot"] == {**data, "half": "\ufffd"}
+    assert len(header["options"]["seedHash"]) == 12
 
 
 class Failing:
@@ -336,14 +365,14 @@ def test_a_baseline_tells_regressions_and_new_passes(tmp_path: Path) -> None:
 
 def test_a_suite_that_the_baseline_lacks_is_a_warning(tmp_path: Path) -> None:
     before = run(tmp_path, suite(case(1)))
-    result = run(tmp_path, suite(case(1), tier="golden"), baseline="latest").suites[0].result
+    result = run(tmp_path, suite(case(1), tier="golden"), baseline=before.run_id).suites[0].result
     assert result.baseline_run_id is None
-    assert result.warnings == (f"the baseline {before.run_id} has no suite of this tool and tier",)
+    assert result.warnings == (f"the baseline `{before.run_id}` has no suite of this tool and tier",)
 
 
 def test_the_latest_of_no_runs_is_a_warning(tmp_path: Path) -> None:
     finished = run(tmp_path, suite(case(1)), baseline="latest")
-    assert finished.warnings == (f"there is no earlier run in `{tmp_path}` to compare with",)
+    assert finished.warnings == (f"there is no earlier run of these suites in `{tmp_path}` to compare with",)
 
 
 def test_a_registry_tells_staleness_and_the_state_at_run(tmp_path: Path) -> None:

@@ -361,6 +361,38 @@ class SuiteCollision(Finding, frozen=True, kw_only=True):
         return "give one of them another `tool:` or `tier:`"
 
 
+class DanglingLink(Finding, frozen=True, kw_only=True):
+    """A criterion of an eval JSON case counts an assertion that the case does not make.
+
+    `at` holds JSON pointers from the case's root to assertions in `expect`. One that leads nowhere would leave the
+    criterion to be scored by less than its author wanted.
+
+    Example:
+        {"metadata": {"toolName": "greet", "tier": "labeled"}, "cases": [
+          {"id": "greet/a", "description": "a", "difficulty": "edge", "input": {"message": "hi"},
+           "expect": {"responseContains": ["x"]},
+           "criteria": [{"name": "tone", "checks": [{"at": ["/expect/responseContains/1"]}]}]}]}
+
+    Cure:
+        {"metadata": {"toolName": "greet", "tier": "labeled"}, "cases": [
+          {"id": "greet/a", "description": "a", "difficulty": "edge", "input": {"message": "hi"},
+           "expect": {"responseContains": ["x"]},
+           "criteria": [{"name": "tone", "checks": [{"at": ["/expect/responseContains/0"]}]}]}]}
+    """
+
+    code: ClassVar[str] = "EV212"
+    pointer: str
+    known: tuple[str, ...]
+
+    def message(self) -> str:
+        return f"`{self.pointer}` is no assertion of this case"
+
+    def help(self) -> str:
+        if not self.known:
+            return "the case asserts nothing that could be pointed at"
+        return f"its assertions are {listed(self.known[:20])}"
+
+
 class AmbiguousPrompt(Finding, frozen=True, kw_only=True):
     """Two prompt files have the id that is looked up."""
 

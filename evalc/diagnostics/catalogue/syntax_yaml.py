@@ -1172,3 +1172,36 @@ def _spaces(count: int) -> str:
 def _spaces_listed(counts: tuple[int, ...]) -> str:
     *first, last = sorted(counts)
     return f"{', '.join(map(str, first))} or {_spaces(last)}" if first else _spaces(last)
+
+
+class BracketInItem(Finding, frozen=True, kw_only=True):
+    """A check that holds a list stands unquoted in a list in brackets.
+
+    To YAML the inner `[` begins a list where none can begin, and the file ends there. Give the check a line of its
+    own (`- tools called [a]`), or put it in quotes.
+
+    Example:
+        suite: greeting
+        eval:
+          test_cases:
+            - name: hello
+              message: Say hello
+              validate: [tools called [greet], non-empty]
+
+    Cure:
+        suite: greeting
+        eval:
+          test_cases:
+            - name: hello
+              message: Say hello
+              validate: ['tools called [greet]', non-empty]
+    """
+
+    code: ClassVar[str] = "EV130"
+    quoted: str
+
+    def message(self) -> str:
+        return "YAML cannot read brackets within an item of a list in brackets"
+
+    def help(self) -> str:
+        return f"quote the item, {self.quoted}, or give it a line of its own"

@@ -272,11 +272,37 @@ class BadSchema(Finding, frozen=True, kw_only=True):
     """
 
     code: ClassVar[str] = "EV310"
-    path: str
+    path: str = ""
     reason: str
 
     def message(self) -> str:
-        return f"the schema `{self.path}` {self.reason}"
+        return f"the schema `{self.path}` {self.reason}" if self.path else f"the schema {self.reason}"
+
+
+class OnlyOneOf(Finding, frozen=True, kw_only=True):
+    """Two keys of which only one can hold, such as `prompt` and `prompt_file`.
+
+    Example:
+        prompt: "Say hello."
+        prompt_id: greeting
+        eval:
+          test_cases: [{name: a, validate: [contains "hello"]}]
+
+    Cure:
+        prompt: "Say hello."
+        eval:
+          test_cases: [{name: a, validate: [contains "hello"]}]
+    """
+
+    code: ClassVar[str] = "EV312"
+    key: str
+    other: str
+
+    def message(self) -> str:
+        return f"`{self.key}` stands beside `{self.other}`, and only one of them can hold"
+
+    def help(self) -> str:
+        return "keep one of them"
 
 
 class LinkInsideGroup(Finding, frozen=True, kw_only=True):

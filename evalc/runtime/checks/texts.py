@@ -12,10 +12,15 @@ from typing import Final
 from evalc.ecma.text import SPACES, trim
 from evalc.ecma.tokens import Unresolved, resolve
 from evalc.model import checks as c
-from evalc.runtime.checks.verdict import PASSED, Evidence, Verdict, failed, skipped, unresolved_notes
+from evalc.runtime.checks.verdict import PASSED, Evidence, Note, Verdict, failed, skipped, unresolved_notes
 from evalc.runtime.checks.wording import listed, quoted, shown
 
 _WORD: Final = re.compile(f"[^{SPACES}]+")
+_EMPTY_GROUP: Final = Verdict(
+    outcome="skipped",
+    message="the group is empty",
+    notes=(Note("a group of alternatives is empty", "skipped"),),
+)
 _LINE_END: Final = re.compile(r"\r\n|\n|\r")
 
 
@@ -50,10 +55,10 @@ def icontains(check: c.IContains, evidence: Evidence) -> Verdict:
 
 
 def contains_any(check: c.ContainsAny, evidence: Evidence) -> Verdict:
-    """Contract, 5. responseContainsAny: unresolved members leave the group."""
+    """Contract, 5. responseContainsAny: unresolved members leave the group, and an empty group is skipped."""
     values, unresolved = resolved_members(check.values, evidence)
-    if not values and unresolved:
-        return skipped(unresolved)
+    if not values:
+        return skipped(unresolved) if unresolved else _EMPTY_GROUP
     if any(value in evidence.response for value in values):
         verdict = PASSED
     else:

@@ -68,6 +68,11 @@ def test_a_skipped_operand_is_left_out(tree: c.Check, other: c.Check) -> None:
     assert with_skip == ("skipped" if without == "not_applicable" else without)
 
 
+def test_of_nothing_any_fails_and_all_holds() -> None:
+    assert outcome(c.AnyOf(checks=())) == "failed"
+    assert outcome(c.AllOf(checks=())) == "passed"
+
+
 def test_messages_name_what_failed(ask: Ask) -> None:
     failed = ask(c.AnyOf(checks=(NO, SKIP, c.Equals(value="x"))), "a")
     assert failed.message == (

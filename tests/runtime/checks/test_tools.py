@@ -46,6 +46,7 @@ def test_no_tools_called_asserts_that_none_was(ask: Ask) -> None:
         ([("a",), ("__none__",)], (), "passed"),
         ([("a",), ("__none__",)], ("a",), "passed"),
         ([("a",)], (), "failed"),
+        ([("a", "__none__")], (), "failed"),
         ([()], (), "passed"),
         ([], (), "failed"),
     ],
