@@ -47,7 +47,8 @@ def compile_files(
 
     settings = sound_settings_from(config, prompts=prompts, strict=strict)
     compilation = api.compile_paths(files, settings=settings, stdin=standard_input(files))
-    print_problems(compilation.problems, sys.stderr)
+    unportable = (problem for suite in compilation.suites if (problem := suite.portability()) is not None)
+    print_problems((*compilation.problems, *unportable), sys.stderr)
     if compilation.has_errors:
         return ExitCode.USAGE
     if output == "-":

@@ -15,7 +15,7 @@ from typing import Final, NamedTuple, final
 from evalc.source import Source, Span
 
 _BREAK = r"(?:\r\n|\r|\n)"
-_PROPERTIES: Final = re.compile(r"(?:[&!][^\s,\[\]{}]*|#[^\r\n]*|\s+)*")
+_PROPERTIES: Final = re.compile(r"(?:[&!][^ \t\r\n,\[\]{}]*|#[^\r\n]*|[ \t\r\n]+)*")
 _BREAKS: Final = re.compile(_BREAK)
 _FOLD: Final = rf"[ \t]*{_BREAK}(?:[ \t]*{_BREAK})*[ \t]*"
 _PLAIN: Final = re.compile(rf"(?P<fold>{_FOLD})|[^ \t\r\n]+|[ \t]+")

@@ -20,6 +20,8 @@ async def capture_snapshot(source: str) -> dict[str, Any]:
     Raises:
         UsageError: it cannot be had, is not JSON or no object.
     """
+    if source.startswith(("python:", "command:")):
+        raise UsageError("a snapshot comes from a file or a URL; snapshots made by code are not there yet")
     if not source.startswith(("http://", "https://")):
         return load_snapshot(Path(source))
     host = checked_url(source).hostname

@@ -74,6 +74,7 @@ def hold_the_law(text: str) -> int:
 
 TABLE = [
     "k: plain text",
+    "k: \xa0",
     "k: plain\n  over  \n  lines\n\n\n  and gaps",
     "k: &a !!str plain",
     "k: &a\n  !!str 'it''s'",

@@ -1,0 +1,88 @@
+"""From the catalogue of findings to `specs/diagnostics.md`: `python scripts/write_diagnostics_page.py`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import groupby
+from pathlib import Path
+from typing import Final
+
+from evalc.diagnostics.catalogue.index import findings
+from evalc.diagnostics.explain import split_docstring
+from evalc.diagnostics.problem import Finding
+
+PAGE: Final = Path(__file__).parents[1] / "specs" / "diagnostics.md"
+
+FAMILIES: Final = {
+    "EV10-12": "YAML and JSON",
+    "EV13": "The one-line forms of checks, rules and criteria",
+    "EV15": "Templates",
+    "EV2": "Names",
+    "EV3": "Values",
+    "EV4": "What the contract and the case model ask",
+    "EV5": "Checks that tell nothing",
+    "EV60-61": "Files and limits",
+    "EV62": "The configuration",
+    "EV64": "Kinds of files",
+}
+"""The families by the first digits of their codes; `EV10-12` takes in EV10, EV11 and EV12."""
+
+HEAD: Final = """\
+<!-- Written by scripts/write_diagnostics_page.py from evalc/diagnostics/catalogue: change those, not this page. -->
+
+# Diagnostics
+
+Everything that evalc can say about a file. `evalc explain CODE` prints an entry of this page in the terminal. An
+error keeps a suite from being compiled and run; a warning does not. `--strict` makes errors of the warnings EV5xx.
+
+A code, once published, keeps its meaning. The words of a message may change.
+"""
+
+
+def page() -> str:
+    """The whole page."""
+    return "\n".join([HEAD, *_index(), *_entries()])
+
+
+def _index() -> Iterator[str]:
+    for family, entries in groupby(findings().values(), _family):
+        yield f"## {family}\n"
+        yield "| code | severity | what it says |\n|---|---|---|"
+        for entry in entries:
+            summary = split_docstring(entry).summary.replace("|", "\\|")
+            yield f"| [{entry.code}](#{entry.code.lower()}) | {entry.severity} | {summary} |"
+        yield ""
+
+
+def _entries() -> Iterator[str]:
+    yield "# Entries\n"
+    for entry in findings().values():
+        parts = split_docstring(entry)
+        yield f"## {entry.code}\n\n{parts.summary}\n"
+        if parts.why:
+            yield f"{parts.why}\n"
+        language = _language(entry, parts.example)
+        if parts.example:
+            yield f"Example:\n\n```{language} wrong\n{parts.example}```\n"
+        if parts.cure:
+            yield f"Cure:\n\n```{language} cure\n{parts.cure}```\n"
+
+
+def _family(entry: type[Finding]) -> str:
+    return next(family for digits, family in FAMILIES.items() if _belongs(entry.code, digits))
+
+
+def _belongs(code: str, digits: str) -> bool:
+    """Whether a code begins with the digits, or with one of their range."""
+    first, _, last = digits.removeprefix("EV").partition("-")
+    return int(first) <= int(code[2 : 2 + len(first)]) <= int(last or first)
+
+
+def _language(entry: type[Finding], example: str) -> str:
+    if example.startswith(("{", "[")):
+        return "json"
+    return "toml" if entry.__module__.endswith(".config") else "yaml"
+
+
+if __name__ == "__main__":
+    PAGE.write_text(page(), encoding="utf-8")

@@ -1,0 +1,46 @@
+"""The suites in `examples/`: clean, run as they say, and the file of mistakes has its mistakes."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+import evalc
+
+ROOT = Path(__file__).parents[1]
+CLEAN = ("examples/code-review", "examples/weather")
+
+
+@pytest.fixture(autouse=True)
+def _in_the_repository(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(ROOT)
+
+
+def test_the_clean_ones_have_no_problems() -> None:
+    compilation = evalc.compile(CLEAN)
+    assert [str(problem) for problem in compilation.problems] == []
+    assert compilation.files == 7
+
+
+def test_the_file_of_mistakes_shows_many_kinds() -> None:
+    codes = {problem.code for problem in evalc.check("examples/mistakes")}
+    assert len(codes) >= 10
+    assert {problem.source.name for problem in evalc.check("examples")} == {"examples/mistakes/support.eval.yaml"}
+
+
+def test_weather_passes(tmp_path: Path) -> None:
+    run = evalc.run("examples/weather", agent="demo", output_dir=tmp_path)
+    assert run.exit_code == 0
+    assert run.summary.skipped_assertions == 0, "the seed manifest was not found"
+    assert run.summary.score == 1
+
+
+def test_code_review_fails_where_it_says_and_scores_as_the_specification_computes(tmp_path: Path) -> None:
+    run = evalc.run("examples/code-review", agent="demo", output_dir=tmp_path)
+    (suite,) = run.suites
+    assert [case.id for case in suite.cases if not case.passed] == ["code-review-v1/sql_injection"]
+    assert [case.score for case in suite.cases] == [1, 1, 1, 1, 1, 0.3]
+    assert suite.summary.score == 0.87
+    worked_example = (ROOT / "specs" / "runner.md").read_text(encoding="utf-8")
+    assert f"**{suite.summary.score}**" in worked_example

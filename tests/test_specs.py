@@ -1,0 +1,171 @@
+"""The pages of `specs/` and the README: their examples compile, their tables name all that the code knows."""
+
+from __future__ import annotations
+
+import importlib.util
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import NamedTuple
+
+import pytest
+
+import evalc
+from evalc.cli.ending import ExitCode
+from evalc.cli.flags import SETTING_OF_FLAG
+from evalc.config import load_settings
+from evalc.config.keys import KEYS as SETTINGS
+from evalc.config.keys import TABLES as SETTING_TABLES
+from evalc.diagnostics.catalogue.index import findings
+from evalc.dsl.build_case import CASE_KEYS
+from evalc.dsl.build_expect import EXPECT_KEYS
+from evalc.dsl.build_prompt import PROMPT_KEYS
+from evalc.dsl.build_rule import CHECK_TYPES, PARAM_OPS
+from evalc.dsl.build_suite import KEYS as SUITE_KEYS
+from evalc.model import case as m
+from evalc.model.checks import Check
+
+ROOT = Path(__file__).parents[1]
+PAGES = (ROOT / "README.md", *sorted((ROOT / "specs").glob("*.md")))
+LINKING = (*PAGES, ROOT / "examples" / "README.md", *(ROOT / f"{name}.md" for name in ("ARCHITECTURE", "CONTRIBUTING")))
+
+
+class Block(NamedTuple):
+    page: str
+    line: int
+    tag: str
+    text: str
+
+
+def blocks() -> Iterator[Block]:
+    """The fenced blocks of all pages."""
+    for page in PAGES:
+        fenced = re.finditer(r"^```([^\n`]+)\n(.*?)^```$", page.read_text(encoding="utf-8"), re.MULTILINE | re.DOTALL)
+        text = page.read_text(encoding="utf-8")
+        for match in fenced:
+            yield Block(page.name, text.count("\n", 0, match.start()) + 1, match[1].strip(), match[2])
+
+
+ALL = tuple(blocks())
+
+
+def tagged(*tags: str) -> list[object]:
+    return [pytest.param(block, id=f"{block.page}:{block.line}") for block in ALL if block.tag in tags]
+
+
+def section(page: str, heading: str) -> str:
+    """The text of a page from a heading to the next one of its level."""
+    text = (ROOT / "specs" / page).read_text(encoding="utf-8")
+    level = heading.partition(" ")[0]
+    return re.split(rf"^{level} ", text.split(f"\n{heading}\n", 1)[1], maxsplit=1, flags=re.MULTILINE)[0]
+
+
+def rows(text: str) -> set[str]:
+    """What stands between backticks in the first two cells of the rows of a text's tables."""
+    cells = (row.split("|")[1:3] for row in text.splitlines() if row.startswith("|"))
+    return {name for pair in cells for cell in pair for name in re.findall(r"`([^`]+)`", cell)}
+
+
+@pytest.mark.parametrize("block", tagged("yaml", "json"))
+def test_a_whole_example_has_no_problems(block: Block) -> None:
+    source = evalc.Source(f"example.{'eval.yaml' if block.tag == 'yaml' else 'json'}", block.text)
+    compilation = evalc.compile(source, prompts=ROOT / "examples")
+    assert [str(problem) for problem in compilation.problems] == []
+    assert compilation.suites
+
+
+@pytest.mark.parametrize("block", tagged("toml"))
+def test_a_configuration_has_no_problems(block: Block, tmp_path: Path) -> None:
+    (tmp_path / "evalc.toml").write_text(block.text, encoding="utf-8")
+    assert [str(problem) for problem in load_settings(tmp_path).problems] == []
+
+
+@pytest.mark.parametrize("block", tagged("python"))
+def test_a_program_runs(block: Block, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    exec(compile(block.text, f"{block.page}:{block.line}", "exec"), {})
+    assert (tmp_path / "evals" / "results").is_dir()
+
+
+def test_every_block_says_what_it_is() -> None:
+    known = {"yaml", "json", "toml", "text", "sh", "console", "python"}
+    parts = {f"{language} {what}" for language in ("yaml", "json", "toml") for what in ("fragment", "wrong", "cure")}
+    assert {block.tag for block in ALL} <= known | parts
+
+
+def test_the_compiled_example_is_what_the_compiler_writes() -> None:
+    yaml, json = (block for block in ALL if block.page == "case-model.md")
+    (compiled,) = evalc.compile(evalc.Source("greeting.eval.yaml", yaml.text)).suites
+    (shown,) = evalc.compile(evalc.Source("greeter.labeled.json", json.text)).suites
+    assert list(compiled.cases()) == list(shown.cases())
+    assert compiled.metadata == shown.metadata
+
+
+def test_the_page_of_diagnostics_is_fresh() -> None:
+    spec = importlib.util.spec_from_file_location("page", ROOT / "scripts" / "write_diagnostics_page.py")
+    assert spec is not None
+    assert spec.loader is not None
+    script = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(script)
+    assert (ROOT / "specs" / "diagnostics.md").read_text(encoding="utf-8") == script.page(), "run the script anew"
+
+
+def test_every_code_on_a_page_exists() -> None:
+    named = {code for page in PAGES for code in re.findall(r"\bEV\d{3}\b", page.read_text(encoding="utf-8"))}
+    assert named <= set(findings())
+
+
+def test_links_between_pages_lead_somewhere() -> None:
+    for page in LINKING:
+        for target, anchor in re.findall(r"\]\(([\w./-]*)(?:#([\w-]+))?\)", page.read_text(encoding="utf-8")):
+            file = page if not target else page.parent / target
+            assert file.exists(), f"{page.name}: {target}"
+            if anchor and file.suffix == ".md":
+                headings = re.findall(r"^#+ (.*)$", file.read_text(encoding="utf-8"), re.MULTILINE)
+                slugs = {re.sub(r"[^\w -]", "", heading).lower().replace(" ", "-") for heading in headings}
+                assert anchor in slugs, f"{page.name}: {target}#{anchor}"
+
+
+# --- tables --------------------------------------------------------------------------------------------------------
+
+
+def test_the_table_of_checks_has_every_type() -> None:
+    assert set(CHECK_TYPES) <= rows(section("language.md", "## Checks"))
+
+
+def test_the_operators_of_parameters_are_all_there() -> None:
+    assert all(f"`{op}`" in section("language.md", "## Checks") for op in PARAM_OPS)
+
+
+def test_the_table_of_cases_has_every_key() -> None:
+    assert rows(section("language.md", "## Cases")) >= set(CASE_KEYS)
+
+
+def test_the_keys_of_suites_are_all_there() -> None:
+    text = section("language.md", "## Suites")
+    keys = {key for keys in SUITE_KEYS.values() for key in keys} | set(PROMPT_KEYS)
+    assert sorted(key for key in keys if f"`{key}`" not in text) == []
+
+
+def test_the_tables_of_the_case_model_have_every_field() -> None:
+    for record, heading in ((m.Metadata, "## `metadata`"), (m.Case, "## A case"), (m.Expect, "## `expect`")):
+        assert rows(section("case-model.md", heading)) >= set(record.__struct_encode_fields__), heading
+    assert rows(section("case-model.md", "## `expect`")) >= set(EXPECT_KEYS)
+
+
+def test_the_table_of_the_models_checks_is_whole() -> None:
+    text = section("case-model.md", "### `checks`")
+    for check in Check.__args__:
+        assert f"`{check.__struct_config__.tag}`" in text
+        assert all(f"`{field}`" in text for field in check.__struct_encode_fields__)
+
+
+def test_the_table_of_settings_has_every_key_and_flag() -> None:
+    text = section("runner.md", "## Configuration")
+    tables = {f"{table}.{key}" for table, keys in SETTING_TABLES.items() for key in keys}
+    assert rows(text) >= {*SETTINGS, *tables, *SETTING_OF_FLAG}
+
+
+def test_the_table_of_exit_codes_is_whole() -> None:
+    table = section("runner.md", "## Exit codes")
+    assert {int(code) for code in re.findall(r"^\| (\d+) \|", table, re.MULTILINE)} == set(map(int, ExitCode))
