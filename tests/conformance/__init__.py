@@ -1,0 +1,1 @@
+"""The conformance cases of `specs/conformance`, run against evalc."""
