@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Coroutine, Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, final
+from typing import TYPE_CHECKING, Any, final
 
 from evalc.compiler.compiled import Compilation
 from evalc.compiler.discover import Finder
 from evalc.compiler.options import CompileOptions
 from evalc.compiler.pipeline import compile_sources
 from evalc.config import Override, Settings, load_settings
-from evalc.errors import SourceError, UsageError
+from evalc.diagnostics.ignores import silenced
+from evalc.diagnostics.policy import Policy, Selection
+from evalc.dsl.texts import texts_of
+from evalc.errors import AgentError, SourceError, UsageError
 from evalc.model.codec import to_json
 from evalc.source import Source
 
@@ -52,7 +55,7 @@ def compile(  # noqa: A001 - it is to be called evalc.compile
     [('greeting.labeled.json', ['greeting/hi'])]
     """
     settings = _settings(strict=strict, prompts=prompts)
-    return compile_sources(_subjects(subject), _options(settings))
+    return _compiled(_subjects(subject), settings, policy_of(settings), errors_stay=True)
 
 
 def check(subject: Subject | Sequence[Subject], *, strict: bool = False) -> tuple[Problem, ...]:
@@ -64,7 +67,8 @@ def check(subject: Subject | Sequence[Subject], *, strict: bool = False) -> tupl
     ...     print(problem)
     greeting.eval.yaml:1:28: error[EV401]: the case `hi` asserts nothing, so it can never fail
     """
-    return compile(subject, strict=strict).problems
+    settings = _settings(strict=strict)
+    return _compiled(_subjects(subject), settings, policy_of(settings), errors_stay=False).problems
 
 
 def run(
@@ -104,10 +108,8 @@ def run(
     ...     [(case.id, case.status) for suite in run.suites for case in suite.cases]
     [('greeting/hi', 'passed')]
     """
-    import asyncio  # noqa: PLC0415 - for start-up: `check` and `compile` need no event loop
-
-    return asyncio.run(
-        run_async(
+    return _to_the_end(
+        lambda: run_async(
             subject,
             agent=agent,
             output_dir=output_dir,
@@ -210,10 +212,40 @@ class Checked:
     files: int
 
 
-def check_paths(paths: Sequence[str], *, settings: Settings, stdin: str | None = None) -> Checked:
-    """Every problem of the files that the paths name; `-` is the text `stdin`."""
-    compilation = compile_paths(paths, settings=settings, stdin=stdin)
+def check_paths(
+    paths: Sequence[str], *, settings: Settings, stdin: str | None = None, selection: Selection | None = None
+) -> Checked:
+    """Every problem of the files that the paths name; `-` is the text `stdin`.
+
+    `selection` narrows down what the settings report; one that selects codes takes the place of theirs.
+    """
+    subjects = [Source("<stdin>", stdin or "") if path == "-" else path for path in paths]
+    compilation = _compiled(subjects, settings, policy_of(settings, selection), errors_stay=False)
     return Checked(problems=compilation.problems, files=compilation.files)
+
+
+def problems_of(source: Source, *, settings: Settings) -> Sequence[Problem]:
+    """Every problem of one text as it is found, whatever of it would be reported."""
+    return compile_sources([source], _options(settings)).problems
+
+
+def files_of(paths: Sequence[str], *, settings: Settings) -> frozenset[str]:
+    """The files that the paths name or that are found in them, by the names that they have in problems."""
+    finder = _options(settings).finder
+    return frozenset(str(found.path) for found in finder.expand(path for path in paths if path != "-"))
+
+
+def policy_of(settings: Settings, selection: Selection | None = None) -> Policy:
+    """What of the problems is reported."""
+    configured = Selection(settings.select, settings.ignore)
+    narrowing = () if selection is None else (selection,)
+    return Policy(
+        strict=settings.strict,
+        selections=narrowing if selection is not None and selection.select else (configured, *narrowing),
+        severities=settings.severity,
+        per_file=settings.per_file_ignores,
+        root=settings.root,
+    )
 
 
 def compile_paths(
@@ -221,7 +253,7 @@ def compile_paths(
 ) -> Compilation:
     """Compile the files that the paths name; `-` is the text `stdin`."""
     subjects = [Source("<stdin>", stdin or "") if path == "-" else path for path in paths]
-    return compile_sources(subjects, _options(settings, prompt_id))
+    return _compiled(subjects, settings, policy_of(settings), errors_stay=True, prompt_id=prompt_id)
 
 
 def run_paths(
@@ -239,9 +271,7 @@ def run_paths(
         UsageError: what was asked for cannot be done; nothing was run.
     """
     subjects = [Source("<stdin>", stdin or "") if path == "-" else path for path in paths]
-    import asyncio  # noqa: PLC0415 - for start-up, as in `run`
-
-    return asyncio.run(_run(subjects, settings, prompt_id=prompt_id, observer=observer, agent=None))
+    return _to_the_end(lambda: _run(subjects, settings, prompt_id=prompt_id, observer=observer, agent=None))
 
 
 # --- how -----------------------------------------------------------------------------------------------------------
@@ -264,16 +294,39 @@ def _subjects(subject: Subject | Sequence[Subject]) -> Sequence[Subject]:
     return [subject] if isinstance(subject, str | Path | Source) else subject
 
 
+def _compiled(
+    subjects: Iterable[Subject], settings: Settings, policy: Policy, *, errors_stay: bool, prompt_id: str | None = None
+) -> Compilation:
+    """Compile under a policy; `errors_stay` where something is to be made of the suites."""
+    compilation = compile_sources(subjects, _options(settings, prompt_id))
+    complete = (suite.ir.source for suite in compilation.suites)
+    problems = policy.reported(silenced(compilation.problems, complete, texts_of), errors_stay=errors_stay)
+    failed = any(problem.severity == "error" for problem in problems)
+    return replace(compilation, suites=() if failed else compilation.suites, problems=problems)
+
+
 def _options(settings: Settings, prompt_id: str | None = None) -> CompileOptions:
+    """How the settings want to be compiled; how strict to be is up to the policy, which knows what is ignored."""
     return CompileOptions(
-        strict=settings.strict,
         prompts=settings.prompts,
         prompt_id=prompt_id,
         finder=Finder(
             exclude=settings.exclude,
-            output_folders=(settings.results_folder, settings.build_folder),
+            output_folders=settings.written_folders,
         ),
     )
+
+
+def _to_the_end(start: Callable[[], Coroutine[Any, Any, Run]]) -> Run:
+    """Run in an event loop of its own."""
+    import asyncio  # noqa: PLC0415 - for start-up: `check` and `compile` need no event loop
+
+    if asyncio._get_running_loop() is not None:
+        raise UsageError("`evalc.run` cannot run where an event loop does, as in a notebook: await `evalc.run_async`")
+    try:
+        return asyncio.run(start())
+    except asyncio.CancelledError:  # by Ctrl-C it would be a KeyboardInterrupt
+        raise AgentError("the run was cancelled by the agent; what was finished is in its journal") from None
 
 
 async def _run(
@@ -288,16 +341,26 @@ async def _run(
     from evalc.runtime.run_suite import run_suites  # noqa: PLC0415
     from evalc.setup_run import agent_of, options_of  # noqa: PLC0415
 
-    compilation = compile_sources(subjects, _options(settings, prompt_id))
+    compilation = _compiled(subjects, settings, policy_of(settings), errors_stay=True, prompt_id=prompt_id)
     if compilation.has_errors:
         raise SourceError(compilation.problems)
     if not compilation.suites:
         raise UsageError(_nothing_to_run(subjects, prompt_id))
-    chosen = agent if agent is not None else agent_of(settings, os.environ)
+    chosen = agent_of(settings, os.environ) if agent is None else _known_agent(agent)
     options, notes = await options_of(settings, os.environ)
     suites = [suite.to_suite() for suite in compilation.suites]
     finished = await run_suites(suites, chosen, options, observer=observer)
     return Run(finished=finished, problems=compilation.problems, notes=notes, strict=settings.strict)
+
+
+def _known_agent(agent: Agent) -> Agent:
+    """The agent, which a caller without types may have mistaken for a function."""
+    if not hasattr(agent, "endpoint") or not hasattr(agent, "session"):
+        raise UsageError(
+            f"a `{type(agent).__name__}` is no agent: it has no `endpoint` and `session`; "
+            "a function can be named, as in `python:module:name`"
+        )
+    return agent
 
 
 def _nothing_to_run(subjects: Sequence[Subject], prompt_id: str | None) -> str:

@@ -12,7 +12,10 @@ from evalc.cli.compile import compile_files
 from evalc.cli.demo_agent import demo_agent
 from evalc.cli.ending import exits
 from evalc.cli.explain import explain
+from evalc.cli.init import init
+from evalc.cli.lock import lock
 from evalc.cli.run import run_evals
+from evalc.cli.schema import schema
 
 app = typer.Typer(
     name="evalc",
@@ -58,5 +61,8 @@ def evalc(
 app.command()(exits(check))
 app.command("compile")(exits(compile_files))
 app.command("run")(exits(run_evals))
+app.command()(exits(lock))
+app.command()(exits(init))
+app.command()(exits(schema))
 app.command()(exits(explain))
 app.command("demo-agent")(exits(demo_agent))

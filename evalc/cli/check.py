@@ -3,14 +3,20 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Callable, Sequence
 from enum import StrEnum
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from evalc.cli.ending import ExitCode
 from evalc.cli.flags import Config, Strict, paths_to_look_at, settings_from, standard_input
 from evalc.cli.printing import print_problems
+from evalc.errors import UsageError
+
+if TYPE_CHECKING:
+    from evalc.diagnostics.policy import Selection
+    from evalc.diagnostics.problem import Problem
 
 
 class Format(StrEnum):
@@ -18,6 +24,8 @@ class Format(StrEnum):
 
     TEXT = "text"
     JSON = "json"
+    SARIF = "sarif"
+    GITHUB = "github"
 
 
 def check(
@@ -26,6 +34,16 @@ def check(
         typer.Argument(metavar="[PATH]...", help="Files, folders or globs; - is standard input.", show_default=False),
     ] = None,
     output_format: Annotated[Format, typer.Option("--format", help="How to print the problems.")] = Format.TEXT,
+    select: Annotated[
+        list[str] | None,
+        typer.Option("--select", metavar="CODES", help="Report only these codes: EV203, or EV5 for all that begin so."),
+    ] = None,
+    ignore: Annotated[
+        list[str] | None,
+        typer.Option("--ignore", metavar="CODES", help="Do not report these codes. The longer of two that match wins."),
+    ] = None,
+    fix: Annotated[bool, typer.Option("--fix", help="Put right what is sure to be right then.")] = False,
+    diff: Annotated[bool, typer.Option("--diff", help="Print what --fix would change, and change nothing.")] = False,
     strict: Strict = False,
     exit_zero: Annotated[bool, typer.Option("--exit-zero", help="Exit with 0 even when there are errors.")] = False,
     config: Config = None,
@@ -35,24 +53,77 @@ def check(
     Without PATH, check the paths of the configuration, else the working folder.
 
     \b
-    Example:
+    Examples:
       evalc check evals/ --strict
+      evalc check --select EV5 --format github
+      evalc check evals/ --fix
     """
     from evalc import api  # noqa: PLC0415 - for start-up: `--help` compiles nothing
 
     settings, of_config = settings_from(config, strict=strict)
     looked_at = paths_to_look_at(paths or (), settings)
-    checked = api.check_paths(looked_at, settings=settings, stdin=standard_input(looked_at))
+    if fix and not diff and "-" in looked_at:
+        raise UsageError("`--fix` writes files: name one in place of `-`, or use `--diff`")
+    selection = _selection(select or (), ignore or ())
+    stdin = standard_input(looked_at)
+    checked = api.check_paths(looked_at, settings=settings, stdin=stdin, selection=selection)
+    if fix or diff:
+        from evalc.cli.fix import Task, fix_files, print_diffs  # noqa: PLC0415 - for start-up: seldom asked for
+
+        files = api.files_of(looked_at, settings=settings) | ({"<stdin>"} if stdin is not None else frozenset())
+        task = Task(files, settings, api.policy_of(settings, selection))
+        counted = (print_diffs if diff else fix_files)(checked.problems, task)
+        sys.stderr.write(counted.line("would fix" if diff else "fixed"))
+        if counted.fixes and not diff:
+            checked = api.check_paths(looked_at, settings=settings, stdin=stdin, selection=selection)
     problems = (*of_config, *checked.problems)
-    if output_format is Format.JSON:
-        from evalc.diagnostics.render_json import render_json  # noqa: PLC0415 - for start-up: seldom asked for
-
-        sys.stdout.write(render_json(problems))
-    elif problems:
-        print_problems(problems, sys.stdout)
-    else:
-        from evalc.diagnostics.render_text import all_good_line  # noqa: PLC0415 - for start-up, as in `printing`
-
-        sys.stdout.write(f"{all_good_line(checked.files)}\n")
+    if not diff:
+        _print(problems, checked.files, output_format)
     failed = any(problem.severity == "error" for problem in problems)
     return ExitCode.USAGE if failed and not exit_zero else ExitCode.OK
+
+
+def _selection(select: Sequence[str], ignore: Sequence[str]) -> Selection | None:
+    """What the flags select and ignore; None when they are not given.
+
+    Raises:
+        UsageError: when a code is none, or cannot be ignored.
+    """
+    if not select and not ignore:
+        return None
+    from evalc.diagnostics.policy import Selection, selector, silencer  # noqa: PLC0415 - for start-up
+
+    return Selection(_codes("--select", select, selector), _codes("--ignore", ignore, silencer))
+
+
+def _codes(flag: str, given: Sequence[str], read: Callable[[str], str]) -> tuple[str, ...]:
+    names = [name for text in given for name in text.split(",") if name.strip()]
+    if given and not names:
+        raise UsageError(f"`{flag}` names no code")
+    try:
+        return tuple(map(read, names))
+    except ValueError as bad:
+        raise UsageError(f"`{flag}`: {bad}") from None
+
+
+def _print(problems: Sequence[Problem], files: int, output_format: Format) -> None:
+    # Each is deferred for start-up: a command prints in one format.
+    match output_format:
+        case Format.JSON:
+            from evalc.diagnostics.render_json import render_json  # noqa: PLC0415
+
+            sys.stdout.write(render_json(problems))
+        case Format.SARIF:
+            from evalc.diagnostics.render_sarif import render_sarif  # noqa: PLC0415
+
+            sys.stdout.write(render_sarif(problems))
+        case Format.GITHUB:
+            from evalc.diagnostics.render_github import render_github  # noqa: PLC0415
+
+            sys.stdout.write(render_github(problems))
+        case Format.TEXT if problems:
+            print_problems(problems, sys.stdout)
+        case Format.TEXT:
+            from evalc.diagnostics.render_text import all_good_line  # noqa: PLC0415
+
+            sys.stdout.write(f"{all_good_line(files)}\n")

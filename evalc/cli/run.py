@@ -6,16 +6,17 @@ import os
 import signal
 import sys
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, redirect_stdout
 from itertools import chain
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, TextIO
 
 import typer
 
 from evalc.cli.ending import ExitCode
 from evalc.cli.flags import Config, Prompts, Strict, paths_to_look_at, sound_settings_from, standard_input
 from evalc.cli.printing import print_error, print_problems, shown_path
+from evalc.errors import UsageError
 from evalc.terminal import Screen
 
 if TYPE_CHECKING:
@@ -102,22 +103,54 @@ def run_evals(  # noqa: PLR0913, PLR0917 - one parameter a flag
     from evalc.report.progress import Progress  # noqa: PLC0415 - likewise
 
     looked_at = paths_to_look_at((*(paths or ()), *(evals or ())), settings)
-    try:
-        screen = Screen.of(sys.stderr, os.environ)
-        with _termination_as_interrupt(), Progress(sys.stderr, screen, drawn=sys.stderr.isatty()) as progress:
-            finished = api.run_paths(
-                looked_at,
-                settings=settings,
-                prompt_id=prompt_id,
-                stdin=standard_input(looked_at),
-                observer=progress,
-            )
-    except KeyboardInterrupt:
-        print_error(f"interrupted; what was finished is in {shown_path(settings.results_folder)}")
-        return ExitCode.INTERRUPTED
-    print_problems(finished.problems, sys.stderr)
-    _report(finished, as_json=json, file=Path(output) if output is not None else None)
+    file = _to_write(output) if output is not None else None
+    stdin = standard_input(looked_at)
+    with _standard_output() as stdout:
+        try:
+            screen = Screen.of(sys.stderr, os.environ)
+            with _termination_as_interrupt(), Progress(sys.stderr, screen, drawn=sys.stderr.isatty()) as progress:
+                finished = api.run_paths(
+                    looked_at, settings=settings, prompt_id=prompt_id, stdin=stdin, observer=progress
+                )
+        except KeyboardInterrupt:
+            print_error(f"interrupted; what was finished is in {shown_path(settings.results_folder)}")
+            return ExitCode.INTERRUPTED
+        print_problems(finished.problems, sys.stderr)
+        _report(finished, stdout, as_json=json, file=file)
     return finished.exit_code
+
+
+def _to_write(output: str) -> Path:
+    """The file of `--output`, looked at before the run, which would be for nothing otherwise."""
+    file = Path(output)
+    if file.is_dir():
+        raise UsageError(f"`--output` is to name a file, and `{output}` is a folder")
+    if not file.parent.is_dir():
+        raise UsageError(f"there is no folder `{file.parent}` for the file of `--output`")
+    return file
+
+
+@contextmanager
+def _standard_output() -> Iterator[TextIO]:
+    """Standard output, for the report alone: what an agent prints goes to standard error, by whatever way."""
+    report = _with_descriptor_of_its_own(sys.stdout)
+    with redirect_stdout(sys.stderr):
+        yield report
+        report.flush()
+
+
+def _with_descriptor_of_its_own(stdout: TextIO) -> TextIO:
+    """The stream, which other programs and extensions that print cannot reach any more.
+
+    What was its descriptor is standard error's to the end of the process: agents may print when they are shut down.
+    """
+    try:
+        shared = stdout.fileno()
+        own = os.dup(shared)
+        os.dup2(sys.stderr.fileno(), shared)
+    except OSError:  # not a file, as in tests
+        return stdout
+    return os.fdopen(own, "w", encoding=stdout.encoding, errors=stdout.errors)
 
 
 @contextmanager
@@ -130,27 +163,37 @@ def _termination_as_interrupt() -> Iterator[None]:
         signal.signal(signal.SIGTERM, previous)
 
 
-def _report(run: Run, *, as_json: bool, file: Path | None) -> None:
+def _report(run: Run, stdout: TextIO, *, as_json: bool, file: Path | None) -> None:
+    """Write the file, then print: where one of them fails, the other is there."""
+    try:
+        if file is not None:
+            _write(file, run.to_json())
+    finally:
+        if as_json:
+            stdout.buffer.write(run.to_json())
+        else:
+            _print_summary(run, stdout)
+
+
+def _write(file: Path, report: bytes) -> None:
     from evalc.atomic import write_atomic  # noqa: PLC0415 - for start-up
 
-    if file is not None:
-        write_atomic(file, run.to_json())
-    if as_json:
-        sys.stdout.buffer.write(run.to_json())
-    else:
-        _print_summary(run)
+    try:
+        write_atomic(file, report)
+    except OSError as error:  # which names a temporary file
+        raise OSError(error.errno, error.strerror, str(file)) from error
 
 
-def _print_summary(run: Run) -> None:
+def _print_summary(run: Run, stdout: TextIO) -> None:
     """The console summary; cases are read from disk one at a time."""
     from evalc.report.console import run_lines, suite_lines  # noqa: PLC0415 - for start-up
 
-    screen = Screen.of(sys.stdout, os.environ)
+    screen = Screen.of(stdout, os.environ)
     finished = run.finished
     for suite in finished.suites:
         lines = suite_lines(suite.result, screen, cases=suite.cases())
-        sys.stdout.writelines(f"{line}\n" for line in chain(lines, [""]))
+        stdout.writelines(f"{line}\n" for line in chain(lines, [""]))
     folder = Path(shown_path(finished.folder))
     warnings = (*run.notes, *finished.warnings)
     closing = run_lines(finished.run_id, folder, finished.summary, screen, gates=finished.gates, warnings=warnings)
-    sys.stdout.writelines(f"{line}\n" for line in closing)
+    stdout.writelines(f"{line}\n" for line in closing)

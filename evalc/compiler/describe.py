@@ -32,6 +32,17 @@ def describe(check: c.Check) -> str:  # noqa: C901 - one arm a check
             return f"equals {_quoted(check.value)}"
         case c.StartsWith():
             return f"starts with {_quoted(check.value)}"
+        case c.Similar():
+            return f"similar to {_quoted(check.value)} >= {check.threshold:g}"
+        case c.Custom():
+            return f"check {check.name}({_arguments(check)})"
+        case c.Judge():
+            score = (
+                f" of {check.max_score:g}"
+                if check.min_score is None
+                else f" >= {check.min_score:g}/{check.max_score:g}"
+            )
+            return f"judge {_quoted(check.criteria)}{score}"
         case c.NonEmpty():
             return "non-empty"
         case c.ToolsCalled():
@@ -72,6 +83,12 @@ def _grouped(check: c.Check) -> str:
 def _quoted(text: str) -> str:
     shown = text if len(text) <= 60 else text[:57] + "..."
     return json.dumps(shown, ensure_ascii=False)
+
+
+def _arguments(check: c.Custom) -> str:
+    by_place = [json.dumps(value, ensure_ascii=False) for value in check.args]
+    by_name = [f"{name}={json.dumps(value, ensure_ascii=False)}" for name, value in check.options.items()]
+    return ", ".join(by_place + by_name)
 
 
 def _names(names: tuple[str, ...]) -> str:

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple, final
 
+from evalc.dsl.kinds import is_eval_name
 from evalc.project import find_project
 
 if TYPE_CHECKING:
@@ -19,10 +20,15 @@ _NEVER = frozenset({".git", ".hg", ".venv", "venv", "node_modules", "__pycache__
 
 
 class Found(NamedTuple):
-    """A file, and whether the user named it (then it has to be an eval file) or a search came upon it."""
+    """A file, and whether it has to be an eval file: the user named it, or its own name says so (`x.eval.yaml`)."""
 
     path: Path
     named: bool
+
+    @classmethod
+    def by_search(cls, path: Path) -> Found:
+        """A file that a search came upon."""
+        return cls(path, named=is_eval_name(path.name))
 
 
 @final
@@ -50,16 +56,16 @@ class Finder:
 
     def _expand(self, path: Path) -> Iterator[Found]:
         if path.is_dir():
-            yield from (Found(file, named=False) for file in self.search(path, SUFFIXES))
+            yield from map(Found.by_search, self.search(path, SUFFIXES))
         elif glob.has_magic(str(path)) and not os.path.lexists(path):
             matches = sorted(glob.glob(str(path), recursive=True))  # noqa: PTH207 - keeps the form that was written
             if not matches:
                 yield Found(path, named=True)
             for match in map(Path, matches):
                 if match.is_dir():
-                    yield from (Found(file, named=False) for file in self.search(match, SUFFIXES))
+                    yield from map(Found.by_search, self.search(match, SUFFIXES))
                 else:
-                    yield Found(match, named=False)
+                    yield Found.by_search(match)
         else:
             yield Found(path, named=True)
 
@@ -129,6 +135,20 @@ def _spec(patterns: Iterable[str]) -> GitIgnoreSpec:
     from pathspec import GitIgnoreSpec  # noqa: PLC0415 - only a search of folders needs it
 
     return GitIgnoreSpec.from_lines(patterns)
+
+
+def shown(path: Path) -> str:
+    """A path as messages name it: counted from the working folder where it lies below."""
+    working = Path.cwd()
+    return str(path.relative_to(working) if path.is_absolute() and path.is_relative_to(working) else path)
+
+
+def is_below(path: Path, root: Path) -> bool:
+    """Whether a path, its links followed, lies below a root; a path that cannot exist lies nowhere."""
+    try:
+        return path.resolve().is_relative_to(root)
+    except (OSError, RuntimeError, ValueError):
+        return False
 
 
 def project_root(path: Path) -> Path:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import count
 from typing import Any, TypeVar
 
 import msgspec
@@ -13,28 +14,31 @@ from evalc.compiler.fill import Inputs, fill, plain, text_of_input, tokens, vari
 from evalc.compiler.order import rank
 from evalc.compiler.resolve import Names
 from evalc.compiler.schemas import SchemaLoader
-from evalc.compiler.shape import is_timestamp, mismatches
+from evalc.compiler.shape import is_timestamp, mismatches, unescape
 from evalc.diagnostics.catalogue.contract import MessageFromInputs, NothingToSend, TokenNotAllowed
 from evalc.diagnostics.catalogue.names import UnknownVariable
 from evalc.diagnostics.catalogue.values import BadTimestamp, OutOfRange
 from evalc.diagnostics.problem import Diagnostics
-from evalc.dsl.nodes import Node, span_of
+from evalc.dsl.nodes import Mapping, Node, Sequence, span_of
 from evalc.dsl.places import locate
+from evalc.dsl.scalars import to_plain
 from evalc.dsl.tree import CaseTree, CriterionTree, Num, Str, SuiteTree
 from evalc.grammar.parse import parse_template
 from evalc.model import case as m
+from evalc.model import checks as c
+from evalc.model.assertions import judge
 from evalc.source import Source, Span
 
 T = TypeVar("T")
+_Written = tuple[ir.Check, Str | None, int | float]
+"""A check, the criterion that it counts for, and its weight."""
 
 
 def emit(tree: SuiteTree, names: Names, schemas: SchemaLoader, problems: Diagnostics) -> ir.Suite:
     """The IR of a suite; what could not be emitted is reported, and its case says that it is partial."""
     source = tree.source
     tier: m.Tier = msgspec.convert(tree.tier.value, m.Tier) if tree.tier is not None else "labeled"
-    before = len(problems)
-    criteria = tuple(_criterion(source, criterion, problems) for criterion in tree.criteria)
-    odd_criteria = len(problems) > before
+    criteria = tuple(map(_criterion, tree.criteria))
     cases = [_case(tree, case, tier, names, schemas, problems) for case in tree.cases]
     return ir.Suite(
         source=source,
@@ -49,7 +53,7 @@ def emit(tree: SuiteTree, names: Names, schemas: SchemaLoader, problems: Diagnos
         cases=cases,
         where=tree.span,
         locate=_locate,
-        partial=tree.partial or not cases or odd_criteria,
+        partial=tree.partial or not cases,
     )
 
 
@@ -57,15 +61,10 @@ def _locate(where: ir.Where) -> Span:
     return where if isinstance(where, Span) else Span(0, 0)
 
 
-def _criterion(source: Source, tree: CriterionTree, problems: Diagnostics) -> ir.Criterion:
-    weight: int | float = 1 if tree.weight is None else tree.weight.value
-    if tree.weight is not None and not 0 <= weight < float("inf"):
-        shown = OutOfRange(what=f"the weight of `{tree.name.value}`", value=f"{weight}", allowed="0 or more")
-        problems.add(source, tree.weight.span, shown)
-        weight = 1
+def _criterion(tree: CriterionTree) -> ir.Criterion:
     return ir.Criterion(
         name=tree.name.value,
-        weight=weight,
+        weight=1 if tree.weight is None else tree.weight.value,
         description=tree.description,
         where=tree.weight.span if tree.weight is not None else tree.name.span,
     )
@@ -81,7 +80,8 @@ def _case(
     emitter = CheckEmitter(source=source, inputs=inputs, known=known, schemas=schemas, problems=problems)
     own_tier: m.Tier = tier if case.tier is None else msgspec.convert(case.tier.value, m.Tier)
     message = _message(tree, case, names, inputs, known, problems)
-    checks, links = _checks(case, emitter)
+    rubric = _typed(source, case.rubric, tuple[m.RubricDimension, ...], "`rubric`", problems) or ()
+    checks, links = _checks(case, emitter, rubric)
     difficulty: m.Difficulty | None = None
     if case.difficulty is not None:
         difficulty = msgspec.convert(case.difficulty.value, m.Difficulty)
@@ -98,14 +98,13 @@ def _case(
         created_at=_value(case.created_at),
         bug_ref=_value(case.bug_ref),
         message=message or "",
-        messages=_typed(source, case.messages, tuple[m.Message, ...], problems),
+        messages=_messages(case, inputs, known, source, problems),
         inputs=_plain_inputs(case),
-        stubs=_mapping(source, case.stubs, problems),
+        stubs=_mapping(source, case.stubs, "`stubs`", problems),
         max_turns=_positive(source, case.max_turns, "`max_turns`", problems),
         checks=checks,
         links=links,
-        reference_data=_mapping(source, case.reference_data, problems),
-        rubric=_typed(source, case.rubric, tuple[m.RubricDimension, ...], problems),
+        reference_data=_mapping(source, case.reference_data, "`reference_data`", problems),
         expected=_text(case.expected, case, inputs, known, source, problems),
         threshold=_share(source, case.threshold, problems),
         tags=case.tags,
@@ -118,13 +117,18 @@ def _case(
 # --- checks --------------------------------------------------------------------------------------------------------
 
 
-def _checks(case: CaseTree, emitter: CheckEmitter) -> tuple[tuple[ir.Check, ...], tuple[ir.Link, ...]]:
+def _checks(
+    case: CaseTree, emitter: CheckEmitter, rubric: tuple[m.RubricDimension, ...]
+) -> tuple[tuple[ir.Check, ...], tuple[ir.Link, ...]]:
     """The checks in the canonical order, and the links whose indexes count in it."""
-    written: list[tuple[ir.Check, Str | None, int | float]] = []
+    written: list[_Written] = [(item, None, 1) for item in _rubric(case, rubric)]
+    dimensions = {dimension.dimension for dimension in rubric}
     for tree in case.checks:
-        checks = emitter.emit(tree.body)
-        written += [(ir.Check(check=check, where=tree.span), tree.criterion, tree.weight) for check in checks]
+        for check in emitter.emit(tree.body):
+            named = _named(check, tree.criterion, dimensions) if isinstance(check, c.Judge) else check
+            written.append((ir.Check(check=named, where=tree.span), tree.criterion, tree.weight))
     written.sort(key=lambda entry: rank(entry[0].check))
+    apart = _halves(written)
     links = tuple(
         ir.Link(
             criterion=None if criterion is None else criterion.value,
@@ -133,9 +137,45 @@ def _checks(case: CaseTree, emitter: CheckEmitter) -> tuple[tuple[ir.Check, ...]
             where=check.where if criterion is None else criterion.span,
         )
         for index, (check, criterion, weight) in enumerate(written)
-        if criterion is not None or weight != 1
+        if criterion is not None or weight != 1 or index in apart
     )
     return tuple(check for check, _, _ in written), links
+
+
+def _rubric(case: CaseTree, rubric: tuple[m.RubricDimension, ...]) -> Iterator[ir.Check]:
+    """The dimensions of a `rubric:` block, each where it was written."""
+    for index, dimension in enumerate(rubric):
+        assert case.rubric is not None  # noqa: S101 - for the type checker: the dimensions stand there
+        yield ir.Check(check=judge(dimension), where=span_of(_node_at(case.rubric, f"/{index}")))
+
+
+def _named(check: c.Judge, criterion: Str | None, taken: set[str]) -> c.Judge:
+    """The judge's check with a dimension of its own in the case: the criterion's name, else the question's words."""
+    base = check.dimension if criterion is None else criterion.value
+    name = next(name for name in _numbered(base) if name not in taken)
+    taken.add(name)
+    return msgspec.structs.replace(check, dimension=name)
+
+
+def _numbered(name: str) -> Iterator[str]:
+    yield name
+    yield from (f"{name}-{number}" for number in count(2))
+
+
+def _halves(written: list[_Written]) -> frozenset[int]:
+    """The lower and the upper bound that stand on lines of their own, by index.
+
+    Together they fill the two fields of one range, which would count as one check if nothing linked them apart.
+    """
+    halves: dict[tuple[type, bool], int] = {}
+    for index, (item, _, _) in enumerate(written):
+        check = item.check
+        if isinstance(check, c.ToolCount) or (isinstance(check, c.Length) and check.unit == "chars"):
+            if check.min and check.max is None:
+                halves.setdefault((type(check), False), index)
+            elif check.max and check.min is None:
+                halves.setdefault((type(check), True), index)
+    return frozenset(index for (kind, is_upper), index in halves.items() if (kind, not is_upper) in halves)
 
 
 # --- texts ---------------------------------------------------------------------------------------------------------
@@ -157,12 +197,29 @@ def _message(
         return None if prompt.template is None else fill(prompt.template, inputs)
     if case.prompt_id is not None or names.wants_prompt:
         return None
+    if case.messages is not None and not (isinstance(case.messages, Sequence) and not case.messages.items):
+        return ""
     if case.inputs:
         problems.add(tree.source, case.inputs_span or case.span, MessageFromInputs(case=case.name.value))
         return "\n".join(f"{item.name.value}: {text_of_input(item.value)}" for item in case.inputs)
-    if case.messages is None and not case.partial:
+    if not case.partial:
         problems.add(tree.source, case.span, NothingToSend(case=case.name.value))
-    return None if case.messages is None else ""
+    return None
+
+
+def _messages(
+    case: CaseTree, inputs: Inputs, known: frozenset[str], source: Source, problems: Diagnostics
+) -> tuple[m.Message, ...] | None:
+    """The messages of a conversation, the templates in their contents filled."""
+    messages = _typed(source, case.messages, tuple[m.Message, ...], "`messages`", problems)
+    if messages is None or case.messages is None:
+        return None
+    filled: list[m.Message] = []
+    for index, message in enumerate(messages):
+        written = _node_at(case.messages, f"/{index}/content")
+        content = _text(Str(message.content, span_of(written)), case, inputs, known, source, problems)
+        filled.append(m.Message(role=message.role, content=content or ""))
+    return tuple(filled)
 
 
 def _text(
@@ -203,19 +260,31 @@ def _plain_inputs(case: CaseTree) -> dict[str, Any] | None:
     return {item.name.value: plain(item.value) for item in case.inputs} if case.inputs else None
 
 
-def _mapping(source: Source, node: Node | None, problems: Diagnostics) -> dict[str, Any] | None:
-    return _typed(source, node, dict[str, Any], problems)
+def _mapping(source: Source, node: Node | None, what: str, problems: Diagnostics) -> dict[str, Any] | None:
+    return _typed(source, node, dict[str, Any], what, problems)
 
 
-def _typed(source: Source, node: Node | None, type_: type[T], problems: Diagnostics) -> T | None:
+def _typed(source: Source, node: Node | None, type_: type[T], what: str, problems: Diagnostics) -> T | None:
     """A node as a value of a type of the model; what does not fit is reported."""
     if node is None:
         return None
-    data = plain(node)
-    faults = tuple(mismatches(data, type_))
-    for _, finding in faults:
-        problems.add(source, span_of(node), finding)
+    data = to_plain(node, lambda span, finding: problems.add(source, span, finding))
+    faults = tuple(mismatches(data, type_, what=what))
+    for pointer, finding in faults:
+        problems.add(source, span_of(_node_at(node, pointer)), finding)
     return None if faults else msgspec.convert(data, type_)
+
+
+def _node_at(node: Node, pointer: str) -> Node:
+    """The node that a JSON pointer leads to from another one; with a leading `#`, its key."""
+    key: Node = node
+    for step in pointer.removeprefix("#").split("/")[1:]:
+        name = unescape(step)
+        if isinstance(node, Sequence):
+            key = node = node.items[int(name)]
+        elif isinstance(node, Mapping):
+            key, node = next(pair for pair in node.pairs if pair[0].text == name)
+    return key if pointer.startswith("#") else node
 
 
 def _share(source: Source, number: Num | None, problems: Diagnostics) -> int | float | None:

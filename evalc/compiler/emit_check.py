@@ -3,25 +3,30 @@
 from __future__ import annotations
 
 import re
+import sys
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import assert_never, final
+from typing import Any, Final, TypeVar, assert_never, cast, final
 
 from evalc.compiler.fill import Inputs, fill, tokens, variables
+from evalc.compiler.packages import unknown_custom
+from evalc.compiler.patterns import examine
 from evalc.compiler.schemas import SchemaLoader
+from evalc.compiler.slug import slug
 from evalc.diagnostics.catalogue.contract import InputLooksLikeToken, TokenNotAllowed
 from evalc.diagnostics.catalogue.names import UnknownVariable
-from evalc.diagnostics.catalogue.values import BadPattern
+from evalc.diagnostics.catalogue.values import BadPattern, EmptyValue
 from evalc.diagnostics.problem import Diagnostics, Finding
 from evalc.dsl.places import locate
 from evalc.dsl.tree import CheckBody, CheckGroup, CheckLeaf
-from evalc.ecma.regexp import PatternError, escape, parse
+from evalc.ecma.regexp import escape
 from evalc.grammar import nodes as g
 from evalc.grammar.atoms import offset_in_text
 from evalc.grammar.parse import parse_template
 from evalc.model import checks as c
 from evalc.source import Source, Span
 
+W = TypeVar("W", bound=str)
 _TOKEN = re.compile(r"\{\{\s*(?:seed|snapshot):.*?\}\}", re.DOTALL)
 
 
@@ -79,7 +84,7 @@ class CheckEmitter:
                 pattern = self._pattern(check.regexp, leaf)
                 return c.Regex(pattern=pattern, flags=check.regexp.flags)
             case g.Length():
-                return c.Length(min=_whole(check.min), max=_whole(check.max), unit=check.unit)
+                return c.Length(min=_whole(check.min), max=_whole(check.max), unit=_same(check.unit))
             case g.Json():
                 return self._json(check, leaf)
             case g.Structure():
@@ -91,6 +96,10 @@ class CheckEmitter:
                 return c.StartsWith(value=self._text(check.text, leaf))
             case g.NonEmpty():
                 return c.NonEmpty()
+            case g.Similar():
+                return self._similar(check, leaf)
+            case g.Custom():
+                return self._custom(check, leaf)
             case g.ToolsCalled():
                 return c.ToolsCalled(names=self._tools(check.names, leaf))
             case g.ToolsAcceptable():
@@ -104,11 +113,13 @@ class CheckEmitter:
             case g.NoToolErrors():
                 return c.NoToolErrors()
             case g.Latency():
-                return c.Latency(max=check.max.value)
+                return c.Latency(max=_number(check.max))
             case g.Tokens():
-                return c.Tokens(max=check.max.value)
+                return c.Tokens(max=_number(check.max))
             case g.Cost():
-                return c.Cost(max=check.max.value)
+                return c.Cost(max=_number(check.max))
+            case g.Judge():
+                return self._judge(check, leaf)
             case g.At():
                 return c.At(path=check.path.text, check=self._check(check.check, leaf))
             case g.AnyOf():
@@ -122,9 +133,48 @@ class CheckEmitter:
 
     def _json(self, check: g.Json, leaf: CheckLeaf) -> c.Check:
         if check.schema is None:
-            return c.Json(mode=check.mode)
+            return c.Json(mode=_same(check.mode))
         span = self._span(check.schema, leaf)
-        return c.Json(mode=check.mode, schema=self.schemas.load(self.source, check.schema.value, span, self.problems))
+        schema = self.schemas.load(self.source, check.schema.value, span, self.problems)
+        return c.Json(mode=_same(check.mode), schema=schema)
+
+    def _similar(self, check: g.Similar, leaf: CheckLeaf) -> c.Check:
+        value = self._text(check.text, leaf)
+        if check.threshold is None or check.threshold.value == _SIMILAR_ENOUGH:
+            return c.Similar(value=value)
+        return c.Similar(value=value, threshold=_number(check.threshold))
+
+    def _judge(self, check: g.Judge, leaf: CheckLeaf) -> c.Check:
+        question = self._text(check.question, leaf, no_tokens_in="what a judge is asked")
+        if not question.strip():
+            self._add(self._span(check.question, leaf), EmptyValue(what="the question"))
+        scale = 1 if check.scale is None else _number(check.scale)
+        least = 1 if check.min is None else _number(check.min)
+        return c.Judge(dimension=_dimension(question), criteria=question, max_score=scale, min_score=least)
+
+    def _custom(self, check: g.Custom, leaf: CheckLeaf) -> c.Check:
+        unknown = unknown_custom(check.name.value)
+        if unknown is not None:
+            self._add(self._span(check.name, leaf), unknown)
+        values = [(item.name, self._value(item.value, leaf)) for item in check.arguments]
+        return c.Custom(
+            name=check.name.value,
+            args=tuple(value for name, value in values if name is None),
+            options={name.value: value for name, value in values if name is not None},
+        )
+
+    def _value(self, value: g.Value, leaf: CheckLeaf) -> Any:
+        match value:
+            case g.Text():
+                return self._text(value, leaf)
+            case g.Constant():
+                return value.value
+            case g.Array():
+                return [self._value(item, leaf) for item in value.items]
+            case g.Object():
+                return {member.key.value: self._value(member.value, leaf) for member in value.members}
+            case _:
+                assert_never(value)
 
     def _param(self, check: g.ToolParam, leaf: CheckLeaf) -> c.Check:
         value: str | tuple[str, ...] | None = None
@@ -196,9 +246,8 @@ class CheckEmitter:
             pattern = self._filled(pattern, place, where, escape)
         if tokens_allowed and _TOKEN.search(pattern):
             return pattern  # what it will be is known only when the eval runs
-        try:
-            parse(pattern, regexp.flags)
-        except PatternError as error:
+        error = examine(pattern, regexp.flags).error
+        if error is not None:
             within = (error.offset, error.end) if pattern == regexp.pattern else (0, len(regexp.pattern))
             self._add(place(*within), BadPattern(reason=error.message))
         return pattern
@@ -223,6 +272,29 @@ class CheckEmitter:
 
 
 _TEMPLATE = re.compile(r"\{\{\s*[#/A-Za-z_]")
+
+
+_SIMILAR_ENOUGH: Final = c.Similar(value="").threshold
+_LONGEST_DIMENSION: Final = 40
+
+
+def _dimension(question: str) -> str:
+    """A name for what a judge scores, from the words of the question."""
+    name = slug(question.lower())
+    if len(name) > _LONGEST_DIMENSION:
+        name = name[:_LONGEST_DIMENSION].rpartition("-")[0] or name[:_LONGEST_DIMENSION]
+    return name or "judge"
+
+
+def _same(word: W) -> W:
+    """The one object of a word: a field is left out of JSON where it *is* its default, and not where it equals it."""
+    return cast("W", sys.intern(word))
+
+
+def _number(number: g.Number) -> int | float:
+    """A limit, the same however it was written: `1.0` is 1."""
+    value = number.value
+    return int(value) if value == int(value) else value
 
 
 def _whole(number: g.Number | None) -> int | None:

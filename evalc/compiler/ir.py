@@ -1,7 +1,8 @@
 """The IR: what an eval means, apart from how it was written. The YAML front end and the JSON reader both end here.
 
-Checks are the model's, in the canonical order (the contract's, then evalc's own), each with the place that it came
-from: a span of the YAML source, or a JSON pointer into the eval JSON, whose span is only computed when it is needed.
+Checks are the model's, in the canonical order (the contract's, then evalc's own, then what a judge is asked), each
+with the place that it came from: a span of the YAML source, or a JSON pointer into the eval JSON, whose span is only
+computed when it is needed.
 """
 
 from __future__ import annotations
@@ -69,7 +70,6 @@ class Case(msgspec.Struct, frozen=True, kw_only=True):
     checks: tuple[Check, ...] = ()
     links: tuple[Link, ...] = ()
     reference_data: dict[str, Any] | None = None
-    rubric: tuple[m.RubricDimension, ...] | None = None
     expected: str | None = None
     threshold: int | float | None = None
     tags: tuple[str, ...] | None = None

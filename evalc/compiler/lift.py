@@ -4,62 +4,52 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from functools import cached_property
 from pathlib import Path
-from typing import Any, NamedTuple, final
+from typing import Any, NamedTuple
 
 import msgspec
 
 from evalc.compiler import ir
+from evalc.compiler.check_json import check_case, check_share
+from evalc.compiler.json_reader import JsonReader
 from evalc.compiler.order import rank
-from evalc.compiler.shape import is_timestamp, mismatches
+from evalc.compiler.shape import mismatches, named
+from evalc.compiler.slug import is_slug, slug
 from evalc.diagnostics.catalogue.names import DuplicateName, UnknownKey
-from evalc.diagnostics.catalogue.vacuity import CannotFail
-from evalc.diagnostics.catalogue.values import BadTimestamp, EmptyValue, OutOfRange, WrongType
+from evalc.diagnostics.catalogue.values import (
+    EmptyValue,
+    NotASlug,
+    WrongType,
+)
 from evalc.diagnostics.near import nearest
-from evalc.diagnostics.problem import Diagnostics, Finding
-from evalc.dsl.read_json import HOLE, JsonPlaces, read_json
+from evalc.diagnostics.problem import Diagnostics
+from evalc.dsl.read_json import read_json
 from evalc.model import case as m
 from evalc.model import checks as c
-from evalc.model.assertions import PAIRS, assertions
-from evalc.source import Source, Span
+from evalc.model.assertions import PAIRS, assertions, judge
+from evalc.source import Source
 
 _FILE_NAME = re.compile(r"(?P<tool>.+)\.(?P<tier>golden|labeled|regression|rubric)\.jsonl?")
 _PREFIXES: dict[str, m.Tier] = {"gs-": "golden", "ls-": "labeled", "rg-": "regression"}
 _METADATA_KEYS = m.Metadata.__struct_encode_fields__
+_FOREIGN_KEYS = frozenset({"generatedAt"})
+"""Keys of other tools that are near one of ours and no slip."""
 
 
 def is_eval_json(data: object) -> bool:
-    """Whether decoded JSON is an envelope, or a bare array of cases."""
+    """Whether decoded JSON is an envelope, or a bare array with cases."""
     if isinstance(data, dict):
-        return isinstance(data.get("cases"), list)
-    return isinstance(data, list) and bool(data) and all(map(_is_case, data))
+        return isinstance(data.get("cases"), list) or {"metadata", "cases"} <= data.keys()
+    return isinstance(data, list) and any(map(_is_case, data))
+
+
+def is_suite_in_json(data: object) -> bool:
+    """Whether decoded JSON is a suite that is written in JSON's spelling of YAML."""
+    return isinstance(data, dict) and not data.keys().isdisjoint({"eval", "test_cases"})
 
 
 def _is_case(item: object) -> bool:
     return isinstance(item, dict) and "input" in item and ("expect" in item or "rubric" in item)
-
-
-@final
-class _Reader:
-    """What reading one file needs: its source, and places in it that are only looked for on demand."""
-
-    def __init__(self, source: Source, problems: Diagnostics) -> None:
-        self.source = source
-        self._problems = problems
-
-    @cached_property
-    def _places(self) -> JsonPlaces:
-        return JsonPlaces(self.source)
-
-    def locate(self, where: ir.Where) -> Span:
-        """The span of a place; a pointer that begins with `#` means the key."""
-        if isinstance(where, Span):
-            return where
-        return self._places.key(where[1:]) if where.startswith("#") else self._places.value(where)
-
-    def add(self, pointer: str, finding: Finding) -> None:
-        self._problems.add(self.source, self.locate(pointer), finding)
 
 
 def read_document(source: Source, problems: Diagnostics) -> object:
@@ -67,18 +57,18 @@ def read_document(source: Source, problems: Diagnostics) -> object:
     return read_json(source, lambda span, finding: problems.add(source, span, finding))
 
 
-def lift(source: Source, data: object, problems: Diagnostics) -> ir.Suite | None:
+def lift(source: Source, data: object, problems: Diagnostics) -> ir.Suite:
     """The IR of decoded eval JSON; what is wrong with it is reported, and the case left out."""
-    if data is HOLE:
-        return None
-    reader = _Reader(source, problems)
+    reader = JsonReader(source, problems)
     envelope: dict[str, Any] = data if isinstance(data, dict) else {"cases": data}
     for key in envelope:
         if key not in ("metadata", "cases") and not key.startswith("x-"):
             reader.add(f"#/{key}", UnknownKey(key=key, what="an eval file", known=("metadata", "cases")))
     base = "/cases" if isinstance(data, dict) else ""
-    raw_cases: list[Any] = envelope["cases"]
-    if not raw_cases:
+    raw_cases: list[Any] = envelope["cases"] if isinstance(envelope["cases"], list) else []
+    if not isinstance(envelope["cases"], list):
+        reader.add(base, WrongType(what="`cases`", expected="a list", found=named(envelope["cases"])))
+    elif not raw_cases:
         reader.add(base, EmptyValue(what="`cases`"))
     raw_metadata = envelope.get("metadata")
     metadata = _metadata(reader, raw_metadata, raw_cases)
@@ -109,17 +99,17 @@ def lift(source: Source, data: object, problems: Diagnostics) -> ir.Suite | None
 # --- metadata ------------------------------------------------------------------------------------------------------
 
 
-def _metadata(reader: _Reader, raw: object, raw_cases: list[Any]) -> m.Metadata:
+def _metadata(reader: JsonReader, raw: object, raw_cases: list[Any]) -> m.Metadata:
     """The metadata, completed from the file's name and the ids; foreign keys are left aside."""
     tool, tier = _from_file_name(reader.source.name, raw_cases)
     known: dict[str, Any] = {}
     if raw is not None and not isinstance(raw, dict):
-        reader.add("/metadata", WrongType(what="`metadata`", expected="an object", found="something else"))
+        reader.add("/metadata", WrongType(what="`metadata`", expected="an object", found=named(raw)))
     written: dict[str, Any] = raw if isinstance(raw, dict) else {}
     for key, value in written.items():
         if key in _METADATA_KEYS:
             known[key] = value
-        elif (near := nearest(key, _METADATA_KEYS)) is not None and near not in written:
+        elif key not in _FOREIGN_KEYS and (near := nearest(key, _METADATA_KEYS)) is not None and near not in written:
             reader.add(f"#/metadata/{key}", UnknownKey(key=key, what="the metadata", known=_METADATA_KEYS))
     completed = {"toolName": tool, "tier": tier} | {key: v for key, v in known.items() if v is not None}
     faults = tuple(mismatches(completed, m.Metadata, "/metadata"))
@@ -127,7 +117,13 @@ def _metadata(reader: _Reader, raw: object, raw_cases: list[Any]) -> m.Metadata:
         reader.add(pointer, finding)
     if faults:
         return m.Metadata(tool_name=tool, tier=tier)
-    return msgspec.convert(completed, m.Metadata)
+    metadata = msgspec.convert(completed, m.Metadata)
+    if not is_slug(metadata.tool_name):
+        suggestion = slug(metadata.tool_name)
+        finding = NotASlug(what="tool's name", value=metadata.tool_name, suggestion=suggestion)
+        reader.add("/metadata/toolName", finding)
+    check_share(reader, metadata.threshold, "/metadata/threshold")
+    return metadata
 
 
 def _from_file_name(name: str, raw_cases: list[Any]) -> tuple[str, m.Tier]:
@@ -135,8 +131,8 @@ def _from_file_name(name: str, raw_cases: list[Any]) -> tuple[str, m.Tier]:
     file = Path(name).name
     match = _FILE_NAME.fullmatch(file)
     if match is not None:
-        return match["tool"], msgspec.convert(match["tier"], m.Tier)
-    tool = re.sub(r"(\.eval)?\.jsonl?$", "", file) or "suite"
+        return slug(match["tool"]) or "suite", msgspec.convert(match["tier"], m.Tier)
+    tool = slug(re.sub(r"(\.eval)?\.jsonl?$", "", file)) or "suite"
     first = next((case.get("id") for case in raw_cases if isinstance(case, dict)), None)
     prefixes = (tier for prefix, tier in _PREFIXES.items() if isinstance(first, str) and first.startswith(prefix))
     has_rubric = any(isinstance(case, dict) and "rubric" in case and "expect" not in case for case in raw_cases)
@@ -146,16 +142,18 @@ def _from_file_name(name: str, raw_cases: list[Any]) -> tuple[str, m.Tier]:
 # --- cases ---------------------------------------------------------------------------------------------------------
 
 
-def _case(reader: _Reader, raw: object, pointer: str, tier: m.Tier) -> ir.Case | None:
+def _case(reader: JsonReader, raw: object, pointer: str, tier: m.Tier) -> ir.Case | None:
     try:
         case = msgspec.convert(raw, m.Case)
     except msgspec.ValidationError:
-        for place, finding in mismatches(raw, m.Case, pointer):
+        faults = tuple(mismatches(raw, m.Case, pointer, what="a case"))
+        for place, finding in faults:
             reader.add(place, finding)
-        return None
-    _check_values(reader, case, pointer)
+        if faults:
+            return None
+        case = msgspec.convert(_without_own_keys(raw), m.Case)
+    check_case(reader, case, pointer)
     checks, links = _checks(case, pointer)
-    _report_idle_fields(reader, case.expect, pointer)
     return ir.Case(
         id=case.id,
         name=case.id,
@@ -172,7 +170,6 @@ def _case(reader: _Reader, raw: object, pointer: str, tier: m.Tier) -> ir.Case |
         checks=checks,
         links=links,
         reference_data=case.reference_data,
-        rubric=case.rubric,
         expected=case.expected,
         threshold=case.threshold,
         tags=case.tags,
@@ -192,15 +189,6 @@ class _Wheres(dict[str, ir.Where]):
         return self._base + key
 
 
-def _check_values(reader: _Reader, case: m.Case, pointer: str) -> None:
-    """What the types of the model do not say."""
-    if case.created_at is not None and not is_timestamp(case.created_at):
-        reader.add(f"{pointer}/createdAt", BadTimestamp(value=case.created_at))
-    if case.threshold is not None and not 0 <= case.threshold <= 1:
-        finding = OutOfRange(what="`threshold`", value=f"{case.threshold}", allowed="between 0 and 1")
-        reader.add(f"{pointer}/threshold", finding)
-
-
 class _Read(NamedTuple):
     """A check with the pointers, within its case, that it was read from."""
 
@@ -208,10 +196,26 @@ class _Read(NamedTuple):
     check: c.Check
 
 
+def _without_own_keys(data: Any) -> Any:
+    """The data without the `x-` keys, which are the user's own, save where every key is."""
+    if isinstance(data, list):
+        return [_without_own_keys(item) for item in data]
+    if not isinstance(data, dict):
+        return data
+    return {
+        key: value if key in _FREE else _without_own_keys(value)
+        for key, value in data.items()
+        if not key.startswith("x-")
+    }
+
+
+_FREE = frozenset({"inputs", "stubs", "referenceData", "schema", "args", "options"})
+
+
 def _checks(case: m.Case, pointer: str) -> tuple[tuple[ir.Check, ...], tuple[ir.Link, ...]]:
     """The checks in the canonical order, and the links whose indexes count in it."""
     linked_apart = frozenset(link.at[0] for _, _, link in _named_links(case) if len(link.at) == 1)
-    read = sorted(_read(case.expect, linked_apart), key=lambda entry: rank(entry.check))
+    read = sorted(_read(case, linked_apart), key=lambda entry: rank(entry.check))
     checks = tuple(ir.Check(check=entry.check, where=pointer + entry.at[0]) for entry in read)
     index_of = {at: index for index, entry in enumerate(read) for at in entry.at}
     links: list[ir.Link] = []
@@ -222,9 +226,10 @@ def _checks(case: m.Case, pointer: str) -> tuple[tuple[ir.Check, ...], tuple[ir.
     return checks, tuple(sorted(links, key=lambda link: link.checks))
 
 
-def _read(expect: m.Expect, linked_apart: frozenset[str]) -> Iterator[_Read]:
-    """The checks of `expect`; the two bounds of a range are one check unless something links them apart."""
-    entries = {assertion.at: assertion.check for assertion in assertions(expect)}
+def _read(case: m.Case, linked_apart: frozenset[str]) -> Iterator[_Read]:
+    """The checks of `expect` and of `rubric`; the bounds of a range are one check unless something links them apart."""
+    entries = {assertion.at: assertion.check for assertion in assertions(case.expect)}
+    entries |= {f"/rubric/{index}": judge(dimension) for index, dimension in enumerate(case.rubric or ())}
     for low, high in PAIRS:
         at = (f"/expect/{low}", f"/expect/{high}")
         if at[0] in entries and at[1] in entries and not linked_apart & set(at):
@@ -253,7 +258,7 @@ def _named_links(case: m.Case) -> Iterator[tuple[str, str | None, m.CheckLink]]:
 
 
 def _criteria(
-    reader: _Reader, metadata: m.Metadata, raw_cases: list[Any], cases: list[ir.Case]
+    reader: JsonReader, metadata: m.Metadata, raw_cases: list[Any], cases: list[ir.Case]
 ) -> tuple[ir.Criterion, ...]:
     """The suite's criteria: the metadata's, else the union of the cases'."""
     found: dict[str, ir.Criterion] = {}
@@ -275,28 +280,10 @@ def _as_ir(criterion: m.Criterion, where: str) -> ir.Criterion:
     return ir.Criterion(name=criterion.name, weight=criterion.weight, description=criterion.description, where=where)
 
 
-def _check_unique_ids(reader: _Reader, cases: list[ir.Case]) -> None:
+def _check_unique_ids(reader: JsonReader, cases: list[ir.Case]) -> None:
     first: dict[str, ir.Case] = {}
     for case in cases:
         earlier = first.setdefault(case.id, case)
         if earlier is not case:
             line = reader.source.position(reader.locate(earlier.place_of("/id")).start).line
             reader.add(f"{case.where}/id", DuplicateName(what="id", name=case.id, line=line))
-
-
-_IDLE: dict[str, str] = {
-    "noToolErrors": "`false` asserts nothing",
-    "responseNonEmpty": "`false` asserts nothing",
-    "jsonValid": "`false` asserts nothing",
-}
-
-
-def _report_idle_fields(reader: _Reader, expect: m.Expect, pointer: str) -> None:
-    """Fields that are there and assert nothing: a limit of 0, a `false`, an empty list."""
-    asserted = {assertion.at.split("/")[2] for assertion in assertions(expect)}
-    names = zip(m.Expect.__struct_fields__, m.Expect.__struct_encode_fields__, strict=True)
-    for field, name in names:
-        value = getattr(expect, field)
-        if value is not None and name not in asserted:
-            why = _IDLE.get(name, "an empty list asserts nothing" if value == () else "0 asserts nothing")
-            reader.add(f"{pointer}/expect/{name}", CannotFail(check=f"`{name}`", why=why))

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 from evalc.compiler import ir
+from evalc.compiler.order import has_field
 from evalc.model import case as m
 from evalc.model import checks as c
 
@@ -45,6 +46,12 @@ _BOUNDS: dict[type, tuple[str, str]] = {
     c.Length: ("min_length", "max_length"),
     c.ToolCount: ("min_tool_calls", "max_tool_calls"),
 }
+_FLAGS: dict[type, str] = {
+    c.NoToolErrors: "no_tool_errors",
+    c.NonEmpty: "response_non_empty",
+    c.Json: "json_valid",
+}
+_RUBRIC = "rubric"
 _JSON_NAMES = dict(zip(m.Expect.__struct_fields__, m.Expect.__struct_encode_fields__, strict=True))
 
 
@@ -60,6 +67,7 @@ def lower(case: ir.Case, criteria: tuple[ir.Criterion, ...]) -> LoweredCase:
     slots: dict[str, Any] = {}
     pointers = [_place(item.check, slots) for item in case.checks]
     fields: dict[str, Any] = {field: tuple(v) if isinstance(v, list) else v for field, v in slots.items()}
+    rubric = fields.pop(_RUBRIC, None)
     expect = m.Expect(**fields)
     lowered = m.Case(
         id=case.id,
@@ -72,7 +80,7 @@ def lower(case: ir.Case, criteria: tuple[ir.Criterion, ...]) -> LoweredCase:
         max_turns=case.max_turns,
         expect=expect,
         reference_data=case.reference_data,
-        rubric=case.rubric,
+        rubric=rubric,
         expected=case.expected,
         criteria=tuple(_criterion(criterion, case, pointers) for criterion in criteria) or None,
         unlinked=tuple(_link(link, pointers) for link in case.links if link.criterion is None) or None,
@@ -101,56 +109,37 @@ def _link(link: ir.Link, pointers: list[tuple[str, ...]]) -> m.CheckLink:
 def _place(check: c.Check, slots: dict[str, Any]) -> tuple[str, ...]:
     """Put a check where it belongs in `expect`; its pointers from the case's root."""
     kind = type(check)
-    if kind in _SINGLE:
-        field, attribute = _SINGLE[kind]
-        value = getattr(check, attribute)
-        # A limit of 0 asserts nothing in the contract, so the check of such a limit stands in `checks`.
-        if field not in slots and value not in (0, None):
-            slots[field] = value
-            return (f"/expect/{_JSON_NAMES[field]}",)
-    elif kind in _MANY and not (isinstance(check, c.Regex) and check.flags):
+    if isinstance(check, c.Judge):
+        return _append_dimension(slots, check)
+    if not has_field(check):
+        return _append(slots, "checks", check)
+    if kind in _MANY:
         field, attribute = _MANY[kind]
         return _append(slots, field, getattr(check, attribute))
-    elif kind in _BOUNDS:
-        return _place_bounds(check, slots)
-    else:
-        return _place_other(check, slots)
-    return _append(slots, "checks", check)
-
-
-def _place_bounds(check: c.Check, slots: dict[str, Any]) -> tuple[str, ...]:
-    """A range: its bounds are two fields, which belong to one check of the case."""
-    assert isinstance(check, c.Length | c.ToolCount)  # noqa: S101 - for the type checker
-    fields = _BOUNDS[type(check)]
-    bounds = {field: bound for field, bound in zip(fields, (check.min, check.max), strict=True) if bound is not None}
-    unit = check.unit if isinstance(check, c.Length) else "chars"
-    if unit != "chars" or not bounds or 0 in bounds.values() or any(field in slots for field in fields):
+    if isinstance(check, c.ToolParam):
+        entry = m.ToolParamExpectation(
+            tool=check.tool, param_name=check.param_name, assertion=check.assertion, value=check.value
+        )
+        return _append(slots, "tool_params", entry)
+    values = _values(check)
+    if not slots.keys().isdisjoint(values):
         return _append(slots, "checks", check)
-    slots.update(bounds)
-    return tuple(f"/expect/{_JSON_NAMES[field]}" for field in bounds)
+    slots.update(values)
+    return tuple(f"/expect/{_JSON_NAMES[field]}" for field in values)
 
 
-def _place_other(check: c.Check, slots: dict[str, Any]) -> tuple[str, ...]:
-    match check:
-        case c.ToolParam():
-            entry = m.ToolParamExpectation(
-                tool=check.tool, param_name=check.param_name, assertion=check.assertion, value=check.value
-            )
-            return _append(slots, "tool_params", entry)
-        case c.NoToolErrors() if "no_tool_errors" not in slots:
-            slots["no_tool_errors"] = True
-            return ("/expect/noToolErrors",)
-        case c.NonEmpty() if "response_non_empty" not in slots:
-            slots["response_non_empty"] = True
-            return ("/expect/responseNonEmpty",)
-        case c.Json(mode="strict", schema=None) if "json_valid" not in slots:
-            slots["json_valid"] = True
-            return ("/expect/jsonValid",)
-        case c.Structure(headings=(), fields=fields) if "required_keys" not in slots and _are_flat(fields):
-            slots["required_keys"] = tuple(field.path for field in fields)
-            return ("/expect/requiredKeys",)
-        case _:
-            return _append(slots, "checks", check)
+def _values(check: c.Check) -> dict[str, Any]:
+    """The fields that hold one value each, as the check fills them; the two bounds of a range are two fields."""
+    kind = type(check)
+    if kind in _SINGLE:
+        field, attribute = _SINGLE[kind]
+        return {field: getattr(check, attribute)}
+    if isinstance(check, c.Length | c.ToolCount):
+        bounds = zip(_BOUNDS[kind], (check.min, check.max), strict=True)
+        return {field: bound for field, bound in bounds if bound is not None}
+    if isinstance(check, c.Structure):
+        return {"required_keys": tuple(field.path for field in check.fields)}
+    return {_FLAGS[kind]: True}
 
 
 def _append(slots: dict[str, Any], field: str, value: object) -> tuple[str, ...]:
@@ -159,8 +148,18 @@ def _append(slots: dict[str, Any], field: str, value: object) -> tuple[str, ...]
     return (f"/expect/{_JSON_NAMES[field]}/{len(entries) - 1}",)
 
 
-def _are_flat(fields: tuple[c.RequiredField, ...]) -> bool:
-    return bool(fields) and all(field.type is None and not set(field.path) & set(".[]") for field in fields)
+def _append_dimension(slots: dict[str, Any], check: c.Judge) -> tuple[str, ...]:
+    """What a judge scores stands beside `expect`."""
+    dimensions = slots.setdefault(_RUBRIC, [])
+    dimensions.append(
+        m.RubricDimension(
+            dimension=check.dimension,
+            max_score=check.max_score,
+            criteria=check.criteria,
+            min_score=check.min_score,
+        )
+    )
+    return (f"/rubric/{len(dimensions) - 1}",)
 
 
 def own_assertions(case: m.Case) -> set[str]:
@@ -174,6 +173,8 @@ def own_assertions(case: m.Case) -> set[str]:
     names |= {f"checks.{check.__struct_config__.tag}" for check in expect.checks or ()}
     if case.expected and expect == m.Expect():
         names.add("expected")
+    if any(dimension.min_score is not None for dimension in case.rubric or ()):
+        names.add("rubric.minScore")
     if case.threshold:
         names.add("threshold")
     return names

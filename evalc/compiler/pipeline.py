@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 from pathlib import Path
 from typing import final
@@ -10,7 +11,7 @@ from evalc.compiler import ir
 from evalc.compiler.compiled import Compilation, CompiledSuite, by_tier
 from evalc.compiler.discover import Found, project_root
 from evalc.compiler.emit import emit
-from evalc.compiler.lift import is_eval_json, lift, read_document
+from evalc.compiler.lift import is_eval_json, is_suite_in_json, lift, read_document
 from evalc.compiler.options import CompileOptions
 from evalc.compiler.passes.check_contract import check_contract
 from evalc.compiler.passes.check_criteria import check_criteria
@@ -19,6 +20,7 @@ from evalc.compiler.passes.check_vacuity import check_vacuity
 from evalc.compiler.prompts import PromptLibrary
 from evalc.compiler.resolve import resolve_names
 from evalc.compiler.schemas import SchemaLoader
+from evalc.compiler.verify import verify
 from evalc.diagnostics.catalogue.files import NotAnEvalFile
 from evalc.diagnostics.catalogue.names import SuiteCollision
 from evalc.diagnostics.problem import Diagnostics
@@ -32,6 +34,7 @@ from evalc.files import JSON_LIMIT, YAML_LIMIT, read_source
 from evalc.source import Source, Span
 
 STDIN = "<stdin>"
+_BEGINS_AS_JSON = re.compile(r"""\s*(\[\s*)?\{\s*["}]""")
 
 
 def compile_sources(subjects: Iterable[str | Path | Source], options: CompileOptions) -> Compilation:
@@ -65,11 +68,12 @@ class Compiler:
         """What came of all sources: the suites, or only the problems when any is an error."""
         compiled = tuple(suite for parts in map(by_tier, self._suites) for suite in parts)
         self._report_collisions(compiled)
-        return Compilation(
-            suites=() if self._problems.has_errors else compiled,
-            problems=tuple(self._problems),
-            files=self.files,
-        )
+        if self._problems.has_errors:
+            compiled = ()
+        else:
+            for suite in self._suites:
+                verify(suite)
+        return Compilation(suites=compiled, problems=tuple(self._problems), files=self.files)
 
     def add_file(self, found: Found) -> None:
         """Compile a file. One that a search came upon and that is no eval file is passed over without a word."""
@@ -86,10 +90,8 @@ class Compiler:
     def add(self, source: Source, *, named: bool) -> None:
         """Compile a text; `named` says that the user named it, so that it has to be an eval file."""
         problems = Diagnostics()
-        suites = self._read_json(source, problems) if _is_json(source) else None
-        if suites is None:
-            problems = Diagnostics()
-            suites = self._read_yaml(source, problems)
+        read = self._read_json if _is_json(source) else self._read_yaml
+        suites = read(source, problems)
         if suites is None and not named and not looks_like_eval(source.text):
             return
         if suites is None and not problems.has_errors:
@@ -105,9 +107,8 @@ class Compiler:
     def _read_json(self, source: Source, problems: Diagnostics) -> list[ir.Suite] | None:
         data = read_document(source, problems)
         if is_eval_json(data):
-            suite = lift(source, data, problems)
-            return [] if suite is None else [suite]
-        return [] if problems.has_errors and looks_like_eval(source.text) else None
+            return [lift(source, data, problems)]
+        return self._read_yaml(source, problems) if is_suite_in_json(data) else None
 
     def _read_yaml(self, source: Source, problems: Diagnostics) -> list[ir.Suite] | None:
         documents = read_yaml(source, lambda span, finding: problems.add(source, span, finding))
@@ -165,9 +166,7 @@ class Compiler:
 
 
 def _is_json(source: Source) -> bool:
-    if source.name.endswith(".json"):
-        return True
-    return source.name == STDIN and source.text.lstrip()[:1] in ("{", "[")
+    return source.name.endswith(".json") or (source.name == STDIN and _BEGINS_AS_JSON.match(source.text) is not None)
 
 
 def _key_span(document: object, key: str) -> Span:

@@ -6,13 +6,14 @@ import re
 from pathlib import Path
 from typing import final
 
-from evalc.compiler.discover import Finder
+from evalc.compiler.discover import Finder, shown
 from evalc.diagnostics.problem import Diagnostics
 from evalc.dsl.build_prompt import build_prompt
 from evalc.dsl.nodes import Mapping
 from evalc.dsl.read_yaml import read_yaml
 from evalc.dsl.tree import PromptTree
 from evalc.files import read_source
+from evalc.source import Source
 
 _MAYBE_PROMPT = re.compile(r"^prompt[ \t]*:", re.MULTILINE)
 
@@ -43,19 +44,20 @@ class PromptLibrary:
     def _index(self) -> dict[str, list[PromptTree]]:
         if self._prompts is None:
             self._prompts = {}
+            ignored = Diagnostics()  # files that are no prompt files are none of our business
             for path in self._finder.search(self.folder, (".yaml", ".yml")):
-                for prompt in self.read(path):
+                source = read_source(path, ignored.add, name=shown(path))
+                for prompt in read_prompts(source, ignored) if source is not None else ():
                     if prompt.id is not None:
                         self._prompts.setdefault(prompt.id.value, []).append(prompt)
         return self._prompts
 
-    def read(self, path: Path, problems: Diagnostics | None = None) -> list[PromptTree]:
-        """The prompts that a file holds. Without `problems`, a file that cannot be read holds none."""
-        found = Diagnostics() if problems is None else problems
-        source = read_source(path, found.add)
-        if source is None or not _MAYBE_PROMPT.search(source.text):
-            return []
-        documents = read_yaml(source, lambda span, finding: found.add(source, span, finding))
-        mappings = (document for document in documents if isinstance(document, Mapping))
-        prompts = (build_prompt(source, mapping, found) for mapping in mappings)
-        return [prompt for prompt in prompts if prompt is not None]
+
+def read_prompts(source: Source, problems: Diagnostics) -> list[PromptTree]:
+    """The prompts that a YAML text holds."""
+    if not _MAYBE_PROMPT.search(source.text):
+        return []
+    documents = read_yaml(source, lambda span, finding: problems.add(source, span, finding))
+    mappings = (document for document in documents if isinstance(document, Mapping))
+    prompts = (build_prompt(source, mapping, problems) for mapping in mappings)
+    return [prompt for prompt in prompts if prompt is not None]

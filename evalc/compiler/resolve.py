@@ -8,21 +8,24 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import final
 
-from evalc.compiler.discover import project_root
+from evalc.compiler.discover import is_below, project_root, shown
 from evalc.compiler.fill import tokens, variables
-from evalc.compiler.prompts import PromptLibrary
+from evalc.compiler.prompts import PromptLibrary, read_prompts
+from evalc.compiler.slug import is_slug, slug
 from evalc.diagnostics.catalogue.contract import TokenNotAllowed
-from evalc.diagnostics.catalogue.files import FileMissing
+from evalc.diagnostics.catalogue.files import OutsideProject
 from evalc.diagnostics.catalogue.names import (
     AmbiguousPrompt,
     DuplicateName,
     MissingInput,
+    MissingKey,
     UndeclaredInput,
     UnknownPrompt,
     UnknownVariable,
 )
 from evalc.diagnostics.catalogue.values import NotASlug
-from evalc.diagnostics.problem import Diagnostics
+from evalc.diagnostics.near import nearest
+from evalc.diagnostics.problem import Diagnostics, Finding
 from evalc.dsl.nodes import Node
 from evalc.dsl.places import locate
 from evalc.dsl.scalars import to_plain
@@ -31,8 +34,6 @@ from evalc.files import read_source
 from evalc.grammar import nodes as g
 from evalc.grammar.parse import parse_template
 from evalc.source import Source, Span
-
-_SLUG = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*")
 
 
 @final
@@ -100,7 +101,7 @@ def resolve_names(tree: SuiteTree, library: PromptLibrary, problems: Diagnostics
         declared=declared,
         given=frozenset(item.name.value for case in tree.cases for item in case.inputs or ()),
     )
-    _check_unique(tree, problems)
+    _check_unique(tree, suite, problems)
     _check_prompt_variables(tree, names, problems)
     for case in tree.cases:
         _check_inputs(tree.source, case, names, problems)
@@ -113,21 +114,20 @@ def resolve_names(tree: SuiteTree, library: PromptLibrary, problems: Diagnostics
 def _suite_name(tree: SuiteTree, problems: Diagnostics) -> str:
     if tree.name is None:
         return slug(stem(tree.source.name)) or "suite"
-    if not _SLUG.fullmatch(tree.name.value):
-        finding = NotASlug(what="suite's name", value=tree.name.value, suggestion=slug(tree.name.value))
-        problems.add(tree.source, tree.name.span, finding)
-        return slug(tree.name.value) or "suite"
-    return tree.name.value
+    return _checked_slug(tree.source, tree.name, "suite's name", problems) or "suite"
 
 
 def _tool_name(tree: SuiteTree, suite: str, problems: Diagnostics) -> str:
     if tree.tool is None:
         return suite
-    if not _SLUG.fullmatch(tree.tool.value):
-        finding = NotASlug(what="tool's name", value=tree.tool.value, suggestion=slug(tree.tool.value))
-        problems.add(tree.source, tree.tool.span, finding)
-        return slug(tree.tool.value) or suite
-    return tree.tool.value
+    return _checked_slug(tree.source, tree.tool, "tool's name", problems) or suite
+
+
+def _checked_slug(source: Source, name: Str, what: str, problems: Diagnostics) -> str:
+    if not is_slug(name.value):
+        problems.add(source, name.span, NotASlug(what=what, value=name.value, suggestion=slug(name.value)))
+        return slug(name.value)
+    return name.value
 
 
 def stem(name: str) -> str:
@@ -135,21 +135,24 @@ def stem(name: str) -> str:
     return re.sub(r"(\.eval)?\.(ya?ml|jsonl?)$", "", Path(name).name)
 
 
-def slug(text: str) -> str:
-    """The text as a slug: what a slug cannot hold becomes dashes."""
-    return re.sub(r"[^A-Za-z0-9._-]+", "-", text).strip("-._")
+def _check_unique(tree: SuiteTree, suite: str, problems: Diagnostics) -> None:
+    """Report criteria with one name, and cases with one id: a case's own, or the one that its name makes."""
+    first: dict[str, Str] = {}
+    for criterion in tree.criteria:
+        _note(tree.source, "criterion", criterion.name, criterion.name.value, first, problems)
+    first_ids: dict[str, Str] = {}
+    for case in tree.cases:
+        if case.id is not None:
+            _note(tree.source, "id", case.id, case.id.value, first_ids, problems)
+        elif case.name.value:
+            _note(tree.source, "test case", case.name, f"{suite}/{case.name.value}", first_ids, problems)
 
 
-def _check_unique(tree: SuiteTree, problems: Diagnostics) -> None:
-    criteria = [criterion.name for criterion in tree.criteria]
-    cases = [case.name for case in tree.cases if case.name.value and case.id is None]
-    for what, names in (("criterion", criteria), ("test case", cases)):
-        first: dict[str, Str] = {}
-        for name in names:
-            earlier = first.setdefault(name.value, name)
-            if earlier is not name:
-                line = tree.source.position(earlier.span.start).line
-                problems.add(tree.source, name.span, DuplicateName(what=what, name=name.value, line=line))
+def _note(source: Source, what: str, name: Str, id_: str, first: dict[str, Str], problems: Diagnostics) -> None:
+    earlier = first.setdefault(id_, name)
+    if earlier is not name:
+        line = source.position(earlier.span.start).line
+        problems.add(source, name.span, DuplicateName(what=what, name=name.value, line=line))
 
 
 # --- prompts -------------------------------------------------------------------------------------------------------
@@ -159,7 +162,7 @@ def _suite_prompt(tree: SuiteTree, library: PromptLibrary, problems: Diagnostics
     if tree.prompt is not None:
         return _resolved(tree.prompt, problems)
     if tree.prompt_file is not None:
-        return _from_file(tree, tree.prompt_file, library, problems)
+        return _from_file(tree, tree.prompt_file, problems)
     if tree.prompt_id is not None:
         return _by_id(tree.source, tree.prompt_id, library, problems)
     return None
@@ -190,20 +193,25 @@ def _by_id(source: Source, prompt_id: Str, library: PromptLibrary, problems: Dia
     return None
 
 
-def _from_file(tree: SuiteTree, file: Str, library: PromptLibrary, problems: Diagnostics) -> ResolvedPrompt | None:
+def _from_file(tree: SuiteTree, file: Str, problems: Diagnostics) -> ResolvedPrompt | None:
     path = Path(tree.source.name).parent / file.value
     root = project_root(Path(tree.source.name))
-    if not path.is_file() or not path.resolve().is_relative_to(root):
-        where = "" if path.resolve().is_relative_to(root) else f" below the project's root {root}"
-        problems.add(tree.source, file.span, FileMissing(path=f"{file.value}{where}"))
+    if not is_below(path, root):
+        problems.add(tree.source, file.span, OutsideProject(path=file.value, root=str(root)))
         return None
-    if path.suffix in {".yaml", ".yml"}:
-        prompts = library.read(path, problems)
-        if prompts:
-            return _resolved(prompts[0], problems)
-    source = read_source(path, problems.add)
+
+    def report(source: Source, span: Span, finding: Finding) -> None:
+        """What is wrong with the text stands in the text; that there is none, where the file is named."""
+        problems.add(*((source, span) if source.text else (tree.source, file.span)), finding)
+
+    source = read_source(path, report, name=shown(path))
     if source is None:
         return None
+    if path.suffix in {".yaml", ".yml"}:
+        prompts = read_prompts(source, problems)
+        if not prompts:
+            problems.add(tree.source, file.span, MissingKey(key="prompt", what=f"the prompt file `{file.value}`"))
+        return _resolved(prompts[0], problems) if prompts else None
     text = Str(source.text, Span(0, len(source.text)))
     return _resolved(PromptTree(source=source, text=text, inputs=tree.inputs), problems)
 
@@ -226,14 +234,15 @@ def _by_name(inputs: tuple[InputTree, ...] | None) -> dict[str, InputTree] | Non
 
 
 def _check_prompt_variables(tree: SuiteTree, names: Names, problems: Diagnostics) -> None:
-    """Report the names in prompts that nothing declares and no case gives."""
-    if tree.partial:
-        return
+    """Report the names in prompts that nothing declares and no case gives.
+
+    Where something of the suite is wrong, an input may only seem to be missing: then those that are misspelt.
+    """
     for prompt in filter(None, (names.prompt, *names.case_prompts.values())):
         declared = _by_name(prompt.tree.inputs) if prompt is not names.prompt else names.declared
         known = frozenset(declared) if declared is not None else names.given
         for variable, _ in variables(prompt.template.parts) if prompt.template is not None else ():
-            if variable.name not in known:
+            if variable.name not in known and (not tree.partial or nearest(variable.name, known)):
                 span = locate(prompt.tree.source, prompt.tree.text.span, variable.start, variable.end)
                 finding = UnknownVariable(name=variable.name, known=tuple(sorted(known)))
                 problems.add(prompt.tree.source, span, finding)

@@ -6,7 +6,7 @@ import json
 from pathlib import Path
 from typing import Any, final
 
-from evalc.compiler.discover import project_root
+from evalc.compiler.discover import is_below, project_root
 from evalc.diagnostics.catalogue.values import BadSchema
 from evalc.diagnostics.problem import Diagnostics
 from evalc.files import read_source
@@ -26,7 +26,7 @@ class SchemaLoader:
         """The schema that a check names, relative to the file; None when it cannot be used, which is reported."""
         file = Path(source.name).parent / path
         root = project_root(Path(source.name))
-        if not file.resolve().is_relative_to(root):
+        if not is_below(file, root):
             problems.add(source, span, BadSchema(path=path, reason=f"lies outside of the project's root {root}"))
             return None
         if file not in self._read:
@@ -47,9 +47,14 @@ def _read(file: Path) -> Schema | str:
     if source is None:
         return "cannot be read"
     try:
-        schema = json.loads(source.text)
+        schema: Any = json.loads(source.text)
     except (ValueError, RecursionError) as error:
         return f"is not JSON: {error}"
+    return unusable(schema) or schema
+
+
+def unusable(schema: object) -> str | None:
+    """Why a value cannot serve as the schema of a check; None when it can."""
     if not isinstance(schema, dict | bool):
         return "is neither an object nor true or false"
     foreign = next(_foreign_refs(schema), None)
@@ -61,7 +66,9 @@ def _read(file: Path) -> Schema | str:
         Draft202012Validator.check_schema(schema)
     except SchemaError as error:
         return f"is not a JSON Schema: {error.message}"
-    return schema
+    except RecursionError:
+        return "is nested too deep"
+    return None
 
 
 def _foreign_refs(schema: object) -> Any:

@@ -12,7 +12,7 @@ from typing import Any
 import msgspec
 from msgspec import inspect as t
 
-from evalc.diagnostics.catalogue.names import MissingKey, UnknownKey
+from evalc.diagnostics.catalogue.names import MissingKey, UnknownCheck, UnknownKey
 from evalc.diagnostics.catalogue.values import NotAChoice, WrongType
 from evalc.diagnostics.problem import Finding
 
@@ -20,12 +20,12 @@ Misfit = tuple[str, Finding]
 """A JSON pointer, with a leading `#` where the key is meant rather than its value, and what is wrong there."""
 
 
-def mismatches(data: object, type_: Any, pointer: str = "") -> Iterator[Misfit]:
-    """Every misfit between the data and the type, in the order of the data."""
+def mismatches(data: object, type_: Any, pointer: str = "", *, what: str = "the value") -> Iterator[Misfit]:
+    """Every misfit between the data and the type, in the order of the data; `what` names the data in messages."""
     try:
         msgspec.convert(data, type_)
     except msgspec.ValidationError:
-        yield from _misfits(data, t.type_info(type_), pointer, "the value")
+        yield from _misfits(data, t.type_info(type_), pointer, what)
 
 
 def is_timestamp(text: str) -> bool:
@@ -45,13 +45,13 @@ def _misfits(data: object, type_: t.Type, pointer: str, what: str) -> Iterator[M
             yield from _of_struct(data, type_, pointer, what)
         case t.VarTupleType() | t.ListType():
             if not isinstance(data, list):
-                yield pointer, WrongType(what=what, expected="a list", found=_named(data))
+                yield pointer, WrongType(what=what, expected="a list", found=named(data))
                 return
             for index, item in enumerate(data):
                 yield from _misfits(item, type_.item_type, f"{pointer}/{index}", f"an item of {what}")
         case t.DictType():
             if not isinstance(data, dict):
-                yield pointer, WrongType(what=what, expected="an object", found=_named(data))
+                yield pointer, WrongType(what=what, expected="an object", found=named(data))
         case t.LiteralType():
             if data not in type_.values:
                 choices = tuple(map(str, type_.values))
@@ -60,38 +60,44 @@ def _misfits(data: object, type_: t.Type, pointer: str, what: str) -> Iterator[M
             pass
         case _:
             if not _fits_scalar(data, type_):
-                yield pointer, WrongType(what=what, expected=_expected(type_), found=_named(data))
+                yield pointer, WrongType(what=what, expected=_expected(type_), found=named(data))
 
 
 def _of_union(data: object, type_: t.UnionType, pointer: str, what: str) -> Iterator[Misfit]:
     """The misfits with the one alternative that was probably meant."""
-    if any(not any(_misfits(data, alternative, pointer, what)) for alternative in type_.types):
-        return
     alternatives = [alternative for alternative in type_.types if not isinstance(alternative, t.NoneType)]
     structs = [alternative for alternative in alternatives if isinstance(alternative, t.StructType)]
     if len(structs) > 1 and isinstance(data, dict):
-        tag_field = structs[0].tag_field or "type"
-        chosen = next((struct for struct in structs if struct.tag == data.get(tag_field)), None)
-        if chosen is not None:
-            yield from _of_struct(data, chosen, pointer, what)
-        elif tag_field not in data:
-            yield pointer, MissingKey(key=tag_field, what="a check")
-        else:
-            known = tuple(str(struct.tag) for struct in structs)
-            finding = NotAChoice(what="check", value=_shown(data[tag_field]), choices=known)
-            yield f"{pointer}/{_escaped(tag_field)}", finding
+        yield from _of_tagged(data, structs, pointer, what)
+        return
+    if any(not any(_misfits(data, alternative, pointer, what)) for alternative in type_.types):
         return
     meant = next((each for each in alternatives if _is_of_kind(data, each)), alternatives[0])
     if len(alternatives) > 1 and not _is_of_kind(data, meant):
-        expected = " or ".join(dict.fromkeys(map(_expected, alternatives)))
-        yield pointer, WrongType(what=what, expected=expected, found=_named(data))
+        wider = [each for each in alternatives if not isinstance(each, t.IntType)] or alternatives
+        expected = " or ".join(dict.fromkeys(map(_expected, wider)))
+        yield pointer, WrongType(what=what, expected=expected, found=named(data))
     else:
         yield from _misfits(data, meant, pointer, what)
 
 
+def _of_tagged(data: dict[str, Any], structs: list[t.StructType], pointer: str, what: str) -> Iterator[Misfit]:
+    """The misfits with the record that the data's tag names."""
+    tag_field = structs[0].tag_field or "type"
+    chosen = next((struct for struct in structs if struct.tag == data.get(tag_field)), None)
+    if chosen is not None:
+        yield from _of_struct(data, chosen, pointer, what)
+    elif tag_field not in data:
+        yield pointer, MissingKey(key=tag_field, what="a check")
+    else:
+        known = tuple(str(struct.tag) for struct in structs)
+        finding = UnknownCheck(name=_shown(data[tag_field]), known=known)
+        yield f"{pointer}/{_escaped(tag_field)}", finding
+
+
 def _of_struct(data: object, type_: t.StructType, pointer: str, what: str) -> Iterator[Misfit]:
     if not isinstance(data, dict):
-        yield pointer, WrongType(what=what, expected="an object", found=_named(data))
+        yield pointer, WrongType(what=what, expected="an object", found=named(data))
         return
     fields = {field.encode_name: field for field in type_.fields}
     known = (*fields, *((type_.tag_field,) if type_.tag_field else ()))
@@ -148,7 +154,8 @@ def _expected(type_: t.Type) -> str:
             return "an object"
 
 
-def _named(data: object) -> str:
+def named(data: object) -> str:
+    """What a value is, for messages."""
     match data:
         case None:
             return "null"
@@ -167,3 +174,8 @@ def _shown(data: object) -> str:
 
 def _escaped(key: str) -> str:
     return key.replace("~", "~0").replace("/", "~1")
+
+
+def unescape(step: str) -> str:
+    """The key that a step of a JSON pointer stands for."""
+    return step.replace("~1", "/").replace("~0", "~")

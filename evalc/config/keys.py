@@ -120,13 +120,15 @@ def _each(value: Any, folders: Folders, read: Reader, expected: str) -> tuple[An
 
 def _read_parts(parts: Iterable[tuple[str | int, Any]], read: Callable[[Any, Any], Any]) -> list[Any]:
     """Every part, read; all refusals at once where there are any."""
-    items, refusals = [], []
+    items: list[Any] = []
+    refusals: list[Refused] = []
     for key, value in parts:
         try:
             items.append(read(key, value))
         except Refused as refused:
-            refused.within = (key,)
-            refusals.append(refused)
+            for part in refused.parts:
+                part.within = (key, *part.within)
+            refusals += refused.parts
     if refusals:
         raise Refused(parts=refusals)
     return items
@@ -155,6 +157,67 @@ def _header(name: str, value: Any) -> tuple[str, str]:
     if not names_variables_well(value):
         raise Refused("a text in which every `${` begins a variable, such as `${A_KEY}`")
     return name, value
+
+
+def _selectors(value: Any, folders: Folders) -> tuple[str, ...]:
+    return _each(value, folders, _selector, "a list of codes")
+
+
+def _silencers(value: Any, folders: Folders) -> tuple[str, ...]:
+    return _each(value, folders, _silencer, "a list of codes")
+
+
+def _selector(value: Any, folders: Folders) -> str:
+    from evalc.diagnostics.policy import BadSelector, selector  # noqa: PLC0415 - for start-up: seldom configured
+
+    try:
+        return selector(_text(value, folders))
+    except BadSelector as bad:
+        raise Refused(f"a code or the beginning of some: {bad}") from None
+
+
+def _silencer(value: Any, folders: Folders) -> str:
+    from evalc.diagnostics.policy import BadSelector, silencer  # noqa: PLC0415 - likewise
+
+    try:
+        return silencer(_selector(value, folders))
+    except BadSelector as bad:
+        raise Refused(f"a code that can be ignored: {bad}") from None
+
+
+def _severities(value: Any, folders: Folders) -> tuple[tuple[str, str], ...]:
+    """Codes, each with its level."""
+    if not isinstance(value, dict):
+        raise Refused("a table of codes", found=described(value))
+
+    def read(code: str, level: Any) -> tuple[str, str]:
+        levels = ("error", "warning", "off")
+        if level not in levels:
+            raise Refused("`error`, `warning` or `off`")
+        return (_selector if level == "error" else _silencer)(code, folders), level
+
+    return tuple(_read_parts(value.items(), read))
+
+
+def _per_file(value: Any, folders: Folders) -> tuple[tuple[str, tuple[str, ...]], ...]:
+    """Patterns of files, each with codes."""
+    if not isinstance(value, dict):
+        raise Refused("a table of patterns", found=described(value))
+
+    def read(pattern: str, codes: Any) -> tuple[str, tuple[str, ...]]:
+        return _pattern(pattern), _silencers(codes, folders)
+
+    return tuple(_read_parts(value.items(), read))
+
+
+def _pattern(text: str) -> str:
+    from pathspec import GitIgnoreSpec  # noqa: PLC0415 - for start-up: seldom configured
+
+    try:
+        GitIgnoreSpec.from_lines([text])
+    except ValueError:
+        raise Refused("under a pattern as in a `.gitignore`") from None
+    return text
 
 
 def described(value: Any) -> str:
@@ -188,6 +251,10 @@ KEYS: Mapping[str, Key] = {
     "prompts": Key("prompts", _path),
     "strict": Key("strict", _flag),
     "allAssertions": Key("all_assertions", _flag),
+    "select": Key("select", _selectors),
+    "ignore": Key("ignore", _silencers),
+    "severity": Key("severity", _severities),
+    "perFileIgnores": Key("per_file_ignores", _per_file),
 }
 """The keys at the top: the contract's (Runner Configuration), then evalc's own."""
 

@@ -6,7 +6,7 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import final
+from typing import Literal, final
 
 from evalc.errors import UsageError
 
@@ -39,6 +39,10 @@ class Settings:
         prompts: the folder with the prompt files that eval files refer to by id.
         strict: whether checks that cannot fail and unverified cases are errors.
         all_assertions: whether a case runs all its assertions, not only up to the first that fails.
+        select: the codes, or beginnings of codes, of the problems that are reported; all where it is empty.
+        ignore: those of the problems that are left out. The longer of two that name a code wins.
+        severity: codes, or beginnings of codes, each with `error`, `warning` or `off`; the longest wins.
+        per_file_ignores: patterns of files relative to `root`, as in a `.gitignore`, each with codes left out there.
     """
 
     root: Path
@@ -59,17 +63,31 @@ class Settings:
     prompts: Path | None = None
     strict: bool = False
     all_assertions: bool = False
+    select: tuple[str, ...] = ()
+    ignore: tuple[str, ...] = ()
+    severity: tuple[tuple[str, Literal["error", "warning", "off"]], ...] = ()
+    per_file_ignores: tuple[tuple[str, tuple[str, ...]], ...] = ()
     given: frozenset[str] = frozenset()
 
     @property
     def results_folder(self) -> Path:
         """Where results go: the configured folder, else `evals/results` of the project."""
-        return self.output_dir or self.root / "evals" / "results"
+        return self.output_dir or self.default_results_folder
+
+    @property
+    def default_results_folder(self) -> Path:
+        """Where results go when nothing is configured."""
+        return self.root / "evals" / "results"
 
     @property
     def build_folder(self) -> Path:
         """Where compiled files go when nothing else is named."""
         return self.root / "evals" / "build"
+
+    @property
+    def written_folders(self) -> tuple[Path, ...]:
+        """The folders in which evalc's own files are, also those of earlier runs that no flag led elsewhere."""
+        return (self.results_folder, self.default_results_folder, self.build_folder)
 
     @property
     def seed_manifest(self) -> Path | None:

@@ -6,9 +6,11 @@ import inspect
 import textwrap
 from typing import NamedTuple
 
+from evalc.diagnostics.fixes import FIXABLE
 from evalc.diagnostics.problem import Finding
 
 _WIDTH = 88
+_FIXABLE = ", in sure cases fixable with `evalc check --fix`"
 
 
 class Explanation(NamedTuple):
@@ -33,7 +35,7 @@ def explain(finding: type[Finding]) -> str:
     """What `evalc explain CODE` prints, with a line end."""
     parts = split_docstring(finding)
     blocks = [
-        f"{finding.code} ({finding.severity})",
+        f"{finding.code} ({finding.severity}{_FIXABLE if finding in FIXABLE else ''})",
         textwrap.fill(parts.summary, _WIDTH),
         *(textwrap.fill(" ".join(paragraph.split()), _WIDTH) for paragraph in parts.why.split("\n\n") if paragraph),
     ]

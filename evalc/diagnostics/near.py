@@ -20,6 +20,16 @@ def nearest(name: str, known: Iterable[str]) -> str | None:
     return by_fold[matches[0]] if matches else None
 
 
+def same_spelling(name: str, known: Iterable[str]) -> str | None:
+    """The one known name that differs from `name` in nothing but case and separators; None when there is not just one.
+
+    Both are the same name to whoever wrote it, so that the known one may be put in the place of the other.
+    """
+    fold = _fold(name) if len(name) <= 80 else ""
+    same = {candidate for candidate in known if fold and _fold(candidate) == fold}
+    return same.pop() if len(same) == 1 and name not in same else None
+
+
 def did_you_mean(name: str, known: Iterable[str]) -> str:
     """`did you mean X?` in the catalogue's form, or an empty text."""
     near = nearest(name, known)

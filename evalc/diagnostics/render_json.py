@@ -6,6 +6,7 @@ import json
 from collections.abc import Iterable
 from typing import Any
 
+from evalc.diagnostics.fixes import edit_for
 from evalc.diagnostics.problem import Problem
 
 
@@ -30,6 +31,7 @@ def _as_object(problem: Problem) -> dict[str, Any]:
         "endLine": end.line,
         "endColumn": end.column,
         "help": _joined(problem.finding.label(), problem.finding.help()),
+        "fixable": edit_for(problem) is not None,
     }
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
+from evalc.diagnostics.fixes import edit_for
 from evalc.diagnostics.problem import Problem
 from evalc.terminal import Color, cells, painted, visible
 
@@ -24,11 +25,13 @@ def render_text(problems: Iterable[Problem], *, color: bool = False, width: int 
 
 
 def summary_line(problems: Sequence[Problem]) -> str:
-    """How much was found: `3 errors, 1 warning in 2 files`."""
+    """How much was found: `3 errors, 1 warning in 2 files`, and how much of it can be fixed."""
     errors = sum(problem.severity == "error" for problem in problems)
     counts = [_counted(errors, "error"), _counted(len(problems) - errors, "warning")]
     files = _counted(len({problem.source.name for problem in problems}), "file")
-    return f"{', '.join(filter(None, counts))} in {files}"
+    fixable = sum(edit_for(problem) is not None for problem in problems)
+    fix = f" ({fixable} fixable with `evalc check --fix`)" if fixable else ""
+    return f"{', '.join(filter(None, counts))} in {files}{fix}"
 
 
 def all_good_line(files: int) -> str:

@@ -38,14 +38,14 @@ def build_case(block: Fields, item: Mapping) -> CaseTree:
     """The case; one without a usable name goes by its place in the file, and says that it is partial."""
     fields = block.inside(item, what="a test case", keys=CASE_KEYS)
     fields.require("name", why="add `name:`: results are matched by it")
-    name = fields.text("name")
+    name = fields.filled("name")
     inputs = fields.mapping("inputs")
     tags = fields.texts("tags")
     checks = build_checks(fields, "validate") + build_expect(fields)
     return CaseTree(
         span=fields.anchor if name is None else name.span,
         name=name or Str("", fields.anchor),
-        id=fields.text("id"),
+        id=fields.filled("id"),
         description=fields.text("description"),
         tier=fields.choice("tier", "tier", TIERS),
         difficulty=fields.choice("difficulty", "difficulty", DIFFICULTIES),

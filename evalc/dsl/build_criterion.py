@@ -32,7 +32,7 @@ def build_criterion(fields: Fields, item: Node) -> CriterionTree | None:
 def _mapping(fields: Fields, item: Mapping) -> CriterionTree | None:
     inner = fields.inside(item, what="a criterion", keys=CRITERION_KEYS)
     inner.require("name")
-    name, description, weight = inner.text("name"), inner.text("description"), inner.number("weight")
+    name, description, weight = inner.filled("name"), inner.text("description"), inner.number("weight")
     fields.partial |= inner.partial
     if name is None:
         return None

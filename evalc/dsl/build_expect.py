@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 
+from evalc.diagnostics.catalogue.vacuity import CannotFail
 from evalc.diagnostics.catalogue.values import WrongType
-from evalc.dsl.build_check import PARAM_OPS, param_check
+from evalc.dsl.build_rule import PARAM_OPS, acceptable, atom, param_check
 from evalc.dsl.fields import Fields, described
-from evalc.dsl.nodes import Mapping, Sequence, span_of
-from evalc.dsl.tree import CheckLeaf, CheckTree, Num, Str
+from evalc.dsl.nodes import Mapping, Scalar, Sequence, span_of
+from evalc.dsl.tree import CheckLeaf, CheckTree, Num
 from evalc.grammar import nodes as g
 from evalc.source import Span
 
@@ -21,15 +22,27 @@ def build_expect(fields: Fields) -> tuple[CheckTree, ...]:
     if block is None:
         return ()
     inner = fields.inside(block, what="`expect`", keys=EXPECT_KEYS)
-    leaves = [leaf for key, _ in block.pairs if key.text in _BUILDERS for leaf in _BUILDERS[key.text](inner, key.text)]
+    leaves = [leaf for key, _ in block.pairs if key.text in _BUILDERS for leaf in _field(inner, key.text)]
     fields.partial |= inner.partial
     return tuple(CheckTree(span=leaf.span, body=leaf) for leaf in leaves)
+
+
+def _field(fields: Fields, key: str) -> tuple[CheckLeaf, ...]:
+    """The checks of one field; one that asserts nothing (a `false`, an empty list) is warned of."""
+    node = fields.node(key)
+    if isinstance(node, Sequence) and not node.items and key not in _EMPTY_ASSERTS:
+        fields.warn(fields.key(key), CannotFail(check=f"`{key}`", why="an empty list asserts nothing"))
+        return ()
+    if isinstance(node, Scalar) and key in _FLAGS and not fields.boolean(key, default=True):
+        fields.warn(fields.key(key), CannotFail(check=f"`{key}`", why="`false` asserts nothing"))
+        return ()
+    return tuple(_BUILDERS[key](fields, key))
 
 
 def _each_text(make: Callable[[g.Text], g.Check]) -> _Build:
     def build(fields: Fields, key: str) -> Iterator[CheckLeaf]:
         for text in fields.texts(key) or ():
-            yield CheckLeaf(span=text.span, check=make(_atom(text)))
+            yield CheckLeaf(span=text.span, check=make(atom(text)))
 
     return build
 
@@ -40,7 +53,7 @@ def _each_group(fields: Fields, key: str) -> Iterator[CheckLeaf]:
             fault = WrongType(what=f"a group of `{key}`", expected="a list of texts", found=described(item))
             fields.fault(item, fault)
             continue
-        texts = tuple(map(_atom, fields.each_text(item.items, "a synonym")))
+        texts = tuple(map(atom, fields.each_text(item.items, "a synonym")))
         span = span_of(item)
         yield CheckLeaf(span=span, check=g.ContainsAny(start=span.start, end=span.end, texts=texts))
 
@@ -57,24 +70,15 @@ def _names(make: Callable[[Span, tuple[g.Text, ...]], g.Check]) -> _Build:
         names = fields.texts(key)
         if names is not None:
             span = span_of(fields.key(key))
-            yield CheckLeaf(span=span, check=make(span, tuple(map(_atom, names))))
+            yield CheckLeaf(span=span, check=make(span, tuple(map(atom, names))))
 
     return build
 
 
 def _acceptable(fields: Fields, key: str) -> Iterator[CheckLeaf]:
-    items = fields.items(key)
-    if items is None:
-        return
-    sets: list[tuple[g.Text, ...]] = []
-    for item in items:
-        if not isinstance(item, Sequence):
-            fields.fault(item, WrongType(what="a tool set", expected="a list of tools", found=described(item)))
-            continue
-        names = tuple(map(_atom, fields.each_text(item.items, "the name of a tool")))
-        sets.append(() if [name.value for name in names] == ["__none__"] else names)
-    span = span_of(fields.key(key))
-    yield CheckLeaf(span=span, check=g.ToolsAcceptable(start=span.start, end=span.end, sets=tuple(sets)))
+    leaf = acceptable(fields, key, span_of(fields.key(key)))
+    if leaf is not None:
+        yield leaf
 
 
 def _params(fields: Fields, key: str) -> Iterator[CheckLeaf]:
@@ -90,14 +94,14 @@ def _params(fields: Fields, key: str) -> Iterator[CheckLeaf]:
         op = inner.choice("assertion", "parameter assertion", PARAM_OPS)
         leaf = None
         if tool is not None and param is not None and op is not None:
-            leaf = param_check(inner, inner.anchor, _atom(tool), _atom(param), op)
+            leaf = param_check(inner, inner.anchor, atom(tool), atom(param), op)
         fields.partial |= inner.partial
         if leaf is not None:
             yield leaf
 
 
 def _flag(make: Callable[[Span], g.Check]) -> _Build:
-    """A field that asserts something when it is true; `false` asserts nothing."""
+    """A field that asserts something when it is true."""
 
     def build(fields: Fields, key: str) -> Iterator[CheckLeaf]:
         if fields.boolean(key):
@@ -107,17 +111,44 @@ def _flag(make: Callable[[Span], g.Check]) -> _Build:
     return build
 
 
-def _limit(make: Callable[[Span, g.Number], g.Check], *, whole: bool) -> _Build:
-    """A field that holds one limit; 0 asserts nothing."""
+def _limit(make: Callable[[Span, g.Number], g.Check]) -> _Build:
+    """A field that holds one limit."""
 
     def build(fields: Fields, key: str) -> Iterator[CheckLeaf]:
-        limit: Num | None = fields.integer(key) if whole else fields.number(key)
+        limit = _number(fields.number(key))
         if limit is not None:
             span = span_of(fields.key(key))
-            number = g.Number(start=limit.span.start, end=limit.span.end, value=limit.value)
-            yield CheckLeaf(span=span, check=make(span, number))
+            yield CheckLeaf(span=span, check=make(span, limit))
 
     return build
+
+
+def _bounds(low: str, high: str, make: Callable[[Span, g.Number | None, g.Number | None], g.Check]) -> _Build:
+    """The two fields of a range, which are one check; it is built for the lower one, or the only one."""
+
+    def build(fields: Fields, key: str) -> Iterator[CheckLeaf]:
+        if key == high and low in fields:
+            return
+        least, most = _number(fields.integer(low)), _number(fields.integer(high))
+        if least is not None or most is not None:
+            span = span_of(fields.key(key))
+            yield CheckLeaf(span=span, check=make(span, least, most))
+
+    return build
+
+
+def _number(number: Num | None) -> g.Number | None:
+    if number is None:
+        return None
+    return g.Number(start=number.span.start, end=number.span.end, value=number.value)
+
+
+def _length(span: Span, least: g.Number | None, most: g.Number | None) -> g.Check:
+    return g.Length(start=span.start, end=span.end, min=least, max=most)
+
+
+def _tool_count(span: Span, least: g.Number | None, most: g.Number | None) -> g.Check:
+    return g.ToolCount(start=span.start, end=span.end, min=least, max=most)
 
 
 def _json(fields: Fields, key: str) -> Iterator[CheckLeaf]:
@@ -142,10 +173,6 @@ def _keys(fields: Fields, key: str) -> Iterator[CheckLeaf]:
     yield CheckLeaf(span=span, check=g.Structure(start=span.start, end=span.end, fields=has))
 
 
-def _atom(text: Str) -> g.Text:
-    return g.Text(start=text.span.start, end=text.span.end, value=text.value)
-
-
 def _contains(text: g.Text) -> g.Check:
     return g.Contains(start=text.start, end=text.end, text=text)
 
@@ -165,15 +192,18 @@ _BUILDERS: dict[str, _Build] = {
     "responseContainsAny": _each_group,
     "responseNotContains": _each_text(_not_contains),
     "responseMatches": _each_pattern,
-    "maxLatencyMs": _limit(lambda span, n: g.Latency(start=span.start, end=span.end, max=n), whole=False),
-    "maxTokens": _limit(lambda span, n: g.Tokens(start=span.start, end=span.end, max=n), whole=False),
-    "minLength": _limit(lambda span, n: g.Length(start=span.start, end=span.end, min=n), whole=True),
-    "maxLength": _limit(lambda span, n: g.Length(start=span.start, end=span.end, max=n), whole=True),
+    "maxLatencyMs": _limit(lambda span, n: g.Latency(start=span.start, end=span.end, max=n)),
+    "maxTokens": _limit(lambda span, n: g.Tokens(start=span.start, end=span.end, max=n)),
+    "minLength": _bounds("minLength", "maxLength", _length),
+    "maxLength": _bounds("minLength", "maxLength", _length),
     "jsonValid": _json,
     "requiredKeys": _keys,
-    "minToolCalls": _limit(lambda span, n: g.ToolCount(start=span.start, end=span.end, min=n), whole=True),
-    "maxToolCalls": _limit(lambda span, n: g.ToolCount(start=span.start, end=span.end, max=n), whole=True),
-    "maxCost": _limit(lambda span, n: g.Cost(start=span.start, end=span.end, max=n), whole=False),
+    "minToolCalls": _bounds("minToolCalls", "maxToolCalls", _tool_count),
+    "maxToolCalls": _bounds("minToolCalls", "maxToolCalls", _tool_count),
+    "maxCost": _limit(lambda span, n: g.Cost(start=span.start, end=span.end, max=n)),
 }
+_FLAGS = frozenset({"noToolErrors", "responseNonEmpty", "jsonValid"})
+_EMPTY_ASSERTS = frozenset({"toolsCalled", "toolsAcceptable", "toolsNotCalled"})
+"""The fields whose empty list says something, or is spoken of as a check that cannot fail or pass."""
 EXPECT_KEYS = tuple(_BUILDERS)
 """The fields that `expect:` may have in YAML: the JSON's, but for `checks`, which `validate:` is there for."""

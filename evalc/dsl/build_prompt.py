@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from evalc.diagnostics.catalogue.names import DuplicateName
 from evalc.diagnostics.catalogue.values import WrongType
 from evalc.diagnostics.problem import Diagnostics
 from evalc.dsl.fields import Fields, described
-from evalc.dsl.nodes import Mapping, Node, Scalar
+from evalc.dsl.nodes import Mapping, Node, Scalar, Sequence
 from evalc.dsl.tree import InputTree, PromptTree, Str
 from evalc.source import Source, Span
 
@@ -45,7 +46,7 @@ PROMPT_KEYS = (
 )
 """The keys of a PromptSpec file. All but `id`, `prompt` and `inputs` are metadata to evalc."""
 
-_INPUT_KEYS = ("name", "type", "required", "default", "options", "description", "example", "examples", "validation")
+INPUT_KEYS = ("name", "type", "required", "default", "options", "description", "example", "examples", "validation")
 
 
 def inline_prompt(fields: Fields, inputs: tuple[InputTree, ...] | None) -> PromptTree | None:
@@ -73,8 +74,17 @@ def build_inputs(fields: Fields) -> tuple[InputTree, ...] | None:
         return None
     if isinstance(node, Mapping):
         return tuple(_declaration(fields, Str(key.text, Span(key.start, key.end)), value) for key, value in node.pairs)
-    built = (_listed(fields, item) for item in fields.items("inputs") or ())
-    return tuple(declared for declared in built if declared is not None)
+    if not isinstance(node, Sequence):
+        expected = "a list of declarations, or a mapping of names to them"
+        fields.fault(node, WrongType(what="`inputs`", expected=expected, found=described(node)))
+        return None
+    declared: dict[str, InputTree] = {}
+    for tree in filter(None, (_listed(fields, item) for item in node.items)):
+        earlier = declared.setdefault(tree.name.value, tree)
+        if earlier is not tree:
+            line = fields.source.position(earlier.name.span.start).line
+            fields.fault(tree.name.span, DuplicateName(what="declared input", name=tree.name.value, line=line))
+    return tuple(declared.values())
 
 
 def _listed(fields: Fields, item: Node) -> InputTree | None:
@@ -84,7 +94,7 @@ def _listed(fields: Fields, item: Node) -> InputTree | None:
     if not isinstance(item, Mapping):
         fields.fault(item, WrongType(what="a declared input", expected="a mapping", found=described(item)))
         return None
-    inner = fields.inside(item, what="a declared input", keys=_INPUT_KEYS)
+    inner = fields.inside(item, what="a declared input", keys=INPUT_KEYS)
     inner.require("name")
     name = inner.text("name")
     fields.partial |= inner.partial
@@ -94,7 +104,7 @@ def _listed(fields: Fields, item: Node) -> InputTree | None:
 def _declaration(fields: Fields, name: Str, value: Node) -> InputTree:
     if not isinstance(value, Mapping):
         return InputTree(name=name, default=value)
-    inner = fields.inside(value, what="a declared input", keys=_INPUT_KEYS)
+    inner = fields.inside(value, what="a declared input", keys=INPUT_KEYS)
     fields.partial |= inner.partial
     return _declared(inner, name)
 

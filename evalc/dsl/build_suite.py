@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from evalc.diagnostics.catalogue.values import EmptyValue, WrongType
+from evalc.diagnostics.catalogue.values import OnlyOneOf, WrongType
 from evalc.diagnostics.problem import Diagnostics
 from evalc.dsl.build_case import TIERS, build_case
 from evalc.dsl.build_criterion import build_criterion
@@ -13,28 +13,29 @@ from evalc.dsl.nodes import Mapping, Node
 from evalc.dsl.tree import CaseTree, CriterionTree, SuiteTree
 from evalc.source import Source
 
-_EVAL_KEYS = ("criteria", "test_cases")
+EVAL_KEYS = ("criteria", "test_cases")
 _OWN_KEYS = ("suite", "tier", "tool", "tool_version", "tool_description", "registry_size", "threshold", "description")
 KEYS = {
     Kind.SUITE: (*_OWN_KEYS, "prompt", "prompt_file", "prompt_id", "inputs", "eval"),
     Kind.PROMPT: (*_OWN_KEYS, *(key for key in PROMPT_KEYS if key not in _OWN_KEYS), "eval"),
-    Kind.CASES: (*_OWN_KEYS, "prompt_id", "inputs", *_EVAL_KEYS),
+    Kind.CASES: (*_OWN_KEYS, "prompt_id", "inputs", *EVAL_KEYS),
 }
 """The keys of each kind of document; those of a prompt file take in PromptSpec's, which evalc keeps unread."""
 
 
 def build_suite(source: Source, node: Mapping, kind: Kind, problems: Diagnostics) -> SuiteTree:
     """The tree of one document of a known kind; what is wrong is reported and left out."""
-    keys = KEYS[kind] if any(key.text == "eval" for key, _ in node.pairs) else (*KEYS[kind], *_EVAL_KEYS)
+    keys = KEYS[kind] if any(key.text == "eval" for key, _ in node.pairs) else (*KEYS[kind], *EVAL_KEYS)
     fields = Fields(source, node, what=f"a {kind.value}", keys=keys, problems=problems)
+    _allow_one_prompt(fields)
     block = _eval_block(fields, node)
     inputs = build_inputs(fields)
     return SuiteTree(
         source=source,
         span=fields.anchor,
-        name=fields.text("suite") or (fields.text("id") if kind is Kind.PROMPT else None),
+        name=fields.filled("suite") or (fields.filled("id") if kind is Kind.PROMPT else None),
         tier=fields.choice("tier", "tier", TIERS),
-        tool=fields.text("tool"),
+        tool=fields.filled("tool"),
         tool_version=fields.text("tool_version"),
         tool_description=fields.text("tool_description"),
         registry_size=fields.integer("registry_size"),
@@ -55,10 +56,15 @@ def _eval_block(fields: Fields, node: Mapping) -> Fields:
         return fields
     block = fields.mapping("eval")
     if block is None:
-        if not fields.partial:
-            fields.fault(fields.key("eval"), EmptyValue(what="`eval`"))
+        fields.require("eval")
         block = Mapping(node.start, node.start, (), cut=True)
-    return fields.inside(block, what="`eval`", keys=_EVAL_KEYS)
+    return fields.inside(block, what="`eval`", keys=EVAL_KEYS)
+
+
+def _allow_one_prompt(fields: Fields) -> None:
+    given = [key for key in ("prompt", "prompt_file", "prompt_id") if key in fields]
+    for key in given[1:]:
+        fields.fault(fields.key(key), OnlyOneOf(key=key, other=given[0]))
 
 
 def _criteria(block: Fields) -> tuple[CriterionTree, ...]:
@@ -67,14 +73,9 @@ def _criteria(block: Fields) -> tuple[CriterionTree, ...]:
 
 
 def _cases(block: Fields) -> tuple[CaseTree, ...]:
-    if "test_cases" not in block:
-        if not block.partial:
-            block.require("test_cases")
-        return ()
-    items = block.items("test_cases")
-    if not items and not block.partial:
-        block.fault(block.key("test_cases"), EmptyValue(what="`test_cases`"))
-    built = (_case(block, item) for item in items or ())
+    block.require("test_cases")
+    block.forbid_empty("test_cases")
+    built = (_case(block, item) for item in block.items("test_cases") or ())
     return tuple(case for case in built if case is not None)
 
 

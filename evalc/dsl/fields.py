@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from collections.abc import Sequence as Seq
+from functools import lru_cache
 from typing import final
 
 from evalc.diagnostics.catalogue.names import MissingKey, UnknownKey
 from evalc.diagnostics.catalogue.values import EmptyValue, NotAChoice, WrongType
+from evalc.diagnostics.near import nearest
 from evalc.diagnostics.problem import Diagnostics, Finding
 from evalc.dsl.nodes import Mapping, Node, Scalar, Sequence, span_of
 from evalc.dsl.scalars import Value, kind_of, value_of
@@ -20,7 +21,8 @@ class Fields:
     """The fields of one mapping.
 
     Every accessor returns None for a key that is absent or null, and for a value of the wrong type, which it
-    reports; `partial` is then True.
+    reports; `partial` is then True. `cut` says that a syntax error ended the file inside the mapping, so that
+    nothing follows from what is not there.
 
     Args:
         source: the file that the mapping stands in.
@@ -30,26 +32,40 @@ class Fields:
         problems: where findings go.
     """
 
-    def __init__(self, source: Source, mapping: Mapping, *, what: str, keys: Seq[str], problems: Diagnostics) -> None:
+    def __init__(
+        self, source: Source, mapping: Mapping, *, what: str, keys: tuple[str, ...], problems: Diagnostics
+    ) -> None:
         self.source = source
+        self.cut = mapping.cut
         self.partial = mapping.cut
         self._what = what
         self._problems = problems
         self._pairs = {key.text: (key, value) for key, value in mapping.pairs}
         self._anchor = mapping.pairs[0][0] if mapping.pairs else mapping
-        for key, _ in mapping.pairs:
+        self._misspelt: set[str | None] = set()
+        if not self._pairs.keys() <= _as_set(keys):
+            self._report_unknown(keys)
+
+    def _report_unknown(self, keys: tuple[str, ...]) -> None:
+        for key, _ in self._pairs.values():
             if key.text not in keys and not key.text.startswith("x-"):
-                self.fault(key, UnknownKey(key=key.text, what=what, known=tuple(keys)))
+                self._misspelt.add(nearest(key.text, keys))
+                self.fault(key, UnknownKey(key=key.text, what=self._what, known=keys))
 
     def __contains__(self, key: str) -> bool:
         return key in self._pairs
+
+    @property
+    def pairs(self) -> Iterable[tuple[Scalar, Node]]:
+        """The keys with their values, in the order of the source."""
+        return self._pairs.values()
 
     @property
     def anchor(self) -> Span:
         """Where messages about the mapping as a whole point: its first key."""
         return span_of(self._anchor)
 
-    def inside(self, mapping: Mapping, *, what: str, keys: Seq[str]) -> Fields:
+    def inside(self, mapping: Mapping, *, what: str, keys: tuple[str, ...]) -> Fields:
         """The fields of a mapping within this one, reported to the same place."""
         return Fields(self.source, mapping, what=what, keys=keys, problems=self._problems)
 
@@ -67,9 +83,21 @@ class Fields:
         return value_of(scalar, self.warn)
 
     def require(self, key: str, *, why: str = "") -> None:
-        """Report that a key is missing, if it is."""
+        """Report that a key is missing or has no value, if it is so; a misspelt one is reported already."""
+        if self.cut or key in self._misspelt:
+            return
         if key not in self._pairs:
             self.fault(self.anchor, MissingKey(key=key, what=self._what, why=why))
+        elif is_null(self._pairs[key][1]):
+            self.fault(self._pairs[key][0], EmptyValue(what=f"`{key}`"))
+
+    def forbid_empty(self, key: str) -> None:
+        """Report that a key is there and has no value, or a list without items, if it is so."""
+        key_node, node = self._pairs.get(key, (None, None))
+        if key_node is None or node is None or self.cut:
+            return
+        if is_null(node) or (isinstance(node, Sequence) and not node.items and not node.cut):
+            self.fault(key_node, EmptyValue(what=f"`{key}`"))
 
     def key(self, key: str) -> Scalar:
         """The key itself, as a node; it must be there."""
@@ -92,13 +120,24 @@ class Fields:
 
     def text(self, key: str) -> Str | None:
         """A text, taken as it was written: `1.50` is "1.50"."""
+        if key not in self._pairs:  # most keys are absent from most mappings
+            return None
         node = self.node(key)
         return None if node is None else self.text_of(node, f"`{key}`")
 
+    def filled(self, key: str) -> Str | None:
+        """A text that has to hold something."""
+        text = self.text(key)
+        if text is not None and not text.value.strip():
+            self.fault(text.span, EmptyValue(what=f"`{key}`"))
+            return None
+        return text
+
     def written(self, key: str) -> Str | None:
-        """A text that stands for itself, `null` and `~` too; nothing at all is reported."""
+        """A required text that stands for itself, `null` and `~` too."""
         pair = self._pairs.get(key)
         if pair is None:
+            self.require(key)
             return None
         node = pair[1]
         if isinstance(node, Scalar) and node.style == "plain" and not node.text:
@@ -190,6 +229,11 @@ class Fields:
             return None
         self.partial |= node.cut
         return node
+
+
+@lru_cache
+def _as_set(keys: tuple[str, ...]) -> frozenset[str]:
+    return frozenset(keys)
 
 
 def is_null(node: Node) -> bool:

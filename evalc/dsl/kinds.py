@@ -17,7 +17,8 @@ class Kind(Enum):
     CASES = "external cases file"
 
 
-_LOOKS_LIKE_EVAL = re.compile(r"^(eval|test_cases|prompt_id)[ \t]*:", re.MULTILINE)
+_LOOKS_LIKE_EVAL = re.compile(r"""^(eval|test_cases|prompt_id)[ \t]*:|"(eval|test_cases|cases)"[ \t]*:""", re.MULTILINE)
+_EVAL_NAME = re.compile(r".*\.eval\.(ya?ml|json)")
 
 
 def kind_of_document(node: Node | None) -> Kind | None:
@@ -45,6 +46,11 @@ def probably_meant(node: Node | None) -> str | None:
         if key.text not in {"eval", "test_cases"} and nearest(key.text, ("eval", "test_cases")):
             return key.text
     return None
+
+
+def is_eval_name(name: str) -> bool:
+    """Whether a file has the name of an eval file (`x.eval.yaml`), so that it has to be one."""
+    return _EVAL_NAME.fullmatch(name) is not None
 
 
 def looks_like_eval(text: str) -> bool:

@@ -16,6 +16,7 @@ from evalc.source import Source, Span
 
 _BREAK = r"(?:\r\n|\r|\n)"
 _PROPERTIES: Final = re.compile(r"(?:[&!][^ \t\r\n,\[\]{}]*|#[^\r\n]*|[ \t\r\n]+)*")
+_SIGNS: Final = frozenset("|>&!# \t")  # of blocks, anchors, tags: the value does not begin here, or not as it is
 _BREAKS: Final = re.compile(_BREAK)
 _FOLD: Final = rf"[ \t]*{_BREAK}(?:[ \t]*{_BREAK})*[ \t]*"
 _PLAIN: Final = re.compile(rf"(?P<fold>{_FOLD})|[^ \t\r\n]+|[ \t]+")
@@ -36,9 +37,27 @@ def locate(source: Source, raw: Span, value_start: int, value_end: int) -> Span:
     `raw` is the scalar's token: its node's span, with or without anchors and tags before it. An empty stretch is
     the empty place before the character at `value_start`. Indexes beyond the value are clamped to its end.
     """
+    first = _first_of_simple(source.text, raw)
+    if first is not None:
+        last = min(first + value_end, raw.end - (first - raw.start))
+        start = min(first + value_start, last)
+        return Span(start, last) if value_end > value_start else Span(start, start)
     table = _table(source, raw.start, raw.end)
     start = table.start_of(value_start)
     return Span(start, max(start, table.end_of(value_end - 1)) if value_end > value_start else start)
+
+
+def _first_of_simple(text: str, raw: Span) -> int | None:
+    """Where the value begins in a token whose every character is itself; None where one may not be."""
+    start, end = raw
+    sign = text[start : start + 1]
+    if sign in _SIGNS or text.find("\n", start, end) >= 0 or text.find("\r", start, end) >= 0:
+        return None
+    if sign == "'":
+        return start + 1 if text.find("''", start + 1, end) < 0 else None
+    if sign == '"':
+        return start + 1 if text.find("\\", start, end) < 0 else None
+    return start
 
 
 class _Piece(NamedTuple):

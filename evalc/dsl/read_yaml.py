@@ -88,7 +88,7 @@ _SCALAR_TAGS: Final = frozenset({"!!str", "!!int", "!!float", "!!bool", "!!null"
 _CORE_TAGS: Final = _SCALAR_TAGS | {"!!seq", "!!map"}
 
 # What YAML's production c-printable leaves out, and the three breaks on which libyaml miscounts lines.
-_FORBIDDEN: Final = re.compile(r"[^\t\n\r -~\xa0-\u2027\u202a-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+_FORBIDDEN: Final = re.compile(r"[^\t\n\r -~\xa0-\u2027\u202a-\ud7ff\ue000-\ufefe\uff00-\ufffd\U00010000-\U0010ffff]")
 _SURROGATE: Final = re.compile(r"[\ud800-\udfff]")
 _SURROGATE_ESCAPE: Final = re.compile(r"\\(?:u[dD][89a-fA-F]|U0000[dD][89a-fA-F])")
 _TAG: Final = re.compile(r"!<[^>]*>|![^\s,\[\]{}]*")

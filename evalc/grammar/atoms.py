@@ -117,7 +117,7 @@ def _character(escape: str) -> str | None:
 # --- numbers -------------------------------------------------------------------------------------------------------
 
 
-def number_of(token: Token, faults: list[Fault], *, scale: int = 1) -> Number:
+def number_of(token: Token, faults: list[Fault], *, scale: float = 1) -> Number:
     """A number that is not negative, times `scale`; whole numbers come out as integers."""
     start = token.start_pos or 0
     end = start + len(token)
@@ -139,6 +139,14 @@ def count_of(token: Token, faults: list[Fault]) -> Number:
     if isinstance(number.value, float):
         faults.append(Fault(number.start, number.end, BadNumber(number=str(token), why="fraction")))
     return number
+
+
+def signed_of(token: Token, faults: list[Fault]) -> int | float:
+    """A number of JSON, which may be negative."""
+    if len(token.removeprefix("-")) > MAX_DIGITS:
+        faults.append(Fault(token.start_pos or 0, token.end_pos or 0, BadNumber(number=str(token), why="long")))
+        return 0
+    return float(token) if "." in token else int(token)
 
 
 def duration_of(token: Token, unit: Token, faults: list[Fault]) -> Number:

@@ -2,10 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import re
+from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Final, cast
 
-from evalc.diagnostics.catalogue.syntax_grammar import BeyondLimit, MixedAndOr, ResponseNeeded, unknown_check
+from evalc.diagnostics.catalogue.names import DuplicateName
+from evalc.diagnostics.catalogue.syntax_grammar import (
+    BeyondLimit,
+    MixedAndOr,
+    ResponseNeeded,
+    Unexpected,
+    unknown_check,
+)
 from evalc.diagnostics.problem import Fault
 from evalc.grammar.atoms import (
     count_of,
@@ -16,6 +24,7 @@ from evalc.grammar.atoms import (
     number_of,
     path_of,
     pattern_of,
+    signed_of,
     start_of,
     text_of,
 )
@@ -23,24 +32,32 @@ from evalc.grammar.lark_tables import Stumble, read
 from evalc.grammar.nodes import (
     AllOf,
     AnyOf,
+    Argument,
+    Array,
     At,
     Check,
     CheckLine,
+    Constant,
     Contains,
     ContainsAny,
     Cost,
+    Custom,
     Equals,
     Json,
     JsonMode,
+    Judge,
     Latency,
     Length,
     Matches,
+    Member,
     NonEmpty,
     Not,
     NoToolErrors,
     Number,
+    Object,
     ParamOp,
     Regexp,
+    Similar,
     StartsWith,
     Structure,
     Text,
@@ -51,6 +68,7 @@ from evalc.grammar.nodes import (
     ToolsCalled,
     ToolsNotCalled,
     Unit,
+    Value,
 )
 from evalc.grammar.parsed import Parsed, parsed
 from evalc.grammar.unexpected import spoken, unexpected, word_at
@@ -59,15 +77,19 @@ if TYPE_CHECKING:
     from evalc.grammar.lark_tables import Token, Tree
 
 MAX_DEPTH: Final = 50
-"""How deep parentheses and `not` may nest."""
+"""How deep parentheses, `not` and the values of an argument may nest."""
 
 _PLACE_CHECK_STARTS: Final = frozenset(
-    ("NOT", "CONTAINS", "MATCHES", "LENGTH", "JSON", "HAS", "EQUALS", "STARTS", "NON_EMPTY")
+    ("NOT", "CONTAINS", "MATCHES", "LENGTH", "JSON", "HAS", "EQUALS", "STARTS", "NON_EMPTY", "SIMILAR", "CHECK")
 )
 _RESPONSE_CHECK_STARTS: Final = _PLACE_CHECK_STARTS | {"AT"}
-_RUN_CHECK_STARTS: Final = frozenset(("TOOL", "TOOLS", "NO", "LATENCY", "TOKENS", "COST"))
-_CHECK_STARTS: Final = _RESPONSE_CHECK_STARTS | _RUN_CHECK_STARTS | {"LPAR", "RESPONSE"}
-_KNOWN_WORDS: Final = frozenset(start.lower().replace("_", "-") for start in (*_CHECK_STARTS, "AND", "OR", "FOR"))
+_RUN_CHECK_STARTS: Final = frozenset(("TOOL", "TOOLS", "NO", "LATENCY", "TOKENS", "COST", "JUDGE"))
+CHECK_STARTS: Final = _RESPONSE_CHECK_STARTS | _RUN_CHECK_STARTS | {"LPAR", "RESPONSE"}
+"""The terminals that a check can begin with."""
+_VALUE_STARTS: Final = frozenset(("STRING", "NUMBER", "TRUE", "FALSE", "NULL", "LSQB", "LBRACE"))
+_BARE_WORD: Final = re.compile(r"[A-Za-z_][\w-]*(?=\s*\Z)")
+_CALL: Final = re.compile(r"\s*\(")
+_KNOWN_WORDS: Final = frozenset(start.lower().replace("_", "-") for start in (*CHECK_STARTS, "AND", "OR", "FOR"))
 
 
 class _TooDeep(Exception):
@@ -100,17 +122,23 @@ def _fault(text: str, stumble: Stumble) -> Fault:
         return Fault(stumble.at, stumble.at + 2, MixedAndOr(word="or"))
     if word == "and" and "OR" in expected:
         return Fault(stumble.at, stumble.at + 3, MixedAndOr(word="and"))
+    if expected >= _VALUE_STARTS:
+        return unexpected(text, stumble, ("a value", *spoken(expected - _VALUE_STARTS)))
+    bare = _BARE_WORD.search(text, 0, stumble.at) if expected == {"ASSIGN"} else None
+    if bare is not None:
+        return Fault(bare.start(), bare.end(), Unexpected(expected=("a value",), found=bare.group()))
     if "CONTAINS" not in expected or "EXISTS" in expected:
         return unexpected(text, stumble, spoken(expected))
     if word is not None and word not in _KNOWN_WORDS:
-        return Fault(stumble.at, stumble.at + len(word), unknown_check(word))
+        end = stumble.at + len(word)
+        return Fault(stumble.at, end, unknown_check(word, called=_CALL.match(text, end) is not None))
     return unexpected(text, stumble, _spoken_checks(expected))
 
 
 def _spoken_checks(expected: frozenset[str]) -> tuple[str, ...]:
     """What was expected where a check may begin: `a check`, not the list of them all."""
     if "TOOL" in expected:
-        return ("a check", *spoken(expected - _CHECK_STARTS))
+        return ("a check", *spoken(expected - CHECK_STARTS))
     return ("a check of the response", *spoken(expected - _RESPONSE_CHECK_STARTS))
 
 
@@ -137,6 +165,8 @@ def _check(tree: Tree | Token, faults: list[Fault], depth: int) -> Check:
             composition = AllOf if kind == "all_of" else AnyOf
             checks = _chain(children[::2], faults, depth)
             return composition(start=start_of(tree), end=end_of(tree), checks=checks)
+        case "custom":
+            return _custom(tree, faults)
         case kind:
             return _SIMPLE_CHECKS[kind](cast("list[Token]", children), start_of(tree), end_of(tree), faults)
 
@@ -217,6 +247,75 @@ def _non_empty(_tokens: list[Token], start: int, end: int, _faults: list[Fault])
     return NonEmpty(start=start, end=end)
 
 
+def _similar(tokens: list[Token], start: int, end: int, faults: list[Fault]) -> Check:
+    threshold = None
+    if len(tokens) > 3:
+        threshold = number_of(tokens[4], faults, scale=0.01 if len(tokens) > 5 else 1)
+        threshold = Number(start=threshold.start, end=end, value=threshold.value)
+    return Similar(start=start, end=end, text=text_of(tokens[2], faults), threshold=threshold)
+
+
+# --- checks of packages --------------------------------------------------------------------------------------------
+
+
+def _custom(tree: Tree, faults: list[Fault]) -> Check:
+    name, arguments = cast("Token", tree.children[1]), tree.children[3:-1:2]
+    read = tuple(_argument(argument, faults) for argument in arguments)
+    _report_repeated((argument.name for argument in read if argument.name is not None), "argument", faults)
+    return Custom(start=start_of(tree), end=end_of(tree), name=text_of(name, faults), arguments=read)
+
+
+def _argument(tree: Tree | Token, faults: list[Fault]) -> Argument:
+    start, end = start_of(tree), end_of(tree)
+    if isinstance(tree, str) or tree.data != "named":
+        return Argument(start=start, end=end, value=_value(tree, faults, MAX_DEPTH))
+    name, _, value = tree.children
+    return Argument(
+        start=start, end=end, name=text_of(cast("Token", name), faults), value=_value(value, faults, MAX_DEPTH)
+    )
+
+
+def _value(tree: Tree | Token, faults: list[Fault], depth: int) -> Value:
+    """The value of a tree that is nested at most `depth` levels deep."""
+    start, end = start_of(tree), end_of(tree)
+    if isinstance(tree, str):
+        return _scalar(tree, faults)
+    if depth <= 0:
+        raise _TooDeep(tree)
+    inner = tree.children[1:-1:2]
+    if tree.data == "array":
+        return Array(start=start, end=end, items=tuple(_value(item, faults, depth - 1) for item in inner))
+    members = tuple(_member(cast("Tree", pair), faults, depth - 1) for pair in inner)
+    _report_repeated((member.key for member in members), "key", faults)
+    return Object(start=start, end=end, members=members)
+
+
+def _member(tree: Tree, faults: list[Fault], depth: int) -> Member:
+    key, _, value = tree.children
+    read = _value(value, faults, depth)
+    return Member(start=start_of(tree), end=end_of(tree), key=text_of(cast("Token", key), faults), value=read)
+
+
+_WORDS: Final = {"TRUE": True, "FALSE": False, "NULL": None}
+
+
+def _scalar(token: Token, faults: list[Fault]) -> Value:
+    if token.type == "STRING":
+        return text_of(token, faults)
+    start, end = start_of(token), end_of(token)
+    if token.type == "NUMBER":
+        return Constant(start=start, end=end, value=signed_of(token, faults))
+    return Constant(start=start, end=end, value=_WORDS[token.type])
+
+
+def _report_repeated(names: Iterable[Text], what: str, faults: list[Fault]) -> None:
+    seen: set[str] = set()
+    for name in names:
+        if name.value in seen:
+            faults.append(Fault(name.start, name.end, DuplicateName(what=what, name=name.value)))
+        seen.add(name.value)
+
+
 # --- checks of the run ---------------------------------------------------------------------------------------------
 
 
@@ -284,6 +383,11 @@ def _cost(tokens: list[Token], start: int, end: int, faults: list[Fault]) -> Che
     return Cost(start=start, end=end, max=number_of(tokens[-1], faults))
 
 
+def _judge(tokens: list[Token], start: int, end: int, faults: list[Fault]) -> Check:
+    least, scale = (number_of(tokens[3], faults), number_of(tokens[5], faults)) if len(tokens) > 2 else (None, None)
+    return Judge(start=start, end=end, question=text_of(tokens[1], faults), min=least, scale=scale)
+
+
 # --- their parts ---------------------------------------------------------------------------------------------------
 
 
@@ -325,6 +429,7 @@ _TEXT_CHECKS: Final[dict[str, _Reading]] = {
     "equals": _equals,
     "starts_with": _starts_with,
     "non_empty": _non_empty,
+    "similar": _similar,
 }
 _RUN_CHECKS: Final[dict[str, _Reading]] = {
     "tools_called": _tools_called,
@@ -336,6 +441,7 @@ _RUN_CHECKS: Final[dict[str, _Reading]] = {
     "latency": _latency,
     "tokens": _tokens,
     "cost": _cost,
+    "judge": _judge,
 }
 _SIMPLE_CHECKS: Final = _TEXT_CHECKS | _RUN_CHECKS
 """The rules of the grammar that are a check by themselves, and how each becomes its node."""

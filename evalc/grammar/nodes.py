@@ -64,6 +64,44 @@ class Path(Node, frozen=True, kw_only=True, gc=False):
     text: str
 
 
+# --- JSON values ---------------------------------------------------------------------------------------------------
+
+
+class Constant(Node, frozen=True, kw_only=True, gc=False):
+    """A number, `true`, `false` or `null`."""
+
+    value: int | float | bool | None
+
+
+class Array(Node, frozen=True, kw_only=True):
+    """A list of values."""
+
+    items: tuple[Value, ...]
+
+
+class Member(Node, frozen=True, kw_only=True):
+    """A key of an object, and its value."""
+
+    key: Text
+    value: Value
+
+
+class Object(Node, frozen=True, kw_only=True):
+    """An object; its keys are distinct."""
+
+    members: tuple[Member, ...]
+
+
+Value = Text | Constant | Array | Object
+
+
+class Argument(Node, frozen=True, kw_only=True):
+    """A value that something is called with, by name or, without one, by place."""
+
+    name: Text | None = None
+    value: Value
+
+
 # --- checks --------------------------------------------------------------------------------------------------------
 
 
@@ -129,6 +167,28 @@ class StartsWith(Node, frozen=True, kw_only=True):
 
 class NonEmpty(Node, frozen=True, kw_only=True):
     """The response holds something other than white space."""
+
+
+class Similar(Node, frozen=True, kw_only=True):
+    """The response is similar to a text, at least as much as the threshold says: 0 to 1, 0.8 where it is absent."""
+
+    text: Text
+    threshold: Number | None = None
+
+
+class Custom(Node, frozen=True, kw_only=True):
+    """A check that an installed package provides, and what it is called with; arguments by name stand last."""
+
+    name: Text
+    arguments: tuple[Argument, ...] = ()
+
+
+class Judge(Node, frozen=True, kw_only=True):
+    """A judge's answer to a question is at least `min` of `scale`; 1 of 1, a yes, where they are absent."""
+
+    question: Text
+    min: Number | None = None
+    scale: Number | None = None
 
 
 class ToolsCalled(Node, frozen=True, kw_only=True):
@@ -225,6 +285,8 @@ Check = (
     | Equals
     | StartsWith
     | NonEmpty
+    | Similar
+    | Custom
     | ToolsCalled
     | ToolsAcceptable
     | ToolsNotCalled
@@ -234,6 +296,7 @@ Check = (
     | Latency
     | Tokens
     | Cost
+    | Judge
     | At
     | AnyOf
     | AllOf

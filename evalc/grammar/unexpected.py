@@ -22,6 +22,7 @@ _LONGEST_SHOWN: Final = 40
 _SPOKEN: Final[Mapping[str, tuple[str, ...]]] = {
     "$END": ("the end",),
     "NAME": ("a name",),
+    "CHECK_NAME": ("the name of a check",),
     "STRING": ("a text in quotes",),
     "NUMBER": ("a number",),
     "REGEXP": ("a pattern `/.../`",),
@@ -36,6 +37,7 @@ _SPOKEN: Final[Mapping[str, tuple[str, ...]]] = {
     "JSON_MODE": ("`strict`", "`lenient`", "`object`", "`array`"),
     "TIME_UNIT": ("`ms`", "`s`", "`m`"),
     "UNIT": ("`chars`", "`words`", "`lines`", "`bytes`"),
+    "ASSIGN": ("`=`",),
     "COLON": ("`:`",),
     "COMMA": ("`,`",),
     "DOLLAR": ("`$`",),
@@ -44,11 +46,14 @@ _SPOKEN: Final[Mapping[str, tuple[str, ...]]] = {
     "EQ": ("`==`",),
     "GE": ("`>=`",),
     "LE": ("`<=`",),
+    "LBRACE": ("`{`",),
     "LPAR": ("`(`",),
     "LSQB": ("`[`",),
     "PERCENT": ("`%`",),
+    "RBRACE": ("`}`",),
     "RPAR": ("`)`",),
     "RSQB": ("`]`",),
+    "SLASH": ("`/`",),
 }
 """What a terminal is called in a message; one that is not here is a keyword, its name in small letters."""
 

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from evalc.model import checks as c
-from evalc.model.case import Case, Expect
+from evalc.model.case import Case, Expect, RubricDimension
 
 
 class Assertion(NamedTuple):
@@ -80,6 +80,16 @@ def _limits(expect: Expect) -> Iterator[tuple[str, c.Check]]:
 
 PAIRS = (("minLength", "maxLength"), ("minToolCalls", "maxToolCalls"))
 """Fields that are the two bounds of one check, unless a criterion links them apart."""
+
+
+def judge(dimension: RubricDimension) -> c.Judge:
+    """The check that an entry of `rubric` is; a runner comes to it behind those of `expect`."""
+    return c.Judge(
+        dimension=dimension.dimension,
+        max_score=dimension.max_score,
+        criteria=dimension.criteria,
+        min_score=dimension.min_score,
+    )
 
 
 def type_name(check: c.Check) -> str:

@@ -108,6 +108,24 @@ class NonEmpty(_Check, frozen=True, kw_only=True, tag="non_empty"):
     """The response, trimmed as JavaScript trims, is not empty (contract, `responseNonEmpty`)."""
 
 
+class Similar(_Check, frozen=True, kw_only=True, tag="similar"):
+    """The response is similar to the value, by edit distance: 1 is the same text, 0 one that shares nothing with it."""
+
+    value: str
+    threshold: int | float = 0.8
+
+
+class Custom(_Check, frozen=True, kw_only=True, tag="check"):
+    """A check that an installed package provides (entry point `evalc.checks`), called with JSON values.
+
+    `args` are handed over by place, `options` by name.
+    """
+
+    name: str
+    args: tuple[Any, ...] = ()
+    options: dict[str, Any] = {}
+
+
 class ToolsCalled(_Check, frozen=True, kw_only=True, tag="tools_called"):
     """The names of the tool calls, in order, are exactly these (contract, `toolsCalled`)."""
 
@@ -164,6 +182,18 @@ class Cost(_Check, frozen=True, kw_only=True, tag="cost"):
     max: int | float
 
 
+class Judge(_Check, frozen=True, kw_only=True, tag="judge"):
+    """A judge scores the answer, from 0 to `max_score`, by the criteria (case model, an entry of `rubric`).
+
+    Without `min_score` every score will do: the dimension is scored and nothing is asserted.
+    """
+
+    dimension: str
+    max_score: int | float = 1
+    criteria: str = ""
+    min_score: int | float | None = None
+
+
 class At(_Check, frozen=True, kw_only=True, tag="at"):
     """A response check made of one place of a JSON response (`items[0].title`)."""
 
@@ -201,6 +231,8 @@ Check = (
     | Equals
     | StartsWith
     | NonEmpty
+    | Similar
+    | Custom
     | ToolsCalled
     | ToolsAcceptable
     | ToolsNotCalled
@@ -210,6 +242,7 @@ Check = (
     | Latency
     | Tokens
     | Cost
+    | Judge
     | At
     | AnyOf
     | AllOf

@@ -24,7 +24,7 @@ async def capture_snapshot(source: str) -> dict[str, Any]:
         raise UsageError("a snapshot comes from a file or a URL; snapshots made by code are not there yet")
     if not source.startswith(("http://", "https://")):
         return load_snapshot(Path(source))
-    host = checked_url(source).hostname
+    host = checked_url(source, whose="the snapshot's").hostname
     origin = f"the snapshot from {host}"  # the rest of the URL may hold credentials
     try:
         async with asyncio.timeout(_SECONDS), open_transport(source, max_body=_MAX_BODY) as transport:

@@ -4,21 +4,26 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import Any, Final, NoReturn
 
 from evalc.errors import UsageError
+
+_LARGEST: Final = 256_000_000
 
 
 def load_json(path: Path, what: str) -> Any:
     """Read a file; `what` is its name in messages, such as `seed manifest`.
 
     Raises:
-        UsageError: it cannot be read or is not JSON.
+        UsageError: it cannot be read, is too large or is not JSON.
     """
     try:
-        data = path.read_bytes()
+        with path.open("rb") as file:
+            data = file.read(_LARGEST + 1)  # a device may have no end
     except OSError as error:
         raise UsageError(f"the {what} `{path}` cannot be read: {error.strerror}") from error
+    if len(data) > _LARGEST:
+        raise UsageError(f"the {what} `{path}` is larger than {_LARGEST // 1_000_000} MB")
     return parse_json(data, what, str(path))
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import html
 import json
 import re
 from collections.abc import Iterable, Iterator
@@ -11,17 +12,23 @@ from urllib.parse import quote, quote_plus
 
 import msgspec
 
+from evalc.runtime.checks.wording import shown
+
 SHORTEST: Final = 8
 """Shorter values are no secrets: striking out `true` or `8080` would spoil every text and hide nothing."""
 
 _MASK = "***"
+
+_ELLIPSES: Final = ("...", "…")
+_TELLING: Final = 4
+"""From this length on, the beginning of a secret before an ellipsis is taken for one that was cut."""
 
 _JSON_TOKEN = re.compile(rb'"(?:[^"\\]|\\.)*"|-?\d[\d.eE+-]*')
 
 
 @final
 class Redactor:
-    """Strikes out secret values, also where they are escaped as in JSON, percent-encoded, or in base64.
+    """Strikes out secret values, also where they are escaped, percent-encoded, in base64, or cut by an ellipsis.
 
     Args:
         secrets: the values; those of less than eight characters are left alone.
@@ -32,11 +39,15 @@ class Redactor:
         forms = {form for value in values if len(value) >= SHORTEST for form in _forms(value)}
         # Longest first, so that where one form begins like another the whole of it goes.
         self._forms = sorted(forms, key=lambda form: (-len(form), form))
-        self._encoded = sorted({json_form.encode(errors="replace") for form in forms for json_form in _as_json(form)})
+        # What a text must have at the least to hold a form, whole or cut.
+        self._beginnings = sorted({form[:_TELLING] for form in forms})
+        self._encoded = sorted(
+            {written.encode(errors="replace") for beginning in self._beginnings for written in _as_json(beginning)}
+        )
 
     def redact(self, text: str) -> str:
         """The text without any of the secrets; the same text where it holds none."""
-        if not any(form in text for form in self._forms):
+        if not any(beginning in text for beginning in self._beginnings):
             return text
         parts: list[str] = []
         end = 0
@@ -62,21 +73,37 @@ class Redactor:
 
     def _spans(self, text: str) -> Iterator[tuple[int, int]]:
         """Where the secrets stand; overlapping ones are one span, so that no rest of either is left."""
-        found = sorted((start, start + len(form)) for form in self._forms for start in _places(form, text))
-        start, stop = found[0]
-        for next_start, next_stop in found[1:]:
+        start = stop = 0
+        for next_start, next_stop in sorted(span for form in self._forms for span in _places(form, text)):
             if next_start >= stop:
-                yield start, stop
+                if stop:
+                    yield start, stop
                 start = next_start
             stop = max(stop, next_stop)
-        yield start, stop
+        if stop:
+            yield start, stop
 
 
-def _places(form: str, text: str) -> Iterator[int]:
-    start = text.find(form)
+def _places(form: str, text: str) -> Iterator[tuple[int, int]]:
+    """Where the form stands, whole or up to an ellipsis, since messages are cut before they come here."""
+    beginning = form[:_TELLING]
+    start = text.find(beginning)
     while start >= 0:
-        yield start
-        start = text.find(form, start + 1)
+        if text.startswith(form, start):
+            yield start, start + len(form)
+        elif (stop := _cut_at(form, text, start)) is not None:
+            yield start, stop
+        start = text.find(beginning, start + 1)
+
+
+def _cut_at(form: str, text: str, start: int) -> int | None:
+    """Where the ellipsis is before which the form that begins at `start` was cut."""
+    common = _TELLING
+    while common < len(form) and text.startswith(form[common], start + common):
+        common += 1
+    # The form itself may go on with the dots of the ellipsis.
+    lengths = range(common, max(common - len(_ELLIPSES[0]), _TELLING - 1), -1)
+    return next((start + length for length in lengths if text.startswith(_ELLIPSES, start + length)), None)
 
 
 def _forms(value: str) -> Iterator[str]:
@@ -87,9 +114,22 @@ def _forms(value: str) -> Iterator[str]:
     for percent in (quote(value, safe="", errors="replace"), quote(value, errors="replace"), quote_plus(raw)):
         yield percent
         yield re.sub("%[0-9A-F]{2}", lambda escape: escape[0].lower(), percent)
-    for encoded in (base64.b64encode(raw), base64.urlsafe_b64encode(raw)):
-        yield encoded.decode()
-        yield encoded.decode().rstrip("=")
+    yield html.escape(value)
+    yield repr(value)[1:-1]
+    yield shown(value, len(value))
+    yield from _as_base64(raw)
+
+
+def _as_base64(raw: bytes) -> Iterator[str]:
+    """The value in base64, alone or in the middle of something longer, such as `user:password`."""
+    for encode in (base64.b64encode, base64.urlsafe_b64encode):
+        alone = encode(raw).decode()
+        yield alone
+        yield alone.rstrip("=")
+        for before in range(3):
+            # Only the characters that hold no bits of what stands around.
+            first, last = -(-before * 8 // 6), (before + len(raw)) * 8 // 6
+            yield encode(b"\0" * before + raw).decode()[first:last]
 
 
 def _as_json(value: str) -> Iterator[str]:

@@ -117,7 +117,13 @@ def write_result(path: Path, result: bytes, cases: Iterable[Entry]) -> None:
     Raises:
         OSError: the file cannot be written; nothing is left of it then.
     """
-    write_atomic(path, _stitched(result, cases))
+    try:
+        write_atomic(path, _stitched(result, cases))
+    except OSError as error:
+        if error.strerror is None:  # not the system's: the entries cannot be had
+            raise
+        message = f"the result cannot be written: {error.strerror}; its cases are in the journal beside it"
+        raise OSError(error.errno, message, str(path)) from error
 
 
 def _stitched(result: bytes, cases: Iterable[Entry]) -> Iterator[bytes]:

@@ -93,6 +93,8 @@ async def _run(located: LocatedCase, session: Session, options: CaseOptions) -> 
         stubs=case.stubs,
         seed=options.seed,
         snapshot=options.snapshot,
+        case=case,
+        timeout_ms=options.timeout_ms,
     )
     checked = await _check(case, evidence, run_all=options.all_assertions or bool(case.criteria))
     return _judged(located, answer, checked)
@@ -121,7 +123,9 @@ async def _ask(case: Case, session: Session, timeout_ms: float) -> _Answer:
         if (task := asyncio.current_task()) is None or task.cancelling():
             raise
         status, error = "error", "agent: it was cancelled from inside"
-    except (Exception, SystemExit) as exception:
+    except (KeyboardInterrupt, GeneratorExit):
+        raise
+    except BaseException as exception:  # test libraries, for one, have exceptions that are no Exception
         status, error = "error", _agent_error(exception)
     duration_ms = round((time.perf_counter() - started) * 1000, 3)
     if limit.expired():

@@ -17,6 +17,7 @@ from evalc.model.codec import short_hash
 from evalc.model.result import CaseResult, SuiteResult
 from evalc.model.suite import LocatedCase, Suite
 from evalc.runtime.agents.base import Agent, Session
+from evalc.runtime.agents.guard import said_by
 from evalc.runtime.baseline import LATEST, Baseline, find_baseline
 from evalc.runtime.finished import FinishedRun, FinishedSuite, summarize_run
 from evalc.runtime.journal import FILE_NAME, Header, Journal, JournaledSuite
@@ -164,7 +165,9 @@ class _Run:
         suites = tuple(map(self._finish_suite, range(len(self._suites)), self._suites, names))
         summary = summarize_run([suite.result for suite in suites])
         if self._options.baseline == LATEST and self._baseline is None:
-            self._warnings.append(f"there is no earlier run of these suites in `{self._options.output_dir}` to compare with")
+            self._warnings.append(
+                f"there is no earlier run of these suites in `{self._options.output_dir}` to compare with"
+            )
         return FinishedRun(
             run_id=self._options.run_id,
             folder=self._folder,
@@ -190,7 +193,9 @@ class _Run:
                 await asyncio.sleep(0)
                 try:
                     session = session or await self._open(stack)
-                except (Exception, SystemExit) as error:  # an agent that cannot be opened breaks this case only
+                except (asyncio.CancelledError, KeyboardInterrupt, GeneratorExit):
+                    raise
+                except BaseException as error:  # an agent that cannot be opened breaks this case only
                     self._keep(job, agent_broke(job.located, error))
                 else:
                     self._keep(job, await run_case(job.located, session, self._case_options))
@@ -222,9 +227,13 @@ class _Run:
             async with asyncio.timeout(_CLOSING_SECONDS):
                 await stack.aclose()
         except Exception as error:  # the cases are finished, whatever the agent does at its end
-            warning = f"the agent could not be closed: {type(error).__name__}: {error}"
+            warning = self._redacted(f"the agent could not be closed: {said_by(error)}")
             if warning not in self._warnings:
                 self._warnings.append(warning)
+
+    def _redacted(self, text: str) -> str:
+        redactor = self._options.redactor
+        return text if redactor is None else redactor.redact(text)
 
     def _finish_suite(self, number: int, suite: Suite, name: str) -> FinishedSuite:
         metadata, path = suite.metadata, self._folder / name

@@ -139,6 +139,76 @@ def test_a_signal_ends_a_hanging_run_in_order(project: Path, number: signal.Sign
     assert errors == "error: interrupted; what was finished is in evals/results\n"
 
 
+PRINTING = """
+import atexit, os, sys
+def answer(message):
+    print("printed")
+    os.write(1, b"written\\n")
+    os.system("echo a child")
+    atexit.register(os.write, 1, b"goodbye\\n")
+    sys.stdout.close()
+    return "Paris"
+"""
+
+
+def test_what_an_agent_prints_is_not_in_the_report(project: Path) -> None:
+    (project / "printing.py").write_text(PRINTING)
+    command = [sys.executable, "-m", "evalc", "run", "evals", "--json", "--agent", "python:printing:answer"]
+    ended = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
+    assert ended.returncode == 1
+    assert [suite["toolName"] for suite in json.loads(ended.stdout)["suites"]] == ["weather"]
+    assert all(word in ended.stderr for word in ("printed", "written", "a child", "goodbye"))
+
+
+def test_an_agent_that_cancels_the_run_is_told(invoke: Invoke, project: Path) -> None:
+    (project / "cancelling.py").write_text(
+        "import asyncio\nasync def answer(message):\n    [task.cancel() for task in asyncio.all_tasks()]\n"
+    )
+    outcome = invoke("run", "--agent", "python:cancelling:answer")
+    assert outcome.code == 3
+    assert outcome.err.endswith("error: the run was cancelled by the agent; what was finished is in its journal\n")
+
+
+@pytest.mark.parametrize(
+    ("output", "message"),
+    [
+        ("evals", "error: `--output` is to name a file, and `evals` is a folder\n"),
+        ("nowhere/report.json", "error: there is no folder `nowhere` for the file of `--output`\n"),
+    ],
+)
+def test_an_output_that_cannot_be_written_is_noticed_before_the_run(
+    invoke: Invoke, project: Path, output: str, message: str
+) -> None:
+    outcome = invoke("run", "--agent", "demo", "--output", output)
+    assert (outcome.code, outcome.out, outcome.err) == (2, "", message)
+    assert not (project / "evals" / "results").exists()
+
+
+def test_an_output_that_fails_after_all_leaves_the_report(invoke: Invoke, monkeypatch: pytest.MonkeyPatch) -> None:
+    def full(*_: object) -> None:
+        raise OSError(28, "No space left on device", ".evalc-0.tmp")
+
+    monkeypatch.setattr("evalc.atomic.write_atomic", full)
+    monkeypatch.setattr("evalc.runtime.results.write_atomic", lambda path, data: path.write_bytes(b"".join(data)))
+    outcome = invoke("run", "--agent", "demo", "--output", "report.json")
+    assert outcome.code == 70
+    assert "1/1 passed" in outcome.out
+    assert outcome.err.endswith("error: `report.json`: No space left on device\n")
+
+
+def test_results_of_earlier_runs_are_no_evals(invoke: Invoke) -> None:
+    assert invoke("run", "--agent", "demo").code == 0
+    assert invoke("run", ".", "--agent", "demo", "--output-dir", "elsewhere").code == 0
+
+
+@pytest.mark.parametrize("option", ["--agent", "--snapshot"])
+def test_a_url_that_cannot_be_read_does_not_tell_its_password(invoke: Invoke, option: str) -> None:
+    outcome = invoke("run", "--agent", "demo", option, "http://user:pass/word@127.0.0.1:1/")
+    assert outcome.code == 2
+    assert option.removeprefix("--") in outcome.err
+    assert "pass" not in outcome.err
+
+
 def test_secrets_in_headers_are_needed_only_by_a_run(invoke: Invoke, project: Path) -> None:
     (project / "evalc.toml").write_text('agentEndpoint = "http://127.0.0.1:1/"\nagent.headers.X = "${NOT_SET_HERE}"\n')
     assert invoke("check").code == 0

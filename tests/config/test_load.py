@@ -292,3 +292,43 @@ def test_no_bytes_break_it(folder: Path, data: bytes) -> None:
         loaded = load_settings(folder, Path(name))
         assert loaded.settings.root == folder
         render_text(loaded.problems)
+
+
+def test_which_problems_are_reported(folder: Path) -> None:
+    text = """
+        select = ["EV5", "ev203"]
+        ignore = ["EV504"]
+        [severity]
+        EV5 = "error"
+        EV305 = "off"
+        [perFileIgnores]
+        "evals/legacy/**" = ["EV5"]
+    """
+    assert problems_of(folder, text) == []
+    loaded = load_settings(folder).settings
+    assert (loaded.select, loaded.ignore) == (("EV5", "EV203"), ("EV504",))
+    assert loaded.severity == (("EV5", "error"), ("EV305", "off"))
+    assert loaded.per_file_ignores == (("evals/legacy/**", ("EV5",)),)
+
+
+@pytest.mark.parametrize(
+    ("text", "problem"),
+    [
+        ('select = "EV5"', "1:10: error[EV622]: `select` must be a list of codes, not a text"),
+        (
+            'select = ["EV5", "EV5O1"]',
+            "1:18: error[EV623]: an item of `select` must be a code or the beginning of some: ",
+        ),
+        ('ignore = ["EV103"]', "1:11: error[EV623]: an item of `ignore` must be a code that can be ignored: `EV103` "),
+        ('severity = "error"', "1:12: error[EV622]: `severity` must be a table of codes, not a text"),
+        ('severity.EV501 = "fatal"', "1:18: error[EV623]: `EV501` must be `error`, `warning` or `off`"),
+        ("severity.EV501 = []", "1:18: error[EV623]: `EV501` must be `error`, `warning` or `off`"),
+        ('[severity]\nEV1 = "off"', "2:7: error[EV623]: `EV1` must be a code that can be ignored: "),
+        ('perFileIgnores = ["a"]', "1:18: error[EV622]: `perFileIgnores` must be a table of patterns, not a list"),
+        ('perFileIgnores = {"a" = ["EV9"]}', "1:26: error[EV623]: an item of `a` must be a code or the beginning of"),
+        ('perFileIgnores = {"!" = ["EV5"]}', "1:25: error[EV623]: `!` must be under a pattern as in a `.gitignore`"),
+    ],
+)
+def test_codes_of_a_configuration(folder: Path, text: str, problem: str) -> None:
+    (found,) = problems_of(folder, text)
+    assert "evalc.toml:" + problem in found

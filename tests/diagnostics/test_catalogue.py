@@ -25,6 +25,9 @@ WITHOUT_EXAMPLE = {
     "EV129": "likewise",
     "EV211": "takes several files",
     "EV413": "is reported by `compile` alone",
+    "EV450": "takes a lock",
+    "EV451": "likewise",
+    "EV452": "is about the lock itself",
 }
 
 

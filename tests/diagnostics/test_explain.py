@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import ClassVar
 
 from evalc.diagnostics.catalogue.config import UnknownSetting
+from evalc.diagnostics.catalogue.syntax_yaml import CommentInString
 from evalc.diagnostics.explain import Explanation, explain, split_docstring
 from evalc.diagnostics.problem import Finding
 
@@ -77,3 +78,7 @@ def test_paragraphs_are_filled() -> None:
     text = explain(Wordy)
     assert max(map(len, text.split("\n"))) <= 88
     assert "\n\nAnd for another.\n\n" in text
+
+
+def test_what_can_be_fixed_is_said() -> None:
+    assert explain(CommentInString).startswith("EV121 (error, in sure cases fixable with `evalc check --fix`)\n")

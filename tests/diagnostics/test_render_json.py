@@ -26,6 +26,7 @@ def test_every_key_of_a_problem() -> None:
         "endLine": 2,
         "endColumn": 16,
         "help": "did you mean `contains`? the checks are contains, regex",
+        "fixable": False,
     }
     assert len(json.loads(text)) == 2
     assert text.endswith("]\n")

@@ -115,6 +115,20 @@ def test_a_flood_of_error_output_does_not_matter(tmp_path: Path) -> None:
     assert str(failure(script(tmp_path, flood + "raise SystemExit(3)"))).endswith("exit status 3: last words")
 
 
+@pytest.mark.parametrize(
+    ("printed", "told"),
+    [
+        ("'x' * 9000 + 'the rest of a line'", ""),
+        ("'x' * 9000 + '\\r100 %'", ": 100 %"),
+    ],
+)
+def test_an_error_output_whose_beginning_is_lost_is_told_from_its_next_line_on(
+    tmp_path: Path, printed: str, told: str
+) -> None:
+    raised = failure(script(tmp_path, f"import sys\nsys.stderr.write({printed})\nraise SystemExit(3)"))
+    assert str(raised) == f"the command ended with exit status 3{told}"
+
+
 def test_a_command_that_closes_its_output_and_hangs(tmp_path: Path) -> None:
     run_out_of_time(script(tmp_path, "import os, time; os.close(1); os.close(2); os.close(0); time.sleep(3600)"))
     assert no_children()

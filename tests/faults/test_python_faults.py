@@ -36,9 +36,13 @@ def keyboard_interrupt(message): raise KeyboardInterrupt
 def stop_iteration(message): raise StopIteration
 def generator_exit(message): raise GeneratorExit
 def unprintable(message): raise Unprintable
+def unspeakable(message): raise Unspeakable
 async def cancels_itself(message): raise asyncio.CancelledError
 def recursion(message): return recursion(message)
 def moody(message): return Moody()
+
+class Unspeakable(BaseException):
+    def __str__(self): raise Unspeakable
 
 released = threading.Event()
 first = True
@@ -59,6 +63,13 @@ async def stubborn(message):
         try:
             await asyncio.sleep(3600)
         except asyncio.CancelledError:
+            pass
+
+async def deaf(message):
+    while True:
+        try:
+            await asyncio.sleep(3600)
+        except:
             pass
 
 async def never_suspends(message): return message
@@ -86,6 +97,7 @@ def root(tmp_path: Path) -> Iterator[Path]:
         ("stop_iteration", "StopIteration (faulty_agent.py:18)"),
         ("generator_exit", "GeneratorExit (faulty_agent.py:19)"),
         ("unprintable", "Unprintable (faulty_agent.py:20)"),
+        ("unspeakable", "Unspeakable (faulty_agent.py:21)"),
         ("cancels_itself", "the agent cancelled itself"),
         ("moody", "ValueError: moody (faulty_agent.py:9)"),
     ],
@@ -108,8 +120,9 @@ def test_the_session_outlives_a_call_that_does_not_end(root: Path, name: str) ->
 
 
 def test_an_abandoned_thread_ends_when_its_function_returns(root: Path) -> None:
+    before = set(threading.enumerate())
     run_out_of_time(PythonAgent("faulty_agent:hangs_once", project_root=root))
-    (left,) = [thread for thread in threading.enumerate() if thread.name == "evalc-agent"]
+    (left,) = [thread for thread in threading.enumerate() if thread.name == "evalc-agent" and thread not in before]
     assert left.daemon
     sys.modules["faulty_agent"].released.set()
     left.join(PATIENCE)
@@ -141,7 +154,7 @@ def test_an_agent_that_never_suspends_does_not_starve_timers(root: Path) -> None
     assert asyncio.run(run()) > 0
 
 
-@pytest.mark.parametrize("name", ["hangs_once", "stubborn"])
+@pytest.mark.parametrize("name", ["hangs_once", "stubborn", "deaf"])
 def test_the_process_ends_though_the_agent_does_not(root: Path, name: str) -> None:
     sys.path.insert(0, str(root))  # what the fixture takes off again
     script = f"""

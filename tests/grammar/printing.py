@@ -8,14 +8,19 @@ from typing import assert_never
 from evalc.grammar.nodes import (
     AllOf,
     AnyOf,
+    Argument,
+    Array,
     At,
     Check,
+    Constant,
     Contains,
     ContainsAny,
     Cost,
+    Custom,
     Equals,
     HasField,
     Json,
+    Judge,
     Latency,
     Length,
     Matches,
@@ -23,8 +28,10 @@ from evalc.grammar.nodes import (
     Not,
     NoToolErrors,
     Number,
+    Object,
     Path,
     Regexp,
+    Similar,
     StartsWith,
     Structure,
     Text,
@@ -34,6 +41,7 @@ from evalc.grammar.nodes import (
     ToolsAcceptable,
     ToolsCalled,
     ToolsNotCalled,
+    Value,
 )
 
 
@@ -59,6 +67,10 @@ def printed(check: Check) -> str:  # noqa: C901 - one case a node
             return f"starts with {quoted(text)}"
         case NonEmpty():
             return "non-empty"
+        case Similar(text=text, threshold=threshold):
+            return f"similar to {quoted(text)}{f' >= {threshold.value}' if threshold else ''}"
+        case Custom(name=name, arguments=arguments):
+            return f"check {quoted(name)}({', '.join(argument(each) for each in arguments)})"
         case ToolsCalled(names=names):
             return f"tools called {listed(names)}"
         case ToolsAcceptable(sets=sets):
@@ -77,6 +89,8 @@ def printed(check: Check) -> str:  # noqa: C901 - one case a node
             return f"tokens <= {limit.value}"
         case Cost(max=limit):
             return f"cost <= ${limit.value}"
+        case Judge(question=question, min=least, scale=scale):
+            return f"judge {quoted(question)}{f' >= {least.value}/{scale.value}' if least and scale else ''}"
         case At(path=place, check=inner):
             return f"at {path(place)} {printed(inner)}"
         case AnyOf(checks=checks):
@@ -115,6 +129,24 @@ def field(has: HasField) -> str:
 
 def path(place: Path) -> str:
     return place.text
+
+
+def argument(given: Argument) -> str:
+    return f"{given.name.value}={value(given.value)}" if given.name else value(given.value)
+
+
+def value(given: Value) -> str:
+    match given:
+        case Text():
+            return quoted(given)
+        case Constant():
+            return dumps(given.value)
+        case Array(items=items):
+            return f"[{', '.join(value(each) for each in items)}]"
+        case Object(members=members):
+            return f"{{{', '.join(f'{quoted(each.key)}: {value(each.value)}' for each in members)}}}"
+        case _:
+            assert_never(given)
 
 
 def param_test(check: ToolParam) -> str:

@@ -12,22 +12,30 @@ from evalc.grammar.check_nodes import MAX_DEPTH
 from evalc.grammar.nodes import (
     AllOf,
     AnyOf,
+    Argument,
+    Array,
     At,
     Check,
+    Constant,
     Contains,
     ContainsAny,
     Cost,
+    Custom,
     Equals,
     HasField,
     Json,
+    Judge,
     Latency,
     Length,
     Matches,
+    Member,
     NonEmpty,
     Not,
     NoToolErrors,
+    Object,
     Path,
     Regexp,
+    Similar,
     StartsWith,
     Structure,
     Text,
@@ -84,6 +92,61 @@ SIMPLE: list[tuple[str, Check]] = [
     ('equals "42"', Equals(start=0, end=11, text=text(7, 11, "42"))),
     ('starts with "D"', StartsWith(start=0, end=15, text=text(12, 15, "D"))),
     ("non-empty", NonEmpty(start=0, end=9)),
+    ('similar to "x"', Similar(start=0, end=14, text=text(11, 14, "x"))),
+    ('similar to "x" >= 0.9', Similar(start=0, end=21, text=text(11, 14, "x"), threshold=number(18, 21, 0.9))),
+    ('similar to "x" >= 85 %', Similar(start=0, end=22, text=text(11, 14, "x"), threshold=number(18, 22, 0.85))),
+    ('judge "ok?"', Judge(start=0, end=11, question=text(6, 11, "ok?"))),
+    (
+        'judge "ok?" >= 4/5',
+        Judge(start=0, end=18, question=text(6, 11, "ok?"), min=number(15, 16, 4), scale=number(17, 18, 5)),
+    ),
+    ("check no_pii()", Custom(start=0, end=14, name=text(6, 12, "no_pii"))),
+    ('check "no pii"()', Custom(start=0, end=16, name=text(6, 14, "no pii"))),
+    (
+        'check a.b-c("x", -2.5, true, at=null)',
+        Custom(
+            start=0,
+            end=37,
+            name=text(6, 11, "a.b-c"),
+            arguments=(
+                Argument(start=12, end=15, value=text(12, 15, "x")),
+                Argument(start=17, end=21, value=Constant(start=17, end=21, value=-2.5)),
+                Argument(start=23, end=27, value=Constant(start=23, end=27, value=True)),
+                Argument(start=29, end=36, name=text(29, 31, "at"), value=Constant(start=32, end=36, value=None)),
+            ),
+        ),
+    ),
+    (
+        'check f(true=[1, {"k": []}])',
+        Custom(
+            start=0,
+            end=28,
+            name=text(6, 7, "f"),
+            arguments=(
+                Argument(
+                    start=8,
+                    end=27,
+                    name=text(8, 12, "true"),
+                    value=Array(
+                        start=13,
+                        end=27,
+                        items=(
+                            Constant(start=14, end=15, value=1),
+                            Object(
+                                start=17,
+                                end=26,
+                                members=(
+                                    Member(
+                                        start=18, end=25, key=text(18, 21, "k"), value=Array(start=23, end=25, items=())
+                                    ),
+                                ),
+                            ),
+                        ),
+                    ),
+                ),
+            ),
+        ),
+    ),
     ("tools called []", ToolsCalled(start=0, end=15, names=())),
     (
         'tools called [a-b, for, "x.y"]',

@@ -13,23 +13,31 @@ from hypothesis import strategies as st
 from evalc.grammar.nodes import (
     AllOf,
     AnyOf,
+    Argument,
+    Array,
     At,
     Check,
+    Constant,
     Contains,
     ContainsAny,
     Cost,
+    Custom,
     Equals,
     HasField,
     Json,
+    Judge,
     Latency,
     Length,
     Matches,
+    Member,
     NonEmpty,
     Not,
     NoToolErrors,
     Number,
+    Object,
     Path,
     Regexp,
+    Similar,
     StartsWith,
     Structure,
     Text,
@@ -39,6 +47,8 @@ from evalc.grammar.nodes import (
     ToolsAcceptable,
     ToolsCalled,
     ToolsNotCalled,
+    Value,
+    Variable,
 )
 from evalc.grammar.parse import RULE_TYPES, Parsed, parse_check, parse_criterion, parse_rule, parse_template
 from tests.grammar.printing import printed
@@ -47,6 +57,7 @@ from tests.grammar.printing import printed
 
 PIECES = r"""
     contains matches length json has fields headings equals starts with non-empty tools tool called one of not none
+    similar to judge check f( f = { } "k": true false null / %
     count exists no errors latency tokens cost at and or for response any ignoring case as number "x" "\ ' /x/ /[
     a.b [ ] [] ( ) , .. . <= >= == 1 -1 1.5 30s $ chars ms min: max: fields: headings: schema: strict : % (0.3)
     {{ }} {{x}} {{#if {{#if x}} {{#each y}} {{else}} {{/if}} {{/each}} {{seed:a}} {{snapshot: \{{ \
@@ -86,9 +97,20 @@ def test_every_text_has_a_node_or_faults_inside_it(parser: str, text: str) -> No
 def test_the_parts_of_a_template_stand_side_by_side(text: str) -> None:
     node, _ = parse_template(text, lenient=True)
     if node is not None:
-        ends = [0, *(part.end for part in node.parts)]
-        assert [part.start for part in node.parts] == ends[:-1]
-        assert ends[-1] == len(text)
+        at = 0
+        for part in node.parts:
+            start, end = tag_around(part, text) if isinstance(part, Variable) else (part.start, part.end)
+            assert start == at
+            at = end
+        assert at == len(text)
+
+
+def tag_around(variable: Variable, text: str) -> tuple[int, int]:
+    """Where the braces around a name begin and end; between them and the name there is only white space."""
+    start, end = text.rindex("{{", 0, variable.start), text.index("}}", variable.end) + 2
+    assert text[variable.start : variable.end] == variable.name
+    assert text[start + 2 : end - 2].strip() == variable.name
+    return start, end
 
 
 # --- what is printed parses to what was printed ----------------------------------------------------------------------
@@ -125,6 +147,25 @@ def bounded(kind: type, **fields: st.SearchStrategy[Any]) -> st.SearchStrategy[A
     return st.builds(lambda ends, **rest: kind(**HERE, min=ends[0], max=ends[1], **rest), maybe_counts, **fields)
 
 
+names = st.builds(Text, start=st.just(0), end=st.just(0), value=st.sampled_from(["a", "true", "null", "in-order", "_"]))
+values: st.SearchStrategy[Value] = st.recursive(
+    texts
+    | node(Constant, value=st.none() | st.booleans() | st.integers(-(10**14), 10**14) | st.sampled_from([0.5, -2.25])),
+    lambda inner: (
+        node(Array, items=st.lists(inner, max_size=3).map(tuple))
+        | node(
+            Object,
+            members=st.lists(node(Member, key=texts, value=inner), max_size=3, unique_by=lambda m: m.key.value).map(
+                tuple
+            ),
+        )
+    ),
+    max_leaves=4,
+)
+arguments = st.tuples(
+    st.lists(node(Argument, value=values), max_size=2),
+    st.lists(node(Argument, name=names, value=values), max_size=2, unique_by=lambda argument: argument.name.value),
+).map(lambda given: (*given[0], *given[1]))
 fields = node(HasField, path=paths, type=st.sampled_from([None, "string", "number", "array"]))
 about_response: st.SearchStrategy[Check] = st.one_of(
     node(Contains, text=texts, ignore_case=st.booleans()),
@@ -137,6 +178,8 @@ about_response: st.SearchStrategy[Check] = st.one_of(
     node(Equals, text=texts),
     node(StartsWith, text=texts),
     node(NonEmpty),
+    node(Similar, text=texts, threshold=st.none() | dollars),
+    node(Custom, name=texts, arguments=arguments),
 )
 about_run: st.SearchStrategy[Check] = st.one_of(
     node(ToolsCalled, names=st.just(()) | some_texts),
@@ -151,6 +194,8 @@ about_run: st.SearchStrategy[Check] = st.one_of(
     node(Latency, max=counts),
     node(Tokens, max=counts),
     node(Cost, max=dollars),
+    node(Judge, question=texts),
+    node(Judge, question=texts, min=counts, scale=counts),
 )
 
 

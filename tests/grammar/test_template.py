@@ -21,10 +21,10 @@ def variable(start: int, end: int, name: str) -> Variable:
 TEMPLATES: list[tuple[str, tuple[Part, ...]]] = [
     ("", ()),
     ("plain } { text \\{", (words(0, "plain } { text \\{"),)),
-    ("a {{name}}\n", (words(0, "a "), variable(2, 10, "name"), words(10, "\n"))),
-    ("{{ a.b-c }}", (variable(0, 11, "a.b-c"),)),
-    ("{{elsewhere}}{{iff}}", (variable(0, 13, "elsewhere"), variable(13, 20, "iff"))),
-    ('{"a": {{x}}}', (words(0, '{"a": '), variable(6, 11, "x"), words(11, "}"))),
+    ("a {{name}}\n", (words(0, "a "), variable(4, 8, "name"), words(10, "\n"))),
+    ("{{ a.b-c }}", (variable(3, 8, "a.b-c"),)),
+    ("{{elsewhere}}{{iff}}", (variable(2, 11, "elsewhere"), variable(15, 18, "iff"))),
+    ('{"a": {{x}}}', (words(0, '{"a": '), variable(8, 9, "x"), words(11, "}"))),
     ("{{#if a}}x{{/if}}", (If(start=0, end=17, name=variable(6, 7, "a"), then=(words(9, "x"),)),)),
     (
         "{{ #if a }}x{{ else }}y{{ /if }}",
@@ -33,7 +33,7 @@ TEMPLATES: list[tuple[str, tuple[Part, ...]]] = [
     ("{{#unless a}}{{/unless}}", (If(start=0, end=24, name=variable(10, 11, "a"), negated=True, then=()),)),
     (
         "{{#each xs}}{{this}}, {{/each}}",
-        (Each(start=0, end=31, name=variable(8, 10, "xs"), body=(variable(12, 20, "this"), words(20, ", "))),),
+        (Each(start=0, end=31, name=variable(8, 10, "xs"), body=(variable(14, 18, "this"), words(20, ", "))),),
     ),
     ("{{seed: a.b[0] }}", (Token(start=0, end=17, source="seed", path="a.b[0]", text="{{seed: a.b[0] }}"),)),
     ("{{snapshot:a } b}}", (Token(start=0, end=18, source="snapshot", path="a } b", text="{{snapshot:a } b}}"),)),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import html
 import json
 from urllib.parse import quote, quote_plus
 
@@ -11,6 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from evalc.runtime.checks.wording import shown
 from evalc.runtime.redact import Redactor
 
 SECRET = 'pä "ss"/w+ord\\ \n<1>'
@@ -31,6 +33,9 @@ secrets = st.text(min_size=8, max_size=20).map(str.strip).filter(lambda text: le
         quote_plus(SECRET),
         base64.b64encode(SECRET.encode()).decode(),
         base64.urlsafe_b64encode(SECRET.encode()).decode().rstrip("="),
+        html.escape(SECRET),
+        repr(SECRET)[1:-1],
+        shown(SECRET),
     ],
 )
 def test_every_form_is_struck_out(form: str) -> None:
@@ -56,6 +61,39 @@ def test_every_form_is_struck_out(form: str) -> None:
 )
 def test_what_is_a_secret(values: list[str], text: str, redacted: str) -> None:
     assert Redactor(values).redact(text) == redacted
+
+
+@given(secret=secrets, before=st.text(max_size=4), after=st.text(max_size=4))
+def test_no_character_of_it_is_left_in_the_base64_of_something_longer(secret: str, before: str, after: str) -> None:
+    written = base64.b64encode((before + secret + after).encode()).decode()
+    whole = len(secret.encode()) * 8 // 6
+    left = len(Redactor([secret]).redact(written).replace("***", ""))
+    assert left <= len(written) - whole + 1
+
+
+@pytest.mark.parametrize("ellipsis", ["...", "…"])
+@pytest.mark.parametrize("length", range(4, len(SECRET)))
+def test_a_secret_that_was_cut_is_struck_out(length: int, ellipsis: str) -> None:
+    redactor = Redactor([SECRET])
+    text = f"HTTP 500: {SECRET[:length].rstrip()}{ellipsis} (agent.py:5)"
+    assert redactor.redact(text) == f"HTTP 500: ***{ellipsis} (agent.py:5)"
+    assert msgspec.json.decode(redactor.redact_bytes(msgspec.json.encode([text]))) == [redactor.redact(text)]
+
+
+@pytest.mark.parametrize(
+    ("text", "redacted"),
+    [
+        ("abc...", "abc..."),
+        ("abcd. ..", "abcd. .."),
+        ("abcd x ...", "abcd x ..."),
+        ("abcd.....", "***..."),
+        ("abcd....", "***..."),
+        ("abcd...", "***..."),
+        ("abcd..efgh...", "***..."),
+    ],
+)
+def test_what_was_cut(text: str, redacted: str) -> None:
+    assert Redactor(["abcd..efgh"]).redact(text) == redacted
 
 
 def test_text_without_secrets_is_the_same_object() -> None:

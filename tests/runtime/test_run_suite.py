@@ -22,6 +22,7 @@ from evalc.model.codec import short_hash
 from evalc.model.result import CaseResult, SuiteResult
 from evalc.model.suite import LocatedCase, Suite
 from evalc.runtime.agents.base import AgentRequest, AgentResponse, Session, Usage
+from evalc.runtime.agents.scripted import ScriptedAgent
 from evalc.runtime.finished import FinishedRun, FinishedSuite
 from evalc.runtime.redact import Redactor
 from evalc.runtime.run_suite import RunOptions, run_suites
@@ -173,6 +174,19 @@ def test_secrets_are_in_no_file_and_in_no_result(tmp_path: Path) -> None:
     assert [result.status for result in finished.suites[0].cases()] == ["failed", "passed"]
 
 
+def test_a_secret_that_a_message_cut_is_in_no_file(tmp_path: Path) -> None:
+    secret = "hunter2-" * 20
+    agent = ScriptedAgent(default=ValueError("x" * 450 + secret))
+    finished = run(tmp_path, suite(case(1)), agent=agent, redactor=Redactor([secret]))
+    assert b"hunt" not in b"".join(path.read_bytes() for path in finished.folder.iterdir())
+
+
+def test_a_secret_is_in_no_warning_of_the_run(tmp_path: Path) -> None:
+    agent = Unopenable(refusal=ValueError("no"), farewell="hunter2-hunter2")
+    finished = run(tmp_path, suite(case(1), case(2)), agent=agent, redactor=Redactor(["hunter2-hunter2"]))
+    assert finished.warnings == ("the agent could not be closed: ValueError: ***",)
+
+
 class Log:
     def __init__(self) -> None:
         self.lines: list[str] = []
@@ -228,12 +242,22 @@ def test_a_folder_that_cannot_be_made_is_refused(tmp_path: Path) -> None:
         run(tmp_path, suite(case(1)), run_id=first.run_id)
 
 
+class Outcome(BaseException):
+    """What test libraries raise past every `except Exception`."""
+
+
+def test_an_agent_may_raise_what_is_no_exception(tmp_path: Path) -> None:
+    finished = run(tmp_path, suite(case(1), case(2)), agent=ScriptedAgent(default=Outcome("skipped")))
+    assert [result.error for result in finished.suites[0].cases()] == ["agent: Outcome: skipped"] * 2
+
+
 class Unopenable(Echo):
     """An agent whose first session does not open, and whose second does not close."""
 
-    def __init__(self, *, refusal: BaseException | None) -> None:
+    def __init__(self, *, refusal: BaseException | None, farewell: str = "stuck") -> None:
         super().__init__()
         self._refusal = refusal
+        self._farewell = farewell
 
     @asynccontextmanager
     async def session(self) -> AsyncIterator[Session]:
@@ -244,7 +268,7 @@ class Unopenable(Echo):
             else:
                 raise self._refusal
         yield self
-        raise ValueError("stuck")
+        raise ValueError(self._farewell)
 
 
 @pytest.mark.parametrize(
@@ -253,6 +277,7 @@ class Unopenable(Echo):
         (AgentUnavailable("not yet"), "agent: not yet"),
         (ImportError("no module"), "agent: ImportError: no module"),
         (SystemExit(2), "agent: SystemExit: 2"),
+        (Outcome("skipped"), "agent: Outcome: skipped"),
         (asyncio.CancelledError(), "agent: it was cancelled from inside"),
         (TimeoutError("slow"), "agent: TimeoutError: slow"),
         (None, "agent: it was not ready within 20 ms"),

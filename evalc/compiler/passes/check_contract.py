@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
+from typing import Any
 
 from evalc.compiler import ir
 from evalc.diagnostics.catalogue.contract import (
@@ -69,7 +70,7 @@ def _findings(suite: ir.Suite, case: ir.Case) -> Iterator[tuple[ir.Where, Findin
 def _completeness(suite: ir.Suite, case: ir.Case) -> Iterator[tuple[ir.Where, Finding]]:
     if case.partial:
         return
-    if not case.checks and not case.rubric:
+    if not case.checks:
         if case.expected is None or not case.expected.strip():
             yield case.where, AssertsNothing(case=case.name)
         else:
@@ -162,13 +163,13 @@ def _tokens(suite: ir.Suite, case: ir.Case) -> Iterator[tuple[ir.Where, Finding]
                     yield item.where, SnapshotInRegression(token=token[0])
 
 
-_NOT_ALLOWED = "the names of tools and in patterns"
+_NOT_ALLOWED = "the names of tools, in patterns and in a rubric"
 
 
 def _texts(check: c.Check) -> Iterator[tuple[bool, str]]:
     """The texts of a check, and whether a token may stand in them (contract, Token Locations)."""
     match check:
-        case c.Contains() | c.NotContains() | c.IContains() | c.Equals() | c.StartsWith():
+        case c.Contains() | c.NotContains() | c.IContains() | c.Equals() | c.StartsWith() | c.Similar():
             yield True, check.value
         case c.ContainsAny():
             yield from ((True, value) for value in check.values)
@@ -178,6 +179,10 @@ def _texts(check: c.Check) -> Iterator[tuple[bool, str]]:
             yield from ((True, value) for value in values)
         case c.Regex():
             yield False, check.pattern
+        case c.Judge():
+            yield False, check.criteria
+        case c.Custom():
+            yield from ((True, text) for text in _texts_in((*check.args, *check.options.values())))
         case c.ToolsCalled() | c.ToolsNotCalled():
             yield from ((False, name) for name in check.names)
         case c.ToolsAcceptable():
@@ -188,6 +193,20 @@ def _texts(check: c.Check) -> Iterator[tuple[bool, str]]:
             yield from _texts(check.check)
         case _:
             pass
+
+
+def _texts_in(values: Iterable[Any]) -> Iterator[str]:
+    """The texts of JSON values."""
+    for value in values:
+        match value:
+            case str():
+                yield value
+            case list():
+                yield from _texts_in(value)
+            case dict():
+                yield from _texts_in(value.values())
+            case _:
+                pass
 
 
 def _texts_of_all(checks: Iterable[c.Check]) -> Iterator[tuple[bool, str]]:

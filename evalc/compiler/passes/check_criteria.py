@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 from evalc.compiler import ir
-from evalc.diagnostics.catalogue.values import OddWeights, WeightsSumToNothing
+from evalc.diagnostics.catalogue.values import OddWeights, OutOfRange, WeightsSumToNothing
 from evalc.diagnostics.problem import Diagnostics
 
 
 def check_criteria(suite: ir.Suite, problems: Diagnostics) -> None:
     """Report weights that add up to nothing, and those that look like a slip (the language, Weights)."""
-    if not suite.criteria or suite.partial:
+    negative = [criterion for criterion in suite.criteria if criterion.weight < 0]
+    for criterion in negative:
+        what = f"the weight of `{criterion.name}`"
+        finding = OutOfRange(what=what, value=f"{criterion.weight:g}", allowed="0 or more")
+        problems.add(suite.source, suite.locate(criterion.where), finding)
+    if not suite.criteria or suite.partial or negative:
         return
     total = sum(criterion.weight for criterion in suite.criteria)
     first = suite.locate(suite.criteria[0].where)

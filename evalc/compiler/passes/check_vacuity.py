@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import NamedTuple
 
 from evalc.compiler import ir
 from evalc.compiler.describe import describe
+from evalc.compiler.patterns import examine
 from evalc.diagnostics.catalogue.vacuity import CannotFail, CannotPass, Contradiction, Repeated
 from evalc.diagnostics.problem import Diagnostics, Finding
-from evalc.ecma.regexp import PatternError, matches_everything, matches_nothing, parse
 from evalc.model import checks as c
 
 
@@ -22,48 +23,102 @@ def check_vacuity(suite: ir.Suite, problems: Diagnostics) -> None:
             problems.add(suite.source, suite.locate(where), finding)
 
 
+class _Verdict(NamedTuple):
+    """What every run says of a check, and why."""
+
+    passes: bool
+    why: str
+
+
 def _alone(check: c.Check) -> Iterator[Finding]:
     """What is wrong with a check by itself."""
-    shown = f"`{describe(check)}`"
+    verdict = _verdict(check)
+    if verdict is not None:
+        finding = CannotFail if verdict.passes else CannotPass
+        yield finding(check=f"`{describe(check)}`", why=verdict.why)
+
+
+_EMPTY_TEXT = "every text contains the empty text"
+_BELOW_ZERO = "nothing is less than 0"
+_NEVER_BELOW = "no score is less than 0"
+_ABOVE_ONE = "no similarity is more than 1, and 80 percent is 0.8"
+
+
+def _verdict(check: c.Check) -> _Verdict | None:  # noqa: C901 - one arm a check
+    """The verdict on a check that needs no run; None for a check worth making."""
     match check:
         case c.Contains(value="") | c.IContains(value="") | c.StartsWith(value=""):
-            yield CannotFail(check=shown, why="every text contains the empty text")
+            return _Verdict(True, _EMPTY_TEXT)
         case c.NotContains(value=""):
-            yield CannotPass(check=shown, why="every text contains the empty text")
+            return _Verdict(False, _EMPTY_TEXT)
         case c.ContainsAny(values=values) if "" in values:
-            yield CannotFail(check=shown, why="every text contains the empty text")
+            return _Verdict(True, _EMPTY_TEXT)
         case c.ContainsAny(values=()):
-            yield CannotPass(check=shown, why="there is nothing to choose from")
+            return _Verdict(False, "there is nothing to choose from")
         case c.ToolsNotCalled(names=()):
-            yield CannotFail(check=shown, why="it names no tool")
+            return _Verdict(True, "it names no tool")
         case c.ToolsAcceptable(sets=()):
-            yield CannotPass(check=shown, why="no set of tools is acceptable")
+            return _Verdict(False, "no set of tools is acceptable")
+        case c.ToolParam(assertion="contains", value=""):
+            return _Verdict(True, _EMPTY_TEXT)
+        case c.ToolParam(assertion="oneOf", value=()):
+            return _Verdict(False, "there is nothing to choose from")
+        case c.ToolParam(assertion="matches", value=str() as pattern) if "{{" not in pattern:
+            return _of_pattern(pattern, "")
         case c.Regex():
-            yield from _pattern(check, shown)
+            return _of_pattern(check.pattern, check.flags)
+        case c.Structure(fields=(), headings=()):
+            return _Verdict(True, "it asks for no field and no heading")
         case c.Length() | c.ToolCount():
-            yield from _bounds(check, shown)
-        case c.Latency(max=0) | c.Tokens(max=0) | c.Cost(max=0):
-            yield CannotFail(check=shown, why="a limit of 0 asserts nothing in the contract")
+            return _of_bounds(check)
+        case c.Latency(max=limit) | c.Tokens(max=limit) | c.Cost(max=limit) if limit <= 0:
+            return _Verdict(False, _BELOW_ZERO) if limit else _Verdict(True, "a limit of 0 asserts nothing")
+        case c.Similar(threshold=threshold) if not 0 < threshold <= 1:
+            return _Verdict(False, _ABOVE_ONE) if threshold > 1 else _Verdict(True, _NEVER_BELOW)
+        case c.Judge(min_score=int() | float() as least, max_score=scale) if not 0 < least <= scale:
+            return (
+                _Verdict(False, f"{least:g} is more than {scale:g}") if least > scale else _Verdict(True, _NEVER_BELOW)
+            )
+        case c.AnyOf(checks=checks):
+            return _of_choice(checks, decisive=True)
+        case c.AllOf(checks=checks):
+            return _of_choice(checks, decisive=False)
+        case c.Not(check=inner):
+            verdict = _verdict(inner)
+            return None if verdict is None else verdict._replace(passes=not verdict.passes)
+        case c.At(check=inner):  # the place may be missing, so an `at` can always fail
+            verdict = _verdict(inner)
+            return None if verdict is None or verdict.passes else verdict
         case _:
-            pass
+            return None
 
 
-def _pattern(check: c.Regex, shown: str) -> Iterator[Finding]:
-    try:
-        pattern = parse(check.pattern, check.flags)
-    except PatternError:
-        return  # reported where the pattern was read
-    if matches_everything(pattern):
-        yield CannotFail(check=shown, why="the pattern matches every text")
-    elif matches_nothing(pattern):
-        yield CannotPass(check=shown, why="the pattern matches no text")
+def _of_pattern(pattern: str, flags: str) -> _Verdict | None:
+    match examine(pattern, flags).always:
+        case "matches":
+            return _Verdict(True, "the pattern matches every text")
+        case "fails":
+            return _Verdict(False, "the pattern matches no text")
+        case None:
+            return None
 
 
-def _bounds(check: c.Length | c.ToolCount, shown: str) -> Iterator[Finding]:
+def _of_bounds(check: c.Length | c.ToolCount) -> _Verdict | None:
     if check.min is not None and check.max is not None and check.min > check.max:
-        yield CannotPass(check=shown, why=f"{check.min} is more than {check.max}")
-    elif not check.min and check.max is None:
-        yield CannotFail(check=shown, why="there are never fewer than 0")
+        return _Verdict(False, f"{check.min} is more than {check.max}")
+    if check.max is not None:
+        return _Verdict(False, _BELOW_ZERO) if check.max < 0 else None
+    return None if check.min and check.min > 0 else _Verdict(True, "there are never fewer than 0")
+
+
+def _of_choice(checks: tuple[c.Check, ...], *, decisive: bool) -> _Verdict | None:
+    """The verdict on `or` (one that passes is decisive) and on `and` (one that fails is)."""
+    verdicts = [_verdict(check) for check in checks]
+    known = [verdict for verdict in verdicts if verdict is not None]
+    settled = next((verdict for verdict in known if verdict.passes is decisive), None)
+    if settled is None and known and len(known) == len(verdicts):
+        return known[0]
+    return settled
 
 
 def _together(suite: ir.Suite, case: ir.Case) -> Iterator[tuple[ir.Where, Finding]]:

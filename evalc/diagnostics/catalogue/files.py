@@ -19,7 +19,6 @@ class FileMissing(Finding, frozen=True, kw_only=True):
     path: str
 
     def message(self) -> str:
-        """What was looked for."""
         return f"there is no file `{self.path}`"
 
 
@@ -35,11 +34,9 @@ class NotAFile(Finding, frozen=True, kw_only=True):
     kind: str
 
     def message(self) -> str:
-        """What the path is instead."""
         return f"`{self.path}` is {self.kind}, not a file"
 
     def help(self) -> str:
-        """Standard input takes what comes from a program."""
         return "" if self.kind == "a folder" else "name `-` to read from standard input"
 
 
@@ -54,7 +51,6 @@ class FileUnreadable(Finding, frozen=True, kw_only=True):
     reason: str
 
     def message(self) -> str:
-        """What the operating system says."""
         return f"`{self.path}` cannot be read: {self.reason}"
 
 
@@ -68,7 +64,6 @@ class SymlinkLoop(Finding, frozen=True, kw_only=True):
     path: str
 
     def message(self) -> str:
-        """Which path it is."""
         return f"`{self.path}` is a symbolic link that leads back to itself"
 
 
@@ -84,11 +79,9 @@ class FileTooLarge(Finding, frozen=True, kw_only=True):
     limit: int
 
     def message(self) -> str:
-        """The limit."""
         return f"`{self.path}` is larger than {_megabytes(self.limit)}"
 
     def help(self) -> str:
-        """How to do without it."""
         return "split the file, or put its rows in a CSV or JSONL file and name it under `for_each`"
 
 
@@ -104,11 +97,9 @@ class NotUtf8(Finding, frozen=True, kw_only=True):
     byte: int
 
     def message(self) -> str:
-        """The first byte that does not fit."""
         return f"the byte 0x{self.byte:02X} is not UTF-8"
 
     def help(self) -> str:
-        """How to put it right."""
         return "save the file as UTF-8"
 
 
@@ -123,11 +114,9 @@ class NotUtf8ButUtf16(Finding, frozen=True, kw_only=True):
     encoding: str
 
     def message(self) -> str:
-        """Which encoding it is."""
         return f"the file is {self.encoding}, not UTF-8"
 
     def help(self) -> str:
-        """How to put it right."""
         return "save the file as UTF-8"
 
 
@@ -141,8 +130,25 @@ class HoldsNul(Finding, frozen=True, kw_only=True):
     code: ClassVar[str] = "EV607"
 
     def message(self) -> str:
-        """What was found."""
         return "the file holds a NUL byte: it is not a text"
+
+
+class OutsideProject(Finding, frozen=True, kw_only=True):
+    """A path in an eval file leads out of the project.
+
+    A suite opens no file outside the project's root: the nearest folder upwards with a configuration or a `.git`,
+    else the working folder. Else a suite of someone else's could send any file of yours to an agent.
+    """
+
+    code: ClassVar[str] = "EV608"
+    path: str
+    root: str
+
+    def message(self) -> str:
+        return f"`{self.path}` lies outside of the project"
+
+    def help(self) -> str:
+        return f"the project's root is {self.root}"
 
 
 class NestedTooDeep(Finding, frozen=True, kw_only=True):
@@ -156,7 +162,6 @@ class NestedTooDeep(Finding, frozen=True, kw_only=True):
     limit: int
 
     def message(self) -> str:
-        """The limit."""
         return f"values are nested more than {self.limit} levels deep"
 
 
@@ -171,7 +176,6 @@ class ExpandsTooFar(Finding, frozen=True, kw_only=True):
     limit: int
 
     def message(self) -> str:
-        """The limit."""
         return f"the aliases up to here stand for more than {self.limit:,} values"
 
 

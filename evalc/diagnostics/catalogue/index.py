@@ -8,6 +8,8 @@ from evalc.diagnostics.catalogue import (
     config,
     contract,
     files,
+    ignores,
+    locking,
     names,
     syntax_grammar,
     syntax_yaml,
@@ -16,7 +18,18 @@ from evalc.diagnostics.catalogue import (
 )
 from evalc.diagnostics.problem import Finding
 
-_FAMILIES: tuple[ModuleType, ...] = (syntax_yaml, syntax_grammar, names, values, contract, vacuity, files, config)
+_FAMILIES: tuple[ModuleType, ...] = (
+    syntax_yaml,
+    syntax_grammar,
+    names,
+    values,
+    contract,
+    locking,
+    vacuity,
+    files,
+    config,
+    ignores,
+)
 
 
 def findings() -> dict[str, type[Finding]]:

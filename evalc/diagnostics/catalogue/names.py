@@ -103,15 +103,23 @@ class UnknownCheck(Finding, frozen=True, kw_only=True):
     name: str
     known: tuple[str, ...]
     meant: str = ""
+    offered: tuple[str, ...] | None = None
+    """What installed packages provide, where the check was to be one of these."""
 
     def message(self) -> str:
-        return f"`{self.name}` is not a check"
+        if self.offered is None:
+            return f"`{self.name}` is not a check"
+        return f"no installed package provides the check `{self.name}`"
 
     def label(self) -> str:
-        return f"did you mean `{self.meant}`?" if self.meant else did_you_mean(self.name, self.known)
+        if self.meant:
+            return f"did you mean `{self.meant}`?"
+        return did_you_mean(self.name, (*(self.offered or ()), *self.known))
 
     def help(self) -> str:
-        return f"the checks are {', '.join(self.known)}"
+        if self.offered is None:
+            return f"the checks are {', '.join(self.known)}"
+        return f"installed packages provide {listed(self.offered)}" if self.offered else "a check of a package is there when the package is installed"
 
 
 class UnknownCriterion(Finding, frozen=True, kw_only=True):

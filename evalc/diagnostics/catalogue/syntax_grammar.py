@@ -21,12 +21,15 @@ CHECK_WORDS: Final[dict[str, str]] = {
     "equals": "equals",
     "starts": "starts with",
     "non-empty": "non-empty",
+    "similar": "similar to",
+    "check": "check",
     "tool": "tool",
     "tools": "tools called",
     "no": "no tool errors",
     "latency": "latency",
     "tokens": "tokens",
     "cost": "cost",
+    "judge": "judge",
     "at": "at",
     "not": "not",
     "not_contains": "not contains",
@@ -55,6 +58,7 @@ CHECK_LINES: Final = (
     "equals",
     "starts with",
     "non-empty",
+    "similar to",
     "tools called",
     "tools one of",
     "tools not called",
@@ -64,15 +68,18 @@ CHECK_LINES: Final = (
     "latency",
     "tokens",
     "cost",
+    "judge",
+    "check NAME(...)",
     "at PATH",
 )
 """How each check begins on one line."""
 
 
-def unknown_check(word: str) -> UnknownCheck:
-    """The finding for a line that begins with a word which is no check."""
-    meant = nearest(word, CHECK_WORDS)
-    return UnknownCheck(name=word, known=CHECK_LINES, meant="" if meant is None else CHECK_WORDS[meant])
+def unknown_check(word: str, *, called: bool = False) -> UnknownCheck:
+    """The finding for a line that begins with a word which is no check; `called`: a parenthesis follows it."""
+    near = nearest(word, CHECK_WORDS)
+    of_a_package = f"check {word}(...)" if called else ""
+    return UnknownCheck(name=word, known=CHECK_LINES, meant=of_a_package if near is None else CHECK_WORDS[near])
 
 
 def _either(names: tuple[str, ...]) -> str:

@@ -41,11 +41,9 @@ class NotYaml(Finding, frozen=True, kw_only=True):
     code: ClassVar[str] = "EV100"
 
     def message(self) -> str:
-        """What was found."""
         return "this is not YAML"
 
     def help(self) -> str:
-        """How to put it right."""
         return "what stands here cannot stand here; if it is meant as text, put it in quotes"
 
 
@@ -59,15 +57,12 @@ class TabIndent(Finding, frozen=True, kw_only=True):
     code: ClassVar[str] = "EV101"
 
     def message(self) -> str:
-        """What was found."""
         return "tabs cannot indent YAML"
 
     def label(self) -> str:
-        """What stands beside the caret."""
         return "use spaces"
 
     def help(self) -> str:
-        """How to put it right."""
         return "indent with spaces"
 
 
@@ -103,15 +98,12 @@ class UnexpectedColon(Finding, frozen=True, kw_only=True):
     quoted: str
 
     def message(self) -> str:
-        """What was found."""
         return "this colon would make a key of what stands before it, and no key can stand here"
 
     def label(self) -> str:
-        """What stands beside the caret."""
         return "not a key"
 
     def help(self) -> str:
-        """How to put it right."""
         if self.quoted:
             return _quote("the text", self.quoted)
         return "look at the line before, too: its value goes on in this line"
@@ -148,15 +140,12 @@ class UnclosedQuote(Finding, frozen=True, kw_only=True):
     quote: str
 
     def message(self) -> str:
-        """What was found."""
         return f"this `{self.quote}` is never closed"
 
     def label(self) -> str:
-        """What stands beside the caret."""
         return "opened here"
 
     def help(self) -> str:
-        """How to put it right."""
         if self.quote == "'":
             return "close it; an apostrophe inside single quotes is written twice"
         return 'close it; a double quote inside double quotes is written `\\"`'
@@ -194,15 +183,12 @@ class UnclosedBracket(Finding, frozen=True, kw_only=True):
     closing: str
 
     def message(self) -> str:
-        """What was found."""
         return f"this `{self.bracket}` is never closed"
 
     def label(self) -> str:
-        """What stands beside the caret."""
         return "opened here"
 
     def help(self) -> str:
-        """How to put it right."""
         return f"close it with `{self.closing}`; if the bracket is meant as text, quote the text"
 
 
@@ -239,14 +225,12 @@ class BadIndentation(Finding, frozen=True, kw_only=True):
     item: bool
 
     def message(self) -> str:
-        """What was found."""
         if self.indent in self.known:
             found, others = ("a list item", "keys") if self.item else ("a key", "list items")
             return f"{found} cannot stand among the {others} of this column"
         return f"no block around this line is indented by {_spaces(self.indent)}"
 
     def help(self) -> str:
-        """How to put it right."""
         if not self.known:
             return "a document holds one value: start the line where the others start, or a new document with `---`"
         if self.indent in self.known:
@@ -284,7 +268,6 @@ class ReservedCharacter(Finding, frozen=True, kw_only=True):
     quoted: str
 
     def message(self) -> str:
-        """What was found."""
         return (
             f"an unquoted text cannot begin with `{self.character}`"
             if self.character != "`"
@@ -292,7 +275,6 @@ class ReservedCharacter(Finding, frozen=True, kw_only=True):
         )
 
     def help(self) -> str:
-        """How to put it right."""
         return _quote("it", self.quoted)
 
 
@@ -328,11 +310,9 @@ class BadEscape(Finding, frozen=True, kw_only=True):
     escape: str
 
     def message(self) -> str:
-        """What was found."""
         return f"`{self.escape}` is not an escape"
 
     def help(self) -> str:
-        """How to put it right."""
         if self.escape[1:2] in {"u", "U"}:
             return r"write the character itself, or its code point with eight digits: `\U0001F600`"
         return r"write `\\` for a backslash, or use single quotes, where it is itself"
@@ -369,15 +349,12 @@ class MissingColon(Finding, frozen=True, kw_only=True):
     text: str
 
     def message(self) -> str:
-        """What was found."""
         return "there is no `key:` in this line"
 
     def label(self) -> str:
-        """What stands beside the caret."""
         return "`: ` expected"
 
     def help(self) -> str:
-        """How to put it right."""
         return (
             "write `key: value` with a space behind the colon, or indent the line if it belongs to the value before it"
         )
@@ -414,15 +391,12 @@ class TextBehindValue(Finding, frozen=True, kw_only=True):
     quoted: str
 
     def message(self) -> str:
-        """What was found."""
         return "the value has ended before this"
 
     def label(self) -> str:
-        """What stands beside the caret."""
         return "belongs to nothing"
 
     def help(self) -> str:
-        """How to put it right."""
         return _quote("the whole text", self.quoted)
 
 
@@ -430,7 +404,8 @@ class ForbiddenCharacter(Finding, frozen=True, kw_only=True):
     """The text holds a character that may not stand in YAML as it is.
 
     Control characters are not allowed in YAML outside escapes. The line breaks U+0085, U+2028 and U+2029, which
-    no editor shows, are refused here as well: programs disagree on whether they end a line.
+    no editor shows, are refused here as well: programs disagree on whether they end a line. So is a byte order mark
+    behind the beginning, which readers drop or keep as they like.
     """
 
     code: ClassVar[str] = "EV110"
@@ -438,12 +413,10 @@ class ForbiddenCharacter(Finding, frozen=True, kw_only=True):
     times: int
 
     def message(self) -> str:
-        """What was found."""
         again = f" ({self.times} times in this file)" if self.times > 1 else ""
         return f"the character U+{ord(self.character):04X} may not stand here as it is{again}"
 
     def help(self) -> str:
-        """How to put it right."""
         escape = _ESCAPES.get(self.character) or rf"\x{ord(self.character):02X}"
         if ord(self.character) > 0xFF and self.character not in _ESCAPES:
             return "remove it"
@@ -481,15 +454,12 @@ class DuplicateKey(Finding, frozen=True, kw_only=True):
     first_line: int
 
     def message(self) -> str:
-        """What was found."""
         return f"the key `{_shown(self.key)}` stands here for the second time"
 
     def label(self) -> str:
-        """What stands beside the caret."""
         return f"first on line {self.first_line}"
 
     def help(self) -> str:
-        """How to put it right."""
         return "remove one of the two, or join them"
 
 
@@ -525,11 +495,9 @@ class KeyNotText(Finding, frozen=True, kw_only=True):
     code: ClassVar[str] = "EV112"
 
     def message(self) -> str:
-        """What was found."""
         return "a key must be a text"
 
     def help(self) -> str:
-        """How to put it right."""
         return "if the brackets are meant as text, put the whole text in quotes"
 
 
@@ -565,11 +533,9 @@ class BadMerge(Finding, frozen=True, kw_only=True):
     code: ClassVar[str] = "EV113"
 
     def message(self) -> str:
-        """What was found."""
         return "`<<` takes a mapping or a list of mappings"
 
     def help(self) -> str:
-        """How to put it right."""
         return "name an anchor of a mapping: `<<: *base`"
 
 
@@ -605,15 +571,12 @@ class UnknownAlias(Finding, frozen=True, kw_only=True):
     known: tuple[str, ...]
 
     def message(self) -> str:
-        """What was found."""
         return f"there is no anchor `&{_shown(self.name)}` above this alias"
 
     def label(self) -> str:
-        """What stands beside the caret."""
         return did_you_mean(self.name, self.known)
 
     def help(self) -> str:
-        """How to put it right."""
         if not self.known:
             return "this document has no anchor above this place; if the star is meant as text, put the text in quotes"
         return f"the anchors above are {listed(_shown(name) for name in self.known[:20])}"
@@ -651,11 +614,9 @@ class RecursiveAlias(Finding, frozen=True, kw_only=True):
     name: str
 
     def message(self) -> str:
-        """What was found."""
         return f"`*{_shown(self.name)}` stands inside the value that it stands for"
 
     def help(self) -> str:
-        """How to put it right."""
         return "remove the alias, or end the anchored value before it"
 
 
@@ -688,11 +649,9 @@ class ForbiddenTag(Finding, frozen=True, kw_only=True):
     tag: str
 
     def message(self) -> str:
-        """What was found."""
         return f"the tag `{_shown(self.tag)}` has no meaning here"
 
     def help(self) -> str:
-        """How to put it right."""
         return "remove it; if the exclamation mark is meant as text, put the text in quotes"
 
 
@@ -725,11 +684,9 @@ class TagMismatch(Finding, frozen=True, kw_only=True):
     tag: str
 
     def message(self) -> str:
-        """What was found."""
         return f"the value is not what `{_shown(self.tag)}` says"
 
     def help(self) -> str:
-        """How to put it right."""
         return "remove the tag, or change the value"
 
 
@@ -765,15 +722,12 @@ class UnquotedTemplate(Finding, frozen=True, kw_only=True):
     quoted: str
 
     def message(self) -> str:
-        """What was found."""
         return "YAML reads this template as brackets"
 
     def label(self) -> str:
-        """What stands beside the caret."""
         return "quote it"
 
     def help(self) -> str:
-        """How to put it right."""
         return _quote("the whole text", self.quoted)
 
 
@@ -809,11 +763,9 @@ class NumberNotRepresentable(Finding, frozen=True, kw_only=True):
     text: str
 
     def message(self) -> str:
-        """What was found."""
         return f"`{_shown(self.text)}` is no number that JSON can hold"
 
     def help(self) -> str:
-        """How to put it right."""
         return "write a finite number, or quote it if it is meant as text"
 
 
@@ -848,15 +800,12 @@ class ColonInString(Finding, frozen=True, kw_only=True):
     quoted: str
 
     def message(self) -> str:
-        """What was found."""
         return "YAML takes this line apart at the colon"
 
     def label(self) -> str:
-        """What stands beside the caret."""
         return "read as a mapping"
 
     def help(self) -> str:
-        """How to put it right."""
         return _quote("the whole line", self.quoted)
 
 
@@ -891,15 +840,12 @@ class CommentInString(Finding, frozen=True, kw_only=True):
     quoted: str
 
     def message(self) -> str:
-        """What was found."""
         return "YAML reads the rest of this line as a comment"
 
     def label(self) -> str:
-        """What stands beside the caret."""
         return "read as a comment"
 
     def help(self) -> str:
-        """How to put it right."""
         return _quote("the whole line", self.quoted)
 
 
@@ -930,15 +876,12 @@ class CommaInString(Finding, frozen=True, kw_only=True):
     quoted: str
 
     def message(self) -> str:
-        """What was found."""
         return "YAML takes this text apart at the comma"
 
     def label(self) -> str:
-        """What stands beside the caret."""
         return "read as several list items"
 
     def help(self) -> str:
-        """How to put it right."""
         return _quote("the whole text", self.quoted)
 
 
@@ -971,11 +914,9 @@ class BadBlockHeader(Finding, frozen=True, kw_only=True):
     code: ClassVar[str] = "EV123"
 
     def message(self) -> str:
-        """What was found."""
         return "the text of a block begins on the line below its `|` or `>`"
 
     def help(self) -> str:
-        """How to put it right."""
         return "write `|` or `>` alone at the end of the line, and the text below it, indented with spaces"
 
 
@@ -1008,11 +949,9 @@ class BadAnchor(Finding, frozen=True, kw_only=True):
     sign: str
 
     def message(self) -> str:
-        """What was found."""
         return f"there is no name behind this `{self.sign}`"
 
     def help(self) -> str:
-        """How to put it right."""
         return "if the sign is meant as text, put the whole text in quotes"
 
 
@@ -1047,11 +986,9 @@ class MissingComma(Finding, frozen=True, kw_only=True):
     closing: str
 
     def message(self) -> str:
-        """What was found."""
         return f"`,` or `{self.closing}` is expected here"
 
     def help(self) -> str:
-        """How to put it right."""
         return "put a comma between the items; quote a text that holds brackets, colons or quotes"
 
 
@@ -1086,13 +1023,11 @@ class StrayBracket(Finding, frozen=True, kw_only=True):
     opening: str
 
     def message(self) -> str:
-        """What was found."""
         if self.opening:
             return f"`{self.bracket}` cannot close the `{self.opening}` that is open here"
         return f"this `{self.bracket}` closes nothing"
 
     def help(self) -> str:
-        """How to put it right."""
         return "remove it, or quote the text that it belongs to"
 
 
@@ -1108,11 +1043,9 @@ class NotJson(Finding, frozen=True, kw_only=True):
     cure: str = ""
 
     def message(self) -> str:
-        """What was found."""
         return self.found
 
     def help(self) -> str:
-        """How to put it right."""
         return self.cure
 
 
@@ -1128,11 +1061,9 @@ class NumberNotJson(Finding, frozen=True, kw_only=True):
     text: str
 
     def message(self) -> str:
-        """What was found."""
         return f"`{_shown(self.text)}` is no number that JSON can hold"
 
     def help(self) -> str:
-        """How to put it right."""
         return "write a finite number, or put it in double quotes"
 
 
@@ -1147,11 +1078,9 @@ class HalfCharacter(Finding, frozen=True, kw_only=True):
     escape: str
 
     def message(self) -> str:
-        """What was found."""
         return f"`{self.escape}` is half of a character"
 
     def help(self) -> str:
-        """How to put it right."""
         return "write both halves (`\\ud83d\\ude00`), or the character itself"
 
 

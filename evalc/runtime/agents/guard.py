@@ -49,7 +49,7 @@ def said_by(error: BaseException) -> str:
     """`ValueError: text`, or `ValueError` where it has none or cannot say it."""
     try:
         text = wire.shown(str(error))
-    except Exception:  # a broken `__str__` is one more mistake of the agent's
+    except BaseException:  # a broken `__str__` is one more mistake of the agent's, whatever it raises
         text = ""
     name = type(error).__name__
     return f"{name}: {text}" if text else name

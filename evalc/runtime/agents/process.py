@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import os
+import re
 import signal
 from collections.abc import Sequence
 from contextlib import suppress
@@ -16,12 +17,16 @@ from evalc.errors import AgentProtocolError
 _STDOUT = 1
 _GRACE_SECONDS = 0.5
 _STDERR_KEPT = 8 * 1024
+_LINE_END = re.compile(rb"[\r\n]")
 
 
 @final
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Completed:
-    """A process that has ended: its status (negative: the signal that ended it), output, and last error output."""
+    """A process that has ended: its status (negative: the signal that ended it), output, and last error output.
+
+    The error output begins with a whole line.
+    """
 
     status: int
     stdout: bytes
@@ -70,7 +75,10 @@ class _Output(asyncio.SubprocessProtocol):
     def pipe_data_received(self, fd: int, data: bytes) -> None:
         if fd != _STDOUT:
             self.stderr += data
-            del self.stderr[:-_STDERR_KEPT]
+            if len(self.stderr) > _STDERR_KEPT:
+                del self.stderr[:-_STDERR_KEPT]
+                # A line without its beginning may be the rest of a secret, which nobody could tell.
+                del self.stderr[: _after_line_end(self.stderr)]
         elif len(self.stdout) + len(data) <= self._max_output:
             self.stdout += data
         elif not self.exited.done():
@@ -83,6 +91,12 @@ class _Output(asyncio.SubprocessProtocol):
     def connection_lost(self, exc: Exception | None) -> None:  # noqa: ARG002
         if not self.closed.done():
             self.closed.set_result(None)
+
+
+def _after_line_end(text: bytearray) -> int:
+    """Where the second line begins; the end where there is only one. A progress bar ends its lines with CR."""
+    found = _LINE_END.search(text)
+    return found.end() if found else len(text)
 
 
 def _feed(transport: asyncio.SubprocessTransport, stdin: bytes) -> None:

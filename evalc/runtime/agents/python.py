@@ -124,8 +124,12 @@ async def _run_task(start: Callable[[], Any]) -> Any:
 
 
 def _leave_behind(task: asyncio.Task[Any]) -> None:
+    import ctypes  # noqa: PLC0415 - for start-up: hardly an agent is left behind
+
     # A loop that ends waits for every task it knows, so this one, which will not be cancelled, is taken from its
-    # books, and from those that say "destroyed but pending".
+    # books, and from those that say "destroyed but pending". It is never destroyed: that would wake it once more, to
+    # catch and go on for ever where nothing can be awaited.
+    ctypes.pythonapi.Py_IncRef(ctypes.py_object(task))
     task.cancel()
     asyncio.tasks._unregister_task(task)
     task._log_destroy_pending = False  # type: ignore[attr-defined]

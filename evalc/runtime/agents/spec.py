@@ -59,15 +59,22 @@ def agent_for(spec: str, *, settings: AgentSettings) -> Agent:
 
 
 def secrets_of(spec: str, *, settings: AgentSettings) -> tuple[str, ...]:
-    """What a valid spec and its settings hold that no file may show: a URL's password, and headers that authorize.
+    """What a valid spec and its settings hold that no file may show: a URL's credentials, and headers that authorize.
 
-    Of `Bearer TOKEN` the token alone is a secret too.
+    Of `Bearer TOKEN` the token alone is a secret too; of a URL the password, and the pair that basic authorization
+    sends in base64.
     """
     values = [value for name, value in settings.headers.items() if _SECRET_HEADER.search(name)]
     tokens = [value.partition(" ")[2] for value in values]
-    password = urlsplit(spec.strip()).password if spec.strip().lower().startswith("http") else None
-    passwords = [password, unquote(password)] if password else []
-    return tuple(dict.fromkeys(secret for secret in [*values, *tokens, *passwords] if secret))
+    return tuple(dict.fromkeys(secret for secret in [*values, *tokens, *_credentials(spec.strip())] if secret))
+
+
+def _credentials(spec: str) -> tuple[str, ...]:
+    parts = urlsplit(spec) if spec.lower().startswith("http") else None
+    if parts is None or not parts.password:
+        return ()
+    user, password = unquote(parts.username or ""), unquote(parts.password)
+    return (parts.password, password, f"{user}:{password}")
 
 
 # A kind is imported when it is asked for, for start-up time: all together take 40 ms.

@@ -73,8 +73,8 @@ async def open_transport(url: str, *, max_body: int) -> AsyncIterator[Transport]
         await transport.close()
 
 
-def checked_url(url: str) -> SplitResult:
-    """The URL, known to be one that a transport can send to.
+def checked_url(url: str, *, whose: str = "the agent's") -> SplitResult:
+    """The URL, known to be one that a transport can send to; `whose` it is, for messages.
 
     Raises:
         UsageError: when it is not; the message does not repeat the URL, which may hold credentials.
@@ -88,11 +88,13 @@ def checked_url(url: str) -> SplitResult:
         host, _ = parts.hostname, parts.port
         (host or "").encode("idna")  # what the resolver will do
     except (ValueError, httpx.InvalidURL) as error:
-        raise UsageError(f"the agent's URL cannot be read: {error}") from None
+        # The libraries quote what they cannot read; behind an `@` they may have taken a password for a port.
+        reason = "is there a character in the credentials to write as %XX?" if "@" in url else str(error)
+        raise UsageError(f"{whose} URL cannot be read: {reason}") from None
     if parts.scheme not in ("http", "https"):
-        raise UsageError(f"the agent's URL begins with `{parts.scheme}:`, not with `http:` or `https:`")
+        raise UsageError(f"{whose} URL begins with `{parts.scheme}:`, not with `http:` or `https:`")
     if not host:
-        raise UsageError("the agent's URL names no host")
+        raise UsageError(f"{whose} URL names no host")
     return parts
 
 

@@ -8,8 +8,10 @@ import msgspec
 
 from evalc.model import checks as c
 from evalc.runtime.checks import composition, json_checks, limits, patterns, texts, tools
+from evalc.runtime.checks.custom import custom
+from evalc.runtime.checks.similarity import similar
 from evalc.runtime.checks.structure import structure
-from evalc.runtime.checks.verdict import Evidence, Verdict
+from evalc.runtime.checks.verdict import Evidence, Verdict, broken
 
 
 async def evaluate(check: c.Check, evidence: Evidence) -> Verdict:  # noqa: C901 - a table, one line a check
@@ -55,6 +57,12 @@ async def evaluate(check: c.Check, evidence: Evidence) -> Verdict:  # noqa: C901
             return limits.tokens(check, evidence)
         case c.Cost():
             return limits.cost(check, evidence)
+        case c.Similar():
+            return similar(check, evidence)
+        case c.Custom():
+            return await custom(check, evidence)
+        case c.Judge():
+            return broken("needs a judge, and none is configured")
         case c.At():
             return await _at(check, evidence)
         case c.AnyOf():

@@ -7,6 +7,7 @@ from typing import Any, Final, Literal, NamedTuple
 
 import msgspec
 
+from evalc.model.case import Case
 from evalc.runtime.agents.base import ToolCall, ToolMode, Usage
 
 CheckOutcome = Literal["passed", "failed", "skipped", "error", "not_applicable"]
@@ -14,7 +15,10 @@ CheckOutcome = Literal["passed", "failed", "skipped", "error", "not_applicable"]
 
 
 class Evidence(msgspec.Struct, frozen=True, kw_only=True):
-    """All that a check may look at: the answer of the agent, what the case says about it, the values of tokens."""
+    """All that a check may look at: the answer of the agent, what the case says about it, the values of tokens.
+
+    `timeout_ms` is how long a check of a package may take.
+    """
 
     response: str
     tool_calls: tuple[ToolCall, ...] = ()
@@ -24,6 +28,8 @@ class Evidence(msgspec.Struct, frozen=True, kw_only=True):
     stubs: Mapping[str, Any] | None = None
     seed: object = None
     snapshot: object = None
+    case: Case | None = None
+    timeout_ms: float = 60_000
 
 
 class Note(NamedTuple):

@@ -46,7 +46,7 @@ def test_an_unknown_form_lists_the_known_ones(spec: str) -> None:
 def test_secrets_are_found_in_urls_and_headers() -> None:
     headers = {"Authorization": "Bearer token-1", "X-API-Key": "key-1", "Accept": "text/plain"}
     found = secrets_of("https://user:p%40ss@host/?model=m", settings=AgentSettings(headers=headers))
-    assert set(found) == {"Bearer token-1", "token-1", "key-1", "p%40ss", "p@ss"}
+    assert set(found) == {"Bearer token-1", "token-1", "key-1", "p%40ss", "p@ss", "user:p@ss"}
     assert secrets_of("command:x", settings=AgentSettings()) == ()
 
 

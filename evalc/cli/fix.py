@@ -1,0 +1,105 @@
+"""From problems to files put right, or to the diff that would put them right."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Container, Iterator, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
+
+from evalc.cli.printing import print_error
+from evalc.terminal import visible
+
+if TYPE_CHECKING:
+    from evalc.config import Settings
+    from evalc.diagnostics.fixing import Fixed
+    from evalc.diagnostics.policy import Policy
+    from evalc.diagnostics.problem import Problem
+    from evalc.source import Source
+
+_BOM = b"\xef\xbb\xbf"
+
+
+class Task(NamedTuple):
+    """Which files may be changed, how they are checked, and what of it is reported, which alone is fixed."""
+
+    files: Container[str]
+    settings: Settings
+    policy: Policy
+
+
+class Counted(NamedTuple):
+    """How many problems were fixed, in how many files."""
+
+    fixes: int = 0
+    files: int = 0
+
+    def line(self, verb: str) -> str:
+        """As a sentence: `fixed 3 problems in 2 files`."""
+        if not self.fixes:
+            return "nothing to fix\n"
+        problems = f"{self.fixes} problem{'' if self.fixes == 1 else 's'}"
+        return f"{verb} {problems} in {self.files} file{'' if self.files == 1 else 's'}\n"
+
+
+def fix_files(problems: Sequence[Problem], task: Task) -> Counted:
+    """Write the fixed text of every one of the files that has sure fixes; what stands outside them keeps its bytes."""
+    from evalc.atomic import write_atomic  # noqa: PLC0415 - for start-up: only where something is written
+
+    counted = Counted()
+    for source, fixed in _fixed_sources(problems, task):
+        path = Path(source.name)
+        data = _unchanged_bytes(path, source)
+        if data is None:
+            print_error(f"`{source.name}` has changed since it was checked, and is left as it is")
+            continue
+        mark = _BOM if data.startswith(_BOM) else b""
+        write_atomic(path, mark + fixed.text.encode())
+        counted = Counted(counted.fixes + fixed.fixes, counted.files + 1)
+    return counted
+
+
+def print_diffs(problems: Sequence[Problem], task: Task) -> Counted:
+    """Print what `fix_files` would change, as a unified diff."""
+    from evalc.diagnostics.render_diff import render_diff  # noqa: PLC0415 - for start-up: seldom asked for
+
+    counted = Counted()
+    for source, fixed in _fixed_sources(problems, task):
+        diff = render_diff(visible(source.name), source.text, fixed.text)
+        sys.stdout.write(_harmless(diff) if sys.stdout.isatty() else diff)
+        counted = Counted(counted.fixes + fixed.fixes, counted.files + 1)
+    return counted
+
+
+def _fixed_sources(problems: Sequence[Problem], task: Task) -> Iterator[tuple[Source, Fixed]]:
+    """Those of the files in which anything is fixed, with their fixed texts."""
+    from evalc import api  # noqa: PLC0415 - for start-up, as in `check`
+    from evalc.diagnostics.fixes import edit_for  # noqa: PLC0415 - likewise
+    from evalc.diagnostics.fixing import fixed  # noqa: PLC0415 - likewise
+
+    def check(source: Source) -> Sequence[Problem]:
+        return api.problems_of(source, settings=task.settings)
+
+    def wanted(problem: Problem) -> bool:
+        return bool(task.policy.reported((problem,), errors_stay=False))
+
+    fixable = (problem.source for problem in problems if edit_for(problem) is not None)
+    for source in dict.fromkeys(source for source in fixable if source.name in task.files):
+        result = fixed(source, check(source), check, wanted=wanted)
+        if result.fixes:
+            yield source, result
+
+
+def _unchanged_bytes(path: Path, source: Source) -> bytes | None:
+    """The bytes of the file, None when they are not those of the source."""
+    try:
+        data = path.read_bytes()
+    except OSError:
+        return None
+    return data if data.removeprefix(_BOM) == source.text.encode("utf-8", "surrogatepass") else None
+
+
+def _harmless(diff: str) -> str:
+    """The diff without anything that a terminal would obey; tabs and line ends stay."""
+    lines = diff.replace("\r\n", "\n").split("\n")
+    return "\n".join("\t".join(map(visible, line.split("\t"))) for line in lines)

@@ -1,0 +1,119 @@
+"""`evalc fmt`: from eval files to the same files in the canonical style."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator, Sequence
+from difflib import unified_diff
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from evalc.cli.ending import ExitCode
+from evalc.cli.flags import Config, paths_to_look_at, sound_settings_from, standard_input
+from evalc.cli.printing import print_problems
+from evalc.terminal import visible
+
+if TYPE_CHECKING:
+    from evalc.config import Settings
+    from evalc.diagnostics.problem import Diagnostics
+    from evalc.dsl.format.eval_file import FormattedFile
+
+_STDIN = "<stdin>"
+
+
+def fmt(
+    paths: Annotated[
+        list[str] | None,
+        typer.Argument(
+            metavar="[PATH]...", help="Files, folders or globs; - reads standard input and prints.", show_default=False
+        ),
+    ] = None,
+    check: Annotated[
+        bool, typer.Option("--check", help="Write nothing; list what would change, and exit with 1 if anything would.")
+    ] = False,
+    diff: Annotated[bool, typer.Option("--diff", help="Write nothing; print what would change.")] = False,
+    config: Config = None,
+) -> int:
+    """Format eval files: indentation, blank lines, spaces and quotes.
+
+    Comments, the order of keys and everything that a file means stay as they are. JSON and files with syntax errors
+    are left alone. Without PATH, format the paths of the configuration, else the working folder.
+
+    \b
+    Examples:
+      evalc fmt evals/
+      evalc fmt --check --diff
+      evalc fmt - < reviews.eval.yaml
+    """
+    from evalc.diagnostics.problem import Diagnostics  # noqa: PLC0415 - for start-up: `--help` formats nothing
+
+    settings = sound_settings_from(config)
+    looked_at = paths_to_look_at(paths or (), settings)
+    problems = Diagnostics()
+    writes = not (check or diff)
+    changed = unchanged = 0
+    for file in _formatted(looked_at, settings, problems):
+        changed, unchanged = changed + file.changed, unchanged + (not file.changed)
+        if file.changed and diff:
+            sys.stdout.writelines(_difference(file))
+        if file.changed and check:
+            sys.stdout.write(f"would format {visible(file.source.name)}\n")
+        if writes:
+            _write(file)
+    print_problems(tuple(problems), sys.stderr)
+    if list(looked_at) != ["-"]:
+        sys.stderr.write(_summary(changed, unchanged, writes=writes))
+    if problems.has_errors:
+        return ExitCode.USAGE
+    return ExitCode.FAILED if check and changed else ExitCode.OK
+
+
+def _formatted(paths: Sequence[str], settings: Settings, problems: Diagnostics) -> Iterator[FormattedFile]:
+    """The eval files of the paths, formatted; what keeps others from being formatted is reported."""
+    # For start-up, as above.
+    from evalc.compiler.discover import Finder  # noqa: PLC0415
+    from evalc.dsl.format.eval_file import FormattedFile, format_file, format_source  # noqa: PLC0415
+    from evalc.source import Source  # noqa: PLC0415
+
+    typed = standard_input(paths)
+    if typed is not None:
+        source = Source(_STDIN, typed)
+        text = format_source(source, problems, named=True)
+        if text is not None:
+            yield FormattedFile(source=source, text=text)
+    finder = Finder(exclude=settings.exclude, output_folders=(settings.results_folder, settings.build_folder))
+    for path, named in finder.expand(path for path in paths if path != "-"):
+        file = None if path.suffix in (".json", ".jsonl") else format_file(path, problems, named=named)
+        if file is not None:
+            yield file
+
+
+def _write(file: FormattedFile) -> None:
+    from evalc.atomic import write_atomic  # noqa: PLC0415 - for start-up, as above
+
+    if file.source.name == _STDIN:
+        sys.stdout.buffer.write(file.text.encode())
+    elif file.changed:
+        write_atomic(Path(file.source.name), file.text.encode())
+        sys.stdout.write(f"formatted {visible(file.source.name)}\n")
+
+
+def _difference(file: FormattedFile) -> Iterator[str]:
+    """The lines of a unified diff."""
+    before, after = file.source.text.splitlines(keepends=True), file.text.splitlines(keepends=True)
+    name = visible(file.source.name)
+    for line in unified_diff(before, after, fromfile=name, tofile=name):
+        yield line if line.endswith("\n") else f"{line}\n\\ No newline at end of file\n"
+
+
+def _summary(changed: int, unchanged: int, *, writes: bool) -> str:
+    """`2 files formatted, 1 file left unchanged`."""
+    done, left = ("formatted", "left unchanged") if writes else ("would be formatted", "would be left unchanged")
+    parts = [f"{_files(number)} {said}" for number, said in ((changed, done), (unchanged, left)) if number]
+    return f"{', '.join(parts) or 'there is nothing to format'}\n"
+
+
+def _files(number: int) -> str:
+    return f"{number} file" if number == 1 else f"{number} files"

@@ -1,0 +1,44 @@
+"""`evalc init`: from a folder to a project with evals that pass, to begin from."""
+
+from __future__ import annotations
+
+import shlex
+import sys
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from evalc.cli.ending import ExitCode
+from evalc.cli.printing import shown_path
+from evalc.errors import UsageError
+
+
+def init(
+    folder: Annotated[
+        str, typer.Argument(metavar="[DIR]", help="The folder; by default the working folder.", show_default=False)
+    ] = ".",
+) -> int:
+    """Set up a project: a configuration, two suites for the demo agent, and a CI workflow.
+
+    Nothing is overwritten; what is in the way is listed, and then nothing is written.
+
+    \b
+    Example:
+      evalc init my-evals
+    """
+    from evalc.scaffold.files import in_the_way, write_project  # noqa: PLC0415 - for start-up: loads all schemas
+
+    target = Path.cwd() / folder
+    if target.exists() and not target.is_dir():
+        raise UsageError(f"`{shown_path(target)}` is not a folder")
+    obstacles = in_the_way(target)
+    if obstacles:
+        named = ", ".join(f"`{shown_path(path)}`" for path in obstacles)
+        raise UsageError(f"nothing was written, since this is in the way: {named}")
+    target.mkdir(parents=True, exist_ok=True)
+    for file in write_project(target):
+        sys.stdout.write(f"wrote {shown_path(file)}\n")
+    change = "" if target.resolve() == Path.cwd().resolve() else f"cd {shlex.quote(folder)} && "
+    sys.stdout.write(f"\nNext:\n  {change}evalc check\n  evalc run --agent demo\n")
+    return ExitCode.OK

@@ -1,0 +1,59 @@
+"""`evalc lock`: from eval files to `evalc.lock`, which holds each regression case to what it is."""
+
+from __future__ import annotations
+
+import sys
+from typing import Annotated
+
+import typer
+
+from evalc.cli.ending import ExitCode
+from evalc.cli.flags import Config, Prompts, paths_to_look_at, sound_settings_from
+from evalc.cli.printing import print_problems, shown_path
+
+
+def lock(
+    paths: Annotated[
+        list[str] | None,
+        typer.Argument(metavar="[PATH]...", help="Files, folders or globs.", show_default=False),
+    ] = None,
+    check: Annotated[
+        bool, typer.Option("--check", help="Write nothing; exit with 1 when the lock is not up to date.")
+    ] = False,
+    prompts: Prompts = None,
+    config: Config = None,
+) -> int:
+    """Lock the regression cases: from then on, a change of one is an error.
+
+    Cases that are new are locked, and those that are archived are let go. One that has changed or is gone is an
+    error here too; to lock it anew on purpose, delete its line in evalc.lock first.
+
+    \b
+    Examples:
+      evalc lock
+      evalc lock --check
+    """
+    from evalc import api  # noqa: PLC0415 - for start-up: `--help` compiles nothing
+    from evalc.compiler.lock import LOCK_NAME, check_lock, locked_anew, read_lock, write_lock  # noqa: PLC0415
+    from evalc.diagnostics.problem import Diagnostics  # noqa: PLC0415 - likewise
+
+    settings = sound_settings_from(config, prompts=prompts)
+    problems = Diagnostics()
+    locked = read_lock(settings.root, problems)
+    compilation = api.compile_paths(paths_to_look_at(paths or (), settings), settings=settings)
+    problems.extend(compilation.problems)
+    check_lock(compilation.suites, locked, problems)
+    if problems.has_errors:
+        print_problems(tuple(problems), sys.stderr)
+        return ExitCode.USAGE
+    anew = locked_anew(compilation.suites, locked)
+    if anew.suites == locked.suites:
+        sys.stdout.write(f"{LOCK_NAME} is up to date\n")
+        return ExitCode.OK
+    if check:
+        sys.stdout.write(f"{LOCK_NAME} is not up to date: run `evalc lock`\n")
+        return ExitCode.FAILED
+    file = write_lock(anew)
+    cases = sum(len(suite.cases) for suite in anew.suites.values())
+    sys.stdout.write(f"wrote {shown_path(file)}: {cases} locked {'case' if cases == 1 else 'cases'}\n")
+    return ExitCode.OK

@@ -1,0 +1,64 @@
+"""`evalc schema`: from a name to a JSON Schema, for editors and other tools."""
+
+from __future__ import annotations
+
+import sys
+from enum import StrEnum
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from evalc.cli.ending import ExitCode
+from evalc.cli.printing import shown_path
+from evalc.errors import UsageError
+
+
+class SchemaName(StrEnum):
+    """What there is a schema of."""
+
+    LANGUAGE = "language"
+    CASE = "case"
+    CONFIG = "config"
+    RESULT = "result"
+
+
+def schema(
+    name: Annotated[
+        SchemaName | None,
+        typer.Argument(help="language, case, config or result; all of them without it.", show_default=False),
+    ] = None,
+    output: Annotated[
+        str | None, typer.Option("--output", "-o", metavar="DIR", help="Write NAME.json into a folder.")
+    ] = None,
+) -> int:
+    """Print a JSON Schema: of eval files in YAML, compiled files, the configuration, or results.
+
+    \b
+    Examples:
+      evalc schema language
+      evalc schema -o schemas/
+    """
+    names = [name] if name is not None else list(SchemaName)
+    if output is None and name is None:
+        raise UsageError(f"name one of {', '.join(f'`{each}`' for each in names)}, or a folder for all with `-o`")
+    from evalc.schema.published import schema_text  # noqa: PLC0415 - for start-up: `--help` needs no tables
+
+    if output is None:
+        sys.stdout.buffer.write(schema_text(names[0]))
+    else:
+        _write(names, Path.cwd() / output)
+    return ExitCode.OK
+
+
+def _write(names: list[SchemaName], folder: Path) -> None:
+    from evalc.atomic import write_atomic  # noqa: PLC0415 - for start-up
+    from evalc.schema.published import file_name, schema_text  # noqa: PLC0415 - likewise
+
+    if folder.exists() and not folder.is_dir():
+        raise UsageError(f"`{shown_path(folder)}` is not a folder")
+    folder.mkdir(parents=True, exist_ok=True)
+    for name in names:
+        file = folder / file_name(name)
+        write_atomic(file, schema_text(name))
+        sys.stdout.write(f"wrote {shown_path(file)}\n")

@@ -1,0 +1,113 @@
+"""From a case of eval JSON to what is wrong with it beyond the types of the model: values, patterns, links."""
+
+from __future__ import annotations
+
+from evalc.compiler.json_reader import JsonReader
+from evalc.compiler.packages import unknown_custom
+from evalc.compiler.patterns import examine
+from evalc.compiler.schemas import unusable
+from evalc.compiler.shape import is_timestamp
+from evalc.diagnostics.catalogue.names import DanglingLink
+from evalc.diagnostics.catalogue.vacuity import CannotFail
+from evalc.diagnostics.catalogue.values import BadPattern, BadSchema, BadTimestamp, EmptyValue, OutOfRange
+from evalc.model import case as m
+from evalc.model import checks as c
+from evalc.model.assertions import assertions
+
+_FLAGS = frozenset({"noToolErrors", "responseNonEmpty", "jsonValid"})
+
+
+def check_case(reader: JsonReader, case: m.Case, pointer: str) -> None:
+    """Report what the types let pass."""
+    _check_values(reader, case, pointer)
+    _check_patterns(reader, case, pointer)
+    _check_links(reader, case, pointer)
+    _check_idle_fields(reader, case.expect, pointer)
+
+
+def _check_values(reader: JsonReader, case: m.Case, pointer: str) -> None:
+    """What the types of the model do not say."""
+    if case.created_at is not None and not is_timestamp(case.created_at):
+        reader.add(f"{pointer}/createdAt", BadTimestamp(value=case.created_at))
+    check_share(reader, case.threshold, f"{pointer}/threshold")
+    if case.max_turns is not None and case.max_turns < 1:
+        finding = OutOfRange(what="`maxTurns`", value=f"{case.max_turns}", allowed="1 or more")
+        reader.add(f"{pointer}/maxTurns", finding)
+    if not case.id.strip():
+        reader.add(f"{pointer}/id", EmptyValue(what="`id`"))
+
+
+def check_share(reader: JsonReader, share: int | float | None, pointer: str) -> None:
+    """Report a threshold that is no share of 1."""
+    if share is not None and not 0 <= share <= 1:
+        reader.add(pointer, OutOfRange(what="`threshold`", value=f"{share}", allowed="between 0 and 1"))
+
+
+def _check_links(reader: JsonReader, case: m.Case, pointer: str) -> None:
+    """Report links that lead nowhere, and weights that do not weigh."""
+    links = [(f"/unlinked/{index}", link) for index, link in enumerate(case.unlinked or ())]
+    for i, criterion in enumerate(case.criteria or ()):
+        links += [(f"/criteria/{i}/checks/{j}", link) for j, link in enumerate(criterion.checks or ())]
+    asserted: tuple[str, ...] = ()
+    if links:
+        asserted = tuple(assertion.at for assertion in assertions(case.expect))
+        asserted += tuple(f"/rubric/{index}" for index in range(len(case.rubric or ())))
+    for where, link in links:
+        if not link.at:
+            reader.add(f"{pointer}{where}/at", EmptyValue(what="`at`"))
+        for index, at in enumerate(link.at):
+            if at not in asserted:
+                reader.add(f"{pointer}{where}/at/{index}", DanglingLink(pointer=at, known=asserted))
+        if link.weight < 0:
+            finding = OutOfRange(what="the weight", value=f"{link.weight}", allowed="0 or more")
+            reader.add(f"{pointer}{where}/weight", finding)
+
+
+def _check_patterns(reader: JsonReader, case: m.Case, pointer: str) -> None:
+    """Report regular expressions and JSON Schemas that are none, and checks that no package provides."""
+    for assertion in assertions(case.expect):
+        at, check = f"{pointer}{assertion.at}", assertion.check
+        if isinstance(check, c.Regex) and assertion.field == "responseMatches":
+            _check_pattern(reader, check.pattern, "", at)
+        else:
+            _check_patterns_of(reader, check, at)
+
+
+def _check_patterns_of(reader: JsonReader, check: c.Check, at: str) -> None:
+    match check:
+        case c.Regex():
+            _check_pattern(reader, check.pattern, check.flags, f"{at}/pattern")
+        case c.ToolParam(assertion="matches", value=str() as pattern) if "{{" not in pattern:
+            _check_pattern(reader, pattern, "", f"{at}/value")
+        case c.Json(schema=schema) if schema is not None:
+            reason = unusable(schema)
+            if reason is not None:
+                reader.add(f"{at}/schema", BadSchema(reason=reason))
+        case c.Custom(name=name):
+            unknown = unknown_custom(name)
+            if unknown is not None:
+                reader.add(f"{at}/name", unknown)
+        case c.At(check=inner) | c.Not(check=inner):
+            _check_patterns_of(reader, inner, f"{at}/check")
+        case c.AnyOf(checks=checks) | c.AllOf(checks=checks):
+            for index, inner in enumerate(checks):
+                _check_patterns_of(reader, inner, f"{at}/checks/{index}")
+        case _:
+            pass
+
+
+def _check_pattern(reader: JsonReader, pattern: str, flags: str, pointer: str) -> None:
+    error = examine(pattern, flags).error
+    if error is not None:
+        reader.add_within(pointer, error.offset, error.end, BadPattern(reason=error.message))
+
+
+def _check_idle_fields(reader: JsonReader, expect: m.Expect, pointer: str) -> None:
+    """Fields that are there and assert nothing: a limit of 0, a `false`, an empty list."""
+    asserted = {assertion.at.split("/")[2] for assertion in assertions(expect)}
+    names = zip(m.Expect.__struct_fields__, m.Expect.__struct_encode_fields__, strict=True)
+    for field, name in names:
+        value = getattr(expect, field)
+        if value is not None and name not in asserted:
+            shown = "an empty list" if value == () else "`false`" if name in _FLAGS else "0"
+            reader.add(f"{pointer}/expect/{name}", CannotFail(check=f"`{name}`", why=f"{shown} asserts nothing"))

@@ -1,0 +1,206 @@
+"""From compiled suites and `evalc.lock` to every locked regression case that is not what it was."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Final, NamedTuple, final
+
+import msgspec
+
+from evalc.atomic import write_atomic
+from evalc.compiler import ir
+from evalc.compiler.compiled import CompiledSuite
+from evalc.compiler.lower import lower
+from evalc.config.decode import NotValid, decode
+from evalc.config.locate import locate
+from evalc.diagnostics.catalogue.locking import LockedCaseChanged, LockedCaseMissing, LockFileBroken
+from evalc.diagnostics.problem import Diagnostics
+from evalc.files import read_source
+from evalc.source import Source, Span
+
+LOCK_NAME: Final = "evalc.lock"
+LOCKED_TIER: Final = "regression"
+
+_HASH: Final = re.compile(r"[0-9a-f]{64}")
+_HEAD: Final = """\
+# Written by `evalc lock`: the regression cases, each with a hash of what it is. A case that stands here may not
+# change; `archived: "why"` retires it. To resolve a conflict of a merge, keep the lines of both sides.
+"""
+
+
+class LockedSuite(NamedTuple):
+    """The locked cases of one suite, hashes by id, and the file that held them (relative to the lock, with `/`)."""
+
+    file: str
+    cases: Mapping[str, str]
+
+
+@final
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Lock:
+    """What a lock file says.
+
+    Attributes:
+        folder: the folder of the lock file, which the files of suites are relative to.
+        suites: the locked suites by the name of their compiled file without its ending: `get_weather.regression`.
+    """
+
+    folder: Path
+    suites: Mapping[str, LockedSuite] = field(default_factory=dict)
+
+
+# --- the pass ------------------------------------------------------------------------------------------------------
+
+
+def check_lock(suites: Sequence[CompiledSuite], lock: Lock, problems: Diagnostics) -> None:
+    """Report each locked case that has changed or is gone.
+
+    A case can only be found missing where its suite was looked at: where the suite is among `suites`, or another
+    part of the file that held it. What is `partial` has errors of its own, and nothing follows from it.
+    """
+    looked_at = {file: suite for suite in suites if (file := _file_of(suite, lock.folder)) is not None}
+    compiled = {_key_of(suite): suite for suite in suites}
+    for key, locked in lock.suites.items():
+        suite = compiled.get(key) or looked_at.get(locked.file)
+        if suite is not None:
+            _check_suite(suite, key, locked, problems)
+
+
+def _check_suite(suite: CompiledSuite, key: str, locked: LockedSuite, problems: Diagnostics) -> None:
+    found = {case.id: case for case in _cases_of(suite)} if _key_of(suite) == key else {}
+    for id_, digest in locked.cases.items():
+        case = found.get(id_)
+        if case is None:
+            if not suite.ir.partial:
+                span = suite.ir.locate(suite.ir.where)
+                problems.add(suite.ir.source, span, LockedCaseMissing(case=id_, suite=key))
+        elif not (case.partial or is_archived(case)) and hash_of(case, suite) != digest:
+            span = suite.ir.locate(case.place_of("/id"))
+            problems.add(suite.ir.source, span, LockedCaseChanged(case=id_))
+
+
+def is_archived(case: ir.Case) -> bool:
+    """Whether the case is retired."""
+    return getattr(case, "archived", None) is not None
+
+
+def hash_of(case: ir.Case, suite: CompiledSuite) -> str:
+    """The SHA-256 of the compiled case: its fields in the order of their names, without the mark that retires it."""
+    fields = msgspec.to_builtins(lower(case, suite.ir.criteria).case)
+    fields.pop("archived", None)
+    return hashlib.sha256(msgspec.json.encode(fields, order="sorted")).hexdigest()
+
+
+def _cases_of(suite: CompiledSuite) -> Iterator[ir.Case]:
+    return (case for case in suite.ir.cases if case.tier == suite.tier)
+
+
+def _key_of(suite: CompiledSuite) -> str:
+    return f"{suite.ir.tool}.{suite.tier}"
+
+
+def _file_of(suite: CompiledSuite, folder: Path) -> str | None:
+    """The suite's file as the lock names it; None for standard input and other texts without a file."""
+    name = suite.ir.source.name
+    if name.startswith("<"):
+        return None
+    return Path(os.path.relpath(Path(name).resolve(), folder.resolve())).as_posix()
+
+
+# --- a lock that is up to date -------------------------------------------------------------------------------------
+
+
+def locked_anew(suites: Iterable[CompiledSuite], lock: Lock) -> Lock:
+    """The lock with what the suites add to it: new cases come in, retired ones go.
+
+    What is locked already stays as it is, changed or gone: that is for `check_lock` to report.
+    """
+    entries = dict(lock.suites)
+    for suite in suites:
+        if suite.tier != LOCKED_TIER:
+            continue
+        known = entries.get(_key_of(suite), LockedSuite("", {})).cases
+        cases = dict(known)
+        for case in _cases_of(suite):
+            if is_archived(case):
+                cases.pop(case.id, None)
+            elif case.id not in known:
+                cases[case.id] = hash_of(case, suite)
+        file = _file_of(suite, lock.folder) or suite.ir.source.name
+        entries[_key_of(suite)] = LockedSuite(file, cases)
+    return Lock(folder=lock.folder, suites={key: entry for key, entry in entries.items() if entry.cases})
+
+
+# --- the file ------------------------------------------------------------------------------------------------------
+
+
+def read_lock(folder: Path, problems: Diagnostics) -> Lock:
+    """The lock of a project; an empty one where there is none. What is wrong with the file is reported."""
+    path = folder / LOCK_NAME
+    if not path.exists():
+        return Lock(folder=folder)
+    source = read_source(path, problems.add, name=os.path.relpath(path))
+    if source is None or problems.has_errors:
+        return Lock(folder=folder)
+    try:
+        return Lock(folder=folder, suites=_suites_of(source))
+    except NotValid as fault:
+        problems.add(source, Span(fault.at, fault.at), LockFileBroken(what=fault.what))
+        return Lock(folder=folder)
+
+
+def _suites_of(source: Source) -> dict[str, LockedSuite]:
+    """The suites of the file's text.
+
+    Raises:
+        NotValid: when it is not what `write_lock` writes.
+    """
+    content = decode(source.text, "TOML")
+
+    def wrong(what: str, *path: str) -> NotValid:
+        places = locate(source.text, "TOML").places
+        return NotValid(what, places[path].key.start if path in places else 0)
+
+    suites: dict[str, LockedSuite] = {}
+    for key, entry in content.items():
+        match entry:
+            case {"file": str(file), "cases": dict(cases), **others} if not others:
+                suites[key] = LockedSuite(file, cases)
+            case _:
+                raise wrong(f"`{key}` has to be a table with `file` and `cases`", key)
+        for id_, digest in cases.items():
+            if not (isinstance(digest, str) and _HASH.fullmatch(digest)):
+                raise wrong(f"`{id_}` has to be 64 hexadecimal digits", key, "cases", id_)
+    return suites
+
+
+def write_lock(lock: Lock) -> Path:
+    """Write the lock into its folder, whole or not at all; one without cases too. Returns the file.
+
+    Raises:
+        OSError: the file cannot be written.
+    """
+    path = lock.folder / LOCK_NAME
+    write_atomic(path, lock_text(lock).encode())
+    return path
+
+
+def lock_text(lock: Lock) -> str:
+    """The text of the lock file: TOML, sorted, a case a line, so that merges of new cases rarely meet."""
+    return "\n".join((_HEAD, *(_suite_text(key, lock.suites[key]) for key in sorted(lock.suites))))
+
+
+def _suite_text(key: str, locked: LockedSuite) -> str:
+    table = _quoted(key)
+    cases = (f"{_quoted(id_)} = {_quoted(locked.cases[id_])}\n" for id_ in sorted(locked.cases))
+    return f"[{table}]\nfile = {_quoted(locked.file)}\n[{table}.cases]\n" + "".join(cases)
+
+
+def _quoted(text: str) -> str:
+    """The text as a basic string of TOML, whose escapes JSON's are, but for DEL, which JSON leaves as it is."""
+    return msgspec.json.encode(text).decode().replace("\x7f", "\\u007f")

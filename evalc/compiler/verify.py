@@ -1,0 +1,42 @@
+"""From the IR to nothing, unless it breaks a promise that the phases behind it rely on: then the compiler is wrong."""
+
+from __future__ import annotations
+
+from evalc.compiler import ir
+from evalc.compiler.order import rank
+
+
+class BrokenPromiseError(AssertionError):
+    """The IR is not what it promises to be: a mistake of the compiler, never of an author."""
+
+
+def verify(suite: ir.Suite) -> None:
+    """Hold a suite without errors to what `ir` says about it.
+
+    Raises:
+        BrokenPromiseError: it is not so.
+    """
+    _hold(bool(suite.cases), "a suite has cases", suite.name)
+    names = {criterion.name for criterion in suite.criteria}
+    _hold(len(names) == len(suite.criteria), "the names of criteria are unique", suite.name)
+    _hold(len({case.id for case in suite.cases}) == len(suite.cases), "ids are unique", suite.name)
+    for case in suite.cases:
+        _verify_case(case, names)
+
+
+def _verify_case(case: ir.Case, criteria: set[str]) -> None:
+    _hold(not case.partial, "nothing was left out", case.id)
+    ranks = [rank(item.check) for item in case.checks]
+    _hold(ranks == sorted(ranks), "checks stand in the canonical order", case.id)
+    count = len(ranks)
+    for link in case.links:
+        _hold(link.criterion is None or link.criterion in criteria, "a link names a criterion of the suite", case.id)
+        _hold(bool(link.checks) and all(0 <= index < count for index in link.checks), "links lead to checks", case.id)
+        _hold(0 <= link.weight < float("inf"), "weights are finite and not negative", case.id)
+    heads = [link.checks for link in case.links]
+    _hold(heads == sorted(heads), "links stand in the order of their checks", case.id)
+
+
+def _hold(promise: bool, words: str, where: str) -> None:
+    if not promise:
+        raise BrokenPromiseError(f"{where}: {words}")

@@ -1,0 +1,127 @@
+"""EV68x: comments that ask evalc to be silent (`# evalc: ignore[EV501]`), and do not do what they seem to."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+from evalc.diagnostics.near import did_you_mean
+from evalc.diagnostics.problem import Finding, Severity
+
+
+class UnusedIgnore(Finding, frozen=True, kw_only=True):
+    """An ignore comment that silences nothing.
+
+    What it was written for has been put right, or has moved to another line. Left where it is, it would silence the
+    next warning on its line, which nobody has seen yet. It is told once the files are free of errors, because an
+    error can keep a warning from being found.
+
+    Example:
+        eval:
+          test_cases:
+            - {name: a, message: hi, validate: [contains "x"]} # evalc: ignore[EV501]
+
+    Cure:
+        eval:
+          test_cases:
+            - {name: a, message: hi, validate: [contains "x"]}
+    """
+
+    code: ClassVar[str] = "EV680"
+    severity: ClassVar[Severity] = "warning"
+    name: str
+    of_file: bool
+
+    def message(self) -> str:
+        what = f"`{self.name}`" if self.name else "any code"
+        return f"there is no warning of {what} to ignore {'in this file' if self.of_file else 'on this line'}"
+
+    def help(self) -> str:
+        return "take it out"
+
+
+class ErrorNotIgnored(Finding, frozen=True, kw_only=True):
+    """An ignore comment names an error.
+
+    Comments silence warnings. A file with an error cannot be compiled or run, and a comment that hid the error would
+    hide the reason.
+
+    Example:
+        eval:
+          test_cases:
+            - {name: a, message: hi, validate: [contains "x"]} # evalc: ignore[EV201]
+
+    Cure:
+        eval:
+          test_cases:
+            - {name: a, message: hi, validate: [contains "x"]}
+    """
+
+    code: ClassVar[str] = "EV681"
+    severity: ClassVar[Severity] = "warning"
+    name: str
+
+    def message(self) -> str:
+        return f"`{self.name}` is an error, which a comment cannot ignore"
+
+    def help(self) -> str:
+        return "put the error right, and take the code out of the comment"
+
+
+class UnreadableIgnore(Finding, frozen=True, kw_only=True):
+    """An ignore comment holds something that is no code.
+
+    A comment that is not understood silences nothing. The codes stand in brackets, with commas between them:
+    `# evalc: ignore[EV501, EV504]`. The beginning of a code stands for all that begin with it, as in `ignore[EV5]`,
+    and without brackets every warning of the line is meant.
+
+    Example:
+        eval:
+          test_cases:
+            - {name: a, message: hi, validate: [contains "x"]} # evalc: ignore[EV5O1]
+
+    Cure:
+        eval:
+          test_cases:
+            - {name: a, message: hi, validate: [contains "x"]}
+    """
+
+    code: ClassVar[str] = "EV682"
+    severity: ClassVar[Severity] = "warning"
+    name: str
+    known: tuple[str, ...]
+
+    def message(self) -> str:
+        return f"`{self.name}` is not a code" if self.name else "the codes to ignore stand in brackets"
+
+    def label(self) -> str:
+        return did_you_mean(self.name, self.known)
+
+    def help(self) -> str:
+        return "write `# evalc: ignore[EV501]`, with commas between several codes"
+
+
+class LateIgnoreFile(Finding, frozen=True, kw_only=True):
+    """An ignore comment for the whole file stands behind the beginning of the file.
+
+    What holds for a file has to be seen by whoever opens it: it stands above its first key, among comments.
+
+    Example:
+        eval:
+          # evalc: ignore-file[EV501]
+          test_cases:
+            - {name: a, message: hi, validate: [length >= 1 chars]}
+
+    Cure:
+        eval:
+          test_cases:
+            - {name: a, message: hi, validate: [length >= 1 chars]}
+    """
+
+    code: ClassVar[str] = "EV683"
+    severity: ClassVar[Severity] = "warning"
+
+    def message(self) -> str:
+        return "this comment comes too late to hold for the file"
+
+    def help(self) -> str:
+        return "move it above the first key of the file"

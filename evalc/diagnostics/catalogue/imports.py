@@ -1,0 +1,89 @@
+"""What can go wrong when files are rewritten or taken over from elsewhere (EV650-EV669)."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+from evalc.diagnostics.problem import Finding, Severity
+
+
+class NotFormatted(Finding, frozen=True, kw_only=True):
+    """The formatter left the file as it was.
+
+    `evalc fmt` compares what a file means before and after. Where its own result would mean something else, or would
+    not be sound YAML, it writes nothing. That is a defect of the formatter: please report it with the file.
+    """
+
+    code: ClassVar[str] = "EV650"
+    reason: str
+
+    def message(self) -> str:
+        """What would have happened."""
+        return f"the file is left as it was: formatting {self.reason}"
+
+
+class NotImported(Finding, frozen=True, kw_only=True):
+    """Something in the file has no counterpart in an eval file, and was left out.
+
+    `evalc import` takes over what means the same here. Everything else is named by a warning at its place, and by a
+    comment `# not imported: ...` where it would stand in the suite that is written.
+    """
+
+    code: ClassVar[str] = "EV651"
+    severity: ClassVar[Severity] = "warning"
+    what: str
+    why: str
+
+    def message(self) -> str:
+        """What was left out, and why."""
+        return f"not imported: {self.what}: {self.why}"
+
+
+class NothingToImport(Finding, frozen=True, kw_only=True):
+    """The file is nothing that `evalc import` knows.
+
+    It reads the eval JSON of tool-forge (an envelope `{metadata, cases}`, or an array of cases) and the configuration
+    of promptfoo in YAML or JSON (a mapping with `prompts`, `tests`, `scenarios` or `defaultTest`).
+    """
+
+    code: ClassVar[str] = "EV652"
+    wanted: str
+
+    def message(self) -> str:
+        """What it was expected to be."""
+        return f"this is no {self.wanted}"
+
+    def help(self) -> str:
+        """What can be imported."""
+        return "`--from tool-forge` reads `{metadata, cases}`, `--from promptfoo` a mapping with `prompts` and `tests`"
+
+
+class ImportedDiffers(Finding, frozen=True, kw_only=True):
+    """The written suite does not compile to exactly what was imported.
+
+    Some JSON can be written by hand that no eval file compiles to: a composition that is not in its simplest form, or
+    checks linked to a criterion as one that are several. The suite means the same or nearly so; compare the case.
+    """
+
+    code: ClassVar[str] = "EV653"
+    severity: ClassVar[Severity] = "warning"
+    what: str
+
+    def message(self) -> str:
+        """What differs."""
+        return f"{self.what} cannot be written in YAML just so: the imported suite compiles to something else there"
+
+
+class WrongShape(Finding, frozen=True, kw_only=True):
+    """A value of the promptfoo configuration is not of the type that promptfoo takes there.
+
+    What it was meant to say cannot be told, so the suite is not written. Put it right in promptfoo's file first.
+    """
+
+    code: ClassVar[str] = "EV654"
+    what: str
+    expected: str
+
+    def message(self) -> str:
+        """What stands where."""
+        return f"{self.what} has to be {self.expected}"

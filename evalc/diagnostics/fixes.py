@@ -1,0 +1,128 @@
+"""From a problem to the edit that surely cures it, where there is one."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from typing import Final, NamedTuple
+
+from evalc.diagnostics.catalogue.names import UnknownCheck, UnknownCriterion, UnknownKey
+from evalc.diagnostics.catalogue.syntax_yaml import (
+    BracketInItem,
+    ColonInString,
+    CommaInString,
+    CommentInString,
+    UnquotedTemplate,
+)
+from evalc.diagnostics.catalogue.values import NotAChoice
+from evalc.diagnostics.near import same_spelling
+from evalc.diagnostics.problem import Finding, Problem
+from evalc.source import Span
+
+FIXABLE: Final[tuple[type[Finding], ...]] = (
+    UnquotedTemplate,
+    ColonInString,
+    CommentInString,
+    CommaInString,
+    BracketInItem,
+    UnknownKey,
+    UnknownCheck,
+    UnknownCriterion,
+    NotAChoice,
+)
+"""The findings that may have a sure cure; whether one has depends on the text it stands in."""
+
+_WORDS: Final = re.compile(r"[A-Za-z][\w-]*(?: [A-Za-z][\w-]*)*", re.ASCII)
+_CHECK: Final = re.compile(r"""(?:[^"#]|"(?:[^"\\]|\\.)*"|(?<=[^ \t])#)*+""")
+_TEMPLATE: Final = re.compile(r"\{\{[^{}\r\n\"']*\}\}")
+
+
+class Edit(NamedTuple):
+    """A stretch of a source text, and what is to stand in its place."""
+
+    start: int
+    end: int
+    text: str
+
+
+def edit_for(problem: Problem) -> Edit | None:
+    """The edit that cures the problem and changes nothing else; None where that is not sure."""
+    match problem.finding:
+        case UnquotedTemplate(quoted=quoted):
+            return _quoted(problem, quoted) if _is_whole(problem.source.text[slice(*problem.span)]) else None
+        case (
+            ColonInString(quoted=quoted)
+            | CommentInString(quoted=quoted)
+            | CommaInString(quoted=quoted)
+            | BracketInItem(quoted=quoted)
+        ):
+            return _quoted_check(problem, quoted)
+        case UnknownCheck(name=name, known=known, meant=meant):
+            return _respelt(problem, name, (meant,) if meant else known)
+        case (
+            UnknownKey(key=name, known=known)
+            | UnknownCriterion(name=name, known=known)
+            | NotAChoice(value=name, choices=known)
+        ):
+            return _respelt(problem, name, known)
+        case _:
+            return None
+
+
+def _quoted(problem: Problem, quoted: str) -> Edit | None:
+    """Put quotes around the raw text that `quoted` holds, which ends where the problem ends.
+
+    A text of several lines would be folded in another way once it is quoted.
+    """
+    raw = quoted[1:-1].replace("''", "'")
+    start = problem.span.end - len(raw)
+    if start < 0 or problem.source.text[start : problem.span.end] != raw or re.search(r"[\r\n]", raw):
+        return None
+    return Edit(start, problem.span.end, quoted)
+
+
+def _quoted_check(problem: Problem, quoted: str) -> Edit | None:
+    """Put quotes around a check; a comment behind it stays one."""
+    edit = _quoted(problem, quoted)
+    if edit is None:
+        return None
+    raw = problem.source.text[edit.start : edit.end]
+    check = _CHECK.match(raw)
+    if check is None or check.end() == len(raw):
+        return edit
+    text = check[0].rstrip()
+    # What is neither part of the check nor a comment is a string that nobody closed.
+    return edit._replace(end=edit.start + len(text), text=_in_quotes(text)) if raw[check.end()] == "#" else None
+
+
+def _in_quotes(text: str) -> str:
+    return "'" + text.replace("'", "''") + "'"
+
+
+def _is_whole(raw: str) -> bool:
+    """Whether an unquoted template ends where the text does that was meant.
+
+    Templates without quotes inside are hidden from YAML, so that it finds the end of a text that begins with one. Of
+    other texts that begin with braces nobody knows the end.
+    """
+    return not raw.startswith("{{") or _TEMPLATE.match(raw) is not None
+
+
+def _respelt(problem: Problem, name: str, known: Iterable[str]) -> Edit | None:
+    """Put the known name in the place of the same name in another spelling."""
+    meant = same_spelling(name, known)
+    if meant is None or not _WORDS.fullmatch(meant):
+        return None
+    place = _place_of(name, problem)
+    return Edit(*place, meant) if place is not None else None
+
+
+def _place_of(name: str, problem: Problem) -> Span | None:
+    """Where the name itself stands: the whole span, or what is between the quotes in it."""
+    start, end = problem.span
+    raw = problem.source.text[start:end]
+    if raw == name:
+        return Span(start, end)
+    if raw in (f'"{name}"', f"'{name}'"):
+        return Span(start + 1, end - 1)
+    return None

@@ -1,0 +1,142 @@
+"""From problems as they were found to problems as they are reported: what is left out, and how severe the rest is.
+
+The rule: a policy decides over every finding of a `check`, except those that kept a file from being read (EV1xx,
+EV60x to EV62x): nobody knows what they hide, so they are always errors. When files are compiled or run, it decides over
+warnings only; nothing sound can be made of a file with an error.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from functools import cache
+from pathlib import Path
+from typing import Final, Literal, NamedTuple, final
+
+import msgspec
+
+from evalc.diagnostics.near import did_you_mean
+from evalc.diagnostics.problem import Problem, Severity
+
+Level = Literal["error", "warning", "off"]
+LEVELS: Final[tuple[Level, ...]] = ("error", "warning", "off")
+
+_UNREAD: Final = ("EV1", "EV60", "EV61", "EV62")
+_STRICT: Final = "EV5"
+
+
+class BadSelector(ValueError):
+    """A text that selects nothing that it may select; the message says why."""
+
+
+def selector(text: str) -> str:
+    """A code, or the beginning of some (`EV5`, `EV`), in capitals.
+
+    Raises:
+        BadSelector: when no code begins so.
+    """
+    wanted = text.strip().upper()
+    if not wanted.startswith("EV") or not any(code.startswith(wanted) for code in codes()):
+        near = did_you_mean(wanted, codes())
+        raise BadSelector(f"`{text}` is not a code{': ' + near if near else '; `evalc explain` lists them all'}")
+    return wanted
+
+
+def silencer(text: str) -> str:
+    """A selector of findings of which at least one may be left out of a report.
+
+    Raises:
+        BadSelector: when there are none.
+    """
+    wanted = selector(text)
+    if wanted.startswith(_UNREAD):
+        raise BadSelector(f"`{text}` cannot be ignored: nobody knows what an error of this kind hides")
+    return wanted
+
+
+def selects(selectors: Iterable[str], code: str) -> int:
+    """How closely the selectors name a code: the length of the longest that it begins with, 0 for none."""
+    return max((len(wanted) for wanted in selectors if code.startswith(wanted)), default=0)
+
+
+@cache
+def codes() -> tuple[str, ...]:
+    """Every code there is."""
+    from evalc.diagnostics.catalogue.index import findings  # noqa: PLC0415 - only where somebody names codes
+
+    return tuple(findings())
+
+
+class Selection(NamedTuple):
+    """Codes to report, all without any, and codes to leave out; of the two, the one that names a code closer wins."""
+
+    select: tuple[str, ...] = ()
+    ignore: tuple[str, ...] = ()
+
+    def takes(self, code: str) -> bool:
+        """Whether a finding with this code is reported."""
+        chosen = selects(self.select, code) if self.select else 1
+        return chosen > selects(self.ignore, code)
+
+
+@final
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Policy:
+    """What is reported, and as what.
+
+    Attributes:
+        strict: warnings of the EV5xx family (checks that cannot fail) are errors.
+        selections: what is reported has to be taken by each of them.
+        severities: levels of codes; the selector that names a code closest wins, over `strict` too.
+        per_file: patterns of files, as in a `.gitignore`, each with what is left out there.
+        root: the folder that the patterns count from.
+    """
+
+    strict: bool = False
+    selections: tuple[Selection, ...] = ()
+    severities: tuple[tuple[str, Level], ...] = ()
+    per_file: tuple[tuple[str, tuple[str, ...]], ...] = ()
+    root: Path = field(default_factory=Path)
+
+    def reported(self, problems: Sequence[Problem], *, errors_stay: bool) -> tuple[Problem, ...]:
+        """The problems that are reported, each with the severity that it has under the policy.
+
+        Args:
+            problems: what was found, each with the severity of its finding.
+            errors_stay: whether the policy decides over warnings only.
+        """
+        judged = (self._judged(problem, errors_stay=errors_stay) for problem in problems)
+        return tuple(problem for problem in judged if problem is not None)
+
+    def _judged(self, problem: Problem, *, errors_stay: bool) -> Problem | None:
+        code = problem.code
+        if problem.severity == "error" and (errors_stay or code.startswith(_UNREAD)):
+            return problem
+        level = self._level(code, problem.severity)
+        if level == "off" or not all(selection.takes(code) for selection in self.selections):
+            return None
+        if self.per_file and selects(self._left_out_of(problem.source.name), code):
+            return None
+        return problem if level == problem.severity else msgspec.structs.replace(problem, severity=level)
+
+    def _level(self, code: str, default: Severity) -> Level:
+        named = [(len(wanted), level) for wanted, level in self.severities if code.startswith(wanted)]
+        if named:
+            return max(named)[1]
+        return "error" if self.strict and code.startswith(_STRICT) else default
+
+    def _left_out_of(self, name: str) -> tuple[str, ...]:
+        path = os.path.relpath(os.path.abspath(name), self.root)  # noqa: PTH100 - links stay as they are written
+        return _left_out(self.per_file, Path(path).as_posix())
+
+
+@cache
+def _left_out(per_file: tuple[tuple[str, tuple[str, ...]], ...], path: str) -> tuple[str, ...]:
+    """What is left out of the file at `path`, by all the patterns that it matches."""
+    from pathspec import GitIgnoreSpec  # noqa: PLC0415 - only where there are such patterns
+
+    if path.startswith("../"):
+        return ()
+    matching = (left_out for pattern, left_out in per_file if GitIgnoreSpec.from_lines([pattern]).match_file(path))
+    return tuple(wanted for left_out in matching for wanted in left_out)

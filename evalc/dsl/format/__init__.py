@@ -1,0 +1,82 @@
+"""From the text of an eval file to the same text in the canonical style.
+
+What is normalised:
+
+- indentation: two columns a level; the items of a list stand two columns inside the key that they belong to; one
+  space behind `-`, one behind the `:` of a key, one behind the commas of a flow collection and none inside its brackets
+- the bodies of block scalars stand two columns inside their key, unless their header says otherwise
+- comments on lines of their own stand where what they are about stands: at the column of the next entry, or, behind
+  the last entry of a block, at the column of that block
+- test cases have a blank line between them once one of the two takes several lines; elsewhere at most one blank line
+  in a row, none at the beginning and the end
+- quotes that nothing needs are removed; a text in double quotes that escapes nothing but quotes and backslashes is
+  written in single quotes, so that a one-line check reads as it is parsed: `'contains "a: b"'`
+- no spaces at the ends of lines, one line break at the end of the file, the line breaks of the file's first line
+  everywhere, no byte order mark
+
+What stays: every comment, letter by letter; the order of keys; long lines; the inside of texts; flow or block style;
+anchors, aliases, merge keys, tags and documents; the columns of comments behind values.
+
+The formatter edits the text rather than writing the data anew, so what it does not know it does not touch. Formatting
+is idempotent, and what a text means is compared before and after: a text that would change is not given back.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Final, final
+
+from evalc.dsl.format.layout import laid_out
+from evalc.dsl.format.same import same_documents
+from evalc.dsl.format.spacing import spaced
+from evalc.dsl.nodes import Node
+from evalc.dsl.read_yaml import Limits, read_yaml
+from evalc.source import Source, Span
+
+_LINE_BREAK: Final = re.compile(r"\r\n|\r|\n")
+_PASSES: Final = 3
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Unformattable(Exception):
+    """The formatter would change what the text means, or does not come to rest: a defect of the formatter."""
+
+    reason: str
+
+
+def format_text(text: str, limits: Limits | None = None) -> str:
+    """The text in the canonical style. It must be YAML without errors, within the limits of the reader.
+
+    Raises:
+        Unformattable: the text cannot be formatted without changing what it means.
+    """
+    first_break = _LINE_BREAK.search(text)
+    lines_end = "\n" if first_break is None else first_break[0]
+    original = _LINE_BREAK.sub("\n", text)
+    before = _read(original, limits)
+    formatted = original
+    for _ in range(_PASSES):
+        earlier, formatted = formatted, _once(formatted, limits)
+        if formatted == earlier:
+            break
+    else:
+        raise Unformattable("it does not come to rest")
+    if not same_documents(before, _read(formatted, limits)):
+        raise Unformattable("it would change what the file means")
+    return formatted if lines_end == "\n" else formatted.replace("\n", lines_end)
+
+
+def _once(text: str, limits: Limits | None) -> str:
+    text = spaced(text, _read(text, limits))
+    return laid_out(text, _read(text, limits))
+
+
+def _read(text: str, limits: Limits | None) -> Sequence[Node | None]:
+    broken: list[Span] = []
+    documents = read_yaml(Source("", text), lambda span, _finding: broken.append(span), limits or Limits())
+    if broken:
+        raise Unformattable("it would not be sound YAML")
+    return documents

@@ -1,0 +1,71 @@
+"""From a file to what the formatter makes of it, or to what keeps it from being formatted."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import final
+
+from evalc.diagnostics.catalogue.files import NotAnEvalFile
+from evalc.diagnostics.catalogue.imports import NotFormatted
+from evalc.diagnostics.problem import Diagnostics
+from evalc.dsl.format import Unformattable, format_text
+from evalc.dsl.kinds import kind_of_document, looks_like_eval
+from evalc.dsl.read_yaml import read_yaml
+from evalc.files import read_source
+from evalc.source import Source, Span
+
+
+@final
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FormattedFile:
+    """An eval file before and after. `had_mark` says that a byte order mark stood in front of its text."""
+
+    source: Source
+    text: str
+    had_mark: bool = False
+
+    @property
+    def changed(self) -> bool:
+        """Whether the file was not in the canonical style."""
+        return self.had_mark or self.text != self.source.text
+
+
+def format_file(path: Path, problems: Diagnostics, *, named: bool) -> FormattedFile | None:
+    """The file at a path, formatted; None when it is not to be touched.
+
+    `named` says that the user named it: then it is a problem when it cannot be formatted. A file that a search came
+    upon is passed over, unless it was probably meant as an eval file.
+    """
+    own = Diagnostics()
+    source = read_source(path, own.add)
+    if source is None or own.has_errors:
+        if named or (source is not None and looks_like_eval(source.text)):
+            problems.extend(own)
+        return None
+    text = format_source(source, problems, named=named)
+    return None if text is None else FormattedFile(source=source, text=text, had_mark=_begins_with_mark(path))
+
+
+def format_source(source: Source, problems: Diagnostics, *, named: bool) -> str | None:
+    """A text in the canonical style; None when it is not to be touched, see `format_file`."""
+    own = Diagnostics()
+    documents = read_yaml(source, lambda span, finding: own.add(source, span, finding))
+    if own.has_errors:
+        if named or looks_like_eval(source.text):
+            problems.extend(own)
+        return None
+    if not any(kind_of_document(document) for document in documents):
+        if named:
+            problems.add(source, Span(0, 0), NotAnEvalFile(path=source.name, meant=None))
+        return None
+    try:
+        return format_text(source.text)
+    except Unformattable as refusal:
+        problems.add(source, Span(0, 0), NotFormatted(reason=refusal.reason))
+        return None
+
+
+def _begins_with_mark(path: Path) -> bool:
+    with path.open("rb") as file:
+        return file.read(3) == b"\xef\xbb\xbf"

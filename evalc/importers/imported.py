@@ -1,0 +1,69 @@
+"""What an importer gives back: the suite's text and the files it needs; and the names of its cases."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Final, final
+
+_OTHER: Final = re.compile(r"[^a-z0-9]+")
+_LONGEST_NAME: Final = 48
+
+
+@final
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SideFile:
+    """A file that the suite names: its path relative to the suite, and what it holds."""
+
+    path: str
+    text: str
+
+
+@final
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Imported:
+    """An eval file made of another tool's.
+
+    Attributes:
+        text: the YAML of the suite.
+        side_files: the files that it names, to be written beside it.
+        file_name: what to call it where only a folder is known.
+        cases: how many cases it holds.
+    """
+
+    text: str
+    side_files: tuple[SideFile, ...] = ()
+    file_name: str
+    cases: int
+
+
+@final
+class CaseNames:
+    """Names for cases, each given once."""
+
+    def __init__(self, taken: Iterable[str] = ()) -> None:
+        self._taken = set(taken)
+
+    def make(self, description: str, otherwise: str) -> str:
+        """A name made of the words of a description; `otherwise` where that has no letters."""
+        name = _name_of(description) or _name_of(otherwise) or "case"
+        return self.keep(name)
+
+    def keep(self, name: str) -> str:
+        """The name, with a number behind it where it is taken."""
+        number = 1
+        unique = name
+        while unique in self._taken:
+            number += 1
+            unique = f"{name}_{number}"
+        self._taken.add(unique)
+        return unique
+
+
+def _name_of(text: str) -> str:
+    """`Asks for the weather of a city` is `asks_for_the_weather_of_a_city`; cut between words when it is long."""
+    words = _OTHER.sub("_", text.lower()).strip("_")
+    if len(words) <= _LONGEST_NAME:
+        return words
+    return words[: _LONGEST_NAME + 1].rpartition("_")[0] or words[:_LONGEST_NAME]

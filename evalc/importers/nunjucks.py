@@ -1,0 +1,69 @@
+"""From a text with Nunjucks templates, as promptfoo has them, to a template of an eval file; plain variables only."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping
+from typing import Final
+
+_TAG: Final = re.compile(r"\{\{(?P<inside>.*?)\}\}|\{%.*?%\}|\{#.*?#\}", re.DOTALL)
+_VARIABLE: Final = re.compile(r"\s*(?P<name>[A-Za-z_]\w*)\s*", re.ASCII)
+_OPENING: Final = re.compile(r"\{\{|\{%|\{#")
+_NO_VARIABLES: Final = frozenset({"env", "else", "false", "loop", "none", "null", "range", "this", "true"})
+
+
+class NotPlain(ValueError):
+    """The text holds more than plain variables; the message is what it holds."""
+
+
+def variables_of(text: str) -> tuple[str, ...]:
+    """The names of the variables in a text, each once.
+
+    Raises:
+        NotPlain: the text holds filters, statements, expressions or comments.
+    """
+    names: list[str] = []
+    _replaced(text, lambda name: names.append(name) or "")
+    return tuple(dict.fromkeys(names))
+
+
+def template_of(text: str) -> str:
+    """The template that fills in the same: `{{ name }}` is `{{name}}`.
+
+    Raises:
+        NotPlain: as `variables_of`.
+    """
+    return _replaced(text, lambda name: f"{{{{{name}}}}}")
+
+
+def rendered(text: str, values: Mapping[str, str]) -> str:
+    """The text with its variables filled in; one that has no value is empty.
+
+    Raises:
+        NotPlain: as `variables_of`.
+    """
+    return _replaced(text, lambda name: values.get(name, ""))
+
+
+def _replaced(text: str, value_of: Callable[[str], str]) -> str:
+    pieces: list[str] = []
+    done = 0
+    for tag in _TAG.finditer(text):
+        variable = None if tag["inside"] is None else _VARIABLE.fullmatch(tag["inside"])
+        if variable is None or variable["name"] in _NO_VARIABLES:
+            raise NotPlain(f"`{_shortened(tag[0])}` is more than a plain variable")
+        pieces += (_without_tags(text[done : tag.start()]), value_of(variable["name"]))
+        done = tag.end()
+    return "".join((*pieces, _without_tags(text[done:])))
+
+
+def _without_tags(text: str) -> str:
+    opening = _OPENING.search(text)
+    if opening is not None:
+        raise NotPlain(f"`{opening[0]}` opens a tag that is not closed")
+    return text
+
+
+def _shortened(tag: str) -> str:
+    line = " ".join(tag.split())
+    return line if len(line) <= 40 else f"{line[:37]}..."

@@ -1,0 +1,258 @@
+"""From a promptfoo assertion to the checks that mean the same, or to why there are none.
+
+Semantics as in promptfoo's reference of assertions: `contains` and its kin compare the text of the value; a `not-` in
+front inverts any of them; `is-json` parses the whole output; `cost` and `latency` pass at the threshold itself.
+"""
+
+from __future__ import annotations
+
+import csv
+import json
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any, Final, final
+
+from evalc.importers.check_line import AS_TEMPLATES, line_of, mapping_of, quoted_text
+from evalc.importers.nunjucks import NotPlain, template_of, variables_of
+from evalc.model import checks as c
+
+_CODE: Final = "code does not run in an eval file; a package can provide a check (entry point `evalc.checks`)"
+_TRACE: Final = "traces have no check here; `tools called [...]` and `tool NAME.PARAM` look at the calls themselves"
+_WHY_NOT: Final[dict[str, str]] = {
+    **dict.fromkeys(("javascript", "python", "ruby", "webhook"), _CODE),
+    **dict.fromkeys(
+        ("trajectory:tool-used", "trajectory:tool-args-match", "trajectory:tool-sequence", "trajectory:step-count"),
+        _TRACE,
+    ),
+    "similar": "promptfoo compares embeddings, `similar to` here compares the letters",
+    "levenshtein": "promptfoo counts edits, `similar to` here takes a share",
+    "contains-json": "promptfoo takes JSON anywhere in the output; nearest is `json lenient`",
+    "is-valid-openai-tools-call": "nearest are the checks of `tool NAME.PARAM`",
+    "is-valid-openai-function-call": "nearest are the checks of `tool NAME.PARAM`",
+    "is-valid-function-call": "nearest are the checks of `tool NAME.PARAM`",
+    "factuality": "nearest is `expected:` with a `judge` check",
+    "select-best": "a case is not compared with the others",
+    "max-score": "a case is not compared with the others",
+}
+_IGNORED_KEYS: Final[dict[str, str]] = {
+    "provider": "the judge is named in the configuration",
+    "rubricPrompt": "the judge has a prompt of its own",
+    "config": "it belongs to an assertion that runs code",
+    "normalizeUnicode": "texts are compared as they are",
+}
+_KEYS: Final = frozenset({"type", "value", "threshold", "weight", "metric", "assert"})
+_GEVAL_THRESHOLD: Final = 0.7
+
+
+@final
+class Unmappable(Exception):
+    """Nothing here means the same; the message says why."""
+
+
+@final
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Check:
+    """A line of a check, and the mapping that means the same for when a weight stands beside it."""
+
+    line: str
+    mapping: Mapping[str, Any]
+
+
+KeepSchema = Callable[[object], str]
+"""Takes a JSON Schema, or `file://...`, and gives the path under which a check names it."""
+
+
+def checks_of(assertion: Mapping[str, Any], variables: frozenset[str], keep_schema: KeepSchema) -> tuple[Check, ...]:
+    """The checks that an assertion means, all of which have to hold.
+
+    Args:
+        assertion: its fields, as plain data.
+        variables: the variables that its texts may use.
+        keep_schema: where a JSON Schema goes.
+
+    Raises:
+        Unmappable: nothing here means the same.
+    """
+    type_ = str(assertion.get("type", ""))
+    name = type_.removeprefix("not-")
+    inverse = name != type_
+    if name in _WHY_NOT:
+        raise Unmappable(_WHY_NOT[name])
+    if "transform" in assertion or "contextTransform" in assertion:
+        raise Unmappable("a response is checked as it is, without a `transform`")
+    if name not in _BUILDERS:
+        raise Unmappable("there is no such check here")
+    value = assertion.get("value")
+    if isinstance(value, str) and value.startswith("file://") and name != "is-json":
+        raise Unmappable("the value is not read from a file")
+    built = _BUILDERS[name](assertion, variables, keep_schema)
+    return _inverted(built) if inverse else built
+
+
+def ignored_keys(assertion: Mapping[str, Any]) -> dict[str, str]:
+    """The keys of an assertion that have no counterpart, and why; the assertion means the same without them."""
+    return {
+        key: _IGNORED_KEYS.get(key, "it has no counterpart here")
+        for key in assertion
+        if key not in _KEYS and key not in ("transform", "contextTransform")
+    }
+
+
+# --- by type -------------------------------------------------------------------------------------------------------
+
+
+def _text(value: object, variables: frozenset[str]) -> str:
+    """A value as the text that promptfoo compares with, its variables as those of a template."""
+    if isinstance(value, bool) or value is None or isinstance(value, dict | list):
+        raise Unmappable("the value is no text")
+    text = value if isinstance(value, str) else json.dumps(value)
+    try:
+        unknown = [name for name in variables_of(text) if name not in variables]
+        template = template_of(text)
+    except NotPlain as reason:
+        raise Unmappable(f"{reason}") from reason
+    if unknown:
+        raise Unmappable(f"there is no variable `{unknown[0]}`")
+    if not text:
+        raise Unmappable("the value is empty")
+    return template
+
+
+def _texts(value: object, variables: frozenset[str]) -> tuple[str, ...]:
+    """A list, or a text with commas, as promptfoo reads it."""
+    if isinstance(value, str):
+        value = [item.strip() for item in next(csv.reader([value], skipinitialspace=True), [])]
+    if not isinstance(value, list) or not value:
+        raise Unmappable("the value is no list of texts")
+    return tuple(_text(item, variables) for item in value)
+
+
+def _check(check: c.Check, schema_path: str | None = None) -> Check:
+    line = line_of(check, AS_TEMPLATES, schema_path)
+    if line is None:
+        raise Unmappable("no line says the same")
+    return Check(line=line, mapping=mapping_of(check, line, AS_TEMPLATES))
+
+
+def _one(make: Callable[[str], c.Check]) -> _Build:
+    return lambda assertion, variables, _keep: (_check(make(_text(assertion.get("value"), variables))),)
+
+
+def _contains_any(assertion: Mapping[str, Any], variables: frozenset[str], _keep: KeepSchema) -> tuple[Check, ...]:
+    return (_check(c.ContainsAny(values=_texts(assertion.get("value"), variables))),)
+
+
+def _icontains_any(assertion: Mapping[str, Any], variables: frozenset[str], _keep: KeepSchema) -> tuple[Check, ...]:
+    checks = tuple(c.IContains(value=text) for text in _texts(assertion.get("value"), variables))
+    return (_check(c.AnyOf(checks=checks) if len(checks) > 1 else checks[0]),)
+
+
+def _each(make: Callable[[str], c.Check]) -> _Build:
+    return lambda assertion, variables, _keep: tuple(
+        _check(make(text)) for text in _texts(assertion.get("value"), variables)
+    )
+
+
+def _equals(assertion: Mapping[str, Any], variables: frozenset[str], keep_schema: KeepSchema) -> tuple[Check, ...]:
+    """A text is compared; a list or mapping is what the output, parsed as JSON, has to be."""
+    value = assertion.get("value")
+    if isinstance(value, dict | list):
+        if "{{" in json.dumps(value) or "{%" in json.dumps(value):
+            raise Unmappable("there is a template inside of the value")
+        return (_check(c.Json(schema={"const": value}), keep_schema({"const": value})),)
+    return (_check(c.Equals(value=_text(value, variables))),)
+
+
+def _regex(assertion: Mapping[str, Any], _variables: frozenset[str], _keep: KeepSchema) -> tuple[Check, ...]:
+    pattern = assertion.get("value")
+    if not isinstance(pattern, str) or not pattern:
+        raise Unmappable("the value is no pattern")
+    if "{{" in pattern or "{%" in pattern:
+        raise Unmappable("what fills a pattern would be escaped here")
+    return (_check(c.Regex(pattern=pattern)),)
+
+
+def _is_json(assertion: Mapping[str, Any], _variables: frozenset[str], keep_schema: KeepSchema) -> tuple[Check, ...]:
+    schema = assertion.get("value")
+    if schema in (None, ""):
+        return (_check(c.Json()),)
+    if isinstance(schema, str) and not schema.startswith("file://"):
+        raise Unmappable("the schema is a text; write it as a mapping")
+    return (_check(c.Json(schema=True), keep_schema(schema)),)
+
+
+def _limit(make: Callable[[int | float], c.Check]) -> _Build:
+    def build(assertion: Mapping[str, Any], _variables: frozenset[str], _keep: KeepSchema) -> tuple[Check, ...]:
+        limit = assertion.get("threshold")
+        if isinstance(limit, bool) or not isinstance(limit, int | float):
+            raise Unmappable("without a threshold it measures and checks nothing")
+        return (_check(make(limit)),)
+
+    return build
+
+
+def _word_count(assertion: Mapping[str, Any], _variables: frozenset[str], _keep: KeepSchema) -> tuple[Check, ...]:
+    value = assertion.get("value")
+    bounds = value if isinstance(value, dict) else {"min": value, "max": value}
+    least, most = bounds.get("min"), bounds.get("max")
+    if any(bound is not None and type(bound) is not int for bound in (least, most)) or least is most is None:
+        raise Unmappable("the value is neither a whole number nor `min` and `max`")
+    return (_check(c.Length(min=least, max=most, unit="words")),)
+
+
+def _judge(assertion: Mapping[str, Any], variables: frozenset[str], _keep: KeepSchema) -> tuple[Check, ...]:
+    """A question to a judge, or several."""
+    value = assertion.get("value")
+    questions = value if isinstance(value, list) else [value]
+    threshold = assertion.get("threshold", _GEVAL_THRESHOLD if assertion.get("type") == "g-eval" else None)
+    least = "" if threshold is None else f" >= {threshold}/1"
+    lines = tuple(f"judge {quoted_text(_text(question, variables))}{least}" for question in questions)
+    return tuple(Check(line=line, mapping={"all_of": [line]}) for line in lines)
+
+
+def _assert_set(assertion: Mapping[str, Any], variables: frozenset[str], keep_schema: KeepSchema) -> tuple[Check, ...]:
+    """A set, of which all have to pass, or one."""
+    members = assertion.get("assert")
+    if not isinstance(members, list) or not members or not all(isinstance(member, dict) for member in members):
+        raise Unmappable("the set holds no assertions")
+    if any(member.get("weight", 1) != 1 for member in members):
+        raise Unmappable("the assertions of the set have weights")
+    built = [checks_of(member, variables, keep_schema) for member in members]
+    threshold = assertion.get("threshold", 1)
+    if threshold == 1:
+        return tuple(check for checks in built for check in checks)
+    if not isinstance(threshold, int | float) or not 0 < threshold <= 1 / len(members) + 1e-9:
+        raise Unmappable(f"no composition says that {threshold} of the set has to pass")
+    operands = [" and ".join(f"({check.line})" for check in checks) for checks in built]
+    line = " or ".join(f"({operand})" for operand in operands) if len(operands) > 1 else operands[0]
+    return (Check(line=line, mapping={"any_of": [check.line for checks in built for check in checks]}),)
+
+
+def _inverted(checks: tuple[Check, ...]) -> tuple[Check, ...]:
+    """What holds where not all of the checks do."""
+    inside = " and ".join(check.line for check in checks)
+    line = f"not {inside}" if len(checks) == 1 and " or " not in inside else f"not ({inside})"
+    return (Check(line=line, mapping={"all_of": [line]}),)
+
+
+_Build = Callable[[Mapping[str, Any], frozenset[str], KeepSchema], tuple[Check, ...]]
+
+_BUILDERS: Final[dict[str, _Build]] = {
+    "contains": _one(lambda text: c.Contains(value=text)),
+    "icontains": _one(lambda text: c.IContains(value=text)),
+    "contains-any": _contains_any,
+    "icontains-any": _icontains_any,
+    "contains-all": _each(lambda text: c.Contains(value=text)),
+    "icontains-all": _each(lambda text: c.IContains(value=text)),
+    "equals": _equals,
+    "starts-with": _one(lambda text: c.StartsWith(value=text)),
+    "regex": _regex,
+    "is-json": _is_json,
+    "latency": _limit(lambda limit: c.Latency(max=limit)),
+    "cost": _limit(lambda limit: c.Cost(max=limit)),
+    "word-count": _word_count,
+    "llm-rubric": _judge,
+    "model-graded-closedqa": _judge,
+    "g-eval": _judge,
+    "assert-set": _assert_set,
+}

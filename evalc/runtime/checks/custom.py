@@ -1,0 +1,118 @@
+"""From a check that a package provides to its verdict: called in a thread of its own, for as long as a case may take.
+
+Whatever it does is its own doing: what it raises, returns amiss or never returns is an error, not a pass or a failure.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import inspect
+from collections.abc import Awaitable
+from copy import deepcopy
+from typing import Any, Final, TypeVar
+
+import msgspec
+
+from evalc import installed
+from evalc.checks import Answer, Check, Outcome
+from evalc.ecma.tokens import Unresolved, resolve
+from evalc.errors import AgentError, UsageError
+from evalc.model import checks as c
+from evalc.runtime.agents.daemon_thread import DaemonThread
+from evalc.runtime.checks.verdict import PASSED, Evidence, Verdict, broken, failed, skipped
+from evalc.runtime.checks.wording import number, shown
+
+T = TypeVar("T")
+
+_LONGEST_REASON: Final = 500
+
+
+async def custom(check: c.Custom, evidence: Evidence) -> Verdict:
+    """Call the check that an installed package offers by this name."""
+    unresolved: list[str] = []
+    args = [_resolved(value, evidence, unresolved) for value in check.args]
+    options = {name: _resolved(value, evidence, unresolved) for name, value in check.options.items()}
+    if unresolved:
+        return skipped(tuple(unresolved))
+    name, answer, thread = shown(check.name), _answer(evidence), DaemonThread()
+    try:
+        async with asyncio.timeout(evidence.timeout_ms / 1000):
+            said = await thread.call(lambda: _call(check.name, answer, args, options))
+    except TimeoutError:
+        return broken(f"{name}: no answer within {number(evidence.timeout_ms)} ms")
+    finally:
+        thread.abandon()
+    return _verdict(name, said)
+
+
+def _call(name: str, answer: Answer, args: list[Any], options: dict[str, Any]) -> Any:
+    """What the check says. An async one gets a loop of its own, so that it cannot hold up the run's."""
+    said = _function(name)(answer, *args, **options)
+    return asyncio.run(_awaited(said)) if inspect.isawaitable(said) else said
+
+
+def _function(name: str) -> Check:
+    try:
+        function = installed.load("evalc.checks", name)
+    except UsageError as error:
+        raise AgentError(str(error)) from None
+    if not callable(function):
+        raise AgentError(f"what the package offers is no function but of type `{type(function).__name__}`")
+    return function  # type: ignore[no-any-return]  # what it takes and gives is known when it is called
+
+
+async def _awaited(awaitable: Awaitable[T]) -> T:
+    return await awaitable
+
+
+def _verdict(name: str, said: object) -> Verdict:
+    match said:
+        case AgentError():
+            return broken(f"{name}: {shown(str(said), _LONGEST_REASON)}")
+        case True | Outcome(passed=True):
+            return PASSED
+        case False | Outcome(passed=False, reason=""):
+            return failed(f"{name} does not hold")
+        case Outcome(passed=False, reason=str() as reason):
+            return failed(f"{name}: {shown(reason, _LONGEST_REASON)}")
+        case _:
+            return broken(f"{name}: it returned a `{type(said).__name__}` that says neither yes nor no")
+
+
+def _answer(evidence: Evidence) -> Answer:
+    """What the check may look at; copied where it could be changed, since later checks and the result read it too."""
+    answer = Answer(
+        text=evidence.response,
+        tool_calls=deepcopy(evidence.tool_calls),
+        duration_ms=evidence.duration_ms,
+        usage=evidence.usage,
+    )
+    case = evidence.case
+    if case is None:
+        return answer
+    return msgspec.structs.replace(
+        answer,
+        case_id=case.id,
+        message=case.input.message,
+        messages=tuple({"role": item.role, "content": item.content} for item in case.input.messages or ()),
+        inputs=deepcopy(case.input.inputs or {}),
+        expected=case.expected,
+        reference_data=deepcopy(case.reference_data or {}),
+    )
+
+
+def _resolved(value: Any, evidence: Evidence, unresolved: list[str]) -> Any:
+    """A value with the tokens in its texts filled; those that name nothing are added to `unresolved`."""
+    match value:
+        case str():
+            text = resolve(value, evidence.seed, evidence.snapshot)
+            if isinstance(text, Unresolved):
+                unresolved += text.tokens
+                return value
+            return text
+        case list() | tuple():
+            return [_resolved(item, evidence, unresolved) for item in value]
+        case dict():
+            return {key: _resolved(item, evidence, unresolved) for key, item in value.items()}
+        case _:
+            return value

@@ -1,0 +1,66 @@
+"""From two texts to how similar they are, by edit distance: no model, the same on every machine.
+
+The similarity is 1 - d / n, with d the least number of characters to insert, delete or replace (Levenshtein) and n
+the length of the longer text, both in Unicode's composed form (NFC), so that `\u00e9` is one character however it is
+written. Case, spaces and punctuation count.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from typing import Final
+
+from evalc.ecma.tokens import Unresolved, resolve
+from evalc.model import checks as c
+from evalc.runtime.checks.verdict import PASSED, Evidence, Verdict, broken, failed, skipped
+from evalc.runtime.checks.wording import number, quoted
+
+MOST_STEPS: Final = 2_500_000_000
+"""The product of the lengths from which on texts are not compared: about half a second of work."""
+
+_UNSAFE_RUN: Final = re.compile(rb"[^\0]{31}")
+"""Combining marks in a row, by their classes: one more than text ever needs (Unicode, Stream-Safe Text Format).
+Composing takes time quadratic in the length of a run."""
+
+
+def similar(check: c.Similar, evidence: Evidence) -> Verdict:
+    """Whether the response is similar enough; a text too long to be compared is an error."""
+    value = resolve(check.value, evidence.seed, evidence.snapshot)
+    if isinstance(value, Unresolved):
+        return skipped(value.tokens)
+    wanted, response = _composed(value), _composed(evidence.response)
+    if wanted is None or response is None:
+        return broken("cannot compare a text with more than 30 combining marks in a row")
+    expected = f"expected response to be at least {number(check.threshold)} similar to {quoted(value)}"
+    shorter, longer = sorted((len(wanted), len(response)))
+    if _share(shorter, longer) < check.threshold:
+        return failed(f"{expected} but their lengths differ too much, {len(wanted)} and {len(response)} characters")
+    if wanted != response and shorter * longer > MOST_STEPS:
+        return broken(f"the texts are too long to compare, {len(wanted)} and {len(response)} characters")
+    found = similarity(wanted, response)
+    if found >= check.threshold:
+        return PASSED
+    return failed(f"{expected} but it is {number(int(found * 10_000) / 10_000)}: {quoted(evidence.response)}")
+
+
+def similarity(one: str, other: str) -> float:
+    """1 for equal texts, 0 for texts that share nothing; takes time in proportion to the product of their lengths."""
+    from rapidfuzz.distance import Levenshtein  # noqa: PLC0415 - 20 ms, for the few suites that compare
+
+    longer = max(len(one), len(other))
+    return _share(longer - Levenshtein.distance(one, other), longer)
+
+
+def _share(part: int, whole: int) -> float:
+    """A division of whole numbers, so that 8 of 10 is the 0.8 that an author writes, to the last bit."""
+    return part / whole if whole else 1.0
+
+
+def _composed(text: str) -> str | None:
+    """The text in NFC; None where composing it could take long."""
+    if text.isascii():
+        return text
+    if _UNSAFE_RUN.search(bytes(map(unicodedata.combining, text))):
+        return None
+    return unicodedata.normalize("NFC", text)

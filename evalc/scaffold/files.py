@@ -1,0 +1,69 @@
+"""From a folder to the files of a new project in it: which they are, what is in their way, and writing them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from importlib.resources import files
+from pathlib import Path
+from typing import Final
+
+from evalc.atomic import write_atomic
+from evalc.schema.published import schema_text
+
+_TEMPLATES: Final[Mapping[str, str]] = {
+    "evalc.toml": "evalc.toml",
+    "evals/weather.eval.yaml": "evals/weather.eval.yaml",
+    "evals/get-weather.golden.eval.yaml": "evals/get-weather.golden.eval.yaml",
+    "evals/seed-manifest.json": "evals/seed-manifest.json",
+    ".github/workflows/evals.yml": "github/evals.yml",
+}
+"""The files of a project, and what each is written from."""
+
+_SCHEMA: Final = ".evalc/schema/language.json"
+_IGNORE: Final = ".gitignore"
+
+
+def in_the_way(folder: Path) -> tuple[Path, ...]:
+    """What already stands where a file of the project would; a `.gitignore` does not, it is added to."""
+    wanted = [folder / name for name in (*_TEMPLATES, _SCHEMA)]
+    folders = {parent for file in wanted for parent in file.parents if parent.is_relative_to(folder)}
+    occupied = {path for path in wanted if path.is_symlink() or path.exists()}
+    blocked = {path for path in folders if (path.is_symlink() or path.exists()) and not path.is_dir()}
+    ignore = folder / _IGNORE
+    if ignore.is_dir():
+        blocked.add(ignore)
+    return tuple(sorted(occupied | blocked))
+
+
+def write_project(folder: Path) -> Iterator[Path]:
+    """Write the files of a project where nothing is in the way; yields each that is written.
+
+    Raises:
+        OSError: a file cannot be written.
+    """
+    contents = {name: _template(source) for name, source in _TEMPLATES.items()}
+    contents[_SCHEMA] = schema_text("language")
+    for name, content in contents.items():
+        path = folder / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        write_atomic(path, content)
+        yield path
+    ignored = _with_missing_lines(folder / _IGNORE, _template("gitignore").decode())
+    if ignored is not None:
+        write_atomic(folder / _IGNORE, ignored)
+        yield folder / _IGNORE
+
+
+def _template(name: str) -> bytes:
+    return files("evalc.scaffold").joinpath("project", *name.split("/")).read_bytes()
+
+
+def _with_missing_lines(file: Path, lines: str) -> bytes | None:
+    """The file with those of the lines that it lacks at its end; None where it has them all."""
+    present = file.read_bytes() if file.exists() else b""
+    known = {line.strip() for line in present.splitlines()}
+    missing = [line for line in lines.encode().splitlines() if line not in known]
+    if not missing:
+        return None
+    gap = b"" if not present or present.endswith(b"\n") else b"\n"
+    return present + gap + b"".join(line + b"\n" for line in missing)

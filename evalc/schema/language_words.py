@@ -1,0 +1,210 @@
+"""The keys of the source language, each with one sentence that says what it is for, and the shape of its value.
+
+Which keys there are, the tables of the checker say (`evalc.dsl`); a key that has no sentence here breaks a test.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+
+from evalc.dsl.build_case import DIFFICULTIES, TIERS
+from evalc.dsl.build_rule import PARAM_OPS
+from evalc.schema.shapes import (
+    Schema,
+    any_of,
+    anything,
+    choice,
+    filled,
+    filled_list_of,
+    flag,
+    free_mapping,
+    list_of,
+    number,
+    ref,
+    required_text,
+    text,
+    whole,
+)
+
+
+class Word(NamedTuple):
+    """What a key is for, the shape of its value, and values that it may have."""
+
+    sentence: str
+    shape: Schema
+    examples: tuple[Any, ...] = ()
+
+
+def described(word: Word) -> Schema:
+    """The schema of a key's value."""
+    schema = {"description": word.sentence, **word.shape}
+    return {**schema, "examples": list(word.examples)} if word.examples else schema
+
+
+_SHARE = number(minimum=0, maximum=1)
+_DECLARATIONS = any_of(
+    list_of(any_of(text(), ref("declaredInput"))),
+    {
+        "type": "object",
+        "additionalProperties": any_of(
+            {"type": ["string", "number", "boolean", "null", "array"]}, ref("declaredInputByName")
+        ),
+    },
+)
+
+DOCUMENT: Mapping[str, Word] = {
+    "suite": Word(
+        "The suite's name, a slug; by default the prompt's id, else the file's name.", filled(), ("code-review",)
+    ),
+    "tier": Word("The tier of the cases, which says what they may assert; by default `labeled`.", choice(TIERS)),
+    "tool": Word(
+        "The tool that the suite is about, which names its files and results; by default the suite's name.",
+        filled(),
+        ("get_weather",),
+    ),
+    "tool_version": Word("The tool's version that the evals were written for.", text(), ("1.0.0",)),
+    "tool_description": Word("The tool's description that the evals were written for.", text()),
+    "registry_size": Word("How many tools there were when the evals were written.", whole()),
+    "threshold": Word("The least score of the suite, from 0 to 1.", _SHARE, (0.8,)),
+    "description": Word("What this is about, for readers.", anything()),
+    "prompt": Word("The prompt, a template that the inputs fill.", text(), ("Review this {{language}} code.",)),
+    "prompt_file": Word("The path of the prompt, relative to this file.", text(), ("prompts/review.md",)),
+    "prompt_id": Word(
+        "The `id` of a prompt file, which is looked up in the folder of the prompts.", text(), ("code-review-v1",)
+    ),
+    "prompts": Word("Variants of the prompt by name; every case runs with each of them.", free_mapping()),
+    "inputs": Word("The inputs that the prompt takes.", any_of({"type": "null"}, _DECLARATIONS)),
+    "rules": Word(
+        "Groups of checks by name, for `use: NAME`.",
+        {"type": ["object", "null"], "additionalProperties": list_of(ref("check"))},
+    ),
+    "include": Word(
+        "Files that bring named rules and defaults.", any_of(text(), list_of(text())), (["shared/rules.eval.yaml"],)
+    ),
+    "defaults": Word("What every case has, unless it says `inherit: false`.", free_mapping()),
+    "eval": Word("The criteria and the cases.", ref("eval")),
+    "criteria": Word("What the answers are scored by, with weights.", list_of(ref("criterion"))),
+    "test_cases": Word("The cases.", filled_list_of(ref("case"))),
+    # PromptSpec's
+    "id": Word("The prompt's id, which other files look it up by.", filled(), ("code-review-v1",)),
+    "name": Word("The prompt's name, for readers.", anything()),
+    "title": Word("The prompt's title, for readers.", anything()),
+    "version": Word("The prompt's version.", anything(), ("1.0.0",)),
+    "author": Word("Who wrote the prompt.", anything()),
+    "license": Word("The license of the prompt.", anything()),
+    "created": Word("When the prompt was written.", anything()),
+    "updated": Word("When the prompt was last changed.", anything()),
+    "status": Word("How mature the prompt is.", anything()),
+    "domain": Word("The field that the prompt belongs to.", anything()),
+    "category": Word("What kind of prompt it is.", anything()),
+    "tags": Word("Words to find the prompt by.", anything()),
+    "model_compatibility": Word("The models that the prompt was tried with.", anything()),
+    "models": Word("The models that the prompt is for.", anything()),
+    "parameters": Word("Parameters of the model.", anything()),
+    "outputs": Word("What the prompt gives.", anything()),
+    "output_format": Word("The form of what the prompt gives.", anything()),
+    "examples": Word("Examples of inputs and outputs.", anything()),
+    "role": Word("The role that the prompt gives to the model.", anything()),
+    "contexts": Word("What the model is told besides the prompt.", anything()),
+    "context": Word("What the model is told besides the prompt.", anything()),
+    "instructions": Word("What the model is told to do.", anything()),
+    "constraints": Word("What the model is told to keep to.", anything()),
+    "dependencies": Word("What the prompt needs.", anything()),
+    "references": Word("Where to read more.", anything()),
+    "changelog": Word("What has changed in the prompt.", anything()),
+    "metadata": Word("Whatever else is to be known about the prompt.", anything()),
+    "notes": Word("Notes about the prompt.", anything()),
+    "safety": Word("What to be careful about.", anything()),
+}
+"""The keys at the top of a file, and of its `eval:`."""
+
+CASE: Mapping[str, Word] = {
+    "name": Word(
+        "The case's name, which its results go by; unique in the suite.", required_text(), ("basic_code_review",)
+    ),
+    "description": Word("What the case is about; by default its name.", text()),
+    "id": Word(
+        "The id that results and baselines know the case by; by default `SUITE/NAME`.",
+        filled(),
+        ("rg-get-weather-001",),
+    ),
+    "tier": Word("The tier of this case, where it is another than the suite's.", choice(TIERS)),
+    "difficulty": Word("How hard the case is; by default `straightforward`.", choice(DIFFICULTIES)),
+    "created_at": Word(
+        "When the case was written, as ISO 8601 has it; regression cases need it.", text(), ("2026-03-02",)
+    ),
+    "bug_ref": Word(
+        "The issue or commit that a regression case comes from; regression cases need it.", text(), ("#17",)
+    ),
+    "prompt_id": Word("The `id` of a prompt for this case alone.", text()),
+    "message": Word("What is sent in place of the prompt; a template too.", text(), ("What is the weather in Paris?",)),
+    "messages": Word("A conversation for chat agents.", list_of(ref("Message"))),
+    "inputs": Word("The values that fill the prompt, by name.", free_mapping(), ({"language": "Python"},)),
+    "expected": Word("A text that describes the answer: what a judge compares with.", text()),
+    "validate": Word("The checks.", filled_list_of(ref("check"))),
+    "expect": Word("Checks in the field names of the compiled file.", any_of(ref("expect"), {"type": "null"})),
+    "stubs": Word("The answers of tools, by their names.", free_mapping()),
+    "max_turns": Word("How many turns the agent may take.", whole(minimum=1)),
+    "rubric": Word("The dimensions that a judge scores.", list_of(ref("RubricDimension"))),
+    "reference_data": Word("Ground truth for a judge.", free_mapping()),
+    "threshold": Word("The least score of the case, from 0 to 1.", _SHARE, (0.8,)),
+    "tags": Word("Words to choose cases by.", list_of(text()), (["smoke"],)),
+    "for_each": Word("One case a row: a list of rows, or a CSV or JSONL file.", anything(), ("cities.csv",)),
+    "key": Word("The column of `for_each` that the ids come from.", text()),
+    "repeat": Word("How often the case runs.", whole(minimum=1), (10,)),
+    "require": Word("How many of the repeated runs have to pass.", anything(), ("8/10",)),
+    "expected_failure": Word("Why the case is known to fail.", text(), ("the agent overlooks SQL injection",)),
+    "archived": Word("Why a locked regression case is retired.", text(), ("the tool is gone",)),
+    "skip": Word("Why the case does not run.", text()),
+    "inherit": Word("Whether the case takes the suite's `defaults`.", flag()),
+    "use": Word("Named rules whose checks the case makes.", any_of(text(), list_of(text()))),
+}
+"""The keys of a case."""
+
+CRITERION: Mapping[str, Word] = {
+    "name": Word(
+        "The criterion's name, which checks are linked to; unique in the suite.", required_text(), ("clarity",)
+    ),
+    "description": Word("What a good answer is by this criterion.", text()),
+    "weight": Word("How much the criterion counts; by default 1.", number(minimum=0), (0.3,)),
+}
+"""The keys of a criterion."""
+
+DECLARED_INPUT: Mapping[str, Word] = {
+    "name": Word(
+        "The input's name, as the prompt's template has it.", {"type": ["string", "number", "boolean"]}, ("language",)
+    ),
+    "type": Word("The type of its values.", anything(), ("string",)),
+    "required": Word("Whether every case has to give it; by default true where there is no `default`.", flag()),
+    "default": Word("Its value where a case gives none.", anything()),
+    "options": Word("The values that it may have.", anything()),
+    "description": Word("What it is, for readers.", anything()),
+    "example": Word("A value that it may have, for readers.", anything()),
+    "examples": Word("Values that it may have, for readers.", anything()),
+    "validation": Word("Further rules for its values, for readers.", anything()),
+}
+"""The keys of a declared input."""
+
+CHECK: Mapping[str, Word] = {
+    "type": Word("What is checked.", {"type": "string"}),
+    "rule": Word("What the check compares with.", text()),
+    "criterion": Word("The criterion that the check counts for.", text(), ("clarity",)),
+    "weight": Word("How often the check counts within its criterion; by default 1.", number(minimum=0), (2,)),
+    "at": Word("The place of a JSON response that the check looks at.", text(), ("items[0].title",)),
+    "use": Word("The named rules whose checks stand here.", text(), ("no_cop_outs",)),
+    "any_of": Word("Checks of which at least one has to hold.", filled_list_of(ref("checkWithin"))),
+    "all_of": Word("Checks that have to hold all.", filled_list_of(ref("checkWithin"))),
+    "not": Word("A check that may not hold.", any_of(ref("checkWithin"), filled_list_of(ref("checkWithin")))),
+    "tool": Word(
+        "The tool whose first call is looked at.", {"type": ["string", "number", "boolean"]}, ("get_weather",)
+    ),
+    "param": Word("The parameter of that call.", {"type": ["string", "number", "boolean"]}, ("city",)),
+    "op": Word("How the parameter is compared.", {"enum": [*PARAM_OPS]}),
+    "value": Word("What the parameter is compared with; a list for `oneOf`.", any_of(text(), list_of(text()))),
+    "scale": Word("The best score that the judge can give.", number()),
+    "threshold": Word("The least that counts as passed.", number(minimum=0)),
+    "min_score": Word("The least score that counts as passed.", number(minimum=0)),
+    "args": Word("What a custom check is given.", anything()),
+}
+"""The keys of a check in its mapping form."""

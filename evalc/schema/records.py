@@ -1,0 +1,97 @@
+"""From records of the model to definitions of a JSON Schema, a sentence at every key."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import msgspec
+
+from evalc.schema.shapes import Schema
+
+Sentences = Mapping[str, Mapping[str, str]]
+"""What each key of a record is for, by the names of records."""
+
+_LIMITS: Mapping[str, Schema] = {
+    "threshold": {"minimum": 0, "maximum": 1},
+    "maxTurns": {"minimum": 1},
+    "weight": {"minimum": 0},
+}
+"""What the checker asks of numbers beyond their types, by key."""
+
+
+def definitions(records: Sequence[type[msgspec.Struct]], sentences: Sentences) -> dict[str, Schema]:
+    """The definitions of the records, and of all that they hold, by name."""
+    _, components = msgspec.json.schema_components(records, ref_template="#/$defs/{name}")
+    defined = {name: _adapted(component, sentences.get(name, {})) for name, component in components.items()}
+    return {**defined, **_vocabulary(components)}
+
+
+def _adapted(component: Schema, sentences: Mapping[str, str]) -> Schema:
+    """A record's schema as msgspec has it, in fewer words and with a sentence at each key."""
+    properties = {
+        key: {"description": sentences[key], **_simple(value), **_LIMITS.get(key, {})} if key in sentences else value
+        for key, value in component.get("properties", {}).items()
+    }
+    summary = inspect.cleandoc(component.get("description", "")).partition("\n\n")[0]
+    return component | {
+        "description": " ".join(summary.split()),
+        "properties": properties,
+        "patternProperties": {"^x-": {}},
+        "additionalProperties": False,
+    }
+
+
+def _simple(schema: Any) -> Any:
+    """The schema without defaults that say nothing, and with `anyOf` only where `type` would not do."""
+    if isinstance(schema, list):
+        return [_simple(item) for item in schema]
+    if not isinstance(schema, dict):
+        return schema
+    if "discriminator" in schema:
+        return {"$ref": "#/$defs/Check"}
+    simple = {key: _simple(value) for key, value in schema.items() if not (key == "default" and not value)}
+    alternatives = simple.get("anyOf", ())
+    if alternatives and all("$ref" not in each for each in alternatives):
+        return _merged(alternatives)
+    return simple
+
+
+def _merged(alternatives: Sequence[Schema]) -> Schema:
+    """One schema for alternatives that are of different types, so that their keywords do not meet."""
+    types = [each["type"] for each in alternatives if "type" in each]
+    if "number" in types and "integer" in types:
+        types.remove("integer")
+    choices = [each["enum"] for each in alternatives if "enum" in each]
+    if choices:
+        return {"enum": [*choices[0], *([None] if "null" in types else [])]}
+    rest = {key: value for each in alternatives for key, value in each.items() if key != "type"}
+    return {"type": types, **rest}
+
+
+def _vocabulary(components: Mapping[str, Schema]) -> dict[str, Schema]:
+    """The checks, told apart by their `type`: a definition of its own where any record holds them."""
+    tags = {
+        component["properties"]["type"]["enum"][0]: name
+        for name, component in components.items()
+        if "enum" in component.get("properties", {}).get("type", {})
+        and "type" in component.get("required", ())
+        and len(component["properties"]["type"]["enum"]) == 1
+    }
+    if not tags:
+        return {}
+    chosen = [
+        {"if": {"properties": {"type": {"const": tag}}}, "then": {"$ref": f"#/$defs/{name}"}}
+        for tag, name in tags.items()
+    ]
+    return {
+        "Check": {
+            "title": "Check",
+            "description": "A check of evalc's own, or a composition.",
+            "type": "object",
+            "properties": {"type": {"description": "What is checked.", "enum": [*tags]}},
+            "required": ["type"],
+            "allOf": chosen,
+        }
+    }

@@ -1,0 +1,104 @@
+"""`evalc check --fix` and `--diff`: what is written, and what is left alone."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from tests.cli.conftest import SUITE, Invoke
+
+BROKEN = SUITE.replace('contains "Paris"', 'Contains "Paris"')
+
+
+@pytest.fixture
+def file(project: Path) -> Path:
+    file = project / "evals" / "weather.eval.yaml"
+    file.write_text(BROKEN)
+    return file
+
+
+def test_fixable_problems_are_counted(invoke: Invoke, file: Path) -> None:
+    assert invoke("check").out.endswith("\n1 error in 1 file (1 fixable with `evalc check --fix`)\n")
+
+
+def test_fix(invoke: Invoke, file: Path) -> None:
+    outcome = invoke("check", "--fix")
+    assert (outcome.code, outcome.out, outcome.err) == (0, "all good: 1 file\n", "fixed 1 problem in 1 file\n")
+    assert file.read_text() == SUITE
+    again = invoke("check", "--fix")
+    assert (again.code, again.out, again.err) == (0, "all good: 1 file\n", "nothing to fix\n")
+
+
+def test_what_is_left_is_told(invoke: Invoke, file: Path) -> None:
+    file.write_text(BROKEN + '        - containz "x"\n')
+    outcome = invoke("check", "--fix")
+    assert (outcome.code, outcome.err) == (2, "fixed 1 problem in 1 file\n")
+    assert outcome.out.startswith("error[EV203]: `containz` is not a check\n")
+    assert "Contains" not in file.read_text()
+
+
+def test_diff_changes_nothing_and_is_a_patch(invoke: Invoke, file: Path) -> None:
+    for flags in (("--diff",), ("--fix", "--diff")):
+        outcome = invoke("check", *flags)
+        assert (outcome.code, outcome.err) == (2, "would fix 1 problem in 1 file\n")
+        assert file.read_text() == BROKEN
+    subprocess.run(["git", "apply", "-p0", "-"], input=outcome.out, text=True, check=True)
+    assert file.read_text() == SUITE
+
+
+def test_bytes_outside_the_fixes_stay(invoke: Invoke, file: Path) -> None:
+    file.write_bytes(b"\xef\xbb\xbf" + BROKEN.replace("\n", "\r\n").encode() + b"# caf\xc3\xa9  \r\n\r\n")
+    file.chmod(0o640)
+    assert invoke("check", "--fix").code == 0
+    assert file.read_bytes() == b"\xef\xbb\xbf" + SUITE.replace("\n", "\r\n").encode() + b"# caf\xc3\xa9  \r\n\r\n"
+    assert file.stat().st_mode & 0o777 == 0o640
+
+
+def test_a_file_that_is_not_utf8_is_left_as_it_is(invoke: Invoke, file: Path) -> None:
+    data = BROKEN.encode() + b"# caf\xe9\n"
+    file.write_bytes(data)
+    outcome = invoke("check", "--fix")
+    assert outcome.code == 2
+    assert "error: `evals/weather.eval.yaml` has changed" in outcome.err
+    assert file.read_bytes() == data
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="root may write anywhere")
+def test_a_file_that_cannot_be_written(invoke: Invoke, file: Path) -> None:
+    file.parent.chmod(0o500)
+    try:
+        assert invoke("check", "--fix").code == 70
+    finally:
+        file.parent.chmod(0o700)
+    assert file.read_text() == BROKEN
+
+
+def test_standard_input_is_not_written_to(invoke: Invoke) -> None:
+    outcome = invoke("check", "-", "--fix", stdin=BROKEN)
+    assert (outcome.code, outcome.out) == (2, "")
+    assert outcome.err == "error: `--fix` writes files: name one in place of `-`, or use `--diff`\n"
+    diff = invoke("check", "-", "--diff", stdin=BROKEN)
+    assert diff.out.startswith("--- <stdin>\n+++ <stdin>\n@@ -6,5 +6,5 @@\n")
+
+
+def test_only_what_is_reported_is_fixed(invoke: Invoke, file: Path) -> None:
+    file.write_text(BROKEN.replace("name: paris", "Name: paris"))
+    assert invoke("check", "--fix", "--ignore", "EV203").err == "fixed 1 problem in 1 file\n"
+    assert file.read_text() == BROKEN
+
+
+def test_a_prompt_file_that_nobody_named_is_left_as_it_is(invoke: Invoke, project: Path, file: Path) -> None:
+    prompt = "id: greet\nprompt: Hello\nInputs: []\n"
+    (project / "prompts").mkdir()
+    (project / "prompts" / "greet.yaml").write_text(prompt)
+    file.write_text("prompt_id: greet\ntest_cases:\n  - name: a\n    inputs: {}\n    validate: [Contains 'x']\n")
+    invoke("check", "evals", "--fix")
+    assert "contains 'x'" in file.read_text()
+    assert (project / "prompts" / "greet.yaml").read_text() == prompt
+
+
+def test_formats_stay_whole(invoke: Invoke, file: Path) -> None:
+    assert invoke("check", "--fix", "--format", "json").out == "[]\n"

@@ -1,0 +1,289 @@
+"""`evalc lock`: regression cases stay as they are."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+from evalc.compiler import ir
+from evalc.compiler.compiled import Compilation
+from evalc.compiler.lock import (
+    Lock,
+    LockedSuite,
+    check_lock,
+    is_archived,
+    lock_text,
+    locked_anew,
+    read_lock,
+    write_lock,
+)
+from evalc.compiler.options import CompileOptions
+from evalc.compiler.pipeline import compile_sources
+from evalc.diagnostics.problem import Diagnostics
+from evalc.source import Source
+from tests.cli.conftest import Invoke
+
+SUITE = """\
+suite: get-weather
+tier: regression
+prompt: "What is the weather in {{city}}?"
+inputs: [city]
+eval:
+  test_cases:
+    - name: minus
+      id: rg-get-weather-001
+      created_at: 2026-03-02
+      bug_ref: "#17"
+      inputs: {city: Oslo}
+      validate: [contains "-2"]
+    - name: two_words
+      id: rg-get-weather-002
+      created_at: 2026-03-09
+      bug_ref: "#18"
+      inputs: {city: New York}
+      validate: [contains "New York"]
+"""
+HEAD = SUITE[: SUITE.index("    - name: minus")]
+FIRST = SUITE[: SUITE.index("    - name: two_words")]
+SECOND = HEAD + SUITE.removeprefix(FIRST)
+OTHER_TIER = SUITE.replace("tier: regression\n", "").replace("id: rg", "tier: regression\n      id: rg")
+
+
+@pytest.fixture
+def file(project: Path) -> Path:
+    (project / "evals" / "weather.eval.yaml").unlink()
+    suite = project / "evals" / "regression.eval.yaml"
+    suite.write_text(SUITE)
+    return suite
+
+
+# --- the command ---------------------------------------------------------------------------------------------------
+
+
+def test_cases_are_locked_once(invoke: Invoke, file: Path, project: Path) -> None:
+    assert invoke("lock", "--check").code == 1
+    assert not (project / "evalc.lock").exists()
+    outcome = invoke("lock")
+    assert (outcome.code, outcome.out, outcome.err) == (0, "wrote evalc.lock: 2 locked cases\n", "")
+    text = (project / "evalc.lock").read_text()
+    assert text.count('\n"rg-get-weather-00') == 2
+    assert invoke("lock", "--check").out == "evalc.lock is up to date\n"
+    assert invoke("lock").out == "evalc.lock is up to date\n"
+    assert (project / "evalc.lock").read_text() == text
+
+
+def test_a_new_case_is_added(invoke: Invoke, file: Path) -> None:
+    file.write_text(FIRST)
+    assert invoke("lock").code == 0
+    file.write_text(SUITE)
+    outcome = invoke("lock", "--check")
+    assert (outcome.code, outcome.out) == (1, "evalc.lock is not up to date: run `evalc lock`\n")
+    assert invoke("lock").out == "wrote evalc.lock: 2 locked cases\n"
+
+
+def test_a_changed_case_is_not_locked_anew(invoke: Invoke, file: Path, project: Path) -> None:
+    invoke("lock")
+    before = (project / "evalc.lock").read_text()
+    file.write_text(SUITE.replace('contains "-2"', 'contains "2"'))
+    for arguments in (("lock",), ("lock", "--check")):
+        outcome = invoke(*arguments)
+        assert outcome.code == 2
+        assert "error[EV450]: the regression case `rg-get-weather-001` has changed since it was locked" in outcome.err
+        assert " --> evals/regression.eval.yaml:8:11\n" in outcome.err
+    assert (project / "evalc.lock").read_text() == before
+    without = re.sub(r'"rg-get-weather-001" = .*\n', "", before)
+    (project / "evalc.lock").write_text(without)
+    assert invoke("lock").code == 0, "whoever deletes the line means it"
+
+
+def test_a_missing_case_is_reported(invoke: Invoke, file: Path) -> None:
+    invoke("lock")
+    file.write_text(FIRST)
+    outcome = invoke("lock")
+    assert outcome.code == 2
+    assert "error[EV451]: the locked regression case `rg-get-weather-002` of `get-weather.regression` is gone" in (
+        outcome.err
+    )
+
+
+def test_a_broken_lock_is_reported_and_kept(invoke: Invoke, file: Path, project: Path) -> None:
+    (project / "evalc.lock").write_text("<<<<<<< ours\n")
+    outcome = invoke("lock")
+    assert outcome.code == 2
+    assert "error[EV452]" in outcome.err
+    assert " --> evalc.lock:1:1\n" in outcome.err
+    assert (project / "evalc.lock").read_text() == "<<<<<<< ours\n"
+
+
+def test_only_the_regression_tier_is_locked(invoke: Invoke, file: Path, project: Path) -> None:
+    file.write_text(re.sub(r" +(created_at|bug_ref): .*\n", "", SUITE).replace("tier: regression", "tier: labeled"))
+    assert invoke("lock").out == "evalc.lock is up to date\n"
+    assert not (project / "evalc.lock").exists()
+
+
+def test_the_lock_is_the_projects_wherever_one_stands(
+    invoke: Invoke, file: Path, project: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    invoke("lock")
+    monkeypatch.chdir(project / "evals")
+    assert invoke("lock", "--check").code == 0
+    file.write_text(FIRST)
+    assert "error[EV451]" in invoke("lock", "regression.eval.yaml").err
+
+
+# --- the pass ------------------------------------------------------------------------------------------------------
+
+
+def compiled(text: str, name: str = "a.eval.yaml") -> Compilation:
+    compilation = compile_sources([Source(name, text)], CompileOptions())
+    assert not compilation.has_errors, [str(problem) for problem in compilation.problems]
+    return compilation
+
+
+def codes(text: str, lock: Lock, name: str = "a.eval.yaml") -> list[str]:
+    problems = Diagnostics()
+    check_lock(compiled(text, name).suites, lock, problems)
+    return [problem.code for problem in problems]
+
+
+@pytest.fixture
+def lock(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Lock:
+    monkeypatch.chdir(tmp_path)
+    return locked_anew(compiled(SUITE).suites, Lock(folder=tmp_path))
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("suite: get-weather\n", "# a comment\n\nsuite: get-weather\n"),
+        ('validate: [contains "-2"]', 'validate: [{type: contains, rule: "-2"}]'),
+        (
+            "id: rg-get-weather-001\n      created_at: 2026-03-02",
+            "created_at: 2026-03-02\n      id: rg-get-weather-001",
+        ),
+    ],
+)
+def test_what_compiles_to_the_same_case_is_no_change(lock: Lock, old: str, new: str) -> None:
+    assert old in SUITE
+    assert codes(SUITE.replace(old, new), lock) == []
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "expected"),
+    [
+        ('contains "-2"', 'contains "2"', ["EV450"]),
+        ("city: Oslo", "city: Bergen", ["EV450"]),
+        ('bug_ref: "#17"', 'bug_ref: "#16"', ["EV450"]),
+        ("What is the weather", "How is the weather", ["EV450", "EV450"]),
+        ("id: rg-get-weather-001", "id: rg-get-weather-003", ["EV451"]),
+    ],
+)
+def test_what_compiles_to_another_case_is_one(lock: Lock, old: str, new: str, expected: list[str]) -> None:
+    assert old in SUITE
+    assert codes(SUITE.replace(old, new), lock) == expected
+
+
+def test_a_case_that_changes_its_tier_is_missing(lock: Lock) -> None:
+    assert codes(OTHER_TIER, lock) == []
+    lifted = OTHER_TIER.replace("tier: regression", "tier: labeled", 1)
+    lifted = lifted.replace("created_at: 2026-03-02\n      ", "").replace('bug_ref: "#17"\n      ', "")
+    assert codes(lifted, lock) == ["EV451"]
+
+
+def test_a_case_of_a_suite_that_was_renamed_is_missing(lock: Lock) -> None:
+    assert codes(SUITE.replace("suite: get-weather", "suite: weather"), lock) == ["EV451", "EV451"]
+
+
+def test_a_suite_that_is_not_looked_at_is_not_missed(lock: Lock) -> None:
+    other = SUITE.replace("get-weather", "get-forecast")
+    assert codes(other, lock, "b.eval.yaml") == []
+
+
+def test_a_suite_that_moved_to_another_file_is_still_locked(lock: Lock) -> None:
+    assert codes(SUITE, lock, "b.eval.yaml") == []
+    assert codes(FIRST, lock, "b.eval.yaml") == ["EV451"]
+
+
+def test_nothing_follows_from_what_is_partial(lock: Lock) -> None:
+    (suite,) = compiled(FIRST).suites
+    partial = type(suite)(_replaced(suite.ir, partial=True), suite.tier)
+    problems = Diagnostics()
+    check_lock([partial], lock, problems)
+    assert list(problems) == []
+
+
+def _replaced(suite: ir.Suite, **changes: object) -> ir.Suite:
+    fields = {name: getattr(suite, name) for name in suite.__slots__}
+    return ir.Suite(**{**fields, **changes})
+
+
+ARCHIVED_IS_KNOWN = "archived" in ir.Case.__struct_fields__
+
+
+@pytest.mark.skipif(not ARCHIVED_IS_KNOWN, reason="the language has no `archived` yet")
+def test_an_archived_case_may_change_and_then_go(lock: Lock) -> None:
+    archived = SUITE.replace('contains "-2"]', 'contains "2"]\n      archived: the tool is gone')
+    assert codes(archived, lock) == []
+    (suite,) = compiled(archived).suites
+    assert [is_archived(case) for case in suite.ir.cases] == [True, False]
+    anew = locked_anew([suite], lock)
+    assert [*anew.suites["get-weather.regression"].cases] == ["rg-get-weather-002"]
+    assert codes(SECOND, anew) == []
+    assert codes(SECOND, lock) == ["EV451"]
+
+
+# --- the file ------------------------------------------------------------------------------------------------------
+
+HASH = "0123456789abcdef" * 4
+
+
+def test_what_was_written_is_read(tmp_path: Path) -> None:
+    odd = 'a "quoted" \\ id\n\x7fü'
+    lock = Lock(folder=tmp_path, suites={"a.b.regression": LockedSuite("evals/a b.yaml", {odd: HASH, "x": HASH})})
+    write_lock(lock)
+    problems = Diagnostics()
+    assert read_lock(tmp_path, problems) == lock
+    assert list(problems) == []
+
+
+def test_the_text_is_sorted() -> None:
+    suites = {"b.regression": LockedSuite("b.yaml", {"2": HASH, "1": HASH}), "a.regression": LockedSuite("a.yaml", {})}
+    text = lock_text(Lock(folder=Path(), suites=suites))
+    marks = ['["a.regression"]', '["b.regression"]', '["b.regression".cases]', '"1" =', '"2" =']
+    assert [text.index(mark) for mark in marks] == sorted(text.index(mark) for mark in marks)
+
+
+@pytest.mark.parametrize(
+    ("text", "line"),
+    [
+        ("x = 1\n", 1),
+        ('[a]\nfile = "a"\n', 1),
+        (f'\n[a]\nfile = "a"\nother = 1\n[a.cases]\nb = "{HASH}"\n', 2),
+        ('[a]\nfile = "a"\n[a.cases]\nb = "nonsense"\n', 4),
+        (f'[a]\nfile = "a"\n[a.cases]\nb = "{HASH}"\nb = "{HASH}"\n', 5),
+        ("[a\n", 1),
+    ],
+)
+def test_a_lock_that_is_none(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, text: str, line: int) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "evalc.lock").write_text(text)
+    problems = Diagnostics()
+    assert read_lock(tmp_path, problems) == Lock(folder=tmp_path)
+    assert [(problem.code, problem.source.name, problem.start.line) for problem in problems] == [
+        ("EV452", "evalc.lock", line)
+    ]
+
+
+def test_without_a_lock_nothing_is_locked(tmp_path: Path) -> None:
+    problems = Diagnostics()
+    assert read_lock(tmp_path, problems) == Lock(folder=tmp_path)
+    assert not len(problems)
+
+
+def test_a_folder_is_no_lock(tmp_path: Path) -> None:
+    (tmp_path / "evalc.lock").mkdir()
+    problems = Diagnostics()
+    assert read_lock(tmp_path, problems) == Lock(folder=tmp_path)
+    assert problems.has_errors

@@ -1,0 +1,63 @@
+"""The promises of the IR: a broken one is noticed, whichever it is."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import msgspec
+import pytest
+
+import evalc
+from evalc.compiler import ir
+from evalc.compiler.verify import BrokenPromiseError, verify
+from evalc.model import checks as c
+from evalc.source import Span
+
+HERE = Span(0, 0)
+TEXT = (
+    'eval: {criteria: ["a (1): b"], test_cases: [{name: x, message: hi, validate: [json for a, contains "y"]}, '
+    "{name: z, message: hi, validate: [json]}]}"
+)
+
+
+def suite() -> ir.Suite:
+    (compiled,) = evalc.compile(evalc.Source("x.eval.yaml", TEXT)).suites
+    return compiled.ir
+
+
+def changed(**fields: Any) -> ir.Suite:
+    original = suite()
+    first, *others = original.cases
+    return replace(original, cases=[msgspec.structs.replace(first, **fields), *others])
+
+
+def test_a_good_one() -> None:
+    verify(suite())
+
+
+@pytest.mark.parametrize(
+    "fields",
+    [
+        {"id": "x/z"},
+        {"partial": True},
+        {"checks": (ir.Check(check=c.Json(), where=HERE), ir.Check(check=c.Contains(value="y"), where=HERE))},
+        {"links": (ir.Link(criterion="a", checks=(2,), where=HERE),)},
+        {"links": (ir.Link(criterion="a", checks=(), where=HERE),)},
+        {"links": (ir.Link(criterion="b", checks=(0,), where=HERE),)},
+        {"links": (ir.Link(criterion="a", checks=(0,), weight=-1, where=HERE),)},
+        {"links": (ir.Link(criterion="a", checks=(1,), where=HERE), ir.Link(criterion="a", checks=(0,), where=HERE))},
+    ],
+    ids=["id", "partial", "order", "index", "nothing", "criterion", "weight", "order of links"],
+)
+def test_a_broken_promise(fields: dict[str, Any]) -> None:
+    with pytest.raises(BrokenPromiseError):
+        verify(changed(**fields))
+
+
+def test_no_cases_and_criteria_of_one_name() -> None:
+    original = suite()
+    with pytest.raises(BrokenPromiseError, match="has cases"):
+        verify(replace(original, cases=[]))
+    with pytest.raises(BrokenPromiseError, match="unique"):
+        verify(replace(original, criteria=original.criteria * 2))

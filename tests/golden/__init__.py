@@ -1,0 +1,1 @@
+"""Goldens: what evalc says and writes, word for word."""

@@ -1,0 +1,194 @@
+"""Checks of installed packages: what they are given, what they may say, and all that they may do wrong."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from pathlib import Path
+
+import pytest
+
+from evalc.model import checks as c
+from evalc.model.case import Case, Input, Message
+from evalc.runtime.agents.base import ToolCall, Usage
+from evalc.runtime.checks.evaluate import evaluate
+from evalc.runtime.checks.verdict import Evidence
+from tests.runtime.checks.conftest import Ask
+from tests.support.packages import install
+
+SOURCE = """
+import asyncio
+import threading
+from evalc.checks import Answer, Outcome
+
+told = []
+
+def yes(answer): return True
+def no(answer): return False
+def why(answer, *args, **options): return Outcome(passed=False, reason=f"{answer.text} {args} {options}")
+def at_most(answer: Answer, most: int, *, unit: str = "chars") -> Outcome:
+    count = len(answer.text if unit == "chars" else answer.text.split())
+    return Outcome(passed=count <= most, reason=f"{count} {unit}, expected at most {most}")
+async def later(answer):
+    await asyncio.sleep(0)
+    return Outcome(passed=True)
+def remembers(answer):
+    told.append(answer)
+    return True
+def meddles(answer):
+    answer.tool_calls[0].params["city"] = "Rome"
+    answer.inputs["city"].append("Rome")
+    answer.reference_data.clear()
+    return True
+def raises(answer): raise ValueError("no\\x1b[31m luck")
+def asserts(answer): assert False, "pytest habits"
+def stops(answer): raise StopIteration
+def exits(answer): raise SystemExit(0)
+def interrupts(answer): raise KeyboardInterrupt
+async def cancels(answer): raise asyncio.CancelledError
+def nothing(answer): pass
+def one(answer): return 1
+def text(answer): return "passed"
+def odd(answer): return Outcome(passed="yes")
+class Unspeakable(Exception):
+    def __str__(self): raise RuntimeError
+def unspeakable(answer): raise Unspeakable
+def hangs(answer): threading.Event().wait()
+async def hangs_async(answer): threading.Event().wait()
+constant = 42
+"""
+NAMES = (
+    "yes no why at_most later remembers meddles raises asserts stops exits interrupts cancels nothing one text odd "
+    "unspeakable hangs hangs_async constant"
+)
+
+
+@pytest.fixture(autouse=True)
+def package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    checks = {name: name for name in NAMES.split()} | {"missing": "not_there"}
+    install(tmp_path / "good", monkeypatch, module="checks_of_a_test", source=SOURCE, checks=checks)
+    install(tmp_path / "bad", monkeypatch, module="does_not_import", source="import nowhere", checks={"broken": "f"})
+
+
+@pytest.mark.parametrize("name", ["yes", "later"])
+def test_true_and_a_passed_outcome_pass(ask: Ask, name: str) -> None:
+    verdict = ask(c.Custom(name=name), "x")
+    assert (verdict.outcome, verdict.score, verdict.message) == ("passed", 1.0, None)
+
+
+def test_false_and_a_failed_outcome_fail(ask: Ask) -> None:
+    verdict = ask(c.Custom(name="no"), "x")
+    assert (verdict.outcome, verdict.score, verdict.message) == ("failed", 0.0, "no does not hold")
+    verdict = ask(c.Custom(name="at_most", args=(2,), options={"unit": "words"}), "a b c")
+    assert (verdict.outcome, verdict.message) == ("failed", "at_most: 3 words, expected at most 2")
+    assert ask(c.Custom(name="at_most", args=(3,), options={"unit": "words"}), "a b c").outcome == "passed"
+
+
+def test_a_reason_is_one_short_printable_line(ask: Ask) -> None:
+    message = ask(c.Custom(name="why"), "\x1b[2J\n" * 1_000).message or ""
+    assert message.startswith("why: \\x1b[2J\\n")
+    assert len(message) < 3_000
+    assert message.isprintable()
+
+
+BREAKING = {
+    "raises": "ValueError: no\\x1b[31m luck (checks_of_a_test.py:",
+    "asserts": "AssertionError: pytest habits",
+    "stops": "StopIteration (checks_of_a_test.py:",
+    "exits": "SystemExit: 0 (checks_of_a_test.py:",
+    "interrupts": "KeyboardInterrupt (checks_of_a_test.py:",
+    "cancels": "CancelledError (",
+    "unspeakable": "Unspeakable (checks_of_a_test.py:",
+    "nothing": "it returned a `NoneType` that says neither yes nor no",
+    "one": "it returned a `int` that says neither yes nor no",
+    "text": "it returned a `str` that says neither yes nor no",
+    "odd": "it returned a `Outcome` that says neither yes nor no",
+    "constant": "what the package offers is no function but of type `int`",
+    "missing": "AttributeError: module 'checks_of_a_test' has no attribute 'not_there'",
+    "broken": "ModuleNotFoundError: No module named 'nowhere' (does_not_import.py:1)",
+    "nobody": "no installed package offers `nobody`",
+}
+
+
+@pytest.mark.parametrize("name", BREAKING)
+def test_whatever_goes_wrong_is_an_error(ask: Ask, name: str) -> None:
+    verdict = ask(c.Custom(name=name), "x")
+    assert verdict.outcome == "error"
+    assert (verdict.message or "").startswith(f"{name}: {BREAKING[name]}")
+    assert ask(c.Not(check=c.Custom(name=name)), "x").outcome == "error"
+
+
+def test_arguments_that_it_does_not_take_are_an_error(ask: Ask) -> None:
+    verdict = ask(c.Custom(name="at_most", options={"unti": "words"}), "x")
+    assert verdict.outcome == "error"
+    assert "TypeError: at_most() got an unexpected keyword argument 'unti'" in (verdict.message or "")
+
+
+@pytest.mark.parametrize("name", ["hangs", "hangs_async"])
+def test_one_that_never_returns_is_left_behind(ask: Ask, name: str) -> None:
+    verdict = ask(c.Custom(name=name), "x", timeout_ms=50)
+    assert (verdict.outcome, verdict.message) == ("error", f"{name}: no answer within 50 ms")
+
+
+def test_others_go_on_while_one_is_waited_for() -> None:
+    async def both() -> float:
+        evidence = Evidence(response="x", timeout_ms=5_000)
+        slow = asyncio.create_task(evaluate(c.Custom(name="hangs_async"), evidence))
+        await asyncio.sleep(0.01)
+        started = time.monotonic()
+        assert (await evaluate(c.Custom(name="yes"), evidence)).outcome == "passed"
+        slow.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await slow
+        return time.monotonic() - started
+
+    assert asyncio.run(both()) < 5
+
+
+CASE = Case(
+    id="s/one",
+    description="",
+    input=Input(message="Hi", messages=(Message(role="user", content="Hi"),), inputs={"city": ["Paris"]}),
+    expected="Bonjour",
+    reference_data={"a": 1},
+)
+CALLS = (ToolCall(name="get_weather", params={"city": "Paris"}),)
+
+
+def test_it_is_given_the_answer_and_its_case(ask: Ask) -> None:
+    import checks_of_a_test  # type: ignore[import-not-found]  # installed by the fixture
+
+    usage = Usage(cost_usd=0.5)
+    assert ask(c.Custom(name="remembers"), "x", tool_calls=CALLS, duration_ms=3, usage=usage, case=CASE).score == 1
+    (answer,) = checks_of_a_test.told
+    checks_of_a_test.told.clear()
+    assert (answer.text, answer.tool_calls, answer.duration_ms, answer.usage) == ("x", CALLS, 3, usage)
+    assert (answer.case_id, answer.message, answer.expected) == ("s/one", "Hi", "Bonjour")
+    assert answer.messages == ({"role": "user", "content": "Hi"},)
+    assert (answer.inputs, answer.reference_data) == ({"city": ["Paris"]}, {"a": 1})
+
+
+def test_what_it_changes_is_its_own(ask: Ask) -> None:
+    assert ask(c.Custom(name="meddles"), "x", tool_calls=CALLS, case=CASE).outcome == "passed"
+    assert CALLS[0].params == {"city": "Paris"}
+    assert CASE.input.inputs == {"city": ["Paris"]}
+    assert CASE.reference_data == {"a": 1}
+
+
+def test_tokens_in_its_arguments_are_filled(ask: Ask) -> None:
+    check = c.Custom(name="why", args=("{{seed:a}}", ["{{seed:b}}", 1]), options={"k": {"x": "{{seed:a}}!"}})
+    assert ask(check, "r", seed={"a": 1, "b": "two"}).message == "why: r ('1', ['two', 1]) {'k': {'x': '1!'}}"
+    verdict = ask(check, "r", seed={"a": 1})
+    assert (verdict.outcome, verdict.skipped_tokens) == ("skipped", ("{{seed:b}}",))
+
+
+def test_at_a_place_it_sees_the_text_there(ask: Ask) -> None:
+    verdict = ask(c.At(path="a.b", check=c.Custom(name="why")), '{"a": {"b": "here"}}')
+    assert verdict.message == "a.b: why: here () {}"
+
+
+def test_a_judge_that_is_composed_is_an_error_until_there_is_one(ask: Ask) -> None:
+    judge = c.Judge(dimension="tone", criteria="Is it kind?", min_score=1)
+    verdict = ask(c.AnyOf(checks=(c.Contains(value="x"), judge)), "y")
+    assert (verdict.outcome, verdict.message) == ("error", "judge: needs a judge, and none is configured")
+    assert ask(c.AnyOf(checks=(c.Contains(value="x"), judge)), "x").outcome == "passed"

@@ -1,0 +1,1 @@
+"""The JSON Schemas, held against the checker."""

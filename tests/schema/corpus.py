@@ -1,0 +1,83 @@
+"""The eval files that the schemas are held against: examples, conformance twins, and the catalogue's texts."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from functools import cache
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from jsonschema import Draft202012Validator
+
+import evalc
+from evalc.diagnostics.catalogue.index import findings
+from evalc.diagnostics.explain import split_docstring
+from evalc.dsl.read_yaml import read_yaml
+from evalc.dsl.scalars import to_plain
+from evalc.schema.published import SCHEMAS
+
+ROOT = Path(__file__).parents[2]
+
+
+class Text(NamedTuple):
+    """The text of an eval file, and what it goes by."""
+
+    name: str
+    content: str
+
+    @property
+    def is_json(self) -> bool:
+        """Whether it is eval JSON."""
+        return self.content.lstrip().startswith("{")
+
+    def problems(self) -> list[evalc.Problem]:
+        """What the checker says."""
+        ending = ".json" if self.is_json else ".eval.yaml"
+        name = self.name if self.name.endswith((".yaml", ".json")) else self.name + ending
+        return list(evalc.check(evalc.Source(name, self.content)))
+
+    def documents(self) -> list[Any]:
+        """Its data, as the checker's own readers see them; none where it is no YAML or JSON."""
+        if self.is_json:
+            try:
+                return [json.loads(self.content)]
+            except ValueError:
+                return []
+        source = evalc.Source(self.name, self.content)
+        read = read_yaml(source, lambda *_: None)
+        return [to_plain(node, lambda *_: None) for node in read if node is not None]
+
+    def rejections(self) -> list[str]:
+        """What the schema says."""
+        schema = validator("case" if self.is_json else "language")
+        return [error.message for document in self.documents() for error in schema.iter_errors(document)]
+
+
+@cache
+def validator(name: str) -> Draft202012Validator:
+    """The schema of a name, ready to validate with."""
+    return Draft202012Validator(SCHEMAS[name]())
+
+
+def files() -> Iterator[Text]:
+    """The valid eval files in YAML of the examples and of the conformance twins."""
+    for path in sorted((*ROOT.glob("examples/**/*.yaml"), *ROOT.glob("specs/conformance/**/*.yaml"))):
+        if "mistakes" not in path.parts:
+            yield Text(str(path.relative_to(ROOT)), path.read_text())
+
+
+def examples_of_findings() -> Iterator[Text]:
+    """The example of each finding about eval files."""
+    for code, entry in findings().items():
+        example = split_docstring(entry).example
+        if example and not entry.__module__.endswith(".config"):
+            yield Text(code, example)
+
+
+def cures_of_findings() -> Iterator[Text]:
+    """The cure of each finding about eval files."""
+    for code, entry in findings().items():
+        cure = split_docstring(entry).cure
+        if cure and not entry.__module__.endswith(".config"):
+            yield Text(code, cure)

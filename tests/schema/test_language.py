@@ -1,0 +1,142 @@
+"""The schema of the source language and the checker: they never disagree about the shape of a file."""
+
+from __future__ import annotations
+
+import json
+import random
+from collections.abc import Callable, Iterator
+from functools import partial
+from typing import Any
+
+import pytest
+
+from evalc.dsl.kinds import Kind
+from evalc.schema.published import SCHEMAS
+from tests.schema.corpus import ROOT, Text, cures_of_findings, examples_of_findings, files, validator
+
+# What is wrong with the shape of the data. Of the other codes, those of syntax (EV1xx) are about the text, which a
+# schema does not see, but where a check on one line becomes a mapping or begins with no known word; EV204 to EV212 are
+# about names that other parts of the file or other files declare; EV303 and on are about values, of which a schema
+# knows limits and emptiness but not what a pattern, a time, a path or a slug is; EV4xx and EV5xx are about what the
+# checks of a case mean together; EV6xx are about files.
+STRUCTURAL = {"EV201", "EV202", "EV301", "EV302"}
+ALSO_REJECTED = {"EV120", "EV122", "EV203", "EV303", "EV309", "EV312", "EV414", "EV640"}
+
+
+def by_name(text: Text) -> str:
+    return text.name
+
+
+@pytest.mark.parametrize("text", [*files()], ids=by_name)
+def test_it_accepts_the_valid_files(text: Text) -> None:
+    assert text.rejections() == []
+    assert text.documents()
+
+
+@pytest.mark.parametrize("text", [*cures_of_findings()], ids=by_name)
+def test_it_accepts_the_cures(text: Text) -> None:
+    assert text.rejections() == []
+    assert text.documents()
+
+
+def test_it_rejects_the_mistakes_that_a_schema_can_see() -> None:
+    readable = [text for text in examples_of_findings() if not {p.code for p in text.problems()} & _NOT_READ]
+    rejected = {text.name for text in readable if text.rejections()}
+    assert rejected - _WITH_SYNTAX_ERRORS == STRUCTURAL | ALSO_REJECTED
+
+
+_NOT_READ = {"EV100", "EV127"}
+_WITH_SYNTAX_ERRORS = {"EV102", "EV108", "EV109", "EV119"}
+"""Their examples are rejected for what is left of the file, or for the text that stands in for a number."""
+
+
+def test_every_kind_of_document_has_a_schema() -> None:
+    """A new kind needs its branch in `evalc.schema.language`, by the rules of `kind_of_document`."""
+    titles = {branch.get("title") for each in SCHEMAS["language"]()["$defs"].values() for branch in _branches(each)}
+    assert {kind.value for kind in Kind} <= titles
+
+
+def _branches(schema: dict[str, Any]) -> list[dict[str, Any]]:
+    return [schema, *(schema[key] for key in ("then", "else") if key in schema)]
+
+
+def test_x_keys_are_free_everywhere_and_others_are_not() -> None:
+    for text in files():
+        for document in text.documents():
+            assert not validator("language").is_valid(_with_key(document, "zz"))
+            free = _with_key(document, "x-zz")
+            assert validator("language").is_valid(free)
+
+
+def _with_key(document: Any, key: str) -> Any:
+    """The document with a key more, deep in its first case where it has one, else at its top."""
+    changed = json.loads(json.dumps(document))
+    block = changed.get("eval", changed)
+    target = block["test_cases"][0] if "test_cases" in block else changed
+    if target is changed:
+        changed["inputs"][0][key] = 1
+    else:
+        target[key] = 1
+    return changed
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_whatever_is_changed_in_a_file_the_schema_and_the_checker_agree(
+    seed: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What the schema rejects, the checker rejects; what the checker calls a mistake of shape, the schema rejects."""
+    monkeypatch.chdir(ROOT)
+    chance = random.Random(seed)
+    compared = 0
+    for text in files():
+        for document in text.documents():
+            changes = list(_changes(document))
+            for change in chance.sample(changes, min(12, len(changes))):
+                changed = change()
+                errors = _errors(text.name, changed)
+                rejections = [error.message for error in validator("language").iter_errors(changed)]
+                assert bool(rejections) <= bool(errors), (changed, rejections)
+                assert bool(errors & STRUCTURAL) <= bool(rejections), (changed, errors)
+                compared += 1
+    assert compared > 100
+
+
+def _errors(name: str, document: Any) -> set[str]:
+    problems = Text(name, json.dumps(document, ensure_ascii=False)).problems()
+    return {problem.code for problem in problems if problem.severity == "error"}
+
+
+_OTHER_VALUES: tuple[Any, ...] = (None, True, 12, 0.5, "word", "", [], {}, [[]], {"a": {}})
+
+
+def _changes(document: Any) -> Iterator[Callable[[], Any]]:
+    """Ways to change a document: a key more, a key less, another value."""
+    for path, node in _nodes(document):
+        if isinstance(node, dict):
+            yield partial(_changed, document, path, {**node, "zz_unknown": 1})
+            yield from (
+                partial(_changed, document, path, {name: value for name, value in node.items() if name != key})
+                for key in node
+            )
+        # An empty list in `expect` asserts nothing, of which the checker warns whatever the field is.
+        others = [other for other in _OTHER_VALUES if other != [] or "expect" not in path] if path else []
+        yield from (partial(_changed, document, path, other) for other in others)
+
+
+def _nodes(node: Any, path: tuple[str | int, ...] = ()) -> Iterator[tuple[tuple[str | int, ...], Any]]:
+    yield path, node
+    children = node.items() if isinstance(node, dict) else enumerate(node) if isinstance(node, list) else ()
+    for key, value in children:
+        yield from _nodes(value, (*path, key))
+
+
+def _changed(document: Any, path: tuple[str | int, ...], value: Any) -> Any:
+    """A copy of the document with another value at a place."""
+    if not path:
+        return value
+    copy = json.loads(json.dumps(document))
+    parent = copy
+    for step in path[:-1]:
+        parent = parent[step]
+    parent[path[-1]] = value
+    return copy
