@@ -9,6 +9,7 @@ TYPE_CHECKING = False  # as in typing, whose import would take as long as the re
 
 if TYPE_CHECKING:
     from evalc.api import Run, check, compile, run, run_async  # noqa: A004
+    from evalc.checks import Answer, Outcome
     from evalc.compiler.compiled import Compilation
     from evalc.diagnostics.problem import Problem
     from evalc.errors import (
@@ -30,8 +31,10 @@ _HOMES = {
     "AgentResponse": "evalc.runtime.agents.base",
     "AgentTimeout": "evalc.errors",
     "AgentUnavailable": "evalc.errors",
+    "Answer": "evalc.checks",
     "Compilation": "evalc.compiler.compiled",
     "EvalcError": "evalc.errors",
+    "Outcome": "evalc.checks",
     "Problem": "evalc.diagnostics.problem",
     "Run": "evalc.api",
     "ScriptedAgent": "evalc.runtime.agents.scripted",
@@ -51,8 +54,10 @@ __all__ = [
     "AgentResponse",
     "AgentTimeout",
     "AgentUnavailable",
+    "Answer",
     "Compilation",
     "EvalcError",
+    "Outcome",
     "Problem",
     "Run",
     "ScriptedAgent",

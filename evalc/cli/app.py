@@ -12,6 +12,8 @@ from evalc.cli.compile import compile_files
 from evalc.cli.demo_agent import demo_agent
 from evalc.cli.ending import exits
 from evalc.cli.explain import explain
+from evalc.cli.fmt import fmt
+from evalc.cli.import_ import import_files
 from evalc.cli.init import init
 from evalc.cli.lock import lock
 from evalc.cli.run import run_evals
@@ -61,6 +63,8 @@ def evalc(
 app.command()(exits(check))
 app.command("compile")(exits(compile_files))
 app.command("run")(exits(run_evals))
+app.command()(exits(fmt))
+app.command("import")(exits(import_files))
 app.command()(exits(lock))
 app.command()(exits(init))
 app.command()(exits(schema))

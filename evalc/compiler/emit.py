@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from itertools import count
 from typing import Any, TypeVar
 
 import msgspec
@@ -122,7 +121,7 @@ def _checks(
 ) -> tuple[tuple[ir.Check, ...], tuple[ir.Link, ...]]:
     """The checks in the canonical order, and the links whose indexes count in it."""
     written: list[_Written] = [(item, None, 1) for item in _rubric(case, rubric)]
-    dimensions = {dimension.dimension for dimension in rubric}
+    dimensions = {dimension.dimension: 1 for dimension in rubric}
     for tree in case.checks:
         for check in emitter.emit(tree.body):
             named = _named(check, tree.criterion, dimensions) if isinstance(check, c.Judge) else check
@@ -149,17 +148,17 @@ def _rubric(case: CaseTree, rubric: tuple[m.RubricDimension, ...]) -> Iterator[i
         yield ir.Check(check=judge(dimension), where=span_of(_node_at(case.rubric, f"/{index}")))
 
 
-def _named(check: c.Judge, criterion: Str | None, taken: set[str]) -> c.Judge:
-    """The judge's check with a dimension of its own in the case: the criterion's name, else the question's words."""
-    base = check.dimension if criterion is None else criterion.value
-    name = next(name for name in _numbered(base) if name not in taken)
-    taken.add(name)
+def _named(check: c.Judge, criterion: Str | None, taken: dict[str, int]) -> c.Judge:
+    """The judge's check with a dimension of its own in the case: the criterion's name, else the question's words.
+
+    `taken` holds the names that there are, each with the last number that was put behind it.
+    """
+    name = base = check.dimension if criterion is None else criterion.value
+    while name in taken:
+        taken[base] += 1
+        name = f"{base}-{taken[base]}"
+    taken[name] = 1
     return msgspec.structs.replace(check, dimension=name)
-
-
-def _numbered(name: str) -> Iterator[str]:
-    yield name
-    yield from (f"{name}-{number}" for number in count(2))
 
 
 def _halves(written: list[_Written]) -> frozenset[int]:

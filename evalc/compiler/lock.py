@@ -144,14 +144,16 @@ def read_lock(folder: Path, problems: Diagnostics) -> Lock:
     path = folder / LOCK_NAME
     if not path.exists():
         return Lock(folder=folder)
-    source = read_source(path, problems.add, name=os.path.relpath(path))
-    if source is None or problems.has_errors:
-        return Lock(folder=folder)
-    try:
-        return Lock(folder=folder, suites=_suites_of(source))
-    except NotValid as fault:
-        problems.add(source, Span(fault.at, fault.at), LockFileBroken(what=fault.what))
-        return Lock(folder=folder)
+    faults = Diagnostics()
+    source = read_source(path, faults.add, name=os.path.relpath(path))
+    suites: Mapping[str, LockedSuite] = {}
+    if source is not None and not faults.has_errors:
+        try:
+            suites = _suites_of(source)
+        except NotValid as fault:
+            faults.add(source, Span(fault.at, fault.at), LockFileBroken(what=fault.what))
+    problems.extend(faults)
+    return Lock(folder=folder, suites=suites)
 
 
 def _suites_of(source: Source) -> dict[str, LockedSuite]:

@@ -57,7 +57,7 @@ def edit_for(problem: Problem) -> Edit | None:
             | BracketInItem(quoted=quoted)
         ):
             return _quoted_check(problem, quoted)
-        case UnknownCheck(name=name, known=known, meant=meant):
+        case UnknownCheck(name=name, known=known, meant=meant, offered=None):
             return _respelt(problem, name, (meant,) if meant else known)
         case (
             UnknownKey(key=name, known=known)

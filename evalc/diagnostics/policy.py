@@ -9,10 +9,9 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
-from typing import Final, Literal, NamedTuple, final
+from typing import Final, Literal, final
 
 import msgspec
 
@@ -20,7 +19,6 @@ from evalc.diagnostics.near import did_you_mean
 from evalc.diagnostics.problem import Problem, Severity
 
 Level = Literal["error", "warning", "off"]
-LEVELS: Final[tuple[Level, ...]] = ("error", "warning", "off")
 
 _UNREAD: Final = ("EV1", "EV60", "EV61", "EV62")
 _STRICT: Final = "EV5"
@@ -68,7 +66,8 @@ def codes() -> tuple[str, ...]:
     return tuple(findings())
 
 
-class Selection(NamedTuple):
+@final
+class Selection(msgspec.Struct, frozen=True):
     """Codes to report, all without any, and codes to leave out; of the two, the one that names a code closer wins."""
 
     select: tuple[str, ...] = ()
@@ -81,8 +80,7 @@ class Selection(NamedTuple):
 
 
 @final
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Policy:
+class Policy(msgspec.Struct, frozen=True, kw_only=True):
     """What is reported, and as what.
 
     Attributes:
@@ -97,7 +95,7 @@ class Policy:
     selections: tuple[Selection, ...] = ()
     severities: tuple[tuple[str, Level], ...] = ()
     per_file: tuple[tuple[str, tuple[str, ...]], ...] = ()
-    root: Path = field(default_factory=Path)
+    root: Path = Path()
 
     def reported(self, problems: Sequence[Problem], *, errors_stay: bool) -> tuple[Problem, ...]:
         """The problems that are reported, each with the severity that it has under the policy.

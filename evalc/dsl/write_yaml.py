@@ -38,7 +38,7 @@ Data = Any
 @final
 @dataclass(frozen=True, slots=True)
 class Noted:
-    """A value with comments, each a line, that stand above its entry."""
+    """A value with comments, each a line, that stand above its entry; a collection that is noted gets several lines."""
 
     value: Data
     comments: tuple[str, ...] = ()
@@ -61,7 +61,7 @@ def write_yaml(data: Mapping[str, Data], *, head: Sequence[str] = ()) -> str:
     out = io.StringIO()
     try:
         yaml.dump(_built(data, column=0), out)
-        text = format_text("".join(f"# {_one_line(line)}\n" for line in head) + out.getvalue())
+        text = format_text("".join(f"# {_one_line(line)}\n" for line in head if line) + out.getvalue())
     except (ValueError, YAMLError, Unformattable) as error:
         raise NotWritable(str(error)) from error
     if _read_back(text) != _bare(data):
@@ -99,8 +99,8 @@ def _built(data: Data, column: int, *, in_flow: bool = False) -> Any:
 
 
 def _comment(collection: CommentedMap | CommentedSeq, key: str | int, value: Data, column: int) -> None:
-    if isinstance(value, Noted) and value.comments:
-        lines = "\n".join(map(_one_line, value.comments))
+    lines = "\n".join(filter(None, map(_one_line, value.comments))) if isinstance(value, Noted) else ""
+    if lines:
         collection.yaml_set_comment_before_after_key(key, before=lines, indent=column)
 
 

@@ -22,9 +22,9 @@ def variables_of(text: str) -> tuple[str, ...]:
     Raises:
         NotPlain: the text holds filters, statements, expressions or comments.
     """
-    names: list[str] = []
-    _replaced(text, lambda name: names.append(name) or "")
-    return tuple(dict.fromkeys(names))
+    names: dict[str, str] = {}
+    _replaced(text, lambda name: names.setdefault(name, name))
+    return tuple(names)
 
 
 def template_of(text: str) -> str:

@@ -12,6 +12,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, Final, final
 
+from evalc.grammar.parse import parse_check
 from evalc.importers.check_line import AS_TEMPLATES, line_of, mapping_of, quoted_text
 from evalc.importers.nunjucks import NotPlain, template_of, variables_of
 from evalc.model import checks as c
@@ -86,7 +87,10 @@ def checks_of(assertion: Mapping[str, Any], variables: frozenset[str], keep_sche
     if isinstance(value, str) and value.startswith("file://") and name != "is-json":
         raise Unmappable("the value is not read from a file")
     built = _BUILDERS[name](assertion, variables, keep_schema)
-    return _inverted(built) if inverse else built
+    checks = _inverted(built) if inverse else built
+    if any(parse_check(check.line).faults for check in checks):
+        raise Unmappable("no line says the same")
+    return checks
 
 
 def ignored_keys(assertion: Mapping[str, Any]) -> dict[str, str]:
@@ -224,8 +228,8 @@ def _assert_set(assertion: Mapping[str, Any], variables: frozenset[str], keep_sc
     if not isinstance(threshold, int | float) or not 0 < threshold <= 1 / len(members) + 1e-9:
         raise Unmappable(f"no composition says that {threshold} of the set has to pass")
     operands = [" and ".join(f"({check.line})" for check in checks) for checks in built]
-    line = " or ".join(f"({operand})" for operand in operands) if len(operands) > 1 else operands[0]
-    return (Check(line=line, mapping={"any_of": [check.line for checks in built for check in checks]}),)
+    line = " or ".join(f"({operand})" for operand in operands)
+    return (Check(line=line, mapping={"any_of": operands}),)
 
 
 def _inverted(checks: tuple[Check, ...]) -> tuple[Check, ...]:

@@ -5,11 +5,11 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, get_args
 
 from evalc.config.keys import KEYS, TABLES, Key
 from evalc.config.settings import Settings
-from evalc.diagnostics.policy import LEVELS
+from evalc.diagnostics.policy import Level
 from evalc.schema.language_words import Word, described
 from evalc.schema.shapes import DIALECT, Schema, flag, mapping
 
@@ -52,7 +52,7 @@ CONFIGURATION: Mapping[str, Word] = {
     "ignore": Word("The codes, or beginnings of codes, of the problems to leave out.", _CODES, (["EV504"],)),
     "severity": Word(
         "Codes, or beginnings of codes, each with how severe its problems are.",
-        {"type": ["object", "null"], "propertyNames": _CODE, "additionalProperties": {"enum": [*LEVELS]}},
+        {"type": ["object", "null"], "propertyNames": _CODE, "additionalProperties": {"enum": [*get_args(Level)]}},
         ({"EV5": "error"},),
     ),
     "perFileIgnores": Word(

@@ -8,6 +8,7 @@ from typing import Final
 
 from msgspec import inspect as t
 
+from evalc import installed
 from evalc.dsl.build_case import CASE_KEYS
 from evalc.dsl.build_check import GROUPS, LINK_KEYS
 from evalc.dsl.build_criterion import CRITERION_KEYS
@@ -145,11 +146,13 @@ def _criterion() -> Schema:
 
 def _checks() -> dict[str, Schema]:
     within_no_link: Schema = {"properties": dict.fromkeys(LINK_KEYS, False)}
+    custom = [name for name in installed.names("evalc.checks") if name not in CHECK_TYPES]
     return {
         "check": {"title": "check", **any_of(_one_line(), ref("checkMapping"))},
         "checkWithin": {"title": "check within a group", "allOf": [ref("check"), within_no_link]},
-        "checkMapping": _check_mapping(),
+        "checkMapping": _check_mapping(custom),
         **{_definition_of(type_): _typed(type_) for type_ in _TYPES},
+        **({"check.custom": _custom()} if custom else {}),
         **{f"check.{op}": _of_keys((op, *LINK_KEYS), CHECK, title=op, required=[op]) for op in GROUPS},
     }
 
@@ -170,14 +173,17 @@ def _one_line() -> Schema:
     }
 
 
-def _check_mapping() -> Schema:
+def _check_mapping(custom: list[str]) -> Schema:
     """A check in its mapping form, told apart by `type`, or by the key of its group."""
     chosen: Schema = {"properties": {op: described(CHECK[op]) for op in GROUPS}, "required": ["type"]}
     for op in reversed(GROUPS):
         chosen = {"if": _with(op), "then": ref(f"check.{op}"), "else": chosen}
     of_type = [{"if": _with("type", {"const": name}), "then": ref(_definition_of(name))} for name in _TYPES]
+    if custom:
+        of_type.append({"if": _with("type", {"enum": custom}), "then": ref("check.custom")})
     sentences = [CHECK_TYPE_WORDS[name].sentence if name in CHECK_TYPE_WORDS else "" for name in _TYPES]
-    type_ = {"description": CHECK["type"].sentence, "enum": [*_TYPES], "enumDescriptions": sentences}
+    sentences += ["A check that an installed package provides."] * len(custom)
+    type_ = {"description": CHECK["type"].sentence, "enum": [*_TYPES, *custom], "enumDescriptions": sentences}
     return {
         "title": "check",
         "type": "object",
@@ -186,6 +192,13 @@ def _check_mapping() -> Schema:
         "then": {"allOf": of_type},
         "else": chosen,
     }
+
+
+def _custom() -> Schema:
+    """A check that an installed package provides: what its other keys are, only the package knows."""
+    words = {**CHECK, "rule": CHECK["rule"]._replace(sentence="What the check is given, by place.", shape={})}
+    schema = _of_keys(("type", "rule", *LINK_KEYS), words, title="check of a package", required=["type"])
+    return {**schema, "additionalProperties": True}
 
 
 def _with(key: str, value: Schema | None = None) -> Schema:
@@ -202,7 +215,11 @@ def _typed(type_: str) -> Schema:
         words["rule"] = Word(CHECK["rule"].sentence, known.rule, known.examples)
     own = keys_of(type_)
     schema = _of_keys(("type", *own, *LINK_KEYS), words, title=type_, required=["type", *_required(own)])
-    return {**schema, **_value_of_operator("op")} if "op" in own else schema
+    if "op" in own:
+        return {**schema, **_value_of_operator("op")}
+    if {"min", "scale"} <= {*own}:
+        return {**schema, "dependentRequired": {"min": ["scale"], "scale": ["min"]}}
+    return schema
 
 
 def _required(keys: Iterable[str]) -> list[str]:

@@ -202,9 +202,8 @@ CHECK: Mapping[str, Word] = {
     "param": Word("The parameter of that call.", {"type": ["string", "number", "boolean"]}, ("city",)),
     "op": Word("How the parameter is compared.", {"enum": [*PARAM_OPS]}),
     "value": Word("What the parameter is compared with; a list for `oneOf`.", any_of(text(), list_of(text()))),
-    "scale": Word("The best score that the judge can give.", number()),
-    "threshold": Word("The least that counts as passed.", number(minimum=0)),
-    "min_score": Word("The least score that counts as passed.", number(minimum=0)),
-    "args": Word("What a custom check is given.", anything()),
+    "threshold": Word("The least likeness that passes, from 0 to 1.", {"type": "number"}, (0.8,)),
+    "min": Word("The least score that passes.", {"type": "number"}, (4,)),
+    "scale": Word("The best score that the judge can give.", {"type": "number"}, (5,)),
 }
 """The keys of a check in its mapping form."""

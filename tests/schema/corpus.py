@@ -61,8 +61,9 @@ def validator(name: str) -> Draft202012Validator:
 
 
 def files() -> Iterator[Text]:
-    """The valid eval files in YAML of the examples and of the conformance twins."""
-    for path in sorted((*ROOT.glob("examples/**/*.yaml"), *ROOT.glob("specs/conformance/**/*.yaml"))):
+    """The valid eval files in YAML: of the examples, of the conformance twins, and one with every type of check."""
+    folders = ("examples", "specs/conformance", "tests/schema")
+    for path in sorted(path for folder in folders for path in ROOT.glob(f"{folder}/**/*.yaml")):
         if "mistakes" not in path.parts:
             yield Text(str(path.relative_to(ROOT)), path.read_text())
 

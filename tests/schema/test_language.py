@@ -9,7 +9,10 @@ from functools import partial
 from typing import Any
 
 import pytest
+from jsonschema import Draft202012Validator
 
+from evalc import installed
+from evalc.dsl.build_rule import CHECK_TYPES
 from evalc.dsl.kinds import Kind
 from evalc.schema.published import SCHEMAS
 from tests.schema.corpus import ROOT, Text, cures_of_findings, examples_of_findings, files, validator
@@ -50,6 +53,12 @@ _WITH_SYNTAX_ERRORS = {"EV102", "EV108", "EV109", "EV119"}
 """Their examples are rejected for what is left of the file, or for the text that stands in for a number."""
 
 
+def test_the_files_have_every_type_of_check() -> None:
+    nodes = (node for text in files() for document in text.documents() for _, node in _nodes(document))
+    types = {node["type"] for node in nodes if isinstance(node, dict) and isinstance(node.get("type"), str)}
+    assert set(CHECK_TYPES) <= types
+
+
 def test_every_kind_of_document_has_a_schema() -> None:
     """A new kind needs its branch in `evalc.schema.language`, by the rules of `kind_of_document`."""
     titles = {branch.get("title") for each in SCHEMAS["language"]()["$defs"].values() for branch in _branches(each)}
@@ -58,6 +67,14 @@ def test_every_kind_of_document_has_a_schema() -> None:
 
 def _branches(schema: dict[str, Any]) -> list[dict[str, Any]]:
     return [schema, *(schema[key] for key in ("then", "else") if key in schema)]
+
+
+def test_checks_of_installed_packages_are_known(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(installed, "names", lambda group: ("polite",))
+    case = {"name": "a", "message": "hi", "validate": [{"type": "polite", "rule": ["x"], "level": 2}]}
+    document = {"eval": {"test_cases": [case]}}
+    assert Draft202012Validator(SCHEMAS["language"]()).is_valid(document)
+    assert not validator("language").is_valid(document)
 
 
 def test_x_keys_are_free_everywhere_and_others_are_not() -> None:

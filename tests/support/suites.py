@@ -149,7 +149,8 @@ def composed(first: Written, second: Written, op: str) -> Written:
 
 
 def compositions() -> st.SearchStrategy[Written]:
-    inner = st.one_of([SIMPLE[name] for name in ("equals", "similar", "judge", "latency", "json", "length")])
+    names = ("icontains", "equals", "starts_with", "similar", "judge", "latency", "json", "length")
+    inner = st.one_of([SIMPLE[name] for name in names])
     return st.builds(composed, inner, inner, st.sampled_from(["any_of", "not"]))
 
 

@@ -1,0 +1,127 @@
+"""`evalc import`: from the evals of other tools to eval files."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator, Sequence
+from enum import StrEnum
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from evalc.cli.ending import ExitCode
+from evalc.cli.flags import standard_input
+from evalc.cli.printing import print_problems, shown_path
+from evalc.errors import UsageError
+
+if TYPE_CHECKING:
+    from evalc.diagnostics.problem import Diagnostics
+    from evalc.importers.imported import Imported
+    from evalc.source import Source
+
+
+class From(StrEnum):
+    """Whose evals a file holds."""
+
+    AUTO = "auto"
+    TOOL_FORGE = "tool-forge"
+    PROMPTFOO = "promptfoo"
+
+
+def import_files(
+    files: Annotated[list[str], typer.Argument(metavar="FILE...", help="The files to import; - is standard input.")],
+    output: Annotated[
+        str,
+        typer.Option("--output", "-o", metavar="PATH", help="A file, or a folder for several; - prints."),
+    ] = "-",
+    origin: Annotated[From, typer.Option("--from", help="The tool that the files are of.")] = From.AUTO,
+    force: Annotated[bool, typer.Option("--force", help="Write over files that exist.")] = False,
+) -> int:
+    """Write eval files from the evals of other tools: eval JSON of tool-forge, configurations of promptfoo.
+
+    What has no counterpart is named in a warning, and in a comment `# not imported: ...` at its place. When a file
+    has errors, nothing is written.
+
+    \b
+    Examples:
+      evalc import evals/get-weather.golden.json
+      evalc import promptfooconfig.yaml -o evals/
+    """
+    from evalc.diagnostics.problem import Diagnostics  # noqa: PLC0415 - for start-up: `--help` imports nothing
+
+    target = None if output == "-" else Path(output)
+    is_folder = target is not None and (target.is_dir() or output.endswith("/") or len(files) > 1)
+    if target is None and len(files) > 1:
+        raise UsageError("several files are imported into a folder: name it with `-o`")
+    if is_folder and target is not None and target.exists() and not target.is_dir():
+        raise UsageError(f"`{output}` is not a folder: several files are imported into one")
+    folder = Path() if target is None else target if is_folder else target.parent
+    problems = Diagnostics()
+    imported = list(_imported(files, origin, folder, problems))
+    print_problems(tuple(problems), sys.stderr)
+    if problems.has_errors:
+        return ExitCode.USAGE
+    if target is None:
+        _print(imported)
+        return ExitCode.OK
+    texts = {folder / suite.file_name if is_folder else target: suite for suite in imported}
+    if len(texts) < len(imported):
+        raise UsageError("two of the files would be imported into one: import them one by one, with `-o FILE`")
+    _write(texts, force=force)
+    return ExitCode.OK
+
+
+def _imported(files: Sequence[str], origin: From, folder: Path, problems: Diagnostics) -> Iterator[Imported]:
+    from evalc.importers.detect import Tool, import_source  # noqa: PLC0415 - for start-up, as above
+
+    tool = None if origin is From.AUTO else Tool(origin.value)
+    for source in _sources(files, problems):
+        imported = import_source(source, tool, folder, problems)
+        if imported is not None:
+            yield imported
+
+
+def _sources(files: Sequence[str], problems: Diagnostics) -> Iterator[Source]:
+    # For start-up, as above.
+    from evalc.files import JSON_LIMIT, YAML_LIMIT, read_source  # noqa: PLC0415
+    from evalc.source import Source  # noqa: PLC0415
+
+    for file in dict.fromkeys(files):
+        if file == "-":
+            yield Source("<stdin>", standard_input(("-",)) or "")
+            continue
+        path = Path(file)
+        source = read_source(path, problems.add, limit=JSON_LIMIT if path.suffix == ".json" else YAML_LIMIT)
+        if source is not None:
+            yield source
+
+
+def _print(imported: Sequence[Imported]) -> None:
+    for suite in imported:
+        if suite.side_files:
+            raise UsageError(
+                "the suite names files that stand beside it (JSON Schemas): name a file or folder with `-o`"
+            )
+        sys.stdout.buffer.write(suite.text.encode())
+
+
+def _write(texts: dict[Path, Imported], *, force: bool) -> None:
+    from evalc.atomic import write_atomic  # noqa: PLC0415 - for start-up, as above
+
+    written: dict[Path, str] = {}
+    for path, suite in texts.items():
+        written |= {path.parent / side.path: side.text for side in suite.side_files}
+        written[path] = suite.text
+    existing = [shown_path(path) for path in written if path.exists()]
+    if existing and not force:
+        raise UsageError(f"`{existing[0]}` exists; write over it with `--force`")
+    for path, text in written.items():
+        path.parent.mkdir(parents=True, exist_ok=True)
+        write_atomic(path, text.encode())
+        said = f" ({_cases(texts[path].cases)})" if path in texts else ""
+        sys.stdout.write(f"wrote {shown_path(path)}{said}\n")
+
+
+def _cases(number: int) -> str:
+    return f"{number} case" if number == 1 else f"{number} cases"

@@ -1,0 +1,48 @@
+"""From a text to the tool whose evals it holds, and to the suite made of it."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from pathlib import Path
+
+from evalc.compiler.lift import is_eval_json, read_document
+from evalc.diagnostics.catalogue.imports import NothingToImport
+from evalc.diagnostics.problem import Diagnostics
+from evalc.dsl.read_yaml import read_yaml
+from evalc.importers.imported import Imported
+from evalc.importers.promptfoo import import_promptfoo, is_promptfoo
+from evalc.importers.tool_forge import import_tool_forge
+from evalc.source import Source, Span
+
+
+class Tool(StrEnum):
+    """The tools whose evals can be imported."""
+
+    TOOL_FORGE = "tool-forge"
+    PROMPTFOO = "promptfoo"
+
+
+def import_source(source: Source, tool: Tool | None, folder: Path, problems: Diagnostics) -> Imported | None:
+    """The suite made of a text, to stand in `folder`; None when the text has errors, which are reported.
+
+    Without a `tool`, the text itself says whose it is.
+    """
+    match tool or _tool_of(source):
+        case Tool.TOOL_FORGE:
+            return import_tool_forge(source, problems)
+        case Tool.PROMPTFOO:
+            return import_promptfoo(source, folder, problems)
+        case None:
+            problems.add(source, Span(0, 0), NothingToImport(wanted="eval JSON, and no promptfoo configuration"))
+            return None
+
+
+def _tool_of(source: Source) -> Tool | None:
+    unheard = Diagnostics()
+    if source.text.lstrip()[:1] in ("{", "["):
+        if is_eval_json(read_document(source, unheard)):
+            return Tool.TOOL_FORGE
+    documents = read_yaml(source, lambda span, finding: unheard.add(source, span, finding))
+    if any(map(is_promptfoo, documents)):
+        return Tool.PROMPTFOO
+    return Tool.TOOL_FORGE if source.name.endswith(".json") and unheard.has_errors else None
