@@ -6,10 +6,10 @@ BIN    := $(VENV)/bin
 READY  := $(VENV)/.ready
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test check format picture tables clean
+.PHONY: help demo test check format pages picture tables test-editor bench fuzz clean
 
 help: ## Show the commands
-	@grep -hE '^[a-z]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
+	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
 
 demo: $(READY) ## Compile the example suites and run them over HTTP against the demo agent
 	@$(BIN)/python scripts/demo.py
@@ -27,8 +27,16 @@ format: $(READY) ## Put the code into its form
 	$(BIN)/ruff check --fix-only --quiet .
 	$(BIN)/ruff format .
 
-picture: $(READY) ## Draw the terminal picture of the README anew
+pages: $(READY) ## Write what is generated anew: the page of diagnostics, the JSON Schemas
+	$(BIN)/python scripts/write_diagnostics_page.py
+	$(BIN)/evalc schema -o specs/schema
+
+picture: $(READY) ## Draw the pictures of the README anew
 	$(BIN)/python scripts/terminal_picture.py
+	$(BIN)/python scripts/ask_editor.py --picture
+
+test-editor: $(READY) ## Ask a real YAML language server for completions (needs Node and npm)
+	$(BIN)/python scripts/ask_editor.py
 
 tables: $(READY) ## Build the saved tables of the grammars anew
 	$(BIN)/python -m evalc.grammar.build_tables

@@ -310,6 +310,7 @@ def _options(settings: Settings, prompt_id: str | None = None) -> CompileOptions
     return CompileOptions(
         prompts=settings.prompts,
         prompt_id=prompt_id,
+        lock_folder=settings.root,
         finder=Finder(
             exclude=settings.exclude,
             output_folders=settings.written_folders,

@@ -18,10 +18,12 @@ class CompileOptions:
         strict: warnings of the EV5xx family are errors.
         prompts: the folder where prompts are looked up by id; None: the project's root.
         prompt_id: only the suites of this prompt are compiled.
+        lock_folder: the folder whose `evalc.lock` the regression cases are held to; None: to none.
         finder: how folders are searched.
     """
 
     strict: bool = False
     prompts: Path | None = None
     prompt_id: str | None = None
+    lock_folder: Path | None = None
     finder: Finder = field(default_factory=Finder)

@@ -12,6 +12,7 @@ from evalc.compiler.compiled import Compilation, CompiledSuite, by_tier
 from evalc.compiler.discover import Found, project_root
 from evalc.compiler.emit import emit
 from evalc.compiler.lift import is_eval_json, is_suite_in_json, lift, read_document
+from evalc.compiler.lock import check_lock, read_lock
 from evalc.compiler.options import CompileOptions
 from evalc.compiler.passes.check_contract import check_contract
 from evalc.compiler.passes.check_criteria import check_criteria
@@ -68,6 +69,8 @@ class Compiler:
         """What came of all sources: the suites, or only the problems when any is an error."""
         compiled = tuple(suite for parts in map(by_tier, self._suites) for suite in parts)
         self._report_collisions(compiled)
+        if self._options.lock_folder is not None:
+            check_lock(compiled, read_lock(self._options.lock_folder, self._problems), self._problems)
         if self._problems.has_errors:
             compiled = ()
         else:
