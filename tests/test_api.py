@@ -1,47 +1,66 @@
-"""The Python API, called as it should be and as it should not."""
+"""The front door: its names, its docstrings as they stand, and what its functions promise."""
 
 from __future__ import annotations
 
-import asyncio
+import doctest
+import subprocess
+import sys
 from pathlib import Path
-from typing import Any, cast
+from types import ModuleType
 
 import pytest
 
 import evalc
-from evalc.errors import UsageError
+from evalc import api
+from evalc.runtime.agents import scripted
 
-SUITE = evalc.Source(
-    "greeting.eval.yaml", "eval: {test_cases: [{name: hi, message: Say hello, validate: [contains 'hello']}]}"
-)
+PUBLIC = {
+    "AgentError",
+    "AgentProtocolError",
+    "AgentResponse",
+    "AgentTimeout",
+    "AgentUnavailable",
+    "Answer",
+    "Compilation",
+    "EvalcError",
+    "Outcome",
+    "Problem",
+    "Run",
+    "ScriptedAgent",
+    "Source",
+    "SourceError",
+    "ToolCall",
+    "UsageError",
+    "check",
+    "compile",
+    "run",
+    "run_async",
+}
 
 
-@pytest.fixture(autouse=True)
-def _elsewhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_public_names_are_these_and_all_there() -> None:
+    assert set(evalc.__all__) == PUBLIC
+    assert all(getattr(evalc, name).__doc__ for name in PUBLIC)
+    assert set(dir(evalc)) == PUBLIC | {"__version__"}
+
+
+@pytest.mark.parametrize("module", [api, scripted], ids=lambda module: str(module.__name__))
+def test_the_docstrings_run(module: ModuleType, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
+    outcome = doctest.testmod(module, optionflags=doctest.ELLIPSIS)
+    assert outcome.attempted > 0
+    assert outcome.failed == 0
 
 
-@pytest.mark.filterwarnings("error")
-def test_where_an_event_loop_runs_there_is_a_word_about_the_other_function() -> None:
-    async def call() -> None:
-        evalc.run(SUITE, agent="demo")
-
-    with pytest.raises(UsageError, match=r"await `evalc.run_async`"):
-        asyncio.run(call())
+def test_importing_evalc_imports_nothing_else_of_it() -> None:
+    code = "import sys, evalc; print(sorted(name for name in sys.modules if name.startswith('evalc.')))"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "[]"
 
 
-def test_two_runs_at_a_time_do_not_meet() -> None:
-    async def call() -> list[evalc.Run]:
-        agent = evalc.ScriptedAgent(default="hello")
-        return await asyncio.gather(*(evalc.run_async(SUITE, agent=agent) for _ in range(2)))
-
-    first, second = asyncio.run(call())
-    assert (first.exit_code, second.exit_code) == (0, 0)
-    assert first.run_id != second.run_id
-
-
-@pytest.mark.parametrize(("agent", "kind"), [(lambda message: message, "function"), (3, "int")])
-def test_what_is_no_agent_is_a_mistake_of_usage(agent: object, kind: str) -> None:
-    with pytest.raises(UsageError, match=f"a `{kind}` is no agent"):
-        evalc.run(SUITE, agent=cast(Any, agent))
-    assert not Path("evals").exists()
+def test_a_source_with_errors_is_not_run(tmp_path: Path) -> None:
+    source = evalc.Source("x.eval.yaml", "eval: {test_cases: [{name: a, message: hi}]}")
+    with pytest.raises(evalc.SourceError) as raised:
+        evalc.run(source, agent=evalc.ScriptedAgent(default="hello"), output_dir=tmp_path)
+    assert [problem.code for problem in raised.value.problems] == ["EV401"]
+    assert list(tmp_path.iterdir()) == []

@@ -50,7 +50,8 @@ def check(
 ) -> int:
     """Find everything that is wrong in eval files.
 
-    Without PATH, check the paths of the configuration, else the working folder.
+    Without PATH, check the paths of the configuration, else the working folder. Errors that keep a file from being
+    read are always reported; errors that are ignored here still keep a file from being compiled or run.
 
     \b
     Examples:

@@ -47,8 +47,9 @@ def compile_files(
 
     settings = sound_settings_from(config, prompts=prompts, strict=strict)
     compilation = api.compile_paths(files, settings=settings, stdin=standard_input(files))
-    unportable = (problem for suite in compilation.suites if (problem := suite.portability()) is not None)
-    print_problems((*compilation.problems, *unportable), sys.stderr)
+    unportable = tuple(problem for suite in compilation.suites if (problem := suite.portability()) is not None)
+    warnings = api.policy_of(settings).reported(unportable, errors_stay=True)
+    print_problems((*compilation.problems, *warnings), sys.stderr)
     if compilation.has_errors:
         return ExitCode.USAGE
     if output == "-":

@@ -51,7 +51,9 @@ def fix_files(problems: Sequence[Problem], task: Task) -> Counted:
         path = Path(source.name)
         data = _unchanged_bytes(path, source)
         if data is None:
-            print_error(f"`{source.name}` has changed since it was checked, and is left as it is")
+            print_error(
+                f"`{source.name}` no longer holds the text that was checked, or is not UTF-8, and is left as it is"
+            )
             continue
         mark = _BOM if data.startswith(_BOM) else b""
         write_atomic(path, mark + fixed.text.encode())

@@ -80,7 +80,7 @@ def _round(before: _Round, check: Check, wanted: Wanted) -> _Round | None:
             return None
         after = Source(before.source.name, applied(before.source.text, edits))
         problems = check(after)
-        harmful = _harmful(edits, before, after, problems)
+        harmful = frozenset(_harmful(edits, before, after, problems))
         if not harmful:
             return _Round(after, problems, len(edits))
         edits = [edit for edit in edits if edit not in harmful]

