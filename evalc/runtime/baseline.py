@@ -95,7 +95,7 @@ def _run_folders(output_dir: Path) -> Iterable[Path]:
 
 
 def _result_files(folder: Path) -> list[Path]:
-    return sorted(folder.glob("*.json"))
+    return sorted(file for file in folder.glob("*.json") if file.is_file())
 
 
 def _age(folder: Path) -> tuple[float, str]:
@@ -113,6 +113,8 @@ def _load(files: Iterable[Path], name: str) -> Baseline:
 
 
 def _read(file: Path) -> _SuiteResult:
+    if not file.is_file():  # a named pipe would be waited for, and a device may have no end
+        raise UsageError(f"the baseline `{file}` is neither a file nor a folder")
     try:
         return msgspec.json.decode(file.read_bytes(), type=_SuiteResult)
     except OSError as error:

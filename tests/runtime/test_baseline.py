@@ -91,3 +91,11 @@ def test_a_run_that_is_not_there_is_refused(tmp_path: Path, name: str) -> None:
     (tmp_path / "out" / "r0").mkdir(parents=True)
     with pytest.raises(UsageError):
         find_baseline(name, tmp_path / "out", [])
+
+
+def test_a_named_pipe_is_not_waited_for(tmp_path: Path) -> None:
+    (tmp_path / "run").mkdir()
+    os.mkfifo(tmp_path / "run" / "t.labeled.json")
+    for name in (str(tmp_path / "run"), str(tmp_path / "run" / "t.labeled.json")):
+        with pytest.raises(UsageError, match=r"the baseline `.*` (holds no results|is neither a file nor a folder)"):
+            find_baseline(name, tmp_path, [])

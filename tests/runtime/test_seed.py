@@ -54,3 +54,10 @@ def test_a_snapshot_from_elsewhere_names_its_origin() -> None:
     assert parse_snapshot(b"{}", "http://x/") == {}
     with pytest.raises(UsageError, match="http://x/:1:1: the snapshot is not a JSON object"):
         parse_snapshot(b"1", "http://x/")
+
+
+@pytest.mark.parametrize("load", LOADERS)
+def test_what_has_no_end_is_refused(load: Callable[[Path], Any], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("evalc.runtime.json_file._LARGEST", 1_000_000)
+    with pytest.raises(UsageError, match=r"`/dev/zero` is larger than 1 MB"):
+        load(Path("/dev/zero"))
