@@ -191,7 +191,7 @@ def _print_summary(run: Run, stdout: TextIO) -> None:
     screen = Screen.of(stdout, os.environ)
     finished = run.finished
     for suite in finished.suites:
-        lines = suite_lines(suite.result, screen, cases=suite.cases())
+        lines = suite_lines(suite.result, screen, cases=suite.cases(), skipped=suite.skipped())
         stdout.writelines(f"{line}\n" for line in chain(lines, [""]))
     folder = Path(shown_path(finished.folder))
     warnings = (*run.notes, *finished.warnings)

@@ -123,6 +123,8 @@ def _fits_on_a_line(data: Data) -> bool:
     """Whether a collection without comments is small enough to stand on one line."""
     if not data:
         return True
+    if not isinstance(data, Mapping) and any(isinstance(item, Mapping) for item in data):
+        return False  # a list of records has a line for each
     try:
         written = json.dumps(data, ensure_ascii=False)
     except TypeError:  # there are comments in it

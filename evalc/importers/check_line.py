@@ -112,7 +112,7 @@ def _line(check: c.Check, spelling: Spelling, schema: str | None) -> str:  # noq
         case c.Json():
             return _json(check, schema)
         case c.Structure():
-            return _structure(check)
+            return _structure(check, spelling)
         case c.Equals():
             return f"equals {quoted(check.value)}"
         case c.StartsWith():
@@ -120,12 +120,12 @@ def _line(check: c.Check, spelling: Spelling, schema: str | None) -> str:  # noq
         case c.NonEmpty():
             return "non-empty"
         case c.ToolsCalled():
-            return f"tools called {_names(check.names)}"
+            return f"tools called {_names(check.names, spelling)}"
         case c.ToolsAcceptable():
-            sets = ("none" if names == _NONE else _names(names) for names in check.sets)
+            sets = ("none" if names == _NONE else _names(names, spelling) for names in check.sets)
             return f"tools one of [{', '.join(sets)}]"
         case c.ToolsNotCalled():
-            return f"tools not called {_names(check.names)}"
+            return f"tools not called {_names(check.names, spelling)}"
         case c.ToolCount():
             return f"tool count {_bounds(check.min, check.max)}"
         case c.ToolParam():
@@ -162,14 +162,14 @@ def _operands(checks: Iterable[c.Check], spelling: Spelling, schema: str | None)
         yield f"({line})" if isinstance(check, _COMPOSITION | c.ToolParam) else line
 
 
-def _names(names: Iterable[str]) -> str:
-    return f"[{', '.join(map(_name, names))}]"
+def _names(names: Iterable[str], spelling: Spelling) -> str:
+    return f"[{', '.join(_name(name, spelling) for name in names)}]"
 
 
-def _name(name: str) -> str:
+def _name(name: str, spelling: Spelling) -> str:
     if _NAME.fullmatch(name) and name not in _NEVER_A_NAME:
         return name
-    return json.dumps(name, ensure_ascii=False)
+    return quoted_text(spelling.text(name))
 
 
 def _path(path: str) -> str:
@@ -207,11 +207,11 @@ def _json(check: c.Json, schema: str | None) -> str:
     return " ".join(words)
 
 
-def _structure(check: c.Structure) -> str:
+def _structure(check: c.Structure, spelling: Spelling) -> str:
     if bool(check.fields) == bool(check.headings):
         raise _NoLine
     if check.headings:
-        return f"has headings {', '.join(json.dumps(heading, ensure_ascii=False) for heading in check.headings)}"
+        return f"has headings {', '.join(quoted_text(spelling.text(heading)) for heading in check.headings)}"
     fields = (_path(field.path) + (f" as {field.type}" if field.type else "") for field in check.fields)
     return f"has fields {', '.join(fields)}"
 
@@ -220,8 +220,8 @@ def _tool_param(check: c.ToolParam, spelling: Spelling) -> str:
     def quoted(text: str) -> str:
         return quoted_text(spelling.text(text))
 
-    param = check.param_name if _PARAM.fullmatch(check.param_name) else json.dumps(check.param_name, ensure_ascii=False)
-    place = f"tool {_name(check.tool)}.{param}"
+    param = check.param_name if _PARAM.fullmatch(check.param_name) else quoted(check.param_name)
+    place = f"tool {_name(check.tool, spelling)}.{param}"
     if check.assertion == "exists":
         return f"{place} exists"
     if check.assertion == "notExists":

@@ -27,22 +27,27 @@ def import_source(source: Source, tool: Tool | None, folder: Path, problems: Dia
 
     Without a `tool`, the text itself says whose it is.
     """
-    match tool or _tool_of(source):
+    match tool or _tool_of(source, problems):
         case Tool.TOOL_FORGE:
             return import_tool_forge(source, problems)
         case Tool.PROMPTFOO:
             return import_promptfoo(source, folder, problems)
         case None:
-            problems.add(source, Span(0, 0), NothingToImport(wanted="eval JSON, and no promptfoo configuration"))
+            if not problems.has_errors:
+                wanted = "eval JSON, and no promptfoo configuration"
+                problems.add(source, Span(0, 0), NothingToImport(wanted=wanted))
             return None
 
 
-def _tool_of(source: Source) -> Tool | None:
+def _tool_of(source: Source, problems: Diagnostics) -> Tool | None:
+    """Whose evals a text holds; of one that cannot be told for its errors, these are reported."""
     unheard = Diagnostics()
-    if source.text.lstrip()[:1] in ("{", "["):
-        if is_eval_json(read_document(source, unheard)):
-            return Tool.TOOL_FORGE
-    documents = read_yaml(source, lambda span, finding: unheard.add(source, span, finding))
+    is_json = source.text.lstrip()[:1] in ("{", "[")
+    if is_json and is_eval_json(read_document(source, unheard)):
+        return Tool.TOOL_FORGE
+    own = Diagnostics()
+    documents = read_yaml(source, lambda span, finding: own.add(source, span, finding))
     if any(map(is_promptfoo, documents)):
         return Tool.PROMPTFOO
-    return Tool.TOOL_FORGE if source.name.endswith(".json") and unheard.has_errors else None
+    problems.extend(unheard if is_json and unheard.has_errors else own)
+    return None

@@ -52,9 +52,15 @@ def _replaced(text: str, value_of: Callable[[str], str]) -> str:
         variable = None if tag["inside"] is None else _VARIABLE.fullmatch(tag["inside"])
         if variable is None or variable["name"] in _NO_VARIABLES:
             raise NotPlain(f"`{_shortened(tag[0])}` is more than a plain variable")
-        pieces += (_without_tags(text[done : tag.start()]), value_of(variable["name"]))
+        pieces += (_before_tag(text[done : tag.start()]), value_of(variable["name"]))
         done = tag.end()
     return "".join((*pieces, _without_tags(text[done:])))
+
+
+def _before_tag(text: str) -> str:
+    if text.endswith("\\"):
+        raise NotPlain("a backslash in front of a tag means something else here")
+    return _without_tags(text)
 
 
 def _without_tags(text: str) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import json
 import os
 import re
@@ -114,6 +115,7 @@ class _Importer:
         self._names = CaseNames()
         self._side_files: list[SideFile] = []
         self._head: list[str] = []
+        self._open_files: set[str] = set()
         self._metrics: dict[str, None] = {}
         self._suite = _suite_name(Path(source.name))
         self._root = project_root(Path(source.name))
@@ -131,9 +133,9 @@ class _Importer:
         tests += self._scenarios(values.get("scenarios"), default)
         cases: list[Any] = []
         waiting: list[str] = []
-        for test in tests:
+        for number, test in enumerate(tests, 1):
             try:
-                case = self._case(test, prompt)
+                case = self._case(test, prompt, number)
             except _NoCase as reason:
                 waiting += [*test.comments, self._leave_out(test.source, test.node, self._named(test), f"{reason}")]
             else:
@@ -172,7 +174,7 @@ class _Importer:
 
     def _criteria(self) -> list[dict[str, Any]]:
         """A criterion for each metric, of equal weights, since promptfoo's metrics have none."""
-        share = round(1 / len(self._metrics), 2)
+        share = round(1 / len(self._metrics), 2) if len(self._metrics) > 1 else 1
         return [{"name": name, "weight": share} for name in self._metrics]
 
     def _inputs(self, prompt: _Prompt, cases: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
@@ -294,18 +296,26 @@ class _Importer:
         except _NoCase as reason:
             self._head.append(self._leave_out(source, item, f"the tests of `{path}`", f"{reason}"))
             return
-        if path.endswith(_TEST_TABLES):
-            for row in rows_of(file, "\t" if path.endswith(".tsv") else ","):
-                test = _Test(file, row.node, row.description, dict(row.vars), threshold=row.threshold)
-                test.assertions = [(file, assertion) for assertion in row.assertions]
-                test.comments = [self._leave_out(file, row.node, f"column `{key}`", why) for key, why in row.left_out]
-                yield from self._expanded(_merged(default, test))
-            return
-        own = Diagnostics()
-        documents = read_yaml(file, lambda span, finding: own.add(file, span, finding))
-        self._problems.extend(own)
-        for document in documents:
-            yield from self._tests(file, document, default)
+        if file.name in self._open_files:
+            self._head.append(self._leave_out(source, item, f"the tests of `{path}`", "the file names itself"))
+        elif path.endswith(_TEST_TABLES):
+            try:
+                yield from self._tests_of_table(file, "\t" if path.endswith(".tsv") else ",", default)
+            except csv.Error as error:
+                self._head.append(self._leave_out(source, item, f"the tests of `{path}`", f"{error}"))
+        else:
+            self._open_files.add(file.name)
+            documents = read_yaml(file, lambda span, finding: self._problems.add(file, span, finding))
+            for document in documents:
+                yield from self._tests(file, document, default)
+            self._open_files.remove(file.name)
+
+    def _tests_of_table(self, file: Source, delimiter: str, default: _Test) -> Iterator[_Test]:
+        for row in rows_of(file, delimiter):
+            test = _Test(file, row.node, row.description, dict(row.vars), threshold=row.threshold)
+            test.assertions = [(file, assertion) for assertion in row.assertions]
+            test.why_not = [f"its column `{key}`: {why}" for key, why in row.left_out]
+            yield from self._expanded(_merged(default, test))
 
     def _scenarios(self, node: Node | None, default: _Test) -> Iterator[_Test]:
         for item in node.items if isinstance(node, nodes.Sequence) else ():
@@ -377,7 +387,7 @@ class _Importer:
 
     # --- cases ---
 
-    def _case(self, test: _Test, prompt: _Prompt) -> dict[str, Any]:
+    def _case(self, test: _Test, prompt: _Prompt, number: int) -> dict[str, Any]:
         if test.why_not:
             raise _NoCase(test.why_not[0])
         if not (prompt.text or prompt.file or prompt.messages):
@@ -387,7 +397,7 @@ class _Importer:
         if not any(isinstance(check, Noted) for check in checks):
             test.comments += [comment for comment in checks if isinstance(comment, str)]
             raise _NoCase("nothing of it is checked here")
-        case: dict[str, Any] = {"name": self._names.make(test.description, f"test_{len(test.vars)}")}
+        case: dict[str, Any] = {"name": self._names.make(test.description, f"test_{number}")}
         if test.description and test.description != case["name"]:
             case["description"] = _escaped_unless_plain(test.description)
         if prompt.messages:
@@ -417,6 +427,8 @@ class _Importer:
             except Unmappable as reason:
                 waiting.append(self._leave_out(source, _type_of(node), type_, f"{reason}"))
                 continue
+            if "{{" in str(data.get("metric", "")):
+                waiting.append(self._leave_out(source, node, f"`metric` of {type_}", "criteria have no templates"))
             for key, why in ignored_keys(data).items():
                 waiting.append(self._leave_out(source, node, f"`{key}` of {type_}", why))
             for check in checks:

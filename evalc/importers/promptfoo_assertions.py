@@ -12,6 +12,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, Final, final
 
+from evalc.compiler.patterns import examine
 from evalc.grammar.parse import parse_check
 from evalc.importers.check_line import AS_TEMPLATES, line_of, mapping_of, quoted_text
 from evalc.importers.nunjucks import NotPlain, template_of, variables_of
@@ -125,7 +126,10 @@ def _text(value: object, variables: frozenset[str]) -> str:
 def _texts(value: object, variables: frozenset[str]) -> tuple[str, ...]:
     """A list, or a text with commas, as promptfoo reads it."""
     if isinstance(value, str):
-        value = [item.strip() for item in next(csv.reader([value], skipinitialspace=True), [])]
+        try:
+            value = [item.strip() for item in next(csv.reader([value], skipinitialspace=True), [])]
+        except csv.Error as error:
+            raise Unmappable(f"the value is no list of texts: {error}") from error
     if not isinstance(value, list) or not value:
         raise Unmappable("the value is no list of texts")
     return tuple(_text(item, variables) for item in value)
@@ -173,6 +177,9 @@ def _regex(assertion: Mapping[str, Any], _variables: frozenset[str], _keep: Keep
         raise Unmappable("the value is no pattern")
     if "{{" in pattern or "{%" in pattern:
         raise Unmappable("what fills a pattern would be escaped here")
+    error = examine(pattern, "").error
+    if error is not None:
+        raise Unmappable(f"it is no regular expression: {error.message}")
     return (_check(c.Regex(pattern=pattern)),)
 
 
@@ -227,9 +234,13 @@ def _assert_set(assertion: Mapping[str, Any], variables: frozenset[str], keep_sc
         return tuple(check for checks in built for check in checks)
     if not isinstance(threshold, int | float) or not 0 < threshold <= 1 / len(members) + 1e-9:
         raise Unmappable(f"no composition says that {threshold} of the set has to pass")
-    operands = [" and ".join(f"({check.line})" for check in checks) for checks in built]
-    line = " or ".join(f"({operand})" for operand in operands)
+    operands = [" and ".join(check.line for check in checks) for checks in built]
+    line = " or ".join(f"({each})" if _needs_parentheses(each) else each for each in operands)
     return (Check(line=line, mapping={"any_of": operands}),)
+
+
+def _needs_parentheses(line: str) -> bool:
+    return " and " in line or " or " in line or line.startswith("tool ")
 
 
 def _inverted(checks: tuple[Check, ...]) -> tuple[Check, ...]:

@@ -45,8 +45,12 @@ class Row:
 
 
 def rows_of(source: Source, delimiter: str) -> Iterator[Row]:
-    """The rows below the header."""
-    reader = csv.reader(io.StringIO(source.text, newline=""), delimiter=delimiter)
+    """The rows below the header.
+
+    Raises:
+        csv.Error: the text is no table: a cell is too long, or a quote is never closed.
+    """
+    reader = csv.reader(io.StringIO(source.text, newline=""), delimiter=delimiter, strict=True)
     header = next(reader, [])
     starts = _line_starts(source.text)
     line = reader.line_num

@@ -29,8 +29,8 @@ _ENDING: Final = ".eval.yaml"
 _DIFFICULTIES: Final[dict[m.Tier, m.Difficulty]] = {"labeled": "straightforward", "regression": "regression"}
 _LONG: Final = 100
 _TEMPLATES: Final = frozenset({"description", "expected"})
-_APART: Final = frozenset({"id", "input", "expect", "criteria", "unlinked", "rubric"})
-"""The fields of a case that are written in a way of their own."""
+_APART: Final = frozenset({"id", "input", "expect", "criteria", "unlinked", "rubric", "variant"})
+"""The fields of a case that are written in a way of their own, or that no key of a case says (a variant's name)."""
 
 
 def import_tool_forge(source: Source, problems: Diagnostics) -> Imported | None:
@@ -109,7 +109,9 @@ class _Importer:
     # --- the cases ---
 
     def _case(self, case: m.Case, pointer: str, names: CaseNames, prefix: str) -> dict[str, Any]:
-        own_name = case.id.removeprefix(prefix) if case.id.startswith(prefix) else ""
+        own_name = case.id.removeprefix(prefix).strip() if case.id.startswith(prefix) else ""
+        if prefix + own_name != case.id:
+            own_name = ""
         written: dict[str, Any] = {"name": own_name or names.make(case.description, case.id)}
         if not own_name:
             written["id"] = case.id
@@ -193,7 +195,7 @@ class _Importer:
                     self._problems.add(self._source, Span(0, 0), finding)
             return False
         (suite,) = compilation.suites
-        if _comparable(suite.metadata) != _comparable(self._suite.metadata):
+        if not self._incomplete and _comparable(suite.metadata) != _comparable(self._suite.metadata):
             self._differs("/metadata", "the metadata")
         for index, (ours, theirs) in enumerate(zip(cases, suite.cases(), strict=True)):
             pointer = f"{self._base}/{index}"

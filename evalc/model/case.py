@@ -119,6 +119,12 @@ class Case(_Record, frozen=True, kw_only=True):
     unlinked: tuple[CheckLink, ...] | None = None
     threshold: int | float | None = None
     tags: tuple[str, ...] | None = None
+    repeat: int | None = None
+    require: int | None = None
+    expected_failure: str | None = None
+    skip: str | None = None
+    archived: str | None = None
+    variant: str | None = None
 
 
 class Metadata(_Record, frozen=True, kw_only=True):

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from typing import Any, Final, Literal
 
 import msgspec
 
 from evalc.model.suite import Place
 
-Status = Literal["passed", "failed", "error", "unverified"]
+Status = Literal["passed", "failed", "error", "unverified", "expected-failure", "unexpected-pass"]
+PASSING: Final[frozenset[Status]] = frozenset(("passed", "unverified", "expected-failure"))
+"""The statuses for which the contract's `passed` is true."""
+
 Outcome = Literal["passed", "failed", "skipped", "error"]
 ScoredBy = Literal["linked", "unlinked", "judge"]
 
@@ -18,10 +21,14 @@ class _Result(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
 
 
 class AssertionResult(_Result, frozen=True, kw_only=True, omit_defaults=True):
-    """One assertion that was reached. `at` is its JSON pointer from the case's root; `message` says why not passed."""
+    """One assertion that was reached. `at` is its JSON pointer from the case's root; `message` says why not passed.
+
+    `field` names what did not pass, as messages begin with it: a field of `expect`, or the type of a check.
+    """
 
     at: str
     outcome: Outcome
+    field: str | None = None
     message: str | None = None
     place: Place | None = None
 
@@ -49,8 +56,22 @@ class CaseDetails(_Result, frozen=True, kw_only=True):
     usage: dict[str, int | float] | msgspec.UnsetType = msgspec.UNSET
 
 
+class AttemptResult(_Result, frozen=True, kw_only=True):
+    """One run of a case that is repeated. `response` is null where no answer came."""
+
+    status: Status
+    duration_ms: float
+    score: float | None
+    error: str | msgspec.UnsetType = msgspec.UNSET
+    response: str | None
+
+
 class CaseResult(_Result, frozen=True, kw_only=True):
-    """The result of one case. `passed` is true for the statuses passed and unverified."""
+    """The result of one case. `passed` is true for the statuses passed, unverified and expected-failure.
+
+    Of a case that is repeated, `durationMs`, the counts of assertions and `usage` are sums over its attempts, the
+    scores are means, and the rest of `details` and `assertions` are of the first attempt that ended as the case did.
+    """
 
     id: str
     description: str
@@ -62,9 +83,22 @@ class CaseResult(_Result, frozen=True, kw_only=True):
     score: float | None
     criteria: tuple[CriterionResult, ...] = ()
     error: str | msgspec.UnsetType = msgspec.UNSET
+    expected_failure: str | msgspec.UnsetType = msgspec.UNSET
+    flaky: bool | msgspec.UnsetType = msgspec.UNSET
+    variant: str | msgspec.UnsetType = msgspec.UNSET
     details: CaseDetails
     assertions: tuple[AssertionResult, ...] = ()
+    attempts: tuple[AttemptResult, ...] | msgspec.UnsetType = msgspec.UNSET
     place: Place | msgspec.UnsetType = msgspec.UNSET
+
+
+class SkippedCase(_Result, frozen=True, kw_only=True):
+    """A case that was not sent to the agent, and why: it is to be skipped, or `archived`."""
+
+    id: str
+    description: str
+    reason: str
+    archived: bool
 
 
 class CriterionSummary(_Result, frozen=True, kw_only=True):
@@ -78,7 +112,11 @@ class CriterionSummary(_Result, frozen=True, kw_only=True):
 
 
 class Summary(_Result, frozen=True, kw_only=True):
-    """A suite's totals. passed + failed = totalCases; `errors` and `unverified` are counted within them."""
+    """A suite's totals. passed + failed = totalCases.
+
+    Within `passed` are counted `unverified` and `expectedFailures`, within `failed` are `errors` and
+    `unexpectedPasses`, in either `flaky`. Skipped cases are in none of them.
+    """
 
     total_cases: int
     passed: int
@@ -88,6 +126,10 @@ class Summary(_Result, frozen=True, kw_only=True):
     estimated_cost_usd: float | msgspec.UnsetType = msgspec.UNSET
     errors: int
     unverified: int
+    expected_failures: int = 0
+    unexpected_passes: int = 0
+    flaky: int = 0
+    skipped: int = 0
     score: float | None
     scored_weight: float | None
     criteria: tuple[CriterionSummary, ...] = ()
@@ -119,6 +161,7 @@ class SuiteResult(_Result, frozen=True, kw_only=True):
     new_passes: tuple[str, ...]
     stale: bool
     warnings: tuple[str, ...] = ()
+    skipped: tuple[SkippedCase, ...] = ()
 
 
 class RunSummary(_Result, frozen=True, kw_only=True):
@@ -130,6 +173,10 @@ class RunSummary(_Result, frozen=True, kw_only=True):
     failed: int
     errors: int
     unverified: int
+    expected_failures: int = 0
+    unexpected_passes: int = 0
+    flaky: int = 0
+    skipped: int = 0
     skipped_assertions: int
     total_duration_ms: float
     score: float | None

@@ -10,7 +10,17 @@ from typing import NamedTuple
 
 from msgspec import UNSET
 
-from evalc.model.result import AssertionResult, CaseResult, CriterionSummary, RunSummary, Status, SuiteResult, Summary
+from evalc.model.result import (
+    PASSING,
+    AssertionResult,
+    CaseResult,
+    CriterionSummary,
+    RunSummary,
+    SkippedCase,
+    Status,
+    SuiteResult,
+    Summary,
+)
 from evalc.model.suite import Place
 from evalc.terminal import Color, Screen, cells, padded, painted, shortened, visible
 
@@ -18,6 +28,7 @@ _RULE_WIDTH = 67
 _BAR_WIDTH = 20
 _LONGEST_MESSAGE = 400
 _MOST_MESSAGES = 5
+_MOST_SKIPPED = 10
 _MEASURED_CASES = 500
 """The columns are as wide as these first cases need: all may be too many to hold."""
 
@@ -37,7 +48,14 @@ class _Symbols(NamedTuple):
 
 
 _UNICODE = _Symbols(
-    marks={"passed": "✓", "failed": "✗", "error": "!", "unverified": "?"},
+    marks={
+        "passed": "✓",
+        "failed": "✗",
+        "error": "!",
+        "unverified": "?",
+        "expected-failure": "⊘",
+        "unexpected-pass": "✘",
+    },
     arrow="→",
     warning="⚠",
     title="═",
@@ -48,7 +66,14 @@ _UNICODE = _Symbols(
     ellipsis="…",
 )
 _ASCII = _Symbols(
-    marks={"passed": "+", "failed": "x", "error": "!", "unverified": "?"},
+    marks={
+        "passed": "+",
+        "failed": "x",
+        "error": "!",
+        "unverified": "?",
+        "expected-failure": "~",
+        "unexpected-pass": "X",
+    },
     arrow="->",
     warning="!",
     title="=",
@@ -58,16 +83,30 @@ _ASCII = _Symbols(
     empty=".",
     ellipsis="...",
 )
-_COLORS: dict[Status, Color] = {"passed": "green", "failed": "red", "error": "red", "unverified": "yellow"}
+_COLORS: dict[Status, Color] = {
+    "passed": "green",
+    "failed": "red",
+    "error": "red",
+    "unverified": "yellow",
+    "expected-failure": "yellow",
+    "unexpected-pass": "red",
+}
 
 
-def suite_lines(result: SuiteResult, screen: Screen, *, cases: Iterable[CaseResult] | None = None) -> Iterator[str]:
+def suite_lines(
+    result: SuiteResult,
+    screen: Screen,
+    *,
+    cases: Iterable[CaseResult] | None = None,
+    skipped: Iterable[SkippedCase] | None = None,
+) -> Iterator[str]:
     """The summary of one suite, without line ends.
 
     Args:
         result: the suite's result.
         screen: what the reader's screen can show.
         cases: the cases, read one at a time, where the result itself does not hold them.
+        skipped: likewise the cases that were not run.
     """
     symbols = _UNICODE if screen.unicode else _ASCII
     title = f"{symbols.title * 3} {visible(result.tool_name)} {symbols.dash} {visible(result.tier)} evals "
@@ -82,6 +121,7 @@ def suite_lines(result: SuiteResult, screen: Screen, *, cases: Iterable[CaseResu
     yield symbols.rule * rule_width
     yield f"  {_totals(result.summary)}"
     yield from _scores(result.summary, symbols, screen)
+    yield from _skipped(result.skipped if skipped is None else skipped, result.summary.skipped, symbols, screen)
     yield from _changes(result, symbols, screen)
     yield from _warnings((*result.staleness_warnings, *result.warnings), symbols, screen)
 
@@ -122,7 +162,8 @@ class _Columns(NamedTuple):
         widest_id = max((cells(visible(case.id)) for case in cases), default=0)
         widest_description = max((cells(visible(case.description)) for case in cases), default=0)
         duration = max((len(_milliseconds(case.duration_ms)) for case in cases), default=0)
-        room = width - len("  ✓ ") - len("  ") * 2 - duration
+        attempts = max((len(_attempts(case)) for case in cases), default=0)
+        room = width - len("  ✓ ") - len("  ") * 2 - duration - attempts
         identity = min(widest_id, max(room // 2, room - widest_description))
         return cls(identity, min(widest_description, room - identity), duration, room)
 
@@ -134,11 +175,19 @@ def _case_line(case: CaseResult, columns: _Columns, symbols: _Symbols, screen: S
     longest_description = max(columns.room - cells(identity), 0)
     description = shortened(visible(case.description), longest_description, symbols.ellipsis)
     duration = _milliseconds(case.duration_ms).rjust(columns.duration)
-    return f"  {mark} {identity}  {padded(description, columns.description)}  {duration}"
+    return f"  {mark} {identity}  {padded(description, columns.description)}  {duration}{_attempts(case)}"
+
+
+def _attempts(case: CaseResult) -> str:
+    """How many attempts passed, where the case was repeated."""
+    if case.attempts is UNSET:
+        return ""
+    passed = sum(attempt.status in PASSING for attempt in case.attempts)
+    return f"  ({passed}/{len(case.attempts)}{', flaky' if case.flaky is True else ''})"
 
 
 def _reasons(case: CaseResult, symbols: _Symbols, screen: Screen) -> Iterator[str]:
-    """Why a case did not pass: its error, whatever else failed in it, and where that was authored."""
+    """Why a case did not simply pass: its error, whatever else failed in it, and where that was authored."""
     reasons = list(_messages(case))
     for message, place in reasons[:_MOST_MESSAGES]:
         text = shortened(visible(message[: _LONGEST_MESSAGE + 1]), _LONGEST_MESSAGE, symbols.ellipsis)
@@ -153,30 +202,67 @@ def _messages(case: CaseResult) -> Iterator[tuple[str, Place | None]]:
     """The case's error, placed where its assertion was authored; then every other assertion that did not hold."""
     broken = [assertion for assertion in case.assertions if assertion.outcome in ("failed", "error")]
     case_place = None if case.place is UNSET else case.place
+    if case.status == "expected-failure":
+        yield f"a failure is expected: {case.expected_failure}", case_place
+        return
     if case.status == "unverified":
-        yield f"nothing was checked, no value for {', '.join(case.details.skipped_tokens) or 'its tokens'}", case_place
+        yield f"nothing was checked, {_why_unverified(case)}", case_place
     elif case.error is not UNSET:
-        # The error is the message of one of them, after the name of its field or check.
-        told = [assertion for assertion in broken if case.error.endswith(f": {assertion.message}")][:1]
+        # The error is what one of them says, of a repeated case after the count of its attempts.
+        told = [assertion for assertion in broken if case.error.endswith(_named(assertion))][:1]
         yield case.error, next((assertion.place for assertion in told), None) or case_place
         broken = [assertion for assertion in broken if assertion not in told]
     for assertion in broken:
         yield _named(assertion), assertion.place
 
 
+def _why_unverified(case: CaseResult) -> str:
+    if case.details.skipped_tokens:
+        return f"no value for {', '.join(case.details.skipped_tokens)}"
+    return "no assertion applies to what the agent did"
+
+
 def _named(assertion: AssertionResult) -> str:
-    """The assertion's message after the name of its field (`maxTokens` of `/expect/maxTokens`)."""
-    field = assertion.at.removeprefix("/expect/").lstrip("/").partition("/")[0]
-    return str(assertion.message) if field == "checks" else f"{field}: {assertion.message}"
+    """The assertion's message after the name of its field or check, as a case's error has it."""
+    return f"{assertion.field}: {assertion.message}"
 
 
 def _totals(summary: Summary | RunSummary) -> str:
-    unverified = f" ({summary.unverified} unverified)" if summary.unverified else ""
-    errors = f" ({_counted(summary.errors, 'error')})" if summary.errors else ""
-    return (
-        f"{summary.passed}/{summary.total_cases} passed{unverified} | {summary.failed} failed{errors} | "
-        f"{summary.skipped_assertions} skipped assertions | {_milliseconds(summary.total_duration_ms)} total"
+    passed = _within(_any(summary.unverified, "unverified"), _any(summary.expected_failures, "expected failure", "s"))
+    failed = _within(_any(summary.errors, "error", "s"), _any(summary.unexpected_passes, "unexpected pass", "es"))
+    parts = (
+        f"{summary.passed}/{summary.total_cases} passed{passed}",
+        f"{summary.failed} failed{failed}",
+        _any(summary.flaky, "flaky"),
+        _any(summary.skipped, "skipped case", "s"),
+        f"{summary.skipped_assertions} skipped assertions",
+        f"{_milliseconds(summary.total_duration_ms)} total",
     )
+    return " | ".join(filter(None, parts))
+
+
+def _within(*counts: str) -> str:
+    """What a total holds that deserves a word, in parentheses."""
+    told = ", ".join(filter(None, counts))
+    return f" ({told})" if told else ""
+
+
+def _any(count: int, noun: str, plural: str = "") -> str:
+    """The count with its noun, and nothing for none."""
+    return _counted(count, noun, plural) if count else ""
+
+
+def _skipped(cases: Iterable[SkippedCase], count: int, symbols: _Symbols, screen: Screen) -> Iterator[str]:
+    """The cases that were not run, and why: the first of them."""
+    if not count:
+        return
+    yield painted(f"  SKIPPED ({count})", "yellow", on=screen.color)
+    for case in islice(cases, _MOST_SKIPPED):
+        why = f"archived: {case.reason}" if case.archived else case.reason
+        text = shortened(visible(f"{case.id}  {why}"[: _LONGEST_MESSAGE + 1]), _LONGEST_MESSAGE, symbols.ellipsis)
+        yield f"    - {text}"
+    if count > _MOST_SKIPPED:
+        yield f"    and {count - _MOST_SKIPPED} more"
 
 
 def _scores(summary: Summary, symbols: _Symbols, screen: Screen) -> Iterator[str]:
@@ -239,5 +325,5 @@ def _rounded(score: float) -> str:
     return f"{math.floor(score * 100 + 1e-9) / 100:.2f}"
 
 
-def _counted(count: int, noun: str) -> str:
-    return f"{count} {noun}{'' if count == 1 else 's'}"
+def _counted(count: int, noun: str, plural: str = "s") -> str:
+    return f"{count} {noun}{'' if count == 1 else plural}"

@@ -6,7 +6,7 @@ import time
 from types import TracebackType
 from typing import Self, TextIO, final
 
-from evalc.model.result import CaseResult
+from evalc.model.result import CaseResult, SkippedCase
 from evalc.model.suite import Suite
 from evalc.terminal import Screen, padded, shortened, visible
 
@@ -56,6 +56,10 @@ class Progress:
         if self._drawn and (now := time.monotonic()) - self._last_drawing >= _SECONDS_BETWEEN_DRAWINGS:
             self._last_drawing = now
             self._draw(f"{self._done}/{self._of} cases, {self._not_passed} failed, {visible(suite.tool_name)}")
+
+    def case_skipped(self, suite: Suite, skipped: SkippedCase) -> None:  # noqa: ARG002 - whichever it is
+        """A case is not run: there is one less to wait for."""
+        self._of -= 1
 
     def suite_finished(self, suite: Suite, finished: object) -> None:
         """A suite's result is written: the report tells it."""

@@ -9,7 +9,7 @@ from typing import final
 
 import msgspec
 
-from evalc.model.result import CaseResult, RunResult, RunSummary, SuiteResult
+from evalc.model.result import CaseResult, RunResult, RunSummary, SkippedCase, SuiteResult
 from evalc.runtime.journal import Journal
 from evalc.runtime.score import score_run
 
@@ -21,7 +21,7 @@ class FinishedSuite:
 
     Attributes:
         path: the EvalSuiteResult file.
-        result: everything in it but the cases, of which there may be many.
+        result: everything in it but the cases, run and skipped, of which there may be many.
         gate: why the suite's score does not meet its threshold; None where it does or has none.
     """
 
@@ -37,9 +37,13 @@ class FinishedSuite:
         for entry in self._journal.entries(self._index):
             yield decoder.decode(entry.result)
 
+    def skipped(self) -> Iterator[SkippedCase]:
+        """The cases that were not run, in source order, read one at a time."""
+        return self._journal.skipped(self._index)
+
     def load(self) -> SuiteResult:
         """The whole result, with all its cases in memory."""
-        return msgspec.structs.replace(self.result, cases=tuple(self.cases()))
+        return msgspec.structs.replace(self.result, cases=tuple(self.cases()), skipped=tuple(self.skipped()))
 
 
 @final
@@ -76,6 +80,10 @@ def summarize_run(suites: Sequence[SuiteResult]) -> RunSummary:
         failed=sum(summary.failed for summary in summaries),
         errors=sum(summary.errors for summary in summaries),
         unverified=sum(summary.unverified for summary in summaries),
+        expected_failures=sum(summary.expected_failures for summary in summaries),
+        unexpected_passes=sum(summary.unexpected_passes for summary in summaries),
+        flaky=sum(summary.flaky for summary in summaries),
+        skipped=sum(summary.skipped for summary in summaries),
         skipped_assertions=sum(summary.skipped_assertions for summary in summaries),
         total_duration_ms=round(sum(summary.total_duration_ms for summary in summaries), 3),
         score=score_run(summary.score for summary in summaries),

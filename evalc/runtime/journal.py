@@ -1,21 +1,22 @@
 """From finished cases to a journal on disk, a line each, and back in any order: the only store of a run.
 
-The first line is a header: what was run, and with which options. Then comes a line a case, as the cases finish. In
-memory there is one number a case, the offset of its line. A journal whose last line is torn is complete up to there.
+The first line is a header: what was run, and with which options. Then comes a line a case, as the cases finish or are
+skipped. In memory there is one number a case, the offset of its line. A journal whose last line is torn is complete up
+to there.
 """
 
 from __future__ import annotations
 
 import os
 from array import array
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any, Final, final
 
 import msgspec
 
 from evalc.errors import UsageError
-from evalc.model.result import CaseDetails, CaseResult
+from evalc.model.result import CaseDetails, CaseResult, SkippedCase
 from evalc.runtime.checks.verdict import Note
 from evalc.runtime.run_case import CaseRun
 from evalc.runtime.written import Redactor, encoded, redacted
@@ -67,6 +68,14 @@ class _Line(msgspec.Struct, frozen=True, kw_only=True, rename="camel", omit_defa
     cost_usd: float | None = None
 
 
+class _SkippedLine(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
+    """The line of a case that was not sent."""
+
+    suite: int
+    case: int
+    skipped: SkippedCase
+
+
 @final
 class Journal:
     """An open journal. Every line is one write to the end of the file, so that a kill tears at most the last."""
@@ -81,6 +90,7 @@ class Journal:
         self._redactor = redactor
         # 0 stands for a case without a line: the header is there.
         self._offsets = [array("Q", bytes(8 * suite.cases)) for suite in header.suites]
+        self._skipped = [array("Q") for _ in header.suites]
         self._end = 0
         try:
             self._file = os.open(path, _CREATE, 0o666)
@@ -104,14 +114,39 @@ class Journal:
         offsets[case] = offset
         return line.result
 
+    def skip(self, suite: int, case: int, skipped: SkippedCase) -> SkippedCase:
+        """Write the line of a case that is not run, and return the record as written. Called in source order.
+
+        Raises:
+            OSError: the line could not be written; the journal then ends with the line before.
+        """
+        line = _SkippedLine(suite=suite, case=case, skipped=skipped)
+        line, json = redacted(line, encoded(line), self._redactor)
+        offset = self._end
+        self._write(json)
+        self._skipped[suite].append(offset)
+        return line.skipped
+
     def entries(self, suite: int) -> Iterator[Entry]:
-        """The lines of a suite in source order."""
+        """The finished cases of a suite in source order."""
         decoder = msgspec.json.Decoder(Entry)
+        return map(decoder.decode, self._lines(self._offsets[suite]))
+
+    def skipped(self, suite: int) -> Iterator[SkippedCase]:
+        """The skipped cases of a suite in source order."""
+        decoder = msgspec.json.Decoder(_SkippedLine)
+        return (decoder.decode(line).skipped for line in self._lines(self._skipped[suite]))
+
+    def count_skipped(self, suite: int) -> int:
+        """How many cases of a suite were skipped."""
+        return len(self._skipped[suite])
+
+    def _lines(self, offsets: Iterable[int]) -> Iterator[bytes]:
         with self.path.open("rb") as file:
-            for offset in self._offsets[suite]:
+            for offset in offsets:
                 if offset:
                     file.seek(offset)
-                    yield decoder.decode(file.readline())
+                    yield file.readline()
 
     def close(self) -> None:
         """Write no more; what was written can still be read."""
@@ -148,7 +183,9 @@ def _unwritable(line: _Line, error: Exception) -> _Line:
         score=None,
         criteria=(),
         error=f"agent: its answer cannot be written as JSON: {type(error).__name__}",
+        flaky=msgspec.UNSET,
         details=CaseDetails(),
         assertions=(),
+        attempts=msgspec.UNSET,
     )
     return _Line(suite=line.suite, case=line.case, result=result)

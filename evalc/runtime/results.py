@@ -13,7 +13,7 @@ import msgspec
 from evalc.atomic import write_atomic
 from evalc.model.case import Criterion
 from evalc.model.codec import short_hash
-from evalc.model.result import CriterionResult, Status, Summary
+from evalc.model.result import PASSING, CriterionResult, SkippedCase, Status, Summary
 from evalc.model.suite import Suite
 from evalc.runtime.checks.verdict import Note
 from evalc.runtime.journal import Entry
@@ -24,6 +24,7 @@ MOST_WARNINGS: Final = 100
 
 _LONGEST_SLUG: Final = 100
 _NO_CASES: Final = b'\n  "cases": []'
+_NONE_SKIPPED: Final = b'\n  "skipped": []'
 
 
 class _Tally(msgspec.Struct, frozen=True, rename="camel"):
@@ -34,6 +35,7 @@ class _Tally(msgspec.Struct, frozen=True, rename="camel"):
     status: Status
     duration_ms: float
     assertions_skipped: int
+    flaky: bool = False
     criteria: tuple[CriterionResult, ...] = ()
 
 
@@ -47,14 +49,21 @@ class SuiteTotals(NamedTuple):
 
 
 def sum_up(
-    entries: Iterable[Entry], criteria: Sequence[Criterion] | None, baseline: Mapping[str, bool] | None
+    entries: Iterable[Entry],
+    criteria: Sequence[Criterion] | None,
+    baseline: Mapping[str, bool] | None,
+    *,
+    skipped: int = 0,
 ) -> SuiteTotals:
-    """Add up the cases, in the order given; `baseline` says which ids passed before."""
+    """Add up the cases, in the order given.
+
+    `baseline` says which ids passed before, `skipped` how many cases were not run.
+    """
     sums = _Sums(criteria, baseline or {})
     decoder = msgspec.json.Decoder(_Tally)
     for entry in entries:
         sums.add(entry, decoder.decode(entry.result))
-    return sums.totals()
+    return sums.totals(skipped)
 
 
 @final
@@ -64,9 +73,10 @@ class _Sums:
     def __init__(self, criteria: Sequence[Criterion] | None, baseline: Mapping[str, bool]) -> None:
         self._baseline = baseline
         self._score = SuiteScore(criteria)
-        self._statuses: Counter[str] = Counter()
+        self._statuses: Counter[Status] = Counter()
         self._notes: Counter[Note] = Counter()
-        self._skipped = 0
+        self._flaky = 0
+        self._skipped_assertions = 0
         self._duration_ms = 0.0
         self._cost_usd: float | None = None
         self._regressions: list[str] = []
@@ -75,7 +85,8 @@ class _Sums:
     def add(self, entry: Entry, case: _Tally) -> None:
         self._statuses[case.status] += 1
         self._notes.update(entry.notes)
-        self._skipped += case.assertions_skipped
+        self._flaky += case.flaky
+        self._skipped_assertions += case.assertions_skipped
         self._duration_ms += case.duration_ms
         if entry.cost_usd is not None:
             self._cost_usd = (self._cost_usd or 0.0) + entry.cost_usd
@@ -85,17 +96,22 @@ class _Sums:
         if before is not None and before != case.passed:
             (self._new_passes if case.passed else self._regressions).append(case.id)
 
-    def totals(self) -> SuiteTotals:
-        errors, unverified = self._statuses["error"], self._statuses["unverified"]
+    def totals(self, skipped: int) -> SuiteTotals:
+        total = self._statuses.total()
+        passed = sum(count for status, count in self._statuses.items() if status in PASSING)
         summary = Summary(
-            total_cases=self._statuses.total(),
-            passed=self._statuses["passed"] + unverified,
-            failed=self._statuses["failed"] + errors,
-            skipped_assertions=self._skipped,
+            total_cases=total,
+            passed=passed,
+            failed=total - passed,
+            skipped_assertions=self._skipped_assertions,
             total_duration_ms=round(self._duration_ms, 3),
             estimated_cost_usd=msgspec.UNSET if self._cost_usd is None else round(self._cost_usd, 12),
-            errors=errors,
-            unverified=unverified,
+            errors=self._statuses["error"],
+            unverified=self._statuses["unverified"],
+            expected_failures=self._statuses["expected-failure"],
+            unexpected_passes=self._statuses["unexpected-pass"],
+            flaky=self._flaky,
+            skipped=skipped,
             score=self._score.score(),
             scored_weight=self._score.scored_weight(),
             criteria=self._score.summaries(),
@@ -111,14 +127,14 @@ class _Sums:
         return (*listed, f"and {more} more warnings of this kind") if more else tuple(listed)
 
 
-def write_result(path: Path, result: bytes, cases: Iterable[Entry]) -> None:
-    """Write a SuiteResult, given as JSON without its cases, and put the cases in their place on the way.
+def write_result(path: Path, result: bytes, cases: Iterable[Entry], skipped: Iterable[SkippedCase] = ()) -> None:
+    """Write a SuiteResult, given as JSON without its cases, and put the cases in their places on the way.
 
     Raises:
         OSError: the file cannot be written; nothing is left of it then.
     """
     try:
-        write_atomic(path, _stitched(result, cases))
+        write_atomic(path, _stitched(result, cases, skipped))
     except OSError as error:
         if error.strerror is None:  # not the system's: the entries cannot be had
             raise
@@ -126,15 +142,24 @@ def write_result(path: Path, result: bytes, cases: Iterable[Entry]) -> None:
         raise OSError(error.errno, message, str(path)) from error
 
 
-def _stitched(result: bytes, cases: Iterable[Entry]) -> Iterator[bytes]:
-    """The file, by pieces. The key is found by its line: a line end inside a text would be escaped."""
-    head, key, tail = _pretty(result).partition(_NO_CASES)
-    yield head + key[:-1]
+def _stitched(result: bytes, cases: Iterable[Entry], skipped: Iterable[SkippedCase]) -> Iterator[bytes]:
+    """The file, by pieces. The keys are found by their lines: a line end inside a text would be escaped."""
+    head, cases_key, rest = _pretty(result).partition(_NO_CASES)
+    middle, skipped_key, tail = rest.partition(_NONE_SKIPPED)
+    yield head + cases_key[:-1]
+    yield from _items(bytes(entry.result) for entry in cases)
+    yield middle + skipped_key[:-1]
+    yield from _items(map(msgspec.json.encode, skipped))
+    yield tail + b"\n"
+
+
+def _items(records: Iterable[bytes]) -> Iterator[bytes]:
+    """The items of a list of the file, and the bracket that ends it."""
     separator = b"\n    "
-    for entry in cases:
-        yield separator + _pretty(bytes(entry.result)).replace(b"\n", b"\n    ")
+    for record in records:
+        yield separator + _pretty(record).replace(b"\n", b"\n    ")
         separator = b",\n    "
-    yield (b"]" if separator == b"\n    " else b"\n  ]") + tail + b"\n"
+    yield b"]" if separator == b"\n    " else b"\n  ]"
 
 
 def _pretty(encoded: bytes) -> bytes:

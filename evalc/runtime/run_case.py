@@ -1,4 +1,4 @@
-"""From one case and an opened agent to the case's result: ask, check, score."""
+"""From one case and an opened agent to the result of one attempt at it: ask, check, score."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ import msgspec
 from evalc.errors import AgentError, AgentProtocolError, AgentTimeout
 from evalc.model.assertions import assertions
 from evalc.model.case import Case
-from evalc.model.result import AssertionResult, CaseDetails, CaseResult, Status
+from evalc.model.result import PASSING, AssertionResult, CaseDetails, CaseResult, Status
 from evalc.model.suite import LocatedCase, Place
 from evalc.runtime.agents.base import AgentRequest, AgentResponse, Session, ToolCall, Usage
 from evalc.runtime.checks.evaluate import evaluate
@@ -59,11 +59,15 @@ class _Answer(NamedTuple):
 
 
 class _Checked(NamedTuple):
-    """The verdicts on the assertions that were reached, by pointer, and the first error and the first failure."""
+    """The verdicts on the assertions that were reached and their fields, by pointer; the first error and failure."""
 
     verdicts: Mapping[str, Verdict]
-    error: str | None
-    failure: str | None
+    fields: Mapping[str, str]
+    error: str | None = None
+    failure: str | None = None
+
+
+_UNCHECKED: Final = _Checked({}, {})
 
 
 async def run_case(located: LocatedCase, session: Session, options: CaseOptions) -> CaseRun:
@@ -165,6 +169,7 @@ def _said(error: BaseException) -> str:
 async def _check(case: Case, evidence: Evidence, *, run_all: bool) -> _Checked:
     """Evaluate the assertions in the contract's order, up to the first that does not pass unless all must run."""
     verdicts: dict[str, Verdict] = {}
+    fields: dict[str, str] = {}
     error: str | None = None
     failure: str | None = None
     for assertion in assertions(case.expect):
@@ -173,6 +178,7 @@ async def _check(case: Case, evidence: Evidence, *, run_all: bool) -> _Checked:
         except Exception as broke:  # a check that breaks must not take the case with it
             verdict = broken(f"the check broke: {type(broke).__name__}: {_said(broke)}")
         verdicts[assertion.at] = verdict
+        fields[assertion.at] = assertion.field
         if verdict.outcome == "error":
             error = error or f"{assertion.field}: {verdict.message}"
         elif verdict.outcome == "failed":
@@ -181,9 +187,10 @@ async def _check(case: Case, evidence: Evidence, *, run_all: bool) -> _Checked:
             break
     if not verdicts and case.expected and not case.rubric:
         verdict = verdicts[EXPECTED] = expected_text(case.expected, evidence.response)
+        fields[EXPECTED] = "expected"
         if verdict.outcome == "failed":
             failure = f"expected: {verdict.message}"
-    return _Checked(verdicts, error, failure)
+    return _Checked(verdicts, fields, error, failure)
 
 
 def _judged(located: LocatedCase, answer: _Answer, checked: _Checked) -> CaseRun:
@@ -192,17 +199,17 @@ def _judged(located: LocatedCase, answer: _Answer, checked: _Checked) -> CaseRun
     verdicts = checked.verdicts
     evaluated = any(verdict.outcome in ("passed", "failed", "error") for verdict in verdicts.values())
     if checked.error:
-        return _result(located, answer, verdicts, "error", checked.error, unscored(case))
+        return _result(located, answer, checked, "error", checked.error, unscored(case))
     if case.rubric and not checked.failure:
-        return _result(located, answer, verdicts, "error", _NO_JUDGE, unscored(case))
+        return _result(located, answer, checked, "error", _NO_JUDGE, unscored(case))
     score = score_case(case, verdicts)
     if checked.failure:
-        return _result(located, answer, verdicts, "failed", checked.failure, score)
+        return _result(located, answer, checked, "failed", checked.failure, score)
     if not evaluated:
-        return _result(located, answer, verdicts, "unverified", None, score)
+        return _result(located, answer, checked, "unverified", None, score)
     if gate := below(score.score, case.threshold):
-        return _result(located, answer, verdicts, "failed", gate, score)
-    return _result(located, answer, verdicts, "passed", None, score)
+        return _result(located, answer, checked, "failed", gate, score)
+    return _result(located, answer, checked, "passed", None, score)
 
 
 def _without_response(located: LocatedCase, answer: _Answer) -> CaseRun:
@@ -211,26 +218,27 @@ def _without_response(located: LocatedCase, answer: _Answer) -> CaseRun:
     if answer.status == "failed":
         every = {assertion.at: _TIMED_OUT for assertion in assertions(located.case.expect)}
         score = CaseScore(0.0, score_case(located.case, every).criteria)
-    return _result(located, answer, {}, answer.status, answer.error, score)
+    return _result(located, answer, _UNCHECKED, answer.status, answer.error, score)
 
 
 def _result(
     located: LocatedCase,
     answer: _Answer,
-    verdicts: Mapping[str, Verdict],
+    checked: _Checked,
     status: Status,
     error: str | None,
     score: CaseScore,
 ) -> CaseRun:
     case, places = located
-    reached = tuple(_assertion_results(verdicts, places))
+    verdicts = checked.verdicts
+    reached = tuple(_assertion_results(checked, places))
     skipped = sum([assertion.outcome == "skipped" for assertion in reached])
     usage = answer.response.usage if answer.response else None
     place = places.get("")
     result = CaseResult(
         id=case.id,
         description=case.description,
-        passed=status in ("passed", "unverified"),
+        passed=status in PASSING,
         status=status,
         duration_ms=answer.duration_ms,
         assertions_run=len(reached) - skipped,
@@ -238,6 +246,7 @@ def _result(
         score=score.score,
         criteria=score.criteria,
         error=msgspec.UNSET if error is None else error,
+        variant=msgspec.UNSET if case.variant is None else case.variant,
         details=_details(answer.response, verdicts),
         assertions=reached,
         place=msgspec.UNSET if place is None else place,
@@ -271,16 +280,17 @@ def _usage(usage: Usage | None) -> dict[str, int | float]:
     return {name: value for name, value in known.items() if value is not None}
 
 
-def _assertion_results(verdicts: Mapping[str, Verdict], places: Mapping[str, Place]) -> Iterator[AssertionResult]:
+def _assertion_results(checked: _Checked, places: Mapping[str, Place]) -> Iterator[AssertionResult]:
     """The assertions that were run or skipped; those that did not pass say why and where they were written."""
-    for at, verdict in verdicts.items():
+    for at, verdict in checked.verdicts.items():
         match verdict.outcome:
             case "not_applicable":
                 continue
             case "passed":
                 yield AssertionResult(at=at, outcome="passed")
             case outcome:
-                yield AssertionResult(at=at, outcome=outcome, message=verdict.message, place=_place(places, at))
+                field, place = checked.fields[at], _place(places, at)
+                yield AssertionResult(at=at, outcome=outcome, field=field, message=verdict.message, place=place)
 
 
 def _place(places: Mapping[str, Place], at: str) -> Place | None:

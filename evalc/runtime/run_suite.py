@@ -6,31 +6,31 @@ import asyncio
 import json
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from contextlib import AsyncExitStack
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Final, NamedTuple, NoReturn, Protocol, final
 
-from evalc.errors import AgentUnavailable, UsageError
+from evalc.errors import UsageError
 from evalc.model.codec import short_hash
-from evalc.model.result import CaseResult, SuiteResult
+from evalc.model.result import CaseResult, SkippedCase, SuiteResult
 from evalc.model.suite import LocatedCase, Suite
-from evalc.runtime.agents.base import Agent, Session
-from evalc.runtime.agents.guard import said_by
+from evalc.runtime.agents.base import Agent
+from evalc.runtime.attempts import run_attempts
 from evalc.runtime.baseline import LATEST, Baseline, find_baseline
+from evalc.runtime.declared import as_expected, skipped_case
 from evalc.runtime.finished import FinishedRun, FinishedSuite, summarize_run
 from evalc.runtime.journal import FILE_NAME, Header, Journal, JournaledSuite
 from evalc.runtime.results import file_names, sum_up, write_result
-from evalc.runtime.run_case import CaseOptions, CaseRun, agent_broke, run_case
+from evalc.runtime.run_case import CaseOptions, CaseRun
 from evalc.runtime.run_id import new_run_id
 from evalc.runtime.score import below
 from evalc.runtime.staleness import check_staleness, state_at_run
+from evalc.runtime.worker import Worker
 from evalc.runtime.written import Redactor, encoded, redacted
 from evalc.tools.registry import ToolRegistry
 
 DEFAULT_TIMEOUT_MS: Final = 60_000
-_CLOSING_SECONDS: Final = 10.0
 
 
 @final
@@ -41,7 +41,7 @@ class RunOptions:
     Attributes:
         output_dir: where the run's folder is made; its name is `run_id`.
         concurrency: how many cases run at a time.
-        timeout_ms: how long the agent may take for a case.
+        timeout_ms: how long the agent may take for an attempt at a case.
         seed, snapshot: the data that tokens name; None where there is none.
         registry: the tools as they are now; None leaves staleness unchecked.
         baseline: a run to compare with: a run id, `latest`, or a path.
@@ -70,6 +70,10 @@ class Observer(Protocol):
 
     def case_finished(self, suite: Suite, result: CaseResult) -> None:
         """A case has its result: in the order of finishing, which is not the source's."""
+        ...
+
+    def case_skipped(self, suite: Suite, skipped: SkippedCase) -> None:
+        """A case is not run, because it says so."""
         ...
 
     def suite_finished(self, suite: Suite, finished: FinishedSuite) -> None:
@@ -177,69 +181,54 @@ class _Run:
         )
 
     def _jobs(self) -> Iterator[_Job]:
-        for number, suite in enumerate(self._suites):
+        """Every case of the suites; those of rubrics last, since what they cost is for nothing where others fail."""
+        for number, suite in sorted(enumerate(self._suites), key=lambda numbered: numbered[1].tier == "rubric"):
             if self._observer:
                 self._observer.suite_started(suite)
             for index, located in enumerate(suite.cases):
                 yield _Job(number, index, located)
 
     async def _work(self, jobs: Iterator[_Job]) -> None:
-        """Run cases with a session of this worker's own, opened again where it could not be opened."""
-        stack = AsyncExitStack()
-        session: Session | None = None
+        worker = Worker(self._agent, self._case_options)
         try:
             for job in jobs:
-                # The agent may never suspend: timers, other workers and Ctrl-C get their turn here.
-                await asyncio.sleep(0)
-                try:
-                    session = session or await self._open(stack)
-                except (asyncio.CancelledError, KeyboardInterrupt, GeneratorExit):
-                    raise
-                except BaseException as error:  # an agent that cannot be opened breaks this case only
-                    self._keep(job, agent_broke(job.located, error))
+                if (skipped := skipped_case(job.located.case)) is not None:
+                    # Before anything is awaited, and so in source order.
+                    self._skip(job, skipped)
+                    await asyncio.sleep(0)
                 else:
-                    self._keep(job, await run_case(job.located, session, self._case_options))
+                    self._keep(job, await run_attempts(job.located, worker.attempt))
         finally:
-            await self._close(stack)
+            if (failure := await worker.close()) is not None:
+                self._warn(failure)
 
-    async def _open(self, stack: AsyncExitStack) -> Session:
-        timeout_ms = self._options.timeout_ms
-        limit = asyncio.timeout(timeout_ms / 1000)
-        try:
-            async with limit:
-                return await stack.enter_async_context(self._agent.session())
-        except TimeoutError as error:
-            if not limit.expired():
-                raise
-            raise AgentUnavailable(f"it was not ready within {timeout_ms:.15g} ms") from error
-        except asyncio.CancelledError as error:
-            if (task := asyncio.current_task()) is None or task.cancelling():
-                raise
-            raise AgentUnavailable("it was cancelled from inside") from error
+    def _skip(self, job: _Job, skipped: SkippedCase) -> None:
+        skipped = self.journal.skip(job.suite, job.case, skipped)
+        if self._observer:
+            self._observer.case_skipped(self._suites[job.suite], skipped)
 
     def _keep(self, job: _Job, run: CaseRun) -> None:
+        run = run._replace(result=as_expected(job.located.case, run.result))
         result = self.journal.append(job.suite, job.case, run)
         if self._observer:
             self._observer.case_finished(self._suites[job.suite], result)
 
-    async def _close(self, stack: AsyncExitStack) -> None:
-        try:
-            async with asyncio.timeout(_CLOSING_SECONDS):
-                await stack.aclose()
-        except Exception as error:  # the cases are finished, whatever the agent does at its end
-            warning = self._redacted(f"the agent could not be closed: {said_by(error)}")
-            if warning not in self._warnings:
-                self._warnings.append(warning)
-
-    def _redacted(self, text: str) -> str:
+    def _warn(self, text: str) -> None:
         redactor = self._options.redactor
-        return text if redactor is None else redactor.redact(text)
+        warning = text if redactor is None else redactor.redact(text)
+        if warning not in self._warnings:
+            self._warnings.append(warning)
 
     def _finish_suite(self, number: int, suite: Suite, name: str) -> FinishedSuite:
         metadata, path = suite.metadata, self._folder / name
         past = self._baseline.of(suite.tool_name, suite.tier) if self._baseline else None
         passed_before = past.passed if past is not None else None
-        totals = sum_up(self.journal.entries(number), metadata.criteria if metadata else None, passed_before)
+        totals = sum_up(
+            self.journal.entries(number),
+            metadata.criteria if metadata else None,
+            passed_before,
+            skipped=self.journal.count_skipped(number),
+        )
         staleness = check_staleness(metadata, self._options.registry)
         result = SuiteResult(
             run_id=self._options.run_id,
@@ -258,7 +247,7 @@ class _Run:
             warnings=totals.warnings + self._warnings_of(suite),
         )
         result, written = redacted(result, encoded(result), self._options.redactor)
-        write_result(path, written, self.journal.entries(number))
+        write_result(path, written, self.journal.entries(number), self.journal.skipped(number))
         gate = below(totals.summary.score, metadata.threshold if metadata else None)
         finished = FinishedSuite(path=path, result=result, gate=gate, _journal=self.journal, _index=number)
         if self._observer:

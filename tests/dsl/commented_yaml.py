@@ -10,7 +10,18 @@ from hypothesis import strategies as st
 Draw = st.DrawFn
 
 WORDS = ("contains", "refund", "Paris", "it's", "100", "1.50", "yes", "null", "007", "a_b", "x-y", "ünï", "{{name}}")
-AWKWARD = ('say "hi"', "a: b", "a #b", "- dash", "#tag", "[x, y]", "{{name}}: {{#if name}}y{{/if}}", "", " edge ", "é\\n")
+AWKWARD = (
+    'say "hi"',
+    "a: b",
+    "a #b",
+    "- dash",
+    "#tag",
+    "[x, y]",
+    "{{name}}: {{#if name}}y{{/if}}",
+    "",
+    " edge ",
+    "é\\n",
+)
 
 
 @st.composite
@@ -114,7 +125,10 @@ def lists(draw: Draw, indent: int, depth: int) -> list[str]:
             lines.append(" " * indent + "-" + " " * gap + inner[0].lstrip())
             lines += inner[1:]
         elif depth and index and draw(st.booleans()):
-            lines += [" " * indent + "-" + draw(st.sampled_from(["", " # at the §dash"])), *draw(mappings(indent + 2, 0))]
+            lines += [
+                " " * indent + "-" + draw(st.sampled_from(["", " # at the §dash"])),
+                *draw(mappings(indent + 2, 0)),
+            ]
         else:
             value = draw(entries(indent, 0))
             lines.append(" " * indent + "-" + " " * gap + value[0])

@@ -5,12 +5,15 @@ from __future__ import annotations
 import msgspec
 
 from evalc.model.result import (
+    PASSING,
     AssertionResult,
+    AttemptResult,
     CaseDetails,
     CaseResult,
     CriterionSummary,
     ResultMetadata,
     RunSummary,
+    SkippedCase,
     Status,
     SuiteResult,
     Summary,
@@ -28,22 +31,33 @@ def case(
     assertions: tuple[AssertionResult, ...] = (),
     place: Place | None = None,
     skipped_tokens: tuple[str, ...] = (),
+    expected_failure: str | None = None,
+    attempts: tuple[Status, ...] = (),
 ) -> CaseResult:
     """One case's result."""
+    outcomes = {attempt in PASSING for attempt in attempts}
     return CaseResult(
         id=identity,
         description=description,
-        passed=status in ("passed", "unverified"),
+        passed=status in PASSING,
         status=status,
         duration_ms=duration,
         assertions_run=1,
         assertions_skipped=0,
         score=None,
         error=msgspec.UNSET if error is None else error,
+        expected_failure=msgspec.UNSET if expected_failure is None else expected_failure,
+        flaky=len(outcomes) > 1 if attempts else msgspec.UNSET,
         details=CaseDetails(skipped_tokens=skipped_tokens),
         assertions=assertions,
+        attempts=tuple(map(attempt, attempts)) or msgspec.UNSET,
         place=msgspec.UNSET if place is None else place,
     )
+
+
+def attempt(status: Status) -> AttemptResult:
+    """One attempt at a case that is repeated."""
+    return AttemptResult(status=status, duration_ms=50, score=None, response="a")
 
 
 def suite(
@@ -57,6 +71,7 @@ def suite(
     warnings: tuple[str, ...] = (),
     regressions: tuple[str, ...] = (),
     new_passes: tuple[str, ...] = (),
+    skipped: tuple[SkippedCase, ...] = (),
 ) -> SuiteResult:
     """A suite's result, its totals counted."""
     return SuiteResult(
@@ -76,6 +91,10 @@ def suite(
             total_duration_ms=sum(entry.duration_ms for entry in cases),
             errors=sum(entry.status == "error" for entry in cases),
             unverified=sum(entry.status == "unverified" for entry in cases),
+            expected_failures=sum(entry.status == "expected-failure" for entry in cases),
+            unexpected_passes=sum(entry.status == "unexpected-pass" for entry in cases),
+            flaky=sum(entry.flaky is True for entry in cases),
+            skipped=len(skipped),
             score=score,
             scored_weight=scored_weight,
             criteria=criteria,
@@ -85,6 +104,7 @@ def suite(
         new_passes=new_passes,
         stale=False,
         warnings=warnings,
+        skipped=skipped,
     )
 
 

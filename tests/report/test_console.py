@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evalc.model.result import AssertionResult, CriterionSummary, SuiteResult
+from evalc.model.result import AssertionResult, CriterionSummary, SkippedCase, SuiteResult
 from evalc.model.suite import Place
 from evalc.report.console import run_lines, suite_lines
 from evalc.terminal import Screen, cells
@@ -55,21 +55,28 @@ def test_the_contracts_example() -> None:
 def test_every_status_has_its_mark_and_its_reason() -> None:
     place = Place(file="reviews.eval.yaml", line=14, column=9)
     at_check = Place(file="reviews.eval.yaml", line=17, column=11)
-    broken = AssertionResult(at="/expect/minLength", outcome="failed", message="3 is less", place=at_check)
-    other = AssertionResult(at="/expect/jsonValid", outcome="error", message="no JSON")
-    own = AssertionResult(at="/expect/checks/0", outcome="failed", message="it does not start with 'Dear'")
+    broken = AssertionResult(
+        at="/expect/minLength", outcome="failed", field="minLength", message="3 is less", place=at_check
+    )
+    other = AssertionResult(at="/expect/jsonValid", outcome="error", field="jsonValid", message="no JSON")
+    own = AssertionResult(at="/expect/checks/0", outcome="failed", field="starts_with", message="no 'Dear'")
     result = suite(
         case("a", status="failed", error="minLength: 3 is less", assertions=(broken, other, own), place=place),
         case("b", status="error", error="the agent broke", place=place),
         case("c", status="unverified", skipped_tokens=("{{snapshot:x}}", "{{seed:y}}")),
         case("d", status="failed", error="timeout"),
+        case("e", status="unverified"),
+        case("f", status="expected-failure", error="minLength: 3", expected_failure="too terse", assertions=(broken,)),
+        case("g", status="unexpected-pass", error="expectedFailure: passed", expected_failure="too terse"),
     )
+    passed = "3/7 passed (2 unverified, 1 expected failure)"
+    failed = "4 failed (1 error, 1 unexpected pass)"
     assert shown(result).split("\n")[1:] == [
         "  ✗ a  says so  100ms",
         "    → minLength: 3 is less",
         "      at reviews.eval.yaml:17:11",
         "    → jsonValid: no JSON",
-        "    → it does not start with 'Dear'",
+        "    → starts_with: no 'Dear'",
         "  ! b  says so  100ms",
         "    → the agent broke",
         "      at reviews.eval.yaml:14:9",
@@ -77,14 +84,21 @@ def test_every_status_has_its_mark_and_its_reason() -> None:
         "    → nothing was checked, no value for {{snapshot:x}}, {{seed:y}}",
         "  ✗ d  says so  100ms",
         "    → timeout",
+        "  ? e  says so  100ms",
+        "    → nothing was checked, no assertion applies to what the agent did",
+        "  ⊘ f  says so  100ms",
+        "    → a failure is expected: too terse",
+        "  ✘ g  says so  100ms",
+        "    → expectedFailure: passed",
         "─" * 67,
-        "  1/4 passed (1 unverified) | 3 failed (1 error) | 0 skipped assertions | 400ms total",
+        f"  {passed} | {failed} | 0 skipped assertions | 700ms total",
     ]
 
 
 def test_an_error_is_told_before_a_failure_that_came_first() -> None:
-    failed = AssertionResult(at="/expected", outcome="failed", message="half of it is missing")
-    broken = AssertionResult(at="/expect/responseMatches/0", outcome="error", message="no answer in time")
+    failed = AssertionResult(at="/expected", outcome="failed", field="expected", message="half of it is missing")
+    pattern = "/expect/responseMatches/0"
+    broken = AssertionResult(at=pattern, outcome="error", field="responseMatches", message="no answer in time")
     result = suite(case("a", status="error", error="responseMatches: no answer in time", assertions=(failed, broken)))
     assert shown(result).split("\n")[2:4] == [
         "    → responseMatches: no answer in time",
@@ -93,9 +107,58 @@ def test_an_error_is_told_before_a_failure_that_came_first() -> None:
 
 
 def test_of_many_reasons_the_first_five_are_shown() -> None:
-    broken = tuple(AssertionResult(at=f"/expect/checks/{n}", outcome="failed", message=f"m{n}") for n in range(9))
+    broken = tuple(
+        AssertionResult(at=f"/expect/checks/{n}", outcome="failed", field="regex", message=f"m{n}") for n in range(9)
+    )
     lines = shown(suite(case("a", status="failed", error="regex: m0", assertions=broken))).split("\n")[2:-2]
-    assert lines == ["    → regex: m0", *(f"    → m{n}" for n in range(1, 5)), "    → and 4 more"]
+    assert lines == ["    → regex: m0", *(f"    → regex: m{n}" for n in range(1, 5)), "    → and 4 more"]
+
+
+def test_repeated_cases_say_how_many_attempts_passed() -> None:
+    broken = AssertionResult(at="/expect/checks/0", outcome="failed", field="regex", message="m")
+    result = suite(
+        case("a", attempts=("passed", "passed")),
+        case("b", duration=1500, attempts=("passed",) * 8 + ("failed", "error")),
+        case(
+            "c",
+            status="failed",
+            attempts=("failed", "unverified"),
+            error="repeat: 1 of 2 attempts passed, 2 needed; attempt 1: regex: m",
+            assertions=(broken,),
+        ),
+        case("d"),
+    )
+    assert shown(result).split("\n")[1:] == [
+        "  ✓ a  says so   100ms  (2/2)",
+        "  ✓ b  says so  1500ms  (8/10, flaky)",
+        "  ✗ c  says so   100ms  (1/2, flaky)",
+        "    → repeat: 1 of 2 attempts passed, 2 needed; attempt 1: regex: m",
+        "  ✓ d  says so   100ms",
+        "─" * 67,
+        "  3/4 passed | 1 failed | 2 flaky | 0 skipped assertions | 1800ms total",
+    ]
+
+
+def test_skipped_cases_are_counted_and_say_why() -> None:
+    skipped = (
+        SkippedCase(id="s/a", description="d", reason="the tool is down", archived=False),
+        SkippedCase(id="s/b", description="d", reason="the tool is\x1b gone", archived=True),
+    )
+    assert shown(suite(case("a"), skipped=skipped)).split("\n")[-4:] == [
+        "  1/1 passed | 0 failed | 2 skipped cases | 0 skipped assertions | 100ms total",
+        "  SKIPPED (2)",
+        "    - s/a  the tool is down",
+        "    - s/b  archived: the tool is\\x1b gone",
+    ]
+
+
+def test_of_many_skipped_cases_the_first_ten_are_shown() -> None:
+    skipped = tuple(SkippedCase(id=f"c{n}", description="d", reason="r", archived=False) for n in range(12))
+    whole = suite(skipped=skipped)
+    lines = shown(whole).split("\n")[3:]
+    assert lines == ["  SKIPPED (12)", *(f"    - c{n}  r" for n in range(10)), "    and 2 more"]
+    without = msgspec.structs.replace(whole, skipped=())
+    assert list(suite_lines(without, Screen(), skipped=iter(skipped)))[3:] == lines
 
 
 def test_scores() -> None:
@@ -162,7 +225,8 @@ def test_on_a_narrow_terminal_the_description_gives_way() -> None:
 
 @given(st.lists(st.tuples(st.text(), st.text(), st.text()), max_size=4), st.integers(40, 100))
 def test_hostile_texts_are_harmless_and_rows_fit(texts: list[tuple[str, str, str]], width: int) -> None:
-    result = suite(*(case(a, b, status="failed", error=c) for a, b, c in texts), tool="\x1b[2J", tier="\r\n")
+    rows = (case(a, b, status="failed", error=c, attempts=("passed", "failed")) for a, b, c in texts)
+    result = suite(*rows, tool="\x1b[2J", tier="\r\n")
     lines = list(suite_lines(result, Screen(width=width)))
     assert not set("".join(lines)) & set("\x1b\r\n\t\x07\x9b\u202e\u2028")
     assert all(cells(line) <= width for line in lines if line.startswith("  ✗"))

@@ -6,6 +6,7 @@ import io
 
 import pytest
 
+from evalc.model.result import SkippedCase
 from evalc.model.suite import Suite
 from evalc.report.progress import Progress
 from evalc.terminal import Screen
@@ -28,6 +29,16 @@ def test_elsewhere_a_line_a_suite() -> None:
     assert stream.getvalue() == (
         "running get\\x1bweather (golden): 1 case\nrunning get\\x1bweather (golden): 2 cases\n"
     )
+
+
+def test_skipped_cases_are_not_waited_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("time.monotonic", lambda: 1.0)
+    stream = io.StringIO()
+    with Progress(stream, Screen(), drawn=True) as progress:
+        progress.suite_started(a_suite(3))
+        progress.case_skipped(a_suite(3), SkippedCase(id="b", description="d", reason="r", archived=False))
+        progress.case_finished(a_suite(3), case("a"))
+    assert "1/2 cases, 0 failed" in stream.getvalue()
 
 
 def test_on_a_terminal_one_line_that_goes_away(monkeypatch: pytest.MonkeyPatch) -> None:

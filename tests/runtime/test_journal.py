@@ -12,7 +12,7 @@ import msgspec
 import pytest
 
 from evalc.errors import UsageError
-from evalc.model.result import CaseDetails, CaseResult
+from evalc.model.result import CaseDetails, CaseResult, SkippedCase
 from evalc.runtime.checks.verdict import Note
 from evalc.runtime.journal import Header, Journal, JournaledSuite
 from evalc.runtime.run_case import CaseRun
@@ -61,6 +61,21 @@ def test_more_cases_than_were_announced_are_kept(tmp_path: Path) -> None:
     written = journal(tmp_path, 1)
     written.append(0, 3, CaseRun(result("x")))
     assert ids(written, 0) == ["x"]
+
+
+def test_skipped_cases_have_lines_and_are_no_entries(tmp_path: Path) -> None:
+    written = journal(tmp_path, 3, 2)
+    first, last = (SkippedCase(id=name, description="d", reason="r", archived=False) for name in "ac")
+    assert written.skip(0, 0, first) == first
+    written.append(0, 1, CaseRun(result("b")))
+    written.skip(0, 2, last)
+    assert (ids(written, 0), ids(written, 1)) == (["b"], [])
+    assert list(written.skipped(0)) == [first, last]
+    assert [written.count_skipped(suite) for suite in (0, 1)] == [2, 0]
+    lines = [json.loads(line) for line in (tmp_path / "journal.jsonl").read_text().splitlines()]
+    assert lines[3] == {
+        "suite": 0, "case": 2, "skipped": {"id": "c", "description": "d", "reason": "r", "archived": False},
+    }  # fmt: skip
 
 
 def test_the_header_says_what_was_run(tmp_path: Path) -> None:

@@ -4,22 +4,23 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import get_args
 
 import msgspec
 import pytest
 
-from evalc.model.result import CaseDetails, CaseResult, ResultMetadata, SuiteResult
+from evalc.model.result import PASSING, CaseDetails, CaseResult, ResultMetadata, SkippedCase, Status, SuiteResult
 from evalc.runtime.checks.verdict import Note
 from evalc.runtime.journal import Entry
 from evalc.runtime.results import MOST_WARNINGS, sum_up, write_result
 
 
-def entry(number: int, *, response: str = "", notes: tuple[Note, ...] = ()) -> Entry:
+def entry(number: int, *, response: str = "", notes: tuple[Note, ...] = (), status: Status = "passed") -> Entry:
     result = CaseResult(
         id=f"c{number}",
         description="d",
-        passed=True,
-        status="passed",
+        passed=status in PASSING,
+        status=status,
         duration_ms=0.1,
         assertions_run=1,
         assertions_skipped=1,
@@ -34,6 +35,13 @@ def test_sums() -> None:
     assert (totals.summary.total_cases, totals.summary.passed, totals.summary.skipped_assertions) == (10, 10, 10)
     assert totals.summary.total_duration_ms == 1.0
     assert (totals.regressions, totals.new_passes) == ((), ("c1",))
+
+
+def test_every_status_is_counted_and_passed_and_failed_are_all() -> None:
+    totals = sum_up([entry(n, status=status) for n, status in enumerate(get_args(Status))], None, None, skipped=3)
+    summary = totals.summary
+    assert (summary.total_cases, summary.passed, summary.failed, summary.skipped) == (6, 3, 3, 3)
+    assert (summary.errors, summary.unverified, summary.expected_failures, summary.unexpected_passes) == (1, 1, 1, 1)
 
 
 def test_warnings_are_counted_and_bounded() -> None:
@@ -65,11 +73,13 @@ def suite_result() -> bytes:
 
 def test_cases_stand_in_their_place_whatever_the_texts_hold(tmp_path: Path) -> None:
     path = tmp_path / "r.json"
-    hostile = 'a\n    "cases": []\n\u2028 ]}'
-    write_result(path, suite_result(), [entry(1, response=hostile), entry(2)])
+    hostile = 'a\n    "cases": []\n  "skipped": []\n\u2028 ]}'
+    skipped = SkippedCase(id="c3", description=hostile, reason="r", archived=True)
+    write_result(path, suite_result(), [entry(1, response=hostile), entry(2)], [skipped])
     written = msgspec.json.decode(path.read_bytes(), type=SuiteResult)
     assert [case.id for case in written.cases] == ["c1", "c2"]
     assert written.cases[0].details.response == hostile
+    assert written.skipped == (skipped,)
     assert written.tool_name == '\n  "cases": []'
     assert path.read_text() == json.dumps(json.loads(path.read_text()), indent=2, ensure_ascii=False) + "\n"
 

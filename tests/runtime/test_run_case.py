@@ -281,6 +281,7 @@ def test_what_did_not_pass_says_where_it_was_written() -> None:
     result = run(case(expect), "a", places=places, all_assertions=True).result
     assert result.place == PLACE
     assert [assertion.place and assertion.place.line for assertion in result.assertions] == [3, 9]
+    assert [assertion.field for assertion in result.assertions] == ["responseContains", "equals"]
 
 
 def test_the_request_carries_the_case_s_inputs() -> None:

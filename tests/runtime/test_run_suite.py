@@ -19,7 +19,7 @@ import pytest
 from evalc.errors import AgentUnavailable, UsageError
 from evalc.model.case import Case, Criterion, Expect, Input, Metadata
 from evalc.model.codec import short_hash
-from evalc.model.result import CaseResult, SuiteResult
+from evalc.model.result import CaseResult, SkippedCase, SuiteResult
 from evalc.model.suite import LocatedCase, Suite
 from evalc.runtime.agents.base import AgentRequest, AgentResponse, Session, Usage
 from evalc.runtime.agents.scripted import ScriptedAgent
@@ -88,7 +88,7 @@ def test_the_file_is_the_contract_s(tmp_path: Path) -> None:
     assert text == json.dumps(written, indent=2, ensure_ascii=False) + "\n"
     assert list(written) == [
         "runId", "timestamp", "tier", "toolName", "agentEndpoint", "metadata", "stalenessWarnings", "cases", "summary",
-        "baselineRunId", "regressions", "newPasses", "stale", "warnings",
+        "baselineRunId", "regressions", "newPasses", "stale", "warnings", "skipped",
     ]  # fmt: skip
     assert written["runId"] == finished.run_id
     assert list(written["cases"][1]) == [
@@ -126,7 +126,8 @@ def without_what_varies(finished: FinishedRun) -> list[Any]:
             del written[key]
         del written["summary"]["totalDurationMs"]
         for entry in written["cases"]:
-            del entry["durationMs"]
+            for timed in (entry, *entry.get("attempts", ())):
+                del timed["durationMs"]
     return suites
 
 
@@ -135,7 +136,13 @@ def test_concurrency_changes_nothing_but_durations(tmp_path: Path) -> None:
     criteria = tuple(Criterion(name=name, weight=draw.random()) for name in "xyz")
     messages = [draw.choice(["a", "b", "broken"]) for _ in range(200)]
     contains = [tuple(draw.sample(["a", "b", "{{seed:x}}", ""], 3)) for _ in messages]
-    cases = [case(n, m, contains=contains[n], criteria=criteria) for n, m in enumerate(messages)]
+    declared: list[dict[str, Any]] = [
+        {}, {"repeat": 3, "require": 2}, {"expected_failure": "known"}, {"skip": "slow"}, {"archived": "gone"},
+    ]  # fmt: skip
+    cases = [
+        case(n, m, contains=contains[n], criteria=criteria, **declared[n % len(declared)])
+        for n, m in enumerate(messages)
+    ]
     metadata = Metadata(tool_name="get_weather", tier="labeled", criteria=criteria)
     suites = (suite(*cases[:150], metadata=metadata), suite(*cases[150:], tool="other"))
     agent = Echo(jitter=True, cost=0.1)
@@ -145,6 +152,10 @@ def test_concurrency_changes_nothing_but_durations(tmp_path: Path) -> None:
     assert without_what_varies(one) == without_what_varies(many)
     order = [json.loads(line)["case"] for line in (many.folder / "journal.jsonl").read_text().splitlines()[1:]]
     assert sorted(order[:150]) != order[:150]
+    statuses = {result.status for result in one.suites[0].cases()}
+    assert statuses == {"passed", "failed", "error", "expected-failure", "unexpected-pass"}
+    skipped = [f"s/c{n}" for n in range(150) if n % 5 > 2]
+    assert [record.id for record in many.suites[0].skipped()] == skipped
 
 
 def test_a_suite_s_score_and_its_gate(tmp_path: Path) -> None:
@@ -197,6 +208,9 @@ class Log:
     def case_finished(self, suite: Suite, result: CaseResult) -> None:
         self.lines.append(f"{suite.tool_name} {result.id} {result.status}")
 
+    def case_skipped(self, suite: Suite, skipped: SkippedCase) -> None:
+        self.lines.append(f"{suite.tool_name} {skipped.id} skipped")
+
     def suite_finished(self, suite: Suite, finished: FinishedSuite) -> None:
         assert finished.path.exists()
         self.lines.append(f"< {suite.tool_name}")
@@ -210,6 +224,136 @@ def test_an_observer_is_told(tmp_path: Path) -> None:
     ] or log.lines == [
         "> get_weather", "get_weather s/c1 passed", "get_weather s/c2 failed", "> other", "< get_weather", "< other",
     ]  # fmt: skip
+
+
+class Counting(Echo):
+    """Answers every message with how often it was asked it."""
+
+    def __init__(self) -> None:
+        super().__init__(cost=0.25)
+        self.asked: list[str] = []
+
+    async def send(self, request: AgentRequest) -> AgentResponse:
+        self.asked.append(request.message)
+        return AgentResponse(response=str(self.asked.count(request.message)), usage=self._usage)
+
+
+def test_a_repeated_case_is_one_entry_with_its_attempts(tmp_path: Path) -> None:
+    agent = Counting()
+    repeated = case(1, "m", contains=("2",), repeat=3, require=1, variant="short")
+    finished = run(tmp_path, suite(repeated), agent=agent, concurrency=4)
+    assert agent.asked == ["m"] * 3
+    text = finished.suites[0].path.read_text()
+    written = json.loads(text)
+    (entry,) = written["cases"]
+    assert entry["durationMs"] == pytest.approx(sum(attempt.pop("durationMs") for attempt in entry["attempts"]))
+    del entry["durationMs"]
+    assert entry == {
+        "id": "s/c1",
+        "description": "case 1",
+        "passed": True,
+        "status": "passed",
+        "assertionsRun": 3,
+        "assertionsSkipped": 0,
+        "score": None,
+        "criteria": [],
+        "flaky": True,
+        "variant": "short",
+        "details": {
+            "toolsCalled": [],
+            "responseLength": 1,
+            "skippedTokens": [],
+            "response": "2",
+            "toolCalls": [],
+            "usage": {"costUsd": 0.75},
+        },
+        "assertions": [{"at": "/expect/responseContains/0", "outcome": "passed"}],
+        "attempts": [
+            {"status": "failed", "score": None, "error": MISSING_2, "response": "1"},
+            {"status": "passed", "score": None, "response": "2"},
+            {"status": "failed", "score": None, "error": MISSING_2, "response": "3"},
+        ],
+    }
+    summary = finished.suites[0].result.summary
+    assert (summary.total_cases, summary.passed, summary.flaky, summary.estimated_cost_usd) == (1, 1, 1, 0.75)
+    assert len((finished.folder / "journal.jsonl").read_text().splitlines()) == 2
+
+
+MISSING_2 = "responseContains: expected '2' in response but not found"
+
+
+def test_skipped_cases_are_not_sent_and_stand_in_a_list_of_their_own(tmp_path: Path) -> None:
+    agent = Counting()
+    log = Log()
+    cases = (case(1, "one", skip="slow"), case(2, "two"), case(3, "three", archived="gone", skip="slow"))
+    finished = run(tmp_path, suite(*cases), agent=agent, observer=log, redactor=Redactor(["s/c3-hunter2"]))
+    assert agent.asked == ["two"]
+    result = read(finished.suites[0])
+    assert result == finished.suites[0].load()
+    assert [case.id for case in result.cases] == ["s/c2"]
+    assert result.skipped == (
+        SkippedCase(id="s/c1", description="case 1", reason="slow", archived=False),
+        SkippedCase(id="s/c3", description="case 3", reason="gone", archived=True),
+    )
+    assert (result.summary.total_cases, result.summary.failed, result.summary.skipped) == (1, 1, 2)
+    assert finished.summary.skipped == 2
+    assert log.lines == [
+        "> get_weather", "get_weather s/c1 skipped", "get_weather s/c2 failed", "get_weather s/c3 skipped",
+        "< get_weather",
+    ]  # fmt: skip
+    text = finished.suites[0].path.read_text()
+    assert text == json.dumps(json.loads(text), indent=2, ensure_ascii=False) + "\n"
+
+
+def test_where_every_case_is_skipped_the_agent_is_not_opened(tmp_path: Path) -> None:
+    agent = Echo()
+    finished = run(tmp_path, suite(case(1, skip="slow"), case(2, archived="gone")), agent=agent)
+    assert agent.sessions == 0
+    assert (finished.summary.total_cases, finished.summary.skipped) == (0, 2)
+
+
+def test_reasons_are_redacted(tmp_path: Path) -> None:
+    cases = (case(1, skip="hunter2-hunter2"), case(2, expected_failure="hunter2-hunter2"))
+    finished = run(tmp_path, suite(*cases), redactor=Redactor(["hunter2-hunter2"]))
+    assert b"hunter2" not in b"".join(path.read_bytes() for path in finished.folder.iterdir())
+    assert [record.reason for record in finished.suites[0].skipped()] == ["***"]
+
+
+def test_an_expected_failure_passes_and_an_unexpected_pass_fails(tmp_path: Path) -> None:
+    why = "it cannot count"
+    cases = [case(n, message, expected_failure=why) for n, message in enumerate(["b", "a", "broken"])]
+    finished = run(tmp_path, suite(*cases))
+    failing, passing, broken = finished.suites[0].cases()
+    assert (failing.status, failing.passed, failing.expected_failure) == ("expected-failure", True, why)
+    assert failing.error == "responseContains: expected 'a' in response but not found"
+    assert (passing.status, passing.passed) == ("unexpected-pass", False)
+    assert passing.error == "expectedFailure: passed, but a failure was expected: it cannot count"
+    assert (broken.status, broken.passed) == ("error", False)
+    summary = finished.summary
+    assert (summary.passed, summary.failed, summary.errors) == (1, 2, 1)
+    assert (summary.expected_failures, summary.unexpected_passes) == (1, 1)
+
+
+def test_the_score_of_an_expected_failure_counts_as_it_was_measured(tmp_path: Path) -> None:
+    criteria = (Criterion(name="x"),)
+    cases = (case(1, criteria=criteria), case(2, "b", criteria=criteria, expected_failure="known"))
+    finished = run(tmp_path, suite(*cases, metadata=Metadata(tool_name="t", tier="labeled", criteria=criteria)))
+    assert (finished.summary.failed, finished.summary.score) == (0, 0.5)
+
+
+def test_rubrics_run_last_and_stand_in_their_place(tmp_path: Path) -> None:
+    agent = Counting()
+    suites = (suite(case(1, "judged"), tier="rubric"), suite(case(2, "checked")))
+    finished = run(tmp_path, *suites, agent=agent)
+    assert agent.asked == ["checked", "judged"]
+    assert [each.result.tier for each in finished.suites] == ["rubric", "labeled"]
+
+
+def test_an_agent_that_cannot_be_opened_breaks_only_that_attempt(tmp_path: Path) -> None:
+    finished = run(tmp_path, suite(case(1, repeat=2)), agent=Unopenable(refusal=AgentUnavailable("not yet")))
+    (result,) = finished.suites[0].cases()
+    assert (result.status, result.flaky) == ("error", True)
+    assert result.error == "repeat: 1 of 2 attempts passed, 2 needed; attempt 1: agent: not yet"
 
 
 def test_two_suites_of_one_tool_and_tier_are_refused(tmp_path: Path) -> None:
@@ -386,6 +530,13 @@ def test_a_baseline_tells_regressions_and_new_passes(tmp_path: Path) -> None:
         assert (finished.summary.regressions, finished.summary.new_passes) == (1, 1)
         for path in finished.folder.iterdir():
             path.unlink()  # so that `latest` stays the run before
+
+
+def test_baselines_go_by_what_passed_and_leave_out_what_is_skipped(tmp_path: Path) -> None:
+    before = run(tmp_path, suite(*map(case, range(4))))
+    now = suite(case(0, "b", expected_failure="known"), case(1, expected_failure="known"), case(2, skip="slow"))
+    result = run(tmp_path, now, baseline=before.run_id).suites[0].result
+    assert (result.regressions, result.new_passes) == (("s/c1",), ())
 
 
 def test_a_suite_that_the_baseline_lacks_is_a_warning(tmp_path: Path) -> None:

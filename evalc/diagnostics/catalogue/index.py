@@ -9,6 +9,7 @@ from evalc.diagnostics.catalogue import (
     contract,
     files,
     ignores,
+    imports,
     locking,
     names,
     syntax_grammar,
@@ -29,6 +30,7 @@ _FAMILIES: tuple[ModuleType, ...] = (
     files,
     config,
     ignores,
+    imports,
 )
 
 

@@ -56,27 +56,26 @@ def format_text(text: str, limits: Limits | None = None) -> str:
     first_break = _LINE_BREAK.search(text)
     lines_end = "\n" if first_break is None else first_break[0]
     original = _LINE_BREAK.sub("\n", text)
-    before = _read(original, limits)
+    before = nodes = _read(original, limits)
     formatted = original
     for _ in range(_PASSES):
-        earlier, formatted = formatted, _once(formatted, limits)
+        earlier = formatted
+        for edit in (spaced, laid_out):
+            edited = edit(formatted, nodes)
+            if edited != formatted:
+                formatted, nodes = edited, _read(edited, limits)
         if formatted == earlier:
             break
     else:
-        raise Unformattable("it does not come to rest")
-    if not same_documents(before, _read(formatted, limits)):
-        raise Unformattable("it would change what the file means")
+        raise Unformattable("does not come to rest")
+    if not same_documents(before, nodes):
+        raise Unformattable("would change what the file means")
     return formatted if lines_end == "\n" else formatted.replace("\n", lines_end)
-
-
-def _once(text: str, limits: Limits | None) -> str:
-    text = spaced(text, _read(text, limits))
-    return laid_out(text, _read(text, limits))
 
 
 def _read(text: str, limits: Limits | None) -> Sequence[Node | None]:
     broken: list[Span] = []
     documents = read_yaml(Source("", text), lambda span, _finding: broken.append(span), limits or Limits())
     if broken:
-        raise Unformattable("it would not be sound YAML")
+        raise Unformattable("would not give sound YAML")
     return documents

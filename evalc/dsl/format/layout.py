@@ -17,7 +17,7 @@ from evalc.dsl.nodes import Mapping, Node, Scalar
 from evalc.dsl.nodes import Sequence as SequenceNode
 
 _STEP: Final = 2
-_DASH: Final = re.compile(r"-(?=[ \t]|$)[ \t]*")
+_INDICATOR: Final = re.compile(r"([-?:])(?=[ \t]|$)[ \t]*")
 _MARKER: Final = re.compile(r"(?:---|\.\.\.)(?=[ \t]|$)|%")
 _PROPERTIES: Final = re.compile(r"(?:[&!][^ \t]*[ \t]+)*")
 _HEADER: Final = re.compile(r"[|>](?:[+-]?(?P<digit>[1-9])|(?P<before>[1-9])[+-]?)?[+-]?")
@@ -207,16 +207,16 @@ class _Layout:
         before = list(self._levels)
         level: _Level | None = None
         written = ""
-        while (dash := _DASH.match(line, at)) is not None:
-            level = self._enter(at, is_list=True)
-            written = (written or " " * level.new) + "- "
-            at = dash.end()
-        if line[at : at + 1] not in ("", "#"):  # else the dash has its item on the lines below
+        while (indicator := _INDICATOR.match(line, at)) is not None:  # `-`, and the rare `? key` and `: value`
+            level = self._enter(at, is_list=indicator[1] == "-")
+            written = (written or " " * level.new) + f"{indicator[1]} "
+            at = indicator.end()
+        if line[at : at + 1] not in ("", "#"):  # else the indicator has its item on the lines below
             level = self._enter(at, is_list=False)
             written = written or " " * level.new
         assert level is not None, "an entry is no blank line and no comment"  # noqa: S101
         self._settle((column, before))
-        self._shifts[number] = level.new - (at if not level.is_list else column)
+        self._shifts[number] = len(written) - at
         self._awaits_value = _awaits_value(line[at:])
         self._put(written + line[at:], number)
         if number in self.facts.blocks:

@@ -16,9 +16,9 @@ _COLON: Final = re.compile(r"[ \t]*:[ \t]+")
 _COMMA: Final = re.compile(r"[ \t]*,[ \t]*")
 _SPACES: Final = re.compile(r"[ \t]+")
 
-# Stricter than YAML: what begins with a letter, and has nothing that any reader of YAML could take for syntax.
+# Stricter than YAML: what begins with a letter or `(`, and has nothing that any reader of YAML could take for syntax.
 _ODD: Final = r"\x00-\x1f\x7f-\x9f\ufeff\u2028\u2029"
-_PLAIN: Final = re.compile(rf"[A-Za-z_](?:[^{_ODD}:#]|:(?![ \t]|$)|(?<![ \t])#)*(?<![ \t:])")
+_PLAIN: Final = re.compile(rf"[A-Za-z_(](?:[^{_ODD}:#]|:(?![ \t]|$)|(?<![ \t])#)*(?<![ \t:])")
 _PLAIN_IN_FLOW: Final = re.compile(rf"[A-Za-z_](?:[^{_ODD}:#{{}}\[\],&*!|>'%@`]|(?<![ \t])#)*(?<![ \t])")
 _WORDS_OF_YAML: Final = frozenset({"y", "n", "yes", "no", "on", "off", "true", "false", "null"})
 """What YAML 1.1 or 1.2 takes for something else than a text: such a text keeps its quotes."""

@@ -1,0 +1,118 @@
+"""`evalc import`."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from tests.cli.conftest import Invoke
+
+CASE = {
+    "id": "ls-get-weather-001",
+    "description": "asks",
+    "difficulty": "edge",
+    "input": {"message": "Hi"},
+    "expect": {"responseContains": ["Paris"]},
+}
+PROMPTFOO = "prompts: [Hi]\ntests:\n  - vars: {a: 1}\n    assert:\n      - {type: is-json, value: {type: object}}\n"
+
+
+@pytest.fixture
+def tool_forge(project: Path) -> Path:
+    path = project / "get-weather.labeled.json"
+    path.write_text(json.dumps({"metadata": {"toolName": "get_weather", "tier": "labeled"}, "cases": [CASE]}))
+    return path
+
+
+@pytest.mark.usefixtures("tool_forge")
+def test_it_prints(invoke: Invoke) -> None:
+    outcome = invoke("import", "get-weather.labeled.json")
+    assert (outcome.code, outcome.err) == (0, "")
+    assert outcome.out.endswith('      validate:\n        - contains "Paris"\n')
+    (checked,) = (invoke("check", "-", stdin=outcome.out),)
+    assert checked.code == 0
+
+
+@pytest.mark.usefixtures("tool_forge")
+def test_it_writes_into_a_folder_and_never_over_a_file_unasked(invoke: Invoke, project: Path) -> None:
+    outcome = invoke("import", "get-weather.labeled.json", "-o", "new/")
+    assert (outcome.code, outcome.out) == (0, "wrote new/get-weather.labeled.eval.yaml (1 case)\n")
+    written = project / "new" / "get-weather.labeled.eval.yaml"
+    written.write_text("mine")
+    again = invoke("import", "get-weather.labeled.json", "-o", "new/")
+    assert (again.code, again.out) == (2, "")
+    assert again.err == "error: `new/get-weather.labeled.eval.yaml` exists; write over it with `--force`\n"
+    assert written.read_text() == "mine"
+    assert invoke("import", "get-weather.labeled.json", "-o", "new", "--force").code == 0
+    assert written.read_text() != "mine"
+
+
+@pytest.mark.usefixtures("tool_forge")
+def test_a_file_of_a_given_name(invoke: Invoke, project: Path) -> None:
+    assert invoke("import", "get-weather.labeled.json", "-o", "evals/mine.yaml").code == 0
+    assert (project / "evals" / "mine.yaml").read_text().startswith("# Imported from get-weather.labeled.json.\n")
+
+
+def test_standard_input(invoke: Invoke, tool_forge: Path) -> None:
+    assert "suite: get_weather\n" in invoke("import", "-", stdin=tool_forge.read_text()).out
+
+
+def test_files_beside_the_suite(invoke: Invoke, project: Path) -> None:
+    (project / "promptfooconfig.yaml").write_text(PROMPTFOO)
+    printed = invoke("import", "promptfooconfig.yaml")
+    assert (printed.code, printed.out) == (2, "")
+    assert "stand beside it" in printed.err
+    outcome = invoke("import", "promptfooconfig.yaml", "-o", "out/a.eval.yaml")
+    assert outcome.code == 0
+    assert len(outcome.out.splitlines()) == 2
+    assert invoke("check", "out").code == 0
+
+
+def test_what_is_left_out_is_a_warning(invoke: Invoke, project: Path) -> None:
+    (project / "p.yaml").write_text(PROMPTFOO.replace("value: {type: object}}", "}") + "      - {type: python}\n")
+    outcome = invoke("import", "p.yaml")
+    assert outcome.code == 0
+    assert "warning[EV651]: not imported: `python`" in outcome.err
+    assert " --> p.yaml:6:16" in outcome.err
+    assert "# not imported: `python`" in outcome.out
+
+
+def test_several_files_want_a_folder(invoke: Invoke, tool_forge: Path, project: Path) -> None:
+    (project / "p.yaml").write_text(PROMPTFOO)
+    names = (tool_forge.name, "p.yaml")
+    assert invoke("import", *names).err == "error: several files are imported into a folder: name it with `-o`\n"
+    assert invoke("import", *names, "-o", "out").code == 0
+    assert len(list((project / "out").iterdir())) == 3
+    assert invoke("import", *names, "-o", "p.yaml").code == 2
+
+
+@pytest.mark.parametrize(
+    ("text", "code"),
+    [("a: 1\n", "EV652"), ("{", "EV1"), ('{"cases": [{}]}', "EV"), ("prompts: [x\n", "EV1"), ("tests: 5\n", "EV6")],
+)
+def test_errors_end_it_and_nothing_is_written(invoke: Invoke, project: Path, text: str, code: str) -> None:
+    (project / "x.yaml").write_text(text)
+    outcome = invoke("import", "x.yaml", "-o", "out/")
+    assert outcome.code == 2
+    assert f"error[{code}" in outcome.err
+    assert not (project / "out").exists()
+
+
+def test_the_tool_can_be_said(invoke: Invoke, tool_forge: Path) -> None:
+    wrong = invoke("import", tool_forge.name, "--from", "promptfoo")
+    assert (wrong.code, "error[EV652]: this is no promptfoo configuration" in wrong.err) == (2, True)
+    assert invoke("import", tool_forge.name, "--from", "tool-forge").code == 0
+    assert invoke("import", tool_forge.name, "--from", "nothing").code == 2
+
+
+def test_a_missing_file(invoke: Invoke) -> None:
+    outcome = invoke("import", "nowhere.json")
+    assert (outcome.code, "error[EV600]" in outcome.err) == (2, True)
+
+
+def test_help(invoke: Invoke) -> None:
+    outcome = invoke("import", "--help")
+    assert outcome.code == 0
+    assert all(word in outcome.out for word in ("--from", "tool-forge", "promptfoo", "--force"))

@@ -1,0 +1,224 @@
+"""Eval JSON to YAML: what is written compiles to what was read."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from textwrap import dedent
+from typing import Any
+
+import pytest
+from hypothesis import assume, given, settings
+
+import evalc
+from evalc.diagnostics.problem import Diagnostics, Problem
+from evalc.dsl.format import format_text
+from evalc.importers.imported import Imported
+from evalc.importers.tool_forge import import_tool_forge
+from evalc.source import Source
+from tests.importers.envelopes import envelopes
+
+ROOT = Path(__file__).parents[2]
+TWINS = sorted(
+    path for path in (ROOT / "specs" / "conformance" / "twins").glob("*.json") if not path.name.endswith(".agents.json")
+)
+
+
+def imported(data: object, name: str = "get-weather.labeled.json") -> tuple[Imported | None, list[Problem]]:
+    problems = Diagnostics()
+    text = data if isinstance(data, str) else json.dumps(data)
+    return import_tool_forge(Source(name, text), problems), list(problems)
+
+
+def compiled(*subjects: Path | Source) -> list[dict[str, Any]]:
+    """The compiled files, without what says who wrote them."""
+    compilation = evalc.compile(subjects)
+    assert not compilation.has_errors, [str(problem) for problem in compilation.problems]
+    files = [json.loads(b"".join(suite.encode())) for suite in compilation.suites]
+    for file in files:
+        del file["metadata"]["generatedBy"]
+    return files
+
+
+def written(suite: Imported, folder: Path) -> Path:
+    for side in suite.side_files:
+        (folder / side.path).write_text(side.text, encoding="utf-8")
+    path = folder / suite.file_name
+    path.write_text(suite.text, encoding="utf-8")
+    return path
+
+
+@settings(max_examples=150, deadline=None)
+@given(envelopes())
+def test_the_law(tmp_path_factory: pytest.TempPathFactory, envelope: dict[str, Any]) -> None:
+    source = Source("get-weather.labeled.json", json.dumps(envelope))
+    assume(not evalc.compile(source).has_errors)
+    suite, problems = imported(envelope)
+    assert suite is not None
+    assert not problems
+    assert format_text(suite.text) == suite.text
+    assert compiled(written(suite, tmp_path_factory.mktemp("law"))) == compiled(source)
+
+
+@pytest.mark.parametrize("twin", TWINS, ids=lambda path: path.stem)
+def test_the_twins(twin: Path, tmp_path: Path) -> None:
+    suite, problems = imported(twin.read_text(encoding="utf-8"), twin.name)
+    assert suite is not None
+    assert not problems
+    expected = compiled(Source(twin.name, twin.read_text(encoding="utf-8")))
+    assert compiled(written(suite, tmp_path)) == expected
+
+
+def test_it_reads_well() -> None:
+    envelope = {
+        "metadata": {"toolName": "get_weather", "tier": "regression", "toolVersion": "1.2.0"},
+        "cases": [
+            {
+                "id": "rg-get-weather-001",
+                "description": "regression: the minus sign of a temperature was lost",
+                "difficulty": "regression",
+                "createdAt": "2026-03-02",
+                "bugRef": "#17",
+                "input": {"message": "How cold is it\nin Oslo?"},
+                "stubs": {"get_weather": {"celsius": -2}},
+                "expect": {
+                    "toolsCalled": ["get_weather"],
+                    "noToolErrors": True,
+                    "responseContains": ["-2°C", "a: b"],
+                    "maxLatencyMs": 10000,
+                },
+            }
+        ],
+    }
+    suite, problems = imported(envelope, "evals/get-weather.regression.json")
+    assert not problems
+    assert suite is not None
+    assert (suite.file_name, suite.cases, suite.side_files) == ("get-weather.regression.eval.yaml", 1, ())
+    assert suite.text == dedent("""\
+        # Imported from get-weather.regression.json.
+        suite: get_weather
+        tier: regression
+        tool: get_weather
+        tool_version: "1.2.0"
+        eval:
+          test_cases:
+            - name: regression_the_minus_sign_of_a_temperature_was
+              id: rg-get-weather-001
+              description: "regression: the minus sign of a temperature was lost"
+              created_at: "2026-03-02"
+              bug_ref: "#17"
+              message: |-
+                How cold is it
+                in Oslo?
+              validate:
+                - tools called [get_weather]
+                - no tool errors
+                - contains "-2°C"
+                - 'contains "a: b"'
+                - latency <= 10s
+              stubs: {get_weather: {celsius: -2}}
+    """)
+
+
+def test_a_bare_array_takes_tool_and_tier_from_its_name() -> None:
+    case = {"id": "gs-x-001", "description": "d", "input": {"message": "m"}, "expect": {"responseNonEmpty": True}}
+    suite, _ = imported([case], "x.golden.json")
+    assert suite is not None
+    assert "suite: x\ntier: golden\n" in suite.text
+
+
+def test_criteria_weights_and_links() -> None:
+    envelope = {
+        "metadata": {"toolName": "t", "tier": "labeled", "criteria": [{"name": "my facts", "weight": 1}]},
+        "cases": [
+            {
+                "id": "t/a",
+                "description": "a",
+                "difficulty": "edge",
+                "input": {"message": "m"},
+                "expect": {"responseContains": ["x", "y"], "minLength": 5, "maxLength": 9},
+                "criteria": [
+                    {
+                        "name": "my facts",
+                        "weight": 1,
+                        "checks": [
+                            {"at": ["/expect/responseContains/0"], "weight": 2},
+                            {"at": ["/expect/responseContains/1"]},
+                            {"at": ["/expect/minLength", "/expect/maxLength"]},
+                        ],
+                    }
+                ],
+            }
+        ],
+    }
+    suite, problems = imported(envelope)
+    assert not problems
+    assert suite is not None
+    assert suite.text.partition("validate:\n")[2] == (
+        "        - {type: contains, rule: x, criterion: my facts, weight: 2}\n"
+        "        - contains \"y\" for \"my facts\"\n"
+        "        - length 5..9 chars for \"my facts\"\n"
+    )  # fmt: skip
+
+
+def test_a_schema_becomes_a_file() -> None:
+    check = {"type": "json", "schema": {"type": "object"}}
+    case = {
+        "id": "t/a",
+        "description": "a",
+        "difficulty": "edge",
+        "input": {"message": "m"},
+        "expect": {"checks": [check]},
+    }
+    suite, problems = imported([case], "t.labeled.json")
+    assert not problems
+    assert suite is not None
+    assert [(side.path, json.loads(side.text)) for side in suite.side_files] == [
+        ("t.labeled.1.schema.json", {"type": "object"})
+    ]
+    assert '- json matching "t.labeled.1.schema.json"' in suite.text
+
+
+def test_what_no_line_says_is_named_at_its_place_and_in_the_suite() -> None:
+    both = {"type": "structure", "fields": [{"path": "a"}], "headings": ["B"]}
+    expect = {"responseNonEmpty": True, "checks": [both]}
+    case = {"id": "t/a", "description": "a", "difficulty": "edge", "input": {"message": "m"}, "expect": expect}
+    text = json.dumps([case])
+    suite, problems = imported(text, "t.labeled.json")
+    assert [str(problem.finding.message()) for problem in problems] == [
+        "not imported: `/expect/checks/0`: no line says the same"
+    ]
+    assert problems[0].start.column == text.index('{"type": "structure"') + 1
+    assert suite is not None
+    assert (
+        f"# not imported: `/expect/checks/0`: no line says the same (t.labeled.json:1:{problems[0].start.column})"
+        in suite.text
+    )
+
+
+def test_what_compiles_to_something_else_is_said() -> None:
+    envelope = {
+        "metadata": {"toolName": "t", "tier": "labeled", "descriptionHash": "0123456789ab"},
+        "cases": [
+            {
+                "id": "t/a",
+                "description": "a",
+                "difficulty": "edge",
+                "input": {"message": "m"},
+                "expect": {"checks": [{"type": "not", "check": {"type": "contains", "value": "x"}}]},
+            }
+        ],
+    }
+    suite, problems = imported(envelope)
+    assert suite is not None
+    assert [problem.code for problem in problems] == ["EV653", "EV653"]
+    assert ["the metadata" in problems[0].finding.message(), "`t/a`" in problems[1].finding.message()] == [True, True]
+
+
+@pytest.mark.parametrize(
+    "text", ['{"metadata": {}, "cases": [', '{"cases": [{"id": 1}]}', '{"cases": []}', "[1]", "", "x: 1"]
+)
+def test_errors_are_problems(text: str) -> None:
+    suite, problems = imported(text)
+    assert suite is None
+    assert any(problem.severity == "error" for problem in problems)
