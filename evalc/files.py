@@ -7,7 +7,7 @@ import os
 import stat
 from collections.abc import Callable
 from pathlib import Path
-from typing import Final
+from typing import BinaryIO, Final
 
 from evalc.diagnostics.catalogue.files import (
     FileMissing,
@@ -79,6 +79,15 @@ def decode(name: str, data: bytes, report: ReportIn) -> Source | None:
         return source
 
 
+def open_lines(path: Path, report: ReportIn, *, name: str) -> BinaryIO | None:
+    """A file to be read line by line, None when there is none, which is reported; the caller closes it."""
+    try:
+        return _opened(path)
+    except (OSError, ValueError) as error:
+        report(Source(name, ""), Span(0, 0), _explained(error, name, 0))
+        return None
+
+
 class _TooLarge(ValueError):
     """More bytes than the limit."""
 
@@ -88,19 +97,26 @@ class _NotRegular(ValueError):
 
 
 def _bytes_of(path: Path, limit: int) -> bytes:
-    # Looked at before it is opened, since opening some devices acts on them, and again behind the open, since by then
-    # the path may name something else.
-    _require_regular(path.stat())
-    descriptor = os.open(path, _OPEN_FLAGS)
-    with os.fdopen(descriptor, "rb") as file:
-        status = os.fstat(descriptor)
-        _require_regular(status)
-        if status.st_size > limit:
+    with _opened(path) as file:
+        if os.fstat(file.fileno()).st_size > limit:
             raise _TooLarge
         data = file.read(limit + 1)
     if len(data) > limit:
         raise _TooLarge
     return data
+
+
+def _opened(path: Path) -> BinaryIO:
+    # Looked at before it is opened, since opening some devices acts on them, and again behind the open, since by then
+    # the path may name something else.
+    _require_regular(path.stat())
+    file = os.fdopen(os.open(path, _OPEN_FLAGS), "rb")
+    try:
+        _require_regular(os.fstat(file.fileno()))
+    except ValueError:
+        file.close()
+        raise
+    return file
 
 
 def _require_regular(status: os.stat_result) -> None:

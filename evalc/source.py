@@ -26,12 +26,14 @@ class Source:
     """One input text and the name it goes by in messages (a path as the user wrote it, or `<stdin>`).
 
     The text is what follows the byte order mark, if there is one. Lines end at LF, CRLF or CR, as YAML and
-    editors count them.
+    editors count them. Of a file that is read piece by piece, a source may be an excerpt: `first_line` is the number of
+    the line that its text begins at.
     """
 
-    def __init__(self, name: str, text: str) -> None:
+    def __init__(self, name: str, text: str, *, first_line: int = 1) -> None:
         self.name = name
         self.text = text
+        self.first_line = first_line
 
     def __repr__(self) -> str:
         return f"Source({self.name!r}, {len(self.text)} characters)"
@@ -50,10 +52,11 @@ class Source:
         """The line and column of `offset`; offsets outside the text are clamped to it."""
         offset = min(max(offset, 0), len(self.text))
         line = bisect_right(self._line_starts, offset)
-        return Position(line, offset - self._line_starts[line - 1] + 1)
+        return Position(line + self.first_line - 1, offset - self._line_starts[line - 1] + 1)
 
     def line(self, number: int) -> str:
         """The text of line `number` (from 1) without its line ending; empty when there is no such line."""
+        number -= self.first_line - 1
         if not 1 <= number <= len(self._line_starts):
             return ""
         start = self._line_starts[number - 1]

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from evalc.cli.collector import collector_off
 from evalc.cli.ending import ExitCode
 from evalc.cli.flags import Config, Strict, paths_to_look_at, settings_from, standard_input
 from evalc.cli.printing import print_problems
@@ -67,7 +68,8 @@ def check(
         raise UsageError("`--fix` writes files: name one in place of `-`, or use `--diff`")
     selection = _selection(select or (), ignore or ())
     stdin = standard_input(looked_at)
-    checked = api.check_paths(looked_at, settings=settings, stdin=stdin, selection=selection)
+    with collector_off():
+        checked = api.check_paths(looked_at, settings=settings, stdin=stdin, selection=selection)
     if fix or diff:
         from evalc.cli.fix import Task, fix_files, print_diffs  # noqa: PLC0415 - for start-up: seldom asked for
 

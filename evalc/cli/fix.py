@@ -80,7 +80,9 @@ def _fixed_sources(problems: Sequence[Problem], task: Task) -> Iterator[tuple[So
     from evalc.diagnostics.fixing import fixed  # noqa: PLC0415 - likewise
 
     def check(source: Source) -> Sequence[Problem]:
-        return api.problems_of(source, settings=task.settings)
+        # What it includes may have problems too, at places of their own.
+        found = api.problems_of(source, settings=task.settings)
+        return [problem for problem in found if problem.source.name == source.name]
 
     def wanted(problem: Problem) -> bool:
         return bool(task.policy.reported((problem,), errors_stay=False))

@@ -33,8 +33,25 @@ def _check_values(reader: JsonReader, case: m.Case, pointer: str) -> None:
     if case.max_turns is not None and case.max_turns < 1:
         finding = OutOfRange(what="`maxTurns`", value=f"{case.max_turns}", allowed="1 or more")
         reader.add(f"{pointer}/maxTurns", finding)
+    _check_repetitions(reader, case, pointer)
+    for name, reason in (
+        ("expectedFailure", case.expected_failure),
+        ("skip", case.skip),
+        ("archived", case.archived),
+    ):
+        if reason is not None and not reason.strip():
+            reader.add(f"{pointer}/{name}", EmptyValue(what=f"`{name}`"))
     if not case.id.strip():
         reader.add(f"{pointer}/id", EmptyValue(what="`id`"))
+
+
+def _check_repetitions(reader: JsonReader, case: m.Case, pointer: str) -> None:
+    repeat = 1 if case.repeat is None else case.repeat
+    if repeat < 1:
+        reader.add(f"{pointer}/repeat", OutOfRange(what="`repeat`", value=f"{repeat}", allowed="1 or more"))
+    elif case.require is not None and not 1 <= case.require <= repeat:
+        allowed = f"between 1 and {repeat}, which is how often the case is run"
+        reader.add(f"{pointer}/require", OutOfRange(what="`require`", value=f"{case.require}", allowed=allowed))
 
 
 def check_share(reader: JsonReader, share: int | float | None, pointer: str) -> None:

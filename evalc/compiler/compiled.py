@@ -35,7 +35,7 @@ class CompiledSuite:
         self.ir = suite
         self.tier = tier
         self.file_name = file_name(suite.tool, tier)
-        self._cases = tuple(case for case in suite.cases if case.tier == tier)
+        self._cases = suite.cases.of_tier(tier)
 
     @cached_property
     def metadata(self) -> m.Metadata:
@@ -99,9 +99,9 @@ class CompiledSuite:
         """The warning that a runner of the contract alone would check less; None when it would check everything."""
         if self._requires is None:
             return None
-        where = self.ir.locate(self.ir.where)
+        source, span = self.ir.place(self.ir.where)
         finding = OnlyEvalcChecks(file=self.file_name, requires=self._requires)
-        return Problem(source=self.ir.source, span=where, finding=finding, severity="warning")
+        return Problem(source=source, span=span, finding=finding, severity="warning")
 
     # --- for the runner ---
 
@@ -153,8 +153,9 @@ class _Places(Mapping[str, Place]):
         self._wheres = wheres
 
     def __getitem__(self, pointer: str) -> Place:
-        line, column = self._suite.source.position(self._suite.locate(self._wheres[pointer]).start)
-        return Place(file=self._suite.source.name, line=line, column=column)
+        source, span = self._suite.place(self._wheres[pointer])
+        line, column = source.position(span.start)
+        return Place(file=source.name, line=line, column=column)
 
     def __iter__(self) -> Iterator[str]:
         return iter(self._wheres)
@@ -165,7 +166,7 @@ class _Places(Mapping[str, Place]):
 
 def by_tier(suite: ir.Suite) -> Iterator[CompiledSuite]:
     """One compiled suite for each tier that the suite's cases have, in the order of their first case."""
-    for tier in dict.fromkeys(case.tier for case in suite.cases):
+    for tier in suite.cases.tiers:
         yield CompiledSuite(suite, tier)
 
 

@@ -5,20 +5,21 @@ from __future__ import annotations
 import re
 import sys
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Final, TypeVar, assert_never, cast, final
 
 from evalc.compiler.fill import Inputs, fill, tokens, variables
+from evalc.compiler.include import Scope
 from evalc.compiler.packages import unknown_custom
 from evalc.compiler.patterns import examine
 from evalc.compiler.schemas import SchemaLoader
 from evalc.compiler.slug import slug
 from evalc.diagnostics.catalogue.contract import InputLooksLikeToken, TokenNotAllowed
 from evalc.diagnostics.catalogue.names import UnknownVariable
-from evalc.diagnostics.catalogue.values import BadPattern, EmptyValue
+from evalc.diagnostics.catalogue.values import BadPattern, EmptyValue, LinkInsideGroup
 from evalc.diagnostics.problem import Diagnostics, Finding
 from evalc.dsl.places import locate
-from evalc.dsl.tree import CheckBody, CheckGroup, CheckLeaf
+from evalc.dsl.tree import CheckBody, CheckGroup, CheckLeaf, CheckUse
 from evalc.ecma.regexp import escape
 from evalc.grammar import nodes as g
 from evalc.grammar.atoms import offset_in_text
@@ -37,6 +38,7 @@ class CheckEmitter:
 
     Attributes:
         source: the file that the checks stand in.
+        scope: the rules that they may use.
         inputs: what fills their texts.
         known: the names that their templates may use.
         schemas: where the JSON Schemas come from that they name.
@@ -44,6 +46,7 @@ class CheckEmitter:
     """
 
     source: Source
+    scope: Scope
     inputs: Inputs
     known: frozenset[str]
     schemas: SchemaLoader
@@ -55,10 +58,12 @@ class CheckEmitter:
 
         None, when something is wrong with it, which is reported.
         """
-        before = len(self.problems)
+        outer, self.problems = self.problems, Diagnostics()
         check = self._body(body)
-        if len(self.problems) > before:
-            self.failed = True
+        outer.extend(self.problems)
+        self.failed = len(self.problems) > 0
+        self.problems = outer
+        if self.failed:
             return ()
         return check.checks if isinstance(check, c.AllOf) else (check,)
 
@@ -72,6 +77,18 @@ class CheckEmitter:
                 return all_of([self._body(item) for item in body.items])
             case CheckGroup():
                 return negated(self._body(body.items[0]))
+            case CheckUse():
+                return self._used(body)
+
+    def _used(self, use: CheckUse) -> c.Check:
+        """A rule within a composition: all of its checks. One that is unknown was reported where names are."""
+        rule = self.scope.rules.get(use.name.value)
+        if rule is None:
+            return c.AllOf(checks=())
+        if any(check.criterion is not None for check in rule.tree.checks):
+            self._add(use.span, LinkInsideGroup())
+        inner = replace(self, source=rule.tree.source, scope=rule.scope)
+        return all_of([inner._body(check.body) for check in rule.tree.checks])
 
     def _check(self, check: g.Check, leaf: CheckLeaf) -> c.Check:  # noqa: C901 - one arm a check
         match check:

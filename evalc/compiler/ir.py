@@ -7,9 +7,9 @@ computed when it is needed.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any, final
+from typing import Any, NamedTuple, final
 
 import msgspec
 
@@ -17,8 +17,16 @@ from evalc.model import case as m
 from evalc.model import checks as c
 from evalc.source import Source, Span
 
-Where = Span | str
-"""A span of the source, or a JSON pointer from the document's root."""
+
+class Located(NamedTuple):
+    """A place in a source of its own: a file that the suite includes, a prompt file, a row of a table."""
+
+    source: Source
+    span: Span
+
+
+Where = Span | str | Located
+"""A span of the suite's source, a JSON pointer from its root, or a place in another source."""
 
 
 class Check(msgspec.Struct, frozen=True, kw_only=True):
@@ -73,6 +81,12 @@ class Case(msgspec.Struct, frozen=True, kw_only=True):
     expected: str | None = None
     threshold: int | float | None = None
     tags: tuple[str, ...] | None = None
+    repeat: int | None = None
+    require: int | None = None
+    expected_failure: str | None = None
+    skip: str | None = None
+    archived: str | None = None
+    variant: str | None = None
     where: Where
     wheres: dict[str, Where] = {}
     partial: bool = False
@@ -84,6 +98,57 @@ class Case(msgspec.Struct, frozen=True, kw_only=True):
 
 @final
 @dataclass(frozen=True, slots=True, kw_only=True)
+class CaseRows:
+    """The cases of one `for_each:`, which are made anew each time they are wanted."""
+
+    tier: m.Tier
+    size: int
+    expand: Callable[[], Iterator[Case]]
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Cases(Collection[Case]):
+    """The cases of a suite in the order of the source; may be iterated several times."""
+
+    parts: Sequence[Case | CaseRows]
+
+    def __iter__(self) -> Iterator[Case]:
+        for part in self.parts:
+            if isinstance(part, CaseRows):
+                yield from part.expand()
+            else:
+                yield part
+
+    def __len__(self) -> int:
+        return sum(part.size if isinstance(part, CaseRows) else 1 for part in self.parts)
+
+    def __contains__(self, case: object) -> bool:
+        return any(case == other for other in self)
+
+    @property
+    def tiers(self) -> tuple[m.Tier, ...]:
+        """The tiers of the cases, in the order of their first case."""
+        return tuple(dict.fromkeys(part.tier for part in self.parts))
+
+    def of_tier(self, tier: m.Tier) -> Cases:
+        """The cases of one tier."""
+        return Cases([part for part in self.parts if part.tier == tier])
+
+    def in_pieces(self, size: int) -> Iterator[Cases]:
+        """The cases a few at a time, so that no more of them are held."""
+        piece: list[Case] = []
+        for case in self:
+            piece.append(case)
+            if len(piece) == size:
+                yield Cases(piece)
+                piece = []
+        if piece:
+            yield Cases(piece)
+
+
+@final
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Suite:
     """One suite: a YAML document, or an eval JSON file. Its cases may have several tiers.
 
@@ -91,7 +156,7 @@ class Suite:
         from_json: whether it is eval JSON, where ids and descriptions are the author's own.
         authored: the metadata of an eval JSON's envelope; None for YAML and for a bare array.
         bare: whether it is a bare array, whose staleness is not checked.
-        locate: from a place in the IR to its span in `source`.
+        locate: from a place in `source` to its span.
     """
 
     source: Source
@@ -103,10 +168,19 @@ class Suite:
     registry_size: int | None = None
     criteria: tuple[Criterion, ...] = ()
     threshold: int | float | None = None
-    cases: Sequence[Case]
+    cases: Cases
     where: Where
     authored: m.Metadata | None = None
     from_json: bool = False
     bare: bool = False
-    locate: Callable[[Where], Span]
+    locate: Callable[[Span | str], Span]
     partial: bool = False
+
+    def place(self, where: Where) -> Located:
+        """The source and the span of a place."""
+        return where if isinstance(where, Located) else Located(self.source, self.locate(where))
+
+    def line(self, where: Where) -> int:
+        """The line of a place, in its source."""
+        source, span = self.place(where)
+        return source.position(span.start).line

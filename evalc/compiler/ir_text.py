@@ -45,6 +45,12 @@ class _Printer:
             "reference": case.reference_data,
             "threshold": case.threshold,
             "tags": case.tags,
+            "repeat": case.repeat,
+            "require": case.require,
+            "expected_failure": case.expected_failure,
+            "skip": case.skip,
+            "archived": case.archived,
+            "variant": case.variant,
         }
         yield from (f"    {name} {_quoted(value)}" for name, value in more.items() if value is not None)
         for index, item in enumerate(case.checks):
@@ -58,8 +64,10 @@ class _Printer:
     def _line(self, words: str, where: ir.Where) -> str:
         if not self._places:
             return words
-        line, column = self._suite.source.position(self._suite.locate(where).start)
-        return f"{words}  @{line}:{column}"
+        source, span = self._suite.place(where)
+        line, column = source.position(span.start)
+        file = "" if source is self._suite.source else f"{source.name}:"
+        return f"{words}  @{file}{line}:{column}"
 
 
 def _facts(facts: Mapping[str, object]) -> str:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from functools import cached_property
 from typing import final
 
-from evalc.compiler import ir
 from evalc.diagnostics.problem import Diagnostics, Finding
 from evalc.dsl.places import locate
 from evalc.dsl.read_json import JsonPlaces
@@ -24,7 +23,7 @@ class JsonReader:
     def _places(self) -> JsonPlaces:
         return JsonPlaces(self.source)
 
-    def locate(self, where: ir.Where) -> Span:
+    def locate(self, where: Span | str) -> Span:
         """The span of a place; a pointer that begins with `#` means the key."""
         if isinstance(where, Span):
             return where

@@ -15,7 +15,7 @@ from evalc.compiler.json_reader import JsonReader
 from evalc.compiler.order import rank
 from evalc.compiler.shape import mismatches, named
 from evalc.compiler.slug import is_slug, slug
-from evalc.diagnostics.catalogue.names import DuplicateName, UnknownKey
+from evalc.diagnostics.catalogue.names import DuplicateName, OddMetadataKey, UnknownKey
 from evalc.diagnostics.catalogue.values import (
     EmptyValue,
     NotASlug,
@@ -41,6 +41,11 @@ def is_eval_json(data: object) -> bool:
     if isinstance(data, dict):
         return isinstance(data.get("cases"), list) or {"metadata", "cases"} <= data.keys()
     return isinstance(data, list) and any(map(_is_case, data))
+
+
+def is_result(data: object) -> bool:
+    """Whether decoded JSON is the result of a run (contract, EvalSuiteResult), which has cases too."""
+    return isinstance(data, dict) and {"runId", "summary"} <= data.keys()
 
 
 def is_suite_in_json(data: object) -> bool:
@@ -86,7 +91,7 @@ def lift(source: Source, data: object, problems: Diagnostics) -> ir.Suite:
         registry_size=metadata.registry_size,
         criteria=_criteria(reader, metadata, raw_cases, cases),
         threshold=metadata.threshold,
-        cases=cases,
+        cases=ir.Cases(cases),
         where="/metadata" if raw_metadata is not None else base,
         authored=metadata if raw_metadata is not None else None,
         from_json=True,
@@ -110,7 +115,7 @@ def _metadata(reader: JsonReader, raw: object, raw_cases: list[Any]) -> m.Metada
         if key in _METADATA_KEYS:
             known[key] = value
         elif key not in _FOREIGN_KEYS and (near := nearest(key, _METADATA_KEYS)) is not None and near not in written:
-            reader.add(f"#/metadata/{key}", UnknownKey(key=key, what="the metadata", known=_METADATA_KEYS))
+            reader.add(f"#/metadata/{key}", OddMetadataKey(key=key, known=_METADATA_KEYS))
     completed = {"toolName": tool, "tier": tier} | {key: v for key, v in known.items() if v is not None}
     faults = tuple(mismatches(completed, m.Metadata, "/metadata"))
     for pointer, finding in faults:
@@ -173,6 +178,12 @@ def _case(reader: JsonReader, raw: object, pointer: str, tier: m.Tier) -> ir.Cas
         expected=case.expected,
         threshold=case.threshold,
         tags=case.tags,
+        repeat=case.repeat,
+        require=case.require,
+        expected_failure=case.expected_failure,
+        skip=case.skip,
+        archived=case.archived,
+        variant=case.variant,
         where=pointer,
         wheres=_Wheres(pointer),
     )
@@ -285,5 +296,5 @@ def _check_unique_ids(reader: JsonReader, cases: list[ir.Case]) -> None:
     for case in cases:
         earlier = first.setdefault(case.id, case)
         if earlier is not case:
-            line = reader.source.position(reader.locate(earlier.place_of("/id")).start).line
+            line = reader.source.position(reader.locate(f"{earlier.where}/id").start).line
             reader.add(f"{case.where}/id", DuplicateName(what="id", name=case.id, line=line))

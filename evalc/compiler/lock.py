@@ -77,11 +77,9 @@ def _check_suite(suite: CompiledSuite, key: str, locked: LockedSuite, problems: 
         case = found.get(id_)
         if case is None:
             if not suite.ir.partial:
-                span = suite.ir.locate(suite.ir.where)
-                problems.add(suite.ir.source, span, LockedCaseMissing(case=id_, suite=key))
+                problems.add(*suite.ir.place(suite.ir.where), LockedCaseMissing(case=id_, suite=key))
         elif not (case.partial or is_archived(case)) and hash_of(case, suite) != digest:
-            span = suite.ir.locate(case.place_of("/id"))
-            problems.add(suite.ir.source, span, LockedCaseChanged(case=id_))
+            problems.add(*suite.ir.place(case.place_of("/id")), LockedCaseChanged(case=id_))
 
 
 def is_archived(case: ir.Case) -> bool:

@@ -86,6 +86,12 @@ def lower(case: ir.Case, criteria: tuple[ir.Criterion, ...]) -> LoweredCase:
         unlinked=tuple(_link(link, pointers) for link in case.links if link.criterion is None) or None,
         threshold=case.threshold,
         tags=case.tags,
+        repeat=case.repeat,
+        require=case.require,
+        expected_failure=case.expected_failure,
+        skip=case.skip,
+        archived=case.archived,
+        variant=case.variant,
     )
     wheres: dict[str, ir.Where] = {"": case.where, **case.wheres}
     for item, at in zip(case.checks, pointers, strict=True):

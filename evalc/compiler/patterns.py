@@ -1,27 +1,112 @@
-"""From a regular expression to what is wrong with it, each expression examined once: suites repeat themselves."""
+"""From a regular expression to what is wrong with it, each expression examined once: suites repeat themselves.
+
+Where they do not, their expressions still are alike: `(consider|suggest) type1` and `(use|try) name2` have one shape,
+in which a stand-in is put for each run of plain characters. What is known of the shape is known of both.
+"""
 
 from __future__ import annotations
 
+import re
 from functools import lru_cache
-from typing import Literal, NamedTuple
+from typing import Final, Literal, NamedTuple
 
-from evalc.ecma.regexp import PatternError, matches_everything, matches_nothing, parse
+from evalc.ecma.regexp import (
+    PatternError,
+    compile_pattern,
+    is_local,
+    literal_text,
+    matches_everything,
+    matches_nothing,
+    parse,
+    required_texts,
+)
+from evalc.ecma.regexp.vacuity import LiteralKind
 
 
 class Examined(NamedTuple):
-    """What a pattern is: not one at all (`error`), or one that matches every text or none (`always`)."""
+    """What a pattern is: not one at all (`error`), or one that matches every text or none (`always`).
+
+    Attributes:
+        literal: the text that it is another spelling of.
+        required: texts that stand in whatever it matches.
+        local: whether a text that it matches is matched inside a longer one, and inside one that starts with it.
+    """
 
     error: PatternError | None
     always: Literal["matches", "fails"] | None
+    literal: tuple[str, LiteralKind] | None = None
+    required: tuple[str, ...] = ()
+    local: tuple[bool, bool] = (False, False)
+
+
+_LONGEST: Final = 1_000
+"""The most characters of a pattern that is looked at for its shape."""
+
+# Escapes that take in what follows, groups of special kinds, and what is not plain ASCII.
+_ODD: Final = re.compile(r"\\(?![bdfnrstvwBDSW])\w|\(\?|[^\n -~]")
+# What is kept as it stands: escapes, classes, braces; and runs, without a last character that is repeated.
+_RUN: Final = re.compile(r"(\\.|\[(?:[^\]\\]|\\.)*\]|\{[^}]*\})|[\w ]+(?![*+?{])", re.ASCII | re.DOTALL)
+_STAND_INS: Final = tuple(map(chr, range(0xE000, 0xE040)))
+_STAND_IN: Final = re.compile(r"[\ue000-\ue03f]")
+
+
+@lru_cache(16_384)
+def examine(pattern: str, flags: str = "") -> Examined:
+    """Read a pattern as `new RegExp(pattern, flags)` does."""
+    shape, runs = (pattern, ()) if "v" in flags else shape_of(pattern)
+    examined = _examined(shape, flags)
+    if not runs:
+        return examined
+    if examined.error is not None:
+        return _examined(pattern, flags)  # whose error has its place
+
+    def spelt(text: str) -> str:
+        return _STAND_IN.sub(lambda stand_in: runs[ord(stand_in[0]) - 0xE000], text)
+
+    literal = examined.literal and (spelt(examined.literal[0]), examined.literal[1])
+    return examined._replace(literal=literal, required=tuple(map(spelt, examined.required)))
+
+
+def shape_of(pattern: str) -> tuple[str, tuple[str, ...]]:
+    """A pattern with a stand-in for each of its runs of plain characters, and those runs; itself where it is odd."""
+    if len(pattern) > _LONGEST or _ODD.search(pattern):
+        return pattern, ()
+    runs: list[str] = []
+
+    def stand_in(match: re.Match[str]) -> str:
+        if match[1] is not None or len(runs) == len(_STAND_INS):
+            return match[0]
+        runs.append(match[0])
+        return _STAND_INS[len(runs) - 1]
+
+    return _RUN.sub(stand_in, pattern), tuple(runs)
 
 
 @lru_cache(4096)
-def examine(pattern: str, flags: str = "") -> Examined:
-    """Read a pattern as `new RegExp(pattern, flags)` does."""
+def _examined(pattern: str, flags: str) -> Examined:
     try:
         node = parse(pattern, flags)
     except PatternError as error:
         return Examined(error.with_traceback(None), None)
+    always: Literal["matches", "fails"] | None = None
     if matches_everything(node):
-        return Examined(None, "matches")
-    return Examined(None, "fails" if matches_nothing(node) else None)
+        always = "matches"
+    elif matches_nothing(node):
+        always = "fails"
+    local = is_local(node), is_local(node, at_start=True)
+    return Examined(None, always, literal_text(node), required_texts(node), local)
+
+
+def literal_of(pattern: str, flags: str = "") -> tuple[str, LiteralKind] | None:
+    """The text that a pattern asks for, where it is no more than that."""
+    return examine(pattern, flags).literal
+
+
+def answer(pattern: str, flags: str, text: str) -> bool | None:
+    """Whether the pattern matches the text; None where no engine tells at once."""
+    examined = examine(pattern, flags)
+    if examined.error is not None:
+        return None
+    if not all(required in text for required in examined.required):
+        return False
+    return compile_pattern(pattern, flags).by_re2(text)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
+from dataclasses import replace
 from pathlib import Path
 from typing import final
 
@@ -11,21 +12,26 @@ from evalc.compiler import ir
 from evalc.compiler.compiled import Compilation, CompiledSuite, by_tier
 from evalc.compiler.discover import Found, project_root
 from evalc.compiler.emit import emit
-from evalc.compiler.lift import is_eval_json, is_suite_in_json, lift, read_document
+from evalc.compiler.include import IncludeLibrary
+from evalc.compiler.lift import is_eval_json, is_result, is_suite_in_json, lift, read_document
 from evalc.compiler.lock import check_lock, read_lock
+from evalc.compiler.merge import merge
 from evalc.compiler.options import CompileOptions
 from evalc.compiler.passes.check_contract import check_contract
+from evalc.compiler.passes.check_contradictions import check_contradictions
 from evalc.compiler.passes.check_criteria import check_criteria
+from evalc.compiler.passes.check_ids import check_ids
 from evalc.compiler.passes.check_links import check_links
 from evalc.compiler.passes.check_vacuity import check_vacuity
 from evalc.compiler.prompts import PromptLibrary
 from evalc.compiler.resolve import resolve_names
 from evalc.compiler.schemas import SchemaLoader
 from evalc.compiler.verify import verify
-from evalc.diagnostics.catalogue.files import NotAnEvalFile
+from evalc.diagnostics.catalogue.files import NotAnEvalFile, ResultFile
 from evalc.diagnostics.catalogue.names import SuiteCollision
 from evalc.diagnostics.problem import Diagnostics
 from evalc.dsl.build_prompt import build_prompt
+from evalc.dsl.build_shared import build_shared_file
 from evalc.dsl.build_suite import build_suite
 from evalc.dsl.kinds import Kind, kind_of_document, looks_like_eval, probably_meant
 from evalc.dsl.nodes import Mapping
@@ -35,6 +41,9 @@ from evalc.files import JSON_LIMIT, YAML_LIMIT, read_source
 from evalc.source import Source, Span
 
 STDIN = "<stdin>"
+_PIECE = 1000
+"""How many cases are made and looked at together: those of tables are never all there at once."""
+
 _BEGINS_AS_JSON = re.compile(r"""\s*(\[\s*)?\{\s*["}]""")
 
 
@@ -62,6 +71,7 @@ class Compiler:
         self._options = options
         self._problems = Diagnostics(strict=options.strict)
         self._schemas = SchemaLoader()
+        self._includes = IncludeLibrary()
         self._library: PromptLibrary | None = None
         self._suites: list[ir.Suite] = []
 
@@ -73,9 +83,6 @@ class Compiler:
             check_lock(compiled, read_lock(self._options.lock_folder, self._problems), self._problems)
         if self._problems.has_errors:
             compiled = ()
-        else:
-            for suite in self._suites:
-                verify(suite)
         return Compilation(suites=compiled, problems=tuple(self._problems), files=self.files)
 
     def add_file(self, found: Found) -> None:
@@ -94,8 +101,8 @@ class Compiler:
         """Compile a text; `named` says that the user named it, so that it has to be an eval file."""
         problems = Diagnostics()
         read = self._read_json if _is_json(source) else self._read_yaml
-        suites = read(source, problems)
-        if suites is None and not named and not looks_like_eval(source.text):
+        suites = read(source, problems, named=named)
+        if suites is None and not named and not (problems.has_errors and looks_like_eval(source.text)):
             return
         if suites is None and not problems.has_errors:
             problems.add(source, Span(0, 0), NotAnEvalFile(path=source.name, meant=None))
@@ -107,18 +114,24 @@ class Compiler:
 
     # --- the front ends: each gives None for a text of another kind ---
 
-    def _read_json(self, source: Source, problems: Diagnostics) -> list[ir.Suite] | None:
+    def _read_json(self, source: Source, problems: Diagnostics, *, named: bool) -> list[ir.Suite] | None:
         data = read_document(source, problems)
+        if is_result(data):
+            if named:
+                problems.add(source, Span(0, 0), ResultFile(path=source.name))
+            return None
         if is_eval_json(data):
             return [lift(source, data, problems)]
-        return self._read_yaml(source, problems) if is_suite_in_json(data) else None
+        return self._read_yaml(source, problems, named=named) if is_suite_in_json(data) else None
 
-    def _read_yaml(self, source: Source, problems: Diagnostics) -> list[ir.Suite] | None:
+    def _read_yaml(self, source: Source, problems: Diagnostics, *, named: bool) -> list[ir.Suite] | None:
         documents = read_yaml(source, lambda span, finding: problems.add(source, span, finding))
         recognised = False
         suites: list[ir.Suite] = []
         for document in documents:
             kind = kind_of_document(document)
+            if kind is Kind.SHARED and not named:
+                continue  # what else has `rules:` is none of our business, and a shared file is checked with its suites
             if kind is None or not isinstance(document, Mapping):
                 meant = probably_meant(document)
                 if meant is not None:
@@ -126,6 +139,9 @@ class Compiler:
                     recognised = True
                 continue
             recognised = True
+            if kind is Kind.SHARED:
+                self._includes.open(build_shared_file(source, document, problems), problems)
+                continue
             if kind is Kind.PROMPT and not any(key.text == "eval" for key, _ in document.pairs):
                 build_prompt(source, document, problems)
                 continue
@@ -135,25 +151,33 @@ class Compiler:
         return suites if recognised else None
 
     def _front_end(self, tree: SuiteTree, problems: Diagnostics) -> ir.Suite:
-        names = resolve_names(tree, self._prompts(tree.source), problems)
-        return emit(tree, names, self._schemas, problems)
+        suite = merge(tree, self._includes, problems)
+        names = resolve_names(suite, self._prompts(tree.source), problems)
+        return emit(suite, names, self._schemas, problems)
 
     # --- on the IR, whichever front end it came from ---
 
     def _lint(self, suite: ir.Suite) -> None:
         check_criteria(suite, self._problems)
-        check_links(suite, self._problems)
-        check_contract(suite, self._problems)
-        check_vacuity(suite, self._problems)
+        ids: set[int] = set()
+        for cases in suite.cases.in_pieces(_PIECE):
+            piece = replace(suite, cases=cases)
+            check_ids(piece, ids, self._problems)
+            check_links(piece, self._problems)
+            check_contract(piece, self._problems)
+            check_vacuity(piece, self._problems)
+            if not self._problems.has_errors:
+                verify(piece)
+        check_contradictions(suite, self._problems)
 
     def _report_collisions(self, suites: tuple[CompiledSuite, ...]) -> None:
         first: dict[str, CompiledSuite] = {}
         for suite in suites:
             earlier = first.setdefault(suite.file_name, suite)
             if earlier is not suite:
-                line = earlier.ir.source.position(earlier.ir.locate(earlier.ir.where).start).line
-                finding = SuiteCollision(tool=suite.ir.tool, tier=suite.tier, other=f"{earlier.ir.source.name}:{line}")
-                self._problems.add(suite.ir.source, suite.ir.locate(suite.ir.where), finding)
+                other = f"{earlier.ir.source.name}:{earlier.ir.line(earlier.ir.where)}"
+                finding = SuiteCollision(tool=suite.ir.tool, tier=suite.tier, other=other)
+                self._problems.add(*suite.ir.place(suite.ir.where), finding)
 
     def _is_wanted(self, tree: SuiteTree) -> bool:
         """Whether the suite is one of those that `--prompt-id` asks for."""

@@ -8,8 +8,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import final
 
+from evalc.compiler.declared import check_declaration
 from evalc.compiler.discover import is_below, project_root, shown
 from evalc.compiler.fill import tokens, variables
+from evalc.compiler.merge import MergedCase, MergedSuite
 from evalc.compiler.prompts import PromptLibrary, read_prompts
 from evalc.compiler.slug import is_slug, slug
 from evalc.diagnostics.catalogue.contract import TokenNotAllowed
@@ -17,18 +19,15 @@ from evalc.diagnostics.catalogue.files import OutsideProject
 from evalc.diagnostics.catalogue.names import (
     AmbiguousPrompt,
     DuplicateName,
-    MissingInput,
     MissingKey,
-    UndeclaredInput,
     UnknownPrompt,
     UnknownVariable,
+    UnusedInput,
 )
 from evalc.diagnostics.catalogue.values import NotASlug
 from evalc.diagnostics.near import nearest
 from evalc.diagnostics.problem import Diagnostics, Finding
-from evalc.dsl.nodes import Node
 from evalc.dsl.places import locate
-from evalc.dsl.scalars import to_plain
 from evalc.dsl.tree import CaseTree, InputTree, PromptTree, Str, SuiteTree
 from evalc.files import read_source
 from evalc.grammar import nodes as g
@@ -47,65 +46,75 @@ class ResolvedPrompt:
 
 @final
 @dataclass(frozen=True, kw_only=True)
+class Variant:
+    """What a case is sent with.
+
+    Attributes:
+        name: the prompt's name among those that the suite compares; None where it compares none.
+        prompt: the prompt; None when there is none, or none that could be found.
+        declared: the declared inputs by name; None when nothing declares any.
+    """
+
+    name: str | None = None
+    prompt: ResolvedPrompt | None
+    declared: Mapping[str, InputTree] | None
+
+
+@final
+@dataclass(frozen=True, kw_only=True)
 class Names:
     """What the names of a suite stand for.
 
     Attributes:
         suite: the suite's name, a slug.
         tool: the tool's name.
-        prompt: the suite's prompt; None when it has none, or none that could be found.
+        variants: the suite's prompts; a suite that compares none has one.
         wants_prompt: whether it names one.
         case_prompts: the prompts that cases name themselves, by id.
-        declared: the declared inputs by name; None when nothing declares any.
         given: every input that some case gives.
     """
 
     suite: str
     tool: str
-    prompt: ResolvedPrompt | None
+    variants: tuple[Variant, ...]
     wants_prompt: bool
     case_prompts: Mapping[str, ResolvedPrompt]
-    declared: Mapping[str, InputTree] | None
     given: frozenset[str]
 
-    def prompt_of(self, case: CaseTree) -> ResolvedPrompt | None:
-        """The prompt that a case is sent with."""
-        return self.prompt if case.prompt_id is None else self.case_prompts.get(case.prompt_id.value)
-
-    def inputs_of(self, case: CaseTree) -> dict[str, Node]:
-        """The inputs that fill the case's texts: its own, else the declared defaults."""
-        declared = self.declared_for(case) or {}
-        inputs = {name: tree.default for name, tree in declared.items() if tree.default is not None}
-        inputs |= {item.name.value: item.value for item in case.inputs or ()}
-        return inputs
-
-    def declared_for(self, case: CaseTree) -> Mapping[str, InputTree] | None:
-        """The declarations that hold for a case."""
-        if case.prompt_id is None:
-            return self.declared
-        prompt = self.case_prompts.get(case.prompt_id.value)
-        return None if prompt is None else _by_name(prompt.tree.inputs)
+    def variants_of(self, case: CaseTree) -> tuple[Variant, ...]:
+        """What a case is sent with, one after the other; a case with a message or prompt of its own is sent once."""
+        if case.prompt_id is not None:
+            prompt = self.case_prompts.get(case.prompt_id.value)
+            return (Variant(prompt=prompt, declared=None if prompt is None else _by_name(prompt.tree.inputs)),)
+        if case.message is not None:
+            return (Variant(prompt=None, declared=self.variants[0].declared),)
+        return self.variants
 
 
-def resolve_names(tree: SuiteTree, library: PromptLibrary, problems: Diagnostics) -> Names:
+def resolve_names(suite: MergedSuite, library: PromptLibrary, problems: Diagnostics) -> Names:
     """Look up every name of a suite and report those that stand for nothing."""
-    suite = _suite_name(tree, problems)
-    prompt = _suite_prompt(tree, library, problems)
-    declared = _by_name(prompt.tree.inputs if prompt is not None and prompt.tree.inputs is not None else tree.inputs)
+    tree = suite.tree
+    name = _suite_name(tree, problems)
     names = Names(
-        suite=suite,
-        tool=_tool_name(tree, suite, problems),
-        prompt=prompt,
-        wants_prompt=any((tree.prompt, tree.prompt_file, tree.prompt_id)),
+        suite=name,
+        tool=_tool_name(tree, name, problems),
+        variants=tuple(_variants(tree, library, problems)),
+        wants_prompt=any((tree.prompt, tree.prompts, tree.prompt_file, tree.prompt_id)),
         case_prompts=dict(_case_prompts(tree, library, problems)),
-        declared=declared,
-        given=frozenset(item.name.value for case in tree.cases for item in case.inputs or ()),
+        given=frozenset(given for case in suite.cases for given in _given_by(case)),
     )
-    _check_unique(tree, suite, problems)
+    _check_unique(tree, name, problems)
     _check_prompt_variables(tree, names, problems)
-    for case in tree.cases:
-        _check_inputs(tree.source, case, names, problems)
+    for source, declaration in _declarations(tree, names):
+        check_declaration(source, declaration, problems)
+    _check_used(tree, names, problems)
     return names
+
+
+def _given_by(case: MergedCase) -> Iterator[str]:
+    yield from case.inputs(None)
+    if case.rows is not None:
+        yield from case.rows.columns()
 
 
 # --- names of the suite --------------------------------------------------------------------------------------------
@@ -156,6 +165,25 @@ def _note(source: Source, what: str, name: Str, id_: str, first: dict[str, Str],
 
 
 # --- prompts -------------------------------------------------------------------------------------------------------
+
+
+def _variants(tree: SuiteTree, library: PromptLibrary, problems: Diagnostics) -> Iterator[Variant]:
+    if not tree.prompts:
+        yield _variant(tree, None, _suite_prompt(tree, library, problems))
+    for variant in tree.prompts:
+        prompt: ResolvedPrompt | None = None
+        if variant.text is not None:
+            prompt = _resolved(PromptTree(source=tree.source, text=variant.text, inputs=tree.inputs), problems)
+        elif variant.file is not None:
+            prompt = _from_file(tree, variant.file, problems)
+        elif variant.id is not None:
+            prompt = _by_id(tree.source, variant.id, library, problems)
+        yield _variant(tree, variant.name.value, prompt)
+
+
+def _variant(tree: SuiteTree, name: str | None, prompt: ResolvedPrompt | None) -> Variant:
+    inputs = prompt.tree.inputs if prompt is not None and prompt.tree.inputs is not None else tree.inputs
+    return Variant(name=name, prompt=prompt, declared=_by_name(inputs))
 
 
 def _suite_prompt(tree: SuiteTree, library: PromptLibrary, problems: Diagnostics) -> ResolvedPrompt | None:
@@ -233,44 +261,50 @@ def _by_name(inputs: tuple[InputTree, ...] | None) -> dict[str, InputTree] | Non
     return None if inputs is None else {tree.name.value: tree for tree in inputs}
 
 
+def _declarations(tree: SuiteTree, names: Names) -> Iterator[tuple[Source, InputTree]]:
+    """Every declared input, and the file that declares it."""
+    yield from ((tree.source, declared) for declared in tree.inputs or ())
+    for prompt in _prompts(names):
+        if prompt.tree.inputs is not tree.inputs:
+            yield from ((prompt.tree.source, declared) for declared in prompt.tree.inputs or ())
+
+
+def _prompts(names: Names) -> Iterator[ResolvedPrompt]:
+    yield from (variant.prompt for variant in names.variants if variant.prompt is not None)
+    yield from names.case_prompts.values()
+
+
 def _check_prompt_variables(tree: SuiteTree, names: Names, problems: Diagnostics) -> None:
     """Report the names in prompts that nothing declares and no case gives.
 
     Where something of the suite is wrong, an input may only seem to be missing: then those that are misspelt.
     """
-    for prompt in filter(None, (names.prompt, *names.case_prompts.values())):
-        declared = _by_name(prompt.tree.inputs) if prompt is not names.prompt else names.declared
+    compared = [(variant.prompt, variant.declared) for variant in names.variants]
+    named = [(prompt, _by_name(prompt.tree.inputs)) for prompt in names.case_prompts.values()]
+    for prompt, declared in (*compared, *named):
         known = frozenset(declared) if declared is not None else names.given
-        for variable, _ in variables(prompt.template.parts) if prompt.template is not None else ():
+        for variable, _ in variables(prompt.template.parts) if prompt is not None and prompt.template else ():
             if variable.name not in known and (not tree.partial or nearest(variable.name, known)):
+                assert prompt is not None  # noqa: S101 - for the type checker: it has the variable
                 span = locate(prompt.tree.source, prompt.tree.text.span, variable.start, variable.end)
                 finding = UnknownVariable(name=variable.name, known=tuple(sorted(known)))
                 problems.add(prompt.tree.source, span, finding)
 
 
-def _check_inputs(source: Source, case: CaseTree, names: Names, problems: Diagnostics) -> None:
-    """Report inputs that are given and not declared, and those that are required and not given."""
-    for item in case.inputs or ():
-        to_plain(item.value, lambda span, finding: problems.add(source, span, finding))
-    if case.message is not None:
+def _check_used(tree: SuiteTree, names: Names, problems: Diagnostics) -> None:
+    """Report inputs that the suite declares and nothing uses, where that is sure: all its templates are at hand."""
+    prompts = list(_prompts(names))
+    if tree.partial or tree.shared.includes or not prompts or any(prompt.template is None for prompt in prompts):
         return
-    declared = names.declared_for(case)
-    given = {item.name.value for item in case.inputs or ()}
-    if declared is not None:
-        for item in case.inputs or ():
-            if item.name.value not in declared:
-                problems.add(source, item.name.span, UndeclaredInput(name=item.name.value, known=tuple(declared)))
-        missing = [name for name, tree in declared.items() if tree.required and name not in given]
-    else:
-        missing = sorted(_used_unguarded(names.prompt_of(case)) & names.given - given)
-    if case.partial:
-        return
-    span = case.inputs_span or case.span
-    for name in missing:
-        problems.add(source, span, MissingInput(name=name, case=case.name.value))
+    texts = {prompt.tree.source.text for prompt in prompts} | {tree.source.text}
+    for declared in tree.inputs or ():
+        name = declared.name.value
+        if not any(re.search(rf"\{{\{{[^}}]*\b{re.escape(name)}\b", text) for text in texts):
+            problems.add(tree.source, declared.name.span, UnusedInput(name=name))
 
 
-def _used_unguarded(prompt: ResolvedPrompt | None) -> set[str]:
+def unguarded(prompt: ResolvedPrompt | None) -> set[str]:
+    """The names that a prompt cannot do without."""
     if prompt is None or prompt.template is None:
         return set()
     return {variable.name for variable, may_be_absent in variables(prompt.template.parts) if not may_be_absent}

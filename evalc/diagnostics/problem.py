@@ -82,7 +82,7 @@ class Diagnostics:
     """
 
     def __init__(self, *, strict: bool = False) -> None:
-        self._problems: dict[tuple[str, int, int, Finding], Problem] = {}
+        self._problems: dict[tuple[str, int, int, int, Finding], Problem] = {}
         self._strict = strict
 
     def add(self, source: Source, span: Span, finding: Finding) -> None:
@@ -91,7 +91,7 @@ class Diagnostics:
         if self._strict and finding.code.startswith("EV5"):
             severity = "error"
         problem = Problem(source=source, span=span, finding=finding, severity=severity)
-        self._problems.setdefault((source.name, span.start, span.end, finding), problem)
+        self._problems.setdefault((source.name, source.first_line, span.start, span.end, finding), problem)
 
     def extend(self, problems: Iterable[Problem]) -> None:
         """Record problems that were collected elsewhere."""
@@ -110,5 +110,6 @@ class Diagnostics:
         return iter(sorted(self._problems.values(), key=_order))
 
 
-def _order(problem: Problem) -> tuple[str, int, int, str, str]:
-    return (problem.source.name, *problem.span, problem.code, problem.finding.message())
+def _order(problem: Problem) -> tuple[str, int, int, int, str, str]:
+    source = problem.source
+    return (source.name, source.first_line, *problem.span, problem.code, problem.finding.message())

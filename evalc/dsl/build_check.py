@@ -14,12 +14,15 @@ from evalc.dsl.fields import Fields, described
 from evalc.dsl.nodes import Mapping, Node, Scalar, Sequence
 from evalc.dsl.places import locate
 from evalc.dsl.quoting import lost_to_comment, quoted_line, split_at_colon, split_at_comma
-from evalc.dsl.tree import CheckBody, CheckGroup, CheckLeaf, CheckTree, Str
+from evalc.dsl.tree import CheckBody, CheckGroup, CheckLeaf, CheckTree, CheckUse, Str
 from evalc.grammar.parse import parse_check
 from evalc.source import Span
 
 GroupOp = Literal["any_of", "all_of", "not"]
 GROUPS: tuple[GroupOp, ...] = ("any_of", "all_of", "not")
+USE = "use"
+"""The key of an entry that stands for the checks of a named rule."""
+
 LINK_KEYS = ("criterion", "weight")
 
 
@@ -129,6 +132,8 @@ def _fields_of_check(fields: Fields, item: Mapping, link_keys: tuple[str, ...]) 
             fields.fault(name.span, UnknownCheck(name=name.value, known=(*CHECK_TYPES, *offered)))
             return None
         return fields.inside(item, what=f"a `{name.value}` check", keys=keys)
+    if USE in by_key:
+        return fields.inside(item, what="a `use`", keys=(USE, *link_keys))
     op = next((op for op in GROUPS if op in by_key), None)
     if op is not None:
         return fields.inside(item, what=f"an `{op}` check", keys=(op, *link_keys))
@@ -146,6 +151,10 @@ def _mapped(inner: Fields) -> CheckBody | None:
     for op in GROUPS:
         if op in inner:
             return _group(inner, op)
+    if USE in inner:
+        inner.forbid_empty(USE)
+        name = inner.filled(USE)
+        return None if name is None else CheckUse(span=inner.anchor, name=name)
     type_ = inner.text("type")
     if type_ is None:
         return None

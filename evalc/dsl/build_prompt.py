@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from evalc.diagnostics.catalogue.names import DuplicateName
-from evalc.diagnostics.catalogue.values import WrongType
+from evalc.diagnostics.catalogue.names import DuplicateName, MissingKey
+from evalc.diagnostics.catalogue.values import EmptyValue, OnlyOneOf, WrongType
 from evalc.diagnostics.problem import Diagnostics
 from evalc.dsl.fields import Fields, described
 from evalc.dsl.nodes import Mapping, Node, Scalar, Sequence
-from evalc.dsl.tree import InputTree, PromptTree, Str
+from evalc.dsl.tree import InputTree, PromptTree, Str, VariantTree
 from evalc.source import Source, Span
 
 PROMPT_KEYS = (
@@ -48,6 +48,9 @@ PROMPT_KEYS = (
 
 INPUT_KEYS = ("name", "type", "required", "default", "options", "description", "example", "examples", "validation")
 
+VARIANT_KEYS = ("file", "id")
+"""The keys of a prompt of `prompts:` that is not written out."""
+
 
 def inline_prompt(fields: Fields, inputs: tuple[InputTree, ...] | None) -> PromptTree | None:
     """The prompt that stands in the document itself, with the inputs that the document declares."""
@@ -55,6 +58,33 @@ def inline_prompt(fields: Fields, inputs: tuple[InputTree, ...] | None) -> Promp
     if text is None:
         return None
     return PromptTree(source=fields.source, text=text, id=fields.text("id"), inputs=inputs)
+
+
+def build_variants(fields: Fields) -> tuple[VariantTree, ...]:
+    """The prompts of `prompts:`, by name: a text, or a mapping that says where the prompt is."""
+    fields.forbid_empty("prompts")
+    node = fields.mapping("prompts")
+    if node is None:
+        return ()
+    if not node.pairs and not node.cut:
+        fields.fault(fields.key("prompts"), EmptyValue(what="`prompts`"))
+    built = (_variant(fields, Str(key.text, Span(key.start, key.end)), value) for key, value in node.pairs)
+    return tuple(variant for variant in built if variant is not None)
+
+
+def _variant(fields: Fields, name: Str, value: Node) -> VariantTree | None:
+    if not isinstance(value, Mapping):
+        text = fields.text_of(value, f"the prompt `{name.value}`")
+        return None if text is None else VariantTree(name=name, text=text)
+    inner = fields.inside(value, what="a prompt of `prompts`", keys=VARIANT_KEYS)
+    given = [key for key in VARIANT_KEYS if key in inner]
+    if not given and not inner.partial:
+        inner.fault(name.span, MissingKey(key="file", what="a prompt of `prompts`", why="add `file:` or `id:`"))
+    for key in given[1:]:
+        inner.fault(inner.key(key), OnlyOneOf(key=key, other=given[0]))
+    variant = VariantTree(name=name, file=inner.filled("file"), id=inner.filled("id"))
+    fields.partial |= inner.partial
+    return variant if variant.file or variant.id else None
 
 
 def build_prompt(source: Source, node: Mapping, problems: Diagnostics) -> PromptTree | None:
@@ -112,4 +142,25 @@ def _declaration(fields: Fields, name: Str, value: Node) -> InputTree:
 def _declared(inner: Fields, name: Str) -> InputTree:
     default = inner.node("default")
     required = inner.boolean("required", default=default is None)
-    return InputTree(name=name, required=required and default is None, default=default)
+    return InputTree(
+        name=name,
+        type=inner.text("type"),
+        options=_options(inner),
+        required=required and default is None,
+        default=default,
+    )
+
+
+def _options(inner: Fields) -> tuple[Str, ...] | None:
+    """The values that an input may have; an option may be a mapping with its `value`."""
+    items = inner.items("options")
+    if items is None:
+        return None
+    values = (_value_of(item) for item in items)
+    return tuple(inner.each_text((value for value in values if value is not None), "an item of `options`"))
+
+
+def _value_of(item: Node) -> Node | None:
+    if not isinstance(item, Mapping):
+        return item
+    return next((value for key, value in item.pairs if key.text == "value"), item)

@@ -6,7 +6,8 @@ from evalc.diagnostics.catalogue.values import OnlyOneOf, WrongType
 from evalc.diagnostics.problem import Diagnostics
 from evalc.dsl.build_case import TIERS, build_case
 from evalc.dsl.build_criterion import build_criterion
-from evalc.dsl.build_prompt import PROMPT_KEYS, build_inputs, inline_prompt
+from evalc.dsl.build_prompt import PROMPT_KEYS, build_inputs, build_variants, inline_prompt
+from evalc.dsl.build_shared import SHARED_KEYS, build_shared
 from evalc.dsl.fields import Fields, described
 from evalc.dsl.kinds import Kind
 from evalc.dsl.nodes import Mapping, Node
@@ -15,10 +16,11 @@ from evalc.source import Source
 
 EVAL_KEYS = ("criteria", "test_cases")
 _OWN_KEYS = ("suite", "tier", "tool", "tool_version", "tool_description", "registry_size", "threshold", "description")
+_PROMPTS = ("prompt", "prompts", "prompt_file", "prompt_id")
 KEYS = {
-    Kind.SUITE: (*_OWN_KEYS, "prompt", "prompt_file", "prompt_id", "inputs", "eval"),
-    Kind.PROMPT: (*_OWN_KEYS, *(key for key in PROMPT_KEYS if key not in _OWN_KEYS), "eval"),
-    Kind.CASES: (*_OWN_KEYS, "prompt_id", "inputs", *EVAL_KEYS),
+    Kind.SUITE: (*_OWN_KEYS, *_PROMPTS, "inputs", *SHARED_KEYS, "eval"),
+    Kind.PROMPT: (*_OWN_KEYS, *(key for key in PROMPT_KEYS if key not in _OWN_KEYS), *SHARED_KEYS, "eval"),
+    Kind.CASES: (*_OWN_KEYS, "prompt_id", "inputs", *SHARED_KEYS, *EVAL_KEYS),
 }
 """The keys of each kind of document; those of a prompt file take in PromptSpec's, which evalc keeps unread."""
 
@@ -30,6 +32,7 @@ def build_suite(source: Source, node: Mapping, kind: Kind, problems: Diagnostics
     _allow_one_prompt(fields)
     block = _eval_block(fields, node)
     inputs = build_inputs(fields)
+    shared = build_shared(fields)
     return SuiteTree(
         source=source,
         span=fields.anchor,
@@ -40,11 +43,13 @@ def build_suite(source: Source, node: Mapping, kind: Kind, problems: Diagnostics
         tool_description=fields.text("tool_description"),
         registry_size=fields.integer("registry_size"),
         prompt=inline_prompt(fields, inputs),
+        prompts=build_variants(fields),
         prompt_file=fields.text("prompt_file"),
         prompt_id=fields.text("prompt_id"),
         inputs=inputs,
         criteria=_criteria(block),
         cases=_cases(block),
+        shared=shared,
         threshold=fields.number("threshold"),
         partial=fields.partial or block.partial,
     )
@@ -62,7 +67,7 @@ def _eval_block(fields: Fields, node: Mapping) -> Fields:
 
 
 def _allow_one_prompt(fields: Fields) -> None:
-    given = [key for key in ("prompt", "prompt_file", "prompt_id") if key in fields]
+    given = [key for key in _PROMPTS if key in fields]
     for key in given[1:]:
         fields.fault(fields.key(key), OnlyOneOf(key=key, other=given[0]))
 

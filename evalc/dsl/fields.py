@@ -238,7 +238,8 @@ def _as_set(keys: tuple[str, ...]) -> frozenset[str]:
 
 def is_null(node: Node) -> bool:
     """Whether a node is YAML's null, written out or by an absent value."""
-    return isinstance(node, Scalar) and kind_of(node) == "null"
+    # Asked for every value there is: without a tag, what is longer than `null` is told by its length.
+    return isinstance(node, Scalar) and (len(node.text) <= 4 or node.tag != "") and kind_of(node) == "null"
 
 
 def described(node: Node) -> str:

@@ -15,10 +15,14 @@ class Kind(Enum):
     SUITE = "suite"
     PROMPT = "prompt file"
     CASES = "external cases file"
+    SHARED = "shared rules file"
 
 
 _LOOKS_LIKE_EVAL = re.compile(r"""^(eval|test_cases|prompt_id)[ \t]*:|"(eval|test_cases|cases)"[ \t]*:""", re.MULTILINE)
 _EVAL_NAME = re.compile(r".*\.eval\.(ya?ml|json)")
+
+
+_OF_SUITES = frozenset({"suite", "tool", "tier", "prompt", "prompts", "prompt_file", "prompt_id"})
 
 
 def kind_of_document(node: Node | None) -> Kind | None:
@@ -35,6 +39,9 @@ def kind_of_document(node: Node | None) -> Kind | None:
             return Kind.SUITE
         if "prompt_id" in keys:
             return Kind.CASES
+        return None
+    if keys & {"rules", "defaults", "include"} and not keys & _OF_SUITES and not node.cut:
+        return Kind.SHARED
     return None
 
 

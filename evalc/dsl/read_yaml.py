@@ -146,6 +146,7 @@ class _Constructor:
         self._open: list[_Open] = []
         self._anchors: dict[str, _Anchored | None] = {}  # None while the anchored collection is open
         self._expanded = 0
+        self._lost_end = -1  # where the last alias of nothing ends
 
     def documents(self) -> list[Node | None]:
         parser = _EventParser(self._readable())
@@ -408,6 +409,7 @@ class _Constructor:
         if name not in self._anchors:
             known = tuple(islice(self._anchors, _NAMES_TO_COMPARE))
             self._report(Span(start, end), UnknownAlias(name=name, known=known))
+            self._lost_end = end
             return hole
         anchored = self._anchors[name]
         if anchored is None:
@@ -442,7 +444,10 @@ class _Constructor:
         brackets = tuple(opened.start for opened in self._open if opened.flow)
         indents = tuple(opened.start for opened in self._open if not opened.flow)
         span, finding = explained(complaint, Context(source=self._source, brackets=brackets, blocks=indents))
-        self._report(span, finding)
+        if 0 <= self._lost_end <= span.start and not self._text[self._lost_end : span.start].strip(" "):
+            return  # `*important* note`: a text that begins with a star, which is reported as an alias of nothing
+        last = len(self._text)  # libyaml's marks may stand behind it
+        self._report(Span(min(span.start, last), min(span.end, last)), finding)
 
 
 class _TooDeep(Exception):

@@ -10,7 +10,7 @@ from typing import Literal
 
 import msgspec
 
-from evalc.dsl.nodes import Node
+from evalc.dsl.nodes import Mapping, Node
 from evalc.grammar import nodes as g
 from evalc.source import Source, Span
 
@@ -52,7 +52,14 @@ class CheckGroup(msgspec.Struct, frozen=True, kw_only=True):
     items: tuple[CheckBody, ...]
 
 
-CheckBody = CheckLeaf | CheckGroup
+class CheckUse(msgspec.Struct, frozen=True, kw_only=True):
+    """`use: NAME`: the checks of a named rule."""
+
+    span: Span
+    name: Str
+
+
+CheckBody = CheckLeaf | CheckGroup | CheckUse
 
 
 class CheckTree(msgspec.Struct, frozen=True, kw_only=True):
@@ -64,6 +71,15 @@ class CheckTree(msgspec.Struct, frozen=True, kw_only=True):
     weight: int | float = 1
 
 
+class RuleTree(msgspec.Struct, frozen=True, kw_only=True):
+    """A named group of checks."""
+
+    source: Source
+    name: Str
+    checks: tuple[CheckTree, ...] = ()
+    partial: bool = False
+
+
 # --- suites --------------------------------------------------------------------------------------------------------
 
 
@@ -71,6 +87,8 @@ class InputTree(msgspec.Struct, frozen=True, kw_only=True):
     """A declared input of a prompt (PromptSpec)."""
 
     name: Str
+    type: Str | None = None
+    options: tuple[Str, ...] | None = None
     required: bool = False
     default: Node | None = None
 
@@ -83,6 +101,15 @@ class PromptTree(msgspec.Struct, frozen=True, kw_only=True):
     id: Str | None = None
     inputs: tuple[InputTree, ...] | None = None
     partial: bool = False
+
+
+class VariantTree(msgspec.Struct, frozen=True, kw_only=True):
+    """One of the prompts that a suite compares: its text, a file, or an id to look up."""
+
+    name: Str
+    text: Str | None = None
+    file: Str | None = None
+    id: Str | None = None
 
 
 class CriterionTree(msgspec.Struct, frozen=True, kw_only=True):
@@ -101,37 +128,77 @@ class InputValue(msgspec.Struct, frozen=True, kw_only=True):
     value: Node
 
 
-class CaseTree(msgspec.Struct, frozen=True, kw_only=True):
-    """A test case. `span` is that of its name, or of its first key."""
+class ForEachTree(msgspec.Struct, frozen=True, kw_only=True):
+    """The rows that a case stands for: those of a list, or of a file. `key` names the column that ids come from."""
+
+    span: Span
+    rows: tuple[Mapping, ...] = ()
+    file: Str | None = None
+    key: Str | None = None
+
+
+class Requirement(msgspec.Struct, frozen=True, kw_only=True):
+    """How many of the repetitions have to pass: a number of them, perhaps out of so many, or a share."""
+
+    span: Span
+    count: int | None = None
+    of: int | None = None
+    share: float | None = None
+
+
+class CaseFields(msgspec.Struct, frozen=True, kw_only=True):
+    """What `defaults:` may say for every case, and a case for itself."""
+
+    source: Source
+    difficulty: Str | None = None
+    inputs: tuple[InputValue, ...] | None = None
+    inputs_span: Span | None = None
+    checks: tuple[CheckTree, ...] = ()
+    stubs: Node | None = None
+    max_turns: Num | None = None
+    threshold: Num | None = None
+    tags: tuple[str, ...] | None = None
+    repeat: Num | None = None
+    require: Requirement | None = None
+    partial: bool = False
+
+
+class CaseTree(CaseFields, frozen=True, kw_only=True):
+    """A test case. `span` is that of its name, or of its first key; `inherits` says that it takes in the defaults."""
 
     span: Span
     name: Str
     id: Str | None = None
     description: Str | None = None
     tier: Str | None = None
-    difficulty: Str | None = None
     created_at: Str | None = None
     bug_ref: Str | None = None
     prompt_id: Str | None = None
     message: Str | None = None
     messages: Node | None = None
-    inputs: tuple[InputValue, ...] | None = None
-    inputs_span: Span | None = None
     expected: Str | None = None
-    checks: tuple[CheckTree, ...] = ()
-    stubs: Node | None = None
-    max_turns: Num | None = None
     rubric: Node | None = None
     reference_data: Node | None = None
-    threshold: Num | None = None
-    tags: tuple[str, ...] | None = None
-    partial: bool = False
+    for_each: ForEachTree | None = None
+    expected_failure: Str | None = None
+    skip: Str | None = None
+    archived: Str | None = None
+    inherits: bool = True
+
+
+class SharedTree(msgspec.Struct, frozen=True, kw_only=True):
+    """What a document shares: its named rules and defaults, and the files that it takes others from."""
+
+    source: Source
+    rules: tuple[RuleTree, ...] = ()
+    defaults: CaseFields | None = None
+    includes: tuple[Str, ...] = ()
 
 
 class SuiteTree(msgspec.Struct, frozen=True, kw_only=True):
     """One document: a suite, a prompt file with its `eval:` block, or an external cases file.
 
-    At most one of `prompt`, `prompt_file` and `prompt_id` is set.
+    At most one of `prompt`, `prompts`, `prompt_file` and `prompt_id` is set.
     """
 
     source: Source
@@ -143,10 +210,12 @@ class SuiteTree(msgspec.Struct, frozen=True, kw_only=True):
     tool_description: Str | None = None
     registry_size: Num | None = None
     prompt: PromptTree | None = None
+    prompts: tuple[VariantTree, ...] = ()
     prompt_file: Str | None = None
     prompt_id: Str | None = None
     inputs: tuple[InputTree, ...] | None = None
     criteria: tuple[CriterionTree, ...] = ()
     cases: tuple[CaseTree, ...] = ()
+    shared: SharedTree
     threshold: Num | None = None
     partial: bool = False

@@ -28,7 +28,7 @@ from evalc.grammar.atoms import (
     start_of,
     text_of,
 )
-from evalc.grammar.lark_tables import Stumble, read
+from evalc.grammar.lark_tables import Stumble
 from evalc.grammar.nodes import (
     AllOf,
     AnyOf,
@@ -71,6 +71,7 @@ from evalc.grammar.nodes import (
     Value,
 )
 from evalc.grammar.parsed import Parsed, parsed
+from evalc.grammar.shapes import read_check
 from evalc.grammar.unexpected import spoken, unexpected, word_at
 
 if TYPE_CHECKING:
@@ -98,7 +99,7 @@ class _TooDeep(Exception):
 
 def check_line(text: str) -> Parsed[CheckLine]:
     """A whole one-line check."""
-    tree = read("check", "line", text)
+    tree = read_check(text)
     if isinstance(tree, Stumble):
         return Parsed(None, (_fault(text, tree),))
     faults: list[Fault] = []

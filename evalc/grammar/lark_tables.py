@@ -54,6 +54,18 @@ def read(language: Language, start: str, text: str) -> Tree | Stumble:
         return _stumble(parser, start, text)
 
 
+def tree_of(rule: str, children: list[Tree | Token]) -> Tree:
+    """A parse tree as lark makes them."""
+    return _tree_type()(rule, children)
+
+
+@cache
+def _tree_type() -> type[Tree]:
+    import lark  # noqa: PLC0415 - lark loads with the first parse
+
+    return lark.Tree
+
+
 def _stumble(parser: lark.Lark, start: str, text: str) -> Stumble:
     from lark.exceptions import UnexpectedCharacters, UnexpectedToken  # noqa: PLC0415 - as above
 

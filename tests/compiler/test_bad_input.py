@@ -92,7 +92,7 @@ def test_a_check_behind_an_alias_is_spoken_of_once_and_means_the_same_in_both_ca
         "    - {name: b, message: hi, validate: *v}\n"
     )
     assert found(text) == ["3:58 EV203"]
-    (suite,) = evalc.compile(evalc.Source("x.eval.yaml", text.replace("containz", "equals"))).suites
+    (suite,) = evalc.compile(evalc.Source("x.eval.yaml", text.replace("containz", "contains"))).suites
     first, second = suite.cases()
     assert first.expect == second.expect
 

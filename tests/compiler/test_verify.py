@@ -29,7 +29,7 @@ def suite() -> ir.Suite:
 def changed(**fields: Any) -> ir.Suite:
     original = suite()
     first, *others = original.cases
-    return replace(original, cases=[msgspec.structs.replace(first, **fields), *others])
+    return replace(original, cases=ir.Cases([msgspec.structs.replace(first, **fields), *others]))
 
 
 def test_a_good_one() -> None:
@@ -58,6 +58,6 @@ def test_a_broken_promise(fields: dict[str, Any]) -> None:
 def test_no_cases_and_criteria_of_one_name() -> None:
     original = suite()
     with pytest.raises(BrokenPromiseError, match="has cases"):
-        verify(replace(original, cases=[]))
+        verify(replace(original, cases=ir.Cases([])))
     with pytest.raises(BrokenPromiseError, match="unique"):
         verify(replace(original, criteria=original.criteria * 2))

@@ -11,7 +11,7 @@ import sys
 import tempfile
 from pathlib import Path
 
-import atheris
+import atheris  # type: ignore[import-not-found, import-untyped, unused-ignore]  # has an environment of its own
 
 with atheris.instrument_imports(include=["evalc", "lark"]):
     from tests.fuzz.targets import TARGETS

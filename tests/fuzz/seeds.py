@@ -21,7 +21,9 @@ def write_seeds(target: str, folder: Path) -> None:
 
 
 def _seeds(target: str) -> Iterable[str]:
-    files = [path for path in sorted(VALID.iterdir()) if (path.suffix == ".json") == (target == "json")]
+    files = [
+        path for path in sorted(VALID.iterdir()) if path.is_file() and (path.suffix == ".json") == (target == "json")
+    ]
     texts = [path.read_text(encoding="utf-8") for path in files]
     if target in ("yaml", "json"):
         wanted = {path.name for path in files}

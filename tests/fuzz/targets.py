@@ -22,7 +22,7 @@ def compile_text(text: str, name: str = "fuzzed.eval.yaml") -> None:
     """Compile a text, down to the bytes of its compiled form where it has no errors."""
     compilation = compile_sources([Source(name, text)], _OPTIONS)
     for problem in compilation.problems:
-        problem.finding.message(), problem.finding.help(), problem.finding.label()  # noqa: B018 - made on demand
+        problem.finding.message(), problem.finding.help(), problem.finding.label()
         assert 0 <= problem.span.start <= problem.span.end <= len(problem.source.text)
     for suite in compilation.suites:
         for case in suite.cases():

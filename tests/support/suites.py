@@ -7,6 +7,8 @@ from typing import Any, Literal, NamedTuple
 
 from hypothesis import strategies as st
 
+import evalc
+
 Spelling = Literal["mapping", "line", "expect"]
 
 # Braces would open templates; what is no letter here is what YAML, JSON, the grammars and regular expressions escape.
@@ -156,10 +158,19 @@ def compositions() -> st.SearchStrategy[Written]:
 
 @st.composite
 def case_checks(draw: st.DrawFn) -> list[Written]:
-    """The checks of one case, at most one of each kind."""
+    """The checks of one case, at most one of each kind; one alone where they contradict each other."""
     names = draw(st.lists(st.sampled_from(sorted(SIMPLE)), min_size=1, max_size=6, unique=True))
     checks = [draw(SIMPLE[name]) for name in names]
-    return [*checks, draw(compositions())] if draw(st.booleans()) else checks
+    if draw(st.booleans()):
+        checks.append(draw(compositions()))
+    return checks if can_pass(checks) else checks[:1]
+
+
+def can_pass(checks: list[Written]) -> bool:
+    """Whether evalc finds no contradiction between the checks."""
+    case = {"name": "a", "message": "hi", "validate": [check.mapping for check in checks]}
+    source = evalc.Source("a.eval.yaml", json.dumps({"eval": {"test_cases": [case]}}))
+    return all(problem.severity != "error" for problem in evalc.check(source))
 
 
 class Linked(NamedTuple):

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator
 from typing import Any
 
 from evalc.compiler import ir
+from evalc.compiler.single import single_fields
 from evalc.diagnostics.catalogue.contract import (
     AssertedTwice,
     AssertsNothing,
@@ -31,13 +32,6 @@ _OUTSIDE: dict[str, dict[type, str]] = {
     "golden": {c.ToolsAcceptable: "toolsAcceptable", c.ToolsNotCalled: "toolsNotCalled"},
     "regression": {c.ToolsNotCalled: "toolsNotCalled"},
 }
-_SINGLE = {
-    c.ToolsCalled: "toolsCalled",
-    c.ToolsAcceptable: "toolsAcceptable",
-    c.Latency: "maxLatencyMs",
-    c.Tokens: "maxTokens",
-    c.Cost: "maxCost",
-}
 _DIFFICULTIES: dict[str, tuple[str, ...]] = {
     "golden": (),
     "labeled": ("straightforward", "ambiguous", "edge"),
@@ -51,7 +45,7 @@ def check_contract(suite: ir.Suite, problems: Diagnostics) -> None:
     """Report what the contract forbids or asks for, case by case."""
     for case in suite.cases:
         for where, finding in _findings(suite, case):
-            problems.add(suite.source, suite.locate(where), finding)
+            problems.add(*suite.place(where), finding)
 
 
 def _findings(suite: ir.Suite, case: ir.Case) -> Iterator[tuple[ir.Where, Finding]]:
@@ -120,21 +114,10 @@ def _tier(case: ir.Case) -> Iterator[tuple[ir.Where, Finding]]:
 def _single_values(case: ir.Case) -> Iterator[tuple[ir.Where, Finding]]:
     seen: set[str] = set()
     for item in case.checks:
-        for field in _single_fields(item.check):
+        for field in single_fields(item.check):
             if field in seen:
                 yield item.where, AssertedTwice(field=field)
             seen.add(field)
-
-
-def _single_fields(check: c.Check) -> Iterator[str]:
-    if type(check) in _SINGLE:
-        yield _SINGLE[type(check)]
-    elif isinstance(check, c.Length | c.ToolCount):
-        names = ("minLength", "maxLength") if isinstance(check, c.Length) else ("minToolCalls", "maxToolCalls")
-        unit = f" in {check.unit}" if isinstance(check, c.Length) and check.unit != "chars" else ""
-        for name, bound in zip(names, (check.min, check.max), strict=True):
-            if bound is not None:
-                yield name + unit
 
 
 def _parameters(case: ir.Case) -> Iterator[tuple[ir.Where, Finding]]:

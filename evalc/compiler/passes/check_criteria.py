@@ -13,16 +13,16 @@ def check_criteria(suite: ir.Suite, problems: Diagnostics) -> None:
     for criterion in negative:
         what = f"the weight of `{criterion.name}`"
         finding = OutOfRange(what=what, value=f"{criterion.weight:g}", allowed="0 or more")
-        problems.add(suite.source, suite.locate(criterion.where), finding)
+        problems.add(*suite.place(criterion.where), finding)
     if not suite.criteria or suite.partial or negative:
         return
     total = sum(criterion.weight for criterion in suite.criteria)
-    first = suite.locate(suite.criteria[0].where)
+    first = suite.place(suite.criteria[0].where)
     if total == 0:
-        problems.add(suite.source, first, WeightsSumToNothing())
+        problems.add(*first, WeightsSumToNothing())
     for criterion in suite.criteria:
         if criterion.weight > 1:
             found = f"the weight of `{criterion.name}` is {criterion.weight:g}"
-            problems.add(suite.source, suite.locate(criterion.where), OddWeights(found=found))
+            problems.add(*suite.place(criterion.where), OddWeights(found=found))
     if total and all(criterion.weight <= 1 for criterion in suite.criteria) and abs(total - 1) > 0.05:
-        problems.add(suite.source, first, OddWeights(found=f"the weights of the criteria add up to {total:g}"))
+        problems.add(*first, OddWeights(found=f"the weights of the criteria add up to {total:g}"))

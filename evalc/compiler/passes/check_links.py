@@ -14,4 +14,4 @@ def check_links(suite: ir.Suite, problems: Diagnostics) -> None:
         for link in case.links:
             if link.criterion is not None and link.criterion not in known:
                 finding = UnknownCriterion(name=link.criterion, known=known)
-                problems.add(suite.source, suite.locate(link.where), finding)
+                problems.add(*suite.place(link.where), finding)

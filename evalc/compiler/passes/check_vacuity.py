@@ -1,26 +1,32 @@
-"""From the IR to checks that cannot fail, cannot pass, contradict each other, or say what another one says."""
+"""From the IR to checks that cannot fail, or cannot pass, whatever the agent answers."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import NamedTuple
+from collections.abc import Callable, Iterator
+from typing import Any, Final, NamedTuple
 
 from evalc.compiler import ir
 from evalc.compiler.describe import describe
+from evalc.compiler.logic.implies import always, never
+from evalc.compiler.logic.read_check import read_check
 from evalc.compiler.patterns import examine
-from evalc.diagnostics.catalogue.vacuity import CannotFail, CannotPass, Contradiction, Repeated
-from evalc.diagnostics.problem import Diagnostics, Finding
+from evalc.diagnostics.catalogue.vacuity import CannotFail, CannotPass
+from evalc.diagnostics.problem import Diagnostics
 from evalc.model import checks as c
 
 
 def check_vacuity(suite: ir.Suite, problems: Diagnostics) -> None:
-    """Report the checks of each case that tell nothing."""
+    """Report the checks of each case that tell nothing by themselves, and a threshold that no score is below."""
     for case in suite.cases:
         for item in case.checks:
-            for finding in _alone(item.check):
-                problems.add(suite.source, suite.locate(item.where), finding)
-        for where, finding in _together(suite, case):
-            problems.add(suite.source, suite.locate(where), finding)
+            verdict = _verdict(item.check)
+            if verdict is not None:
+                finding = CannotFail if verdict.passes else CannotPass
+                found = finding(check=f"`{describe(item.check)}`", why=verdict.why)
+                problems.add(*suite.place(item.where), found)
+        if case.threshold == 0:
+            found = CannotFail(check="`threshold: 0`", why=_NEVER_BELOW)
+            problems.add(*suite.place(case.place_of("/threshold")), found)
 
 
 class _Verdict(NamedTuple):
@@ -30,65 +36,84 @@ class _Verdict(NamedTuple):
     why: str
 
 
-def _alone(check: c.Check) -> Iterator[Finding]:
-    """What is wrong with a check by itself."""
-    verdict = _verdict(check)
-    if verdict is not None:
-        finding = CannotFail if verdict.passes else CannotPass
-        yield finding(check=f"`{describe(check)}`", why=verdict.why)
+_ALWAYS_ONE: Final = "where one part does not hold another does"
+_NEVER_ALL: Final = "its parts rule each other out"
+_EMPTY_TEXT: Final = "every text contains the empty text"
+_NO_CHOICE: Final = "there is nothing to choose from"
+_BELOW_ZERO: Final = "nothing is less than 0"
+_NEVER_BELOW: Final = "no score is less than 0"
+_ABOVE_ONE: Final = "no similarity is more than 1, and 80 percent is 0.8"
 
 
-_EMPTY_TEXT = "every text contains the empty text"
-_BELOW_ZERO = "nothing is less than 0"
-_NEVER_BELOW = "no score is less than 0"
-_ABOVE_ONE = "no similarity is more than 1, and 80 percent is 0.8"
-
-
-def _verdict(check: c.Check) -> _Verdict | None:  # noqa: C901 - one arm a check
+def _verdict(check: c.Check) -> _Verdict | None:
     """The verdict on a check that needs no run; None for a check worth making."""
+    rule = _VERDICTS.get(type(check))
+    return None if rule is None else rule(check)
+
+
+def _of_text(check: c.Contains | c.IContains | c.StartsWith) -> _Verdict | None:
+    return None if check.value else _Verdict(True, _EMPTY_TEXT)
+
+
+def _of_missing_text(check: c.NotContains) -> _Verdict | None:
+    return None if check.value else _Verdict(False, _EMPTY_TEXT)
+
+
+def _of_texts(check: c.ContainsAny) -> _Verdict | None:
+    if not check.values:
+        return _Verdict(False, _NO_CHOICE)
+    return _Verdict(True, _EMPTY_TEXT) if "" in check.values else None
+
+
+def _of_regex(check: c.Regex) -> _Verdict | None:
+    return _of_pattern(check.pattern, check.flags)
+
+
+def _of_limit(check: c.Latency | c.Tokens | c.Cost) -> _Verdict | None:
+    if check.max > 0:
+        return None
+    return _Verdict(False, _BELOW_ZERO) if check.max else _Verdict(True, "a limit of 0 asserts nothing")
+
+
+def _of_similarity(check: c.Similar) -> _Verdict | None:
+    if 0 < check.threshold <= 1:
+        return None
+    return _Verdict(False, _ABOVE_ONE) if check.threshold > 1 else _Verdict(True, _NEVER_BELOW)
+
+
+def _of_judge(check: c.Judge) -> _Verdict | None:
+    least, scale = check.min_score, check.max_score
+    if least is None or 0 < least <= scale:
+        return None
+    return _Verdict(False, f"{least:g} is more than {scale:g}") if least > scale else _Verdict(True, _NEVER_BELOW)
+
+
+def _of_json(check: c.Json) -> _Verdict | None:
+    if check.schema is False:
+        return _Verdict(False, "nothing fits the schema `false`")
+    return _of_parts(check) if check.schema else None
+
+
+def _of_structure(check: c.Structure) -> _Verdict | None:
+    return _of_parts(check) if check.fields or check.headings else _Verdict(True, "it asks for no field and no heading")
+
+
+def _of_forbidden_tools(check: c.ToolsNotCalled) -> _Verdict | None:
+    return None if check.names else _Verdict(True, "it names no tool")
+
+
+def _of_sets(check: c.ToolsAcceptable) -> _Verdict | None:
+    return None if check.sets else _Verdict(False, "no set of tools is acceptable")
+
+
+def _of_param(check: c.ToolParam) -> _Verdict | None:
     match check:
-        case c.Contains(value="") | c.IContains(value="") | c.StartsWith(value=""):
-            return _Verdict(True, _EMPTY_TEXT)
-        case c.NotContains(value=""):
-            return _Verdict(False, _EMPTY_TEXT)
-        case c.ContainsAny(values=values) if "" in values:
-            return _Verdict(True, _EMPTY_TEXT)
-        case c.ContainsAny(values=()):
-            return _Verdict(False, "there is nothing to choose from")
-        case c.ToolsNotCalled(names=()):
-            return _Verdict(True, "it names no tool")
-        case c.ToolsAcceptable(sets=()):
-            return _Verdict(False, "no set of tools is acceptable")
         case c.ToolParam(assertion="contains", value=""):
             return _Verdict(True, _EMPTY_TEXT)
         case c.ToolParam(assertion="oneOf", value=()):
-            return _Verdict(False, "there is nothing to choose from")
+            return _Verdict(False, _NO_CHOICE)
         case c.ToolParam(assertion="matches", value=str() as pattern) if "{{" not in pattern:
             return _of_pattern(pattern, "")
-        case c.Regex():
-            return _of_pattern(check.pattern, check.flags)
-        case c.Structure(fields=(), headings=()):
-            return _Verdict(True, "it asks for no field and no heading")
-        case c.Length() | c.ToolCount():
-            return _of_bounds(check)
-        case c.Latency(max=limit) | c.Tokens(max=limit) | c.Cost(max=limit) if limit <= 0:
-            return _Verdict(False, _BELOW_ZERO) if limit else _Verdict(True, "a limit of 0 asserts nothing")
-        case c.Similar(threshold=threshold) if not 0 < threshold <= 1:
-            return _Verdict(False, _ABOVE_ONE) if threshold > 1 else _Verdict(True, _NEVER_BELOW)
-        case c.Judge(min_score=int() | float() as least, max_score=scale) if not 0 < least <= scale:
-            return (
-                _Verdict(False, f"{least:g} is more than {scale:g}") if least > scale else _Verdict(True, _NEVER_BELOW)
-            )
-        case c.AnyOf(checks=checks):
-            return _of_choice(checks, decisive=True)
-        case c.AllOf(checks=checks):
-            return _of_choice(checks, decisive=False)
-        case c.Not(check=inner):
-            verdict = _verdict(inner)
-            return None if verdict is None else verdict._replace(passes=not verdict.passes)
-        case c.At(check=inner):  # the place may be missing, so an `at` can always fail
-            verdict = _verdict(inner)
-            return None if verdict is None or verdict.passes else verdict
         case _:
             return None
 
@@ -111,52 +136,51 @@ def _of_bounds(check: c.Length | c.ToolCount) -> _Verdict | None:
     return None if check.min and check.min > 0 else _Verdict(True, "there are never fewer than 0")
 
 
-def _of_choice(checks: tuple[c.Check, ...], *, decisive: bool) -> _Verdict | None:
-    """The verdict on `or` (one that passes is decisive) and on `and` (one that fails is)."""
-    verdicts = [_verdict(check) for check in checks]
-    known = [verdict for verdict in verdicts if verdict is not None]
-    settled = next((verdict for verdict in known if verdict.passes is decisive), None)
-    if settled is None and known and len(known) == len(verdicts):
-        return known[0]
-    return settled
-
-
-def _together(suite: ir.Suite, case: ir.Case) -> Iterator[tuple[ir.Where, Finding]]:
-    """What is wrong with checks beside each other: the same twice, or one and its opposite."""
-    seen: dict[c.Check, ir.Check] = {}
-    contained: dict[str, ir.Check] = {}
-    for item in case.checks:
-        key = _hashable(item.check)
-        if key is None:
-            continue
-        earlier = seen.setdefault(key, item)
-        if earlier is not item and earlier.where != item.where:
-            line = _line(suite, earlier)
-            yield item.where, Repeated(check=f"`{describe(item.check)}`", line=line)
-        if isinstance(item.check, c.Contains):
-            contained.setdefault(item.check.value, item)
-        elif isinstance(item.check, c.NotContains):
-            opposite = _containing(contained, item.check.value)
-            if opposite is not None:
-                other = f"`{describe(opposite.check)}`"
-                finding = Contradiction(check=f"`{describe(item.check)}`", other=other, line=_line(suite, opposite))
-                yield item.where, finding
-
-
-def _containing(contained: dict[str, ir.Check], value: str) -> ir.Check | None:
-    """The required text that contains a forbidden one."""
-    if not value or "{{" in value:
-        return contained.get(value)
-    return next((item for text, item in contained.items() if value in text), None)
-
-
-def _hashable(check: c.Check) -> c.Check | None:
-    try:
-        hash(check)
-    except TypeError:
+def _of_parts(check: c.Check) -> _Verdict | None:
+    """The verdict on a check with parts, by logic; the reason is that of the part which settles it, if one does."""
+    formula = read_check(check)
+    passes = always(formula)
+    if not passes and not never(formula):
         return None
-    return check
+    reasons = (verdict.why for verdict in map(_verdict, _leaves(check)) if verdict is not None)
+    return _Verdict(passes, next(reasons, _ALWAYS_ONE if passes else _NEVER_ALL))
 
 
-def _line(suite: ir.Suite, item: ir.Check) -> int:
-    return suite.source.position(suite.locate(item.where).start).line
+def _leaves(check: c.Check) -> Iterator[c.Check]:
+    match check:
+        case c.AnyOf() | c.AllOf():
+            for operand in check.checks:
+                yield from _leaves(operand)
+        case c.Not() | c.At():
+            yield from _leaves(check.check)
+        case c.Json() | c.Structure():
+            pass
+        case _:
+            yield check
+
+
+_VERDICTS: Final[dict[type, Callable[[Any], _Verdict | None]]] = {
+    c.Contains: _of_text,
+    c.IContains: _of_text,
+    c.StartsWith: _of_text,
+    c.NotContains: _of_missing_text,
+    c.ContainsAny: _of_texts,
+    c.Regex: _of_regex,
+    c.Length: _of_bounds,
+    c.ToolCount: _of_bounds,
+    c.Json: _of_json,
+    c.Structure: _of_structure,
+    c.Similar: _of_similarity,
+    c.ToolsNotCalled: _of_forbidden_tools,
+    c.ToolsAcceptable: _of_sets,
+    c.ToolParam: _of_param,
+    c.Latency: _of_limit,
+    c.Tokens: _of_limit,
+    c.Cost: _of_limit,
+    c.Judge: _of_judge,
+    c.At: _of_parts,
+    c.AnyOf: _of_parts,
+    c.AllOf: _of_parts,
+    c.Not: _of_parts,
+}
+"""What tells of each kind of check whether it tells anything; of the other kinds no run can be foretold."""

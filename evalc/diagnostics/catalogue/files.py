@@ -179,6 +179,82 @@ class ExpandsTooFar(Finding, frozen=True, kw_only=True):
         return f"the aliases up to here stand for more than {self.limit:,} values"
 
 
+class BadTable(Finding, frozen=True, kw_only=True):
+    """A file that `for_each:` names cannot be read as a table of rows.
+
+    Rows come from a CSV file, whose first line names the columns, or from a JSON Lines file with an object a line.
+    """
+
+    code: ClassVar[str] = "EV612"
+    path: str
+    reason: str
+
+    def message(self) -> str:
+        return f"`{self.path}` {self.reason}"
+
+    def help(self) -> str:
+        return "rows come from a .csv file with a header, or from a .jsonl file with an object a line"
+
+
+class BadRow(Finding, frozen=True, kw_only=True):
+    """A row of a CSV or JSON Lines file cannot be read.
+
+    Every row has as many cells as the header names columns; a cell that holds a comma, a quote or a line break stands
+    in double quotes, and a quote in it is written twice.
+    A line of a `.jsonl` file is one JSON object.
+    """
+
+    code: ClassVar[str] = "EV613"
+    reason: str
+
+    def message(self) -> str:
+        return f"this row {self.reason}"
+
+
+class MoreRowFaults(Finding, frozen=True, kw_only=True):
+    """More is wrong with the rows of a file than is worth telling one by one.
+
+    What is wrong with one row is often wrong with all. The first problems are told in full, the others counted.
+    """
+
+    code: ClassVar[str] = "EV614"
+    more: int
+
+    def message(self) -> str:
+        return f"{self.more} more problem{'' if self.more == 1 else 's'} in these rows"
+
+
+class CannotInclude(Finding, frozen=True, kw_only=True):
+    """A file that `include:` names cannot be included.
+
+    What is included is a shared rules file: a document with `rules:`, `defaults:` or `include:` and without cases of
+    its own. Files may include files, and none may come back to itself.
+    """
+
+    code: ClassVar[str] = "EV615"
+    path: str
+    reason: str
+
+    def message(self) -> str:
+        return f"`{self.path}` cannot be included: {self.reason}"
+
+
+class ResultFile(Finding, frozen=True, kw_only=True):
+    """The file is the result of a run, not an eval.
+
+    `evalc run` writes result files beside the evals they came from; they hold what was found, not what to ask.
+    """
+
+    code: ClassVar[str] = "EV641"
+    path: str
+
+    def message(self) -> str:
+        return f"`{self.path}` is the result of a run, not an eval file"
+
+    def help(self) -> str:
+        return "name the eval file that was run"
+
+
 def _megabytes(size: int) -> str:
     return f"{size / 1_000_000:g} MB"
 

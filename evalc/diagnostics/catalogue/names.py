@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import ClassVar
 
 from evalc.diagnostics.near import did_you_mean, listed
-from evalc.diagnostics.problem import Finding
+from evalc.diagnostics.problem import Finding, Severity
 
 
 class UnknownKey(Finding, frozen=True, kw_only=True):
@@ -413,3 +413,195 @@ class AmbiguousPrompt(Finding, frozen=True, kw_only=True):
 
     def help(self) -> str:
         return "ids are unique: rename one, or narrow the folder with --prompts DIR"
+
+
+class UnknownRule(Finding, frozen=True, kw_only=True):
+    """`use:` names a rule that neither the file nor what it includes has.
+
+    Example:
+        rules:
+          no_cop_outs:
+            - not contains "I don't know"
+        eval:
+          test_cases:
+            - name: a
+              message: hi
+              validate: [{use: no_cop_out}]
+
+    Cure:
+        rules:
+          no_cop_outs:
+            - not contains "I don't know"
+        eval:
+          test_cases:
+            - name: a
+              message: hi
+              validate: [{use: no_cop_outs}]
+    """
+
+    code: ClassVar[str] = "EV213"
+    name: str
+    known: tuple[str, ...]
+
+    def message(self) -> str:
+        return f"there is no rule `{self.name}`"
+
+    def label(self) -> str:
+        return did_you_mean(self.name, self.known)
+
+    def help(self) -> str:
+        if not self.known:
+            return "name a group of checks under `rules:`, or bring one in with `include:`"
+        return f"the rules are {listed(self.known)}"
+
+
+class RuleCycle(Finding, frozen=True, kw_only=True):
+    """A rule uses itself, by way of others or directly: it would never end.
+
+    Example:
+        rules:
+          polite: [{use: kind}]
+          kind: [contains "please", {use: polite}]
+        eval:
+          test_cases:
+            - {name: a, message: hi, validate: [{use: kind}]}
+
+    Cure:
+        rules:
+          polite: [contains "thank"]
+          kind: [contains "please", {use: polite}]
+        eval:
+          test_cases:
+            - {name: a, message: hi, validate: [{use: kind}]}
+    """
+
+    code: ClassVar[str] = "EV214"
+    path: tuple[str, ...]
+
+    def message(self) -> str:
+        return f"the rule `{self.path[0]}` uses itself: {' -> '.join(self.path)}"
+
+
+class RowWithoutKey(Finding, frozen=True, kw_only=True):
+    """A row has nothing that its case could be named by.
+
+    Results and baselines are matched by id, and the id of a row's case is made of its key.
+
+    Example:
+        eval:
+          test_cases:
+            - name: a
+              message: "Weather in {{city}}?"
+              for_each: {key: city, rows: [{city: Paris}, {city: ""}]}
+              validate: [contains "x"]
+
+    Cure:
+        eval:
+          test_cases:
+            - name: a
+              message: "Weather in {{city}}?"
+              for_each: {key: city, rows: [{city: Paris}, {city: Rome}]}
+              validate: [contains "x"]
+    """
+
+    code: ClassVar[str] = "EV215"
+    column: str
+
+    def message(self) -> str:
+        return f"this row has no `{self.column}`" if self.column else "the key of this row is empty"
+
+    def help(self) -> str:
+        return "its case is named by it, and results are matched by the name"
+
+
+class NumberedRows(Finding, frozen=True, kw_only=True):
+    """The cases of rows are named by the rows' numbers.
+
+    When a row comes in between, every case behind it changes its name: its results are compared with those of another
+    row. A column `id` or `name`, or one that `key:` names, keeps them apart whatever their order.
+
+    Example:
+        eval:
+          test_cases:
+            - name: a
+              message: "Weather in {{city}}?"
+              for_each: [{city: Paris}, {city: Rome}]
+              validate: [contains "x"]
+
+    Cure:
+        eval:
+          test_cases:
+            - name: a
+              message: "Weather in {{city}}?"
+              for_each: {key: city, rows: [{city: Paris}, {city: Rome}]}
+              validate: [contains "x"]
+    """
+
+    code: ClassVar[str] = "EV216"
+    severity: ClassVar[Severity] = "warning"
+    case: str
+
+    def message(self) -> str:
+        return f"the rows of `{self.case}` are told apart by their numbers alone"
+
+    def help(self) -> str:
+        return "name the column that tells them apart: `for_each: {key: COLUMN, ...}`"
+
+
+class UnusedInput(Finding, frozen=True, kw_only=True):
+    """An input is declared and nothing uses it.
+
+    Example:
+        prompt: "Review this code."
+        inputs:
+          - {name: language, required: false}
+        eval:
+          test_cases:
+            - {name: a, validate: [contains "x"]}
+
+    Cure:
+        prompt: "Review this {{language}} code."
+        inputs:
+          - {name: language, required: false}
+        eval:
+          test_cases:
+            - {name: a, validate: [contains "x"]}
+    """
+
+    code: ClassVar[str] = "EV217"
+    severity: ClassVar[Severity] = "warning"
+    name: str
+
+    def message(self) -> str:
+        return f"the input `{self.name}` is declared and never used"
+
+    def help(self) -> str:
+        return f"write `{{{{{self.name}}}}}` where it belongs, or take the declaration out"
+
+
+class OddMetadataKey(Finding, frozen=True, kw_only=True):
+    """A key of an eval JSON's metadata looks like a slip of one that evalc reads.
+
+    The metadata may hold whatever its author likes, so this is no error; but what the key was meant to say is not read.
+
+    Example:
+        {"metadata": {"toolName": "greet", "tier": "labeled", "toolVersio": "2"}, "cases": [
+          {"id": "greet/a", "description": "a", "difficulty": "edge", "input": {"message": "hi"},
+           "expect": {"responseContains": ["x"]}}]}
+
+    Cure:
+        {"metadata": {"toolName": "greet", "tier": "labeled", "toolVersion": "2"}, "cases": [
+          {"id": "greet/a", "description": "a", "difficulty": "edge", "input": {"message": "hi"},
+           "expect": {"responseContains": ["x"]}}]}
+    """
+
+    code: ClassVar[str] = "EV218"
+    severity: ClassVar[Severity] = "warning"
+    key: str
+    known: tuple[str, ...]
+
+    def message(self) -> str:
+        return f"`{self.key}` is not a key of the metadata that evalc reads"
+
+    def label(self) -> str:
+        return did_you_mean(self.key, self.known)

@@ -384,7 +384,7 @@ class TextBehindValue(Finding, frozen=True, kw_only=True):
               message: Say hello
               validate:
                 - contains "hello"
-                - contains "hello" or contains "hi"
+                - contains "hi" or contains "hey"
     """
 
     code: ClassVar[str] = "EV109"

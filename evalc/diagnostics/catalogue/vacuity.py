@@ -2,9 +2,23 @@
 
 from __future__ import annotations
 
-from typing import ClassVar
+from typing import ClassVar, NamedTuple
 
 from evalc.diagnostics.problem import Finding, Severity
+
+
+class Other(NamedTuple):
+    """A check beside the one that is reported, and its line."""
+
+    check: str
+    line: int
+
+    def __str__(self) -> str:
+        return f"{self.check} on line {self.line}"
+
+
+def _listed(others: tuple[Other, ...]) -> str:
+    return " and ".join(map(str, others))
 
 
 class CannotFail(Finding, frozen=True, kw_only=True):
@@ -20,7 +34,7 @@ class CannotFail(Finding, frozen=True, kw_only=True):
     Cure:
         eval:
           test_cases:
-            - {name: a, message: hi, validate: [length >= 1 chars, contains "x"]}
+            - {name: a, message: hi, validate: [length >= 20 chars, contains "x"]}
     """
 
     code: ClassVar[str] = "EV501"
@@ -58,7 +72,14 @@ class CannotPass(Finding, frozen=True, kw_only=True):
 
 
 class Contradiction(Finding, frozen=True, kw_only=True):
-    """Two checks of one case that cannot both pass.
+    """Checks of one case that cannot all pass.
+
+    Whatever the agent answers, one of them fails, so the case says nothing about the agent. That holds across criteria
+    too: a case passes when every check does.
+
+    `length >= 500 chars` contradicts `length <= 100 chars`, `equals "no"` contradicts `contains "yes"`, `json`
+    contradicts `starts with "Sure"`, and `tools called [search]` contradicts `tools not called [search]`. Of two checks
+    of one parameter evalc says that the case passes only where the tool is not called: then neither is evaluated.
 
     Example:
         eval:
@@ -77,11 +98,12 @@ class Contradiction(Finding, frozen=True, kw_only=True):
 
     code: ClassVar[str] = "EV503"
     check: str
-    other: str
-    line: int
+    others: tuple[Other, ...]
+    tool: str = ""
 
     def message(self) -> str:
-        return f"{self.check} contradicts {self.other} on line {self.line}: the case can never pass"
+        end = f"pass only where `{self.tool}` is not called" if self.tool else "never pass"
+        return f"{self.check} contradicts {_listed(self.others)}: the case can {end}"
 
 
 class Repeated(Finding, frozen=True, kw_only=True):
@@ -109,3 +131,71 @@ class Repeated(Finding, frozen=True, kw_only=True):
 
     def message(self) -> str:
         return f"{self.check} stands already on line {self.line}"
+
+
+class Implied(Finding, frozen=True, kw_only=True):
+    """A check that cannot fail where the others of its case pass: they say it already, and more.
+
+    The case passes and fails with it as without it. It may be a leftover, or weaker than it was meant to be:
+    `contains "re"` beside `contains "refund"`, `length >= 10 chars` beside a `starts with` of twenty.
+
+    Checks that count for different criteria are not compared, because each earns its own criterion's score. Nothing is
+    said of `non-empty` and `tools not called`: they are guards, evaluated early, whose failure says plainly what went
+    wrong. A check that several cases share, by `defaults`, `use` or `for_each`, is reported where all of them imply it.
+
+    Example:
+        eval:
+          test_cases:
+            - name: a
+              message: hi
+              validate: [contains "refund within 14 days", contains "refund"]
+
+    Cure:
+        eval:
+          test_cases:
+            - name: a
+              message: hi
+              validate: [contains "refund within 14 days"]
+    """
+
+    code: ClassVar[str] = "EV505"
+    severity: ClassVar[Severity] = "warning"
+    check: str
+    others: tuple[Other, ...]
+
+    def message(self) -> str:
+        return f"{self.check} is implied by {_listed(self.others)}"
+
+    def help(self) -> str:
+        return "take it out, or ask for more than the other check does"
+
+
+class NeverReached(Finding, frozen=True, kw_only=True):
+    """A check of a parameter of a tool that another check of the case rules out.
+
+    The first call of a tool is the one whose parameters are checked. Where the tool is not called nothing is checked,
+    and the assertion neither passes nor fails.
+
+    Example:
+        eval:
+          test_cases:
+            - name: a
+              message: hi
+              validate: ['tools not called [search]', tool search.query contains "rain"]
+
+    Cure:
+        eval:
+          test_cases:
+            - name: a
+              message: hi
+              validate: ['tools called [search]', tool search.query contains "rain"]
+    """
+
+    code: ClassVar[str] = "EV506"
+    severity: ClassVar[Severity] = "warning"
+    check: str
+    tool: str
+    other: Other
+
+    def message(self) -> str:
+        return f"{self.check} is never checked: {self.other} says that `{self.tool}` is not called"

@@ -339,3 +339,91 @@ class LinkInsideGroup(Finding, frozen=True, kw_only=True):
 
     def help(self) -> str:
         return "put `criterion:` beside the group"
+
+
+class BadRequirement(Finding, frozen=True, kw_only=True):
+    """`require:` asks for what the repetitions of a case cannot give.
+
+    Example:
+        eval:
+          test_cases:
+            - {name: a, message: hi, repeat: 5, require: 8/10, validate: [contains "x"]}
+
+    Cure:
+        eval:
+          test_cases:
+            - {name: a, message: hi, repeat: 10, require: 8/10, validate: [contains "x"]}
+    """
+
+    code: ClassVar[str] = "EV313"
+    reason: str
+
+    def message(self) -> str:
+        return self.reason
+
+    def help(self) -> str:
+        return "`repeat: 10` with `require: 8/10`, `8` or `80%` asks that 8 of 10 runs pass"
+
+
+class WrongInputType(Finding, frozen=True, kw_only=True):
+    """An input is given a value of another type than its declaration says.
+
+    Example:
+        prompt: "Give me {{count}} ideas."
+        inputs:
+          - {name: count, type: integer}
+        eval:
+          test_cases:
+            - {name: a, inputs: {count: many}, validate: [contains "x"]}
+
+    Cure:
+        prompt: "Give me {{count}} ideas."
+        inputs:
+          - {name: count, type: integer}
+        eval:
+          test_cases:
+            - {name: a, inputs: {count: 3}, validate: [contains "x"]}
+    """
+
+    code: ClassVar[str] = "EV314"
+    name: str
+    expected: str
+    found: str
+
+    def message(self) -> str:
+        return f"the input `{self.name}` is declared as {self.expected}, and this is {self.found}"
+
+
+class NotAnOption(Finding, frozen=True, kw_only=True):
+    """An input is given a value that is not among the options of its declaration.
+
+    Example:
+        prompt: "Review this {{language}} code."
+        inputs:
+          - {name: language, options: [Python, Go]}
+        eval:
+          test_cases:
+            - {name: a, inputs: {language: Pyton}, validate: [contains "x"]}
+
+    Cure:
+        prompt: "Review this {{language}} code."
+        inputs:
+          - {name: language, options: [Python, Go]}
+        eval:
+          test_cases:
+            - {name: a, inputs: {language: Python}, validate: [contains "x"]}
+    """
+
+    code: ClassVar[str] = "EV315"
+    name: str
+    value: str
+    options: tuple[str, ...]
+
+    def message(self) -> str:
+        return f"`{self.value}` is not an option of the input `{self.name}`"
+
+    def label(self) -> str:
+        return did_you_mean(self.value, self.options)
+
+    def help(self) -> str:
+        return f"the options are {listed(self.options)}"

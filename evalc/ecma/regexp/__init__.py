@@ -4,7 +4,7 @@ from evalc.ecma.regexp.engine import DEFAULT_TIMEOUT, Regexp, compile_pattern, e
 from evalc.ecma.regexp.errors import PatternError, RegexpError, RegexpTimeout
 from evalc.ecma.regexp.nodes import Pattern
 from evalc.ecma.regexp.parser import MAX_LENGTH, parse
-from evalc.ecma.regexp.vacuity import matches_everything, matches_nothing
+from evalc.ecma.regexp.vacuity import is_local, literal_text, matches_everything, matches_nothing, required_texts
 
 __all__ = [
     "DEFAULT_TIMEOUT",
@@ -16,8 +16,11 @@ __all__ = [
     "RegexpTimeout",
     "compile_pattern",
     "escape",
+    "is_local",
+    "literal_text",
     "matches_everything",
     "matches_nothing",
     "parse",
+    "required_texts",
     "test_async",
 ]

@@ -1,8 +1,9 @@
-"""From a pattern's tree to whether it certainly matches every text, or certainly none."""
+"""From a pattern's tree to what is certain of it: that it matches every text, or none, or only those with some text."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from typing import Literal
 
 from evalc.ecma.regexp import nodes
 from evalc.ecma.regexp.nodes import (
@@ -22,6 +23,8 @@ from evalc.ecma.regexp.nodes import (
     Term,
 )
 
+LiteralKind = Literal["has", "begins", "is"]
+
 
 def matches_everything(pattern: Pattern) -> bool:
     """Whether the pattern matches every text. True only where that is certain."""
@@ -31,6 +34,60 @@ def matches_everything(pattern: Pattern) -> bool:
 def matches_nothing(pattern: Pattern) -> bool:
     """Whether the pattern matches no text at all. True only where that is certain."""
     return _never(pattern.body)
+
+
+def literal_text(pattern: Pattern) -> tuple[str, LiteralKind] | None:
+    """The text that the pattern is another spelling of: one to contain (`a`), to start with (`^a`) or to be (`^a$`)."""
+    if "i" in pattern.flags:
+        return None
+    items = _in_sequence(pattern.body)
+    begins = bool(items) and isinstance(items[0], LineStart) and not items[0].multiline
+    ends = len(items) > 1 and isinstance(items[-1], LineEnd) and not items[-1].multiline
+    text = "".join(map(_plain, items[begins : len(items) - ends]))
+    if len(text) != len(items) - begins - ends or not text or (ends and not begins):
+        return None
+    return text, "is" if ends else "begins" if begins else "has"
+
+
+def required_texts(pattern: Pattern) -> tuple[str, ...]:
+    """Texts that stand in every text that the pattern matches: its runs of plain characters."""
+    return () if "i" in pattern.flags else tuple(_runs(_in_sequence(pattern.body)))
+
+
+def is_local(pattern: Pattern, *, at_start: bool = False) -> bool:
+    """Whether what surrounds a match is nothing to the pattern: it looks at no edge but, with `at_start`, the first."""
+    return _is_local(pattern.body, (LineStart,) if at_start else ())
+
+
+def _is_local(term: Term, allowed: tuple[type, ...]) -> bool:
+    match term:
+        case LineStart() | LineEnd() | nodes.WordBoundary() | Look():
+            return isinstance(term, allowed)
+        case Group() | Repeat():
+            return _is_local(term.body, allowed)
+        case nodes.Sequence():
+            return all(_is_local(item, allowed) for item in term.items)
+        case Alternation():
+            return all(_is_local(branch, allowed) for branch in term.branches)
+        case _:
+            return True
+
+
+def _runs(items: Sequence[Term]) -> Iterator[str]:
+    run = ""
+    for item in items:
+        character = _plain(item)
+        if run and not character:
+            yield run
+        run = run + character if character else ""
+    if run:
+        yield run
+
+
+def _plain(term: Term) -> str:
+    """The character that the term is; none for half a surrogate pair, which texts may spell in two ways."""
+    is_plain = isinstance(term, Character) and term.code <= 0xFFFF and not 0xD800 <= term.code <= 0xDFFF
+    return chr(term.code) if is_plain and isinstance(term, Character) else ""
 
 
 def _always(term: Term) -> bool:
@@ -166,7 +223,7 @@ def _in_sequence(term: Term) -> list[Term]:
         case nodes.Sequence():
             return [inner for item in term.items for inner in _in_sequence(item)]
         case Group():
-            return _in_sequence(term.body)
+            return [term] if "i" in term.modifiers else _in_sequence(term.body)
         case _:
             return [term]
 

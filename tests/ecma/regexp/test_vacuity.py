@@ -4,7 +4,14 @@ from __future__ import annotations
 
 import pytest
 
-from evalc.ecma.regexp import matches_everything, matches_nothing, parse
+from evalc.ecma.regexp import (
+    is_local,
+    literal_text,
+    matches_everything,
+    matches_nothing,
+    parse,
+    required_texts,
+)
 
 
 @pytest.mark.parametrize(
@@ -70,3 +77,46 @@ def test_nothing(pattern: str, flags: str) -> None:
 def test_neither(pattern: str, flags: str) -> None:
     assert not matches_everything(parse(pattern, flags))
     assert not matches_nothing(parse(pattern, flags))
+
+
+@pytest.mark.parametrize(
+    ("pattern", "flags", "literal"),
+    [
+        ("foo", "", ("foo", "has")),
+        ("(?:fo)(o)", "m", ("foo", "has")),
+        (r"a\.b", "u", ("a.b", "has")),
+        ("^foo", "", ("foo", "begins")),
+        ("^foo$", "", ("foo", "is")),
+        *(
+            (pattern, "", None)
+            for pattern in ("", "^", "^$", "foo$", "fo+", "a|b", ".", "a^b", "🎉", r"\bfoo", "(?i:a)b")
+        ),
+        ("foo", "i", None),
+        ("^foo", "m", None),
+    ],
+)
+def test_another_spelling_of_a_text(pattern: str, flags: str, literal: tuple[str, str] | None) -> None:
+    assert literal_text(parse(pattern, flags)) == literal
+
+
+@pytest.mark.parametrize(
+    ("pattern", "flags", "texts"),
+    [
+        (r"foo\d+bar", "", ("foo", "bar")),
+        (r"^foo.*(bar)baz$", "", ("foo", "barbaz")),
+        ("foo|bar", "", ()),
+        ("(foo)?bar", "", ("bar",)),
+        ("(?=foo)(?!bar)(?<=baz)", "", ()),
+        ("(?i:foo)bar", "", ("bar",)),
+        ("foo", "i", ()),
+    ],
+)
+def test_texts_that_a_match_needs(pattern: str, flags: str, texts: tuple[str, ...]) -> None:
+    assert required_texts(parse(pattern, flags)) == texts
+
+
+def test_what_surrounds_a_match() -> None:
+    assert all(is_local(parse(pattern)) for pattern in ("a", "a|b+", r"(a)\1", "[^a]", ""))
+    assert not any(is_local(parse(pattern)) for pattern in ("^a", "a$", r"\ba", "(?=a)", "(?<!a)b", "(a|^b)*"))
+    assert is_local(parse("^a|b"), at_start=True)
+    assert not is_local(parse("^a$"), at_start=True)

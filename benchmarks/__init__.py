@@ -1,0 +1,1 @@
+"""What evalc costs, measured against what else does the same work (`make bench`)."""

@@ -1,0 +1,60 @@
+"""From a number of cases to a suite of that size: what the benchmarks check."""
+
+from __future__ import annotations
+
+import random
+from pathlib import Path
+from typing import Literal
+
+Form = Literal["mapping", "one-line"]
+
+_HEAD = """\
+suite: bench
+tool: review_code
+prompt: |
+  Review this {{language}} code: {{code}}
+inputs:
+  - {name: language, required: true}
+  - {name: code, required: true}
+eval:
+  criteria:
+    - {name: completeness, description: Covers all of it, weight: 0.6}
+    - "clarity (0.4): Clear and well-structured"
+  test_cases:
+"""
+
+_MAPPING = """\
+    - name: case_{n}
+      inputs: {{language: Python, code: "f{n}(a)"}}
+      validate:
+        - type: contains
+          rule: {a} hint {n}
+          criterion: completeness
+        - type: regex
+          rule: (consider|suggest) {b}{n}
+        - type: not_contains
+          rule: {c} {n}
+"""
+
+_LINES = """\
+    - name: case_{n}
+      description: A review for {a}, number {n}
+      inputs: {{language: Python, code: "f{n}(a)"}}
+      validate:
+        - contains "{a} hint {n}" for completeness
+        - matches /(consider|suggest) {b}{n}/
+        - not contains "{c} {n}"
+"""
+
+_WORDS = ("type", "doc", "name", "test", "loop", "class", "error", "value", "import", "return")
+
+
+def write_suite(path: Path, cases: int, form: Form) -> None:
+    """Write a suite whose checks all differ, the same one each time."""
+    chance = random.Random(cases)
+    template = _MAPPING if form == "mapping" else _LINES
+    with path.open("w", encoding="utf-8") as file:
+        file.write(_HEAD)
+        for n in range(cases):
+            a, b, c = chance.choices(_WORDS, k=3)
+            file.write(template.format(n=n, a=a, b=b, c=c))

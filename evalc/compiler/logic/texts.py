@@ -1,0 +1,118 @@
+"""From a text that the response is, or has in it, to what is so of the response. None where nothing is certain."""
+
+from __future__ import annotations
+
+import json
+import re
+from functools import lru_cache
+from typing import Any, Final, NoReturn
+
+from evalc.compiler.logic.formulas import Atom, Begins, Exceeds, Has, HasFolded, HasHeading, Is, IsJson, Matches, Unit
+from evalc.compiler.logic.templates import without_tokens
+from evalc.compiler.patterns import answer
+from evalc.ecma.text import SPACES, trim
+
+_WORD: Final = re.compile(f"[^{SPACES}]+")
+_LINE_END: Final = re.compile(r"\r\n|\n|\r")
+_LONGEST: Final = 10_000
+_JSON_SPACES: Final = " \t\n\r"
+_JSON_STARTS: Final = {"object": "{", "array": "[", "strict": '{["-0123456789tfn'}
+
+
+def is_so(atom: Atom, text: str) -> bool | None:
+    """Whether the atom holds of the text, which has no tokens."""
+    match atom:
+        case Has(text=part):
+            return _told(part in text, part)
+        case HasFolded(text=part):
+            return _told(part in text.casefold(), part)
+        case Is(text=other):
+            return _told(text == other, other)
+        case Begins(text=start):
+            return _told(text.startswith(start), start)
+        case Exceeds(unit=unit, limit=limit):
+            count = measure(text, unit)
+            return None if count is None else count > limit
+        case IsJson(mode=mode):
+            return _is_json(text, mode)
+        case Matches():
+            return answer(atom.pattern, atom.flags, text) if len(text) <= _LONGEST and _is_well_formed(text) else None
+        case HasHeading():
+            return None if trim(text) else False
+        case _:
+            return None
+
+
+def _told(found: bool, other: str) -> bool | None:
+    """What a comparison says: that a text with tokens was not found tells nothing."""
+    return found if found or without_tokens(other) == other else None
+
+
+def measure(text: str, unit: Unit) -> int | None:
+    """How much of what the unit counts is in the text, as `length` counts; None for units that texts do not tell."""
+    match unit:
+        case "chars":
+            return len(text)
+        case "words":
+            return len(_WORD.findall(text))
+        case "lines":
+            ends = len(_LINE_END.findall(text))
+            return ends if not text or text[-1] in "\r\n" else ends + 1
+        case "bytes":
+            return len(text.encode("utf-8", "surrogatepass"))
+        case _:
+            return None
+
+
+def least(encoded: str, unit: Unit) -> int:
+    """How much is at least in a text that has this one in it, whatever surrounds it and its tokens are worth."""
+    return measure(without_tokens(encoded), unit) or 0
+
+
+def least_folded(encoded: str, unit: Unit) -> int:
+    """The same of a text in which this one is found when case is folded: one character folds to three at most."""
+    match unit:
+        case "words" | "lines":
+            return least(encoded, unit)
+        case "chars" | "bytes":
+            return -(-len(without_tokens(encoded)) // 3)
+        case _:
+            return 0
+
+
+def cannot_begin_json(start: str, mode: str) -> bool:
+    """Whether no JSON of the mode starts so; what a lenient one starts with may be prose."""
+    rest = start.lstrip(_JSON_SPACES)
+    return mode != "lenient" and rest != "" and rest[0] not in _JSON_STARTS[mode]
+
+
+@lru_cache(256)
+def _is_json(text: str, mode: str) -> bool | None:
+    try:
+        value = _DECODER.decode(trim(text) if mode == "lenient" else text)
+    except RecursionError:
+        return None
+    except ValueError:
+        return None if mode == "lenient" and ("```" in text or "~~~" in text) else False
+    return mode in ("strict", "lenient") or isinstance(value, dict if mode == "object" else list)
+
+
+def _refuse(constant: str) -> NoReturn:
+    raise ValueError(constant)
+
+
+def _any_number(_digits: str) -> int:
+    return 0
+
+
+_DECODER: Final[Any] = json.JSONDecoder(parse_constant=_refuse, parse_int=_any_number)
+
+
+def _is_well_formed(text: str) -> bool:
+    """Whether Python's characters and JavaScript's are the same text: no half of a surrogate pair stands alone."""
+    return text.isascii() or not any("\ud800" <= character <= "\udfff" for character in text)
+
+
+def matched_inside(pattern: str, flags: str, parts: list[str]) -> bool:
+    """Whether the pattern, which looks at no edge, matches in one of the parts of a text."""
+    return any(is_so(Matches(pattern, flags), part) for part in parts if part)

@@ -1,0 +1,224 @@
+"""From the IR to checks that cannot pass beside the others of their case, or that tell nothing beside them.
+
+Each finding holds for every answer of an agent whose tokens resolve. What one check says alone is `check_vacuity`'s.
+A contradiction counts across criteria, because a case passes when every check does. A check that others imply is
+redundant only where it counts for the same criteria as they do: a criterion's score is the share of its own checks.
+`non-empty` and `tools not called` are guards: they come first and say plainly what went wrong, so they may be implied.
+One that several cases share (by `defaults`, `use` or `for_each`) is redundant only where it is so in all of them.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from itertools import chain
+from typing import Final, final
+
+from evalc.compiler import ir
+from evalc.compiler.describe import describe
+from evalc.compiler.logic.formulas import All, CallsTool, Fact, Formula, OfParam, Some, is_certain, negation, size
+from evalc.compiler.logic.implies import always, implies, never, touches
+from evalc.compiler.logic.read_check import read_check
+from evalc.diagnostics.catalogue.vacuity import Contradiction, Implied, NeverReached, Other, Repeated
+from evalc.diagnostics.problem import Diagnostics, Finding
+from evalc.model import checks as c
+from evalc.model.codec import to_json
+from evalc.source import Span
+
+_Found = tuple[ir.Where, Finding]
+_MOST_FACTS: Final = 200
+_TOOLS: Final = (c.ToolsCalled, c.ToolsAcceptable)
+_ONE_A_CASE: Final = (*_TOOLS, c.Latency, c.Tokens, c.Cost)
+_GUARDS: Final = (c.NonEmpty, c.ToolsNotCalled)
+
+
+def check_contradictions(suite: ir.Suite, problems: Diagnostics) -> None:
+    """Report the checks of each case that contradict, repeat or imply each other."""
+    redundant: dict[ir.Where, list[Finding]] = {}
+    for case in suite.cases:
+        if not _may_be_related(case):
+            continue
+        once, repeated = _distinct(_in_written_order(suite, case))
+        telling = [said for said in once if not always(said.formula) and not never(said.formula)]
+        contradictions = list(_contradictions(suite, telling))
+        for where, finding in contradictions:
+            problems.add(*suite.place(where), finding)
+        found = list(_repetitions(suite, repeated))
+        if not contradictions:  # from a contradiction everything would follow
+            found += _redundant(suite, telling)
+        for where, finding in dict(found).items():
+            redundant.setdefault(where, []).append(finding)
+    for where, finding in _everywhere(suite, redundant):
+        problems.add(*suite.place(where), finding)
+
+
+def _everywhere(suite: ir.Suite, redundant: dict[ir.Where, list[Finding]]) -> Iterator[tuple[ir.Where, Finding]]:
+    """What was found in all the cases that have a check from there."""
+    if not redundant:
+        return
+    cases = Counter(where for case in suite.cases for where in {item.where for item in case.checks} & redundant.keys())
+    for where, findings in redundant.items():
+        if len(findings) == cases[where]:
+            yield where, findings[0]
+
+
+@final
+@dataclass(frozen=True, slots=True, eq=False)
+class _Said:
+    """A check of a case, what it asserts, and the criteria that it counts for."""
+
+    item: ir.Check
+    formula: Formula
+    criteria: frozenset[str | None]
+
+
+def _contradictions(suite: ir.Suite, checks: list[_Said]) -> Iterator[_Found]:
+    """The checks that cannot all pass, each time told of the last of them."""
+    told: set[_Said] = set()
+    for said in checks:
+        against = _witnesses(said, negation(said.formula), [other for other in checks if other is not said])
+        if not against:
+            continue
+        *earlier, last = sorted([said, *against], key=checks.index)
+        if last not in told:
+            told.add(last)
+            tool = said.formula.tool if isinstance(said.formula, OfParam) else ""
+            yield last.item.where, Contradiction(check=_shown(last), others=_others(suite, earlier), tool=tool)
+
+
+def _repetitions(suite: ir.Suite, repeated: list[tuple[_Said, _Said]]) -> Iterator[_Found]:
+    for said, earlier in repeated:
+        if said.item.where != earlier.item.where and not _is_asserted_twice(said.item.check, earlier.item.check):
+            yield said.item.where, Repeated(check=_shown(said), line=suite.line(earlier.item.where))
+
+
+def _redundant(suite: ir.Suite, checks: list[_Said]) -> Iterator[_Found]:
+    """The checks that the others imply, the last first: of two that say the same the earlier one stays."""
+    kept = list(checks)
+    for said in reversed(checks):
+        if isinstance(said.item.check, _GUARDS):
+            continue
+        others = [other for other in kept if other is not said]
+        if isinstance(said.formula, OfParam):
+            tool = said.formula.tool
+            not_called = Fact(CallsTool(tool), False)
+            ruling_out = next((other for other in others if implies(other.formula, not_called)), None)
+            if ruling_out is not None:
+                (other,) = _others(suite, [ruling_out])
+                yield said.item.where, NeverReached(check=_shown(said), tool=tool, other=other)
+                continue
+        same = [other for other in others if other.criteria == said.criteria]
+        if implying := _witnesses(said, said.formula, same):
+            kept.remove(said)
+            yield said.item.where, Implied(check=_shown(said), others=_others(suite, implying))
+
+
+def _witnesses(said: _Said, target: Formula, others: Iterable[_Said]) -> list[_Said]:
+    """The checks beside this one that prove the target, a formula of what it asserts; none where they do not."""
+    if not isinstance(target, Fact | OfParam) and not is_certain(target):
+        return []
+    return _proving(target, [other for other in others if not _is_asserted_twice(said.item.check, other.item.check)])
+
+
+def _proving(target: Formula, others: list[_Said]) -> list[_Said]:
+    for other in others:
+        if implies(other.formula, target):
+            return [other]
+    match target:
+        case Some():
+            return next(filter(None, (_proving(part, others) for part in target.parts)), [])
+        case All():
+            proofs = [_proving(part, others) for part in target.parts]
+            return list(dict.fromkeys(chain.from_iterable(proofs))) if all(proofs) else []
+        case _:
+            return []
+
+
+# --- which checks are compared -------------------------------------------------------------------------------------
+
+
+def _may_be_related(case: ir.Case) -> bool:
+    """Whether there is anything to find: most cases have checks that are nothing to each other."""
+    formulas = [read_check(item.check) for item in case.checks[:_MOST_FACTS]]
+    for at, formula in enumerate(formulas):
+        for other in formulas[:at]:
+            if touches(other, formula):
+                return True
+    return False
+
+
+def _in_written_order(suite: ir.Suite, case: ir.Case) -> Iterator[_Said]:
+    """The checks as they were written, up to the number of facts that are compared."""
+    criteria = _criteria(case)
+    placed: Iterable[tuple[int, ir.Check]] = enumerate(case.checks)
+    if not suite.from_json:  # JSON pointers keep the canonical order
+        placed = sorted(placed, key=lambda entry: _place(entry[1].where))
+    facts = 0
+    for index, item in placed:
+        formula = read_check(item.check)
+        facts += 1 if type(formula) is Fact else size(formula)
+        if facts > _MOST_FACTS:
+            return
+        yield _Said(item, formula, criteria.get(index, _UNLINKED))
+
+
+_UNLINKED: Final[frozenset[str | None]] = frozenset({None})
+
+
+def _place(where: ir.Where) -> tuple[bool, int]:
+    """What an included file brings comes first."""
+    if isinstance(where, ir.Located):
+        return False, where.span.start
+    return True, where.start if isinstance(where, Span) else 0
+
+
+def _criteria(case: ir.Case) -> dict[int, frozenset[str | None]]:
+    found: dict[int, frozenset[str | None]] = {}
+    for link in case.links:
+        for index in link.checks:
+            found[index] = found.get(index, frozenset()) | {link.criterion}
+    return found
+
+
+def _distinct(checks: Iterable[_Said]) -> tuple[list[_Said], list[tuple[_Said, _Said]]]:
+    """The checks that are said for the first time, and the others, each with the first one."""
+    first: dict[tuple[c.Check | bytes, frozenset[str | None]], _Said] = {}
+    repeated: list[tuple[_Said, _Said]] = []
+    for said in checks:
+        earlier = first.setdefault((_key(said.item.check), said.criteria), said)
+        if earlier is not said:
+            repeated.append((said, earlier))
+    return list(first.values()), repeated
+
+
+def _key(check: c.Check) -> c.Check | bytes:
+    try:
+        hash(check)
+    except TypeError:
+        return to_json(check)
+    return check
+
+
+def _is_asserted_twice(check: c.Check, other: c.Check) -> bool:
+    """Whether both fill a field that can hold one value, which is an error of its own (EV402, EV412)."""
+    if isinstance(check, _ONE_A_CASE):
+        return type(check) is type(other) or (isinstance(check, _TOOLS) and isinstance(other, _TOOLS))
+    if isinstance(check, c.Length) and isinstance(other, c.Length):
+        return check.unit == other.unit and _share_a_bound(check, other)
+    return isinstance(check, c.ToolCount) and isinstance(other, c.ToolCount) and _share_a_bound(check, other)
+
+
+def _share_a_bound(one: c.Length | c.ToolCount, other: c.Length | c.ToolCount) -> bool:
+    return None not in (one.min, other.min) or None not in (one.max, other.max)
+
+
+# --- words ---------------------------------------------------------------------------------------------------------
+
+
+def _shown(said: _Said) -> str:
+    return f"`{describe(said.item.check)}`"
+
+
+def _others(suite: ir.Suite, others: list[_Said]) -> tuple[Other, ...]:
+    return tuple(Other(_shown(other), suite.line(other.item.where)) for other in others)

@@ -1,0 +1,280 @@
+"""From `for_each:` to the rows of its list or file, one at a time.
+
+A file is read anew each time its rows are wanted, so that no more than a row of it is ever held. Of each row the lines
+that it stands on are kept, as an excerpt of the file, for as long as something may have to be said about it.
+"""
+
+from __future__ import annotations
+
+import csv
+import json
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, BinaryIO, Final, NamedTuple, final
+
+from evalc.compiler.discover import is_below, project_root, shown
+from evalc.diagnostics.catalogue.files import BadRow, BadTable, NotUtf8, OutsideProject
+from evalc.diagnostics.catalogue.names import DuplicateName, RowWithoutKey
+from evalc.diagnostics.problem import Diagnostics, Finding
+from evalc.dsl.nodes import Mapping, Node, Scalar, Sequence, span_of
+from evalc.dsl.tree import ForEachTree, InputValue, Str
+from evalc.files import open_lines
+from evalc.source import Source, Span
+
+Report = Callable[[Source, Span, Finding], None]
+"""How something wrong with a row is told; with an empty source, something wrong with the file as a whole."""
+
+LONGEST_LINE: Final = 1_000_000
+"""The longest line of a file of rows, in bytes."""
+
+_KEY_COLUMNS: Final = ("id", "name")
+_ENDINGS: Final = (".csv", ".jsonl", ".ndjson")
+
+
+class Row(NamedTuple):
+    """A row: its cells as inputs, where it stands, and the text that tells it from the others.
+
+    `numbered` says that this text is only the row's number, which changes when rows move.
+    """
+
+    source: Source
+    span: Span
+    cells: tuple[InputValue, ...]
+    key: str = ""
+    numbered: bool = False
+
+
+@final
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Rows:
+    """The rows of a case, which may be iterated several times.
+
+    Attributes:
+        source: the eval file.
+        tree: what `for_each:` says.
+        path: the file of the rows; None for a list.
+    """
+
+    source: Source
+    tree: ForEachTree
+    path: Path | None
+
+    def read(self, report: Report) -> Iterator[Row]:
+        """The rows that are as they should be; what is wrong with the others is reported."""
+        lines: dict[str, int] = {}
+        for number, written in enumerate(self._written(report), start=1):
+            row = self._keyed(written, number)
+            if not row.key:
+                report(row.source, row.span, RowWithoutKey(column=self.tree.key.value if self.tree.key else ""))
+            elif row.key in lines:
+                report(row.source, row.span, DuplicateName(what="row", name=row.key, line=lines[row.key]))
+            else:
+                lines[row.key] = row.source.position(row.span.start).line
+                yield row
+
+    def columns(self) -> frozenset[str]:
+        """Every column that some row has."""
+        if self.path is not None and self.path.suffix == ".csv":
+            row = next(self._written(say_nothing), None)  # the header holds for all
+            return frozenset() if row is None else frozenset(cell.name.value for cell in row.cells)
+        return frozenset(cell.name.value for row in self._written(say_nothing) for cell in row.cells)
+
+    def _written(self, report: Report) -> Iterator[Row]:
+        if self.path is None:
+            yield from (_of_mapping(self.source, row) for row in self.tree.rows)
+            return
+        name = shown(self.path)
+        file = open_lines(self.path, report, name=name)
+        if file is not None:
+            with file:
+                lines = _lines(file, name, report)
+                yield from (_csv_rows if self.path.suffix == ".csv" else _json_rows)(lines, name, report)
+
+    def _keyed(self, row: Row, number: int) -> Row:
+        """The row with the text of the key column; else of `id` or `name`, else with its number."""
+        texts = {cell.name.value: cell.value.text for cell in row.cells if isinstance(cell.value, Scalar)}
+        if self.tree.key is not None:
+            return row._replace(key=texts.get(self.tree.key.value, "").strip())
+        column = next((column for column in _KEY_COLUMNS if column in texts), None)
+        if column is None:
+            return row._replace(key=str(number), numbered=True)
+        return row._replace(key=texts[column].strip())
+
+
+def find_rows(source: Source, tree: ForEachTree, problems: Diagnostics) -> Rows | None:
+    """The rows of a case; None when its file may not be read or is of another kind, which is reported."""
+    if tree.file is None:
+        return Rows(source=source, tree=tree, path=None)
+    path = Path(source.name).parent / tree.file.value
+    root = project_root(Path(source.name))
+    if not is_below(path, root):
+        problems.add(source, tree.file.span, OutsideProject(path=tree.file.value, root=str(root)))
+        return None
+    if path.suffix not in _ENDINGS:
+        finding = BadTable(path=tree.file.value, reason="is neither a .csv nor a .jsonl file")
+        problems.add(source, tree.file.span, finding)
+        return None
+    return Rows(source=source, tree=tree, path=path)
+
+
+def say_nothing(_source: Source, _span: Span, _finding: Finding) -> None:
+    """What is wrong with the rows is told once, when they are first read."""
+
+
+def _of_mapping(source: Source, row: Mapping) -> Row:
+    cells = tuple(InputValue(name=Str(key.text, span_of(key)), value=value) for key, value in row.pairs)
+    return Row(source, span_of(row.pairs[0][0]) if row.pairs else span_of(row), cells)
+
+
+# --- files ---------------------------------------------------------------------------------------------------------
+
+
+class _Line(NamedTuple):
+    number: int
+    text: str
+
+
+def _lines(file: BinaryIO, name: str, report: Report) -> Iterator[_Line]:
+    """The lines with their ends. The first that is no text ends the reading."""
+    number = 0
+    while data := file.readline(LONGEST_LINE + 1):
+        number += 1
+        if number == 1:
+            data = data.removeprefix(b"\xef\xbb\xbf")
+        if len(data) > LONGEST_LINE:
+            report(_excerpt(name, number, "..."), Span(0, 3), BadRow(reason=f"is longer than {LONGEST_LINE:,} bytes"))
+            return
+        try:
+            text = data.decode()
+        except UnicodeDecodeError as error:
+            at = len(data[: error.start].decode())
+            source = _excerpt(name, number, data.decode(errors="replace"))
+            report(source, Span(at, at + 1), NotUtf8(byte=data[error.start]))
+            return
+        if "\0" in text:
+            at = text.index("\0")
+            report(_excerpt(name, number, text), Span(at, at + 1), BadRow(reason="holds a NUL character"))
+            return
+        yield _Line(number, text)
+
+
+def _excerpt(name: str, number: int, text: str) -> Source:
+    return Source(name, text, first_line=number)
+
+
+def _csv_rows(lines: Iterator[_Line], name: str, report: Report) -> Iterator[Row]:
+    """The rows of a CSV file (RFC 4180), whose first one names the columns. Cells are texts."""
+    pieces: list[_Line] = []
+
+    def fed() -> Iterator[str]:
+        for line in lines:
+            pieces.append(line)
+            yield line.text
+
+    reader = csv.reader(fed(), strict=True)
+    columns: list[str] | None = None
+    while True:
+        pieces.clear()
+        try:
+            cells = next(reader, None)
+        except csv.Error as error:
+            report(*_place(name, pieces), BadRow(reason=f"is not CSV: {error}"))
+            return
+        if cells is None:
+            return
+        if not cells:
+            continue  # an empty line
+        source, span = _place(name, pieces)
+        if columns is None:
+            columns = cells
+            fault = _fault_of_header(columns)
+            if fault is not None:
+                report(source, span, fault)
+                return
+        elif len(cells) != len(columns):
+            counted = f"has {len(cells)} cells, and the header names {len(columns)} columns"
+            report(source, span, BadRow(reason=counted))
+        else:
+            values = zip(columns, cells, strict=True)
+            yield Row(source, span, tuple(_cell(column, _text(cell, span), span) for column, cell in values))
+
+
+def _fault_of_header(columns: list[str]) -> Finding | None:
+    if not all(column.strip() for column in columns):
+        return BadRow(reason="is the header, and leaves a column without a name")
+    twice = next((column for index, column in enumerate(columns) if column in columns[:index]), None)
+    return None if twice is None else DuplicateName(what="column", name=twice)
+
+
+def _place(name: str, pieces: list[_Line]) -> tuple[Source, Span]:
+    """The lines of a row, and the first of them without its end."""
+    text = "".join(line.text for line in pieces)
+    number = pieces[0].number if pieces else 1
+    return _excerpt(name, number, text), Span(0, len(pieces[0].text.rstrip("\r\n")) if pieces else 0)
+
+
+def _cell(column: str, value: Node, span: Span) -> InputValue:
+    return InputValue(name=Str(column, span), value=value)
+
+
+def _text(value: str, span: Span) -> Scalar:
+    return Scalar(start=span.start, end=span.end, text=value, style="double")
+
+
+def _json_rows(lines: Iterator[_Line], name: str, report: Report) -> Iterator[Row]:
+    """The rows of a JSON Lines file: an object a line, values with their types."""
+    for line in lines:
+        if not line.text.strip():
+            continue
+        source, span = _place(name, [line])
+        try:
+            data = json.loads(
+                line.text, parse_int=_Number, parse_float=_Number, parse_constant=_refuse, object_pairs_hook=_unique
+            )
+        except RecursionError:
+            report(source, span, BadRow(reason="is nested too deep"))
+        except ValueError as error:
+            reason = error.msg if isinstance(error, json.JSONDecodeError) else str(error)
+            report(source, span, BadRow(reason=f"is not JSON: {reason}"))
+        else:
+            if isinstance(data, dict):
+                yield Row(source, span, tuple(_cell(key, _node(value, span), span) for key, value in data.items()))
+            else:
+                report(source, span, BadRow(reason="is not a JSON object"))
+
+
+class _Number(str):
+    """A number as it was written."""
+
+    __slots__ = ()
+
+
+def _refuse(word: str) -> object:
+    raise ValueError(f"`{word}` is not a number of JSON")
+
+
+def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    data = dict(pairs)
+    if len(data) != len(pairs):
+        raise ValueError("a key stands there twice")
+    return data
+
+
+def _node(value: Any, span: Span) -> Node:
+    """A value of JSON as a node; it stands where its row stands."""
+    start, end = span
+    match value:
+        case _Number():
+            return Scalar(start=start, end=end, text=str(value), style="plain")
+        case str():
+            return _text(value, span)
+        case list():
+            return Sequence(start, end, tuple(_node(item, span) for item in value))
+        case dict():
+            pairs = tuple((_text(key, span), _node(item, span)) for key, item in value.items())
+            return Mapping(start, end, pairs)
+        case None:
+            return Scalar(start=start, end=end, text="null", style="plain")
+        case _:
+            return Scalar(start=start, end=end, text="true" if value else "false", style="plain")

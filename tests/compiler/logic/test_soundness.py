@@ -1,0 +1,38 @@
+"""What the compiler claims of checks, against what the runner says of them."""
+
+from __future__ import annotations
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from evalc.compiler.logic.formulas import negation
+from evalc.compiler.logic.implies import always, implies, never
+from evalc.compiler.logic.read_check import read_check
+from evalc.model import checks as c
+from evalc.runtime.checks.verdict import Evidence
+from tests.compiler.logic.checks import CHECKS, LEAVES, answers, outcomes
+
+ANSWERS = st.lists(answers(), min_size=4, max_size=8)
+
+
+@given(check=CHECKS, evidence=ANSWERS)
+@settings(max_examples=600, deadline=None)
+def test_what_always_or_never_passes_does(check: c.Check, evidence: list[Evidence]) -> None:
+    formula = read_check(check)
+    met = {outcomes([check], answer)[0] for answer in evidence}
+    assert not (always(formula) and "failed" in met)
+    assert not (never(formula) and "passed" in met)
+
+
+@given(first=st.one_of(LEAVES, CHECKS), second=st.one_of(LEAVES, CHECKS), evidence=ANSWERS)
+@settings(max_examples=1500, deadline=None)
+def test_what_is_implied_or_excluded_is(first: c.Check, second: c.Check, evidence: list[Evidence]) -> None:
+    premise_says, conclusion_says = read_check(first), read_check(second)
+    implied, excluded = implies(premise_says, conclusion_says), implies(premise_says, negation(conclusion_says))
+    if not implied and not excluded:
+        return
+    for answer in evidence:
+        premise, conclusion = outcomes([first, second], answer)
+        if premise == "passed":
+            assert not implied or conclusion == "passed"
+            assert not excluded or conclusion != "passed"

@@ -1,0 +1,52 @@
+"""What the compiler says of the checks of a case together, against what the runner says of them."""
+
+from __future__ import annotations
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from evalc.compiler import ir
+from evalc.compiler.passes.check_contradictions import check_contradictions
+from evalc.diagnostics.catalogue.vacuity import Contradiction, Implied, NeverReached, Repeated
+from evalc.diagnostics.problem import Diagnostics
+from evalc.model import checks as c
+from evalc.runtime.checks.verdict import Evidence
+from evalc.source import Source, Span
+from tests.compiler.logic.checks import CHECKS, LEAVES, answers, outcomes
+
+
+def found(checks: list[c.Check]) -> Diagnostics:
+    """The problems of a case; a check's index is where it stands."""
+    items = tuple(ir.Check(check=check, where=Span(at, at + 1)) for at, check in enumerate(checks))
+    case = ir.Case(id="s/a", name="a", description="", tier="labeled", message="", checks=items, where=Span(0, 0))
+    suite = ir.Suite(
+        source=Source("s.eval.yaml", "x" * len(checks)),
+        name="s",
+        tool="s",
+        tier="labeled",
+        cases=ir.Cases([case]),
+        where=Span(0, 0),
+        locate=lambda where: where if isinstance(where, Span) else Span(0, 0),
+    )
+    problems = Diagnostics()
+    check_contradictions(suite, problems)
+    return problems
+
+
+@given(
+    checks=st.lists(st.one_of(LEAVES, LEAVES, CHECKS), min_size=2, max_size=6),
+    evidence=st.lists(answers(), min_size=4, max_size=10),
+)
+@settings(max_examples=1000, deadline=None)
+def test_what_is_said_of_checks_together_is_so(checks: list[c.Check], evidence: list[Evidence]) -> None:
+    problems = list(found(checks))
+    if not problems:
+        return
+    telling_nothing = {p.span.start for p in problems if isinstance(p.finding, Implied | NeverReached | Repeated)}
+    for answer in evidence:
+        met = outcomes(checks, answer)
+        if any(isinstance(problem.finding, Contradiction) and not problem.finding.tool for problem in problems):
+            assert "failed" in met
+        others = {outcome for at, outcome in enumerate(met) if at not in telling_nothing}
+        if not others & {"failed", "error"}:
+            assert all(met[at] != "failed" for at in telling_nothing)

@@ -1,0 +1,311 @@
+"""Checks that tell nothing by themselves or beside others, and those that only look so."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+import evalc
+from tests.support.checking import codes
+
+
+def said(*lines: str, more: str = "") -> list[str]:
+    """The codes for a case with these one-line checks."""
+    validate = json.dumps(lines)
+    return codes(f"suite: s\neval: {{test_cases: [{{name: a, message: hi, {more}validate: {validate}}}]}}\n")
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        'contains ""',
+        'contains "" ignoring case',
+        'starts with ""',
+        'contains any of ["x", ""]',
+        "length >= 0",
+        "length >= 0 words",
+        "tool count >= 0",
+        "matches /a*/",
+        "not matches /a^/",
+        'similar to "x" >= 0%',
+        'contains "a" or not contains "a"',
+        'contains "{{seed:x}}" or not contains "{{ seed:x }}"',
+        'contains "a" or not contains "ab"',
+        'not contains any of ["a", "b"] or contains "a" or contains "b"',
+        "length >= 5 or length <= 10",
+        "non-empty or not json",
+        "not (json object and json array)",
+        "tools called [t] or not tools called [t]",
+        "tool t.p exists or tool t.p not exists",
+        'tool t.p equals "a" or not tool t.p equals "a"',
+        'tool t.p contains ""',
+        'not (contains "a" and not contains "a")',
+    ],
+)
+def test_it_cannot_fail(line: str) -> None:
+    assert said(line, 'contains "other"') == ["EV501"]
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        'not contains ""',
+        "length 5..2",
+        "tool count 3..1",
+        "matches /a^/",
+        'similar to "x" >= 80',
+        'not (contains "a" or not contains "a")',
+        '(contains "a" and not contains "a") or (json object and json array)',
+        'not (not contains "ab" or contains "a")',
+        'at a not contains ""',
+        "not (tool t.p exists or tool t.p not exists)",
+        "not (length >= 5 or length <= 10)",
+        'not (contains "" or json)',
+    ],
+)
+def test_it_cannot_pass(line: str) -> None:
+    assert said(line, 'contains "other"') == ["EV502"]
+
+
+@pytest.mark.parametrize(
+    "lines",
+    [
+        ('contains "rain"', 'not contains "ai"'),
+        ('not contains "ai"', 'contains "rain"'),
+        ('contains "Rain"', 'not contains "rain" ignoring case'),
+        ('contains any of ["dog", "doge"]', 'not contains "dog"'),
+        ('contains any of ["cat", "dog"]', 'not contains "cat"', 'not contains "dog"'),
+        ('contains any of ["cat", "dog"]', 'not contains any of ["cat", "dog", "cow"]'),
+        ('equals "42"', 'contains "x"'),
+        ('equals "42"', r"matches /^\d$/"),
+        ('equals "42"', "json object"),
+        ('equals "42"', "length >= 3"),
+        ('equals "42"', 'equals "43"'),
+        ('equals " "', "non-empty"),
+        ('equals "42"', 'starts with "5"'),
+        ('starts with "Dear"', 'starts with "Hello"'),
+        ('starts with "Dear {{seed:name}}"', 'starts with "Hello"'),
+        ('contains "{{seed:x}}"', 'not contains "{{seed:x}}"'),
+        ('contains "a {{seed:x}}"', 'not contains "a "'),
+        ('contains "abcdef"', "length <= 5"),
+        ("length >= 500", "length <= 100"),
+        ("length >= 10 words", "length <= 15 chars"),
+        ("length >= 100 bytes", "length <= 20"),
+        ("non-empty", "length <= 0 words"),
+        (r"matches /foo\d+/", 'not contains "foo"'),
+        ("matches /^foo$/", "length >= 4"),
+        ("json", 'starts with "Sure"'),
+        ("json object", "json array"),
+        ("json object", 'starts with "["'),
+        ("json array", "has fields title"),
+        ("json", "length <= 0 words"),
+        ("has fields a as string", "has fields a as number"),
+        ('at a contains "x"', 'not at a contains "x"'),
+        ('at a contains "xy"', 'at a not contains "x"'),
+        ("tools called [a]", "tools not called [a]"),
+        ("tools called [a, b]", "tool count <= 1"),
+        ("tools one of [[a], [a, b]]", "tools not called [a]"),
+        ("tools one of [[a, b], [a, c]]", "tool count <= 1"),
+        ("tools called [a]", "tool count >= 2"),
+        ('tool t.p equals "a"', 'tool t.p equals "b"'),
+        ('tool t.p equals "a"', 'tool t.p one of ["b", "c"]'),
+        ('tool t.p equals "ab"', 'tool t.p contains "c"'),
+        ("tool t.p exists", "tool t.p not exists"),
+        ('tool t.p equals "a"', "tool t.p not exists"),
+        ('tool t.p equals "x"', r"tool t.p matches /^\d+$/"),
+        ('contains "a" or contains "b"', 'not contains "a"', 'not contains "b"'),
+        ('contains "rain" and json', 'not contains "rain"'),
+    ],
+    ids=" | ".join,
+)
+def test_they_contradict(lines: tuple[str, ...]) -> None:
+    assert said(*lines) == ["EV503"]
+
+
+@pytest.mark.parametrize(
+    "lines",
+    [
+        ('contains "abc"', 'contains "ab"'),
+        ('contains "ab"', 'contains "abc"'),
+        ('contains "abc"', 'contains any of ["x", "ab"]'),
+        ('contains "ABC"', 'contains "bc" ignoring case'),
+        ('contains "stra\u00dfe" ignoring case', 'contains "STRASS" ignoring case'),
+        ('contains "abc"', "length >= 3"),
+        ('contains "a b"', "length >= 2 words"),
+        ('contains "abc"', "matches /b/"),
+        ('contains "call 911"', r"matches /\d+/"),
+        ('starts with "Dear Ann"', 'starts with "Dear"'),
+        ('starts with "Dear Ann"', 'contains "Ann"'),
+        ('starts with "Dear"', "matches /^Dear/"),
+        ('starts with "Dear {{seed:name}}"', 'starts with "Dear "'),
+        ('contains "{{seed:x}}, hello"', 'contains "{{seed:x}}"'),
+        ('equals "42"', r"matches /^\d+$/"),
+        ('equals "42"', "json"),
+        ('equals "42"', 'not contains "x"'),
+        ('equals "42"', 'similar to "42"'),
+        ('not contains "a"', 'not contains "ab"'),
+        ('contains any of ["abc", "xab"]', 'contains "ab"'),
+        ("json object", "json"),
+        ("json", "json lenient"),
+        ("has fields a, b", "has fields a"),
+        ("has fields a as integer", "has fields a as number"),
+        ('at a contains "xy"', 'at a contains "x"'),
+        ('at a contains "xy"', "has fields a"),
+        ('similar to "x" >= 0.9', 'similar to "x" >= 0.8'),
+        ("tools called [a, b]", "tool count 2..2"),
+        ("tools called []", "tool count <= 0"),
+        ('tool t.p equals "ab"', 'tool t.p contains "a"'),
+        ('tool t.p one of ["a", "b"]', "tool t.p exists"),
+        ("length >= 3", "length <= 9", "length 3..9 chars or json"),
+        ('contains "a"', 'contains "a" or json'),
+        ("latency <= 1s", "latency <= 2s or json"),
+    ],
+    ids=" | ".join,
+)
+def test_one_is_implied(lines: tuple[str, ...]) -> None:
+    assert said(*lines) == ["EV505"]
+
+
+def test_one_is_repeated() -> None:
+    assert said('contains "x"', 'contains "x"') == ["EV504"]
+    assert said("not (json or non-empty)", "not (json or non-empty)") == ["EV504"]
+    assert said('contains "x"', 'contains "x"', 'contains "x"') == ["EV504", "EV504"]
+
+
+@pytest.mark.parametrize(
+    "lines",
+    [
+        ("tools called []", "tool t.p exists"),
+        ("tools not called [t]", 'tool t.p equals "a"'),
+        ("tools one of [[a], none]", "tool t.p not exists"),
+        ("tool count <= 0", "tool t.p exists"),
+    ],
+    ids=" | ".join,
+)
+def test_a_parameter_of_a_tool_that_must_not_be_called(lines: tuple[str, ...]) -> None:
+    assert said(*lines) == ["EV506"]
+
+
+@pytest.mark.parametrize(
+    "lines",
+    [
+        ('contains "a"', 'not contains "A"'),
+        ('contains "a"', 'not contains "ab"'),
+        ('contains "rain" ignoring case', 'contains "sun"'),
+        ('contains "rain" ignoring case', 'not contains "rain"'),
+        ('contains any of ["a", "b"]', 'not contains "a"'),
+        ('contains "{{seed:x}}"', 'not contains "{{seed:y}}"'),
+        ('contains "{{seed:x}}"', "non-empty"),
+        ('equals "{{seed:x}}"', 'equals "{{seed:y}}"'),
+        ('equals "{{seed:x}}"', 'contains "a"'),
+        ('starts with "{{seed:x}}"', 'starts with "Dear"'),
+        ('contains "a{{seed:x}}"', "length <= 1"),
+        ('contains "   "', "non-empty"),
+        ('starts with "Dear"', "matches /Dear$/"),
+        ('contains "abc"', r"matches /\bab/"),
+        ('contains "abc"', "matches /^ab/"),
+        ('contains "ABC"', "matches /ab/"),
+        ("matches /ab/i", 'not contains "ab"'),
+        ("matches /fo?o/", 'contains "fao"'),
+        ("matches /foo|bar/", 'not contains "foo"'),
+        ("matches /(foo)?bar/", 'not contains "foo"'),
+        ("matches /(?!foo)bar/", 'not contains "foo"'),
+        ("json lenient", 'starts with "Here you are:"'),
+        ("json", 'starts with " {"'),
+        ("json lenient", 'has headings "Summary"'),
+        ("has fields items[].id as string", "has fields items[].id as number"),
+        ("json array", "has fields [].id"),
+        ('at a contains "x"', 'at b not contains "x"'),
+        ('at a contains "x"', 'not contains "x"'),
+        ('contains "x"', 'at a contains "x"'),
+        ('not at a contains "x"', "has fields a"),
+        ("length >= 5 words", "length <= 9"),
+        ("length >= 2 lines", "length <= 2"),
+        ("length <= 20 bytes", "length >= 5"),
+        ("tools called [a, a]", 'tool a.p equals "x"'),
+        ("tools one of [[a], [b]]", "tools not called [a]"),
+        ("tools one of [[a], [b]]", "tool count <= 1"),
+        ("tools one of [[a], none]", "tool a.p exists"),
+        ('tool t.p equals "a"', 'tool t.q equals "b"'),
+        ('tool t.p equals "a"', 'tool u.p equals "b"'),
+        ('tool t.p equals "undefined"', "tool t.p exists"),
+        ("tool t.p exists", "tool t.p not exists or tools not called [t]"),
+        ("tool t.p exists", "json or tool t.p exists"),
+        ('json or tool t.p equals "a"', 'contains "x" or tool t.p equals "b"'),
+        ('contains "a" or contains "b"', 'not contains "a" or not contains "b"'),
+        ('contains "a" or json', 'not contains "a"'),
+        ('contains "abc"', "non-empty"),
+        ("json", "non-empty"),
+        ("tools called [a]", "tools not called [b]"),
+        ("tools one of [[a], [a, b]]", "tools not called [c]"),
+        ("no tool errors", "tool count >= 1"),
+        ('similar to "abc"', "length <= 10"),
+        ('similar to "abc" >= 1', 'not contains "x"'),
+    ],
+    ids=" | ".join,
+)
+def test_they_only_look_so(lines: tuple[str, ...]) -> None:
+    assert said(*lines) == []
+
+
+# --- criteria, tiers, shared checks --------------------------------------------------------------------------------
+
+
+def linked(*lines: str) -> list[str]:
+    head = "suite: s\neval:\n  criteria: ['one (0.5): x', 'two (0.5): y']\n"
+    return codes(f"{head}  test_cases: [{{name: a, message: hi, validate: {json.dumps(lines)}}}]\n")
+
+
+def test_what_counts_for_another_criterion_is_not_redundant() -> None:
+    assert linked('contains "abc" for one', 'contains "ab" for two') == []
+    assert linked('contains "abc" for one', 'contains "ab"') == []
+    assert linked('contains "abc" for one', 'contains "abc" for two') == []
+    assert linked('contains "abc" for one', 'contains "ab" for one') == ["EV505"]
+    assert linked('contains "abc" for one', 'contains "abc" for one') == ["EV504"]
+
+
+def test_a_contradiction_counts_across_criteria() -> None:
+    assert linked("length >= 500 for one", "length <= 100 for two") == ["EV503"]
+
+
+def test_what_cases_share_is_redundant_only_where_it_is_so_in_all_of_them() -> None:
+    head = "suite: s\neval:\n  test_cases:\n"
+    implying = "    - {name: a, message: hi, validate: ['contains \"abc\"', &r 'contains \"ab\"']}\n"
+    other = "    - {name: b, message: hi, validate: ['contains \"x\"', *r]}\n"
+    assert codes(head + implying) == ["EV505"]
+    assert codes(head + implying + other) == []
+
+
+def test_a_contradiction_says_which_check_and_where() -> None:
+    text = (
+        "suite: s\neval:\n  test_cases:\n    - name: a\n      message: hi\n      validate:\n"
+        '        - contains any of ["cat", "dog"]\n        - not contains "dog"\n        - not contains "cat"\n'
+    )
+    (problem,) = evalc.check(evalc.Source("s.eval.yaml", text))
+    others = '`contains any of ["cat", "dog"]` on line 7'
+    assert problem.start.line == 9
+    assert others in problem.finding.message()
+    assert "on line 8" in problem.finding.message()
+
+
+def test_two_checks_of_one_parameter_can_pass_where_the_tool_is_not_called() -> None:
+    text = json.dumps(['tool t.p equals "a"', 'tool t.p equals "b"'])
+    (problem,) = evalc.check(
+        evalc.Source("s.eval.yaml", f"suite: s\neval: {{test_cases: [{{name: a, message: hi, validate: {text}}}]}}\n")
+    )
+    assert problem.finding.message().endswith("the case can pass only where `t` is not called")
+
+
+def test_a_threshold_of_zero() -> None:
+    assert said('contains "x"', more="threshold: 0, ") == ["EV501"]
+    assert said('contains "x"', more="threshold: 0.1, ") == []
+
+
+def test_many_checks_and_deep_ones_take_no_time_that_doubles() -> None:
+    deep = 'contains "x"'
+    for _ in range(15):
+        deep = f'(not ({deep}) and json) or contains "y"'
+    assert said(deep, deep.replace('"y"', '"z"')) == []
+    many = [f'contains any of ["{number}", "x{number}", "y"]' for number in range(300)]
+    assert "EV503" not in said(*many)

@@ -1,0 +1,195 @@
+"""`for_each`: rows of lists, CSV and JSON Lines become cases, and what is wrong with them is told at the row."""
+
+from __future__ import annotations
+
+import tracemalloc
+from pathlib import Path
+
+import pytest
+
+import evalc
+from evalc.compiler.compiled import CompiledSuite
+
+LIST = """suite: s
+eval:
+  test_cases:
+    - name: a
+      message: "{city}: {n}"
+      inputs: {n: 0}
+      for_each: %s
+      validate: ['contains "{city}"']
+""".replace("{city}", "{{city}}").replace("{n}", "{{n}}", 1)
+
+
+@pytest.fixture(autouse=True)
+def _in_a_project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "evalc.toml").touch()
+    monkeypatch.chdir(tmp_path)
+
+
+def compiled(text: str) -> CompiledSuite:
+    compilation = evalc.compile(evalc.Source("s.eval.yaml", text))
+    assert [str(problem) for problem in compilation.problems if problem.severity == "error"] == []
+    (suite,) = compilation.suites
+    return suite
+
+
+def sent(suite: CompiledSuite) -> list[tuple[str, str]]:
+    return [(case.id, case.input.message) for case in suite.cases()]
+
+
+def places(text: str) -> list[str]:
+    found = evalc.check(evalc.Source("s.eval.yaml", text))
+    return [f"{p.source.name}:{p.start.line}:{p.start.column} {p.code}" for p in found]
+
+
+PARIS_AND_ROME = [("s/a@Paris", "Paris: 0"), ("s/a@Rome", "Rome: 1")]
+
+
+def test_the_rows_of_a_list() -> None:
+    suite = compiled(LIST % "{key: city, rows: [{city: Paris}, {city: Rome, n: 1}]}")
+    assert sent(suite) == PARIS_AND_ROME
+    assert sent(suite) == PARIS_AND_ROME, "a second time"
+    assert len(suite) == 2
+    assert [case.expect.response_contains for case in suite.cases()] == [("Paris",), ("Rome",)]
+
+
+@pytest.mark.parametrize(
+    ("name", "content"),
+    [
+        ("r.csv", "city,n\nParis,0\n\nRome,1\n"),
+        ("r.csv", "\ufeffcity,n\r\nParis,0\r\nRome,1"),
+        ("r.jsonl", '{"city": "Paris"}\n\n{"city": "Rome", "n": 1}\n'),
+    ],
+)
+def test_the_rows_of_a_file(name: str, content: str) -> None:
+    Path(name).write_text(content, encoding="utf-8", newline="")
+    assert sent(compiled(LIST % f"{{file: {name}, key: city}}")) == PARIS_AND_ROME
+
+
+def test_what_a_row_is_called() -> None:
+    assert [i for i, _ in sent(compiled(LIST % "[{city: P, id: x}, {city: Q, id: y}]"))] == ["s/a@x", "s/a@y"]
+    assert [i for i, _ in sent(compiled(LIST % "[{city: P, name: x}]"))] == ["s/a@x"]
+    numbered = LIST % "[{city: P}, {city: Q}]"
+    assert [i for i, _ in sent(compiled(numbered))] == ["s/a@1", "s/a@2"]
+    assert places(numbered) == ["s.eval.yaml:7:7 EV216"]
+
+
+def test_values_of_json_lines_keep_their_types_and_those_of_csv_are_texts() -> None:
+    Path("r.jsonl").write_text('{"id": 1, "city": "P", "n": 1.50, "flag": true, "list": [1, null]}\n')
+    (case,) = compiled(LIST % "r.jsonl").cases()
+    assert case.input.inputs == {"id": 1, "city": "P", "n": 1.5, "flag": True, "list": [1, None]}
+    assert case.input.message == "P: 1.50"
+    Path("r.csv").write_text("id,city,n\n1,P,1.50\n")
+    (case,) = compiled(LIST % "r.csv").cases()
+    assert case.input.inputs == {"id": "1", "city": "P", "n": "1.50"}
+
+
+def test_what_a_cell_contains_is_never_a_template() -> None:
+    Path("r.csv").write_text("id,city\n1,{{n}}\n")
+    assert sent(compiled(LIST % "r.csv")) == [("s/a@1", "{{n}}: 0")]
+
+
+HEAD = "city,n\nParis,1\n"
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "said"),
+    [
+        ("r.csv", HEAD + "Rome\n", "r.csv:3:1 EV613"),
+        ("r.csv", HEAD + '"Ro\nme",2\nOslo\n', "r.csv:5:1 EV613"),
+        ("r.csv", HEAD + ",2\n", "r.csv:3:1 EV215"),
+        ("r.csv", HEAD + "Paris,2\n", "r.csv:3:1 EV206"),
+        ("r.csv", HEAD + '"open,2\n', "r.csv:3:1 EV613"),
+        ("r.csv", "city,city\nParis,1\n", "r.csv:1:1 EV206"),
+        ("r.csv", "city,\nParis,1\n", "r.csv:1:1 EV613"),
+        ("r.csv", "city,n\n", "s.eval.yaml:7:24 EV612"),
+        ("r.csv", "", "s.eval.yaml:7:24 EV612"),
+        ("r.jsonl", '{"city": "P"}\n{"city": }\n', "r.jsonl:2:1 EV613"),
+        ("r.jsonl", '{"city": "P"}\n[1]\n', "r.jsonl:2:1 EV613"),
+        ("r.jsonl", '{"city": NaN}\n', "r.jsonl:1:1 EV613"),
+        ("r.jsonl", '{"city": "P", "city": "Q"}\n', "r.jsonl:1:1 EV613"),
+        ("r.jsonl", '{"city": "P", "n": 1e999}\n', "r.jsonl:1:1 EV119"),
+        ("r.jsonl", '{"city": ' + "[" * 100_000 + "\n", "r.jsonl:1:1 EV613"),
+        ("r.txt", "city\nP\n", "s.eval.yaml:7:24 EV612"),
+    ],
+)
+def test_mistakes_in_rows(name: str, content: str, said: str) -> None:
+    Path(name).write_text(content, newline="")
+    assert places(LIST % f"{{file: {name}, key: city}}") == [said]
+
+
+def test_bytes_that_are_no_text() -> None:
+    Path("r.csv").write_bytes(b"city,n\nParis,1\nM\xfcnchen,2\n")
+    assert places(LIST % "{file: r.csv, key: city}") == ["r.csv:3:2 EV605"]
+    Path("r.csv").write_bytes(b"city,n\nPa\0ris,1\n")
+    assert places(LIST % "{file: r.csv, key: city}") == ["r.csv:2:3 EV613"]
+    Path("r.csv").write_bytes(b"city,n\n" + b"x" * 2_000_000)
+    assert places(LIST % "{file: r.csv, key: city}") == ["r.csv:2:1 EV613"]
+
+
+@pytest.mark.parametrize(
+    ("rows", "said"),
+    [
+        ("nowhere.csv", "7:17 EV600"),
+        ("../x.csv", "7:17 EV608"),
+        ("[]", "7:7 EV309"),
+        ("", "7:7 EV309"),
+        ("[1]", "7:18 EV301"),
+        ("{key: city}", "7:18 EV202"),
+        ("{rows: [{city: a}], file: x.csv}", "7:18 EV312"),
+        ("{key: city, rows: [{city: ''}]}", "7:37 EV215"),
+        ("{key: city, rows: [{city: a}, {city: a}]}", "7:48 EV206"),
+    ],
+)
+def test_mistakes_of_for_each(rows: str, said: str) -> None:
+    assert f"s.eval.yaml:{said}" in places(LIST % rows)
+
+
+def test_only_the_first_faults_of_many_rows_are_told_one_by_one() -> None:
+    Path("r.csv").write_text(HEAD + "Rome\n" * 500)
+    found = evalc.check(evalc.Source("s.eval.yaml", LIST % "{file: r.csv, key: city}"))
+    assert [problem.code for problem in found] == ["EV613"] * 10 + ["EV614"]
+    assert found[-1].finding.message() == "490 more problems in these rows"
+
+
+def test_a_name_that_no_column_has_is_told_once_where_it_stands() -> None:
+    Path("r.csv").write_text("id,town\n1,P\n2,Q\n")
+    assert places(LIST % "r.csv") == ["s.eval.yaml:5:19 EV205", "s.eval.yaml:8:31 EV205"]
+
+
+def test_a_row_and_a_case_cannot_share_an_id() -> None:
+    text = LIST % "{key: city, rows: [{city: P}]}" + "    - {name: a@P, message: hi, validate: [non-empty]}\n"
+    assert places(text) == ["s.eval.yaml:9:14 EV206"]
+
+
+def test_rows_are_held_to_the_declared_inputs() -> None:
+    Path("r.csv").write_text("id,count,extra\n1,3,a\n2,many,b\n")
+    text = """prompt: "{{count}} {{word}}"
+inputs: [{name: count, type: integer}, {name: word, required: true}]
+eval:
+  test_cases:
+    - {name: a, for_each: r.csv, inputs: {word: x}, validate: ['contains "{{extra}}"']}
+"""
+    assert places(text) == ["r.csv:3:1 EV314"]
+
+
+def test_memory_does_not_grow_with_the_rows(tmp_path: Path) -> None:
+    def peak(rows: int) -> int:
+        content = "".join(f"c{number},{number}\n" for number in range(rows))
+        (tmp_path / "r.csv").write_text("city,n\n" + content)
+        tracemalloc.start()
+        evalc.check(evalc.Source("s.eval.yaml", LIST % "{file: r.csv, key: city}"))
+        _, most = tracemalloc.get_traced_memory()
+        tracemalloc.stop()
+        return most
+
+    peak(10)
+    assert peak(6000) < peak(2000) + 2_000_000
+
+
+def test_a_failed_run_names_the_row_and_the_check(tmp_path: Path) -> None:
+    Path("r.csv").write_text("city,n\nParis,1\nRome,2\n")
+    *_, last = compiled(LIST % "{file: r.csv, key: city}").located()
+    assert str(last.places["/id"]) == "r.csv:3:1"
+    assert str(last.places["/expect/responseContains/0"]) == "s.eval.yaml:8:18"

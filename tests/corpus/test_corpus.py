@@ -1,0 +1,86 @@
+"""The corpus: each mistake yields exactly its code at its line and column, and the valid files yield nothing."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+import evalc
+from evalc.config import load_settings
+from evalc.diagnostics.catalogue.index import findings
+from tests.corpus.mistakes import MISTAKES, VALID, Mistake
+
+NOT_EVALS = {"evalc.toml", "prompt.txt", "weather.schema.json"}
+VALID_FILES = sorted(path for path in VALID.iterdir() if path.is_file() and path.name not in NOT_EVALS)
+
+ELSEWHERE = {
+    "EV211": "takes a folder of prompts: tests/compiler",
+    "EV413": "is reported by `compile` alone: tests/cli",
+    "EV450": "takes a lock file: tests/cli/test_lock.py",
+    "EV451": "likewise",
+    "EV452": "is about the lock file: likewise",
+    "EV602": "takes a file without permissions: tests/test_files.py",
+    "EV603": "takes a symbolic link: tests/faults/test_hostile_sources.py",
+    "EV604": "takes 32 MB: likewise",
+    "EV605": "takes bytes that are no text: likewise",
+    "EV606": "likewise",
+    "EV607": "likewise",
+    "EV613": "is found in a file of rows: tests/compiler",
+    "EV614": "likewise",
+    "EV624": "is about a configuration in JSON: tests/config",
+    "EV641": "takes a result file: tests/compiler",
+    "EV650": "is reported by `fmt` alone",
+    "EV651": "is reported by `import` alone",
+    "EV652": "likewise",
+    "EV653": "likewise",
+    "EV654": "likewise",
+}
+"""The codes that no single change of one file's text yields."""
+
+
+def found(mistake: Mistake, folder: Path) -> list[tuple[str, int, int]]:
+    """The code, line and column of every problem."""
+    if mistake.base.endswith(".toml"):
+        (folder / mistake.base).write_text(mistake.text, encoding="utf-8")
+        problems = load_settings(folder).problems
+    else:
+        problems = evalc.check(evalc.Source(str(VALID / mistake.base), mistake.text))
+    return [(problem.code, *problem.start) for problem in problems]
+
+
+def parameters() -> list[object]:
+    """Every mistake, those that are not found yet marked as such."""
+    return [
+        pytest.param(
+            mistake,
+            id=f"{mistake.base}: {mistake.what}",
+            marks=[pytest.mark.xfail(reason=mistake.not_yet, strict=True)] if mistake.not_yet else [],
+        )
+        for mistake in MISTAKES
+    ]
+
+
+@pytest.mark.parametrize("mistake", parameters())
+def test_a_mistake_yields_its_code_at_its_place_and_nothing_else(mistake: Mistake, tmp_path: Path) -> None:
+    assert found(mistake, tmp_path) == [(mistake.code, mistake.line, mistake.column)]
+
+
+@pytest.mark.parametrize("file", VALID_FILES, ids=lambda file: file.name)
+def test_a_valid_file_yields_nothing(file: Path) -> None:
+    assert [str(problem) for problem in evalc.check(file)] == []
+
+
+def test_the_valid_configuration_yields_nothing() -> None:
+    assert list(load_settings(VALID).problems) == []
+
+
+def test_the_corpus_is_large_and_each_of_its_mistakes_is_another() -> None:
+    assert len(VALID_FILES) >= 12
+    assert len([mistake for mistake in MISTAKES if not mistake.not_yet]) >= 150
+    assert len({(mistake.base, mistake.text) for mistake in MISTAKES}) == len(MISTAKES)
+
+
+def test_every_code_is_in_the_corpus_or_has_a_reason_not_to_be() -> None:
+    covered = {mistake.code for mistake in MISTAKES}
+    assert set(findings()) - covered == set(ELSEWHERE) & set(findings())
