@@ -41,8 +41,17 @@ test-editor: $(READY) ## Ask a real YAML language server for completions (needs 
 tables: $(READY) ## Build the saved tables of the grammars anew
 	$(BIN)/python -m evalc.grammar.build_tables
 
+bench: $(READY) ## Measure `evalc check` against its peers; writes benchmarks/RESULTS.md
+	$(BIN)/python -m benchmarks.check
+
+fuzz: ## Fuzz the readers, FUZZ_SECONDS (600) each, in an environment of its own
+	@test -x .venv-fuzz/bin/python || $(PYTHON) -m venv .venv-fuzz
+	@.venv-fuzz/bin/python -m pip install --quiet --disable-pip-version-check --editable . atheris
+	@for target in yaml json template check rule; do \
+		.venv-fuzz/bin/python -m tests.fuzz.drive $$target $${FUZZ_SECONDS:-600} || exit 1; done
+
 clean: ## Remove what the other commands made
-	rm -rf $(VENV) .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache dist evals/build evals/results
+	rm -rf $(VENV) .venv-fuzz .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache dist evals/build evals/results
 
 $(READY): pyproject.toml
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { \

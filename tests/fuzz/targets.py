@@ -70,4 +70,4 @@ TARGETS: Final[dict[str, Callable[[str], None]]] = {
     "check": check,
     "rule": rule,
 }
-"""What is fuzzed, by the name that `make fuzz TARGET=name` takes."""
+"""What is fuzzed, by the name that `python -m tests.fuzz.drive` takes."""
