@@ -125,8 +125,10 @@ def _to_write(output: str) -> Path:
     file = Path(output)
     if file.is_dir():
         raise UsageError(f"`--output` is to name a file, and `{output}` is a folder")
-    if not file.parent.is_dir():
-        raise UsageError(f"there is no folder `{file.parent}` for the file of `--output`")
+    try:
+        file.parent.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise UsageError(f"the folder of `--output` cannot be made: `{file.parent}`: {error.strerror}") from None
     return file
 
 

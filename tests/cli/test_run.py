@@ -173,15 +173,24 @@ def test_an_agent_that_cancels_the_run_is_told(invoke: Invoke, project: Path) ->
     ("output", "message"),
     [
         ("evals", "error: `--output` is to name a file, and `evals` is a folder\n"),
-        ("nowhere/report.json", "error: there is no folder `nowhere` for the file of `--output`\n"),
+        (
+            "evalc.toml/report.json",
+            "error: the folder of `--output` cannot be made: `evalc.toml`: File exists\n",
+        ),
     ],
 )
 def test_an_output_that_cannot_be_written_is_noticed_before_the_run(
     invoke: Invoke, project: Path, output: str, message: str
 ) -> None:
+    (project / "evalc.toml").touch()
     outcome = invoke("run", "--agent", "demo", "--output", output)
     assert (outcome.code, outcome.out, outcome.err) == (2, "", message)
     assert not (project / "evals" / "results").exists()
+
+
+def test_an_output_gets_the_folders_that_it_needs(invoke: Invoke, project: Path) -> None:
+    assert invoke("run", "--agent", "demo", "--output", "eval/out/report.json").code == 0
+    assert (project / "eval" / "out" / "report.json").stat().st_size > 0
 
 
 def test_an_output_that_fails_after_all_leaves_the_report(invoke: Invoke, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -119,7 +119,9 @@ class UnknownCheck(Finding, frozen=True, kw_only=True):
     def help(self) -> str:
         if self.offered is None:
             return f"the checks are {', '.join(self.known)}"
-        return f"installed packages provide {listed(self.offered)}" if self.offered else "a check of a package is there when the package is installed"
+        if self.offered:
+            return f"installed packages provide {listed(self.offered)}"
+        return "a check of a package is there when the package is installed"
 
 
 class UnknownCriterion(Finding, frozen=True, kw_only=True):
