@@ -22,6 +22,8 @@ Level = Literal["error", "warning", "off"]
 
 _UNREAD: Final = ("EV1", "EV60", "EV61", "EV62")
 _STRICT: Final = "EV5"
+_DIGITS_OF_LETTERS: Final = str.maketrans("OIL", "011")
+"""In a code a letter that looks like a digit is a likelier slip than another digit."""
 
 
 class BadSelector(ValueError):
@@ -36,7 +38,7 @@ def selector(text: str) -> str:
     """
     wanted = text.strip().upper()
     if not wanted.startswith("EV") or not any(code.startswith(wanted) for code in codes()):
-        near = did_you_mean(wanted, codes())
+        near = did_you_mean(wanted.translate(_DIGITS_OF_LETTERS), codes())
         raise BadSelector(f"`{text}` is not a code{': ' + near if near else '; `evalc explain` lists them all'}")
     return wanted
 

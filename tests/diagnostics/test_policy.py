@@ -89,6 +89,8 @@ def test_selectors_are_codes_or_their_beginnings() -> None:
     ("text", "message"),
     [
         ("EV5O1", "`EV5O1` is not a code: did you mean `EV501`?"),
+        ("ev2l3", "`ev2l3` is not a code: did you mean `EV213`?"),
+        ("EV40I", "`EV40I` is not a code: did you mean `EV401`?"),
         ("E", "`E` is not a code; `evalc explain` lists them all"),
         ("", "`` is not a code; `evalc explain` lists them all"),
         ("lint", "`lint` is not a code; `evalc explain` lists them all"),
