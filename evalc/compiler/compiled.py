@@ -8,11 +8,10 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import final
 
-import msgspec
-
 from evalc import __version__
 from evalc.compiler import ir
 from evalc.compiler.lower import LoweredCase, lower, own_assertions
+from evalc.compiler.source_map import encode_source_map, read_source_map
 from evalc.diagnostics.catalogue.contract import OnlyEvalcChecks
 from evalc.diagnostics.problem import Problem
 from evalc.model import case as m
@@ -120,17 +119,19 @@ class CompiledSuite:
     def located(self) -> Iterator[LocatedCase]:
         """The cases with the places that their parts were authored at."""
         for lowered in self._lowered():
-            yield LocatedCase(lowered.case, _Places(self.ir, lowered.wheres))
+            yield LocatedCase(lowered.case, _Places(self.ir, lowered.wheres, self._authored))
+
+    @cached_property
+    def _authored(self) -> Mapping[str, Place]:
+        """Where the parts of a compiled file were authored, by its source map; empty for what was written by hand."""
+        return read_source_map(self.ir.source) if self.ir.from_json else {}
 
     def source_map(self) -> bytes:
         """JSON pointers into the compiled file, each with its place in the source (`NAME.json.map`)."""
         places: dict[str, Place] = {}
         for index, (_, located) in enumerate(self.located()):
             places |= {f"/cases/{index}{pointer}": located[pointer] for pointer in located}
-        source = self.ir.source
-        digest = hashlib.sha256(source.text.encode()).hexdigest()
-        content = {"version": 1, "source": source.name, "sourceHash": digest, "places": places}
-        return msgspec.json.format(msgspec.json.encode(content), indent=2) + b"\n"
+        return encode_source_map(self.ir.source, short_hash(b"".join(self.encode())), places)
 
 
 @final
@@ -148,12 +149,16 @@ class _Located(Iterable[LocatedCase]):
 class _Places(Mapping[str, Place]):
     """JSON pointers from a case's root to places, which are computed when they are looked up."""
 
-    def __init__(self, suite: ir.Suite, wheres: Mapping[str, ir.Where]) -> None:
+    def __init__(self, suite: ir.Suite, wheres: Mapping[str, ir.Where], authored: Mapping[str, Place]) -> None:
         self._suite = suite
         self._wheres = wheres
+        self._authored = authored
 
     def __getitem__(self, pointer: str) -> Place:
-        source, span = self._suite.place(self._wheres[pointer])
+        where = self._wheres[pointer]
+        if isinstance(where, str) and where in self._authored:
+            return self._authored[where]
+        source, span = self._suite.place(where)
         line, column = source.position(span.start)
         return Place(file=source.name, line=line, column=column)
 

@@ -65,3 +65,15 @@ def test_a_configuration_with_errors_ends_it(invoke: Invoke, project: Path) -> N
     outcome = invoke("compile", "evals")
     assert (outcome.code, outcome.out) == (2, "")
     assert "error[EV621]" in outcome.err
+
+
+def test_a_failure_of_compiled_json_names_the_line_of_the_yaml(invoke: Invoke, project: Path) -> None:
+    authored = project / "evals" / "failing.eval.yaml"
+    authored.write_text("eval:\n  test_cases:\n    - name: a\n      message: hi\n      validate: [contains 'zzz']\n")
+    assert invoke("compile", str(authored), "-o", "out", "--source-map").code == 0
+    compiled = project / "out" / "failing.labeled.json"
+    assert "failing.eval.yaml:5:18\n" in invoke("run", str(compiled), "--agent", "demo").out
+    compiled.write_text(compiled.read_text().replace("zzz", "yyy"))
+    told = invoke("run", str(compiled), "--agent", "demo").out
+    assert "failing.eval.yaml" not in told, "the map is of another file"
+    assert "failing.labeled.json:" in told
