@@ -24,6 +24,8 @@ FAMILIES: Final = {
     "EV60-61": "Files and limits",
     "EV62": "The configuration",
     "EV64": "Kinds of files",
+    "EV65": "Formatting and importing",
+    "EV68": "Comments that ask for silence",
 }
 """The families by the first digits of their codes; `EV10-12` takes in EV10, EV11 and EV12."""
 
@@ -34,6 +36,11 @@ HEAD: Final = """\
 
 Everything that evalc can say about a file. `evalc explain CODE` prints an entry of this page in the terminal. An
 error keeps a suite from being compiled and run; a warning does not. `--strict` makes errors of the warnings EV5xx.
+
+`# evalc: ignore[EV501]` at the end of a line, or on a line of its own above, silences warnings that start there;
+`# evalc: ignore-file[EV501]` above the first key those of the file. What is reported, and how severe it is, the
+[configuration](runner.md#configuration) says for a project; `evalc check` also has `--select` and `--ignore`. With
+`--fix` it puts right what is sure to be right then.
 
 A code, once published, keeps its meaning. The words of a message may change.
 """
@@ -69,7 +76,8 @@ def _entries() -> Iterator[str]:
 
 
 def _family(entry: type[Finding]) -> str:
-    return next(family for digits, family in FAMILIES.items() if _belongs(entry.code, digits))
+    (family,) = (family for digits, family in FAMILIES.items() if _belongs(entry.code, digits))
+    return family
 
 
 def _belongs(code: str, digits: str) -> bool:

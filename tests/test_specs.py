@@ -110,6 +110,11 @@ def test_the_page_of_diagnostics_is_fresh() -> None:
     assert (ROOT / "specs" / "diagnostics.md").read_text(encoding="utf-8") == script.page(), "run the script anew"
 
 
+def test_the_index_of_diagnostics_names_every_code() -> None:
+    text = (ROOT / "specs" / "diagnostics.md").read_text(encoding="utf-8").partition("\n# Entries\n")[0]
+    assert re.findall(r"^\| \[(EV\d{3})\]", text, re.MULTILINE) == list(findings())
+
+
 def test_every_code_on_a_page_exists() -> None:
     named = {code for page in PAGES for code in re.findall(r"\bEV\d{3}\b", page.read_text(encoding="utf-8"))}
     assert named <= set(findings())

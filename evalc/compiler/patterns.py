@@ -107,6 +107,14 @@ def answer(pattern: str, flags: str, text: str) -> bool | None:
     examined = examine(pattern, flags)
     if examined.error is not None:
         return None
-    if not all(required in text for required in examined.required):
+    if _lacks_what_it_needs(examined.required, flags, text):
         return False
     return compile_pattern(pattern, flags).by_re2(text)
+
+
+def _lacks_what_it_needs(needed: tuple[str, ...], flags: str, text: str) -> bool:
+    """Whether a text cannot match, told without an engine. Only among ASCII texts is another case the same letter."""
+    if "i" not in flags:
+        return not all(part in text for part in needed)
+    lower = text.lower()
+    return text.isascii() and not all(part.lower() in lower for part in needed if part.isascii())

@@ -53,9 +53,11 @@ def _each_group(fields: Fields, key: str) -> Iterator[CheckLeaf]:
             fault = WrongType(what=f"a group of `{key}`", expected="a list of texts", found=described(item))
             fields.fault(item, fault)
             continue
-        texts = tuple(map(atom, fields.each_text(item.items, "a synonym")))
-        span = span_of(item)
-        yield CheckLeaf(span=span, check=g.ContainsAny(start=span.start, end=span.end, texts=texts))
+        texts = fields.together(item.items, "a synonym")
+        if texts is not None:
+            span = span_of(item)
+            any_of = g.ContainsAny(start=span.start, end=span.end, texts=tuple(map(atom, texts)))
+            yield CheckLeaf(span=span, check=any_of)
 
 
 def _each_pattern(fields: Fields, key: str) -> Iterator[CheckLeaf]:
@@ -67,7 +69,7 @@ def _each_pattern(fields: Fields, key: str) -> Iterator[CheckLeaf]:
 
 def _names(make: Callable[[Span, tuple[g.Text, ...]], g.Check]) -> _Build:
     def build(fields: Fields, key: str) -> Iterator[CheckLeaf]:
-        names = fields.texts(key)
+        names = fields.all_texts(key)
         if names is not None:
             span = span_of(fields.key(key))
             yield CheckLeaf(span=span, check=make(span, tuple(map(atom, names))))

@@ -57,7 +57,13 @@ def inline_prompt(fields: Fields, inputs: tuple[InputTree, ...] | None) -> Promp
     text = fields.text("prompt")
     if text is None:
         return None
-    return PromptTree(source=fields.source, text=text, id=fields.text("id"), inputs=inputs)
+    return PromptTree(
+        source=fields.source,
+        text=text,
+        id=fields.text("id"),
+        inputs=inputs,
+        partial=fields.has_hole("inputs"),
+    )
 
 
 def build_variants(fields: Fields) -> tuple[VariantTree, ...]:
@@ -99,6 +105,11 @@ def build_inputs(fields: Fields) -> tuple[InputTree, ...] | None:
 
     A list of mappings with `name`, a list of names, or a mapping of names to declarations.
     """
+    with fields.reading("inputs"):
+        return _inputs(fields)
+
+
+def _inputs(fields: Fields) -> tuple[InputTree, ...] | None:
     node = fields.node("inputs")
     if node is None:
         return None
@@ -127,26 +138,29 @@ def _listed(fields: Fields, item: Node) -> InputTree | None:
     inner = fields.inside(item, what="a declared input", keys=INPUT_KEYS)
     inner.require("name")
     name = inner.text("name")
+    tree = None if name is None else _declared(inner, name)
     fields.partial |= inner.partial
-    return None if name is None else _declared(inner, name)
+    return tree
 
 
 def _declaration(fields: Fields, name: Str, value: Node) -> InputTree:
     if not isinstance(value, Mapping):
         return InputTree(name=name, default=value)
     inner = fields.inside(value, what="a declared input", keys=INPUT_KEYS)
+    tree = _declared(inner, name)
     fields.partial |= inner.partial
-    return _declared(inner, name)
+    return tree
 
 
 def _declared(inner: Fields, name: Str) -> InputTree:
     default = inner.node("default")
     required = inner.boolean("required", default=default is None)
+    type_, options = inner.text("type"), _options(inner)
     return InputTree(
         name=name,
-        type=inner.text("type"),
-        options=_options(inner),
-        required=required and default is None,
+        type=type_,
+        options=options,
+        required=required and default is None and not inner.partial,  # what is wrong may have been what frees cases
         default=default,
     )
 
@@ -156,11 +170,10 @@ def _options(inner: Fields) -> tuple[Str, ...] | None:
     items = inner.items("options")
     if items is None:
         return None
-    values = (_value_of(item) for item in items)
-    return tuple(inner.each_text((value for value in values if value is not None), "an item of `options`"))
+    return inner.together(tuple(map(_value_of, items)), "an item of `options`")
 
 
-def _value_of(item: Node) -> Node | None:
+def _value_of(item: Node) -> Node:
     if not isinstance(item, Mapping):
         return item
     return next((value for key, value in item.pairs if key.text == "value"), item)

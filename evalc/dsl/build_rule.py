@@ -34,7 +34,7 @@ def atom(text: Str) -> g.Text:
 
 def _rule_list(fields: Fields) -> tuple[g.Text, ...] | None:
     fields.require("rule")
-    texts = fields.texts("rule")
+    texts = fields.all_texts("rule")
     return None if texts is None else tuple(map(atom, texts))
 
 
@@ -99,18 +99,22 @@ def acceptable(fields: Fields, key: str, span: Span) -> CheckLeaf | None:
     items = fields.items(key)
     if items is None:
         return None
-    sets = tuple(_tool_set(fields, item) for item in items)
+    sets = tuple(names for names in (_tool_set(fields, item) for item in items) if names is not None)
+    if len(sets) != len(items):
+        return None
     return CheckLeaf(span=span, check=g.ToolsAcceptable(start=span.start, end=span.end, sets=sets))
 
 
-def _tool_set(fields: Fields, item: Node) -> tuple[g.Text, ...]:
+def _tool_set(fields: Fields, item: Node) -> tuple[g.Text, ...] | None:
     if isinstance(item, Scalar) and item.text == "none":
         return ()
     if isinstance(item, Sequence):
-        names = tuple(map(atom, fields.each_text(item.items, "the name of a tool")))
-        return () if [name.value for name in names] == ["__none__"] else names
+        names = fields.together(item.items, "the name of a tool")
+        if names is None:
+            return None
+        return () if [name.value for name in names] == ["__none__"] else tuple(map(atom, names))
     fields.fault(item, WrongType(what="a tool set", expected="a list of tools, or `none`", found=described(item)))
-    return ()
+    return None
 
 
 def _similar(fields: Fields, type_: Str) -> CheckLeaf | None:
@@ -161,7 +165,7 @@ def param_check(fields: Fields, span: Span, tool: g.Text, param: g.Text, op: Str
         fields.fault(op.span, NeedsValue(assertion=name, wants="wants a `value`"))
         return None
     if name == "oneOf":
-        values = fields.texts("value")
+        values = fields.all_texts("value")
         if values is None:
             return None
         atoms = tuple(map(atom, values))

@@ -47,7 +47,9 @@ def build_suite(source: Source, node: Mapping, kind: Kind, problems: Diagnostics
         prompt_file=fields.text("prompt_file"),
         prompt_id=fields.text("prompt_id"),
         inputs=inputs,
+        inputs_partial=fields.has_hole("inputs"),
         criteria=_criteria(block),
+        criteria_partial=block.has_hole("criteria"),
         cases=_cases(block),
         shared=shared,
         threshold=fields.number("threshold"),
@@ -73,7 +75,8 @@ def _allow_one_prompt(fields: Fields) -> None:
 
 
 def _criteria(block: Fields) -> tuple[CriterionTree, ...]:
-    built = (build_criterion(block, item) for item in block.items("criteria") or ())
+    with block.reading("criteria"):
+        built = [build_criterion(block, item) for item in block.items("criteria") or ()]
     return tuple(criterion for criterion in built if criterion is not None)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from functools import lru_cache
 from typing import final
 
@@ -43,6 +44,7 @@ class Fields:
         self._pairs = {key.text: (key, value) for key, value in mapping.pairs}
         self._anchor = mapping.pairs[0][0] if mapping.pairs else mapping
         self._misspelt: set[str | None] = set()
+        self._holes: set[str] = set()
         if not self._pairs.keys() <= _as_set(keys):
             self._report_unknown(keys)
 
@@ -73,6 +75,19 @@ class Fields:
         """Report a finding, and remember that something is missing from the tree."""
         self.partial = True
         self.warn(node, finding)
+
+    @contextmanager
+    def reading(self, key: str) -> Iterator[None]:
+        """While a key is read: whether anything of its value is wrong shows in `has_hole` from then on."""
+        before, self.partial = self.partial, False
+        yield
+        if self.partial:
+            self._holes.add(key)
+        self.partial |= before
+
+    def has_hole(self, key: str) -> bool:
+        """Whether a key may have been meant to hold more than the tree has: it is misspelt, cut off or partly wrong."""
+        return key in self._misspelt or key in self._holes or (self.cut and key not in self._pairs)
 
     def warn(self, node: Node | Span, finding: Finding) -> None:
         """Report a finding that leaves nothing out of the tree."""
@@ -212,12 +227,22 @@ class Fields:
         items = self.items(key)
         return None if items is None else tuple(self.each_text(items, f"an item of `{key}`"))
 
+    def all_texts(self, key: str) -> tuple[Str, ...] | None:
+        """A list of texts that say something together: None when one of them is no text."""
+        items = self.items(key)
+        return None if items is None else self.together(items, f"an item of `{key}`")
+
     def each_text(self, items: Iterable[Node], what: str) -> Iterator[Str]:
         """The items that are texts; the others are reported."""
         for item in items:
             text = self.text_of(item, what)
             if text is not None:
                 yield text
+
+    def together(self, items: tuple[Node, ...], what: str) -> tuple[Str, ...] | None:
+        """The items where all are texts; else None, and those that are not are reported."""
+        texts = tuple(self.each_text(items, what))
+        return texts if len(texts) == len(items) else None
 
     def mapping(self, key: str) -> Mapping | None:
         """A mapping."""

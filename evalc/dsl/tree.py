@@ -94,7 +94,10 @@ class InputTree(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class PromptTree(msgspec.Struct, frozen=True, kw_only=True):
-    """A prompt: its template's text in its source, and the inputs it declares (None: it declares none)."""
+    """A prompt: its template's text in its source, and the inputs it declares (None: it declares none).
+
+    `partial` says that something of these declarations is left out.
+    """
 
     source: Source
     text: Str
@@ -187,18 +190,23 @@ class CaseTree(CaseFields, frozen=True, kw_only=True):
 
 
 class SharedTree(msgspec.Struct, frozen=True, kw_only=True):
-    """What a document shares: its named rules and defaults, and the files that it takes others from."""
+    """What a document shares: its named rules and defaults, and the files that it takes others from.
+
+    `partial` says that there may have been more rules, or more files, than it has.
+    """
 
     source: Source
     rules: tuple[RuleTree, ...] = ()
     defaults: CaseFields | None = None
     includes: tuple[Str, ...] = ()
+    partial: bool = False
 
 
 class SuiteTree(msgspec.Struct, frozen=True, kw_only=True):
     """One document: a suite, a prompt file with its `eval:` block, or an external cases file.
 
-    At most one of `prompt`, `prompts`, `prompt_file` and `prompt_id` is set.
+    At most one of `prompt`, `prompts`, `prompt_file` and `prompt_id` is set. `inputs_partial` and `criteria_partial`
+    say that something of these is left out, so that a name that is not among them may yet have been declared.
     """
 
     source: Source
@@ -214,7 +222,9 @@ class SuiteTree(msgspec.Struct, frozen=True, kw_only=True):
     prompt_file: Str | None = None
     prompt_id: Str | None = None
     inputs: tuple[InputTree, ...] | None = None
+    inputs_partial: bool = False
     criteria: tuple[CriterionTree, ...] = ()
+    criteria_partial: bool = False
     cases: tuple[CaseTree, ...] = ()
     shared: SharedTree
     threshold: Num | None = None

@@ -2,93 +2,74 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
+from itertools import combinations
 from typing import Final
 
-from msgspec import inspect as t
+import msgspec
 
-from evalc import installed
-from evalc.dsl.build_case import CASE_KEYS
-from evalc.dsl.build_check import GROUPS, LINK_KEYS
+from evalc.dsl.build_case import CASE_KEYS, DEFAULT_KEYS
 from evalc.dsl.build_criterion import CRITERION_KEYS
-from evalc.dsl.build_expect import EXPECT_KEYS
-from evalc.dsl.build_prompt import INPUT_KEYS
-from evalc.dsl.build_rule import CHECK_TYPES, PARAM_OPS, keys_of
+from evalc.dsl.build_for_each import FOR_EACH_KEYS
+from evalc.dsl.build_prompt import INPUT_KEYS, VARIANT_KEYS
+from evalc.dsl.build_shared import SHARED_KEYS
 from evalc.dsl.build_suite import EVAL_KEYS, KEYS
 from evalc.dsl.kinds import Kind
-from evalc.grammar.check_nodes import CHECK_STARTS
 from evalc.model import case as m
-from evalc.schema.check_types import CHECK_TYPE_WORDS
-from evalc.schema.language_words import CASE, CHECK, CRITERION, DECLARED_INPUT, DOCUMENT, Word, described
+from evalc.schema.language_checks import checks, expect
+from evalc.schema.language_words import CASE, CRITERION, DECLARED_INPUT, DOCUMENT, FOR_EACH, VARIANT, of_keys
 from evalc.schema.record_words import COMPILED_FILE
 from evalc.schema.records import definitions
-from evalc.schema.shapes import (
-    DIALECT,
-    Schema,
-    any_of,
-    choice,
-    filled,
-    flag,
-    list_of,
-    mapping,
-    number,
-    ref,
-    text,
-    whole,
-)
+from evalc.schema.shapes import DIALECT, Schema, any_of, filled, ref, required_text, text
 
-_ONE_OF_PROMPTS: Final = ("prompt", "prompt_file", "prompt_id")
-_TYPES: Final = sorted(CHECK_TYPES)
-_ANY_ID: Final = DOCUMENT["id"]._replace(shape=text())
-_ONE_LINE: Final = (
-    'contains "type hint"',
-    'not contains "I don\'t know"',
-    'contains any of ["rain", "umbrella"]',
-    "matches /^def .*:/m",
-    "length 100..2000 chars",
-    "json",
-    "has fields title, items[].id as number",
-    "tools called [get_weather]",
-    'tool get_weather.city equals "Paris"',
-    "no tool errors",
-    "latency <= 30s",
+_ONE_OF_PROMPTS: Final = ("prompt", "prompts", "prompt_file", "prompt_id")
+_DESCRIPTION: Final = (
+    "An eval file in YAML: a suite, a prompt file with its evals, cases for a prompt elsewhere, "
+    "or rules and defaults that suites share."
 )
+_ANY_ID: Final = DOCUMENT["id"]._replace(shape=text())
 
 
 def language() -> Schema:
-    """The schema of one document of an eval file in YAML: a suite, a prompt file, or external cases."""
+    """The schema of one document of an eval file in YAML, of whichever kind its keys say."""
     is_prompt = {"required": ["id", "prompt"], "not": {"required": ["suite"]}}
     is_cases = {"required": ["prompt_id", "test_cases"], "not": _has_any("eval", "suite", "tool")}
+    of_suites = ("eval", "test_cases", "suite", "tool", "tier", *_ONE_OF_PROMPTS)
+    is_shared = {**_has_any(*SHARED_KEYS), "not": _has_any(*of_suites)}
     return {
         "$schema": DIALECT,
         "title": "evalc: eval file",
-        "description": "An eval file in YAML: a suite, a prompt file with its evals, or cases for a prompt elsewhere.",
+        "description": _DESCRIPTION,
         "type": "object",
         "if": is_prompt,
         "then": {"if": {"required": ["eval"]}, "then": ref("promptFile"), "else": ref("prompt")},
-        "else": {"if": is_cases, "then": ref("externalCases"), "else": ref("suite")},
+        "else": {
+            "if": is_cases,
+            "then": ref("externalCases"),
+            "else": {"if": is_shared, "then": ref("sharedRules"), "else": ref("suite")},
+        },
         "$defs": {
             **_documents(),
-            "case": _of_keys(CASE_KEYS, CASE, title="case", required=["name"]),
+            "case": of_keys(CASE_KEYS, CASE, title="case", required=["name"]),
             "criterion": _criterion(),
-            "declaredInput": _of_keys(INPUT_KEYS, DECLARED_INPUT, title="declared input", required=["name"]),
-            "declaredInputByName": _of_keys(INPUT_KEYS, DECLARED_INPUT, title="declared input"),
-            **_checks(),
-            "expect": _expect(),
-            **definitions((m.Message, m.RubricDimension), COMPILED_FILE),
+            "declaredInput": of_keys(INPUT_KEYS, DECLARED_INPUT, title="declared input", required=["name"]),
+            "declaredInputByName": of_keys(INPUT_KEYS, DECLARED_INPUT, title="declared input"),
+            "defaults": of_keys(DEFAULT_KEYS, CASE, title="defaults"),
+            "forEach": _for_each(),
+            "promptVariant": _variant(),
+            **checks(),
+            "expect": expect(),
+            **_records(),
         },
     }
 
 
-def _of_keys(keys: Iterable[str], words: Mapping[str, Word], *, title: str, required: Iterable[str] = ()) -> Schema:
-    """A mapping that has the keys of one of the checker's tables."""
-    properties = {key: described(words[key]) if key in words else {} for key in keys}
-    return mapping(properties, title=title, required=[*required])
-
-
 def _has_any(*keys: str) -> Schema:
     return {"anyOf": [{"required": [key]} for key in keys]}
+
+
+def _at_most_one(keys: Iterable[str]) -> Schema:
+    return {"allOf": [{"not": {"required": [*pair]}} for pair in combinations(keys, 2)]}
 
 
 # --- documents -----------------------------------------------------------------------------------------------------
@@ -97,10 +78,11 @@ def _has_any(*keys: str) -> Schema:
 def _documents() -> dict[str, Schema]:
     return {
         "suite": _with_block_or_flat(Kind.SUITE),
-        "promptFile": _of_keys(KEYS[Kind.PROMPT], DOCUMENT, title="prompt file", required=["eval"]),
+        "promptFile": of_keys(KEYS[Kind.PROMPT], DOCUMENT, title="prompt file", required=["eval"]),
         "prompt": _prompt(),
         "externalCases": _with_block_or_flat(Kind.CASES),
-        "eval": _of_keys(EVAL_KEYS, DOCUMENT, title="eval", required=["test_cases"]),
+        "sharedRules": _shared_rules(),
+        "eval": of_keys(EVAL_KEYS, DOCUMENT, title="eval", required=["test_cases"]),
     }
 
 
@@ -112,19 +94,29 @@ def _with_block_or_flat(kind: Kind) -> Schema:
     keys = KEYS[kind]
     flat_keys = dict.fromkeys((*keys, "eval", *EVAL_KEYS))
     prompts = [key for key in _ONE_OF_PROMPTS if key in keys]
-    pairs = [[one, other] for index, one in enumerate(prompts) for other in prompts[index + 1 :]]
     schema = {
         "if": {"required": ["eval"]},
-        "then": _of_keys(dict.fromkeys((*keys, "eval")), DOCUMENT, title=kind.value),
-        "else": _of_keys(flat_keys, DOCUMENT, title=kind.value, required=["test_cases"]),
+        "then": of_keys(dict.fromkeys((*keys, "eval")), DOCUMENT, title=kind.value),
+        "else": of_keys(flat_keys, DOCUMENT, title=kind.value, required=["test_cases"]),
     }
-    return {**schema, "allOf": [{"not": {"required": pair}} for pair in pairs]} if pairs else schema
+    return {**schema, **_at_most_one(prompts)} if len(prompts) > 1 else schema
 
 
 def _prompt() -> Schema:
     """A prompt file that only other files refer to, in which evalc reads nothing but the prompt and its inputs."""
-    schema = _of_keys(KEYS[Kind.PROMPT], {**DOCUMENT, "id": _ANY_ID}, title="prompt file")
+    schema = of_keys(KEYS[Kind.PROMPT], {**DOCUMENT, "id": _ANY_ID}, title="prompt file")
     return {**schema, "additionalProperties": True}
+
+
+def _shared_rules() -> Schema:
+    """A file that only other files include.
+
+    It lists `suite` and `eval` too: an editor offers them to a suite that begins with what it includes.
+    """
+    return of_keys((*SHARED_KEYS, "description", "suite", "eval"), DOCUMENT, title=Kind.SHARED.value)
+
+
+# --- what documents hold -------------------------------------------------------------------------------------------
 
 
 def _criterion() -> Schema:
@@ -137,166 +129,33 @@ def _criterion() -> Schema:
         "propertyNames": {"not": {"enum": [*CRITERION_KEYS]}},
         "additionalProperties": text(),
     }
-    written_out = _of_keys(CRITERION_KEYS, CRITERION, title="criterion", required=["name"])
+    written_out = of_keys(CRITERION_KEYS, CRITERION, title="criterion", required=["name"])
     return {"title": "criterion", **any_of(written_out, one_line, unquoted)}
 
 
-# --- checks --------------------------------------------------------------------------------------------------------
-
-
-def _checks() -> dict[str, Schema]:
-    within_no_link: Schema = {"properties": dict.fromkeys(LINK_KEYS, False)}
-    custom = [name for name in installed.names("evalc.checks") if name not in CHECK_TYPES]
+def _for_each() -> Schema:
+    """The rows of a case in the form of a mapping: a list of them, or a file."""
     return {
-        "check": {"title": "check", **any_of(_one_line(), ref("checkMapping"))},
-        "checkWithin": {"title": "check within a group", "allOf": [ref("check"), within_no_link]},
-        "checkMapping": _check_mapping(custom),
-        **{_definition_of(type_): _typed(type_) for type_ in _TYPES},
-        **({"check.custom": _custom()} if custom else {}),
-        **{f"check.{op}": _of_keys((op, *LINK_KEYS), CHECK, title=op, required=[op]) for op in GROUPS},
+        **of_keys(FOR_EACH_KEYS, FOR_EACH, title="for_each"),
+        "if": {"required": ["rows"]},
+        "then": {"properties": {"file": {"type": "null"}}},
+        "else": {"properties": {"file": required_text()}, "required": ["file"]},
     }
 
 
-def _definition_of(type_: str) -> str:
-    return f"check.{type_}"
+def _variant() -> Schema:
+    """A prompt of `prompts:` that stands elsewhere."""
+    schema = of_keys(VARIANT_KEYS, VARIANT, title="prompt of prompts")
+    return {**schema, **_has_any(*VARIANT_KEYS), **_at_most_one(VARIANT_KEYS)}
 
 
-def _one_line() -> Schema:
-    """A check on one line: its first word is known; what follows, only the compiler reads."""
-    words = sorted(start.lower().replace("_", "-") for start in CHECK_STARTS - {"LPAR"})
-    starts = "|".join(map(re.escape, words)).replace(r"\-", "-")
-    return {
-        "title": "check on one line",
-        "type": "string",
-        "pattern": rf"^\s*(?:\(|(?:{starts})(?![\w-]))",
-        "examples": [*_ONE_LINE],
-    }
-
-
-def _check_mapping(custom: list[str]) -> Schema:
-    """A check in its mapping form, told apart by `type`, or by the key of its group."""
-    chosen: Schema = {"properties": {op: described(CHECK[op]) for op in GROUPS}, "required": ["type"]}
-    for op in reversed(GROUPS):
-        chosen = {"if": _with(op), "then": ref(f"check.{op}"), "else": chosen}
-    of_type = [{"if": _with("type", {"const": name}), "then": ref(_definition_of(name))} for name in _TYPES]
-    if custom:
-        of_type.append({"if": _with("type", {"enum": custom}), "then": ref("check.custom")})
-    sentences = [CHECK_TYPE_WORDS[name].sentence if name in CHECK_TYPE_WORDS else "" for name in _TYPES]
-    sentences += ["A check that an installed package provides."] * len(custom)
-    type_ = {"description": CHECK["type"].sentence, "enum": [*_TYPES, *custom], "enumDescriptions": sentences}
-    return {
-        "title": "check",
-        "type": "object",
-        "properties": {"type": type_},
-        "if": _with("type"),
-        "then": {"allOf": of_type},
-        "else": chosen,
-    }
-
-
-def _custom() -> Schema:
-    """A check that an installed package provides: what its other keys are, only the package knows."""
-    words = {**CHECK, "rule": CHECK["rule"]._replace(sentence="What the check is given, by place.", shape={})}
-    schema = _of_keys(("type", "rule", *LINK_KEYS), words, title="check of a package", required=["type"])
-    return {**schema, "additionalProperties": True}
-
-
-def _with(key: str, value: Schema | None = None) -> Schema:
-    """A mapping that has the key; an editor asks with null where nothing is written yet, which is none."""
-    return {"type": "object", "properties": {} if value is None else {key: value}, "required": [key]}
-
-
-def _typed(type_: str) -> Schema:
-    """A check of one type, with the keys that the checker knows of it."""
-    known = CHECK_TYPE_WORDS.get(type_)
-    sentence = CHECK["type"].sentence if known is None else known.sentence
-    words = {**CHECK, "type": Word(sentence, {"const": type_})}
-    if known is not None and known.rule is not None:
-        words["rule"] = Word(CHECK["rule"].sentence, known.rule, known.examples)
-    own = keys_of(type_)
-    schema = _of_keys(("type", *own, *LINK_KEYS), words, title=type_, required=["type", *_required(own)])
-    if "op" in own:
-        return {**schema, **_value_of_operator("op")}
-    if {"min", "scale"} <= {*own}:
-        return {**schema, "dependentRequired": {"min": ["scale"], "scale": ["min"]}}
-    return schema
-
-
-def _required(keys: Iterable[str]) -> list[str]:
-    return [key for key in keys if key in {"rule", "tool", "param", "op"}]
-
-
-def _value_of_operator(key: str) -> Schema:
-    """What `value` has to be, by the operator under `key`: a list, nothing in particular, or a text."""
-    idle = [op for op in PARAM_OPS if op in {"exists", "notExists"}]
-    return {
-        "if": {"properties": {key: {"const": "oneOf"}}},
-        "then": {"required": ["value"], "properties": {"value": list_of(text())}},
-        "else": {
-            "if": {"properties": {key: {"enum": idle}}},
-            "else": {"required": ["value"], "properties": {"value": text()}},
-        },
-    }
-
-
-# --- expect --------------------------------------------------------------------------------------------------------
-
-
-def _expect() -> Schema:
-    info = t.type_info(m.Expect)
-    assert isinstance(info, t.StructType)  # noqa: S101 - for the type checker
-    types = {field.encode_name: field.type for field in info.fields}
-    sentences = COMPILED_FILE["Expect"]
-    words = {
-        key: Word(sentences[key], _lenient(types[key])) for key in EXPECT_KEYS if key in types and key in sentences
-    }
-    # Each of its sets may be `none`, as in a check.
-    sets = list_of(any_of({"const": "none"}, {"type": "array", "items": text()}))
-    words["toolsAcceptable"] = words["toolsAcceptable"]._replace(shape=sets)
-    return _of_keys(EXPECT_KEYS, words, title="expect")
-
-
-def _lenient(type_: t.Type) -> Schema:
-    """The schema of a type of the model where it stands in YAML, in which texts are taken as they are written."""
-    match type_:
-        case t.UnionType():
-            inner = next(each for each in reversed(type_.types) if not isinstance(each, t.NoneType))
-            return _lenient(inner)
-        case t.VarTupleType():
-            return list_of(_lenient_item(type_.item_type))
-        case t.StrType():
-            return text()
-        case t.IntType():
-            return whole()
-        case t.FloatType():
-            return number()
-        case t.BoolType():
-            return flag()
-        case t.LiteralType():
-            return choice(map(str, type_.values))
-        case _:
-            return {}
-
-
-def _lenient_item(type_: t.Type) -> Schema:
-    match type_:
-        case t.VarTupleType():
-            return {"type": "array", "items": _lenient(type_.item_type)}
-        case t.StructType():
-            return _param_entry(type_)
-        case _:
-            return _lenient(type_)
-
-
-def _param_entry(type_: t.StructType) -> Schema:
-    sentences = COMPILED_FILE[type_.cls.__name__]
-    words = {
-        "tool": CHECK["tool"],
-        "paramName": CHECK["param"],
-        "assertion": CHECK["op"],
-        "value": CHECK["value"],
-    }
-    words = {key: word._replace(sentence=sentences[key]) for key, word in words.items()}
-    keys = [field.encode_name for field in type_.fields]
-    entry = _of_keys(keys, words, title="parameter of a tool", required=[key for key in keys if key != "value"])
-    return {**entry, **_value_of_operator("assertion")}
+def _records() -> dict[str, Schema]:
+    """The records of the case model that a case holds as they are; a dimension's keys may be in snake case."""
+    defined = definitions((m.Message, m.RubricDimension), COMPILED_FILE)
+    dimension = defined["RubricDimension"]
+    fields = msgspec.structs.fields(m.RubricDimension)
+    spellings = [(field.name, field.encode_name) for field in fields if field.name != field.encode_name]
+    snake_case = {name: dimension["properties"][json_name] for name, json_name in spellings}
+    one_of_each = [{"not": {"required": [*spelling]}} for spelling in spellings]
+    properties = {**dimension["properties"], **snake_case}
+    return {**defined, "RubricDimension": {**dimension, "properties": properties, "allOf": one_of_each}}

@@ -5,7 +5,7 @@ Which keys there are, the tables of the checker say (`evalc.dsl`); a key that ha
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any, NamedTuple
 
 from evalc.dsl.build_case import DIFFICULTIES, TIERS
@@ -20,6 +20,7 @@ from evalc.schema.shapes import (
     flag,
     free_mapping,
     list_of,
+    mapping,
     number,
     ref,
     required_text,
@@ -42,7 +43,29 @@ def described(word: Word) -> Schema:
     return {**schema, "examples": list(word.examples)} if word.examples else schema
 
 
+def of_keys(keys: Iterable[str], words: Mapping[str, Word], *, title: str, required: Iterable[str] = ()) -> Schema:
+    """A mapping that has the keys of one of the checker's tables."""
+    properties = {key: described(words[key]) if key in words else {} for key in keys}
+    return mapping(properties, title=title, required=[*required])
+
+
+def _or_absent(shape: Schema) -> Schema:
+    return any_of(shape, {"type": "null"})
+
+
 _SHARE = number(minimum=0, maximum=1)
+_REQUIREMENT: Schema = {
+    "type": ["string", "integer", "null"],
+    "pattern": r"^\s*[0-9]{1,9}(\s*/\s*[0-9]{1,9}|(\.[0-9]+)?\s*%)?\s*$",
+    "minimum": 0,
+    "maximum": 999_999_999,
+}
+_ROW: Schema = {"type": "object"}
+_OPTION: Schema = {
+    "type": "object",
+    "properties": {"value": {"description": "The value that the input has by this option.", **text()}},
+    "required": ["value"],
+}
 _DECLARATIONS = any_of(
     list_of(any_of(text(), ref("declaredInput"))),
     {
@@ -73,16 +96,23 @@ DOCUMENT: Mapping[str, Word] = {
     "prompt_id": Word(
         "The `id` of a prompt file, which is looked up in the folder of the prompts.", text(), ("code-review-v1",)
     ),
-    "prompts": Word("Variants of the prompt by name; every case runs with each of them.", free_mapping()),
-    "inputs": Word("The inputs that the prompt takes.", any_of({"type": "null"}, _DECLARATIONS)),
+    "prompts": Word(
+        "Variants of the prompt by name; every case runs with each of them.",
+        {"type": "object", "minProperties": 1, "additionalProperties": any_of(text(), ref("promptVariant"))},
+        ({"short": "Weather in {{city}}?", "long": {"file": "prompts/long.md"}},),
+    ),
+    "inputs": Word("The inputs that the prompt takes.", _or_absent(_DECLARATIONS)),
     "rules": Word(
         "Groups of checks by name, for `use: NAME`.",
-        {"type": ["object", "null"], "additionalProperties": list_of(ref("check"))},
+        {"type": ["object", "null"], "additionalProperties": filled_list_of(ref("check"))},
+        ({"no_cop_outs": ['not contains "I don\'t know"']},),
     ),
     "include": Word(
-        "Files that bring named rules and defaults.", any_of(text(), list_of(text())), (["shared/rules.eval.yaml"],)
+        "Files that bring named rules and defaults.",
+        any_of(filled_list_of(text()), required_text()),
+        (["shared/rules.eval.yaml"],),
     ),
-    "defaults": Word("What every case has, unless it says `inherit: false`.", free_mapping()),
+    "defaults": Word("What every case has, unless it says `inherit: false`.", _or_absent(ref("defaults"))),
     "eval": Word("The criteria and the cases.", ref("eval")),
     "criteria": Word("What the answers are scored by, with weights.", list_of(ref("criterion"))),
     "test_cases": Word("The cases.", filled_list_of(ref("case"))),
@@ -143,24 +173,43 @@ CASE: Mapping[str, Word] = {
     "inputs": Word("The values that fill the prompt, by name.", free_mapping(), ({"language": "Python"},)),
     "expected": Word("A text that describes the answer: what a judge compares with.", text()),
     "validate": Word("The checks.", filled_list_of(ref("check"))),
-    "expect": Word("Checks in the field names of the compiled file.", any_of(ref("expect"), {"type": "null"})),
+    "expect": Word("Checks in the field names of the compiled file.", _or_absent(ref("expect"))),
     "stubs": Word("The answers of tools, by their names.", free_mapping()),
     "max_turns": Word("How many turns the agent may take.", whole(minimum=1)),
     "rubric": Word("The dimensions that a judge scores.", list_of(ref("RubricDimension"))),
     "reference_data": Word("Ground truth for a judge.", free_mapping()),
     "threshold": Word("The least score of the case, from 0 to 1.", _SHARE, (0.8,)),
     "tags": Word("Words to choose cases by.", list_of(text()), (["smoke"],)),
-    "for_each": Word("One case a row: a list of rows, or a CSV or JSONL file.", anything(), ("cities.csv",)),
-    "key": Word("The column of `for_each` that the ids come from.", text()),
+    "for_each": Word(
+        "One case a row: a list of rows, or a CSV or JSONL file.",
+        any_of(filled_list_of(_ROW), required_text(), ref("forEach")),
+        ([{"city": "Paris"}, {"city": "Rome"}], "cities.csv"),
+    ),
     "repeat": Word("How often the case runs.", whole(minimum=1), (10,)),
-    "require": Word("How many of the repeated runs have to pass.", anything(), ("8/10",)),
-    "expected_failure": Word("Why the case is known to fail.", text(), ("the agent overlooks SQL injection",)),
-    "archived": Word("Why a locked regression case is retired.", text(), ("the tool is gone",)),
-    "skip": Word("Why the case does not run.", text()),
-    "inherit": Word("Whether the case takes the suite's `defaults`.", flag()),
-    "use": Word("Named rules whose checks the case makes.", any_of(text(), list_of(text()))),
+    "require": Word("How many of the repeated runs have to pass.", _REQUIREMENT, ("8/10", 8, "80%")),
+    "expected_failure": Word("Why the case is known to fail.", required_text(), ("the agent overlooks SQL injection",)),
+    "archived": Word("Why a locked regression case is retired.", required_text(), ("the tool is gone",)),
+    "skip": Word("Why the case does not run.", required_text(), ("the service is down",)),
+    "inherit": Word("Whether the case takes the suite's `defaults`; by default true.", flag()),
 }
-"""The keys of a case."""
+"""The keys of a case, and of `defaults:`."""
+
+FOR_EACH: Mapping[str, Word] = {
+    "rows": Word("The rows, each with its values by name.", list_of(_ROW, minItems=1), ([{"city": "Paris"}],)),
+    "file": Word("The path of a CSV or JSONL file with the rows, relative to this file.", filled(), ("cities.csv",)),
+    "key": Word(
+        "The column that tells the rows apart; by default `id` or `name`, else they are numbered.", filled(), ("city",)
+    ),
+}
+"""The keys of `for_each:` where it is a mapping."""
+
+VARIANT: Mapping[str, Word] = {
+    "file": Word("The path of the prompt, relative to this file.", filled(), ("prompts/long.md",)),
+    "id": Word(
+        "The `id` of a prompt file, which is looked up in the folder of the prompts.", filled(), ("code-review-v1",)
+    ),
+}
+"""The keys of a prompt of `prompts:` that stands elsewhere."""
 
 CRITERION: Mapping[str, Word] = {
     "name": Word(
@@ -175,10 +224,10 @@ DECLARED_INPUT: Mapping[str, Word] = {
     "name": Word(
         "The input's name, as the prompt's template has it.", {"type": ["string", "number", "boolean"]}, ("language",)
     ),
-    "type": Word("The type of its values.", anything(), ("string",)),
+    "type": Word("The type of its values.", text(), ("string",)),
     "required": Word("Whether every case has to give it; by default true where there is no `default`.", flag()),
     "default": Word("Its value where a case gives none.", anything()),
-    "options": Word("The values that it may have.", anything()),
+    "options": Word("The values that it may have.", list_of(any_of(text(), _OPTION)), (["celsius", "kelvin"],)),
     "description": Word("What it is, for readers.", anything()),
     "example": Word("A value that it may have, for readers.", anything()),
     "examples": Word("Values that it may have, for readers.", anything()),
@@ -191,8 +240,7 @@ CHECK: Mapping[str, Word] = {
     "rule": Word("What the check compares with.", text()),
     "criterion": Word("The criterion that the check counts for.", text(), ("clarity",)),
     "weight": Word("How often the check counts within its criterion; by default 1.", number(minimum=0), (2,)),
-    "at": Word("The place of a JSON response that the check looks at.", text(), ("items[0].title",)),
-    "use": Word("The named rules whose checks stand here.", text(), ("no_cop_outs",)),
+    "use": Word("The named rule whose checks stand here.", required_text(), ("no_cop_outs",)),
     "any_of": Word("Checks of which at least one has to hold.", filled_list_of(ref("checkWithin"))),
     "all_of": Word("Checks that have to hold all.", filled_list_of(ref("checkWithin"))),
     "not": Word("A check that may not hold.", any_of(ref("checkWithin"), filled_list_of(ref("checkWithin")))),

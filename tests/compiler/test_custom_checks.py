@@ -8,7 +8,7 @@ from typing import Any
 
 import msgspec
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
 import evalc
@@ -76,6 +76,25 @@ def test_templates_in_arguments_are_filled_and_tokens_stay() -> None:
         assert check["args"] == ["Ann", [{"k": "Ann {{seed:a}}"}]]
 
 
+BRACES = {
+    # in a mapping, in a line, what both mean
+    r"\{{who}}": (r"\{{who}}", "{{who}}"),
+    r"\\{{who}}": (r"\\\{{who}}", r"\{{who}}"),
+    r"\{": (r"\\{", r"\{"),
+    "{{": ("{{", "{{"),
+}
+
+
+@pytest.mark.parametrize("written", BRACES)
+def test_escaped_braces_in_arguments_are_braces(written: str) -> None:
+    in_line, meant = BRACES[written]
+    line = f"""['check told("{in_line}", to="{in_line}")']"""
+    mapping = f"[{{type: told, rule: ['{written}'], to: '{written}'}}]"
+    for validate in (line, mapping):
+        (check,) = checks(validate, more="inputs: {who: Ann}, ")
+        assert (check["args"], check["options"]) == ([meant], {"to": meant})
+
+
 MISTAKES = {
     "['check no_pi()']": ["1:62 EV203"],
     "['check contains(1)']": ["1:62 EV203"],
@@ -128,12 +147,26 @@ JSON_VALUES = st.recursive(
 )
 
 
+def as_written(value: Any) -> Any:
+    r"""A value as a suite has to say it: its texts are templates there, in which `\{{` is a literal `{{`."""
+    match value:
+        case str():
+            return value.replace("{{", r"\{{")
+        case list():
+            return [as_written(item) for item in value]
+        case dict():
+            return {key: as_written(item) for key, item in value.items()}
+        case _:
+            return value
+
+
 @given(args=st.lists(JSON_VALUES, max_size=3), options=st.dictionaries(st.sampled_from("abc"), JSON_VALUES, max_size=2))
+@example(args=["{{who}}", [{"x": "\\\\{{"}]], options={"a": "\\{{"})
 @settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 def test_what_is_written_reads_back_as_the_same(args: list[Any], options: dict[str, Any]) -> None:
     import yaml
 
-    check = {"type": "told", "rule": args, **options}
+    check = {"type": "told", "rule": as_written(args), **as_written(options)}
     suite = {"suite": "s", "eval": {"test_cases": [{"name": "a", "message": "hi", "validate": [check]}]}}
     first = encoded(yaml.safe_dump(suite))
     assert encoded(first.decode(), "s.labeled.json") == first

@@ -5,12 +5,14 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pytest
 
 import evalc
 from evalc.compiler.ir_text import ir_text
+from evalc.dsl.build_rule import CHECK_TYPES
 
 FOLDER = Path(__file__).parent / "suites"
 SUITES = sorted(FOLDER.glob("*.eval.yaml"))
@@ -30,6 +32,12 @@ def test_meaning_and_json(path: Path, update_goldens: bool) -> None:
         if update_goldens:
             golden.write_text(shown, encoding="utf-8")
         assert shown == golden.read_text(encoding="utf-8")
+
+
+def test_one_suite_has_checks_of_every_type_and_no_problem() -> None:
+    path = FOLDER / "language.eval.yaml"
+    assert set(re.findall(r"\btype: (\w+)", path.read_text(encoding="utf-8"))) == set(CHECK_TYPES)
+    assert evalc.check(path) == ()
 
 
 def test_the_spellings_of_the_whole_language_compile_alike() -> None:

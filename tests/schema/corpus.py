@@ -1,4 +1,4 @@
-"""The eval files that the schemas are held against: examples, conformance twins, and the catalogue's texts."""
+"""The eval files that the schemas are held against: examples, twins, the corpus, and the catalogue's texts."""
 
 from __future__ import annotations
 
@@ -61,8 +61,8 @@ def validator(name: str) -> Draft202012Validator:
 
 
 def files() -> Iterator[Text]:
-    """The valid eval files in YAML: of the examples, of the conformance twins, and one with every type of check."""
-    folders = ("examples", "specs/conformance", "tests/schema")
+    """The valid eval files in YAML: examples, conformance twins, the corpus, and one with every type of check."""
+    folders = ("examples", "specs/conformance", "tests/corpus/valid", "tests/schema")
     for path in sorted(path for folder in folders for path in ROOT.glob(f"{folder}/**/*.yaml")):
         if "mistakes" not in path.parts:
             yield Text(str(path.relative_to(ROOT)), path.read_text())

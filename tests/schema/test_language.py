@@ -86,14 +86,13 @@ def test_x_keys_are_free_everywhere_and_others_are_not() -> None:
 
 
 def _with_key(document: Any, key: str) -> Any:
-    """The document with a key more, deep in its first case where it has one, else at its top."""
+    """The document with a key more: in its first case; where it has none, in its first input, else at its top."""
     changed = json.loads(json.dumps(document))
     block = changed.get("eval", changed)
-    target = block["test_cases"][0] if "test_cases" in block else changed
-    if target is changed:
-        changed["inputs"][0][key] = 1
-    else:
-        target[key] = 1
+    inner = block.get("test_cases") or block.get("inputs") or [changed]
+    if isinstance(inner[0], str):
+        inner[0] = {"name": inner[0]}
+    inner[0][key] = 1
     return changed
 
 

@@ -162,7 +162,7 @@ def _part_matches(part: Has | Begins | Is, pattern: Matches) -> bool:
 
 
 def _required(pattern: Matches) -> tuple[str, ...]:
-    return examine(pattern.pattern, pattern.flags).required
+    return () if "i" in pattern.flags else examine(pattern.pattern, pattern.flags).required
 
 
 def _more(one: Exceeds, other: Exceeds) -> bool:

@@ -50,8 +50,11 @@ def literal_text(pattern: Pattern) -> tuple[str, LiteralKind] | None:
 
 
 def required_texts(pattern: Pattern) -> tuple[str, ...]:
-    """Texts that stand in every text that the pattern matches: its runs of plain characters."""
-    return () if "i" in pattern.flags else tuple(_runs(_in_sequence(pattern.body)))
+    """Texts that stand in every text that the pattern matches: its runs of plain characters.
+
+    With the flag `i`, they stand there in some other case, as ECMAScript folds cases.
+    """
+    return tuple(_runs(_in_sequence(pattern.body)))
 
 
 def is_local(pattern: Pattern, *, at_start: bool = False) -> bool:

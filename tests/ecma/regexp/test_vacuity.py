@@ -108,7 +108,7 @@ def test_another_spelling_of_a_text(pattern: str, flags: str, literal: tuple[str
         ("(foo)?bar", "", ("bar",)),
         ("(?=foo)(?!bar)(?<=baz)", "", ()),
         ("(?i:foo)bar", "", ("bar",)),
-        ("foo", "i", ()),
+        ("foo", "i", ("foo",)),
     ],
 )
 def test_texts_that_a_match_needs(pattern: str, flags: str, texts: tuple[str, ...]) -> None:

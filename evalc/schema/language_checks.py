@@ -1,0 +1,200 @@
+"""From the checker's tables of checks to the JSON Schemas of what `validate:` and `expect:` hold."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from typing import Final
+
+from msgspec import inspect as t
+
+from evalc import installed
+from evalc.dsl.build_check import GROUPS, LINK_KEYS, USE
+from evalc.dsl.build_expect import EXPECT_KEYS
+from evalc.dsl.build_rule import CHECK_TYPES, PARAM_OPS, keys_of
+from evalc.grammar.check_nodes import CHECK_STARTS
+from evalc.model import case as m
+from evalc.schema.check_types import CHECK_TYPE_WORDS
+from evalc.schema.language_words import CHECK, Word, described, of_keys
+from evalc.schema.record_words import COMPILED_FILE
+from evalc.schema.shapes import Schema, any_of, choice, flag, list_of, number, ref, text, whole
+
+_TYPES: Final = sorted(CHECK_TYPES)
+_WITHOUT_TYPE: Final = (USE, *GROUPS)
+"""The keys that a check without a `type` is told by; the first that is there counts."""
+_ONE_LINE: Final = (
+    'contains "type hint"',
+    'not contains "I don\'t know"',
+    'contains any of ["rain", "umbrella"]',
+    "matches /^def .*:/m",
+    "length 100..2000 chars",
+    "json",
+    "has fields title, items[].id as number",
+    "tools called [get_weather]",
+    'tool get_weather.city equals "Paris"',
+    "no tool errors",
+    "latency <= 30s",
+)
+
+
+# --- in `validate:` ------------------------------------------------------------------------------------------------
+
+
+def checks() -> dict[str, Schema]:
+    """The definitions of a check in all its forms, by name."""
+    within_no_link: Schema = {"properties": dict.fromkeys(LINK_KEYS, False)}
+    custom = [name for name in installed.names("evalc.checks") if name not in CHECK_TYPES]
+    return {
+        "check": {"title": "check", **any_of(_one_line(), ref("checkMapping"))},
+        "checkWithin": {"title": "check within a group", "allOf": [ref("check"), within_no_link]},
+        "checkMapping": _check_mapping(custom),
+        **{_definition_of(type_): _typed(type_) for type_ in _TYPES},
+        **({"check.custom": _custom()} if custom else {}),
+        **{f"check.{key}": of_keys((key, *LINK_KEYS), CHECK, title=key, required=[key]) for key in _WITHOUT_TYPE},
+    }
+
+
+def _definition_of(type_: str) -> str:
+    return f"check.{type_}"
+
+
+def _one_line() -> Schema:
+    """A check on one line: its first word is known; what follows, only the compiler reads."""
+    words = sorted(start.lower().replace("_", "-") for start in CHECK_STARTS - {"LPAR"})
+    starts = "|".join(map(re.escape, words)).replace(r"\-", "-")
+    return {
+        "title": "check on one line",
+        "type": "string",
+        "pattern": rf"^\s*(?:\(|(?:{starts})(?![\w-]))",
+        "examples": [*_ONE_LINE],
+    }
+
+
+def _check_mapping(custom: list[str]) -> Schema:
+    """A check in its mapping form, told apart by `type`, or by the key that it has in its place."""
+    chosen: Schema = {"properties": {key: described(CHECK[key]) for key in _WITHOUT_TYPE}, "required": ["type"]}
+    for key in reversed(_WITHOUT_TYPE):
+        chosen = {"if": _with(key), "then": ref(f"check.{key}"), "else": chosen}
+    of_type = [{"if": _with("type", {"const": name}), "then": ref(_definition_of(name))} for name in _TYPES]
+    if custom:
+        of_type.append({"if": _with("type", {"enum": custom}), "then": ref("check.custom")})
+    sentences = [CHECK_TYPE_WORDS[name].sentence if name in CHECK_TYPE_WORDS else "" for name in _TYPES]
+    sentences += ["A check that an installed package provides."] * len(custom)
+    type_ = {"description": CHECK["type"].sentence, "enum": [*_TYPES, *custom], "enumDescriptions": sentences}
+    return {
+        "title": "check",
+        "type": "object",
+        "properties": {"type": type_},
+        "if": _with("type"),
+        "then": {"allOf": of_type},
+        "else": chosen,
+    }
+
+
+def _custom() -> Schema:
+    """A check that an installed package provides: what its other keys are, only the package knows."""
+    words = {**CHECK, "rule": CHECK["rule"]._replace(sentence="What the check is given, by place.", shape={})}
+    schema = of_keys(("type", "rule", *LINK_KEYS), words, title="check of a package", required=["type"])
+    return {**schema, "additionalProperties": True}
+
+
+def _with(key: str, value: Schema | None = None) -> Schema:
+    """A mapping that has the key; an editor asks with null where nothing is written yet, which is none."""
+    return {"type": "object", "properties": {} if value is None else {key: value}, "required": [key]}
+
+
+def _typed(type_: str) -> Schema:
+    """A check of one type, with the keys that the checker knows of it."""
+    known = CHECK_TYPE_WORDS.get(type_)
+    sentence = CHECK["type"].sentence if known is None else known.sentence
+    words = {**CHECK, "type": Word(sentence, {"const": type_})}
+    if known is not None and known.rule is not None:
+        words["rule"] = Word(CHECK["rule"].sentence, known.rule, known.examples)
+    own = keys_of(type_)
+    schema = of_keys(("type", *own, *LINK_KEYS), words, title=type_, required=["type", *_required(own)])
+    if "op" in own:
+        return {**schema, **_value_of_operator("op")}
+    if {"min", "scale"} <= {*own}:
+        return {**schema, "dependentRequired": {"min": ["scale"], "scale": ["min"]}}
+    return schema
+
+
+def _required(keys: Iterable[str]) -> list[str]:
+    return [key for key in keys if key in {"rule", "tool", "param", "op"}]
+
+
+def _value_of_operator(key: str) -> Schema:
+    """What `value` has to be, by the operator under `key`: a list, nothing in particular, or a text."""
+    idle = [op for op in PARAM_OPS if op in {"exists", "notExists"}]
+    return {
+        "if": {"properties": {key: {"const": "oneOf"}}},
+        "then": {"required": ["value"], "properties": {"value": list_of(text())}},
+        "else": {
+            "if": {"properties": {key: {"enum": idle}}},
+            "else": {"required": ["value"], "properties": {"value": text()}},
+        },
+    }
+
+
+# --- in `expect:` --------------------------------------------------------------------------------------------------
+
+
+def expect() -> Schema:
+    """The schema of an `expect:` block."""
+    info = t.type_info(m.Expect)
+    assert isinstance(info, t.StructType)  # noqa: S101 - for the type checker
+    types = {field.encode_name: field.type for field in info.fields}
+    sentences = COMPILED_FILE["Expect"]
+    words = {
+        key: Word(sentences[key], _lenient(types[key])) for key in EXPECT_KEYS if key in types and key in sentences
+    }
+    # Each of its sets may be `none`, as in a check.
+    sets = list_of(any_of({"const": "none"}, {"type": "array", "items": text()}))
+    words["toolsAcceptable"] = words["toolsAcceptable"]._replace(shape=sets)
+    return of_keys(EXPECT_KEYS, words, title="expect")
+
+
+def _lenient(type_: t.Type) -> Schema:
+    """The schema of a type of the model where it stands in YAML, in which texts are taken as they are written."""
+    match type_:
+        case t.UnionType():
+            inner = next(each for each in reversed(type_.types) if not isinstance(each, t.NoneType))
+            return _lenient(inner)
+        case t.VarTupleType():
+            return list_of(_lenient_item(type_.item_type))
+        case t.StrType():
+            return text()
+        case t.IntType():
+            return whole()
+        case t.FloatType():
+            return number()
+        case t.BoolType():
+            return flag()
+        case t.LiteralType():
+            return choice(map(str, type_.values))
+        case _:
+            return {}
+
+
+def _lenient_item(type_: t.Type) -> Schema:
+    match type_:
+        case t.VarTupleType():
+            return {"type": "array", "items": _lenient(type_.item_type)}
+        case t.StructType():
+            return _param_entry(type_)
+        case _:
+            return _lenient(type_)
+
+
+def _param_entry(type_: t.StructType) -> Schema:
+    sentences = COMPILED_FILE[type_.cls.__name__]
+    words = {
+        "tool": CHECK["tool"],
+        "paramName": CHECK["param"],
+        "assertion": CHECK["op"],
+        "value": CHECK["value"],
+    }
+    words = {key: word._replace(sentence=sentences[key]) for key, word in words.items()}
+    keys = [field.encode_name for field in type_.fields]
+    entry = of_keys(keys, words, title="parameter of a tool", required=[key for key in keys if key != "value"])
+    return {**entry, **_value_of_operator("assertion")}
