@@ -11,7 +11,7 @@ import typer
 
 from evalc.cli.collector import collector_off
 from evalc.cli.ending import ExitCode
-from evalc.cli.flags import Config, Strict, paths_to_look_at, settings_from, standard_input
+from evalc.cli.flags import Config, Prompts, Strict, paths_to_look_at, settings_from, standard_input
 from evalc.cli.printing import print_problems
 from evalc.errors import UsageError
 
@@ -45,6 +45,7 @@ def check(
     ] = None,
     fix: Annotated[bool, typer.Option("--fix", help="Put right what is sure to be right then.")] = False,
     diff: Annotated[bool, typer.Option("--diff", help="Print what --fix would change, and change nothing.")] = False,
+    prompts: Prompts = None,
     strict: Strict = False,
     exit_zero: Annotated[bool, typer.Option("--exit-zero", help="Exit with 0 even when there are errors.")] = False,
     config: Config = None,
@@ -62,7 +63,7 @@ def check(
     """
     from evalc import api  # noqa: PLC0415 - for start-up: `--help` compiles nothing
 
-    settings, of_config = settings_from(config, strict=strict)
+    settings, of_config = settings_from(config, prompts=prompts, strict=strict)
     looked_at = paths_to_look_at(paths or (), settings)
     if fix and not diff and "-" in looked_at:
         raise UsageError("`--fix` writes files: name one in place of `-`, or use `--diff`")

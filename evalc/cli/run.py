@@ -102,7 +102,10 @@ def run_evals(  # noqa: PLR0913, PLR0917 - one parameter a flag
     from evalc import api  # noqa: PLC0415 - for start-up: `--help` runs nothing
     from evalc.report.progress import Progress  # noqa: PLC0415 - likewise
 
-    looked_at = paths_to_look_at((*(paths or ()), *(evals or ())), settings)
+    named = (*(paths or ()), *(evals or ()))
+    looked_at = paths_to_look_at(named, settings)
+    if not named and prompt_id is not None and settings.prompts is not None:
+        looked_at = (*looked_at, str(settings.prompts))  # where the prompt's own evals stand
     file = _to_write(output) if output is not None else None
     stdin = standard_input(looked_at)
     with _standard_output() as stdout:

@@ -224,3 +224,17 @@ def test_secrets_in_headers_are_needed_only_by_a_run(invoke: Invoke, project: Pa
     outcome = invoke("run")
     assert outcome.code == 2
     assert outcome.err == "error: the environment variable `NOT_SET_HERE`, which the header `X` needs, is not set\n"
+
+
+def test_a_prompt_is_run_by_its_id_from_the_folder_of_prompts(invoke: Invoke, tmp_path: Path) -> None:
+    folder = tmp_path / "elsewhere"
+    folder.mkdir()
+    for name in ("hello", "bye"):
+        (folder / f"{name}.yaml").write_text(
+            f"id: {name}-v1\nprompt: Say {name}\n"
+            "eval: {test_cases: [{name: a, inputs: {}, validate: [non-empty]}]}\n"
+        )
+    outcome = invoke("run", "--prompt-id", "hello-v1", "--prompts", str(folder), "--agent", "demo")
+    assert outcome.code == 0
+    assert "hello-v1/a" in outcome.out
+    assert "bye-v1/a" not in outcome.out
