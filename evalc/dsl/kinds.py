@@ -46,11 +46,18 @@ def kind_of_document(node: Node | None) -> Kind | None:
 
 
 def probably_meant(node: Node | None) -> str | None:
-    """The misspelt top-level key that kept a document from being recognised, if there is one."""
+    """The misspelt top-level key that kept a document from being recognised, if what it holds shows that it is one.
+
+    The likeness of a name is not enough: other tools' files have keys such as `tests`.
+    """
     if not isinstance(node, Mapping):
         return None
-    for key, _ in node.pairs:
-        if key.text not in {"eval", "test_cases"} and nearest(key.text, ("eval", "test_cases")):
+    keys = {key.text for key, _ in node.pairs}
+    for key, value in node.pairs:
+        inside = {inner.text for inner, _ in value.pairs} if isinstance(value, Mapping) else set()
+        if nearest(key.text, ("eval",)) and inside & {"test_cases", "criteria"}:
+            return key.text
+        if nearest(key.text, ("test_cases",)) and keys & {"suite", "tool", "prompt_id"}:
             return key.text
     return None
 

@@ -71,7 +71,7 @@ def _one_line() -> Schema:
 
 
 def _check_mapping(custom: list[str]) -> Schema:
-    """A check in its mapping form, told apart by `type`, or by the key that it has in its place."""
+    """A check in its mapping form, told apart by `type`, or by the key that stands in its place."""
     chosen: Schema = {"properties": {key: described(CHECK[key]) for key in _WITHOUT_TYPE}, "required": ["type"]}
     for key in reversed(_WITHOUT_TYPE):
         chosen = {"if": _with(key), "then": ref(f"check.{key}"), "else": chosen}

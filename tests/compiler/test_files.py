@@ -72,7 +72,7 @@ def test_a_search_speaks_of_files_that_were_meant_as_evals() -> None:
             "empty.eval.yaml": "",
             "by-key.yaml": "eval: {\n",
             "by-key.json": '{"cases": [\n',
-            "misspelt.yaml": "evals: {}\n",
+            "misspelt.yaml": "evals: {test_cases: []}\n",
         }
     )
     assert found(".") == [
@@ -170,3 +170,12 @@ def test_a_prompt_file_with_its_own_eval_block() -> None:
     write({"p.yaml": PROMPT.replace("ID", "greet-v1") + ASKING})
     (suite,) = evalc.compile("p.yaml").suites
     assert (suite.file_name, [case.id for case in suite.cases()]) == ("greet-v1.labeled.json", ["greet-v1/a"])
+
+
+def test_another_tools_file_with_a_similar_key_is_passed_over(tmp_path: Path) -> None:
+    (tmp_path / "promptfooconfig.yaml").write_text("prompts: [hi]\ntests:\n  - vars: {a: b}\n")
+    (tmp_path / "misspelt.yaml").write_text("evl:\n  test_cases: []\n")
+    found = evalc.check(tmp_path)
+    assert [(problem.source.name, problem.code) for problem in found] == [
+        (str(tmp_path / "misspelt.yaml"), "EV640")
+    ]

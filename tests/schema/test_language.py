@@ -6,14 +6,17 @@ import json
 import random
 from collections.abc import Callable, Iterator
 from functools import partial
+from itertools import chain, combinations
 from typing import Any
 
 import pytest
 from jsonschema import Draft202012Validator
 
+import evalc
 from evalc import installed
 from evalc.dsl.build_rule import CHECK_TYPES
-from evalc.dsl.kinds import Kind
+from evalc.dsl.kinds import Kind, kind_of_document
+from evalc.dsl.read_yaml import read_yaml
 from evalc.schema.published import SCHEMAS
 from tests.schema.corpus import ROOT, Text, cures_of_findings, examples_of_findings, files, validator
 
@@ -67,6 +70,85 @@ def test_every_kind_of_document_has_a_schema() -> None:
 
 def _branches(schema: dict[str, Any]) -> list[dict[str, Any]]:
     return [schema, *(schema[key] for key in ("then", "else") if key in schema)]
+
+
+_TELLING_KEYS = [
+    *("id", "prompt", "prompts", "prompt_file", "prompt_id", "suite", "tool", "tier"),
+    *("eval", "test_cases", "rules", "defaults", "include", "description"),
+]
+
+
+def test_the_kind_of_a_document_is_what_the_checker_takes_it_for() -> None:
+    language = SCHEMAS["language"]()
+    for keys in chain.from_iterable(combinations(_TELLING_KEYS, size) for size in range(4)):
+        document = dict.fromkeys(keys)
+        (node,) = read_yaml(evalc.Source("a.yaml", json.dumps(document)), lambda *_: None)
+        kind = kind_of_document(node) or Kind.SUITE  # what is none yet will most likely be a suite
+        assert _chosen(language, document)["title"] == kind.value, keys
+
+
+def _chosen(language: dict[str, Any], document: dict[str, None]) -> dict[str, Any]:
+    """The schema that stands at the end of the conditions that hold for the document."""
+    schema = language
+    while "if" in schema:
+        schema = schema["then" if Draft202012Validator(schema["if"]).is_valid(document) else "else"]
+        if "$ref" in schema:
+            schema = language["$defs"][schema["$ref"].rpartition("/")[2]]
+    return schema
+
+
+@pytest.mark.parametrize(
+    ("inside", "sound", "mistaken"),
+    [
+        ("for_each", ["a.csv", [{"city": "Rome"}], {"key": "city", "rows": [{}]}], [None, [], ["Rome"], "", {}]),
+        ("for_each", [{"file": "a.csv"}, {"file": None, "rows": [{}]}], [{"key": "a"}, {"file": "a", "rows": [{}]}]),
+        ("require", [8, "8", "8/10", " 80 % ", "99.5%", None], [0.5, True, "most", "", "8/", -1, [8]]),
+        ("repeat", [1, None], [0, 1.5, "often"]),
+        ("inherit", [True, None], [1, "no"]),
+        ("skip", ["why", 17], [None, "", " ", ["why"]]),
+        ("archived", ["why"], [None, ""]),
+        ("expected_failure", ["why"], [None, ""]),
+        ("validate", [[{"use": "a"}, {"use": "a", "criterion": "b", "weight": 2}]], [[{"use": ""}], [{"use": None}]]),
+        ("validate", [[{"not": {"use": "a"}}]], [[{"use": "a", "not": "json"}], [{"not": {"use": "a", "weight": 1}}]]),
+        ("rubric", [[{"dimension": "a", "max_score": 5, "minScore": 3}]], [[{"max_score": 5}]]),
+        ("rubric", [[{"dimension": "a", "min_score": None}]], [[{"dimension": "a", "max_score": 5, "maxScore": 5}]]),
+    ],
+)
+def test_the_shapes_of_a_case(inside: str, sound: list[Any], mistaken: list[Any]) -> None:
+    def in_a_case(value: Any) -> dict[str, Any]:
+        return {"eval": {"test_cases": [{"name": "a", "message": "hi", inside: value}]}}
+
+    _hold_against_the_checker([*map(in_a_case, sound)], [*map(in_a_case, mistaken)])
+
+
+@pytest.mark.parametrize(
+    ("inside", "sound", "mistaken"),
+    [
+        ("prompts", [{"a": "Hi", "b": {"file": "b.md"}, "c": {"id": "c"}}], [None, {}, [], {"a": {}}, {"a": ["Hi"]}]),
+        ("prompts", [{"a": 1}], [{"a": {"file": "a.md", "id": "a"}}, {"a": {"text": "Hi"}}]),
+        ("rules", [None, {}, {"a": ["json", {"use": "b"}]}], [[], {"a": None}, {"a": []}, {"a": "json"}]),
+        ("defaults", [None, {}, {"tags": ["a"], "repeat": 2}], [[], {"name": "a"}, {"validate": []}, {"expect": []}]),
+        ("include", ["a.eval.yaml", ["a.eval.yaml"]], [None, "", [], {}, [["a"]]]),
+        ("inputs", [[{"name": "a", "options": [1, {"value": "b"}]}]], [[{"name": "a", "options": 1}]]),
+        ("inputs", [[{"name": "a", "type": None}]], [[{"name": "a", "options": [{"label": "b"}]}]]),
+    ],
+)
+def test_the_shapes_of_a_suite(inside: str, sound: list[Any], mistaken: list[Any]) -> None:
+    def in_a_suite(value: Any) -> dict[str, Any]:
+        return {"suite": "a", inside: value, "eval": {"test_cases": [{"name": "a"}]}}
+
+    _hold_against_the_checker([*map(in_a_suite, sound)], [*map(in_a_suite, mistaken)])
+
+
+def _hold_against_the_checker(sound: list[dict[str, Any]], mistaken: list[dict[str, Any]]) -> None:
+    """The schema takes what is sound in its shape and nothing that is not; neither does the checker."""
+    of_shape = STRUCTURAL | ALSO_REJECTED
+    for document in sound:
+        assert validator("language").is_valid(document), document
+        assert not _errors("a.eval.yaml", document) & of_shape, document
+    for document in mistaken:
+        assert not validator("language").is_valid(document), document
+        assert _errors("a.eval.yaml", document) & of_shape, document
 
 
 def test_checks_of_installed_packages_are_known(monkeypatch: pytest.MonkeyPatch) -> None:

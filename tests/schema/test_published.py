@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 from jsonschema import Draft202012Validator
 
+from evalc.schema import language_words as words
 from evalc.schema.published import SCHEMAS, file_name, schema_text
 from tests.schema.corpus import ROOT
 
@@ -49,6 +50,18 @@ def test_every_key_has_a_sentence(name: str) -> None:
         if not value.get("description", "").endswith(".")
     }
     assert without == set()
+
+
+def test_every_sentence_is_of_a_key_that_the_checker_knows() -> None:
+    sentences = {
+        value["description"]
+        for each in _schemas(SCHEMAS["language"]())
+        for value in each.get("properties", {}).values()
+        if value and "description" in value
+    }
+    tables = (words.DOCUMENT, words.CASE, words.FOR_EACH, words.VARIANT, words.CRITERION, words.DECLARED_INPUT)
+    idle = {key for table in (*tables, words.CHECK) for key, word in table.items() if word.sentence not in sentences}
+    assert idle == set()
 
 
 def test_every_type_of_check_has_a_sentence() -> None:
