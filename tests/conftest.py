@@ -3,6 +3,11 @@
 from __future__ import annotations
 
 import pytest
+from hypothesis import settings
+
+# Time is measured in `benchmarks/`: a busy machine fails no test.
+settings.register_profile("evalc", deadline=None)
+settings.load_profile("evalc")
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
