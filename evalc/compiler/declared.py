@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Final
 
-from evalc.compiler.merge import GivenInput
+from evalc.compiler.merge import GivenInput, MergedCase
 from evalc.compiler.rows import Row
 from evalc.diagnostics.catalogue.names import MissingInput, UndeclaredInput
 from evalc.diagnostics.catalogue.values import NotAnOption, WrongInputType
@@ -30,10 +30,12 @@ def check_declaration(source: Source, tree: InputTree, problems: Diagnostics) ->
 
 
 def check_inputs(
-    case: CaseTree,
+    case: MergedCase,
     inputs: Mapping[str, GivenInput],
     row: Row | None,
     declared: Declared | None,
+    *,
+    partial: bool,
     needed: set[str],
     problems: Diagnostics,
 ) -> None:
@@ -44,6 +46,7 @@ def check_inputs(
         inputs: what it gives, or one of its rows does.
         row: that row.
         declared: the declared inputs; None when nothing declares any.
+        partial: whether there may have been more declarations.
         needed: what the prompt cannot do without, where nothing is declared.
         problems: where findings go.
     """
@@ -55,15 +58,15 @@ def check_inputs(
             finding = _misfit(tree, given.value)
             if finding is not None:
                 problems.add(given.source, span_of(given.value), finding)
-        elif declared is not None and (name not in own or _is_slip(name, declared, inputs)):
+        elif declared is not None and not partial and (name not in own or _is_slip(name, declared, inputs)):
             problems.add(given.source, given.name.span, UndeclaredInput(name=name, known=tuple(declared)))
             slips.add(nearest(name, declared))
-    if case.partial:
+    if case.tree.partial or case.inputs_partial or (partial and declared is None):
         return
     wanted = needed if declared is None else {name for name, tree in declared.items() if tree.required}
-    source, span = _place(case, row)
+    source, span = _place(case.tree, row)
     for name in sorted(wanted - inputs.keys() - slips, key=_order_of(declared)):
-        problems.add(source, span, MissingInput(name=name, case=case.name.value))
+        problems.add(source, span, MissingInput(name=name, case=case.tree.name.value))
 
 
 def _is_slip(name: str, declared: Declared, inputs: Mapping[str, GivenInput]) -> bool:

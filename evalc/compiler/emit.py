@@ -39,6 +39,7 @@ def emit(suite: MergedSuite, names: Names, schemas: SchemaLoader, problems: Diag
         tool_description=_value(tree.tool_description),
         registry_size=None if tree.registry_size is None else int(tree.registry_size.value),
         criteria=tuple(map(_criterion, tree.criteria)),
+        criteria_partial=tree.criteria_partial,
         threshold=share(tree.source, tree.threshold, problems),
         cases=ir.Cases(parts),
         where=tree.span,

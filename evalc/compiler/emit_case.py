@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import partial
 from math import ceil
 from typing import Any, TypeVar, final
@@ -22,9 +22,9 @@ from evalc.compiler.schemas import SchemaLoader
 from evalc.compiler.shape import is_timestamp, mismatches, unescape
 from evalc.compiler.single import single_fields, without
 from evalc.diagnostics.catalogue.contract import MessageFromInputs, NothingToSend, TokenNotAllowed
-from evalc.diagnostics.catalogue.names import UnknownVariable
+from evalc.diagnostics.catalogue.names import DuplicateName, UnknownVariable
 from evalc.diagnostics.catalogue.values import BadRequirement, BadTimestamp, OutOfRange
-from evalc.diagnostics.problem import Diagnostics
+from evalc.diagnostics.problem import Diagnostics, Problem
 from evalc.dsl.nodes import Mapping, Node, Sequence, span_of
 from evalc.dsl.places import locate
 from evalc.dsl.scalars import to_plain
@@ -59,12 +59,14 @@ class CaseEmitter:
         tier: its tier, which a case's own goes before.
         names: what its names stand for.
         schemas: where the JSON Schemas come from that its checks name.
+        unknown: where a name of nobody has been reported: cases share texts, by defaults, rules and aliases.
     """
 
     suite: SuiteTree
     tier: m.Tier
     names: Names
     schemas: SchemaLoader
+    unknown: set[tuple[str, Span]] = field(default_factory=set)
 
     def tier_of(self, tree: CaseTree) -> m.Tier:
         """The tier of a case."""
@@ -78,8 +80,16 @@ class CaseEmitter:
             return emission.case()
         emission.check_inputs()
         made = emission.case()
-        problems.extend(found)
+        for problem in found:
+            if not isinstance(problem.finding, UnknownVariable) or self._is_first_at(problem):
+                problems.add(problem.source, problem.span, problem.finding)
         return made
+
+    def _is_first_at(self, problem: Problem) -> bool:
+        place = problem.source.name, problem.span
+        is_first = place not in self.unknown
+        self.unknown.add(place)
+        return is_first
 
 
 @final
@@ -102,16 +112,20 @@ class _Emission:
         defaults = {name: tree.default for name, tree in (variant.declared or {}).items() if tree.default is not None}
         self._inputs: Inputs = defaults | {name: given.value for name, given in self._given.items()}
         self._known = frozenset(self._inputs) | frozenset(variant.declared or ())
+        self._knows_all = not (variant.partial or case.inputs_partial)
+        self._failed = False
 
     def case(self) -> ir.Case:
         """The case, with everything reported that is wrong with it."""
         tree, source = self._tree, self._tree.source
         messages = self._messages()
         message = self._message(messages)
-        checks, links, failed = self._checks()
+        checks, links = self._checks()
         if tree.created_at is not None and not is_timestamp(tree.created_at.value):
             self._problems.add(source, tree.created_at.span, BadTimestamp(value=tree.created_at.value))
         repeat, require = self._repetitions()
+        reference_data = self._typed(source, tree.reference_data, dict[str, Any], "`reference_data`")
+        expected, stubs = self._text(tree.expected), self._stubs()
         return ir.Case(
             id=self._id(),
             name=tree.name.value,
@@ -123,12 +137,12 @@ class _Emission:
             message=message or "",
             messages=messages,
             inputs=_plain_inputs(self._given),
-            stubs=self._stubs(),
+            stubs=stubs,
             max_turns=self._count("max_turns"),
             checks=checks,
             links=links,
-            reference_data=self._typed(source, tree.reference_data, dict[str, Any], "`reference_data`"),
-            expected=self._text(tree.expected),
+            reference_data=reference_data,
+            expected=expected,
             threshold=self._threshold(),
             tags=self._case.tags(),
             repeat=repeat,
@@ -139,7 +153,7 @@ class _Emission:
             variant=self._variant.name,
             where=tree.span,
             wheres=dict(self._wheres()),
-            partial=self._case.partial or message is None or failed,
+            partial=self._case.partial or message is None or self._failed,
         )
 
     def _id(self) -> str:
@@ -171,17 +185,20 @@ class _Emission:
         if self._tree.message is not None:
             return
         wanted = unguarded(self._variant.prompt) & self._names.given
-        check_inputs(self._tree, self._given, self._row, self._variant.declared, wanted, self._problems)
+        declared, partial_ = self._variant.declared, self._variant.partial
+        check_inputs(
+            self._case, self._given, self._row, declared, partial=partial_, needed=wanted, problems=self._problems
+        )
 
     # --- checks ---
 
-    def _checks(self) -> tuple[tuple[ir.Check, ...], tuple[ir.Link, ...], bool]:
-        """The checks in the canonical order, the links whose indexes count in it, and whether one was left out."""
+    def _checks(self) -> tuple[tuple[ir.Check, ...], tuple[ir.Link, ...]]:
+        """The checks in the canonical order, and the links whose indexes count in it."""
         tree = self._tree
         rubric = self._typed(tree.source, tree.rubric, tuple[m.RubricDimension, ...], "`rubric`") or ()
+        self._check_dimensions(rubric)
         dimensions = {dimension.dimension: 1 for dimension in rubric}
         written: list[_Written] = []
-        failed = False
         for layer in self._case.checks:
             brought: list[_Written] = []
             for placed in layer:
@@ -189,12 +206,12 @@ class _Emission:
                     source=placed.source,
                     scope=placed.scope,
                     inputs=self._inputs,
-                    known=self._known,
+                    known=self._known if self._knows_all else None,
                     schemas=self._schemas,
                     problems=self._problems,
                 )
                 checks = emitter.emit(placed.tree.body)
-                failed |= emitter.failed
+                self._failed |= emitter.failed
                 brought += (self._written(placed, check, dimensions) for check in checks)
             written = [*_less_replaced(written, brought), *brought]
         written = [*(_Written(item) for item in self._rubric(rubric)), *written]
@@ -210,7 +227,7 @@ class _Emission:
             for index, entry in enumerate(written)
             if entry.criterion is not None or entry.weight != 1 or index in apart
         )
-        return tuple(entry.check for entry in written), links, failed
+        return tuple(entry.check for entry in written), links
 
     def _written(self, placed: PlacedCheck, check: c.Check, dimensions: dict[str, int]) -> _Written:
         criterion = None if placed.criterion is None else placed.criterion[1].value
@@ -218,6 +235,21 @@ class _Emission:
         named = _named(check, criterion, dimensions) if isinstance(check, c.Judge) else check
         where = self._at(placed.source, placed.tree.span)
         return _Written(ir.Check(check=named, where=where), criterion, at, placed.weight)
+
+    def _check_dimensions(self, rubric: tuple[m.RubricDimension, ...]) -> None:
+        """Report dimensions of one name, which results are matched by."""
+        first: dict[str, int] = {}
+        for index, dimension in enumerate(rubric):
+            earlier = first.setdefault(dimension.dimension, index)
+            if earlier != index:
+                line = self._tree.source.position(self._dimension(earlier).start).line
+                finding = DuplicateName(what="dimension", name=dimension.dimension, line=line)
+                self._problems.add(self._tree.source, self._dimension(index), finding)
+
+    def _dimension(self, index: int) -> Span:
+        """Where a dimension of the `rubric:` block is named."""
+        assert self._tree.rubric is not None  # noqa: S101 - for the type checker: the dimensions stand there
+        return span_of(_node_at(self._tree.rubric, f"/{index}/dimension"))
 
     def _rubric(self, rubric: tuple[m.RubricDimension, ...]) -> Iterator[ir.Check]:
         """The dimensions of a `rubric:` block, each where it was written."""
@@ -268,9 +300,10 @@ class _Emission:
         for fault in parse.faults:
             self._problems.add(source, locate(source, text.span, fault.start, fault.end), fault.finding)
         if parse.node is None:
+            self._failed = True
             return None
         for variable, _ in variables(parse.node.parts):
-            if variable.name not in self._known:
+            if self._knows_all and variable.name not in self._known:
                 known = tuple(sorted(self._known))
                 finding = UnknownVariable(name=variable.name, known=known, case=self._tree.name.value)
                 span = locate(source, text.span, variable.start, variable.end)
@@ -299,6 +332,7 @@ class _Emission:
         faults = tuple(mismatches(data, type_, what=what))
         for pointer, finding in faults:
             self._problems.add(source, span_of(_node_at(node, pointer)), finding)
+            self._failed = True
         return None if faults else msgspec.convert(data, type_)
 
     def _threshold(self) -> int | float | None:
@@ -320,7 +354,8 @@ class _Emission:
         """How often the case is run, and how often it has to pass."""
         repeat = self._count("repeat")
         picked = self._case.pick("require")
-        if picked is None:
+        unsure = repeat is None and (self._case.partial or self._case.pick("repeat") is not None)
+        if picked is None or unsure:
             return repeat, None
         wanted, times = picked.value, 1 if repeat is None else repeat
         count_ = ceil(wanted.share * times - 1e-9) if wanted.share is not None else wanted.count
@@ -361,8 +396,8 @@ class _Emission:
         ):
             if text is not None:
                 yield pointer, text.span
-        for pointer, field in _PICKED:
-            picked = self._case.pick(field)
+        for pointer, name in _PICKED:
+            picked = self._case.pick(name)
             if picked is not None:
                 yield pointer, self._at(picked.source, picked.value.span)
         if self._row is not None:

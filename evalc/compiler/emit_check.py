@@ -40,7 +40,7 @@ class CheckEmitter:
         source: the file that the checks stand in.
         scope: the rules that they may use.
         inputs: what fills their texts.
-        known: the names that their templates may use.
+        known: the names that their templates may use; None where there may be more than are known.
         schemas: where the JSON Schemas come from that they name.
         problems: where findings go.
     """
@@ -48,7 +48,7 @@ class CheckEmitter:
     source: Source
     scope: Scope
     inputs: Inputs
-    known: frozenset[str]
+    known: frozenset[str] | None
     schemas: SchemaLoader
     problems: Diagnostics
     failed: bool = False
@@ -235,7 +235,7 @@ class CheckEmitter:
         if parse.node is None:
             return value
         for variable, _ in variables(parse.node.parts):
-            if variable.name not in self.known:
+            if self.known is not None and variable.name not in self.known:
                 finding = UnknownVariable(name=variable.name, known=tuple(sorted(self.known)))
                 self._add(place(variable.start, variable.end), finding)
         written = tuple(tokens(parse.node.parts))

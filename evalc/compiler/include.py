@@ -47,9 +47,13 @@ class Rule:
 @final
 @dataclass(frozen=True, slots=True, eq=False)
 class Scope:
-    """The rules that `use:` can name in one document: its own, and those that it includes."""
+    """The rules that `use:` can name in one document: its own, and those that it includes.
+
+    `partial` says that there may have been more: a file could not be included, or a list of rules be read.
+    """
 
     rules: dict[str, Rule] = field(default_factory=dict)
+    partial: bool = False
 
 
 @final
@@ -79,10 +83,12 @@ class IncludeLibrary:
 
     def open(self, tree: SharedTree, problems: Diagnostics, trail: tuple[Path, ...] = ()) -> Shared:
         """What a document shares with its cases; `trail` are the files that are being opened on the way to it."""
-        scope = Scope()
+        way = (*trail, Path(tree.source.name).resolve())
+        opened = [(file, self._include(tree.source, file, problems, way)) for file in tree.includes]
+        torn = any(included is None or included.scope.partial for _, included in opened)
+        scope = Scope(partial=tree.partial or torn)
         defaults: list[Layer] = []
-        for file in tree.includes:
-            included = self._include(tree.source, file, problems, (*trail, Path(tree.source.name).resolve()))
+        for file, included in opened:
             if included is not None:
                 defaults = [*included.defaults, *(layer for layer in defaults if layer not in included.defaults)]
                 _take_in(scope, included.scope, tree.source, file, problems)
@@ -200,11 +206,11 @@ def uses(checks: tuple[CheckTree, ...]) -> list[tuple[CheckUse, int]]:
 
 
 def check_uses(scope: Scope, source: Source, checks: tuple[CheckTree, ...], problems: Diagnostics) -> bool:
-    """Report uses of rules that there are not; whether all are there and whole."""
+    """Report uses of rules that there are not, where all rules are known; whether all are there and whole."""
     whole = True
     for use, _ in uses(checks):
         rule = scope.rules.get(use.name.value)
-        if rule is None:
+        if rule is None and not scope.partial:
             problems.add(source, use.name.span, UnknownRule(name=use.name.value, known=tuple(scope.rules)))
         whole = whole and rule is not None and not rule.partial
     return whole

@@ -157,6 +157,7 @@ class Suite:
         authored: the metadata of an eval JSON's envelope; None for YAML and for a bare array.
         bare: whether it is a bare array, whose staleness is not checked.
         locate: from a place in `source` to its span.
+        criteria_partial: whether it may have been meant to have more criteria.
     """
 
     source: Source
@@ -167,6 +168,7 @@ class Suite:
     tool_description: str | None = None
     registry_size: int | None = None
     criteria: tuple[Criterion, ...] = ()
+    criteria_partial: bool = False
     threshold: int | float | None = None
     cases: Cases
     where: Where

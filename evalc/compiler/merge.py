@@ -49,6 +49,7 @@ class MergedCase:
         layers: its own fields, then the defaults, nearest first.
         checks: the checks, a tuple for each layer, the farthest first.
         rows: the rows that it stands for; None when it stands for itself.
+        inputs_partial: it may have been meant to give or to inherit more inputs than it does.
         partial: something of it, of its defaults or of its rules was wrong and left out.
     """
 
@@ -56,6 +57,7 @@ class MergedCase:
     layers: tuple[Layer, ...]
     checks: tuple[tuple[PlacedCheck, ...], ...]
     rows: Rows | None
+    inputs_partial: bool
     partial: bool
 
     def pick(self, field: str) -> Given | None:
@@ -99,6 +101,7 @@ def merge(tree: SuiteTree, library: IncludeLibrary, problems: Diagnostics) -> Me
     cases: list[MergedCase] = []
     for case in tree.cases:
         defaults = shared.defaults if case.inherits else ()
+        lacks_defaults = case.inherits and shared.scope.partial
         own = Layer(fields=case, scope=shared.scope)
         rows = None if case.for_each is None else find_rows(tree.source, case.for_each, problems)
         uses_are_whole = check_uses(shared.scope, tree.source, case.checks, problems)
@@ -108,7 +111,11 @@ def merge(tree: SuiteTree, library: IncludeLibrary, problems: Diagnostics) -> Me
                 layers=(own, *defaults),
                 checks=(*(brought if case.inherits else ()), _checks(own)),
                 rows=rows,
+                inputs_partial=lacks_defaults
+                or case.inputs_partial
+                or any(layer.fields.inputs_partial for layer in defaults),
                 partial=case.partial
+                or lacks_defaults
                 or not uses_are_whole
                 or not all(whole[layer] for layer in defaults)
                 or (case.for_each is not None and rows is None),

@@ -133,7 +133,7 @@ class Compiler:
             if kind is Kind.SHARED and not named:
                 continue  # what else has `rules:` is none of our business, and a shared file is checked with its suites
             if kind is None or not isinstance(document, Mapping):
-                meant = probably_meant(document)
+                meant = probably_meant(document, by_name=named or recognised)
                 if meant is not None:
                     problems.add(source, _key_span(document, meant), NotAnEvalFile(path=source.name, meant=meant))
                     recognised = True

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import final
 
@@ -53,11 +53,13 @@ class Variant:
         name: the prompt's name among those that the suite compares; None where it compares none.
         prompt: the prompt; None when there is none, or none that could be found.
         declared: the declared inputs by name; None when nothing declares any.
+        partial: whether there may have been more declarations: some are wrong, or the prompt could not be found.
     """
 
     name: str | None = None
     prompt: ResolvedPrompt | None
     declared: Mapping[str, InputTree] | None
+    partial: bool = False
 
 
 @final
@@ -72,6 +74,7 @@ class Names:
         wants_prompt: whether it names one.
         case_prompts: the prompts that cases name themselves, by id.
         given: every input that some case gives.
+        given_partial: whether cases may have been meant to give more.
     """
 
     suite: str
@@ -80,14 +83,14 @@ class Names:
     wants_prompt: bool
     case_prompts: Mapping[str, ResolvedPrompt]
     given: frozenset[str]
+    given_partial: bool
 
     def variants_of(self, case: CaseTree) -> tuple[Variant, ...]:
         """What a case is sent with, one after the other; a case with a message or prompt of its own is sent once."""
         if case.prompt_id is not None:
-            prompt = self.case_prompts.get(case.prompt_id.value)
-            return (Variant(prompt=prompt, declared=None if prompt is None else _by_name(prompt.tree.inputs)),)
+            return (_named(self.case_prompts.get(case.prompt_id.value)),)
         if case.message is not None:
-            return (Variant(prompt=None, declared=self.variants[0].declared),)
+            return (replace(self.variants[0], name=None, prompt=None),)
         return self.variants
 
 
@@ -99,9 +102,10 @@ def resolve_names(suite: MergedSuite, library: PromptLibrary, problems: Diagnost
         suite=name,
         tool=_tool_name(tree, name, problems),
         variants=tuple(_variants(tree, library, problems)),
-        wants_prompt=any((tree.prompt, tree.prompts, tree.prompt_file, tree.prompt_id)),
+        wants_prompt=_wants_prompt(tree),
         case_prompts=dict(_case_prompts(tree, library, problems)),
         given=frozenset(given for case in suite.cases for given in _given_by(case)),
+        given_partial=any(case.inputs_partial for case in suite.cases),
     )
     _check_unique(tree, name, problems)
     _check_prompt_variables(tree, names, problems)
@@ -183,7 +187,19 @@ def _variants(tree: SuiteTree, library: PromptLibrary, problems: Diagnostics) ->
 
 def _variant(tree: SuiteTree, name: str | None, prompt: ResolvedPrompt | None) -> Variant:
     inputs = prompt.tree.inputs if prompt is not None and prompt.tree.inputs is not None else tree.inputs
-    return Variant(name=name, prompt=prompt, declared=_by_name(inputs))
+    partial = tree.inputs_partial or (_wants_prompt(tree) if prompt is None else prompt.tree.partial)
+    return Variant(name=name, prompt=prompt, declared=_by_name(inputs), partial=partial)
+
+
+def _named(prompt: ResolvedPrompt | None) -> Variant:
+    """What a case is sent with that names a prompt itself."""
+    if prompt is None:
+        return Variant(prompt=None, declared=None, partial=True)
+    return Variant(prompt=prompt, declared=_by_name(prompt.tree.inputs), partial=prompt.tree.partial)
+
+
+def _wants_prompt(tree: SuiteTree) -> bool:
+    return any((tree.prompt, tree.prompts, tree.prompt_file, tree.prompt_id))
 
 
 def _suite_prompt(tree: SuiteTree, library: PromptLibrary, problems: Diagnostics) -> ResolvedPrompt | None:
@@ -277,15 +293,16 @@ def _prompts(names: Names) -> Iterator[ResolvedPrompt]:
 def _check_prompt_variables(tree: SuiteTree, names: Names, problems: Diagnostics) -> None:
     """Report the names in prompts that nothing declares and no case gives.
 
-    Where something of the suite is wrong, an input may only seem to be missing: then those that are misspelt.
+    Where some declarations or inputs are lacking because they are wrong, none; where something else of the suite is
+    wrong, those that seem to be misspelt.
     """
-    compared = [(variant.prompt, variant.declared) for variant in names.variants]
-    named = [(prompt, _by_name(prompt.tree.inputs)) for prompt in names.case_prompts.values()]
-    for prompt, declared in (*compared, *named):
+    for variant in (*names.variants, *map(_named, names.case_prompts.values())):
+        prompt, declared = variant.prompt, variant.declared
+        if prompt is None or prompt.template is None or variant.partial or (declared is None and names.given_partial):
+            continue
         known = frozenset(declared) if declared is not None else names.given
-        for variable, _ in variables(prompt.template.parts) if prompt is not None and prompt.template else ():
+        for variable, _ in variables(prompt.template.parts):
             if variable.name not in known and (not tree.partial or nearest(variable.name, known)):
-                assert prompt is not None  # noqa: S101 - for the type checker: it has the variable
                 span = locate(prompt.tree.source, prompt.tree.text.span, variable.start, variable.end)
                 finding = UnknownVariable(name=variable.name, known=tuple(sorted(known)))
                 problems.add(prompt.tree.source, span, finding)

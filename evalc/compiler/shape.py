@@ -14,6 +14,7 @@ from msgspec import inspect as t
 
 from evalc.diagnostics.catalogue.names import MissingKey, UnknownCheck, UnknownKey
 from evalc.diagnostics.catalogue.values import NotAChoice, WrongType
+from evalc.diagnostics.near import nearest
 from evalc.diagnostics.problem import Finding
 
 Misfit = tuple[str, Finding]
@@ -101,13 +102,15 @@ def _of_struct(data: object, type_: t.StructType, pointer: str, what: str) -> It
         return
     fields = {field.encode_name: field for field in type_.fields}
     known = (*fields, *((type_.tag_field,) if type_.tag_field else ()))
+    misspelt: set[str | None] = set()  # reported as what they are, and not as missing
     for key, value in data.items():
         if key in fields:
             yield from _misfits(value, fields[key].type, f"{pointer}/{_escaped(key)}", f"`{key}`")
         elif key != type_.tag_field and not key.startswith("x-"):
             yield f"#{pointer}/{_escaped(key)}", UnknownKey(key=key, what=what, known=known)
+            misspelt.add(nearest(key, known))
     for name, field in fields.items():
-        if field.required and name not in data:
+        if field.required and name not in data and name not in misspelt:
             yield pointer, MissingKey(key=name, what=what)
 
 

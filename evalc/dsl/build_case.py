@@ -7,6 +7,7 @@ from typing import Any, Final
 
 import msgspec
 
+from evalc.diagnostics.catalogue.values import OnlyOneOf
 from evalc.dsl.build_check import build_checks
 from evalc.dsl.build_expect import build_expect
 from evalc.dsl.build_for_each import build_for_each
@@ -68,6 +69,7 @@ def build_case(block: Fields, item: Mapping) -> CaseTree:
     fields.require("name", why="add `name:`: results are matched by it")
     name = fields.filled("name")
     shared = _shared(fields)
+    _allow_one_message(fields)
     return CaseTree(
         **shared,
         span=fields.anchor if name is None else name.span,
@@ -92,6 +94,13 @@ def build_case(block: Fields, item: Mapping) -> CaseTree:
     )
 
 
+def _allow_one_message(fields: Fields) -> None:
+    """Report the second one of `message` and `messages`, which are two ways to say what is sent."""
+    given = sorted((key for key in ("message", "messages") if key in fields), key=lambda key: fields.key(key).start)
+    for key in given[1:]:
+        fields.fault(fields.key(key), OnlyOneOf(key=key, other=given[0]))
+
+
 def build_defaults(fields: Fields) -> CaseFields | None:
     """What `defaults:` says for every case."""
     node = fields.mapping("defaults")
@@ -111,6 +120,7 @@ def _shared(fields: Fields) -> dict[str, Any]:
         "source": fields.source,
         "difficulty": fields.choice("difficulty", "difficulty", DIFFICULTIES),
         "inputs": None if inputs is None else tuple(_inputs(inputs)),
+        "inputs_partial": fields.has_hole("inputs"),
         "inputs_span": None if inputs is None else span_of(fields.key("inputs")),
         "checks": build_checks(fields, "validate") + build_expect(fields),
         "stubs": fields.mapping("stubs"),

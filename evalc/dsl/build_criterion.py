@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import re
+from typing import Final
+
 from evalc.diagnostics.catalogue.values import WrongType
 from evalc.dsl.fields import Fields, described
 from evalc.dsl.nodes import Mapping, Node, Scalar, span_of
@@ -10,11 +13,14 @@ from evalc.dsl.tree import CriterionTree, Num, Str
 from evalc.grammar.parse import parse_criterion
 from evalc.source import Span
 
+_NAME: Final = re.compile(r"\s*([^():\s][^():]*)")
+"""What is legible as the name of a line with something wrong behind it, so that links to it are not wrong as well."""
+
 CRITERION_KEYS = ("name", "description", "weight")
 
 
 def build_criterion(fields: Fields, item: Node) -> CriterionTree | None:
-    """The criterion, or None when it has no usable name."""
+    """The criterion, or None when it has no usable name; what is wrong behind the name is left out."""
     match item:
         case Scalar():
             text = fields.text_of(item, "a criterion")
@@ -52,7 +58,11 @@ def _one_line(fields: Fields, text: Str, behind: Scalar | None) -> CriterionTree
         fields.fault(place(fault.start, fault.end), fault.finding)
     line = parse.node
     if line is None:
-        return None
+        legible = _NAME.match(text.value)
+        if legible is None:
+            return None
+        name, start = legible[1].rstrip(), legible.start(1)
+        return CriterionTree(span=text.span, name=Str(name, place(start, start + len(name))))
     description = line.description.value if line.description is not None else None
     return CriterionTree(
         span=text.span,

@@ -105,22 +105,24 @@ def build_inputs(fields: Fields) -> tuple[InputTree, ...] | None:
 
     A list of mappings with `name`, a list of names, or a mapping of names to declarations.
     """
-    with fields.reading("inputs"):
-        return _inputs(fields)
-
-
-def _inputs(fields: Fields) -> tuple[InputTree, ...] | None:
     node = fields.node("inputs")
     if node is None:
         return None
+    if not isinstance(node, Scalar) and node.cut:
+        fields.leave_out("inputs")
     if isinstance(node, Mapping):
         return tuple(_declaration(fields, Str(key.text, Span(key.start, key.end)), value) for key, value in node.pairs)
     if not isinstance(node, Sequence):
+        fields.leave_out("inputs")
         expected = "a list of declarations, or a mapping of names to them"
         fields.fault(node, WrongType(what="`inputs`", expected=expected, found=described(node)))
         return None
     declared: dict[str, InputTree] = {}
-    for tree in filter(None, (_listed(fields, item) for item in node.items)):
+    for item in node.items:
+        tree = _listed(fields, item)
+        if tree is None:
+            fields.leave_out("inputs")
+            continue
         earlier = declared.setdefault(tree.name.value, tree)
         if earlier is not tree:
             line = fields.source.position(earlier.name.span.start).line

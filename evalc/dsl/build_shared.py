@@ -22,19 +22,17 @@ def build_shared_file(source: Source, node: Mapping, problems: Diagnostics) -> S
 
 def build_shared(fields: Fields) -> SharedTree:
     """What the document with these fields shares."""
-    defaults = build_defaults(fields)
     return SharedTree(
         source=fields.source,
         rules=_rules(fields),
-        defaults=defaults,
+        defaults=build_defaults(fields),
         includes=_includes(fields),
         partial=fields.has_hole("rules") or fields.has_hole("include"),
     )
 
 
 def _rules(fields: Fields) -> tuple[RuleTree, ...]:
-    with fields.reading("rules"):
-        node = fields.mapping("rules")
+    node = fields.mapping("rules")
     if node is None:
         return ()
     return tuple(_rule(fields, key, value) for key, value in node.pairs)
@@ -51,9 +49,10 @@ def _rule(fields: Fields, key: Scalar, value: Node) -> RuleTree:
 
 def _includes(fields: Fields) -> tuple[Str, ...]:
     """The files of `include:`: a list, or one by itself."""
-    with fields.reading("include"):
-        if isinstance(fields.node("include"), Scalar):
-            file = fields.filled("include")
-            return () if file is None else (file,)
-        fields.forbid_empty("include")
-        return tuple(file for file in fields.texts("include") or () if file.value.strip())
+    if isinstance(fields.node("include"), Scalar):
+        file = fields.filled("include")
+        if file is None:
+            fields.leave_out("include")
+        return () if file is None else (file,)
+    fields.forbid_empty("include")
+    return tuple(file for file in fields.texts("include") or () if file.value.strip())

@@ -75,8 +75,9 @@ def _allow_one_prompt(fields: Fields) -> None:
 
 
 def _criteria(block: Fields) -> tuple[CriterionTree, ...]:
-    with block.reading("criteria"):
-        built = [build_criterion(block, item) for item in block.items("criteria") or ()]
+    built = [build_criterion(block, item) for item in block.items("criteria") or ()]
+    if None in built:
+        block.leave_out("criteria")
     return tuple(criterion for criterion in built if criterion is not None)
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
 from functools import lru_cache
 from typing import final
 
@@ -76,18 +75,17 @@ class Fields:
         self.partial = True
         self.warn(node, finding)
 
-    @contextmanager
-    def reading(self, key: str) -> Iterator[None]:
-        """While a key is read: whether anything of its value is wrong shows in `has_hole` from then on."""
-        before, self.partial = self.partial, False
-        yield
-        if self.partial:
-            self._holes.add(key)
-        self.partial |= before
+    def leave_out(self, key: str) -> None:
+        """Remember that something of a key's value is missing from the tree."""
+        self.partial = True
+        self._holes.add(key)
 
     def has_hole(self, key: str) -> bool:
-        """Whether a key may have been meant to hold more than the tree has: it is misspelt, cut off or partly wrong."""
-        return key in self._misspelt or key in self._holes or (self.cut and key not in self._pairs)
+        """Whether a key may have been meant to hold more than the tree has, as far as it is read.
+
+        Something of its value is wrong and left out, or the key itself is misspelt or behind a syntax error.
+        """
+        return key in self._holes or (key not in self._pairs and (self.cut or key in self._misspelt))
 
     def warn(self, node: Node | Span, finding: Finding) -> None:
         """Report a finding that leaves nothing out of the tree."""
@@ -129,7 +127,7 @@ class Fields:
         if pair is None or is_null(pair[1]):
             return None
         if isinstance(pair[1], Scalar) and pair[1].style == "hole":
-            self.partial = True
+            self.leave_out(key)
             return None
         return pair[1]
 
@@ -217,20 +215,27 @@ class Fields:
         if node is None:
             return None
         if not isinstance(node, Sequence):
+            self.leave_out(key)
             self.fault(node, WrongType(what=f"`{key}`", expected="a list", found=described(node)))
             return None
-        self.partial |= node.cut
+        if node.cut:
+            self.leave_out(key)
         return node.items
 
     def texts(self, key: str) -> tuple[Str, ...] | None:
         """A list of texts."""
         items = self.items(key)
-        return None if items is None else tuple(self.each_text(items, f"an item of `{key}`"))
+        if items is None:
+            return None
+        texts = tuple(self.each_text(items, f"an item of `{key}`"))
+        if len(texts) != len(items):
+            self.leave_out(key)
+        return texts
 
     def all_texts(self, key: str) -> tuple[Str, ...] | None:
         """A list of texts that say something together: None when one of them is no text."""
-        items = self.items(key)
-        return None if items is None else self.together(items, f"an item of `{key}`")
+        texts = self.texts(key)
+        return None if key in self._holes else texts
 
     def each_text(self, items: Iterable[Node], what: str) -> Iterator[Str]:
         """The items that are texts; the others are reported."""
@@ -250,9 +255,11 @@ class Fields:
         if node is None:
             return None
         if not isinstance(node, Mapping):
+            self.leave_out(key)
             self.fault(node, WrongType(what=f"`{key}`", expected="a mapping", found=described(node)))
             return None
-        self.partial |= node.cut
+        if node.cut:
+            self.leave_out(key)
         return node
 
 

@@ -45,15 +45,18 @@ def kind_of_document(node: Node | None) -> Kind | None:
     return None
 
 
-def probably_meant(node: Node | None) -> str | None:
-    """The misspelt top-level key that kept a document from being recognised, if what it holds shows that it is one.
+def probably_meant(node: Node | None, *, by_name: bool) -> str | None:
+    """The misspelt top-level key that kept a document from being recognised, if there is one.
 
-    The likeness of a name is not enough: other tools' files have keys such as `tests`.
+    The likeness of its name is enough only `by_name`, where the document has to be an eval; elsewhere what it holds
+    must show it, since other tools' files have keys such as `tests`.
     """
     if not isinstance(node, Mapping):
         return None
     keys = {key.text for key, _ in node.pairs}
     for key, value in node.pairs:
+        if by_name and nearest(key.text, ("eval", "test_cases")):
+            return key.text
         inside = {inner.text for inner, _ in value.pairs} if isinstance(value, Mapping) else set()
         if nearest(key.text, ("eval",)) and inside & {"test_cases", "criteria"}:
             return key.text

@@ -150,11 +150,15 @@ class Requirement(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class CaseFields(msgspec.Struct, frozen=True, kw_only=True):
-    """What `defaults:` may say for every case, and a case for itself."""
+    """What `defaults:` may say for every case, and a case for itself.
+
+    `inputs_partial` says that an input which is not among its own may yet have been given.
+    """
 
     source: Source
     difficulty: Str | None = None
     inputs: tuple[InputValue, ...] | None = None
+    inputs_partial: bool = False
     inputs_span: Span | None = None
     checks: tuple[CheckTree, ...] = ()
     stubs: Node | None = None

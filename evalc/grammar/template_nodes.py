@@ -21,6 +21,8 @@ from evalc.grammar.nodes import Each, If, Part, Template, Token, Variable, Words
 from evalc.grammar.parsed import MAX_FAULTS, Parsed, parsed
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from evalc.grammar.lark_tables import Token as LarkToken
     from evalc.grammar.lark_tables import Tree
 
@@ -30,6 +32,7 @@ MAX_DEPTH: Final = 50
 _NAME: Final = re.compile(r"[A-Za-z_][\w.-]*(?=\s*\}\})")
 _ANY_TAG: Final = re.compile(r"\{\{(?P<inside>(?:[^{}]|\{(?!\{)|\}(?!\}))*)(?P<close>\}\})?")
 _HELPER: Final = re.compile(r"\s*[#/]\s*(\w*)")
+_OPENER: Final = re.compile(r"(?<!\\)\{\{(?=\s*#)")
 _BLOCK_TAG: Final = re.compile(
     r"(?P<literal>\\\{\{)|\{\{\s*(?:#(?P<open>if|unless|each)\s+[A-Za-z_][\w.-]*|/(?P<close>if|unless|each))\s*\}\}"
 )
@@ -44,7 +47,7 @@ def template(text: str, *, lenient: bool) -> Parsed[Template]:
     """A whole template."""
     tree = read("template", "template", text)
     if isinstance(tree, Stumble):
-        return parsed(None, _block_faults(text, tree.at))
+        return parsed(None, _block_faults(text, tree.at, lenient=lenient))
     reader = _Reader(text, lenient=lenient)
     try:
         parts = reader.parts(tree, MAX_DEPTH)
@@ -62,6 +65,7 @@ class _Reader:
         self.faults: list[Fault] = []
         self._text = text
         self._lenient = lenient
+        self._unknown = 0  # how many blocks are begun by a helper that there is not
 
     def parts(self, tree: Tree, depth: int) -> tuple[Part, ...]:
         return tuple(
@@ -103,9 +107,19 @@ class _Reader:
     def _literal(self, token: LarkToken, start: int, end: int) -> Part:
         """Braces or a tag that mean nothing here: a fault, or where they may, a text."""
         if not self._lenient and len(self.faults) < MAX_FAULTS:
-            stray = token.type != "BRACES"
-            self.faults.append(Fault(start, end, StrayTag(tag=str(token))) if stray else _bad_tag(self._text, start))
+            self.faults += self._bad_braces(start) if token.type == "BRACES" else self._stray(token, start, end)
         return Words(start=start, end=end, value=str(token))
+
+    def _bad_braces(self, start: int) -> Iterator[Fault]:
+        self._unknown += _OPENER.match(self._text, start) is not None
+        yield _bad_tag(self._text, start)
+
+    def _stray(self, token: LarkToken, start: int, end: int) -> Iterator[Fault]:
+        """A tag outside of any block, unless it is part of a block that an unknown helper begins."""
+        if not self._unknown:
+            yield Fault(start, end, StrayTag(tag=str(token)))
+        elif token.type != "ELSE":
+            self._unknown -= 1
 
 
 def _run_time_token(token: LarkToken, source: Literal["seed", "snapshot"]) -> Token:
@@ -137,17 +151,26 @@ def _bad_tag(text: str, at: int) -> Fault:
     return Fault(at, tag.end() if closed else at + 2, BadTag(tag=_short(tag.group()), closed=closed))
 
 
-def _block_faults(text: str, at: int) -> list[Fault]:
+def _block_faults(text: str, at: int, *, lenient: bool) -> list[Fault]:
     """What is wrong with the blocks of a text that stumbles at a tag or at its end."""
     opened = _open_blocks(text, at)
     if len(opened) > MAX_DEPTH:
         return [_too_deep(*opened[MAX_DEPTH].span())]
     tag = _ANY_TAG.match(text, at)
+    unknown = [] if lenient else _unknown_helpers(text, opened[-1].end() if opened else 0, at)
+    if tag is not None and unknown:
+        return unknown[:MAX_FAULTS]  # the tag is one of their blocks
     if tag is None:
         return [Fault(*opener.span(), UnclosedBlock(helper=opener["open"])) for opener in opened]
     if tag["inside"].strip() == "else":
         return [Fault(*tag.span(), StrayTag(tag=tag.group()))]
     return [Fault(*tag.span(), WrongCloser(helper=opened[-1]["open"], tag=_short(tag.group())))]
+
+
+def _unknown_helpers(text: str, start: int, end: int) -> list[Fault]:
+    """The blocks between two offsets that helpers begin which there are not."""
+    faults = (_bad_tag(text, opener.start()) for opener in _OPENER.finditer(text, start, end))
+    return [fault for fault in faults if isinstance(fault.finding, UnknownHelper)]
 
 
 def _open_blocks(text: str, end: int) -> list[re.Match[str]]:

@@ -433,9 +433,11 @@ _CHARACTERS = st.text(
     ),
     max_size=25,
 )
+# A key is a text to evalc whatever it looks like, and a number to the others when it looks like one.
+_KEYS = _CHARACTERS.map("k".__add__)
 _DATA = st.recursive(
     st.one_of(st.none(), st.booleans(), st.integers(), st.floats(allow_nan=False, allow_infinity=False), _CHARACTERS),
-    lambda inner: st.one_of(st.lists(inner, max_size=4), st.dictionaries(_CHARACTERS, inner, max_size=4)),
+    lambda inner: st.one_of(st.lists(inner, max_size=4), st.dictionaries(_KEYS, inner, max_size=4)),
     max_leaves=12,
 )
 
