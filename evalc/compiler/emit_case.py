@@ -194,10 +194,8 @@ class _Emission:
 
     def _checks(self) -> tuple[tuple[ir.Check, ...], tuple[ir.Link, ...]]:
         """The checks in the canonical order, and the links whose indexes count in it."""
-        tree = self._tree
-        rubric = self._typed(tree.source, tree.rubric, tuple[m.RubricDimension, ...], "`rubric`") or ()
-        self._check_dimensions(rubric)
-        dimensions = {dimension.dimension: 1 for dimension in rubric}
+        rubric = self._rubric()
+        dimensions = {dimension.dimension: 1 for dimension, _ in rubric}
         written: list[_Written] = []
         for layer in self._case.checks:
             brought: list[_Written] = []
@@ -206,7 +204,8 @@ class _Emission:
                     source=placed.source,
                     scope=placed.scope,
                     inputs=self._inputs,
-                    known=self._known if self._knows_all else None,
+                    known=self._known,
+                    knows_all=self._knows_all,
                     schemas=self._schemas,
                     problems=self._problems,
                 )
@@ -214,7 +213,8 @@ class _Emission:
                 self._failed |= emitter.failed
                 brought += (self._written(placed, check, dimensions) for check in checks)
             written = [*_less_replaced(written, brought), *brought]
-        written = [*(_Written(item) for item in self._rubric(rubric)), *written]
+        judged = (ir.Check(check=judge(dimension), where=where) for dimension, where in rubric)
+        written = [*map(_Written, judged), *written]
         written.sort(key=lambda entry: rank(entry.check.check))
         apart = _halves(written)
         links = tuple(
@@ -236,26 +236,21 @@ class _Emission:
         where = self._at(placed.source, placed.tree.span)
         return _Written(ir.Check(check=named, where=where), criterion, at, placed.weight)
 
-    def _check_dimensions(self, rubric: tuple[m.RubricDimension, ...]) -> None:
-        """Report dimensions of one name, which results are matched by."""
-        first: dict[str, int] = {}
-        for index, dimension in enumerate(rubric):
-            earlier = first.setdefault(dimension.dimension, index)
-            if earlier != index:
-                line = self._tree.source.position(self._dimension(earlier).start).line
+    def _rubric(self) -> list[tuple[m.RubricDimension, Span]]:
+        """The dimensions of a `rubric:` block, each where it was written; of two with one name, the first."""
+        source, rubric = self._tree.source, self._tree.rubric
+        dimensions = self._typed(source, rubric, tuple[m.RubricDimension, ...], "`rubric`")
+        found: dict[str, tuple[m.RubricDimension, Span]] = {}
+        for index, dimension in enumerate(dimensions or ()):
+            assert rubric is not None  # noqa: S101 - for the type checker: the dimensions stand there
+            here = dimension, span_of(_node_at(rubric, f"/{index}"))
+            earlier = found.setdefault(dimension.dimension, here)
+            if earlier is not here:
+                self._failed = True
+                line = source.position(earlier[1].start).line
                 finding = DuplicateName(what="dimension", name=dimension.dimension, line=line)
-                self._problems.add(self._tree.source, self._dimension(index), finding)
-
-    def _dimension(self, index: int) -> Span:
-        """Where a dimension of the `rubric:` block is named."""
-        assert self._tree.rubric is not None  # noqa: S101 - for the type checker: the dimensions stand there
-        return span_of(_node_at(self._tree.rubric, f"/{index}/dimension"))
-
-    def _rubric(self, rubric: tuple[m.RubricDimension, ...]) -> Iterator[ir.Check]:
-        """The dimensions of a `rubric:` block, each where it was written."""
-        for index, dimension in enumerate(rubric):
-            assert self._tree.rubric is not None  # noqa: S101 - for the type checker: the dimensions stand there
-            yield ir.Check(check=judge(dimension), where=span_of(_node_at(self._tree.rubric, f"/{index}")))
+                self._problems.add(source, span_of(_node_at(rubric, f"/{index}/dimension")), finding)
+        return list(found.values())
 
     # --- texts ---
 

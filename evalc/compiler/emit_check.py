@@ -40,7 +40,8 @@ class CheckEmitter:
         source: the file that the checks stand in.
         scope: the rules that they may use.
         inputs: what fills their texts.
-        known: the names that their templates may use; None where there may be more than are known.
+        known: the names that their templates may use.
+        knows_all: whether there are no others; else a check that uses another one is left out without a word.
         schemas: where the JSON Schemas come from that they name.
         problems: where findings go.
     """
@@ -48,7 +49,8 @@ class CheckEmitter:
     source: Source
     scope: Scope
     inputs: Inputs
-    known: frozenset[str] | None
+    known: frozenset[str]
+    knows_all: bool
     schemas: SchemaLoader
     problems: Diagnostics
     failed: bool = False
@@ -59,9 +61,10 @@ class CheckEmitter:
         None, when something is wrong with it, which is reported.
         """
         outer, self.problems = self.problems, Diagnostics()
+        self.failed = False
         check = self._body(body)
         outer.extend(self.problems)
-        self.failed = len(self.problems) > 0
+        self.failed |= len(self.problems) > 0
         self.problems = outer
         if self.failed:
             return ()
@@ -88,7 +91,9 @@ class CheckEmitter:
         if any(check.criterion is not None for check in rule.tree.checks):
             self._add(use.span, LinkInsideGroup())
         inner = replace(self, source=rule.tree.source, scope=rule.scope)
-        return all_of([inner._body(check.body) for check in rule.tree.checks])
+        check = all_of([inner._body(check.body) for check in rule.tree.checks])
+        self.failed |= inner.failed
+        return check
 
     def _check(self, check: g.Check, leaf: CheckLeaf) -> c.Check:  # noqa: C901 - one arm a check
         match check:
@@ -235,7 +240,9 @@ class CheckEmitter:
         if parse.node is None:
             return value
         for variable, _ in variables(parse.node.parts):
-            if self.known is not None and variable.name not in self.known:
+            if not self.knows_all:
+                self.failed |= variable.name not in self.inputs
+            elif variable.name not in self.known:
                 finding = UnknownVariable(name=variable.name, known=tuple(sorted(self.known)))
                 self._add(place(variable.start, variable.end), finding)
         written = tuple(tokens(parse.node.parts))

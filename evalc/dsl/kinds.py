@@ -55,6 +55,8 @@ def probably_meant(node: Node | None, *, by_name: bool) -> str | None:
         return None
     keys = {key.text for key, _ in node.pairs}
     for key, value in node.pairs:
+        if key.text in {"eval", "test_cases"}:
+            continue
         if by_name and nearest(key.text, ("eval", "test_cases")):
             return key.text
         inside = {inner.text for inner, _ in value.pairs} if isinstance(value, Mapping) else set()

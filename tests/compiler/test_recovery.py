@@ -1,0 +1,77 @@
+"""From texts with one mistake that much hangs on to that mistake alone: what follows from it is not reported."""
+
+from __future__ import annotations
+
+import pytest
+
+import evalc
+
+ALONE = {
+    "a misspelt list of criteria": (
+        "eval: {criterai: [r], test_cases: [{name: a, message: x, validate: [json for r]}]}\n",
+        ["1:8 EV201"],
+    ),
+    "misspelt rules": (
+        "rulse: {r: [json]}\neval: {test_cases: [{name: a, message: x, validate: [{use: r}]}]}\n",
+        ["1:1 EV201"],
+    ),
+    "misspelt inputs of a case": (
+        "prompt: '{{a}}'\neval: {test_cases: [{name: a, input: {a: x}, validate: ['contains \"{{a}}\"']}]}\n",
+        ["2:31 EV201"],
+    ),
+    "inputs that are no declarations": (
+        "inputs: 3\nprompt: '{{a}}'\neval: {test_cases: [{name: a, inputs: {b: 1}, validate: [json]}]}\n",
+        ["1:9 EV301"],
+    ),
+    "a prompt that is nowhere": (
+        "prompt_id: no\neval: {test_cases: [{name: a, inputs: {b: x}, validate: ['contains \"{{a}}\"']}]}\n",
+        ["1:12 EV209"],
+    ),
+    "defaults that are not brought": (
+        "include: no.yaml\neval: {test_cases: [{name: a, message: '{{x}}'}]}\n",
+        ["1:10 EV600"],
+    ),
+    "a dimension that stands twice as it is": (
+        "eval: {test_cases: [{name: a, message: x, rubric: [&d {dimension: d, maxScore: 5, criteria: c}, *d]}]}\n",
+        ["1:67 EV206"],
+    ),
+    "misspelt repetitions": (
+        "eval: {test_cases: [{name: a, message: x, reepat: 3, require: 2/3, validate: [json]}]}\n",
+        ["1:43 EV201"],
+    ),
+    "a helper of nobody in a block": (
+        (
+            "prompt: '{{#if a}}{{#foreach b}}x{{/each}}{{/if}}'\n"
+            "eval: {test_cases: [{name: a, inputs: {a: x, b: [y]}, validate: [json]}]}\n"
+        ),
+        ["1:22 EV153"],
+    ),
+}
+
+BOTH = {
+    "a link to nothing beside a criterion whose name is legible": (
+        "eval: {criteria: ['a (x)'], test_cases: [{name: a, message: x, validate: [json for a, non-empty for q]}]}\n",
+        ["1:23 EV131", "1:101 EV204"],
+    ),
+    "an input of nobody beside a declaration whose name is legible": (
+        (
+            "prompt: '{{a}}'\ninputs: {a: {required: perhaps}}\n"
+            "eval: {test_cases: [{name: a, inputs: {b: x}, validate: [json]}]}\n"
+        ),
+        ["2:24 EV301", "3:40 EV207"],
+    ),
+    "a block too many behind a helper of nobody": (
+        (
+            "prompt: '{{#iff a}}x{{else}}y{{/if}}{{/if}}'\n"
+            "eval: {test_cases: [{name: a, inputs: {a: x}, validate: [json]}]}\n"
+        ),
+        ["1:13 EV153", "1:37 EV152"],
+    ),
+}
+
+
+@pytest.mark.parametrize("name", [*ALONE, *BOTH])
+def test_what_is_found(name: str) -> None:
+    text, expected = (ALONE | BOTH)[name]
+    problems = evalc.check(evalc.Source("x.eval.yaml", text))
+    assert [f"{problem.start.line}:{problem.start.column} {problem.code}" for problem in problems] == expected
