@@ -7,7 +7,7 @@ from evalc.compiler.packages import unknown_custom
 from evalc.compiler.patterns import examine
 from evalc.compiler.schemas import unusable
 from evalc.compiler.shape import is_timestamp
-from evalc.diagnostics.catalogue.names import DanglingLink
+from evalc.diagnostics.catalogue.names import DanglingLink, DuplicateName
 from evalc.diagnostics.catalogue.vacuity import CannotFail
 from evalc.diagnostics.catalogue.values import BadPattern, BadSchema, BadTimestamp, EmptyValue, OutOfRange
 from evalc.model import case as m
@@ -22,6 +22,7 @@ def check_case(reader: JsonReader, case: m.Case, pointer: str) -> None:
     _check_values(reader, case, pointer)
     _check_patterns(reader, case, pointer)
     _check_links(reader, case, pointer)
+    _check_dimensions(reader, case, pointer)
     _check_idle_fields(reader, case.expect, pointer)
 
 
@@ -78,6 +79,16 @@ def _check_links(reader: JsonReader, case: m.Case, pointer: str) -> None:
         if link.weight < 0:
             finding = OutOfRange(what="the weight", value=f"{link.weight}", allowed="0 or more")
             reader.add(f"{pointer}{where}/weight", finding)
+
+
+def _check_dimensions(reader: JsonReader, case: m.Case, pointer: str) -> None:
+    """Report dimensions of the rubric that have one name: of two scores with one name, one would be lost."""
+    seen: set[str] = set()
+    for index, dimension in enumerate(case.rubric or ()):
+        if dimension.dimension in seen:
+            finding = DuplicateName(what="dimension", name=dimension.dimension)
+            reader.add(f"{pointer}/rubric/{index}/dimension", finding)
+        seen.add(dimension.dimension)
 
 
 def _check_patterns(reader: JsonReader, case: m.Case, pointer: str) -> None:

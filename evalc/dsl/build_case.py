@@ -7,7 +7,6 @@ from typing import Any, Final
 
 import msgspec
 
-from evalc.diagnostics.catalogue.values import OnlyOneOf
 from evalc.dsl.build_check import build_checks
 from evalc.dsl.build_expect import build_expect
 from evalc.dsl.build_for_each import build_for_each
@@ -69,7 +68,6 @@ def build_case(block: Fields, item: Mapping) -> CaseTree:
     fields.require("name", why="add `name:`: results are matched by it")
     name = fields.filled("name")
     shared = _shared(fields)
-    _allow_one_message(fields)
     return CaseTree(
         **shared,
         span=fields.anchor if name is None else name.span,
@@ -92,13 +90,6 @@ def build_case(block: Fields, item: Mapping) -> CaseTree:
         inherits=fields.boolean("inherit", default=True),
         partial=fields.partial or name is None,  # asked for last: what is wrong comes to light with any field
     )
-
-
-def _allow_one_message(fields: Fields) -> None:
-    """Report the second one of `message` and `messages`, which are two ways to say what is sent."""
-    given = sorted((key for key in ("message", "messages") if key in fields), key=lambda key: fields.key(key).start)
-    for key in given[1:]:
-        fields.fault(fields.key(key), OnlyOneOf(key=key, other=given[0]))
 
 
 def build_defaults(fields: Fields) -> CaseFields | None:
