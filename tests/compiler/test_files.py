@@ -176,6 +176,4 @@ def test_another_tools_file_with_a_similar_key_is_passed_over(tmp_path: Path) ->
     (tmp_path / "promptfooconfig.yaml").write_text("prompts: [hi]\ntests:\n  - vars: {a: b}\n")
     (tmp_path / "misspelt.yaml").write_text("evl:\n  test_cases: []\n")
     found = evalc.check(tmp_path)
-    assert [(problem.source.name, problem.code) for problem in found] == [
-        (str(tmp_path / "misspelt.yaml"), "EV640")
-    ]
+    assert [(problem.source.name, problem.code) for problem in found] == [(str(tmp_path / "misspelt.yaml"), "EV640")]

@@ -287,4 +287,6 @@ class NotAnEvalFile(Finding, frozen=True, kw_only=True):
         return "" if self.meant is None else did_you_mean(self.meant, ("eval", "test_cases"))
 
     def help(self) -> str:
-        return "a suite has `eval:` (or `suite:` and `test_cases:`), a prompt file `id:` and `prompt:`, cases `prompt_id:`"
+        return (
+            "a suite has `eval:` (or `suite:` and `test_cases:`), a prompt file `id:` and `prompt:`, cases `prompt_id:`"
+        )
