@@ -33,7 +33,7 @@ FIXABLE: Final[tuple[type[Finding], ...]] = (
 """The findings that may have a sure cure; whether one has depends on the text it stands in."""
 
 _WORDS: Final = re.compile(r"[A-Za-z][\w-]*(?: [A-Za-z][\w-]*)*", re.ASCII)
-_CHECK: Final = re.compile(r"""(?:[^"#]|"(?:[^"\\]|\\.)*"|(?<=[^ \t])#)*+""")
+_CHECK: Final = re.compile(r"""(?:[^"#]|"(?:[^"\\]|\\.)*"|(?<=[^ \t])#)*""")
 _TEMPLATE: Final = re.compile(r"\{\{[^{}\r\n\"']*\}\}")
 
 
