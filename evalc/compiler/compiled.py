@@ -36,6 +36,12 @@ class CompiledSuite:
         self.file_name = file_name(suite.tool, tier)
         self._cases = suite.cases.of_tier(tier)
 
+    @property
+    def is_output(self) -> bool:
+        """Whether it was read from a file that evalc compiled."""
+        authored = self.ir.authored
+        return authored is not None and (authored.generated_by or "").startswith("evalc ")
+
     @cached_property
     def metadata(self) -> m.Metadata:
         """The envelope's metadata; of an authored JSON file, what its author wrote stays."""

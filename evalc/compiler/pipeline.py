@@ -74,10 +74,12 @@ class Compiler:
         self._includes = IncludeLibrary()
         self._library: PromptLibrary | None = None
         self._suites: list[ir.Suite] = []
+        self._come_upon: set[str] = set()
 
     def finish(self) -> Compilation:
         """What came of all sources: the suites, or only the problems when any is an error."""
         compiled = tuple(suite for parts in map(by_tier, self._suites) for suite in parts)
+        compiled = self._without_copies(compiled)
         self._report_collisions(compiled)
         if self._options.lock_folder is not None:
             check_lock(compiled, read_lock(self._options.lock_folder, self._problems), self._problems)
@@ -108,6 +110,8 @@ class Compiler:
             problems.add(source, Span(0, 0), NotAnEvalFile(path=source.name, meant=None))
         self.files += 1
         self._problems.extend(problems)
+        if not named:
+            self._come_upon.add(source.name)
         for suite in suites or ():
             self._lint(suite)
             self._suites.append(suite)
@@ -169,6 +173,15 @@ class Compiler:
             if not self._problems.has_errors:
                 verify(piece)
         check_contradictions(suite, self._problems)
+
+    def _without_copies(self, suites: tuple[CompiledSuite, ...]) -> tuple[CompiledSuite, ...]:
+        """The suites less evalc's own output that a search came upon beside what it was compiled from."""
+        authored = {suite.file_name for suite in suites if not suite.ir.from_json}
+        return tuple(
+            suite
+            for suite in suites
+            if not (suite.is_output and suite.file_name in authored and suite.ir.source.name in self._come_upon)
+        )
 
     def _report_collisions(self, suites: tuple[CompiledSuite, ...]) -> None:
         first: dict[str, CompiledSuite] = {}

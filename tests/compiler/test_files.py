@@ -177,3 +177,14 @@ def test_another_tools_file_with_a_similar_key_is_passed_over(tmp_path: Path) ->
     (tmp_path / "misspelt.yaml").write_text("evl:\n  test_cases: []\n")
     found = evalc.check(tmp_path)
     assert [(problem.source.name, problem.code) for problem in found] == [(str(tmp_path / "misspelt.yaml"), "EV640")]
+
+
+def test_output_beside_its_source_is_no_second_suite(tmp_path: Path) -> None:
+    (tmp_path / "w.eval.yaml").write_text("eval: {test_cases: [{name: a, message: hi, validate: [non-empty]}]}\n")
+    (suite,) = evalc.compile(tmp_path).suites
+    (tmp_path / "build").mkdir()
+    output = tmp_path / "build" / suite.file_name
+    output.write_bytes(b"".join(suite.encode()))
+    assert evalc.check(tmp_path) == ()
+    assert [problem.code for problem in evalc.check([tmp_path / "w.eval.yaml", output])] == ["EV210"], "both are named"
+    assert len(evalc.compile(tmp_path / "build").suites) == 1, "it is a suite where its source is not"
