@@ -34,7 +34,7 @@ def lock(
       evalc lock --check
     """
     from evalc import api  # noqa: PLC0415 - for start-up: `--help` compiles nothing
-    from evalc.compiler.lock import LOCK_NAME, check_lock, locked_anew, read_lock, write_lock  # noqa: PLC0415
+    from evalc.compiler.lock import LOCK_NAME, locked_anew, read_lock, write_lock  # noqa: PLC0415
     from evalc.diagnostics.problem import Diagnostics  # noqa: PLC0415 - likewise
 
     settings = sound_settings_from(config, prompts=prompts)
@@ -42,7 +42,6 @@ def lock(
     locked = read_lock(settings.root, problems)
     compilation = api.compile_paths(paths_to_look_at(paths or (), settings), settings=settings)
     problems.extend(compilation.problems)
-    check_lock(compilation.suites, locked, problems)
     if problems.has_errors:
         print_problems(tuple(problems), sys.stderr)
         return ExitCode.USAGE
