@@ -12,9 +12,10 @@ from typing import TYPE_CHECKING, Final, cast
 from evalc.diagnostics.catalogue.syntax_grammar import BadEscape, BadFlag, BadNumber
 from evalc.diagnostics.problem import Fault
 from evalc.grammar.nodes import FieldType, HasField, Number, Path, Regexp, Text
+from evalc.model.paths import path_of_key
 
 if TYPE_CHECKING:
-    from evalc.grammar.lark_tables import Token, Tree
+    from evalc.grammar.lalr import Token, Tree
 
 MAX_DIGITS: Final = 15
 """The most digits of a number: so many are exact in every reader of JSON."""
@@ -197,7 +198,7 @@ def path_of(token: Token, faults: list[Fault]) -> Path:
     """A place in a JSON value; a text in quotes is one key, whatever it holds."""
     if token.type == "STRING":
         text = text_of(token, faults)
-        return Path(start=text.start, end=text.end, steps=(text.value,), text=text.value)
+        return Path(start=text.start, end=text.end, steps=(text.value,), text=path_of_key(text.value))
     start = token.start_pos or 0
     steps = tuple(_step(step) for step in _STEP.finditer(token))
     return Path(start=start, end=start + len(token), steps=steps, text=str(token))

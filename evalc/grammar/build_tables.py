@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from evalc.grammar.lark_tables import STARTS, table, table_path
+from evalc.grammar.lark_tables import STARTS, build, encoded, table_path
 
 
 def main() -> None:
     """Write the table of every language."""
     for language in STARTS:
-        table_path(language).write_bytes(table(language))
+        table_path(language).write_bytes(encoded(build(language)))
 
 
 if __name__ == "__main__":

@@ -28,7 +28,8 @@ from evalc.grammar.atoms import (
     start_of,
     text_of,
 )
-from evalc.grammar.lark_tables import Stumble
+from evalc.grammar.lalr import Stumble
+from evalc.grammar.lark_tables import read
 from evalc.grammar.nodes import (
     AllOf,
     AnyOf,
@@ -71,11 +72,10 @@ from evalc.grammar.nodes import (
     Value,
 )
 from evalc.grammar.parsed import Parsed, parsed
-from evalc.grammar.shapes import read_check
 from evalc.grammar.unexpected import spoken, unexpected, word_at
 
 if TYPE_CHECKING:
-    from evalc.grammar.lark_tables import Token, Tree
+    from evalc.grammar.lalr import Token, Tree
 
 MAX_DEPTH: Final = 50
 """How deep parentheses, `not` and the values of an argument may nest."""
@@ -99,7 +99,7 @@ class _TooDeep(Exception):
 
 def check_line(text: str) -> Parsed[CheckLine]:
     """A whole one-line check."""
-    tree = read_check(text)
+    tree = read("check", "line", text)
     if isinstance(tree, Stumble):
         return Parsed(None, (_fault(text, tree),))
     faults: list[Fault] = []

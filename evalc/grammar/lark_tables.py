@@ -1,23 +1,27 @@
-"""From a language's name and a text to lark's parse tree, or to the place where the text stops making sense.
+"""From a language's name and a text to a parse tree, by tables that lark makes of the grammar files.
 
-The only file that imports lark. A grammar is loaded when its language is first read: from the saved table beside
-its `.lark` file (4 ms), or built anew (35 ms) where that table is missing or was saved from another grammar, by
-another lark or by another Python.
+The only file that imports lark. A table is loaded when its language is first read: from the saved one beside its
+`.lark` file (1 ms), or made anew by lark (100 ms with its import) where that one is missing or was made from another
+grammar.
 """
 
 from __future__ import annotations
 
-import io
-import sys
+from collections.abc import Iterable
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Final, Literal, NamedTuple, TypeAlias, cast
+from typing import TYPE_CHECKING, Final, Literal, cast
+
+import msgspec
+
+from evalc.grammar.lalr import Rule, State, Stumble, Table, Tree, parse
 
 if TYPE_CHECKING:
     import lark
-
-    Token: TypeAlias = lark.Token
-    Tree: TypeAlias = lark.Tree[lark.Token]
+    from lark.grammar import Rule as LarkRule
+    from lark.grammar import Terminal
+    from lark.lexer import BasicLexer, ContextualLexer
+    from lark.parsers.lalr_analysis import IntParseTable
 
 Language = Literal["check", "rule", "criterion", "template"]
 
@@ -30,80 +34,50 @@ STARTS: Final[dict[Language, tuple[str, ...]]] = {
 """The start symbols of each language."""
 
 _FOLDER: Final = Path(__file__).parent
-
-
-class Stumble(NamedTuple):
-    """Where a text stops making sense, and terminals that could have stood there (`$END` for its end).
-
-    Not always all of them: where what stands there would end what is before it, in a place where that is allowed,
-    only what may follow that end is named. `(json` lacks a `)`; that `json` could go on is not said.
-    """
-
-    at: int
-    expected: frozenset[str]
+_NOTHING: Final = "(?!)"
 
 
 def read(language: Language, start: str, text: str) -> Tree | Stumble:
     """The parse tree of a whole text, or where it stumbles."""
-    from lark.exceptions import UnexpectedInput  # noqa: PLC0415 - lark loads with the first parse
-
-    parser = load(language)
-    try:
-        return parser.parse(text, start=start)
-    except UnexpectedInput:
-        return _stumble(parser, start, text)
-
-
-def tree_of(rule: str, children: list[Tree | Token]) -> Tree:
-    """A parse tree as lark makes them."""
-    return _tree_type()(rule, children)
+    return parse(load(language), start, text)
 
 
 @cache
-def _tree_type() -> type[Tree]:
-    import lark  # noqa: PLC0415 - lark loads with the first parse
-
-    return lark.Tree
-
-
-def _stumble(parser: lark.Lark, start: str, text: str) -> Stumble:
-    from lark.exceptions import UnexpectedCharacters, UnexpectedToken  # noqa: PLC0415 - as above
-
-    at = len(text)
-    reader = parser.parse_interactive(text, start=start)
+def load(language: Language) -> Table:
+    """The table of a language."""
     try:
-        for _ in reader.iter_parse():
-            pass
-        reader.feed_eof()  # type: ignore[no-untyped-call]
-    except UnexpectedCharacters as stop:
-        at = cast("int", stop.pos_in_stream)
-    except UnexpectedToken as stop:
-        # lark puts its end-of-text token at the start of the last real one
-        at = len(text) if stop.token.type == "$END" else stop.token.start_pos or 0
-    return Stumble(at, frozenset(reader.accepts()))  # type: ignore[no-untyped-call]
-
-
-# --- tables --------------------------------------------------------------------------------------------------------
-
-
-@cache
-def load(language: Language) -> lark.Lark:
-    """The parser of a language."""
-    import lark  # noqa: PLC0415 - lark loads with the first parse
-
-    try:
-        saved = table_path(language).read_bytes()
-    except OSError:
+        saved = msgspec.json.decode(table_path(language).read_bytes(), type=Table)
+    except (OSError, msgspec.DecodeError):
         return build(language)
-    made_from = _made_from(language)
-    if not saved.startswith(made_from):
-        return build(language)
-    return lark.Lark.load(io.BytesIO(saved[len(made_from) :]))
+    return saved if saved.made_from == _made_from(language) else build(language)
 
 
-def build(language: Language) -> lark.Lark:
-    """The parser of a language, built from its grammar file."""
-    import lark  # noqa: PLC0415 - lark loads with the first parse
+def table_path(language: Language) -> Path:
+    """Where the saved table of a language lies."""
+    return _FOLDER / f"{language}.table.json"
+
+
+def encoded(table: Table) -> bytes:
+    """What the saved table of a language holds; the same bytes for the same grammar."""
+    return msgspec.json.encode(table, order="deterministic") + b"\n"
+
+
+def grammar(language: Language) -> str:
+    """The text of a grammar: the language's own file, and the terminals that the languages share."""
+    files = (_FOLDER / f"{language}.lark", _FOLDER / "atoms.lark")
+    return "\n".join(file.read_text(encoding="utf-8") for file in files)
+
+
+def _made_from(language: Language) -> str:
+    return "\n".join((*STARTS[language], grammar(language)))
+
+
+# --- by lark -------------------------------------------------------------------------------------------------------
+
+
+def lark_parser(language: Language) -> lark.Lark:
+    """lark's own parser of a language."""
+    import lark  # noqa: PLC0415 - for start-up: only where no saved table fits
 
     return lark.Lark(
         grammar(language),
@@ -114,30 +88,57 @@ def build(language: Language) -> lark.Lark:
     )
 
 
-def table(language: Language) -> bytes:
-    """What the saved table of a language holds: what it is made from, then lark's own bytes.
+def build(language: Language) -> Table:
+    """The table of a language, made from its grammar file."""
+    parser = lark_parser(language)
+    made = cast("IntParseTable", parser.parser.parser._parse_table)
+    lexer = cast("ContextualLexer", parser.parser.lexer)
+    rules = sorted(parser.rules, key=lambda rule: (rule.origin.name, [symbol.name for symbol in rule.expansion]))
+    numbers = _numbers(made, STARTS[language])
+    patterns = {state: _pattern(cast("BasicLexer", lexer.lexers[state])) for state in numbers}
+    scanners = tuple(dict.fromkeys(patterns.values()))
 
-    lark's bytes differ from one build to the next, since it numbers its states as sets happen to be ordered.
-    """
-    saved = io.BytesIO()
-    build(language).save(saved)
-    return _made_from(language) + saved.getvalue()
+    def action(of: tuple[object, int | LarkRule]) -> int:
+        return numbers[of[1]] if isinstance(of[1], int) else ~rules.index(of[1])
+
+    return Table(
+        made_from=_made_from(language),
+        starts={
+            start: (numbers[made.start_states[start]], numbers[made.end_states[start]]) for start in made.start_states
+        },
+        ignored=frozenset(parser.lexer_conf.ignore),
+        scanners=scanners,
+        rules=tuple(map(_rule, rules)),
+        states=tuple(
+            State(
+                scanners.index(patterns[state]),
+                {name: action(made.states[state][name]) for name in sorted(made.states[state])},
+            )
+            for state in numbers
+        ),
+    )
 
 
-def table_path(language: Language) -> Path:
-    """Where the saved table of a language lies."""
-    return _FOLDER / f"{language}.bin"
+def _numbers(made: IntParseTable, starts: Iterable[str]) -> dict[int, int]:
+    """New numbers of the states, in the order of the grammar; lark's follow the order of sets, which changes."""
+    order = [made.start_states[start] for start in starts]
+    for state in order:  # which grows
+        following = (made.states[state][name][1] for name in sorted(made.states[state]))
+        order += dict.fromkeys(next_ for next_ in following if isinstance(next_, int) and next_ not in order)
+    return {state: number for number, state in enumerate(order)}
 
 
-def grammar(language: Language) -> str:
-    """The text of a grammar: the language's own file, and the terminals that the languages share."""
-    files = (_FOLDER / f"{language}.lark", _FOLDER / "atoms.lark")
-    return "\n".join(file.read_text(encoding="utf-8") for file in files)
+def _pattern(lexer: BasicLexer) -> str:
+    """The pattern of the terminals that may stand in a state, the first to be tried first."""
+    lexer.scanner  # noqa: B018 - says what the terminals are like
+    if lexer.callback:
+        raise ValueError("a text is also matched by another terminal's pattern, which the table cannot tell apart")
+    return "|".join(f"(?P<{each.name}>{each.pattern.to_regexp()})" for each in lexer.terminals) or _NOTHING
 
 
-def _made_from(language: Language) -> bytes:
-    """The versions and the grammar that a table is made from, as they stand at its head."""
-    import lark  # noqa: PLC0415 - lark loads with the first parse
-
-    versions = f"lark {lark.__version__} python {sys.version_info.major}.{sys.version_info.minor}"
-    return "\n".join((versions, *STARTS[language], grammar(language), "\0")).encode()
+def _rule(rule: LarkRule) -> Rule:
+    if any(symbol.is_term and cast("Terminal", symbol).filter_out for symbol in rule.expansion):
+        raise ValueError(f"a terminal of `{rule.origin.name}` has no name")
+    name = rule.alias or rule.origin.name
+    label = None if name.startswith("_") else str(name)
+    return Rule(str(rule.origin.name), len(rule.expansion), label, bool(rule.options.expand1 and not rule.alias))

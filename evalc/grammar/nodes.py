@@ -18,7 +18,7 @@ FieldType = Literal["string", "number", "integer", "boolean", "array", "object",
 ParamOp = Literal["equals", "contains", "oneOf", "exists", "notExists", "matches"]
 
 
-class Node(msgspec.Struct, frozen=True, kw_only=True, gc=False):
+class Node(msgspec.Struct, frozen=True, gc=False):
     """A node: where it begins and ends."""
 
     start: int
@@ -28,19 +28,19 @@ class Node(msgspec.Struct, frozen=True, kw_only=True, gc=False):
 # --- atoms ---------------------------------------------------------------------------------------------------------
 
 
-class Text(Node, frozen=True, kw_only=True, gc=False):
+class Text(Node, frozen=True, gc=False):
     """A string: its value with escapes undone; the offsets take in its quotes."""
 
     value: str
 
 
-class Number(Node, frozen=True, kw_only=True, gc=False):
+class Number(Node, frozen=True, gc=False):
     """A number, in the base unit of where it stands: milliseconds, US dollars, else a plain count."""
 
     value: int | float
 
 
-class Regexp(Node, frozen=True, kw_only=True, gc=False):
+class Regexp(Node, frozen=True, gc=False):
     """An ECMAScript pattern and its flags (a subset of `imsuv`, in alphabetical order, each once).
 
     `pattern_at` is the offset of the pattern's first character; for a `/pattern/flags` literal the pattern is
@@ -49,12 +49,12 @@ class Regexp(Node, frozen=True, kw_only=True, gc=False):
     """
 
     pattern: str
-    flags: str = ""
     pattern_at: int
     literal: bool
+    flags: str = ""
 
 
-class Path(Node, frozen=True, kw_only=True, gc=False):
+class Path(Node, frozen=True, gc=False):
     """A place in a JSON value: `meta.title`, `items[].id`, `items[0].title`.
 
     Steps are keys, indexes, or None for `[]`.
@@ -67,26 +67,26 @@ class Path(Node, frozen=True, kw_only=True, gc=False):
 # --- JSON values ---------------------------------------------------------------------------------------------------
 
 
-class Constant(Node, frozen=True, kw_only=True, gc=False):
+class Constant(Node, frozen=True, gc=False):
     """A number, `true`, `false` or `null`."""
 
     value: int | float | bool | None
 
 
-class Array(Node, frozen=True, kw_only=True):
+class Array(Node, frozen=True):
     """A list of values."""
 
     items: tuple[Value, ...]
 
 
-class Member(Node, frozen=True, kw_only=True):
+class Member(Node, frozen=True):
     """A key of an object, and its value."""
 
     key: Text
     value: Value
 
 
-class Object(Node, frozen=True, kw_only=True):
+class Object(Node, frozen=True):
     """An object; its keys are distinct."""
 
     members: tuple[Member, ...]
@@ -95,36 +95,36 @@ class Object(Node, frozen=True, kw_only=True):
 Value = Text | Constant | Array | Object
 
 
-class Argument(Node, frozen=True, kw_only=True):
+class Argument(Node, frozen=True):
     """A value that something is called with, by name or, without one, by place."""
 
-    name: Text | None = None
     value: Value
+    name: Text | None = None
 
 
 # --- checks --------------------------------------------------------------------------------------------------------
 
 
-class Contains(Node, frozen=True, kw_only=True):
+class Contains(Node, frozen=True):
     """The response contains a text."""
 
     text: Text
     ignore_case: bool = False
 
 
-class ContainsAny(Node, frozen=True, kw_only=True):
+class ContainsAny(Node, frozen=True):
     """The response contains at least one of the texts."""
 
     texts: tuple[Text, ...]
 
 
-class Matches(Node, frozen=True, kw_only=True):
+class Matches(Node, frozen=True):
     """The response matches a pattern somewhere."""
 
     regexp: Regexp
 
 
-class Length(Node, frozen=True, kw_only=True):
+class Length(Node, frozen=True):
     """The response's length lies in bounds, both inclusive; an absent bound is None."""
 
     min: Number | None = None
@@ -132,58 +132,58 @@ class Length(Node, frozen=True, kw_only=True):
     unit: Unit = "chars"
 
 
-class Json(Node, frozen=True, kw_only=True):
+class Json(Node, frozen=True):
     """The response is JSON; `schema` is a path to a JSON Schema, relative to the file."""
 
     mode: JsonMode = "strict"
     schema: Text | None = None
 
 
-class HasField(Node, frozen=True, kw_only=True):
+class HasField(Node, frozen=True):
     """One required field and, when given, its type."""
 
     path: Path
     type: FieldType | None = None
 
 
-class Structure(Node, frozen=True, kw_only=True):
+class Structure(Node, frozen=True):
     """The response has these fields (as JSON) or these headings (as Markdown)."""
 
     fields: tuple[HasField, ...] = ()
     headings: tuple[Text, ...] = ()
 
 
-class Equals(Node, frozen=True, kw_only=True):
+class Equals(Node, frozen=True):
     """The response is exactly a text."""
 
     text: Text
 
 
-class StartsWith(Node, frozen=True, kw_only=True):
+class StartsWith(Node, frozen=True):
     """The response starts with a text."""
 
     text: Text
 
 
-class NonEmpty(Node, frozen=True, kw_only=True):
+class NonEmpty(Node, frozen=True):
     """The response holds something other than white space."""
 
 
-class Similar(Node, frozen=True, kw_only=True):
+class Similar(Node, frozen=True):
     """The response is similar to a text, at least as much as the threshold says: 0 to 1, 0.8 where it is absent."""
 
     text: Text
     threshold: Number | None = None
 
 
-class Custom(Node, frozen=True, kw_only=True):
+class Custom(Node, frozen=True):
     """A check that an installed package provides, and what it is called with; arguments by name stand last."""
 
     name: Text
     arguments: tuple[Argument, ...] = ()
 
 
-class Judge(Node, frozen=True, kw_only=True):
+class Judge(Node, frozen=True):
     """A judge's answer to a question is at least `min` of `scale`; 1 of 1, a yes, where they are absent."""
 
     question: Text
@@ -191,32 +191,32 @@ class Judge(Node, frozen=True, kw_only=True):
     scale: Number | None = None
 
 
-class ToolsCalled(Node, frozen=True, kw_only=True):
+class ToolsCalled(Node, frozen=True):
     """Exactly these tools were called, in this order; none when empty."""
 
     names: tuple[Text, ...]
 
 
-class ToolsAcceptable(Node, frozen=True, kw_only=True):
+class ToolsAcceptable(Node, frozen=True):
     """The set of tools called is one of these sets; `none` is the empty tuple."""
 
     sets: tuple[tuple[Text, ...], ...]
 
 
-class ToolsNotCalled(Node, frozen=True, kw_only=True):
+class ToolsNotCalled(Node, frozen=True):
     """None of these tools was called."""
 
     names: tuple[Text, ...]
 
 
-class ToolCount(Node, frozen=True, kw_only=True):
+class ToolCount(Node, frozen=True):
     """How many tool calls there were, bounds inclusive."""
 
     min: Number | None = None
     max: Number | None = None
 
 
-class ToolParam(Node, frozen=True, kw_only=True):
+class ToolParam(Node, frozen=True):
     """A parameter of the first call of a tool. `value` is set for equals and contains, `values` for oneOf,
     `regexp` for matches, none of them for exists and notExists."""
 
@@ -228,48 +228,48 @@ class ToolParam(Node, frozen=True, kw_only=True):
     regexp: Regexp | None = None
 
 
-class NoToolErrors(Node, frozen=True, kw_only=True):
+class NoToolErrors(Node, frozen=True):
     """Every tool call succeeded."""
 
 
-class Latency(Node, frozen=True, kw_only=True):
+class Latency(Node, frozen=True):
     """The answer took at most so many milliseconds."""
 
     max: Number
 
 
-class Tokens(Node, frozen=True, kw_only=True):
+class Tokens(Node, frozen=True):
     """The response has at most so many tokens."""
 
     max: Number
 
 
-class Cost(Node, frozen=True, kw_only=True):
+class Cost(Node, frozen=True):
     """The answer cost at most so many US dollars."""
 
     max: Number
 
 
-class At(Node, frozen=True, kw_only=True):
+class At(Node, frozen=True):
     """A response check made of one place of a JSON response."""
 
     path: Path
     check: Check
 
 
-class AnyOf(Node, frozen=True, kw_only=True):
+class AnyOf(Node, frozen=True):
     """At least one of the checks holds."""
 
     checks: tuple[Check, ...]
 
 
-class AllOf(Node, frozen=True, kw_only=True):
+class AllOf(Node, frozen=True):
     """All of the checks hold."""
 
     checks: tuple[Check, ...]
 
 
-class Not(Node, frozen=True, kw_only=True):
+class Not(Node, frozen=True):
     """The check does not hold."""
 
     check: Check
@@ -304,7 +304,7 @@ Check = (
 )
 
 
-class CheckLine(Node, frozen=True, kw_only=True):
+class CheckLine(Node, frozen=True):
     """A whole one-line check: what it asks, and the criterion it counts for."""
 
     check: Check
@@ -314,7 +314,7 @@ class CheckLine(Node, frozen=True, kw_only=True):
 # --- criteria ------------------------------------------------------------------------------------------------------
 
 
-class CriterionLine(Node, frozen=True, kw_only=True):
+class CriterionLine(Node, frozen=True):
     """A one-line criterion, `clarity (0.3): Clear and well-structured`."""
 
     name: Text
@@ -325,19 +325,19 @@ class CriterionLine(Node, frozen=True, kw_only=True):
 # --- templates -----------------------------------------------------------------------------------------------------
 
 
-class Words(Node, frozen=True, kw_only=True, gc=False):
+class Words(Node, frozen=True, gc=False):
     """Text that stands for itself."""
 
     value: str
 
 
-class Variable(Node, frozen=True, kw_only=True, gc=False):
+class Variable(Node, frozen=True, gc=False):
     """`{{name}}`, or `{{this}}` inside `#each`."""
 
     name: str
 
 
-class Token(Node, frozen=True, kw_only=True, gc=False):
+class Token(Node, frozen=True, gc=False):
     """`{{seed:path}}` or `{{snapshot:path}}`: resolved when the eval runs. `text` is the token as written."""
 
     source: Literal["seed", "snapshot"]
@@ -345,16 +345,16 @@ class Token(Node, frozen=True, kw_only=True, gc=False):
     text: str
 
 
-class If(Node, frozen=True, kw_only=True):
+class If(Node, frozen=True):
     """`{{#if name}}...{{else}}...{{/if}}`; `{{#unless name}}` is the same with `negated`."""
 
     name: Variable
-    negated: bool = False
     then: tuple[Part, ...]
+    negated: bool = False
     otherwise: tuple[Part, ...] = ()
 
 
-class Each(Node, frozen=True, kw_only=True):
+class Each(Node, frozen=True):
     """`{{#each name}}...{{this}}...{{/each}}`."""
 
     name: Variable
@@ -364,7 +364,7 @@ class Each(Node, frozen=True, kw_only=True):
 Part = Words | Variable | Token | If | Each
 
 
-class Template(Node, frozen=True, kw_only=True):
+class Template(Node, frozen=True):
     """A parsed template."""
 
     parts: tuple[Part, ...]

@@ -1,6 +1,7 @@
 """From a text of one of the small languages to its node, or to what is wrong with it: the package's front door.
 
-No text raises. Parses are remembered by text, since suites repeat themselves; lark is loaded by the first one.
+No text raises. Parses are remembered by text, since suites repeat themselves; the table of a language is loaded by the
+first one.
 """
 
 from __future__ import annotations
@@ -10,11 +11,11 @@ from typing import Any, Final
 
 from evalc.diagnostics.catalogue.syntax_grammar import BeyondLimit
 from evalc.diagnostics.problem import Fault
-from evalc.grammar.check_nodes import check_line
 from evalc.grammar.criterion_nodes import criterion_line
 from evalc.grammar.nodes import Check, CheckLine, CriterionLine, Template, Words
 from evalc.grammar.parsed import Parsed
 from evalc.grammar.rule_nodes import RULE_TYPES, rule_check
+from evalc.grammar.shapes import read_check
 from evalc.grammar.template_nodes import template
 
 __all__ = ["RULE_TYPES", "Parsed", "parse_check", "parse_criterion", "parse_rule", "parse_template"]
@@ -32,7 +33,7 @@ def parse_check(text: str) -> Parsed[CheckLine]:
     """A check in its one-line form."""
     if len(text) > MAX_LINE:
         return _too_long(text, MAX_LINE)
-    return _check(text) if len(text) <= _LONGEST_REMEMBERED else check_line(text)
+    return _check(text) if len(text) <= _LONGEST_REMEMBERED else read_check(text)
 
 
 def parse_rule(type: str, text: str) -> Parsed[Check]:  # noqa: A002 - the key of the mapping that it stands in
@@ -78,7 +79,7 @@ def _too_long(text: str, limit: int) -> Parsed[Any]:
     return Parsed(None, (Fault(limit, len(text), BeyondLimit(what="length", limit=limit)),))
 
 
-_check = lru_cache(_REMEMBERED)(check_line)
+_check = lru_cache(_REMEMBERED)(read_check)
 _rule = lru_cache(_REMEMBERED)(rule_check)
 _criterion = lru_cache(_REMEMBERED)(criterion_line)
 

@@ -6,7 +6,8 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Final, cast
 
 from evalc.grammar.atoms import count_of, duration_of, end_of, field_of, literal_of, number_of, start_of, trimmed
-from evalc.grammar.lark_tables import Stumble, read
+from evalc.grammar.lalr import Stumble
+from evalc.grammar.lark_tables import read
 from evalc.grammar.nodes import (
     Check,
     Cost,
@@ -27,11 +28,13 @@ from evalc.grammar.unexpected import spoken, unexpected
 
 if TYPE_CHECKING:
     from evalc.diagnostics.problem import Fault
-    from evalc.grammar.lark_tables import Token, Tree
+    from evalc.grammar.lalr import Token, Tree
 
 
 def rule_check(type_: str, text: str) -> Parsed[Check]:
     """The check that `rule: TEXT` of a type means; the type is a start symbol of the grammar."""
+    if type_ == "regex" and text[:1] not in ("", "/"):
+        return Parsed(_pattern(text), ())  # for what is plainly no literal, and the most usual, lark is not asked
     tree = read("rule", type_, text)
     if isinstance(tree, Stumble):
         return Parsed(None, (unexpected(text, tree, spoken(tree.expected)),))
@@ -76,8 +79,13 @@ def _regex(tokens: list[Token], start: int, end: int, faults: list[Fault]) -> Ch
     (token,) = tokens
     if token.type == "LITERAL":
         return Matches(start=start, end=end, regexp=literal_of(token, faults))
-    regexp = Regexp(start=start, end=end, pattern=str(token), pattern_at=start, literal=False)
-    return Matches(start=start, end=end, regexp=regexp)
+    return _pattern(token)
+
+
+def _pattern(text: str) -> Check:
+    """The pattern that a whole text is."""
+    regexp = Regexp(start=0, end=len(text), pattern=str(text), pattern_at=0, literal=False)
+    return Matches(start=0, end=len(text), regexp=regexp)
 
 
 def _latency(tokens: list[Token], start: int, end: int, faults: list[Fault]) -> Check:

@@ -1,20 +1,21 @@
-"""From a one-line check to its parse tree, by way of a check that differs from it only in its literals.
+"""From a one-line check to its node, by way of a check that differs from it only in its literals.
 
-Two checks of one shape (`contains "a" for x`, `contains "docstring" for x`) have one parse tree, but for the texts of
-its tokens and where they stand. So lark reads each shape once, and the tree is then made anew around the tokens of
-each text. What is odd in any way (an escape, a mistake, a long line) is lark's own business.
+Two checks of one shape (`contains "a" for x`, `contains "docstring" for x`) have one node, but for the texts of its
+literals and for where everything stands. So lark reads each shape once, and the node is then made anew for each text.
+What is odd in any way (an escape, a mistake, a long line) is read with care, as if there were no shapes.
 """
 
 from __future__ import annotations
 
 import re
+from bisect import bisect_left
+from collections.abc import Callable
 from functools import lru_cache
-from typing import TYPE_CHECKING, Final, NamedTuple, cast, final
+from typing import Any, Final, assert_never, final
 
-from evalc.grammar.lark_tables import Stumble, read, tree_of
-
-if TYPE_CHECKING:
-    from evalc.grammar.lark_tables import Token, Tree
+from evalc.grammar.check_nodes import check_line
+from evalc.grammar.nodes import CheckLine, Node, Path, Regexp, Text
+from evalc.grammar.parsed import Parsed
 
 _LONGEST: Final = 300
 """The most characters of a text that is looked at for its shape; so short, it cannot nest too deep for recursion."""
@@ -22,102 +23,110 @@ _REMEMBERED: Final = 1_024
 
 _LITERAL: Final = re.compile(
     r"""
-    "[^"\\]*" | '[^'\\]*'
-    | (?<=matches\ )/
-      (?:[^/\\\[\r\n\u2028\u2029] | \\[^\r\n\u2028\u2029] | \[(?:[^\]\\\r\n\u2028\u2029] | \\[^\r\n\u2028\u2029])*\])+
-      /
+    (
+      "[^"\\]*" | '[^'\\]*'
+      | (?<=matches\ )/
+        (?:[^/\\\[\r\n\u2028\u2029] | \\[^\r\n\u2028\u2029] | \[(?:[^\]\\\r\n\u2028\u2029] | \\[^\r\n\u2028\u2029])*\])+
+        /
+    )
     """,
     re.VERBOSE,
 )
 _STAND_INS: Final = {'"': '"_"', "'": "'_'", "/": "/_/"}
 _WIDTH: Final = 3  # of a stand-in
 
-
-@final
-class _Lexeme(str):
-    """A token of a text: what the node builders read of lark's tokens, and as light as can be."""
-
-    __slots__ = ("end_pos", "start_pos", "type")
-
-    type: str
-    start_pos: int
-    end_pos: int
+_Make = Callable[[str, list[int]], Any]
+"""Makes a node of a shape for a text: given how far behind their places in the shape its characters stand, at first
+and behind each literal."""
 
 
-class _Leaf(NamedTuple):
-    """A token of a shape: where it stands there, and how many literals begin before its start and its end."""
-
-    type: str
-    start: int
-    end: int
-    before_start: int
-    before_end: int
-
-
-class _Branch(NamedTuple):
-    rule: str
-    children: tuple[_Branch | _Leaf, ...]
-
-
-def read_check(text: str) -> Tree | Stumble:
-    """The parse tree of a one-line check, the same that lark gives, or where the text stumbles."""
-    if len(text) <= _LONGEST:
-        shifts = [0]
-        pieces: list[str] = []
-        at = shift = 0
-        for literal in _LITERAL.finditer(text):
-            start, end = literal.span()
-            pieces += text[at:start], _STAND_INS[text[start]]
-            shift += end - start - _WIDTH
-            shifts.append(shift)
-            at = end
-        pieces.append(text[at:])
-        shape = "".join(pieces)
-        if "\\" not in shape and (branch := _branch(shape)) is not None:
-            return _around(branch, text, shifts)
-    return read("check", "line", text)
-
-
-def _around(branch: _Branch, text: str, shifts: list[int]) -> Tree:
-    """The tree of a text that has the shape; `shifts` is how far its characters stand behind those of the shape."""
-    children: list[Tree | Token] = []
-    for child in branch.children:
-        if type(child) is _Branch:
-            children.append(_around(child, text, shifts))
-            continue
-        type_, start, end, before_start, before_end = cast("_Leaf", child)
-        start += shifts[before_start]
-        end += shifts[before_end]
-        lexeme = _Lexeme(text[start:end])
-        lexeme.type = type_
-        lexeme.start_pos = start
-        lexeme.end_pos = end
-        children.append(cast("Token", lexeme))
-    return tree_of(branch.rule, children)
+def read_check(text: str) -> Parsed[CheckLine]:
+    """A whole one-line check; the same as `check_line` gives, in a fraction of its time."""
+    if len(text) > _LONGEST:
+        return check_line(text)
+    pieces = _LITERAL.split(text)  # the literals are every second piece
+    shift = 0
+    shifts = [0]
+    for index in range(1, len(pieces), 2):
+        literal = pieces[index]
+        pieces[index] = _STAND_INS[literal[0]]
+        shift += len(literal) - _WIDTH
+        shifts.append(shift)
+    make = _maker_of("".join(pieces))
+    return check_line(text) if make is None else Parsed(make(text, shifts), ())
 
 
 @lru_cache(_REMEMBERED)
-def _branch(shape: str) -> _Branch | None:
-    """The tree of a shape; None when it has none, or when a stand-in is not a token of its own."""
-    tree = read("check", "line", shape)
-    if isinstance(tree, Stumble):
+def _maker_of(shape: str) -> _Make | None:
+    """What makes the nodes of a shape; None for one with a fault, and where a stand-in is not a literal of its own."""
+    node = None if "\\" in shape else check_line(shape).node
+    if node is None:
         return None
-    starts = [literal.start() for literal in _LITERAL.finditer(shape)]
-    literals = sorted(
-        cast("int", token.start_pos)
-        for token in tree.scan_values(lambda token: cast("Token", token).type in ("STRING", "REGEXP"))
-    )
-    return _measured(tree, starts) if literals == starts else None
+    shaped = _Shape(shape)
+    make = shaped.maker(node)
+    return make if shaped.is_whole else None
 
 
-def _measured(tree: Tree | Token, starts: list[int]) -> _Branch:
-    tree = cast("Tree", tree)
-    return _Branch(
-        str(tree.data),
-        tuple(_leaf(child, starts) if isinstance(child, str) else _measured(child, starts) for child in tree.children),
-    )
+@final
+class _Shape:
+    """A shape's literals, and what has become of them."""
+
+    def __init__(self, text: str) -> None:
+        self._starts = [literal.start() for literal in _LITERAL.finditer(text)]
+        self._taken: set[int] = set()
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether each literal has become the text of a node."""
+        return len(self._taken) == len(self._starts)
+
+    def maker(self, node: Node) -> _Make:
+        """What makes a node anew: its literal, or its parts and whatever else it holds, and both its ends moved."""
+        first, last = node.start, node.end
+        before_first, before_last = bisect_left(self._starts, first), bisect_left(self._starts, last)
+        if isinstance(node, Text | Regexp | Path) and first in self._starts:
+            self._taken.add(first)
+            around = _around(node)
+            return lambda text, shifts: around(text, first + shifts[before_first], last + shifts[before_last])
+        kind = type(node)
+        values = [getattr(node, name) for name in node.__struct_fields__[2:]]
+        moving = [(at, self._part(value)) for at, value in enumerate(values) if _moves(value)]
+        if not moving:
+            return lambda _text, shifts: kind(first + shifts[before_first], last + shifts[before_last], *values)
+
+        def make(text: str, shifts: list[int]) -> Any:
+            moved = values.copy()
+            for at, part in moving:
+                moved[at] = part(text, shifts)
+            return kind(first + shifts[before_first], last + shifts[before_last], *moved)
+
+        return make
+
+    def _part(self, value: object) -> _Make:
+        if isinstance(value, Node):
+            return self.maker(value)
+        if isinstance(value, tuple):
+            parts = [self._part(item) for item in value]
+            return lambda text, shifts: tuple([part(text, shifts) for part in parts])
+        return lambda _text, _shifts: value
 
 
-def _leaf(token: Token, starts: list[int]) -> _Leaf:
-    start, end = cast("int", token.start_pos), cast("int", token.end_pos)
-    return _Leaf(token.type, start, end, sum(at < start for at in starts), sum(at < end for at in starts))
+def _moves(value: object) -> bool:
+    """Whether a value of a node may have places, or hold what has."""
+    return isinstance(value, Node | tuple)
+
+
+def _around(node: Text | Regexp | Path) -> Callable[[str, int, int], Node]:
+    """What makes the node of a literal from its text, its start and its end."""
+    match node:
+        case Text():
+            return lambda text, start, end: Text(start, end, text[start + 1 : end - 1])
+        case Path():
+            return lambda text, start, end: Path(start, end, (text[start + 1 : end - 1],), text[start + 1 : end - 1])
+        case Regexp(flags=flags, literal=literal):
+            behind = 1 + len(flags)
+            return lambda text, start, end: Regexp(
+                start, end, text[start + 1 : end - behind], start + 1, literal, flags
+            )
+        case _:
+            assert_never(node)

@@ -16,15 +16,16 @@ from evalc.diagnostics.catalogue.syntax_grammar import (
 )
 from evalc.diagnostics.problem import Fault
 from evalc.grammar.atoms import end_of, start_of
-from evalc.grammar.lark_tables import Stumble, read
+from evalc.grammar.lalr import Stumble
+from evalc.grammar.lark_tables import read
 from evalc.grammar.nodes import Each, If, Part, Template, Token, Variable, Words
 from evalc.grammar.parsed import MAX_FAULTS, Parsed, parsed
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from evalc.grammar.lark_tables import Token as LarkToken
-    from evalc.grammar.lark_tables import Tree
+    from evalc.grammar.lalr import Token as LarkToken
+    from evalc.grammar.lalr import Tree
 
 MAX_DEPTH: Final = 50
 """How deep blocks may nest."""

@@ -11,7 +11,7 @@ from evalc.diagnostics.problem import Fault
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from evalc.grammar.lark_tables import Stumble
+    from evalc.grammar.lalr import Stumble
 
 _WORD: Final = re.compile(r"[^\W\d][\w-]*")
 _FOUND: Final = re.compile(

@@ -93,7 +93,7 @@ def test_every_text_has_a_node_or_faults_inside_it(parser: str, text: str) -> No
 
 
 @given(text=hostile)
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=1_000, deadline=None)
 def test_the_parts_of_a_template_stand_side_by_side(text: str) -> None:
     node, _ = parse_template(text, lenient=True)
     if node is not None:
@@ -212,7 +212,7 @@ checks = st.recursive(
 
 
 @given(check=checks)
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=1_000, deadline=None)
 def test_a_printed_check_parses_to_itself(check: Check) -> None:
     node, faults = parse_check(printed(check))
     assert faults == ()

@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from evalc.grammar.atoms import offset_in_text
+from evalc.grammar.lalr import Stumble
+from evalc.grammar.lark_tables import read
 from evalc.grammar.nodes import (
     Check,
     Cost,
@@ -125,3 +129,11 @@ def test_quotes_in_a_rule_are_characters_like_any_other() -> None:
     node, _ = parse_rule("regex", "'x'")
     assert isinstance(node, Matches)
     assert [offset_in_text("'x'", node.regexp, index) for index in range(4)] == [0, 1, 2, 3]
+
+
+@given(st.text(min_size=1).filter(lambda text: text[0] != "/"))
+def test_the_grammar_too_takes_for_a_pattern_what_begins_with_no_slash(text: str) -> None:
+    tree = read("rule", "regex", text)
+    assert not isinstance(tree, Stumble)
+    assert tree.children == [text]
+    assert parse_rule("regex", text).node == pattern(text)

@@ -1,0 +1,115 @@
+"""The law of the tables: a text has the parse tree that lark gives it, or stumbles where lark's parser does."""
+
+from __future__ import annotations
+
+from typing import Any, cast
+
+import lark
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
+
+from evalc.grammar.lalr import Stumble, Token, Tree
+from evalc.grammar.lark_tables import STARTS, Language, lark_parser, read
+
+PARSERS = {language: lark_parser(language) for language in STARTS}
+
+_PIECES: dict[Language, tuple[str, ...]] = {
+    "check": (
+        *("contains", "not", "and", "or", "for", "matches", "equals", "any of", "json", "length >=", "judge", "strict"),
+        *("at", "tool a.b", "one of", "check f", "(", ")", "[", "]", ",", "{", "}", ":", "=", "4/5", "1..2", ">=", "3"),
+        *("a.b[0]", "has fields", "as string", '"a"', "'b c'", "/a/", "/[/]x/i", "'", "/", "words", "tools called"),
+        *("tools", "count", "true", "null", "latency <=", "ms", "$", "response", "ignoring case", "similar to", "%"),
+        *("no tool errors", "matching", "exists", "name", "nötig", "\n"),
+    ),
+    "rule": (
+        *(
+            "min",
+            "max",
+            ":",
+            ",",
+            "3",
+            "1.5",
+            "words",
+            "strict",
+            "schema",
+            "a.json",
+            "fields",
+            "headings",
+            "a.b",
+            "[0]",
+        ),
+        *("string", "/a/", "/a/i", "(b|c)", "<=", "ms", "s", "$", "-1", "\n", "é"),
+    ),
+    "criterion": ("clarity", "a name", "(", ")", "0.3", "30", "%", ":", "A text: (b)", "\n", "é"),
+    "template": (
+        *("{{a}}", "{{ a.b }}", "{{#if a}}", "{{else}}", "{{/if}}", "{{#unless a}}", "{{/unless}}", "{{#each a}}"),
+        *(
+            "{{/each}}",
+            "{{seed:a.b}}",
+            "{{snapshot: x}}",
+            "{{seed:}}",
+            "{{",
+            "}}",
+            "{",
+            "}",
+            "\\",
+            "\\{{",
+            "text",
+            "\n",
+        ),
+    ),
+}
+
+
+@st.composite
+def texts(draw: st.DrawFn) -> tuple[Language, str, str]:
+    language = draw(st.sampled_from(sorted(_PIECES)))
+    start = draw(st.sampled_from(STARTS[language]))
+    pieces = draw(st.lists(st.sampled_from(_PIECES[language]), max_size=10))
+    return language, start, draw(st.sampled_from(["", " "])).join(pieces)
+
+
+def by_lark(language: Language, start: str, text: str) -> Any:
+    """The tree as data, else the place and the terminals of a stumble, as lark's own parser has them."""
+    parser = PARSERS[language]
+    try:
+        return as_data(parser.parse(text, start=start))
+    except lark.UnexpectedInput:
+        pass
+    at = len(text)
+    reader = parser.parse_interactive(text, start=start)
+    try:
+        for _ in reader.iter_parse():
+            pass
+        reader.feed_eof()  # type: ignore[no-untyped-call]
+    except lark.UnexpectedCharacters as stop:
+        at = cast("int", stop.pos_in_stream)
+    except lark.UnexpectedToken as stop:
+        # lark puts its end-of-text token at the start of the last real one
+        at = len(text) if stop.token.type == "$END" else stop.token.start_pos or 0
+    return Stumble(at, frozenset(reader.accepts()))  # type: ignore[no-untyped-call]
+
+
+def as_data(node: Any) -> Any:
+    if isinstance(node, Tree | lark.Tree):
+        return str(node.data), [as_data(child) for child in node.children]
+    assert isinstance(node, Token | lark.Token)
+    return node.type, str(node), node.start_pos, node.end_pos
+
+
+@given(texts())
+@example(("check", "line", 'not (contains "a" ignoring case and json) or at a.b[0] not matches /x/i for "c d"'))
+@example(("check", "line", 'check f([1, {"a": null}], b=true) and tool t.p one of ["a", "b"]'))
+@example(("check", "line", "tools one of [[a, b], none] or has fields a as string, 'b'"))
+@example(("check", "line", "(json"))
+@example(("check", "line", ""))
+@example(("check", "line", "json  "))
+@example(("check", "line", "json é"))
+@example(("rule", "structure", "fields: a.b: string, c"))
+@example(("rule", "regex", "  /a/ "))
+@example(("template", "template", ""))
+@example(("template", "template", "a {{#if b}}c{{#each d}}{{e}}{{/each}}{{else}}f{{/if}} \\{{ {{g"))
+@settings(max_examples=1_000)
+def test_a_text_is_read_as_lark_reads_it(given_text: tuple[Language, str, str]) -> None:
+    read_ = read(*given_text)
+    assert (read_ if isinstance(read_, Stumble) else as_data(read_)) == by_lark(*given_text)
