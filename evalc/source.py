@@ -14,6 +14,28 @@ class Span(NamedTuple):
     end: int
 
 
+@final
+class AliasedSpan(Span):
+    """A stretch that an alias elsewhere stands for, as `*base` does for what `&base` names.
+
+    Attributes:
+        alias: where that alias stands.
+    """
+
+    alias: Span
+
+    def __new__(cls, span: Span, alias: Span) -> AliasedSpan:
+        """The stretch itself, with where it is used."""
+        aliased = super().__new__(cls, *span)
+        aliased.alias = alias
+        return aliased
+
+
+def where_used(span: Span) -> Span:
+    """Where a stretch is used: its alias's place where it is behind one, else its own."""
+    return span.alias if isinstance(span, AliasedSpan) else span
+
+
 class Position(NamedTuple):
     """A place as editors show it: line and column, both counted from 1, columns in code points."""
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from evalc.compiler.json_reader import JsonReader
+from evalc.compiler.emit_gates import outside_range
+from evalc.compiler.json_reader import JsonReader, Reports
 from evalc.compiler.packages import unknown_custom
 from evalc.compiler.patterns import examine
 from evalc.compiler.schemas import unusable
@@ -13,8 +14,10 @@ from evalc.diagnostics.catalogue.values import BadPattern, BadSchema, BadTimesta
 from evalc.model import case as m
 from evalc.model import checks as c
 from evalc.model.assertions import assertions
+from evalc.model.gates import Gates
 
-_FLAGS = frozenset({"noToolErrors", "responseNonEmpty", "jsonValid"})
+_BARE_PATTERNS = frozenset({"responseMatches", "regexPattern"})
+"""The fields in which a pattern stands by itself, without flags."""
 
 
 def check_case(reader: JsonReader, case: m.Case, pointer: str) -> None:
@@ -61,6 +64,12 @@ def check_share(reader: JsonReader, share: int | float | None, pointer: str) -> 
         reader.add(pointer, OutOfRange(what="`threshold`", value=f"{share}", allowed="between 0 and 1"))
 
 
+def check_gates(reader: JsonReader, gates: Gates | None, pointer: str) -> None:
+    """Report gates that no suite could meet, or that ask for nothing."""
+    for outside in outside_range(gates) if gates is not None else ():
+        reader.add(f"{pointer}/{outside.key}", outside.finding)
+
+
 def _check_links(reader: JsonReader, case: m.Case, pointer: str) -> None:
     """Report links that lead nowhere, and weights that do not weigh."""
     links = [(f"/unlinked/{index}", link) for index, link in enumerate(case.unlinked or ())]
@@ -95,47 +104,55 @@ def _check_patterns(reader: JsonReader, case: m.Case, pointer: str) -> None:
     """Report regular expressions and JSON Schemas that are none, and checks that no package provides."""
     for assertion in assertions(case.expect):
         at, check = f"{pointer}{assertion.at}", assertion.check
-        if isinstance(check, c.Regex) and assertion.field == "responseMatches":
+        if isinstance(check, c.Regex) and assertion.field in _BARE_PATTERNS:
             _check_pattern(reader, check.pattern, "", at)
         else:
-            _check_patterns_of(reader, check, at)
+            check_vocabulary(reader, check, at)
 
 
-def _check_patterns_of(reader: JsonReader, check: c.Check, at: str) -> None:
+def check_vocabulary(reader: Reports, check: c.Check, at: str) -> None:
+    """Report what stands in a check, which is found at a pointer, and is no pattern, schema or check of a package."""
     match check:
         case c.Regex():
-            _check_pattern(reader, check.pattern, check.flags, f"{at}/pattern")
+            of_flags = examine("", check.flags).error
+            if of_flags is not None:
+                reader.add(f"{at}/flags", BadPattern(reason=of_flags.message))
+            else:
+                _check_pattern(reader, check.pattern, check.flags, f"{at}/pattern")
         case c.ToolParam(assertion="matches", value=str() as pattern) if "{{" not in pattern:
             _check_pattern(reader, pattern, "", f"{at}/value")
         case c.Json(schema=schema) if schema is not None:
-            reason = unusable(schema)
-            if reason is not None:
-                reader.add(f"{at}/schema", BadSchema(reason=reason))
+            flaw = unusable(schema)
+            if flaw is not None:
+                reader.add(f"{at}/schema{flaw.pointer}", BadSchema(reason=flaw.reason))
         case c.Custom(name=name):
             unknown = unknown_custom(name)
             if unknown is not None:
                 reader.add(f"{at}/name", unknown)
         case c.At(check=inner) | c.Not(check=inner):
-            _check_patterns_of(reader, inner, f"{at}/check")
+            check_vocabulary(reader, inner, f"{at}/check")
         case c.AnyOf(checks=checks) | c.AllOf(checks=checks):
             for index, inner in enumerate(checks):
-                _check_patterns_of(reader, inner, f"{at}/checks/{index}")
+                check_vocabulary(reader, inner, f"{at}/checks/{index}")
         case _:
             pass
 
 
-def _check_pattern(reader: JsonReader, pattern: str, flags: str, pointer: str) -> None:
+def _check_pattern(reader: Reports, pattern: str, flags: str, pointer: str) -> None:
     error = examine(pattern, flags).error
     if error is not None:
         reader.add_within(pointer, error.offset, error.end, BadPattern(reason=error.message))
 
 
 def _check_idle_fields(reader: JsonReader, expect: m.Expect, pointer: str) -> None:
-    """Fields that are there and assert nothing: a limit of 0, a `false`, an empty list."""
+    """Fields that are there and assert nothing: a limit of 0, a `false`, an empty list or text."""
     asserted = {assertion.at.split("/")[2] for assertion in assertions(expect)}
     names = zip(m.Expect.__struct_fields__, m.Expect.__struct_encode_fields__, strict=True)
     for field, name in names:
         value = getattr(expect, field)
         if value is not None and name not in asserted:
-            shown = "an empty list" if value == () else "`false`" if name in _FLAGS else "0"
-            reader.add(f"{pointer}/expect/{name}", CannotFail(check=f"`{name}`", why=f"{shown} asserts nothing"))
+            why = f"{_SHOWN.get(type(value), '0')} asserts nothing"
+            reader.add(f"{pointer}/expect/{name}", CannotFail(check=f"`{name}`", why=why))
+
+
+_SHOWN: dict[type, str] = {bool: "`false`", tuple: "an empty list", dict: "an empty object", str: "an empty text"}

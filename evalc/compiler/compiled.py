@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
@@ -17,6 +16,7 @@ from evalc.diagnostics.problem import Problem
 from evalc.model import case as m
 from evalc.model.codec import encode_envelope, short_hash, to_json
 from evalc.model.suite import LocatedCase, Place, Suite
+from evalc.tools.registry import ToolRegistry
 
 GENERATED_BY = f"evalc {__version__}"
 
@@ -62,6 +62,7 @@ class CompiledSuite:
             )
             or None,
             threshold=suite.threshold,
+            gates=suite.gates,
             requires=self._requires,
         )
 
@@ -95,6 +96,8 @@ class CompiledSuite:
         """The contract's `evalFileHash`: of the eval JSON file as it stands, else of the compiled bytes."""
         if self.ir.from_json:
             return short_hash(self.ir.source.text)
+        import hashlib  # noqa: PLC0415 - for start-up: OpenSSL is loaded with it, and most files are not hashed
+
         digest = hashlib.sha256()
         for piece in self.encode():
             digest.update(piece)
@@ -190,11 +193,13 @@ class Compilation:
         suites: the compiled suites; empty when any problem is an error.
         problems: every problem, in the order of files, lines and columns.
         files: how many eval files there were.
+        tools: the tool registry, where one is named and can be read.
     """
 
     suites: tuple[CompiledSuite, ...]
     problems: tuple[Problem, ...]
     files: int
+    tools: ToolRegistry | None = None
 
     @property
     def has_errors(self) -> bool:

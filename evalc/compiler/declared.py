@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from functools import partial
 from typing import Final
 
 from evalc.compiler.merge import GivenInput, MergedCase
@@ -14,7 +15,7 @@ from evalc.diagnostics.problem import Diagnostics, Finding
 from evalc.dsl.fields import described, is_null
 from evalc.dsl.nodes import Mapping as MappingNode
 from evalc.dsl.nodes import Node, Scalar, Sequence, span_of
-from evalc.dsl.scalars import Kind, kind_of
+from evalc.dsl.scalars import Kind, kind_of, to_plain
 from evalc.dsl.tree import CaseTree, InputTree
 from evalc.source import Source, Span
 
@@ -22,8 +23,9 @@ Declared = Mapping[str, InputTree]
 
 
 def check_declaration(source: Source, tree: InputTree, problems: Diagnostics) -> None:
-    """Report a default that its own declaration does not allow."""
+    """Report a default that is no value of JSON, or that its own declaration does not allow."""
     if tree.default is not None:
+        to_plain(tree.default, partial(problems.add, source))
         finding = _misfit(tree, tree.default)
         if finding is not None:
             problems.add(source, span_of(tree.default), finding)
@@ -36,7 +38,7 @@ def check_inputs(
     declared: Declared | None,
     *,
     partial: bool,
-    needed: set[str],
+    needed: frozenset[str],
     problems: Diagnostics,
 ) -> None:
     """Report inputs that are given and not declared or not allowed, and those that are needed and not given.
@@ -64,8 +66,11 @@ def check_inputs(
     if case.tree.partial or case.inputs_partial or (partial and declared is None):
         return
     wanted = needed if declared is None else {name for name, tree in declared.items() if tree.required}
+    missing = wanted - inputs.keys() - slips
+    if not missing:
+        return
     source, span = _place(case.tree, row)
-    for name in sorted(wanted - inputs.keys() - slips, key=_order_of(declared)):
+    for name in sorted(missing, key=_order_of(declared)):
         problems.add(source, span, MissingInput(name=name, case=case.tree.name.value))
 
 
@@ -92,7 +97,7 @@ def _place(case: CaseTree, row: Row | None) -> tuple[Source, Span]:
 
 def _misfit(tree: InputTree, value: Node) -> Finding | None:
     """What is wrong with a value of a declared input."""
-    if is_null(value):
+    if (tree.type is None and not tree.options) or is_null(value):
         return None
     expected = None if tree.type is None else _unlike(_TYPES.get(tree.type.value.strip().lower(), ""), value)
     if expected is not None:

@@ -8,14 +8,16 @@ from typing import Final
 import msgspec
 
 from evalc.compiler import ir
-from evalc.compiler.emit_case import CaseEmitter, share
+from evalc.compiler.emit_case import CaseEmitter
+from evalc.compiler.emit_gates import gates_of
+from evalc.compiler.emit_numbers import share
 from evalc.compiler.merge import MergedCase, MergedSuite
 from evalc.compiler.resolve import Names, Variant
-from evalc.compiler.rows import Rows, say_nothing
+from evalc.compiler.rows import Row, Rows, say_nothing
 from evalc.compiler.schemas import SchemaLoader
 from evalc.diagnostics.catalogue.files import BadTable, MoreRowFaults
 from evalc.diagnostics.catalogue.names import NumberedRows
-from evalc.diagnostics.problem import Diagnostics, Finding
+from evalc.diagnostics.problem import Diagnostics, Finding, Problem
 from evalc.dsl.tree import CriterionTree, Str
 from evalc.model import case as m
 from evalc.source import Source, Span
@@ -40,12 +42,25 @@ def emit(suite: MergedSuite, names: Names, schemas: SchemaLoader, problems: Diag
         registry_size=None if tree.registry_size is None else int(tree.registry_size.value),
         criteria=tuple(map(_criterion, tree.criteria)),
         criteria_partial=tree.criteria_partial,
+        weights_partial=tree.weights_partial,
         threshold=share(tree.source, tree.threshold, problems),
+        gates=gates_of(tree.source, tree.gates, problems),
         cases=ir.Cases(parts),
         where=tree.span,
         locate=_locate,
+        files=frozenset(_files(suite, names, schemas)),
         partial=tree.partial or not parts or any(case.partial for case in suite.cases),
     )
+
+
+def _files(suite: MergedSuite, names: Names, schemas: SchemaLoader) -> Iterator[str]:
+    """The files that the suite is made of, each by its path."""
+    for name in suite.files:
+        yield name
+        yield from schemas.named_in(name)
+    yield from (str(case.rows.path) for case in suite.cases if case.rows is not None and case.rows.path is not None)
+    prompts = (*(variant.prompt for variant in names.variants), *names.case_prompts.values())
+    yield from (prompt.tree.source.name for prompt in prompts if prompt is not None)
 
 
 def _locate(where: Span | str) -> Span:
@@ -90,6 +105,18 @@ def _rows(case: MergedCase, rows: Rows, variants: tuple[Variant, ...], emitter: 
     return ir.CaseRows(tier=emitter.tier_of(case.tree), size=size, expand=expand)
 
 
+def _placed(
+    found: Diagnostics, case: MergedCase, rows: Rows, row: Row, variant: Variant, emitter: CaseEmitter
+) -> Iterator[Problem]:
+    """The problems of a case, those with the cells of its row at their places, which are looked for now."""
+    elsewhere = [problem for problem in found if problem.source is not row.source]
+    yield from elsewhere
+    if len(elsewhere) < len(found):
+        again = Diagnostics()
+        emitter.emit(case, rows.placed(row), variant, again)
+        yield from (problem for problem in again if problem.source is row.source)
+
+
 def _check_rows(
     case: MergedCase, rows: Rows, variants: tuple[Variant, ...], emitter: CaseEmitter, problems: Diagnostics
 ) -> int:
@@ -115,7 +142,7 @@ def _check_rows(
         for variant in variants:
             found = Diagnostics()
             emitter.emit(case, row, variant, found)
-            for problem in found:
+            for problem in _placed(found, case, rows, row, variant, emitter):
                 if problem.source is row.source and rows.path is not None:
                     report(problem.source, problem.span, problem.finding)
                 else:

@@ -5,21 +5,25 @@ from __future__ import annotations
 import re
 import sys
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any, Final, TypeVar, assert_never, cast, final
 
-from evalc.compiler.fill import Inputs, fill, tokens, variables
+from evalc.compiler.emission import Emission
+from evalc.compiler.emit_json_check import json_check
+from evalc.compiler.fill import fill, tokens, variables
 from evalc.compiler.include import Scope
+from evalc.compiler.ir import Located
 from evalc.compiler.packages import unknown_custom
 from evalc.compiler.patterns import examine
-from evalc.compiler.schemas import SchemaLoader
 from evalc.compiler.slug import slug
-from evalc.diagnostics.catalogue.contract import InputLooksLikeToken, TokenNotAllowed
+from evalc.diagnostics.catalogue.contract import InputLooksLikeToken, SnapshotInRegression, TokenNotAllowed
 from evalc.diagnostics.catalogue.names import UnknownVariable
 from evalc.diagnostics.catalogue.values import BadPattern, EmptyValue, LinkInsideGroup
 from evalc.diagnostics.problem import Diagnostics, Finding
+from evalc.dsl.nodes import Mapping, Node, Scalar, span_of
+from evalc.dsl.nodes import Sequence as Sequence_
 from evalc.dsl.places import locate
-from evalc.dsl.tree import CheckBody, CheckGroup, CheckLeaf, CheckUse
+from evalc.dsl.tree import CheckBody, CheckGroup, CheckJson, CheckLeaf, CheckUse
 from evalc.ecma.regexp import escape
 from evalc.grammar import nodes as g
 from evalc.grammar.atoms import offset_in_text
@@ -32,41 +36,32 @@ _TOKEN = re.compile(r"\{\{\s*(?:seed|snapshot):.*?\}\}", re.DOTALL)
 
 
 @final
-@dataclass(slots=True, kw_only=True)
 class CheckEmitter:
-    """Turns the checks of one case into the model's; `failed` says that it had to leave one out.
+    """Turns the checks of one case into the model's: those that stand in `source` and use the rules of `scope`.
 
-    Attributes:
-        source: the file that the checks stand in.
-        scope: the rules that they may use.
-        inputs: what fills their texts.
-        known: the names that their templates may use.
-        knows_all: whether there are no others; else a check that uses another one is left out without a word.
-        schemas: where the JSON Schemas come from that they name.
-        problems: where findings go.
+    `names` are the places of the tools, parameters and values that the check which was emitted last names, by their
+    texts.
     """
 
-    source: Source
-    scope: Scope
-    inputs: Inputs
-    known: frozenset[str]
-    knows_all: bool
-    schemas: SchemaLoader
-    problems: Diagnostics
-    failed: bool = False
+    def __init__(
+        self, *, case: Emission, source: Source, scope: Scope, names: dict[str, Located] | None = None
+    ) -> None:
+        self.source = source
+        self.scope = scope
+        self.names: dict[str, Located] = {} if names is None else names
+        self._case = case
+        self._failed = False
 
     def emit(self, body: CheckBody) -> tuple[c.Check, ...]:
         """The checks that an entry of `validate:` means: the operands of a top-level `and`, else one.
 
-        None, when something is wrong with it, which is reported.
+        None, when something is wrong with it, which is reported; the case then says that it failed.
         """
-        outer, self.problems = self.problems, Diagnostics()
-        self.failed = False
-        check = self._body(body)
-        outer.extend(self.problems)
-        self.failed |= len(self.problems) > 0
-        self.problems = outer
-        if self.failed:
+        self._failed = False
+        self.names = {}
+        check = self._check(body.check, body) if isinstance(body, CheckLeaf) else self._body(body)
+        if self._failed:
+            self._case.failed = True
             return ()
         return check.checks if isinstance(check, c.AllOf) else (check,)
 
@@ -82,6 +77,8 @@ class CheckEmitter:
                 return negated(self._body(body.items[0]))
             case CheckUse():
                 return self._used(body)
+            case CheckJson():
+                return self._in_json(body)
 
     def _used(self, use: CheckUse) -> c.Check:
         """A rule within a composition: all of its checks. One that is unknown was reported where names are."""
@@ -90,10 +87,27 @@ class CheckEmitter:
             return c.AllOf(checks=())
         if any(check.criterion is not None for check in rule.tree.checks):
             self._add(use.span, LinkInsideGroup())
-        inner = replace(self, source=rule.tree.source, scope=rule.scope)
+        inner = CheckEmitter(case=self._case, source=rule.tree.source, scope=rule.scope, names=self.names)
         check = all_of([inner._body(check.body) for check in rule.tree.checks])
-        self.failed |= inner.failed
+        self._failed |= inner._failed
         return check
+
+    def _in_json(self, body: CheckJson) -> c.Check:
+        def filled(text: Scalar, no_tokens_in: str, is_pattern: bool) -> str:
+            def place(start: int, end: int) -> Span:
+                return locate(self.source, span_of(text), start, end)
+
+            if "{{" not in text.text:
+                return text.text
+            return self._filled(text.text, place, no_tokens_in, escape if is_pattern else str)
+
+        for text in _scalars(body.node):
+            self.names.setdefault(text.text, Located(self.source, span_of(text)))
+        found = Diagnostics()
+        check = json_check(self.source, body, filled, found)
+        for problem in found:
+            self._add(problem.span, problem.finding)
+        return c.AllOf(checks=()) if check is None else check
 
     def _check(self, check: g.Check, leaf: CheckLeaf) -> c.Check:  # noqa: C901 - one arm a check
         match check:
@@ -105,6 +119,8 @@ class CheckEmitter:
             case g.Matches():
                 pattern = self._pattern(check.regexp, leaf)
                 return c.Regex(pattern=pattern, flags=check.regexp.flags)
+            case g.Not():
+                return negated(self._check(check.check, leaf))
             case g.Length():
                 return c.Length(min=_whole(check.min), max=_whole(check.max), unit=_same(check.unit))
             case g.Json():
@@ -148,8 +164,6 @@ class CheckEmitter:
                 return any_of([self._check(item, leaf) for item in check.checks])
             case g.AllOf():
                 return all_of([self._check(item, leaf) for item in check.checks])
-            case g.Not():
-                return negated(self._check(check.check, leaf))
             case _:
                 assert_never(check)
 
@@ -157,7 +171,8 @@ class CheckEmitter:
         if check.schema is None:
             return c.Json(mode=_same(check.mode))
         span = self._span(check.schema, leaf)
-        schema = self.schemas.load(self.source, check.schema.value, span, self.problems)
+        schema = self._case.schemas.load(self.source, check.schema.value, span, self._case.problems)
+        self._failed |= schema is None
         return c.Json(mode=_same(check.mode), schema=schema)
 
     def _similar(self, check: g.Similar, leaf: CheckLeaf) -> c.Check:
@@ -201,16 +216,23 @@ class CheckEmitter:
     def _param(self, check: g.ToolParam, leaf: CheckLeaf) -> c.Check:
         value: str | tuple[str, ...] | None = None
         if check.op == "oneOf":
-            value = self._texts(check.values, leaf)
+            value = self._placed(check.values, self._texts(check.values, leaf), leaf)
         elif check.value is not None:
-            value = self._text(check.value, leaf)
+            (value,) = self._placed((check.value,), (self._text(check.value, leaf),), leaf)
         elif check.regexp is not None:
             value = self._pattern(check.regexp, leaf, tokens_allowed=True)
-        (tool, param) = self._plain_texts((check.tool, check.param), leaf, "a tool's or parameter's name")
+        named = (check.tool, check.param)
+        (tool, param) = self._placed(named, self._plain_texts(named, leaf, "a tool's or parameter's name"), leaf)
         return c.ToolParam(tool=tool, param_name=param, assertion=check.op, value=value)
 
     def _tools(self, names: Sequence[g.Text], leaf: CheckLeaf) -> tuple[str, ...]:
-        return self._plain_texts(names, leaf, "a tool's name")
+        return self._placed(names, self._plain_texts(names, leaf, "a tool's name"), leaf)
+
+    def _placed(self, written: Sequence[g.Text], texts: tuple[str, ...], leaf: CheckLeaf) -> tuple[str, ...]:
+        """The texts, whose places are kept for the passes that look at what they name."""
+        for node, text in zip(written, texts, strict=True):
+            self.names.setdefault(text, Located(self.source, self._span(node, leaf)))
+        return texts
 
     # --- texts ---
 
@@ -240,40 +262,34 @@ class CheckEmitter:
         if parse.node is None:
             return value
         for variable, _ in variables(parse.node.parts):
-            if not self.knows_all:
-                self.failed |= variable.name not in self.inputs
-            elif variable.name not in self.known:
-                finding = UnknownVariable(name=variable.name, known=tuple(sorted(self.known)))
+            if not self._case.knows_all:
+                self._failed |= variable.name not in self._case.inputs
+            elif variable.name not in self._case.known:
+                finding = UnknownVariable(name=variable.name, known=tuple(sorted(self._case.known)))
                 self._add(place(variable.start, variable.end), finding)
         written = tuple(tokens(parse.node.parts))
-        for token in written if no_tokens_in else ():
-            self._add(place(token.start, token.end), TokenNotAllowed(token=token.text, where=no_tokens_in))
-        filled = fill(parse.node, self.inputs, transform=transform)
+        for token in written:
+            if no_tokens_in:
+                self._add(place(token.start, token.end), TokenNotAllowed(token=token.text, where=no_tokens_in))
+            elif self._case.tier == "regression" and token.source == "snapshot":
+                self._add(place(token.start, token.end), SnapshotInRegression(token=token.text))
+        filled = fill(parse.node, self._case.inputs, transform=transform)
         brought = [token for token in _TOKEN.findall(filled) if token not in {token.text for token in written}]
         if brought:
             self._add(place(0, len(value)), InputLooksLikeToken(token=brought[0]))
         return filled
 
     def _pattern(self, regexp: g.Regexp, leaf: CheckLeaf, *, tokens_allowed: bool = False) -> str:
-        def place(start: int, end: int) -> Span:
-            if leaf.origin is not None:
-                written = leaf.origin.value
-                first, last = offset_in_text(written, regexp, start), offset_in_text(written, regexp, end)
-                return locate(self.source, leaf.origin.span, first, last)
-            return locate(
-                self.source, Span(regexp.start, regexp.end), regexp.pattern_at + start, regexp.pattern_at + end
-            )
-
         pattern = regexp.pattern
         if "{{" in pattern and _TEMPLATE.search(pattern):
             where = "" if tokens_allowed else "a regular expression"
-            pattern = self._filled(pattern, place, where, escape)
+            pattern = self._filled(pattern, partial(self._in_pattern, regexp, leaf), where, escape)
         if tokens_allowed and _TOKEN.search(pattern):
             return pattern  # what it will be is known only when the eval runs
         error = examine(pattern, regexp.flags).error
         if error is not None:
             within = (error.offset, error.end) if pattern == regexp.pattern else (0, len(regexp.pattern))
-            self._add(place(*within), BadPattern(reason=error.message))
+            self._add(self._in_pattern(regexp, leaf, *within), BadPattern(reason=error.message))
         return pattern
 
     # --- places ---
@@ -291,8 +307,18 @@ class CheckEmitter:
         first, last = offset_in_text(written, text, start), offset_in_text(written, text, end)
         return locate(self.source, leaf.origin.span, first, last)
 
+    def _in_pattern(self, regexp: g.Regexp, leaf: CheckLeaf, start: int, end: int) -> Span:
+        """The span of a stretch of a pattern."""
+        if leaf.origin is None:
+            first, last = regexp.pattern_at + start, regexp.pattern_at + end
+            return locate(self.source, Span(regexp.start, regexp.end), first, last)
+        written = leaf.origin.value
+        first, last = offset_in_text(written, regexp, start), offset_in_text(written, regexp, end)
+        return locate(self.source, leaf.origin.span, first, last)
+
     def _add(self, span: Span, finding: Finding) -> None:
-        self.problems.add(self.source, span, finding)
+        self._failed = True
+        self._case.problems.add(self.source, span, finding)
 
 
 _TEMPLATE = re.compile(r"\{\{\s*[#/A-Za-z_]")
@@ -323,6 +349,19 @@ def _number(number: g.Number) -> int | float:
 
 def _whole(number: g.Number | None) -> int | None:
     return None if number is None else int(number.value)
+
+
+def _scalars(node: Node) -> Iterator[Scalar]:
+    """The values of all keys and items in a node."""
+    match node:
+        case Scalar():
+            yield node
+        case Sequence_(items=items):
+            for item in items:
+                yield from _scalars(item)
+        case Mapping(pairs=pairs):
+            for _, value in pairs:
+                yield from _scalars(value)
 
 
 # --- compositions in their simplest form ---------------------------------------------------------------------------

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import assert_never
 
 from evalc.diagnostics.problem import Finding
+from evalc.dsl.fields import is_null
 from evalc.dsl.nodes import Node, Scalar, Sequence
 from evalc.dsl.scalars import to_plain
 from evalc.grammar import nodes as g
@@ -52,7 +53,7 @@ def _parts(
 def text_of_input(node: Node) -> str:
     """An input as a text: a scalar as it was written, null as nothing, a list or mapping as JSON."""
     if isinstance(node, Scalar):
-        return "" if node.style == "plain" and plain(node) is None else node.text
+        return "" if node.style == "plain" and is_null(node) else node.text
     return json.dumps(plain(node), ensure_ascii=False)
 
 

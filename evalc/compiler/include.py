@@ -7,6 +7,8 @@ from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
 from typing import Final, final
 
+import msgspec
+
 from evalc.compiler.discover import is_below, project_root, shown
 from evalc.diagnostics.catalogue.files import CannotInclude, ExpandsTooFar, NestedTooDeep, OutsideProject
 from evalc.diagnostics.catalogue.names import DuplicateName, RuleCycle, UnknownRule
@@ -15,7 +17,7 @@ from evalc.dsl.build_shared import build_shared_file
 from evalc.dsl.kinds import Kind, kind_of_document
 from evalc.dsl.nodes import Mapping
 from evalc.dsl.read_yaml import read_yaml
-from evalc.dsl.tree import CaseFields, CheckBody, CheckGroup, CheckTree, CheckUse, RuleTree, SharedTree, Str
+from evalc.dsl.tree import CaseFields, CheckBody, CheckGroup, CheckLeaf, CheckTree, CheckUse, RuleTree, SharedTree, Str
 from evalc.files import read_source
 from evalc.source import Source, Span
 
@@ -57,8 +59,7 @@ class Scope:
 
 
 @final
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class Layer:
+class Layer(msgspec.Struct, frozen=True, kw_only=True, eq=False):
     """Fields of a case from one document; their rules are looked up there."""
 
     fields: CaseFields
@@ -68,10 +69,14 @@ class Layer:
 @final
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Shared:
-    """What a document offers its cases: rules by name, and the defaults, nearest first."""
+    """What a document offers its cases: rules by name, and the defaults, nearest first.
+
+    `files` are the names of the files that it comes from: its own, and those that it includes.
+    """
 
     scope: Scope
     defaults: tuple[Layer, ...]
+    files: frozenset[str] = frozenset()
 
 
 @final
@@ -96,7 +101,8 @@ class IncludeLibrary:
             defaults.insert(0, Layer(fields=tree.defaults, scope=scope))
         _declare(scope, tree.rules, problems)
         check_uses(scope, tree.source, tree.defaults.checks if tree.defaults is not None else (), problems)
-        return Shared(scope=scope, defaults=tuple(defaults))
+        files = frozenset(name for _, included in opened if included is not None for name in included.files)
+        return Shared(scope=scope, defaults=tuple(defaults), files=files | {tree.source.name})
 
     def _include(self, source: Source, file: Str, problems: Diagnostics, trail: tuple[Path, ...]) -> Shared | None:
         path = Path(source.name).parent / file.value
@@ -194,7 +200,9 @@ def _emptied(tree: RuleTree) -> RuleTree:
 
 def uses(checks: tuple[CheckTree, ...]) -> list[tuple[CheckUse, int]]:
     """Every `use:` in checks, and how many compositions it stands in."""
-    pending: list[tuple[CheckBody, int]] = [(check.body, 0) for check in checks]
+    pending: list[tuple[CheckBody, int]] = [
+        (check.body, 0) for check in checks if not isinstance(check.body, CheckLeaf)
+    ]
     found: list[tuple[CheckUse, int]] = []
     while pending:
         body, level = pending.pop()

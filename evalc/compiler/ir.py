@@ -7,7 +7,7 @@ computed when it is needed.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple, final
 
@@ -15,6 +15,7 @@ import msgspec
 
 from evalc.model import case as m
 from evalc.model import checks as c
+from evalc.model.gates import Gates
 from evalc.source import Source, Span
 
 
@@ -30,10 +31,15 @@ Where = Span | str | Located
 
 
 class Check(msgspec.Struct, frozen=True, kw_only=True):
-    """One check, and where it was written."""
+    """One check, and where it was written.
+
+    `names` are the places of the tools, parameters and values that a check of tool calls names, by their texts; empty
+    for eval JSON, where pointers lead to them.
+    """
 
     check: c.Check
     where: Where
+    names: Mapping[str, Located] = {}
 
 
 class Link(msgspec.Struct, frozen=True, kw_only=True):
@@ -72,6 +78,7 @@ class Case(msgspec.Struct, frozen=True, kw_only=True):
     bug_ref: str | None = None
     message: str
     messages: tuple[m.Message, ...] | None = None
+    system: str | None = None
     inputs: dict[str, Any] | None = None
     stubs: dict[str, Any] | None = None
     max_turns: int | None = None
@@ -157,7 +164,9 @@ class Suite:
         authored: the metadata of an eval JSON's envelope; None for YAML and for a bare array.
         bare: whether it is a bare array, whose staleness is not checked.
         locate: from a place in `source` to its span.
+        files: the files that it was made from beside `source`: what it includes, prompts, tables, schemas.
         criteria_partial: whether it may have been meant to have more criteria.
+        weights_partial: whether it may, or a criterion to have another weight.
     """
 
     source: Source
@@ -169,13 +178,16 @@ class Suite:
     registry_size: int | None = None
     criteria: tuple[Criterion, ...] = ()
     criteria_partial: bool = False
+    weights_partial: bool = False
     threshold: int | float | None = None
+    gates: Gates | None = None
     cases: Cases
     where: Where
     authored: m.Metadata | None = None
     from_json: bool = False
     bare: bool = False
     locate: Callable[[Span | str], Span]
+    files: frozenset[str] = frozenset()
     partial: bool = False
 
     def place(self, where: Where) -> Located:

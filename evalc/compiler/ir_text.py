@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Mapping
 
+import msgspec
+
 from evalc.compiler import ir
 from evalc.compiler.describe import describe
 from evalc.model import checks as c
@@ -23,6 +25,7 @@ class _Printer:
     def lines(self) -> Iterator[str]:
         suite = self._suite
         facts = {"tier": suite.tier, "version": suite.tool_version, "threshold": suite.threshold}
+        facts |= {} if suite.gates is None else msgspec.to_builtins(suite.gates)
         yield self._line(f"suite {suite.tool}{_facts(facts)}", suite.where)
         for criterion in suite.criteria:
             words = "" if criterion.description is None else f": {criterion.description}"
@@ -38,6 +41,7 @@ class _Printer:
         for message in case.messages or ():
             yield f"    {message.role} {_quoted(message.content)}"
         more = {
+            "system": case.system,
             "inputs": case.inputs,
             "stubs": case.stubs,
             "max_turns": case.max_turns,

@@ -3,12 +3,22 @@
 from __future__ import annotations
 
 from functools import cached_property
-from typing import final
+from typing import Protocol, final
 
 from evalc.diagnostics.problem import Diagnostics, Finding
 from evalc.dsl.places import locate
 from evalc.dsl.read_json import JsonPlaces
 from evalc.source import Source, Span
+
+
+class Reports(Protocol):
+    """Where findings are reported that know a JSON pointer; one that begins with `#` means the key."""
+
+    def add(self, pointer: str, finding: Finding, /) -> None:
+        """Report a finding at a place."""
+
+    def add_within(self, pointer: str, start: int, end: int, finding: Finding, /) -> None:
+        """Report a finding about a stretch of a text's value."""
 
 
 @final

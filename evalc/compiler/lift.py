@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import msgspec
 
 from evalc.compiler import ir
-from evalc.compiler.check_json import check_case, check_share
+from evalc.compiler.check_json import check_case, check_gates, check_share
 from evalc.compiler.json_reader import JsonReader
 from evalc.compiler.order import rank
 from evalc.compiler.shape import mismatches, named
@@ -90,7 +90,9 @@ def lift(source: Source, data: object, problems: Diagnostics) -> ir.Suite:
         tool_description=metadata.description,
         registry_size=metadata.registry_size,
         criteria=_criteria(reader, metadata, raw_cases, cases),
+        weights_partial=metadata.criteria is None and len(cases) != len(raw_cases),
         threshold=metadata.threshold,
+        gates=metadata.gates,
         cases=ir.Cases(cases),
         where="/metadata" if raw_metadata is not None else base,
         authored=metadata if raw_metadata is not None else None,
@@ -128,6 +130,7 @@ def _metadata(reader: JsonReader, raw: object, raw_cases: list[Any]) -> m.Metada
         finding = NotASlug(what="tool's name", value=metadata.tool_name, suggestion=suggestion)
         reader.add("/metadata/toolName", finding)
     check_share(reader, metadata.threshold, "/metadata/threshold")
+    check_gates(reader, metadata.gates, "/metadata/gates")
     return metadata
 
 
@@ -169,6 +172,7 @@ def _case(reader: JsonReader, raw: object, pointer: str, tier: m.Tier) -> ir.Cas
         bug_ref=case.bug_ref,
         message=case.input.message,
         messages=case.input.messages,
+        system=case.input.system,
         inputs=case.input.inputs,
         stubs=case.stubs,
         max_turns=case.max_turns,
@@ -220,7 +224,7 @@ def _without_own_keys(data: Any) -> Any:
     }
 
 
-_FREE = frozenset({"inputs", "stubs", "referenceData", "schema", "args", "options"})
+_FREE = frozenset({"inputs", "stubs", "referenceData", "schema", "args", "options", "typeChecks"})
 
 
 def _checks(case: m.Case, pointer: str) -> tuple[tuple[ir.Check, ...], tuple[ir.Link, ...]]:
@@ -283,7 +287,7 @@ def _criteria(
             position = str(case.where).rsplit("/", 1)[1]
             for index, raw in enumerate(raw_cases[int(position)].get("criteria") or ()):
                 criterion = msgspec.convert(raw, m.Criterion)
-                found.setdefault(criterion.name, _as_ir(criterion, f"{case.where}/criteria/{index}"))
+                found.setdefault(criterion.name, _as_ir(criterion, f"{case.where}/criteria/{index}/weight"))
     return tuple(found.values())
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import os
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -12,7 +11,6 @@ from typing import Final, NamedTuple, final
 
 import msgspec
 
-from evalc.atomic import write_atomic
 from evalc.compiler import ir
 from evalc.compiler.compiled import CompiledSuite
 from evalc.compiler.lower import lower
@@ -89,6 +87,8 @@ def is_archived(case: ir.Case) -> bool:
 
 def hash_of(case: ir.Case, suite: CompiledSuite) -> str:
     """The SHA-256 of the compiled case: its fields in the order of their names, without the mark that retires it."""
+    import hashlib  # noqa: PLC0415 - for start-up: OpenSSL is loaded with it, and most files are not hashed
+
     fields = msgspec.to_builtins(lower(case, suite.ir.criteria).case)
     fields.pop("archived", None)
     return hashlib.sha256(msgspec.json.encode(fields, order="sorted")).hexdigest()
@@ -185,6 +185,8 @@ def write_lock(lock: Lock) -> Path:
     Raises:
         OSError: the file cannot be written.
     """
+    from evalc.atomic import write_atomic  # noqa: PLC0415 - for start-up: most commands write no lock
+
     path = lock.folder / LOCK_NAME
     write_atomic(path, lock_text(lock).encode())
     return path

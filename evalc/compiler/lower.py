@@ -9,6 +9,7 @@ from evalc.compiler import ir
 from evalc.compiler.order import has_field
 from evalc.model import case as m
 from evalc.model import checks as c
+from evalc.model.paths import only_key
 
 CONTRACT_FIELDS = frozenset(
     {
@@ -51,6 +52,8 @@ _FLAGS: dict[type, str] = {
     c.NonEmpty: "response_non_empty",
     c.Json: "json_valid",
 }
+_WITH_PATTERNS = frozenset({"labeled", "rubric"})
+"""The tiers in which `responseMatches` may stand; in the others the one pattern of a case is its `regexPattern`."""
 _RUBRIC = "rubric"
 _JSON_NAMES = dict(zip(m.Expect.__struct_fields__, m.Expect.__struct_encode_fields__, strict=True))
 
@@ -65,7 +68,7 @@ class LoweredCase(NamedTuple):
 def lower(case: ir.Case, criteria: tuple[ir.Criterion, ...]) -> LoweredCase:
     """The case as the JSON case model has it (case model, and the additions of evalc)."""
     slots: dict[str, Any] = {}
-    pointers = [_place(item.check, slots) for item in case.checks]
+    pointers = [_place(item.check, slots, case.tier) for item in case.checks]
     fields: dict[str, Any] = {field: tuple(v) if isinstance(v, list) else v for field, v in slots.items()}
     rubric = fields.pop(_RUBRIC, None)
     expect = m.Expect(**fields)
@@ -75,7 +78,7 @@ def lower(case: ir.Case, criteria: tuple[ir.Criterion, ...]) -> LoweredCase:
         difficulty=case.difficulty,
         created_at=case.created_at,
         bug_ref=case.bug_ref,
-        input=m.Input(message=case.message, messages=case.messages, inputs=case.inputs),
+        input=m.Input(message=case.message, messages=case.messages, system=case.system, inputs=case.inputs),
         stubs=case.stubs,
         max_turns=case.max_turns,
         expect=expect,
@@ -112,13 +115,16 @@ def _link(link: ir.Link, pointers: list[tuple[str, ...]]) -> m.CheckLink:
     return m.CheckLink(at=at, weight=link.weight)
 
 
-def _place(check: c.Check, slots: dict[str, Any]) -> tuple[str, ...]:
-    """Put a check where it belongs in `expect`; its pointers from the case's root."""
+def _place(check: c.Check, slots: dict[str, Any], tier: m.Tier) -> tuple[str, ...]:
+    """Put a check where it belongs in `expect` of a case of this tier; its pointers from the case's root."""
     kind = type(check)
     if isinstance(check, c.Judge):
         return _append_dimension(slots, check)
     if not has_field(check):
         return _append(slots, "checks", check)
+    if isinstance(check, c.Regex) and tier not in _WITH_PATTERNS:
+        slots["regex_pattern"] = check.pattern
+        return ("/expect/regexPattern",)
     if kind in _MANY:
         field, attribute = _MANY[kind]
         return _append(slots, field, getattr(check, attribute))
@@ -144,7 +150,7 @@ def _values(check: c.Check) -> dict[str, Any]:
         bounds = zip(_BOUNDS[kind], (check.min, check.max), strict=True)
         return {field: bound for field, bound in bounds if bound is not None}
     if isinstance(check, c.Structure):
-        return {"required_keys": tuple(field.path for field in check.fields)}
+        return {"required_keys": tuple(only_key(field.path) for field in check.fields)}
     return {_FLAGS[kind]: True}
 
 

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, NamedTuple, final
+from typing import Any, Final, final
 
-from evalc.compiler.include import IncludeLibrary, Layer, Scope, check_uses
+import msgspec
+
+from evalc.compiler.include import IncludeLibrary, Layer, Scope, Shared, check_uses
 from evalc.compiler.rows import Row, Rows, find_rows
 from evalc.diagnostics.problem import Diagnostics
 from evalc.dsl.nodes import Node
@@ -14,7 +16,8 @@ from evalc.dsl.tree import CaseTree, CheckTree, CheckUse, Str, SuiteTree
 from evalc.source import Source
 
 
-class GivenInput(NamedTuple):
+@final
+class GivenInput(msgspec.Struct, frozen=True, gc=False):
     """An input, and the file that gives it."""
 
     source: Source
@@ -22,14 +25,16 @@ class GivenInput(NamedTuple):
     value: Node
 
 
-class Given(NamedTuple):
+@final
+class Given(msgspec.Struct, frozen=True, gc=False):
     """The value of a field, and the file that gives it."""
 
     source: Source
     value: Any
 
 
-class PlacedCheck(NamedTuple):
+@final
+class PlacedCheck(msgspec.Struct, frozen=True, gc=False):
     """A check behind every `use:` that led to it: what it counts for there, and where its own names are looked up."""
 
     source: Source
@@ -40,13 +45,13 @@ class PlacedCheck(NamedTuple):
 
 
 @final
-@dataclass(frozen=True, slots=True, kw_only=True)
-class MergedCase:
+class MergedCase(msgspec.Struct, frozen=True, kw_only=True, eq=False):
     """A case with what it takes in.
 
     Attributes:
         tree: the case as it was written.
         layers: its own fields, then the defaults, nearest first.
+        picked: the fields that can hold one value and do, each as the nearest layer has it.
         checks: the checks, a tuple for each layer, the farthest first.
         rows: the rows that it stands for; None when it stands for itself.
         inputs_partial: it may have been meant to give or to inherit more inputs than it does.
@@ -55,6 +60,7 @@ class MergedCase:
 
     tree: CaseTree
     layers: tuple[Layer, ...]
+    picked: Mapping[str, Given]
     checks: tuple[tuple[PlacedCheck, ...], ...]
     rows: Rows | None
     inputs_partial: bool
@@ -62,18 +68,15 @@ class MergedCase:
 
     def pick(self, field: str) -> Given | None:
         """A field that can hold one value: the nearest one."""
-        for layer in self.layers:
-            value = getattr(layer.fields, field)
-            if value is not None:
-                return Given(layer.fields.source, value)
-        return None
+        return self.picked.get(field)
 
     def inputs(self, row: Row | None) -> dict[str, GivenInput]:
         """The inputs by name: the defaults', over them the case's, over them the row's."""
         given: dict[str, GivenInput] = {}
         for layer in reversed(self.layers):
             source = layer.fields.source
-            given |= {item.name.value: GivenInput(source, item.name, item.value) for item in layer.fields.inputs or ()}
+            for item in layer.fields.inputs or ():
+                given[item.name.value] = GivenInput(source, item.name, item.value)
         if row is not None:
             given |= {cell.name.value: GivenInput(row.source, cell.name, cell.value) for cell in row.cells}
         return given
@@ -87,41 +90,73 @@ class MergedCase:
 @final
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MergedSuite:
-    """A suite with its cases as they are meant."""
+    """A suite with its cases as they are meant; `files` are its own and those that it includes."""
 
     tree: SuiteTree
     cases: tuple[MergedCase, ...]
+    files: frozenset[str]
 
 
 def merge(tree: SuiteTree, library: IncludeLibrary, problems: Diagnostics) -> MergedSuite:
     """Open what a suite includes, and lay its defaults under its cases."""
     shared = library.open(tree.shared, problems)
-    whole = {layer: _is_whole(layer) for layer in shared.defaults}
-    brought = tuple(_checks(layer) for layer in reversed(shared.defaults))
+    nothing = _Inherited()
+    defaults = _inherited(shared)
     cases: list[MergedCase] = []
     for case in tree.cases:
-        defaults = shared.defaults if case.inherits else ()
-        lacks_defaults = case.inherits and shared.scope.partial
+        inherited = defaults if case.inherits else nothing
         own = Layer(fields=case, scope=shared.scope)
         rows = None if case.for_each is None else find_rows(tree.source, case.for_each, problems)
         uses_are_whole = check_uses(shared.scope, tree.source, case.checks, problems)
         cases.append(
             MergedCase(
                 tree=case,
-                layers=(own, *defaults),
-                checks=(*(brought if case.inherits else ()), _checks(own)),
+                layers=(own, *inherited.layers),
+                picked=_picked(own, inherited.picked),
+                checks=(*inherited.checks, _checks(own)),
                 rows=rows,
-                inputs_partial=lacks_defaults
-                or case.inputs_partial
-                or any(layer.fields.inputs_partial for layer in defaults),
+                inputs_partial=case.inputs_partial or inherited.inputs_partial,
                 partial=case.partial
-                or lacks_defaults
+                or inherited.partial
                 or not uses_are_whole
-                or not all(whole[layer] for layer in defaults)
                 or (case.for_each is not None and rows is None),
             )
         )
-    return MergedSuite(tree=tree, cases=tuple(cases))
+    return MergedSuite(tree=tree, cases=tuple(cases), files=shared.files)
+
+
+@final
+class _Inherited(msgspec.Struct, frozen=True, kw_only=True):
+    """What cases take in from the defaults, as `MergedCase` has it."""
+
+    layers: tuple[Layer, ...] = ()
+    picked: Mapping[str, Given] = {}
+    checks: tuple[tuple[PlacedCheck, ...], ...] = ()
+    inputs_partial: bool = False
+    partial: bool = False
+
+
+def _inherited(shared: Shared) -> _Inherited:
+    picked: Mapping[str, Given] = {}
+    for layer in reversed(shared.defaults):
+        picked = _picked(layer, picked)
+    return _Inherited(
+        layers=shared.defaults,
+        picked=picked,
+        checks=tuple(_checks(layer) for layer in reversed(shared.defaults)),
+        inputs_partial=shared.scope.partial or any(layer.fields.inputs_partial for layer in shared.defaults),
+        partial=shared.scope.partial or not all(map(_is_whole, shared.defaults)),
+    )
+
+
+def _picked(layer: Layer, farther: Mapping[str, Given]) -> Mapping[str, Given]:
+    """What a layer and those behind it say of the fields that can hold one value."""
+    fields = layer.fields
+    given = [(name, value) for name in _PICKED if (value := getattr(fields, name)) is not None]
+    return {**farther, **{name: Given(fields.source, value) for name, value in given}} if given else farther
+
+
+_PICKED: Final = ("difficulty", "max_turns", "threshold", "repeat", "require")
 
 
 def _is_whole(layer: Layer) -> bool:
@@ -130,20 +165,26 @@ def _is_whole(layer: Layer) -> bool:
 
 
 def _checks(layer: Layer) -> tuple[PlacedCheck, ...]:
-    return tuple(_placed(layer.fields.source, layer.scope, layer.fields.checks, None, 1))
+    placed: list[PlacedCheck] = []
+    _place(layer.fields.source, layer.scope, layer.fields.checks, None, 1, placed)
+    return tuple(placed)
 
 
-def _placed(
+def _place(
     source: Source,
     scope: Scope,
     checks: tuple[CheckTree, ...],
     criterion: tuple[Source, Str] | None,
     weight: int | float,
-) -> Iterator[PlacedCheck]:
-    """The checks with every `use:` opened. A criterion at a `use:` holds for all its checks; weights are multiplied."""
+    placed: list[PlacedCheck],
+) -> None:
+    """Put the checks behind those that are placed, every `use:` opened.
+
+    A criterion at a `use:` holds for all its checks; weights are multiplied.
+    """
     for tree in checks:
         own = criterion or (None if tree.criterion is None else (source, tree.criterion))
         if not isinstance(tree.body, CheckUse):
-            yield PlacedCheck(source, scope, tree, own, tree.weight * weight)
+            placed.append(PlacedCheck(source, scope, tree, own, tree.weight * weight))
         elif (rule := scope.rules.get(tree.body.name.value)) is not None:
-            yield from _placed(rule.tree.source, rule.scope, rule.tree.checks, own, tree.weight * weight)
+            _place(rule.tree.source, rule.scope, rule.tree.checks, own, tree.weight * weight, placed)

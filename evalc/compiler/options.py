@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import final
 
 from evalc.compiler.discover import Finder
+from evalc.tools.load import RegistryFile
 
 
 @final
@@ -19,6 +20,7 @@ class CompileOptions:
         prompts: the folder where prompts are looked up by id; None: the project's root.
         prompt_id: only the suites of this prompt are compiled.
         lock_folder: the folder whose `evalc.lock` the regression cases are held to; None: to none.
+        tools: the tool registry that names of tools are looked up in; None: they are not.
         finder: how folders are searched.
     """
 
@@ -26,4 +28,5 @@ class CompileOptions:
     prompts: Path | None = None
     prompt_id: str | None = None
     lock_folder: Path | None = None
+    tools: RegistryFile | None = None
     finder: Finder = field(default_factory=Finder)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from evalc.model import checks as c
+from evalc.model.paths import only_key
 
 _ORDER: tuple[type, ...] = (
     c.ToolsCalled,
@@ -41,14 +42,17 @@ def rank(check: c.Check) -> tuple[int, bool, bool]:
 
     Among checks of one kind those with a field of their own come first, and of two bounds the lower one.
     """
-    return _RANK[type(check)], not has_field(check), isinstance(check, c.Length | c.ToolCount) and check.min is None
+    rank_of_kind = _RANK_OF_KIND.get(type(check))
+    if rank_of_kind is not None:
+        return rank_of_kind
+    return _RANK[type(check)], not has_field(check), isinstance(check, _RANGES) and check.min is None
 
 
 def has_field(check: c.Check) -> bool:
     """Whether `expect` has a field that can hold the check; the others stand in `expect.checks` or in `rubric`."""
     match check:
-        case c.Regex():
-            return not check.flags
+        case c.Regex(flags=flags):
+            return not flags
         case c.Latency(max=limit) | c.Tokens(max=limit) | c.Cost(max=limit):
             return limit != 0  # a limit of 0 asserts nothing in the contract
         case c.Length() | c.ToolCount():
@@ -63,7 +67,7 @@ def has_field(check: c.Check) -> bool:
 
 
 def _is_flat(field: c.RequiredField) -> bool:
-    return field.type is None and not set(field.path) & set(".[]")
+    return field.type is None and only_key(field.path) is not None
 
 
 _WITH_FIELD = frozenset(
@@ -79,3 +83,9 @@ _WITH_FIELD = frozenset(
         c.NotContains,
     )
 )
+_RANGES = (c.Length, c.ToolCount)
+_BY_VALUE = frozenset((c.Regex, c.Latency, c.Tokens, c.Cost, c.Length, c.ToolCount, c.Json, c.Structure))
+"""The kinds of which some checks have a field and others have none."""
+_RANK_OF_KIND = {
+    kind: (rank_, kind not in _WITH_FIELD, False) for kind, rank_ in _RANK.items() if kind not in _BY_VALUE
+}

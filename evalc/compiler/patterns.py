@@ -46,8 +46,8 @@ _LONGEST: Final = 1_000
 _ODD: Final = re.compile(r"\\(?![bdfnrstvwBDSW])\w|\(\?|[^\n -~]")
 # What is kept as it stands: escapes, classes, braces; and runs, without a last character that is repeated.
 _RUN: Final = re.compile(r"(\\.|\[(?:[^\]\\]|\\.)*\]|\{[^}]*\})|[\w ]+(?![*+?{])", re.ASCII | re.DOTALL)
-_STAND_INS: Final = tuple(map(chr, range(0xE000, 0xE040)))
-_STAND_IN: Final = re.compile(r"[\ue000-\ue03f]")
+_FIRST_STAND_IN: Final = 0xE000
+_STAND_INS: Final = tuple(map(chr, range(_FIRST_STAND_IN, _FIRST_STAND_IN + 64)))
 
 
 @lru_cache(16_384)
@@ -60,11 +60,10 @@ def examine(pattern: str, flags: str = "") -> Examined:
     if examined.error is not None:
         return _examined(pattern, flags)  # whose error has its place
 
-    def spelt(text: str) -> str:
-        return _STAND_IN.sub(lambda stand_in: runs[ord(stand_in[0]) - 0xE000], text)
-
-    literal = examined.literal and (spelt(examined.literal[0]), examined.literal[1])
-    return examined._replace(literal=literal, required=tuple(map(spelt, examined.required)))
+    spelt = dict(enumerate(runs, _FIRST_STAND_IN))
+    literal = examined.literal and (examined.literal[0].translate(spelt), examined.literal[1])
+    required = tuple([text.translate(spelt) for text in examined.required])
+    return Examined(None, examined.always, literal, required, examined.local)
 
 
 def shape_of(pattern: str) -> tuple[str, tuple[str, ...]]:

@@ -13,7 +13,6 @@ from evalc.compiler.compiled import Compilation, CompiledSuite, by_tier
 from evalc.compiler.discover import Found, project_root
 from evalc.compiler.emit import emit
 from evalc.compiler.include import IncludeLibrary
-from evalc.compiler.lift import is_eval_json, is_result, is_suite_in_json, lift, read_document
 from evalc.compiler.lock import check_lock, read_lock
 from evalc.compiler.merge import merge
 from evalc.compiler.options import CompileOptions
@@ -22,10 +21,12 @@ from evalc.compiler.passes.check_contradictions import check_contradictions
 from evalc.compiler.passes.check_criteria import check_criteria
 from evalc.compiler.passes.check_ids import check_ids
 from evalc.compiler.passes.check_links import check_links
+from evalc.compiler.passes.check_tools import check_tools
 from evalc.compiler.passes.check_vacuity import check_vacuity
 from evalc.compiler.prompts import PromptLibrary
 from evalc.compiler.resolve import resolve_names
 from evalc.compiler.schemas import SchemaLoader
+from evalc.compiler.tool_state import with_tool_state
 from evalc.compiler.verify import verify
 from evalc.diagnostics.catalogue.files import NotAnEvalFile, ResultFile
 from evalc.diagnostics.catalogue.names import SuiteCollision
@@ -39,6 +40,7 @@ from evalc.dsl.read_yaml import read_yaml
 from evalc.dsl.tree import SuiteTree
 from evalc.files import JSON_LIMIT, YAML_LIMIT, read_source
 from evalc.source import Source, Span
+from evalc.tools.load import load_tools
 
 STDIN = "<stdin>"
 _PIECE = 1000
@@ -70,6 +72,7 @@ class Compiler:
         self.files = 0
         self._options = options
         self._problems = Diagnostics(strict=options.strict)
+        self._tools = None if options.tools is None else load_tools(options.tools, self._problems)
         self._schemas = SchemaLoader()
         self._includes = IncludeLibrary()
         self._library: PromptLibrary | None = None
@@ -85,7 +88,7 @@ class Compiler:
             check_lock(compiled, read_lock(self._options.lock_folder, self._problems), self._problems)
         if self._problems.has_errors:
             compiled = ()
-        return Compilation(suites=compiled, problems=tuple(self._problems), files=self.files)
+        return Compilation(suites=compiled, problems=tuple(self._problems), files=self.files, tools=self._tools)
 
     def add_file(self, found: Found) -> None:
         """Compile a file. One that a search came upon and that is no eval file is passed over without a word."""
@@ -119,6 +122,15 @@ class Compiler:
     # --- the front ends: each gives None for a text of another kind ---
 
     def _read_json(self, source: Source, problems: Diagnostics, *, named: bool) -> list[ir.Suite] | None:
+        # For start-up: most suites are YAML.
+        from evalc.compiler.lift import (  # noqa: PLC0415
+            is_eval_json,
+            is_result,
+            is_suite_in_json,
+            lift,
+            read_document,
+        )
+
         data = read_document(source, problems)
         if is_result(data):
             if named:
@@ -157,7 +169,7 @@ class Compiler:
     def _front_end(self, tree: SuiteTree, problems: Diagnostics) -> ir.Suite:
         suite = merge(tree, self._includes, problems)
         names = resolve_names(suite, self._prompts(tree.source), problems)
-        return emit(suite, names, self._schemas, problems)
+        return with_tool_state(emit(suite, names, self._schemas, problems), self._tools)
 
     # --- on the IR, whichever front end it came from ---
 
@@ -170,6 +182,8 @@ class Compiler:
             check_links(piece, self._problems)
             check_contract(piece, self._problems)
             check_vacuity(piece, self._problems)
+            if self._tools is not None:
+                check_tools(piece, self._tools, self._problems)
             if not self._problems.has_errors:
                 verify(piece)
         check_contradictions(suite, self._problems)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
+from functools import cached_property
 from pathlib import Path
 from typing import final
 
@@ -27,12 +28,13 @@ from evalc.diagnostics.catalogue.names import (
 from evalc.diagnostics.catalogue.values import NotASlug
 from evalc.diagnostics.near import nearest
 from evalc.diagnostics.problem import Diagnostics, Finding
+from evalc.dsl.nodes import Node
 from evalc.dsl.places import locate
 from evalc.dsl.tree import CaseTree, InputTree, PromptTree, Str, SuiteTree
 from evalc.files import read_source
 from evalc.grammar import nodes as g
 from evalc.grammar.parse import parse_template
-from evalc.source import Source, Span
+from evalc.source import Source, Span, where_used
 
 
 @final
@@ -42,6 +44,12 @@ class ResolvedPrompt:
 
     tree: PromptTree
     template: g.Template | None
+
+    @cached_property
+    def unguarded(self) -> frozenset[str]:
+        """The names that it cannot do without."""
+        parts = () if self.template is None else self.template.parts
+        return frozenset(variable.name for variable, may_be_absent in variables(parts) if not may_be_absent)
 
 
 @final
@@ -60,6 +68,16 @@ class Variant:
     prompt: ResolvedPrompt | None
     declared: Mapping[str, InputTree] | None
     partial: bool = False
+
+    @cached_property
+    def defaults(self) -> dict[str, Node]:
+        """The defaults of the declared inputs."""
+        return {name: tree.default for name, tree in (self.declared or {}).items() if tree.default is not None}
+
+    @property
+    def needed(self) -> frozenset[str]:
+        """The names that what is sent cannot do without."""
+        return frozenset() if self.prompt is None else self.prompt.unguarded
 
 
 @final
@@ -86,11 +104,14 @@ class Names:
     given_partial: bool
 
     def variants_of(self, case: CaseTree) -> tuple[Variant, ...]:
-        """What a case is sent with, one after the other; a case with a message or prompt of its own is sent once."""
+        """What a case is sent with, one after the other; a case with words or a prompt of its own is sent once."""
         if case.prompt_id is not None:
             return (_named(self.case_prompts.get(case.prompt_id.value)),)
         if case.message is not None:
             return (replace(self.variants[0], name=None, prompt=None),)
+        if case.has_own_words:
+            first = self.variants[0]  # its role and instructions stand before a conversation, if no others compete
+            return (first if first.name is None else replace(first, name=None, prompt=None),)
         return self.variants
 
 
@@ -116,7 +137,8 @@ def resolve_names(suite: MergedSuite, library: PromptLibrary, problems: Diagnost
 
 
 def _given_by(case: MergedCase) -> Iterator[str]:
-    yield from case.inputs(None)
+    for layer in case.layers:
+        yield from (item.name.value for item in layer.fields.inputs or ())
     if case.rows is not None:
         yield from case.rows.columns()
 
@@ -165,7 +187,7 @@ def _note(source: Source, what: str, name: Str, id_: str, first: dict[str, Str],
     earlier = first.setdefault(id_, name)
     if earlier is not name:
         line = source.position(earlier.span.start).line
-        problems.add(source, name.span, DuplicateName(what=what, name=name.value, line=line))
+        problems.add(source, where_used(name.span), DuplicateName(what=what, name=name.value, line=line))
 
 
 # --- prompts -------------------------------------------------------------------------------------------------------
@@ -309,19 +331,19 @@ def _check_prompt_variables(tree: SuiteTree, names: Names, problems: Diagnostics
 
 
 def _check_used(tree: SuiteTree, names: Names, problems: Diagnostics) -> None:
-    """Report inputs that the suite declares and nothing uses, where that is sure: all its templates are at hand."""
+    """Report inputs that the suite declares and nothing uses, where that is sure: all its templates are at hand.
+
+    A case with neither prompt nor message sends its inputs themselves.
+    """
     prompts = list(_prompts(names))
-    if tree.partial or tree.shared.includes or not prompts or any(prompt.template is None for prompt in prompts):
+    if tree.partial or tree.shared.includes or any(prompt.template is None for prompt in prompts):
+        return
+    if not prompts and (
+        _wants_prompt(tree) or any(case.message is None and case.messages is None for case in tree.cases)
+    ):
         return
     texts = {prompt.tree.source.text for prompt in prompts} | {tree.source.text}
     for declared in tree.inputs or ():
         name = declared.name.value
         if not any(re.search(rf"\{{\{{[^}}]*\b{re.escape(name)}\b", text) for text in texts):
             problems.add(tree.source, declared.name.span, UnusedInput(name=name))
-
-
-def unguarded(prompt: ResolvedPrompt | None) -> set[str]:
-    """The names that a prompt cannot do without."""
-    if prompt is None or prompt.template is None:
-        return set()
-    return {variable.name for variable, may_be_absent in variables(prompt.template.parts) if not may_be_absent}

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any, BinaryIO, Final, NamedTuple, final
 
 from evalc.compiler.discover import is_below, project_root, shown
+from evalc.compiler.row_places import csv_spans, placed_csv, placed_json
 from evalc.diagnostics.catalogue.files import BadRow, BadTable, NotUtf8, OutsideProject
 from evalc.diagnostics.catalogue.names import DuplicateName, RowWithoutKey
 from evalc.diagnostics.problem import Diagnostics, Finding
@@ -68,10 +69,24 @@ class Rows:
             if not row.key:
                 report(row.source, row.span, RowWithoutKey(column=self.tree.key.value if self.tree.key else ""))
             elif row.key in lines:
-                report(row.source, row.span, DuplicateName(what="row", name=row.key, line=lines[row.key]))
+                at = self._place_of_key(row)
+                report(row.source, at, DuplicateName(what="row", name=row.key, line=lines[row.key]))
             else:
                 lines[row.key] = row.source.position(row.span.start).line
                 yield row
+
+    def placed(self, row: Row) -> Row:
+        """The row with each of its cells at its own place; those of a file are read without."""
+        if self.path is None:
+            return row
+        place = placed_csv if self.path.suffix == ".csv" else placed_json
+        return row._replace(cells=place(row.source, row.cells))
+
+    def _place_of_key(self, row: Row) -> Span:
+        """Where the text stands that tells the row from the others."""
+        column = self._column_of_key(row)
+        cells = self.placed(row).cells if self.path is not None else ()
+        return next((span_of(cell.value) for cell in cells if cell.name.value == column), row.span)
 
     def columns(self) -> frozenset[str]:
         """Every column that some row has."""
@@ -93,13 +108,17 @@ class Rows:
 
     def _keyed(self, row: Row, number: int) -> Row:
         """The row with the text of the key column; else of `id` or `name`, else with its number."""
-        texts = {cell.name.value: cell.value.text for cell in row.cells if isinstance(cell.value, Scalar)}
-        if self.tree.key is not None:
-            return row._replace(key=texts.get(self.tree.key.value, "").strip())
-        column = next((column for column in _KEY_COLUMNS if column in texts), None)
+        column = self._column_of_key(row)
         if column is None:
             return row._replace(key=str(number), numbered=True)
-        return row._replace(key=texts[column].strip())
+        texts = (cell.value.text for cell in row.cells if cell.name.value == column and isinstance(cell.value, Scalar))
+        return row._replace(key=next(texts, "").strip())
+
+    def _column_of_key(self, row: Row) -> str | None:
+        if self.tree.key is not None:
+            return self.tree.key.value
+        names = {cell.name.value for cell in row.cells if isinstance(cell.value, Scalar)}
+        return next((column for column in _KEY_COLUMNS if column in names), None)
 
 
 def find_rows(source: Source, tree: ForEachTree, problems: Diagnostics) -> Rows | None:
@@ -190,7 +209,8 @@ def _csv_rows(lines: Iterator[_Line], name: str, report: Report) -> Iterator[Row
             columns = cells
             fault = _fault_of_header(columns)
             if fault is not None:
-                report(source, span, fault)
+                column, finding = fault
+                report(source, list(csv_spans(source.text))[column], finding)
                 return
         elif len(cells) != len(columns):
             counted = f"has {len(cells)} cells, and the header names {len(columns)} columns"
@@ -200,11 +220,14 @@ def _csv_rows(lines: Iterator[_Line], name: str, report: Report) -> Iterator[Row
             yield Row(source, span, tuple(_cell(column, _text(cell, span), span) for column, cell in values))
 
 
-def _fault_of_header(columns: list[str]) -> Finding | None:
-    if not all(column.strip() for column in columns):
-        return BadRow(reason="is the header, and leaves a column without a name")
-    twice = next((column for index, column in enumerate(columns) if column in columns[:index]), None)
-    return None if twice is None else DuplicateName(what="column", name=twice)
+def _fault_of_header(columns: list[str]) -> tuple[int, Finding] | None:
+    """The first column that has no name or that of an earlier one, and what is said of it."""
+    for index, column in enumerate(columns):
+        if not column.strip():
+            return index, BadRow(reason="is the header, and leaves a column without a name")
+        if column in columns[:index]:
+            return index, DuplicateName(what="column", name=column)
+    return None
 
 
 def _place(name: str, pieces: list[_Line]) -> tuple[Source, Span]:
@@ -234,9 +257,11 @@ def _json_rows(lines: Iterator[_Line], name: str, report: Report) -> Iterator[Ro
             )
         except RecursionError:
             report(source, span, BadRow(reason="is nested too deep"))
+        except json.JSONDecodeError as error:
+            at = min(error.pos, span.end)
+            report(source, Span(at, min(at + 1, span.end)), BadRow(reason=f"is not JSON: {error.msg}"))
         except ValueError as error:
-            reason = error.msg if isinstance(error, json.JSONDecodeError) else str(error)
-            report(source, span, BadRow(reason=f"is not JSON: {reason}"))
+            report(source, span, BadRow(reason=f"is not JSON: {error}"))
         else:
             if isinstance(data, dict):
                 yield Row(source, span, tuple(_cell(key, _node(value, span), span) for key, value in data.items()))

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Set
 from pathlib import Path
-from typing import Any, final
+from typing import Any, NamedTuple, cast, final
 
 from evalc.compiler.discover import is_below, project_root
+from evalc.compiler.schema_refs import reference_flaw
 from evalc.diagnostics.catalogue.values import BadSchema
 from evalc.diagnostics.problem import Diagnostics
+from evalc.dsl.read_json import JsonPlaces
 from evalc.files import read_source
 from evalc.source import Source, Span
 
@@ -21,6 +24,7 @@ class SchemaLoader:
 
     def __init__(self) -> None:
         self._read: dict[Path, Schema | str] = {}
+        self._named: dict[str, set[str]] = {}
 
     def load(self, source: Source, path: str, span: Span, problems: Diagnostics) -> Schema | None:
         """The schema that a check names, relative to the file; None when it cannot be used, which is reported."""
@@ -29,6 +33,7 @@ class SchemaLoader:
         if not is_below(file, root):
             problems.add(source, span, BadSchema(path=path, reason=f"lies outside of the project's root {root}"))
             return None
+        self._named.setdefault(source.name, set()).add(str(file))
         if file not in self._read:
             self._read[file] = _read(file)
         schema = self._read[file]
@@ -36,6 +41,10 @@ class SchemaLoader:
             problems.add(source, span, BadSchema(path=path, reason=schema))
             return None
         return schema
+
+    def named_in(self, source_name: str) -> Set[str]:
+        """The files of the schemas that the checks of a source named so far."""
+        return self._named.get(source_name, set())
 
 
 def _read(file: Path) -> Schema | str:
@@ -50,36 +59,42 @@ def _read(file: Path) -> Schema | str:
         schema: Any = json.loads(source.text)
     except (ValueError, RecursionError) as error:
         return f"is not JSON: {error}"
-    return unusable(schema) or schema
+    flaw = unusable(schema)
+    if flaw is None:
+        return cast("Schema", schema)
+    line = source.position(JsonPlaces(source).value(flaw.pointer).start).line
+    return f"{flaw.reason} (line {line})" if flaw.pointer else flaw.reason
 
 
-def unusable(schema: object) -> str | None:
-    """Why a value cannot serve as the schema of a check; None when it can."""
+class Flaw(NamedTuple):
+    """Why a value cannot serve as a schema, and the JSON pointer of what is wrong in it."""
+
+    reason: str
+    pointer: str = ""
+
+
+def unusable(schema: object) -> Flaw | None:
+    """What is wrong with a value that is to serve as the schema of a check; None when nothing is."""
     if not isinstance(schema, dict | bool):
-        return "is neither an object nor true or false"
-    foreign = next(_foreign_refs(schema), None)
-    if foreign is not None:
-        return f"refers to `{foreign}`, which is outside of it"
+        return Flaw("is neither an object nor true or false")
+    try:
+        flaw = reference_flaw(schema)
+    except RecursionError:
+        return Flaw("is nested too deep")
+    if flaw is not None:
+        return Flaw(*flaw)
     from jsonschema import Draft202012Validator, SchemaError  # noqa: PLC0415 - only a check that names a schema needs it
 
     try:
         Draft202012Validator.check_schema(schema)
     except SchemaError as error:
-        return f"is not a JSON Schema: {error.message}"
+        return Flaw(
+            f"is not a JSON Schema: {error.message}", "".join(f"/{_step(step)}" for step in error.absolute_path)
+        )
     except RecursionError:
-        return "is nested too deep"
+        return Flaw("is nested too deep")
     return None
 
 
-def _foreign_refs(schema: object) -> Any:
-    """The `$ref`s that do not stay within the schema."""
-    pending = [schema]
-    while pending:
-        node = pending.pop()
-        if isinstance(node, dict):
-            reference = node.get("$ref")
-            if isinstance(reference, str) and not reference.startswith("#"):
-                yield reference
-            pending.extend(node.values())
-        elif isinstance(node, list):
-            pending.extend(node)
+def _step(step: str | int) -> str:
+    return str(step).replace("~", "~0").replace("/", "~1")

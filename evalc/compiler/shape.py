@@ -53,10 +53,18 @@ def _misfits(data: object, type_: t.Type, pointer: str, what: str) -> Iterator[M
         case t.DictType():
             if not isinstance(data, dict):
                 yield pointer, WrongType(what=what, expected="an object", found=named(data))
+                return
+            for key, value in data.items():
+                yield from _misfits(value, type_.value_type, f"{pointer}/{escaped(key)}", f"value of {what}")
         case t.LiteralType():
             if data not in type_.values:
                 choices = tuple(map(str, type_.values))
-                yield pointer, NotAChoice(what=what.strip("`"), value=_shown(data), choices=choices)
+                yield (
+                    pointer,
+                    NotAChoice(
+                        what=what.strip("`") if what.startswith("`") else what, value=_shown(data), choices=choices
+                    ),
+                )
         case t.AnyType():
             pass
         case _:
@@ -93,7 +101,7 @@ def _of_tagged(data: dict[str, Any], structs: list[t.StructType], pointer: str, 
     else:
         known = tuple(str(struct.tag) for struct in structs)
         finding = UnknownCheck(name=_shown(data[tag_field]), known=known)
-        yield f"{pointer}/{_escaped(tag_field)}", finding
+        yield f"{pointer}/{escaped(tag_field)}", finding
 
 
 def _of_struct(data: object, type_: t.StructType, pointer: str, what: str) -> Iterator[Misfit]:
@@ -105,9 +113,9 @@ def _of_struct(data: object, type_: t.StructType, pointer: str, what: str) -> It
     misspelt: set[str | None] = set()  # reported as what they are, and not as missing
     for key, value in data.items():
         if key in fields:
-            yield from _misfits(value, fields[key].type, f"{pointer}/{_escaped(key)}", f"`{key}`")
+            yield from _misfits(value, fields[key].type, f"{pointer}/{escaped(key)}", f"`{key}`")
         elif key != type_.tag_field and not key.startswith("x-"):
-            yield f"#{pointer}/{_escaped(key)}", UnknownKey(key=key, what=what, known=known)
+            yield f"#{pointer}/{escaped(key)}", UnknownKey(key=key, what=what, known=known)
             misspelt.add(nearest(key, known))
     for name, field in fields.items():
         if field.required and name not in data and name not in misspelt:
@@ -175,7 +183,8 @@ def _shown(data: object) -> str:
     return text if len(text) <= 40 else text[:37] + "..."
 
 
-def _escaped(key: str) -> str:
+def escaped(key: str) -> str:
+    """The step of a JSON pointer that stands for a key."""
     return key.replace("~", "~0").replace("/", "~1")
 
 

@@ -15,6 +15,8 @@ _SINGLE = {
     c.Tokens: "maxTokens",
     c.Cost: "maxCost",
 }
+SINGLE_KINDS = frozenset((*_SINGLE, c.Length, c.ToolCount))
+"""The kinds of checks that may fill such fields."""
 
 
 def single_fields(check: c.Check) -> Iterator[str]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -29,6 +28,8 @@ class _SourceMap(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
 
 def encode_source_map(source: Source, file_hash: str, places: dict[str, Place]) -> bytes:
     """The bytes of a source map: JSON pointers into the compiled file, each with its place in the source."""
+    import hashlib  # noqa: PLC0415 - for start-up: OpenSSL is loaded with it, and most files are not hashed
+
     digest = hashlib.sha256(source.text.encode()).hexdigest()
     content = _SourceMap(version=_VERSION, source=source.name, source_hash=digest, file_hash=file_hash, places=places)
     return msgspec.json.format(msgspec.json.encode(content), indent=2) + b"\n"

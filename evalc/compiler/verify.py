@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from math import inf
+
 from evalc.compiler import ir
 from evalc.compiler.order import rank
 
@@ -28,13 +30,21 @@ def verify(suite: ir.Suite) -> None:
 
 def _verify_case(case: ir.Case, criteria: set[str]) -> None:
     _hold(not case.partial, "nothing was left out", case.id)
-    ranks = [rank(item.check) for item in case.checks]
-    _hold(ranks == sorted(ranks), "checks stand in the canonical order", case.id)
-    count = len(ranks)
+    if len(case.checks) > 1:
+        ranks = [rank(item.check) for item in case.checks]
+        _hold(ranks == sorted(ranks), "checks stand in the canonical order", case.id)
+    if case.links:
+        _verify_links(case, criteria)
+
+
+def _verify_links(case: ir.Case, criteria: set[str]) -> None:
+    count = len(case.checks)
     for link in case.links:
-        _hold(link.criterion is None or link.criterion in criteria, "a link names a criterion of the suite", case.id)
-        _hold(bool(link.checks) and all(0 <= index < count for index in link.checks), "links lead to checks", case.id)
-        _hold(0 <= link.weight < float("inf"), "weights are finite and not negative", case.id)
+        named = link.criterion is None or link.criterion in criteria
+        _hold(named, "a link names a criterion of the suite", case.id)
+        leads = bool(link.checks) and min(link.checks) >= 0 and max(link.checks) < count
+        _hold(leads, "links lead to checks", case.id)
+        _hold(0 <= link.weight < inf, "weights are finite and not negative", case.id)
     heads = [link.checks for link in case.links]
     _hold(heads == sorted(heads), "links stand in the order of their checks", case.id)
 

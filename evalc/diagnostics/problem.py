@@ -7,7 +7,7 @@ from typing import ClassVar, Literal, NamedTuple, final
 
 import msgspec
 
-from evalc.source import Position, Source, Span
+from evalc.source import AliasedSpan, Position, Source, Span
 
 Severity = Literal["error", "warning"]
 
@@ -46,12 +46,13 @@ class Fault(NamedTuple):
 
 @final
 class Problem(msgspec.Struct, frozen=True, kw_only=True):
-    """A finding at its place in a source."""
+    """A finding at its place in a source; `alias` is where an alias stands that brings what is there."""
 
     source: Source
     span: Span
     finding: Finding
     severity: Severity
+    alias: Span | None = None
 
     @property
     def code(self) -> str:
@@ -67,6 +68,14 @@ class Problem(msgspec.Struct, frozen=True, kw_only=True):
     def end(self) -> Position:
         """Line and column just behind the last character."""
         return self.source.position(self.span.end)
+
+    @property
+    def note(self) -> str:
+        """Where else to look: at the alias by which what is wrong got where it is; else empty."""
+        if self.alias is None:
+            return ""
+        line, column = self.source.position(self.alias.start)
+        return f"it is used by the alias `{self.source.text[slice(*self.alias)]}` on line {line}, column {column}"
 
     def __str__(self) -> str:
         line, column = self.start
@@ -90,7 +99,8 @@ class Diagnostics:
         severity: Severity = finding.severity
         if self._strict and finding.code.startswith("EV5"):
             severity = "error"
-        problem = Problem(source=source, span=span, finding=finding, severity=severity)
+        alias = span.alias if isinstance(span, AliasedSpan) else None
+        problem = Problem(source=source, span=span, finding=finding, severity=severity, alias=alias)
         self._problems.setdefault((source.name, source.first_line, span.start, span.end, finding), problem)
 
     def extend(self, problems: Iterable[Problem]) -> None:

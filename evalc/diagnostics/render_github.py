@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from evalc.diagnostics.problem import Problem
-from evalc.terminal import visible
+from evalc.workflow_command import annotation
 
 
 def render_github(problems: Iterable[Problem]) -> str:
@@ -24,20 +24,9 @@ def _command(problem: Problem) -> str:
         "endColumn": str(end.column),
         "title": problem.code,
     }
-    shown = ",".join(f"{name}={_escaped_property(value)}" for name, value in properties.items())
-    return f"::{problem.severity} {shown}::{_escaped(_message(problem))}"
+    return annotation(problem.severity, properties, filter(None, _lines(problem)))
 
 
-def _message(problem: Problem) -> str:
+def _lines(problem: Problem) -> tuple[str, ...]:
     finding = problem.finding
-    lines = [finding.message(), finding.label(), *finding.help().split("\n")]
-    return "\n".join(visible(line) for line in lines if line)
-
-
-def _escaped(text: str) -> str:
-    """What the runner of a workflow reads back as the text, and as nothing else."""
-    return text.replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
-
-
-def _escaped_property(text: str) -> str:
-    return _escaped(text).replace(":", "%3A").replace(",", "%2C")
+    return finding.message(), finding.label(), problem.note, *finding.help().split("\n")

@@ -30,7 +30,7 @@ def _as_object(problem: Problem) -> dict[str, Any]:
         "column": start.column,
         "endLine": end.line,
         "endColumn": end.column,
-        "help": _joined(problem.finding.label(), problem.finding.help()),
+        "help": _joined(_joined(problem.finding.label(), problem.note), problem.finding.help()),
         "fixable": edit_for(problem) is not None,
     }
 

@@ -4,22 +4,16 @@ from __future__ import annotations
 
 import hashlib
 import json
-import os
-import re
 from collections import Counter
 from collections.abc import Sequence
-from pathlib import Path
-from typing import Any, Final
-from urllib.parse import quote
+from typing import Any
 
 from evalc import __version__
 from evalc.diagnostics.explain import explain, split_docstring
 from evalc.diagnostics.fixes import edit_for
 from evalc.diagnostics.problem import Finding, Problem
+from evalc.sarif import SCHEMA, artifact_location, message_text, sound
 from evalc.source import Source
-
-_SCHEMA: Final = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"
-_PLACEHOLDER: Final = re.compile(r"\{(\d+)\}")
 
 
 def render_sarif(problems: Sequence[Problem]) -> str:
@@ -32,7 +26,7 @@ def render_sarif(problems: Sequence[Problem]) -> str:
         "columnKind": "unicodeCodePoints",
         "results": [_result(problem, index[problem.code], times) for problem in problems],
     }
-    return json.dumps({"$schema": _SCHEMA, "version": "2.1.0", "runs": [run]}, indent=2) + "\n"
+    return json.dumps({"$schema": SCHEMA, "version": "2.1.0", "runs": [run]}, indent=2) + "\n"
 
 
 def _rule(finding: type[Finding]) -> dict[str, Any]:
@@ -57,7 +51,7 @@ def _markdown(finding: type[Finding]) -> str:
 
 
 def _result(problem: Problem, rule_index: int, times: Counter[str]) -> dict[str, Any]:
-    location = _artifact(problem.source)
+    location = artifact_location(problem.source.name)
     result: dict[str, Any] = {
         "ruleId": problem.code,
         "ruleIndex": rule_index,
@@ -72,17 +66,16 @@ def _result(problem: Problem, rule_index: int, times: Counter[str]) -> dict[str,
     if edit is not None:
         replacement = {
             "deletedRegion": _region(problem.source, edit.start, edit.end),
-            "insertedContent": {"text": _sound(edit.text)},
+            "insertedContent": {"text": sound(edit.text)},
         }
         result["fixes"] = [{"artifactChanges": [{"artifactLocation": location, "replacements": [replacement]}]}]
     return result
 
 
 def _message(problem: Problem) -> str:
-    """What was found and what to do about it; nothing in it is taken for a link or a placeholder."""
+    """What was found and what to do about it."""
     finding = problem.finding
-    text = _sound("\n".join(filter(None, (finding.message(), finding.label(), finding.help()))))
-    return _PLACEHOLDER.sub(r"{{\1}}", text.replace("](", r"\]("))
+    return message_text("\n".join(filter(None, (finding.message(), finding.label(), problem.note, finding.help()))))
 
 
 def _region(source: Source, start: int, end: int) -> dict[str, int]:
@@ -95,22 +88,6 @@ def _region(source: Source, start: int, end: int) -> dict[str, int]:
     }
 
 
-def _artifact(source: Source) -> dict[str, str]:
-    """The file's place: relative to the working folder where it lies below, as a link is written."""
-    path = Path(source.name)
-    if path.is_absolute() and path.is_relative_to(Path.cwd()):
-        path = path.relative_to(Path.cwd())
-    written = quote(_bytes_of(path.as_posix()), safe="/")
-    return {"uri": f"file://{written}"} if path.is_absolute() else {"uri": written, "uriBaseId": "%SRCROOT%"}
-
-
-def _bytes_of(name: str) -> bytes:
-    try:
-        return os.fsencode(name)
-    except UnicodeEncodeError:  # a name that no file has
-        return name.encode("utf-8", "backslashreplace")
-
-
 def _fingerprint(problem: Problem, uri: str, times: Counter[str]) -> str:
     """The same for the same problem after lines above it have come or gone: its line's text, not its number."""
     line = problem.source.line(problem.start.line).strip()
@@ -118,8 +95,3 @@ def _fingerprint(problem: Problem, uri: str, times: Counter[str]) -> str:
     digest = hashlib.sha256(content.encode("utf-8", "surrogatepass")).hexdigest()[:16]
     times[digest] += 1
     return f"{digest}:{times[digest]}"
-
-
-def _sound(text: str) -> str:
-    """The text without lone surrogates, which readers of JSON refuse."""
-    return text.encode("utf-8", "backslashreplace").decode()

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
-from evalc.diagnostics.fixes import edit_for
 from evalc.diagnostics.problem import Problem
 from evalc.terminal import Color, cells, painted, visible
 
@@ -26,6 +25,8 @@ def render_text(problems: Iterable[Problem], *, color: bool = False, width: int 
 
 def summary_line(problems: Sequence[Problem]) -> str:
     """How much was found: `3 errors, 1 warning in 2 files`, and how much of it can be fixed."""
+    from evalc.diagnostics.fixes import edit_for  # noqa: PLC0415 - for start-up: most files have no problem
+
     errors = sum(problem.severity == "error" for problem in problems)
     counts = [_counted(errors, "error"), _counted(len(problems) - errors, "warning")]
     files = _counted(len({problem.source.name for problem in problems}), "file")
@@ -64,7 +65,9 @@ def _lines(problem: Problem, color: bool, width: int) -> Iterator[str]:
 
 
 def _help_lines(problem: Problem, lead: str, margin: str, color: bool) -> Iterator[str]:
-    """The help under its lead; further lines of it (a line of YAML to write instead) stand below the first."""
+    """The note, and the help under its lead; further lines (a line of YAML to write instead) stand below the first."""
+    if problem.note:
+        yield f"{lead}{painted('note', 'cyan', on=color)}: {visible(problem.note)}"
     text = problem.finding.help()
     if not text:
         return

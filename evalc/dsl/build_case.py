@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable
 from typing import Any, Final
 
 import msgspec
@@ -15,49 +15,9 @@ from evalc.dsl.fields import Fields
 from evalc.dsl.nodes import Mapping, Node, Scalar, Sequence, span_of
 from evalc.dsl.tree import CaseFields, CaseTree, InputValue, Str
 
-DEFAULT_KEYS = (
-    "inputs",
-    "validate",
-    "expect",
-    "difficulty",
-    "stubs",
-    "max_turns",
-    "threshold",
-    "tags",
-    "repeat",
-    "require",
-)
-"""The keys of `defaults:`."""
+_Reader = Callable[[Fields, str], object]
+"""Reads what stands at a key; what is wrong with it is reported."""
 
-CASE_KEYS = (
-    "name",
-    "description",
-    "id",
-    "tier",
-    "difficulty",
-    "created_at",
-    "bug_ref",
-    "prompt_id",
-    "message",
-    "messages",
-    "inputs",
-    "for_each",
-    "inherit",
-    "expected",
-    "validate",
-    "expect",
-    "stubs",
-    "max_turns",
-    "rubric",
-    "reference_data",
-    "threshold",
-    "repeat",
-    "require",
-    "expected_failure",
-    "skip",
-    "archived",
-    "tags",
-)
 TIERS = ("golden", "labeled", "regression", "rubric")
 DIFFICULTIES = ("straightforward", "ambiguous", "edge", "regression")
 
@@ -66,29 +26,13 @@ def build_case(block: Fields, item: Mapping) -> CaseTree:
     """The case; one without a usable name goes by its place in the file, and says that it is partial."""
     fields = block.inside(item, what="a test case", keys=CASE_KEYS)
     fields.require("name", why="add `name:`: results are matched by it")
-    name = fields.filled("name")
-    shared = _shared(fields)
+    given = _given(fields, _READERS)
+    name = given.pop("name", None)
     return CaseTree(
-        **shared,
+        **given,
         span=fields.anchor if name is None else name.span,
         name=name or Str("", fields.anchor),
-        id=fields.filled("id"),
-        description=fields.text("description"),
-        tier=fields.choice("tier", "tier", TIERS),
-        created_at=fields.text("created_at"),
-        bug_ref=fields.text("bug_ref"),
-        prompt_id=fields.text("prompt_id"),
-        message=fields.text("message"),
-        messages=fields.node("messages"),
-        expected=fields.text("expected"),
-        rubric=_with_json_names(fields.node("rubric")),
-        reference_data=fields.mapping("reference_data"),
-        for_each=build_for_each(fields),
-        expected_failure=_reason(fields, "expected_failure"),
-        skip=_reason(fields, "skip"),
-        archived=_reason(fields, "archived"),
-        inherits=fields.boolean("inherit", default=True),
-        partial=fields.partial or name is None,  # asked for last: what is wrong comes to light with any field
+        partial=fields.partial or name is None,
     )
 
 
@@ -98,39 +42,57 @@ def build_defaults(fields: Fields) -> CaseFields | None:
     if node is None:
         return None
     inner = fields.inside(node, what="`defaults`", keys=DEFAULT_KEYS)
-    defaults = CaseFields(**_shared(inner), partial=inner.partial)
+    defaults = CaseFields(**_given(inner, _DEFAULT_READERS), partial=inner.partial)
     fields.partial |= inner.partial
     return defaults
 
 
-def _shared(fields: Fields) -> dict[str, Any]:
-    """The fields that a case and `defaults:` have in common."""
-    inputs = fields.mapping("inputs")
-    tags = fields.texts("tags")
-    return {
-        "source": fields.source,
-        "difficulty": fields.choice("difficulty", "difficulty", DIFFICULTIES),
-        "inputs": None if inputs is None else tuple(_inputs(inputs)),
-        "inputs_partial": fields.has_hole("inputs"),
-        "inputs_span": None if inputs is None else span_of(fields.key("inputs")),
-        "checks": build_checks(fields, "validate") + build_expect(fields),
-        "stubs": fields.mapping("stubs"),
-        "max_turns": fields.integer("max_turns"),
-        "threshold": fields.number("threshold"),
-        "tags": None if tags is None else tuple(tag.value for tag in tags),
-        "repeat": fields.integer("repeat"),
-        "require": build_requirement(fields),
+def _given(fields: Fields, readers: dict[str, _Reader]) -> dict[str, Any]:
+    """The fields of a tree that a mapping gives. Only keys that are there are looked at: cases have few of the many."""
+    given: dict[str, Any] = {
+        key.text: readers[key.text](fields, key.text) for key, _ in fields.pairs if key.text in readers
     }
+    if "inherit" in given:
+        given["inherits"] = given.pop("inherit")
+    if given.get("inputs") is not None:
+        given["inputs_span"] = span_of(fields.key("inputs"))
+    given["inputs_partial"] = fields.has_hole("inputs")
+    given["checks"] = given.pop("validate", ()) + given.pop("expect", ())
+    given["source"] = fields.source
+    return given
 
 
-def _inputs(mapping: Mapping) -> Iterable[InputValue]:
-    return (InputValue(name=Str(key.text, span_of(key)), value=value) for key, value in mapping.pairs)
+# --- what each key holds -------------------------------------------------------------------------------------------
+
+
+def _choice(*choices: str) -> _Reader:
+    return lambda fields, key: fields.choice(key, key, choices)
+
+
+def _inputs(fields: Fields, key: str) -> tuple[InputValue, ...] | None:
+    mapping = fields.mapping(key)
+    if mapping is None:
+        return None
+    return tuple([InputValue(name=Str(name.text, span_of(name)), value=value) for name, value in mapping.pairs])
+
+
+def _tags(fields: Fields, key: str) -> tuple[str, ...] | None:
+    tags = fields.texts(key)
+    return None if tags is None else tuple(tag.value for tag in tags)
+
+
+def _inherits(fields: Fields, key: str) -> bool:
+    return fields.boolean(key, default=True)
 
 
 def _reason(fields: Fields, key: str) -> Str | None:
     """Why a case is skipped, retired or expected to fail: a reason is worth nothing when it is empty."""
     fields.forbid_empty(key)
     return fields.filled(key)
+
+
+def _rubric(fields: Fields, key: str) -> Node | None:
+    return _with_json_names(fields.node(key))
 
 
 _JSON_NAMES: Final = {"max_score": "maxScore", "min_score": "minScore"}
@@ -153,3 +115,50 @@ def _renamed(mapping: Mapping) -> Mapping:
 def _renamed_key(key: Scalar, written: set[str]) -> Scalar:
     name = _JSON_NAMES.get(key.text, key.text)
     return key if name == key.text or name in written else msgspec.structs.replace(key, text=name)
+
+
+_READERS: Final[dict[str, _Reader]] = {
+    "name": Fields.filled,
+    "description": Fields.text,
+    "id": Fields.filled,
+    "tier": _choice(*TIERS),
+    "difficulty": _choice(*DIFFICULTIES),
+    "created_at": Fields.text,
+    "bug_ref": Fields.text,
+    "prompt_id": Fields.text,
+    "message": Fields.text,
+    "messages": Fields.node,
+    "inputs": _inputs,
+    "for_each": lambda fields, _: build_for_each(fields),
+    "inherit": _inherits,
+    "expected": Fields.text,
+    "validate": build_checks,
+    "expect": lambda fields, _: build_expect(fields),
+    "stubs": Fields.mapping,
+    "max_turns": Fields.integer,
+    "rubric": _rubric,
+    "reference_data": Fields.mapping,
+    "threshold": Fields.number,
+    "repeat": Fields.integer,
+    "require": lambda fields, _: build_requirement(fields),
+    "expected_failure": _reason,
+    "skip": _reason,
+    "archived": _reason,
+    "tags": _tags,
+}
+CASE_KEYS = tuple(_READERS)
+"""The keys of a case."""
+DEFAULT_KEYS = (
+    "inputs",
+    "validate",
+    "expect",
+    "difficulty",
+    "stubs",
+    "max_turns",
+    "threshold",
+    "tags",
+    "repeat",
+    "require",
+)
+"""The keys of `defaults:`."""
+_DEFAULT_READERS: Final = {key: _READERS[key] for key in DEFAULT_KEYS}

@@ -2,20 +2,26 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from functools import cache
+from typing import Final, Literal
+
+import msgspec
 
 from evalc import installed
 from evalc.diagnostics.catalogue.names import MissingKey, UnknownCheck
+from evalc.diagnostics.catalogue.syntax_grammar import Unexpected
 from evalc.diagnostics.catalogue.syntax_yaml import ColonInString, CommaInString, CommentInString
 from evalc.diagnostics.catalogue.values import EmptyValue, LinkInsideGroup, OutOfRange, WrongType
+from evalc.diagnostics.problem import Finding
 from evalc.dsl.build_custom import build_custom
-from evalc.dsl.build_rule import CHECK_TYPES, build_rule, keys_of
-from evalc.dsl.fields import Fields, described
-from evalc.dsl.nodes import Mapping, Node, Scalar, Sequence
+from evalc.dsl.build_rule import CHECK_TYPES, build_rule, keys_of, sound_check
+from evalc.dsl.fields import Fields, described, is_plainly_text
+from evalc.dsl.nodes import Mapping, Node, Scalar, Sequence, span_of
 from evalc.dsl.places import locate
-from evalc.dsl.quoting import lost_to_comment, quoted_line, split_at_colon, split_at_comma
+from evalc.dsl.quoting import as_item, lost_to_comment, quoted_line, split_at_colon, split_at_comma
 from evalc.dsl.tree import CheckBody, CheckGroup, CheckLeaf, CheckTree, CheckUse, Str
 from evalc.grammar.parse import parse_check
+from evalc.grammar.slips import line_of_pair, meant_line
 from evalc.source import Span
 
 GroupOp = Literal["any_of", "all_of", "not"]
@@ -29,15 +35,34 @@ LINK_KEYS = ("criterion", "weight")
 def build_checks(fields: Fields, key: str) -> tuple[CheckTree, ...]:
     """The checks of a list such as `validate:`; what is no check is reported and left out."""
     fields.forbid_empty(key)
+    if _is_one_by_itself(fields, key):
+        return ()
     items = fields.items(key)
     if items is None:
         return ()
     torn = _report_commas(fields, key)
     if fields.is_cut(key):
         items = items[:-1]  # the syntax error that ended the list may have torn its last item
-    whole = (item for item in items if not any(span.start <= item.start < span.end for span in torn))
-    built = (build_check(fields, item) for item in whole)
-    return tuple(check for check in built if check is not None)
+    if torn:
+        items = tuple(item for item in items if not any(span.start <= item.start < span.end for span in torn))
+    built = [build_check(fields, item) for item in items]
+    return tuple([check for check in built if check is not None])
+
+
+def _is_one_by_itself(fields: Fields, key: str) -> bool:
+    """Whether there is one check, a line or a mapping, where a list of them has to be, which is reported."""
+    node = fields.node(key)
+    if node is None or isinstance(node, Sequence):
+        return False
+    raw = fields.source.text[node.start : node.end]
+    write = (
+        f"{key}: [...]"
+        if "\n" in raw
+        else f"{key}: [{quoted_line(raw) if isinstance(node, Scalar) and node.style == 'plain' else raw}]"
+    )
+    fields.leave_out(key)
+    fields.fault(node, WrongType(what=f"`{key}`", expected="a list", found=described(node), write=write))
+    return True
 
 
 def _report_commas(fields: Fields, key: str) -> tuple[Span, ...]:
@@ -55,7 +80,7 @@ def build_check(fields: Fields, item: Node) -> CheckTree | None:
         case Scalar():
             return _one_line(fields, item)
         case Mapping():
-            return _linked(fields, item)
+            return _as_most(item) or _linked(fields, item)
         case Sequence():
             fields.fault(item, WrongType(what="a check", expected="a line or a mapping", found="a list"))
             return None
@@ -72,7 +97,8 @@ def _one_line(fields: Fields, item: Scalar) -> CheckTree | None:
         return None
     parse = parse_check(text.value)
     for fault in parse.faults:
-        fields.fault(locate(fields.source, text.span, fault.start, fault.end), fault.finding)
+        finding = _with_line(fault.finding, text.value)
+        fields.fault(locate(fields.source, text.span, fault.start, fault.end), finding)
     line = parse.node
     if line is None:
         return None
@@ -82,6 +108,33 @@ def _one_line(fields: Fields, item: Scalar) -> CheckTree | None:
         criterion = Str(line.criterion.value, span)
     leaf = CheckLeaf(span=text.span, check=line.check, origin=text)
     return CheckTree(span=text.span, body=leaf, criterion=criterion)
+
+
+def _with_line(finding: Finding, text: str) -> Finding:
+    """The finding with the check that was probably meant, where there is one."""
+    if not isinstance(finding, Unexpected | UnknownCheck):
+        return finding
+    line = meant_line(text)
+    return finding if line is None else msgspec.structs.replace(finding, line=as_item(line))
+
+
+def _as_most(item: Mapping) -> CheckTree | None:
+    """The check of a mapping that is a `type:`, a text for `rule:` and perhaps a `criterion:`, as most are.
+
+    None for all others and where something is wrong, which `_linked` looks at with care.
+    """
+    keys = tuple([key.text for key, _ in item.pairs])
+    if keys not in _KEYS_OF_MOST or item.cut or item.alias is not None:
+        return None
+    texts = [Str(value.text, span_of(value)) for _, value in item.pairs if is_plainly_text(value)]
+    if len(texts) != len(keys):
+        return None
+    leaf = sound_check(texts[0], texts[1])
+    criterion = texts[2] if len(texts) == 3 else None
+    return None if leaf is None else CheckTree(span=leaf.span, body=leaf, criterion=criterion)
+
+
+_KEYS_OF_MOST: Final = frozenset({("type", "rule"), ("type", "rule", "criterion")})
 
 
 def _linked(fields: Fields, item: Mapping) -> CheckTree | None:
@@ -120,17 +173,16 @@ def _fields_of_check(fields: Fields, item: Mapping, link_keys: tuple[str, ...]) 
     """The fields of a check's mapping, with the keys that its type has; None when it is no check at all."""
     by_key = {key.text: value for key, value in item.pairs}
     type_ = by_key.get("type")
+    if isinstance(type_, Scalar) and type_.text in CHECK_TYPES:
+        return fields.inside(item, what=f"a `{type_.text}` check", keys=_keys(type_.text, link_keys))
     if type_ is not None:
         name = fields.text_of(type_, "`type`")
         if name is None:
             return None
-        if name.value in CHECK_TYPES:
-            keys = ("type", *keys_of(name.value), *link_keys)
-        elif name.value in (offered := installed.names("evalc.checks")):
-            keys = tuple(key for key in by_key if key not in LINK_KEYS or key in link_keys)
-        else:
+        if name.value not in (offered := installed.names("evalc.checks")):
             fields.fault(name.span, UnknownCheck(name=name.value, known=(*CHECK_TYPES, *offered)))
             return None
+        keys = tuple(key for key in by_key if key not in LINK_KEYS or key in link_keys)
         return fields.inside(item, what=f"a `{name.value}` check", keys=keys)
     if USE in by_key:
         return fields.inside(item, what="a `use`", keys=(USE, *link_keys))
@@ -141,13 +193,34 @@ def _fields_of_check(fields: Fields, item: Mapping, link_keys: tuple[str, ...]) 
     if trap is not None:
         fields.fault(trap, ColonInString(quoted=quoted_line(fields.source.text[trap.start : trap.end])))
     else:
-        why = 'a check is a line such as `contains "x"`, or a mapping with `type:`'
+        why = _why_no_check(fields, item)
         fields.fault(item.pairs[0][0] if item.pairs else item, MissingKey(key="type", what="a check", why=why))
     return None
 
 
+def _why_no_check(fields: Fields, item: Mapping) -> str:
+    """What to write in place of a mapping without a `type:`; `contains: x` says plainly enough what was meant."""
+    for key, value in item.pairs:
+        raw = fields.source.text[value.start : value.end]
+        line = line_of_pair(key.text, raw) if len(item.pairs) == 1 and "\n" not in raw else None
+        if line is not None:
+            return f"a check on one line has no colon behind its name: write it as `{as_item(line)}`"
+        if key.text in CHECK_TYPES and "\n" not in raw:
+            return f"write it as `type: {key.text}` and `rule: {raw}`"
+    return 'a check is a line such as `contains "x"`, or a mapping with `type:`'
+
+
+@cache
+def _keys(type_: str, link_keys: tuple[str, ...]) -> tuple[str, ...]:
+    """The keys of a check of one of the `CHECK_TYPES`."""
+    return ("type", *keys_of(type_), *link_keys)
+
+
 def _mapped(inner: Fields) -> CheckBody | None:
     """The check that a mapping of a known form means."""
+    type_ = inner.text("type")
+    if type_ is not None:
+        return build_rule(inner, type_) if type_.value in CHECK_TYPES else build_custom(inner, type_)
     for op in GROUPS:
         if op in inner:
             return _group(inner, op)
@@ -155,10 +228,7 @@ def _mapped(inner: Fields) -> CheckBody | None:
         inner.forbid_empty(USE)
         name = inner.filled(USE)
         return None if name is None else CheckUse(span=inner.anchor, name=name)
-    type_ = inner.text("type")
-    if type_ is None:
-        return None
-    return build_rule(inner, type_) if type_.value in CHECK_TYPES else build_custom(inner, type_)
+    return None
 
 
 def _group(inner: Fields, op: GroupOp) -> CheckBody | None:

@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from typing import cast, get_args
 
 from evalc.diagnostics.catalogue.vacuity import CannotFail
 from evalc.diagnostics.catalogue.values import WrongType
 from evalc.dsl.build_rule import PARAM_OPS, acceptable, atom, param_check
 from evalc.dsl.fields import Fields, described
 from evalc.dsl.nodes import Mapping, Scalar, Sequence, span_of
-from evalc.dsl.tree import CheckLeaf, CheckTree, Num
+from evalc.dsl.tree import CheckJson, CheckLeaf, CheckTree, Num, Str
 from evalc.grammar import nodes as g
+from evalc.model.paths import path_of_key
 from evalc.source import Span
 
-_Build = Callable[[Fields, str], Iterator[CheckLeaf]]
+_Build = Callable[[Fields, str], Iterator[CheckLeaf | CheckJson]]
 
 
 def build_expect(fields: Fields) -> tuple[CheckTree, ...]:
@@ -27,10 +29,10 @@ def build_expect(fields: Fields) -> tuple[CheckTree, ...]:
     return tuple(CheckTree(span=leaf.span, body=leaf) for leaf in leaves)
 
 
-def _field(fields: Fields, key: str) -> tuple[CheckLeaf, ...]:
+def _field(fields: Fields, key: str) -> tuple[CheckLeaf | CheckJson, ...]:
     """The checks of one field; one that asserts nothing (a `false`, an empty list) is warned of."""
     node = fields.node(key)
-    if isinstance(node, Sequence) and not node.items and key not in _EMPTY_ASSERTS:
+    if isinstance(node, Sequence) and not node.items and key in _EMPTY_ASSERTS_NOTHING:
         fields.warn(fields.key(key), CannotFail(check=f"`{key}`", why="an empty list asserts nothing"))
         return ()
     if isinstance(node, Scalar) and key in _FLAGS and not fields.boolean(key, default=True):
@@ -61,10 +63,19 @@ def _each_group(fields: Fields, key: str) -> Iterator[CheckLeaf]:
 
 
 def _each_pattern(fields: Fields, key: str) -> Iterator[CheckLeaf]:
-    for text in fields.texts(key) or ():
-        start, end = text.span
-        regexp = g.Regexp(start=start, end=end, pattern=text.value, pattern_at=0, literal=False)
-        yield CheckLeaf(span=text.span, check=g.Matches(start=start, end=end, regexp=regexp))
+    yield from map(_matches, fields.texts(key) or ())
+
+
+def _pattern(fields: Fields, key: str) -> Iterator[CheckLeaf]:
+    text = fields.text(key)
+    if text is not None:
+        yield _matches(text)
+
+
+def _matches(text: Str) -> CheckLeaf:
+    start, end = text.span
+    regexp = g.Regexp(start=start, end=end, pattern=text.value, pattern_at=0, literal=False)
+    return CheckLeaf(span=text.span, check=g.Matches(start=start, end=end, regexp=regexp))
 
 
 def _names(make: Callable[[Span, tuple[g.Text, ...]], g.Check]) -> _Build:
@@ -163,20 +174,52 @@ def _keys(fields: Fields, key: str) -> Iterator[CheckLeaf]:
     names = fields.texts(key)
     if not names:
         return
+    yield _structure(fields, key, tuple(map(_has_field, names)))
+
+
+def _types(fields: Fields, key: str) -> Iterator[CheckLeaf]:
+    block = fields.mapping(key)
+    if block is None:
+        return
+    names = tuple(Str(name.text, span_of(name)) for name, _ in block.pairs)
+    inner = fields.inside(block, what=f"`{key}`", keys=tuple(name.value for name in names))
+    typed: list[g.HasField] = []
+    for name in names:
+        type_ = inner.choice(name.value, "type", get_args(g.FieldType))
+        if type_ is not None:
+            typed.append(_has_field(name, cast(g.FieldType, type_.value)))
+    fields.partial |= inner.partial
+    if typed:
+        yield _structure(fields, key, tuple(typed))
+
+
+def _has_field(name: Str, type_: g.FieldType | None = None) -> g.HasField:
+    start, end = name.span
+    path = g.Path(start=start, end=end, steps=(name.value,), text=path_of_key(name.value))
+    return g.HasField(start=start, end=end, path=path, type=type_)
+
+
+def _structure(fields: Fields, key: str, has: tuple[g.HasField, ...]) -> CheckLeaf:
     span = span_of(fields.key(key))
-    has = tuple(
-        g.HasField(
-            start=name.span.start,
-            end=name.span.end,
-            path=g.Path(start=name.span.start, end=name.span.end, steps=(name.value,), text=name.value),
-        )
-        for name in names
-    )
-    yield CheckLeaf(span=span, check=g.Structure(start=span.start, end=span.end, fields=has))
+    return CheckLeaf(span=span, check=g.Structure(start=span.start, end=span.end, fields=has))
+
+
+def _each_in_json(fields: Fields, key: str) -> Iterator[CheckJson]:
+    for item in fields.items(key) or ():
+        if isinstance(item, Mapping):
+            yield CheckJson(span=span_of(item.pairs[0][0] if item.pairs else item), node=item)
+        else:
+            fault = WrongType(what=f"an entry of `{key}`", expected="a mapping", found=described(item))
+            fields.fault(item, fault)
 
 
 def _contains(text: g.Text) -> g.Check:
     return g.Contains(start=text.start, end=text.end, text=text)
+
+
+def _cop_out(text: g.Text) -> g.Check:
+    contains = g.Contains(start=text.start, end=text.end, text=text, ignore_case=True)
+    return g.Not(start=text.start, end=text.end, check=contains)
 
 
 def _not_contains(text: g.Text) -> g.Check:
@@ -200,12 +243,27 @@ _BUILDERS: dict[str, _Build] = {
     "maxLength": _bounds("minLength", "maxLength", _length),
     "jsonValid": _json,
     "requiredKeys": _keys,
+    "typeChecks": _types,
     "minToolCalls": _bounds("minToolCalls", "maxToolCalls", _tool_count),
     "maxToolCalls": _bounds("minToolCalls", "maxToolCalls", _tool_count),
     "maxCost": _limit(lambda span, n: g.Cost(start=span.start, end=span.end, max=n)),
+    "regexPattern": _pattern,
+    "copOutPhrases": _each_text(_cop_out),
+    "checks": _each_in_json,
 }
 _FLAGS = frozenset({"noToolErrors", "responseNonEmpty", "jsonValid"})
-_EMPTY_ASSERTS = frozenset({"toolsCalled", "toolsAcceptable", "toolsNotCalled"})
-"""The fields whose empty list says something, or is spoken of as a check that cannot fail or pass."""
+_EMPTY_ASSERTS_NOTHING = frozenset(
+    {
+        "toolParams",
+        "responseContains",
+        "responseContainsAny",
+        "responseNotContains",
+        "responseMatches",
+        "requiredKeys",
+        "copOutPhrases",
+        "checks",
+    }
+)
+"""The fields whose empty list says nothing. That of the tools' says something, or is spoken of where checks are."""
 EXPECT_KEYS = tuple(_BUILDERS)
-"""The fields that `expect:` may have in YAML: the JSON's, but for `checks`, which `validate:` is there for."""
+"""The fields that `expect:` may have in YAML, which are the JSON's."""

@@ -30,6 +30,8 @@ def build_for_each(fields: Fields) -> ForEachTree | None:
 
 def _written_out(fields: Fields, node: Mapping) -> ForEachTree | None:
     inner = fields.inside(node, what="`for_each`", keys=FOR_EACH_KEYS)
+    if "rows" not in inner:
+        inner.forbid_empty("file")
     key = inner.filled("key")
     file = inner.filled("file")
     tree: ForEachTree | None = None
@@ -38,6 +40,7 @@ def _written_out(fields: Fields, node: Mapping) -> ForEachTree | None:
         if "rows" in inner:
             inner.fault(inner.key("rows"), OnlyOneOf(key="rows", other="file"))
     elif "rows" in inner:
+        inner.forbid_empty("rows")
         tree = _listed(inner, "rows", key)
     elif not inner.partial:
         inner.fault(inner.anchor, MissingKey(key="rows", what="`for_each`", why="add `rows:` with a list, or `file:`"))

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 from evalc.diagnostics.catalogue.names import DuplicateName, MissingKey
 from evalc.diagnostics.catalogue.values import EmptyValue, OnlyOneOf, WrongType
 from evalc.diagnostics.problem import Diagnostics
-from evalc.dsl.fields import Fields, described
+from evalc.dsl.fields import Fields, described, is_null
 from evalc.dsl.nodes import Mapping, Node, Scalar, Sequence
 from evalc.dsl.tree import InputTree, PromptTree, Str, VariantTree
-from evalc.source import Source, Span
+from evalc.source import Source, Span, where_used
 
 PROMPT_KEYS = (
     "id",
@@ -44,7 +46,7 @@ PROMPT_KEYS = (
     "notes",
     "safety",
 )
-"""The keys of a PromptSpec file. All but `id`, `prompt` and `inputs` are metadata to evalc."""
+"""The keys of a PromptSpec file. `id`, `prompt`, `inputs`, `role` and `instructions` mean something to evalc."""
 
 INPUT_KEYS = ("name", "type", "required", "default", "options", "description", "example", "examples", "validation")
 
@@ -61,9 +63,22 @@ def inline_prompt(fields: Fields, inputs: tuple[InputTree, ...] | None) -> Promp
         source=fields.source,
         text=text,
         id=fields.text("id"),
+        system=tuple(_system(fields)),
         inputs=inputs,
         partial=fields.has_hole("inputs"),
     )
+
+
+def _system(fields: Fields) -> Iterator[str]:
+    """What the role and the instructions say, each a text or a list of texts; what else stands there is metadata."""
+    for key in ("role", "instructions"):
+        match fields.node(key):
+            case Scalar(text=text) if text.strip():
+                yield text.strip()
+            case Sequence(items=items):
+                lines = [f"- {item.text.strip()}" for item in items if isinstance(item, Scalar)]
+                if lines:
+                    yield "\n".join(lines)
 
 
 def build_variants(fields: Fields) -> tuple[VariantTree, ...]:
@@ -81,11 +96,17 @@ def build_variants(fields: Fields) -> tuple[VariantTree, ...]:
 def _variant(fields: Fields, name: Str, value: Node) -> VariantTree | None:
     if not isinstance(value, Mapping):
         text = fields.text_of(value, f"the prompt `{name.value}`")
+        if text is not None and (is_null(value) or not text.value.strip()):
+            fields.fault(name.span, EmptyValue(what=f"the prompt `{name.value}`"))
+            return None
         return None if text is None else VariantTree(name=name, text=text)
     inner = fields.inside(value, what="a prompt of `prompts`", keys=VARIANT_KEYS)
     given = [key for key in VARIANT_KEYS if key in inner]
     if not given and not inner.partial:
         inner.fault(name.span, MissingKey(key="file", what="a prompt of `prompts`", why="add `file:` or `id:`"))
+    if all(inner.node(key) is None for key in given):
+        for key in given:
+            inner.forbid_empty(key)
     for key in given[1:]:
         inner.fault(inner.key(key), OnlyOneOf(key=key, other=given[0]))
     variant = VariantTree(name=name, file=inner.filled("file"), id=inner.filled("id"))
@@ -126,7 +147,9 @@ def build_inputs(fields: Fields) -> tuple[InputTree, ...] | None:
         earlier = declared.setdefault(tree.name.value, tree)
         if earlier is not tree:
             line = fields.source.position(earlier.name.span.start).line
-            fields.fault(tree.name.span, DuplicateName(what="declared input", name=tree.name.value, line=line))
+            fields.fault(
+                where_used(tree.name.span), DuplicateName(what="declared input", name=tree.name.value, line=line)
+            )
     return tuple(declared.values())
 
 

@@ -11,7 +11,7 @@ from evalc.dsl.nodes import Node, Scalar, Sequence
 from evalc.dsl.places import locate
 from evalc.dsl.tree import CheckLeaf, Str
 from evalc.grammar import nodes as g
-from evalc.grammar.parse import parse_rule
+from evalc.grammar.parse import RULE_TYPES, parse_rule
 from evalc.source import Span
 
 PARAM_OPS: tuple[g.ParamOp, ...] = ("equals", "contains", "oneOf", "exists", "notExists", "matches")
@@ -19,17 +19,52 @@ PARAM_OPS: tuple[g.ParamOp, ...] = ("equals", "contains", "oneOf", "exists", "no
 
 def build_rule(fields: Fields, type_: Str) -> CheckLeaf | None:
     """The check of one of the `CHECK_TYPES`; what is wrong with its rule is reported."""
-    return _BUILDERS[type_.value](fields, type_)
+    leaf = _BUILDERS[type_.value](fields, type_)
+    return leaf if leaf is None or "at" not in fields else _at(fields, leaf)
+
+
+def sound_check(type_: Str, rule: Str) -> CheckLeaf | None:
+    """The check that a type and a text for its `rule:` are together; None where that is not all, or not right."""
+    make = _OF_TEXT.get(type_.value)
+    if make is not None:
+        return _leaf(type_, make(atom(rule)))
+    parse = parse_rule(type_.value, rule.value) if type_.value in RULE_TYPES else None
+    if parse is None or parse.node is None or parse.faults:
+        return None
+    return CheckLeaf(span=type_.span, check=parse.node, origin=rule)
 
 
 def keys_of(type_: str) -> tuple[str, ...]:
     """The keys beside `type:` that a check of this type has."""
-    return _OWN_KEYS.get(type_, ("rule",))
+    return (*_OWN_KEYS.get(type_, ("rule",)), *(("at",) if type_ in _TEXT_TYPES else ()))
+
+
+def _at(fields: Fields, leaf: CheckLeaf) -> CheckLeaf | None:
+    """The check of one place of a JSON response; the place is written as the fields of `structure` are."""
+    fields.require("at")
+    text = fields.filled("at")
+    if text is None:
+        return None
+    lead = "fields:"
+    parse = parse_rule("structure", lead + text.value)
+    for fault in parse.faults:
+        start, end = (max(at - len(lead), 0) for at in (fault.start, fault.end))
+        fields.fault(locate(fields.source, text.span, start, end), fault.finding)
+    match parse.node:
+        case g.Structure(fields=(g.HasField(path=path, type=None),)):
+            at = g.At(start=leaf.check.start, end=leaf.check.end, path=path, check=leaf.check)
+            return CheckLeaf(span=leaf.span, check=at, origin=leaf.origin)
+        case None:
+            return None
+    fields.fault(
+        text.span, WrongType(what="`at`", expected="one place such as `items[0].title`", found=f"`{text.value}`")
+    )
+    return None
 
 
 def atom(text: Str) -> g.Text:
     """A text of the file as the grammar's own; its offsets count from the start of the source."""
-    return g.Text(start=text.span.start, end=text.span.end, value=text.value)
+    return g.Text(*text.span, text.value)
 
 
 def _rule_list(fields: Fields) -> tuple[g.Text, ...] | None:
@@ -38,29 +73,15 @@ def _rule_list(fields: Fields) -> tuple[g.Text, ...] | None:
     return None if texts is None else tuple(map(atom, texts))
 
 
-def _contains(fields: Fields, type_: Str) -> CheckLeaf | None:
-    rule = fields.written("rule")
-    if rule is None:
-        return None
-    text = atom(rule)
-    contains = g.Contains(start=text.start, end=text.end, text=text, ignore_case=type_.value == "icontains")
-    if type_.value == "not_contains":
-        return _leaf(type_, g.Not(start=text.start, end=text.end, check=contains))
-    return _leaf(type_, contains)
-
-
 def _contains_any(fields: Fields, type_: Str) -> CheckLeaf | None:
     fields.forbid_empty("rule")
     texts = _rule_list(fields)
     return _leaf(type_, g.ContainsAny(start=type_.span.start, end=type_.span.end, texts=texts)) if texts else None
 
 
-def _text_check(make: Callable[[g.Text], g.Check]) -> Callable[[Fields, Str], CheckLeaf | None]:
-    def build(fields: Fields, type_: Str) -> CheckLeaf | None:
-        rule = fields.written("rule")
-        return None if rule is None else _leaf(type_, make(atom(rule)))
-
-    return build
+def _text_check(fields: Fields, type_: Str) -> CheckLeaf | None:
+    rule = fields.written("rule")
+    return None if rule is None else _leaf(type_, _OF_TEXT[type_.value](atom(rule)))
 
 
 def _bare(make: Callable[[Span], g.Check]) -> Callable[[Fields, Str], CheckLeaf | None]:
@@ -185,21 +206,35 @@ def param_check(fields: Fields, span: Span, tool: g.Text, param: g.Text, op: Str
     )
 
 
+def _contains(text: g.Text) -> g.Check:
+    return g.Contains(text.start, text.end, text)
+
+
+_OF_TEXT: dict[str, Callable[[g.Text], g.Check]] = {
+    "contains": _contains,
+    "not_contains": lambda text: g.Not(text.start, text.end, _contains(text)),
+    "icontains": lambda text: g.Contains(text.start, text.end, text, ignore_case=True),
+    "equals": lambda text: g.Equals(text.start, text.end, text),
+    "starts_with": lambda text: g.StartsWith(text.start, text.end, text),
+}
+"""The types whose rule is a text, as it stands."""
+
+
 def _leaf(type_: Str, check: g.Check) -> CheckLeaf:
     return CheckLeaf(span=type_.span, check=check)
 
 
 _BUILDERS: dict[str, Callable[[Fields, Str], CheckLeaf | None]] = {
-    "contains": _contains,
-    "not_contains": _contains,
-    "icontains": _contains,
+    "contains": _text_check,
+    "not_contains": _text_check,
+    "icontains": _text_check,
     "contains_any": _contains_any,
     "regex": _parsed_rule,
     "length": _parsed_rule,
     "json": _parsed_rule,
     "structure": _parsed_rule,
-    "equals": _text_check(lambda text: g.Equals(start=text.start, end=text.end, text=text)),
-    "starts_with": _text_check(lambda text: g.StartsWith(start=text.start, end=text.end, text=text)),
+    "equals": _text_check,
+    "starts_with": _text_check,
     "non_empty": _bare(lambda span: g.NonEmpty(start=span.start, end=span.end)),
     "similar": _similar,
     "tools_called": _tools(lambda span, names: g.ToolsCalled(start=span.start, end=span.end, names=names)),
@@ -220,5 +255,22 @@ _OWN_KEYS: dict[str, tuple[str, ...]] = {
     "similar": ("rule", "threshold"),
     "judge": ("rule", "scale", "min"),
 }
+_TEXT_TYPES = frozenset(
+    {
+        "contains",
+        "not_contains",
+        "icontains",
+        "contains_any",
+        "regex",
+        "length",
+        "json",
+        "structure",
+        "equals",
+        "starts_with",
+        "non_empty",
+        "similar",
+    }
+)
+"""The types that are about a text, and so may be about one place of a JSON response."""
 CHECK_TYPES = tuple(_BUILDERS)
 """Every `type:` that a check can have."""

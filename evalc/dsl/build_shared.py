@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from evalc.diagnostics.catalogue.values import EmptyValue
 from evalc.diagnostics.problem import Diagnostics
 from evalc.dsl.build_case import build_defaults
 from evalc.dsl.build_check import build_checks
@@ -55,4 +56,9 @@ def _includes(fields: Fields) -> tuple[Str, ...]:
             fields.leave_out("include")
         return () if file is None else (file,)
     fields.forbid_empty("include")
-    return tuple(file for file in fields.texts("include") or () if file.value.strip())
+    files = fields.texts("include") or ()
+    for file in files:
+        if not file.value.strip():
+            fields.leave_out("include")
+            fields.fault(file.span, EmptyValue(what="an item of `include`"))
+    return tuple(file for file in files if file.value.strip())

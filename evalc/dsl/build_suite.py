@@ -6,6 +6,7 @@ from evalc.diagnostics.catalogue.values import OnlyOneOf, WrongType
 from evalc.diagnostics.problem import Diagnostics
 from evalc.dsl.build_case import TIERS, build_case
 from evalc.dsl.build_criterion import build_criterion
+from evalc.dsl.build_gates import build_gates
 from evalc.dsl.build_prompt import PROMPT_KEYS, build_inputs, build_variants, inline_prompt
 from evalc.dsl.build_shared import SHARED_KEYS, build_shared
 from evalc.dsl.fields import Fields, described
@@ -15,7 +16,17 @@ from evalc.dsl.tree import CaseTree, CriterionTree, SuiteTree
 from evalc.source import Source
 
 EVAL_KEYS = ("criteria", "test_cases")
-_OWN_KEYS = ("suite", "tier", "tool", "tool_version", "tool_description", "registry_size", "threshold", "description")
+_OWN_KEYS = (
+    "suite",
+    "tier",
+    "tool",
+    "tool_version",
+    "tool_description",
+    "registry_size",
+    "threshold",
+    "gates",
+    "description",
+)
 _PROMPTS = ("prompt", "prompts", "prompt_file", "prompt_id")
 KEYS = {
     Kind.SUITE: (*_OWN_KEYS, *_PROMPTS, "inputs", *SHARED_KEYS, "eval"),
@@ -33,6 +44,7 @@ def build_suite(source: Source, node: Mapping, kind: Kind, problems: Diagnostics
     block = _eval_block(fields, node)
     inputs = build_inputs(fields)
     shared = build_shared(fields)
+    criteria, weights_partial = _criteria(block)
     return SuiteTree(
         source=source,
         span=fields.anchor,
@@ -48,11 +60,13 @@ def build_suite(source: Source, node: Mapping, kind: Kind, problems: Diagnostics
         prompt_id=fields.text("prompt_id"),
         inputs=inputs,
         inputs_partial=fields.has_hole("inputs"),
-        criteria=_criteria(block),
+        criteria=criteria,
         criteria_partial=block.has_hole("criteria"),
+        weights_partial=weights_partial or block.has_hole("criteria"),
         cases=_cases(block),
         shared=shared,
         threshold=fields.number("threshold"),
+        gates=build_gates(fields),
         partial=fields.partial or block.partial,
     )
 
@@ -74,11 +88,15 @@ def _allow_one_prompt(fields: Fields) -> None:
         fields.fault(fields.key(key), OnlyOneOf(key=key, other=given[0]))
 
 
-def _criteria(block: Fields) -> tuple[CriterionTree, ...]:
+def _criteria(block: Fields) -> tuple[tuple[CriterionTree, ...], bool]:
+    """The criteria, and whether something of them is wrong and left out."""
+    others_are_partial, block.partial = block.partial, False
     built = [build_criterion(block, item) for item in block.items("criteria") or ()]
     if None in built:
         block.leave_out("criteria")
-    return tuple(criterion for criterion in built if criterion is not None)
+    is_partial = block.partial
+    block.partial |= others_are_partial
+    return tuple(criterion for criterion in built if criterion is not None), is_partial
 
 
 def _cases(block: Fields) -> tuple[CaseTree, ...]:

@@ -4,16 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from functools import lru_cache
-from typing import final
+from typing import Final, TypeGuard, final
 
 from evalc.diagnostics.catalogue.names import MissingKey, UnknownKey
 from evalc.diagnostics.catalogue.values import EmptyValue, NotAChoice, WrongType
 from evalc.diagnostics.near import nearest
 from evalc.diagnostics.problem import Diagnostics, Finding
-from evalc.dsl.nodes import Mapping, Node, Scalar, Sequence, span_of
+from evalc.dsl.nodes import Mapping, Node, Scalar, Sequence, behind, span_of
 from evalc.dsl.scalars import Value, kind_of, value_of
 from evalc.dsl.tree import Num, Str
 from evalc.source import Source, Span
+
+_NONE: Final[frozenset[str | None]] = frozenset()
 
 
 @final
@@ -40,17 +42,19 @@ class Fields:
         self.partial = mapping.cut
         self._what = what
         self._problems = problems
-        self._pairs = {key.text: (key, value) for key, value in mapping.pairs}
-        self._anchor = mapping.pairs[0][0] if mapping.pairs else mapping
-        self._misspelt: set[str | None] = set()
-        self._holes: set[str] = set()
+        alias = mapping.alias
+        pairs = mapping.pairs if alias is None else [(behind(alias, key), behind(alias, v)) for key, v in mapping.pairs]
+        self._pairs = {key.text: (key, value) for key, value in pairs}
+        self._anchor = pairs[0][0] if pairs else mapping
+        self._misspelt = _NONE
+        self._holes = _NONE
         if not self._pairs.keys() <= _as_set(keys):
             self._report_unknown(keys)
 
     def _report_unknown(self, keys: tuple[str, ...]) -> None:
         for key, _ in self._pairs.values():
             if key.text not in keys and not key.text.startswith("x-"):
-                self._misspelt.add(nearest(key.text, keys))
+                self._misspelt |= {nearest(key.text, keys)}
                 self.fault(key, UnknownKey(key=key.text, what=self._what, known=keys))
 
     def __contains__(self, key: str) -> bool:
@@ -78,7 +82,7 @@ class Fields:
     def leave_out(self, key: str) -> None:
         """Remember that something of a key's value is missing from the tree."""
         self.partial = True
-        self._holes.add(key)
+        self._holes |= {key}
 
     def has_hole(self, key: str) -> bool:
         """Whether a key may have been meant to hold more than the tree has, as far as it is read.
@@ -133,10 +137,14 @@ class Fields:
 
     def text(self, key: str) -> Str | None:
         """A text, taken as it was written: `1.50` is "1.50"."""
-        if key not in self._pairs:  # most keys are absent from most mappings
+        pair = self._pairs.get(key)
+        if pair is None:
             return None
-        node = self.node(key)
-        return None if node is None else self.text_of(node, f"`{key}`")
+        node = pair[1]
+        if is_plainly_text(node):
+            return Str(node.text, span_of(node))
+        present = self.node(key)
+        return None if present is None else self.text_of(present, f"`{key}`")
 
     def filled(self, key: str) -> Str | None:
         """A text that has to hold something."""
@@ -185,7 +193,7 @@ class Fields:
         return self._num(key, (int,), "a whole number")
 
     def _num(self, key: str, types: tuple[type, ...], expected: str) -> Num | None:
-        node = self.node(key)
+        node = self.node(key) if key in self._pairs else None
         if node is None:
             return None
         value = self.value(node) if isinstance(node, Scalar) else None
@@ -220,7 +228,8 @@ class Fields:
             return None
         if node.cut:
             self.leave_out(key)
-        return node.items
+        alias = node.alias
+        return node.items if alias is None else tuple(behind(alias, item) for item in node.items)
 
     def texts(self, key: str) -> tuple[Str, ...] | None:
         """A list of texts."""
@@ -272,6 +281,13 @@ def is_null(node: Node) -> bool:
     """Whether a node is YAML's null, written out or by an absent value."""
     # Asked for every value there is: without a tag, what is longer than `null` is told by its length.
     return isinstance(node, Scalar) and (len(node.text) <= 4 or node.tag != "") and kind_of(node) == "null"
+
+
+def is_plainly_text(node: Node) -> TypeGuard[Scalar]:
+    """Whether a value is a text for certain, as most are; of `False` nothing follows."""
+    if type(node) is not Scalar or node.tag:
+        return False
+    return len(node.text) > 4 if node.style == "plain" else node.style != "hole"
 
 
 def described(node: Node) -> str:

@@ -18,7 +18,10 @@ class Kind(Enum):
     SHARED = "shared rules file"
 
 
-_LOOKS_LIKE_EVAL = re.compile(r"""^(eval|test_cases|prompt_id)[ \t]*:|"(eval|test_cases|cases)"[ \t]*:""", re.MULTILINE)
+_OUTER_YAML_KEY = re.compile(r"^(eval|test_cases|prompt_id)[ \t]*:", re.MULTILINE)
+_JSON_TOKEN = re.compile(r'"(?:[^"\\]|\\.)*"|[\[\]{}]', re.DOTALL)
+_COLON = re.compile(r"\s*:")
+_JSON_KEYS = frozenset({'"eval"', '"test_cases"', '"cases"'})
 _EVAL_NAME = re.compile(r".*\.eval\.(ya?ml|json)")
 
 
@@ -74,4 +77,14 @@ def is_eval_name(name: str) -> bool:
 
 def looks_like_eval(text: str) -> bool:
     """Whether a text that could not be read was probably meant as an eval file."""
-    return _LOOKS_LIKE_EVAL.search(text) is not None
+    return _OUTER_YAML_KEY.search(text) is not None or _has_outer_json_key(text)
+
+
+def _has_outer_json_key(text: str) -> bool:
+    """Whether a text that begins as an object of JSON has a key of eval files in that object, not deeper."""
+    depth = 0
+    for token in _JSON_TOKEN.finditer(text) if text.lstrip().startswith("{") else ():
+        if depth == 1 and token[0] in _JSON_KEYS and _COLON.match(text, token.end()):
+            return True
+        depth += {"{": 1, "[": 1, "}": -1, "]": -1}.get(token[0], 0)
+    return False

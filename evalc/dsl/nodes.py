@@ -2,17 +2,20 @@
 
 Offsets are half-open and count code points of `Source.text`. They leave out what stands before a value (anchors,
 tags, `- `, `key: `) and what stands after it (comments, blank lines), and take in quotes and brackets.
+
+What an alias stands for is where its anchor is, and `alias` says where it is used: of a node that an alias or a merge
+key brings by itself. What is below that node learns it from `behind`, when it is looked at.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Literal
+from typing import Final, Literal, TypeVar
 
 import msgspec
 
 from evalc.diagnostics.problem import Finding
-from evalc.source import Span
+from evalc.source import AliasedSpan, Span
 
 Style = Literal["plain", "single", "double", "literal", "folded", "hole"]
 
@@ -32,6 +35,7 @@ class Scalar(msgspec.Struct, frozen=True, gc=False):
     text: str
     style: Style
     tag: str = ""
+    alias: Span | None = None
 
 
 class Sequence(msgspec.Struct, frozen=True, gc=False):
@@ -41,6 +45,7 @@ class Sequence(msgspec.Struct, frozen=True, gc=False):
     end: int
     items: tuple[Node, ...]
     cut: bool = False
+    alias: Span | None = None
 
 
 class Mapping(msgspec.Struct, frozen=True, gc=False):
@@ -53,11 +58,24 @@ class Mapping(msgspec.Struct, frozen=True, gc=False):
     end: int
     pairs: tuple[tuple[Scalar, Node], ...]
     cut: bool = False
+    alias: Span | None = None
 
 
 Node = Scalar | Sequence | Mapping
 
 
 def span_of(node: Node) -> Span:
-    """Where a node stands."""
-    return Span(node.start, node.end)
+    """Where a node stands, and where the alias does that stands for it."""
+    span = _AS_IT_IS(Span, (node.start, node.end))  # `Span(...)` takes twice the time, and each node is asked
+    return span if node.alias is None else AliasedSpan(span, node.alias)
+
+
+_AS_IT_IS: Final = tuple.__new__
+
+
+N = TypeVar("N", Scalar, Sequence, Mapping, Node)
+
+
+def behind(alias: Span, node: N) -> N:
+    """The node as that alias brings it."""
+    return msgspec.structs.replace(node, alias=alias)

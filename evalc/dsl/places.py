@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Final, NamedTuple, final
 
-from evalc.source import Source, Span
+from evalc.source import AliasedSpan, Source, Span
 
 _BREAK = r"(?:\r\n|\r|\n)"
 _PROPERTIES: Final = re.compile(r"(?:[&!][^ \t\r\n,\[\]{}]*|#[^\r\n]*|[ \t\r\n]+)*")
@@ -37,6 +37,8 @@ def locate(source: Source, raw: Span, value_start: int, value_end: int) -> Span:
     `raw` is the scalar's token: its node's span, with or without anchors and tags before it. An empty stretch is
     the empty place before the character at `value_start`. Indexes beyond the value are clamped to its end.
     """
+    if isinstance(raw, AliasedSpan):
+        return AliasedSpan(locate(source, Span(*raw), value_start, value_end), raw.alias)
     first = _first_of_simple(source.text, raw)
     if first is not None:
         last = min(first + value_end, raw.end - (first - raw.start))

@@ -5,9 +5,11 @@ from __future__ import annotations
 import re
 
 from evalc.dsl.nodes import Mapping, Node, Scalar, Sequence
+from evalc.grammar.parse import parse_check
 from evalc.source import Source, Span
 
 _COMMENT_BEHIND = re.compile(r"[ \t]+(#[^\r\n]*)")
+_TAKEN_APART = re.compile(r":(?: |$)| #")
 _LINE_REST = re.compile(r"[^\r\n]*")
 
 
@@ -16,12 +18,17 @@ def quoted_line(raw: str) -> str:
     return "'" + " ".join(raw.split("\n")).replace("\r", "").replace("'", "''") + "'"
 
 
+def as_item(line: str) -> str:
+    """A line as an item of a list: `- json`, or `- 'contains "a: b"'` where YAML would take it apart."""
+    return f"- {quoted_line(line)}" if _TAKEN_APART.search(line) else f"- {line}"
+
+
 def lost_to_comment(source: Source, scalar: Scalar) -> Span | None:
     """The `#...` that cut a plain scalar off inside a string (`contains "a #b"`), up to the end of its line."""
-    if scalar.style != "plain" or not _inside_string(scalar.text):
+    if scalar.style != "plain":
         return None
     match = _COMMENT_BEHIND.match(source.text, scalar.end)
-    if match is None or not _inside_string(match[1]):
+    if match is None or not _inside_string(scalar.text) or not _inside_string(match[1]):
         return None
     return Span(match.start(1), match.start(1) + len(match[1].rstrip()))
 
@@ -45,12 +52,19 @@ def split_at_comma(source: Source, sequence: Sequence) -> tuple[Span, ...]:
 
 
 def split_at_colon(source: Source, mapping: Mapping) -> Span | None:
-    """The whole line of a one-pair mapping that a colon inside a string made (`- contains "a: b"`)."""
+    """The whole line of a one-pair mapping that a colon inside a check made: in a string, a pattern or an argument."""
     if len(mapping.pairs) != 1:
         return None
     key, _ = mapping.pairs[0]
-    if key.style != "plain" or not _inside_string(key.text):
+    if key.style != "plain":
         return None
+    span = _line_of(source, mapping, key)
+    if _inside_string(key.text) or not parse_check(source.text[span.start : span.end]).faults:
+        return span
+    return None
+
+
+def _line_of(source: Source, mapping: Mapping, key: Scalar) -> Span:
     if source.text.startswith("{", mapping.start):
         return Span(mapping.start, mapping.end)
     rest = _LINE_REST.match(source.text, key.end)

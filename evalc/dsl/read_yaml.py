@@ -30,10 +30,9 @@ from evalc.diagnostics.catalogue.syntax_yaml import (
     UnquotedTemplate,
 )
 from evalc.diagnostics.problem import Finding
-from evalc.dsl.nodes import Mapping, Node, Report, Scalar, Sequence, Style
+from evalc.dsl.nodes import Mapping, Node, Report, Scalar, Sequence, Style, behind
 from evalc.dsl.quoting import quoted_line
 from evalc.dsl.template_mask import Mask
-from evalc.dsl.yaml_complaints import Complaint, Context, explained
 from evalc.source import Source, Span
 
 _CompiledParser: Callable[[str], Any] | None
@@ -79,7 +78,11 @@ _STYLES: Final[dict[str | None, Style]] = {
     ">": "folded",
 }
 
+_QUOTES: Final = frozenset({"'", '"'})
 _BLOCK_STYLES: Final = frozenset({"|", ">"})
+
+_LONG: Final = 50_000
+"""From so many characters on it pays to try the lines of a text before its events."""
 
 _NAMES_TO_COMPARE: Final = 200  # with an unknown alias
 
@@ -88,7 +91,9 @@ _SCALAR_TAGS: Final = frozenset({"!!str", "!!int", "!!float", "!!bool", "!!null"
 _CORE_TAGS: Final = _SCALAR_TAGS | {"!!seq", "!!map"}
 
 # What YAML's production c-printable leaves out, and the three breaks on which libyaml miscounts lines.
-_FORBIDDEN: Final = re.compile(r"[^\t\n\r -~\xa0-\u2027\u202a-\ud7ff\ue000-\ufefe\uff00-\ufffd\U00010000-\U0010ffff]")
+_FORBIDDEN: Final = r"[^\t\n\r -~\xa0-\u2027\u202a-\ud7ff\ue000-\ufefe\uff00-\ufffd\U00010000-\U0010ffff]"
+_PLAIN: Final = re.compile(r"[\t\n\r -~]*")
+"""A text of ASCII that holds none of these; it is spared the pattern above, which takes 5 ms to compile."""
 _SURROGATE: Final = re.compile(r"[\ud800-\udfff]")
 _SURROGATE_ESCAPE: Final = re.compile(r"\\(?:u[dD][89a-fA-F]|U0000[dD][89a-fA-F])")
 _TAG: Final = re.compile(r"!<[^>]*>|![^\s,\[\]{}]*")
@@ -101,7 +106,24 @@ def read_yaml(source: Source, report: Report, limits: Limits = _DEFAULT_LIMITS) 
 
     A syntax error ends the text: what stands before it is kept, its open collections marked as `cut`.
     """
+    if len(source.text) >= _LONG and (root := _read_at_once(source.text, limits)) is not None:
+        return [root]
+    return read_with_care(source, report, limits)
+
+
+def read_with_care(source: Source, report: Report, limits: Limits = _DEFAULT_LIMITS) -> list[Node | None]:
+    """The same by the events of YAML's parser, whatever the text."""
     return _Constructor(source, report, limits).documents()
+
+
+def _read_at_once(text: str, limits: Limits) -> Node | None:
+    from evalc.dsl.read_lines import read_lines  # noqa: PLC0415 - its expressions take a while to compile
+
+    return None if _has_forbidden(text) else read_lines(text, depth=limits.depth)
+
+
+def _has_forbidden(text: str) -> bool:
+    return not _PLAIN.fullmatch(text) and re.search(_FORBIDDEN, text) is not None
 
 
 @final
@@ -141,6 +163,7 @@ class _Constructor:
         self._report = report
         self._limits = limits
         self._mask: Mask | None = None
+        self._given = ""  # what the parser gets
         self._documents: list[Node | None] = []
         self._root: list[Node] = []
         self._open: list[_Open] = []
@@ -149,7 +172,8 @@ class _Constructor:
         self._lost_end = -1  # where the last alias of nothing ends
 
     def documents(self) -> list[Node | None]:
-        parser = _EventParser(self._readable())
+        self._given = self._readable()
+        parser = _EventParser(self._given)
         try:
             self._construct(parser.get_event)
         except yaml.MarkedYAMLError as error:
@@ -170,13 +194,13 @@ class _Constructor:
         if text.startswith("\ufeff"):  # a second byte order mark: marks would be one off
             self._report(Span(0, 1), ForbiddenCharacter(character="\ufeff", times=1))
             text = " " + text[1:]
-        if _FORBIDDEN.search(text):
+        if not _PLAIN.fullmatch(text) and (forbidden := re.compile(_FORBIDDEN)).search(text):
             places: dict[str, list[int]] = {}
-            for match in _FORBIDDEN.finditer(text):
+            for match in forbidden.finditer(text):
                 places.setdefault(match[0], []).append(match.start())
             for character, at in places.items():
                 self._report(Span(at[0], at[0] + 1), ForbiddenCharacter(character=character, times=len(at)))
-            text = _FORBIDDEN.sub("\ufffd", text)
+            text = forbidden.sub("\ufffd", text)
         self._mask = Mask.of(text)
         return text if self._mask is None else self._mask.masked
 
@@ -389,7 +413,9 @@ class _Constructor:
         """The pairs that `<<: value` brings, those that win first."""
         for mapping in value.items if isinstance(value, Sequence) else (value,):
             if isinstance(mapping, Mapping):
-                yield from mapping.pairs
+                alias = mapping.alias or value.alias
+                brought = mapping.pairs
+                yield from brought if alias is None else ((behind(alias, key), behind(alias, v)) for key, v in brought)
             elif not (isinstance(mapping, Scalar) and mapping.style == "hole"):
                 self._report(Span(mapping.start, mapping.end), BadMerge())
 
@@ -428,13 +454,16 @@ class _Constructor:
             parent = self._open[-1]
             parent.extra_weight += anchored.weight - 1
             parent.height = max(parent.height, anchored.height + 1)
-        return anchored.node
+        return behind(Span(start, end), anchored.node)
 
     # --- syntax errors ---------------------------------------------------------------------------------------------
 
     def _explain(self, error: yaml.MarkedYAMLError) -> None:
         problem_mark: Any = error.problem_mark
         context_mark: Any = error.context_mark or problem_mark
+        # For start-up: most texts have no syntax error.
+        from evalc.dsl.yaml_complaints import Complaint, Context, explained  # noqa: PLC0415
+
         complaint = Complaint(
             problem=error.problem or "",
             at=problem_mark.index,
@@ -443,11 +472,25 @@ class _Constructor:
         )
         brackets = tuple(opened.start for opened in self._open if opened.flow)
         indents = tuple(opened.start for opened in self._open if not opened.flow)
-        span, finding = explained(complaint, Context(source=self._source, brackets=brackets, blocks=indents))
+        quoted = self._last_quoted(complaint.at)
+        context = Context(source=self._source, brackets=brackets, blocks=indents, quoted=quoted)
+        span, finding = explained(complaint, context)
         if 0 <= self._lost_end <= span.start and not self._text[self._lost_end : span.start].strip(" "):
             return  # `*important* note`: a text that begins with a star, which is reported as an alias of nothing
         last = len(self._text)  # libyaml's marks may stand behind it
         self._report(Span(min(span.start, last), min(span.end, last)), finding)
+
+    def _last_quoted(self, before: int) -> Span | None:
+        """The last text in quotes that ends before the place of an error: the events may not have come to it yet."""
+        scanner = _EventParser(self._given)
+        last: Span | None = None
+        try:
+            while (token := scanner.get_token()) is not None and token.end_mark.index <= before:
+                if isinstance(token, yaml.ScalarToken) and token.style in _QUOTES:
+                    last = Span(token.start_mark.index, token.end_mark.index)
+        except (yaml.MarkedYAMLError, ValueError, OverflowError):
+            pass
+        return last
 
 
 class _TooDeep(Exception):

@@ -55,12 +55,12 @@ def value_of(scalar: Scalar, report: Report) -> Value:
     """The value of a scalar. What cannot be one is reported, and its text stands in for it."""
     text = scalar.text
     kind = kind_of(scalar)
+    if kind == "str":
+        return text
     if scalar.tag and not _fits(text, kind):
         report(span_of(scalar), TagMismatch(tag=scalar.tag))
         return text
     match kind:
-        case "str":
-            return text
         case "bool" | "null":
             return _WORDS[text]
         case "int" | "float":
@@ -98,7 +98,7 @@ def _plain_kind(text: str) -> Kind:
 
 def _fits(text: str, kind: Kind) -> bool:
     """Whether a text can be of the kind that its tag says; a whole number can be a float."""
-    return kind == "str" or (plain := _plain_kind(text)) == kind or (kind == "float" and plain == "int")
+    return (plain := _plain_kind(text)) == kind or (kind == "float" and plain == "int")
 
 
 def _number(text: str, kind: Literal["int", "float"]) -> int | float | None:

@@ -10,7 +10,7 @@ from typing import Literal
 
 import msgspec
 
-from evalc.dsl.nodes import Mapping, Node
+from evalc.dsl.nodes import Mapping, Node, Sequence
 from evalc.grammar import nodes as g
 from evalc.source import Source, Span
 
@@ -59,7 +59,14 @@ class CheckUse(msgspec.Struct, frozen=True, kw_only=True):
     name: Str
 
 
-CheckBody = CheckLeaf | CheckGroup | CheckUse
+class CheckJson(msgspec.Struct, frozen=True, kw_only=True):
+    """An entry of `expect.checks`: a check as the case model writes it in JSON."""
+
+    span: Span
+    node: Mapping
+
+
+CheckBody = CheckLeaf | CheckGroup | CheckUse | CheckJson
 
 
 class CheckTree(msgspec.Struct, frozen=True, kw_only=True):
@@ -96,12 +103,14 @@ class InputTree(msgspec.Struct, frozen=True, kw_only=True):
 class PromptTree(msgspec.Struct, frozen=True, kw_only=True):
     """A prompt: its template's text in its source, and the inputs it declares (None: it declares none).
 
+    `system` are the texts of its role and its instructions, in their order.
     `partial` says that something of these declarations is left out.
     """
 
     source: Source
     text: Str
     id: Str | None = None
+    system: tuple[str, ...] = ()
     inputs: tuple[InputTree, ...] | None = None
     partial: bool = False
 
@@ -192,6 +201,12 @@ class CaseTree(CaseFields, frozen=True, kw_only=True):
     archived: Str | None = None
     inherits: bool = True
 
+    @property
+    def has_own_words(self) -> bool:
+        """Whether it says itself what is sent, in place of a prompt: a list of messages that is empty says nothing."""
+        says_nothing = self.messages is None or (isinstance(self.messages, Sequence) and not self.messages.items)
+        return self.message is not None or not says_nothing
+
 
 class SharedTree(msgspec.Struct, frozen=True, kw_only=True):
     """What a document shares: its named rules and defaults, and the files that it takes others from.
@@ -206,11 +221,21 @@ class SharedTree(msgspec.Struct, frozen=True, kw_only=True):
     partial: bool = False
 
 
+class GatesTree(msgspec.Struct, frozen=True, kw_only=True):
+    """What a suite has to reach as a whole."""
+
+    min_pass_rate: Num | None = None
+    min_score: Num | None = None
+    max_p95_ms: Num | None = None
+    fail_on_regression: bool = False
+
+
 class SuiteTree(msgspec.Struct, frozen=True, kw_only=True):
     """One document: a suite, a prompt file with its `eval:` block, or an external cases file.
 
     At most one of `prompt`, `prompts`, `prompt_file` and `prompt_id` is set. `inputs_partial` and `criteria_partial`
-    say that something of these is left out, so that a name that is not among them may yet have been declared.
+    say that something of these is left out, so that a name that is not among them may yet have been declared;
+    `weights_partial`, that a criterion or something of one is.
     """
 
     source: Source
@@ -229,7 +254,9 @@ class SuiteTree(msgspec.Struct, frozen=True, kw_only=True):
     inputs_partial: bool = False
     criteria: tuple[CriterionTree, ...] = ()
     criteria_partial: bool = False
+    weights_partial: bool = False
     cases: tuple[CaseTree, ...] = ()
     shared: SharedTree
     threshold: Num | None = None
+    gates: GatesTree | None = None
     partial: bool = False

@@ -49,17 +49,22 @@ class Complaint:
 @final
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Context:
-    """Where the parser stood: the starts of the flow and of the block collections still open, outermost first."""
+    """Where the parser stood: the starts of the flow and of the block collections still open, outermost first.
+
+    `quoted` is the last text in quotes that it read, if any.
+    """
 
     source: Source
     brackets: tuple[int, ...]
     blocks: tuple[int, ...]
+    quoted: Span | None = None
 
 
 _Explained = tuple[Span, Finding]
 _ESCAPE: Final = re.compile(r"\\(?:x.{0,2}|u.{0,4}|U.{0,8}|.)?", re.DOTALL)
 _KEY: Final = re.compile(r"\s*(?:- +)*(?:[^\s'\"#\[\]{}][^'\"#\[\]{}]*?|'[^'\r\n]*'|\"[^\"\r\n]*\"):[ \t]+")
 _DASHES: Final = re.compile(r"\s*(?:- +)*")
+_NEXT_ENTRY: Final = re.compile(r"[\r\n] *(?:- +\S|[A-Za-z_][\w-]*:(?:[ \t]|[\r\n]))")
 _BRACKET: Final = re.compile(r"[\[\]\r\n]")
 _ITEM_REST: Final = re.compile(r"[^,\]\r\n]*")
 
@@ -120,6 +125,22 @@ def _quote(complaint: Complaint, context: Context) -> _Explained | None:
         return None
     quote = context.source.text[complaint.context_at : complaint.context_at + 1]
     return _one(complaint.context_at), UnclosedQuote(quote=quote)
+
+
+def _runaway_quote(complaint: Complaint, context: Context) -> _Explained | None:
+    """A quote that the opening quote of another text has closed, lines below: what follows that is no YAML."""
+    if context.quoted is None:
+        return None
+    start, end = context.quoted
+    source = context.source
+    opened, closed = source.position(start).line, source.position(end).line
+    if opened == closed or closed != source.position(complaint.at).line:
+        return None
+    text = source.text
+    seems_to_open = text[end - 2] in " \t\r\n[({,:=-" and text[end : end + 1] not in {"", " ", "\t", "\r", "\n"}
+    if seems_to_open or _NEXT_ENTRY.search(text, start, end):
+        return _one(start), UnclosedQuote(quote=text[start])
+    return None
 
 
 def _escape(complaint: Complaint, context: Context) -> _Explained | None:
@@ -247,6 +268,7 @@ def _misplaced(complaint: Complaint, context: Context) -> _Explained | None:
 
 _RULES: Final[tuple[Callable[[Complaint, Context], _Explained | None], ...]] = (
     _tab,
+    _runaway_quote,
     _template,
     _reserved,
     _colon,

@@ -12,6 +12,7 @@ from typing import Any, Final, assert_never, final
 from evalc.grammar.parse import parse_check
 from evalc.model import checks as c
 from evalc.model.assertions import type_name
+from evalc.model.paths import only_key
 
 _NAME: Final = re.compile(r"[A-Za-z_][\w-]*", re.ASCII)
 _PARAM: Final = re.compile(r"[A-Za-z_][\w-]*(?:\.[\w-]+)*", re.ASCII)
@@ -142,7 +143,9 @@ def _line(check: c.Check, spelling: Spelling, schema: str | None) -> str:  # noq
             return f"at {_path(check.path)} {_line(check.check, spelling, schema)}"
         case c.Similar():
             return f"similar to {quoted(check.value)} >= {_number(check.threshold)}"
-        case c.Judge() | c.Custom():
+        case c.Custom():
+            return _custom(check, spelling)
+        case c.Judge():
             raise _NoLine
         case c.AnyOf():
             return " or ".join(_operands(check.checks, spelling, schema))
@@ -173,7 +176,17 @@ def _name(name: str, spelling: Spelling) -> str:
 
 
 def _path(path: str) -> str:
-    return path if _PATH.fullmatch(path) else json.dumps(path, ensure_ascii=False)
+    """A path as it stands on a line.
+
+    Raises:
+        _NoLine: it has several steps, one of which only quotes could hold.
+    """
+    if _PATH.fullmatch(path):
+        return path
+    key = only_key(path)
+    if key is None:
+        raise _NoLine
+    return json.dumps(key, ensure_ascii=False)
 
 
 def pattern_of(pattern: str, flags: str, spelling: Spelling) -> str:
@@ -214,6 +227,28 @@ def _structure(check: c.Structure, spelling: Spelling) -> str:
         return f"has headings {', '.join(quoted_text(spelling.text(heading)) for heading in check.headings)}"
     fields = (_path(field.path) + (f" as {field.type}" if field.type else "") for field in check.fields)
     return f"has fields {', '.join(fields)}"
+
+
+def _custom(check: c.Custom, spelling: Spelling) -> str:
+    if not all(map(_NAME.fullmatch, check.options)):
+        raise _NoLine
+    by_place = [_argument(value, spelling) for value in check.args]
+    by_name = [f"{name}={_argument(value, spelling)}" for name, value in check.options.items()]
+    return f"check {_name(check.name, LITERALLY)}({', '.join([*by_place, *by_name])})"
+
+
+def _argument(value: Any, spelling: Spelling) -> str:
+    """A JSON value whose texts are spelled like those of checks."""
+    match value:
+        case str():
+            return quoted_text(spelling.text(value))
+        case list():
+            return f"[{', '.join(_argument(item, spelling) for item in value)}]"
+        case dict():
+            pairs = (f"{quoted_text(key)}: {_argument(item, spelling)}" for key, item in value.items())
+            return f"{{{', '.join(pairs)}}}"
+        case _:
+            return json.dumps(value)
 
 
 def _tool_param(check: c.ToolParam, spelling: Spelling) -> str:

@@ -11,6 +11,7 @@ from typing import NamedTuple
 
 from evalc.model import checks as c
 from evalc.model.case import Case, Expect, RubricDimension
+from evalc.model.paths import path_of_key
 
 
 class Assertion(NamedTuple):
@@ -42,6 +43,11 @@ def assertions(expect: Expect) -> Iterator[Assertion]:
         yield Assertion(f"/expect/responseMatches/{index}", "responseMatches", c.Regex(pattern=pattern))
     for field, check in _limits(expect):
         yield Assertion(f"/expect/{field}", field, check)
+    if expect.regex_pattern:
+        yield Assertion("/expect/regexPattern", "regexPattern", c.Regex(pattern=expect.regex_pattern))
+    for index, phrase in enumerate(expect.cop_out_phrases or ()):
+        check = c.Not(check=c.IContains(value=phrase))
+        yield Assertion(f"/expect/copOutPhrases/{index}", "copOutPhrases", check)
     for index, check in enumerate(expect.checks or ()):
         yield Assertion(f"/expect/checks/{index}", type_name(check), check)
 
@@ -68,8 +74,11 @@ def _limits(expect: Expect) -> Iterator[tuple[str, c.Check]]:
     if expect.json_valid:
         yield "jsonValid", c.Json()
     if expect.required_keys:
-        fields = tuple(c.RequiredField(path=key) for key in expect.required_keys)
+        fields = tuple(c.RequiredField(path=path_of_key(key)) for key in expect.required_keys)
         yield "requiredKeys", c.Structure(fields=fields)
+    if expect.type_checks:
+        fields = tuple(c.RequiredField(path=path_of_key(key), type=type_) for key, type_ in expect.type_checks.items())
+        yield "typeChecks", c.Structure(fields=fields)
     if expect.min_tool_calls:
         yield "minToolCalls", c.ToolCount(min=expect.min_tool_calls)
     if expect.max_tool_calls:

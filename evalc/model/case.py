@@ -10,7 +10,8 @@ from typing import Any, Literal
 
 import msgspec
 
-from evalc.model.checks import Check, ParamAssertion
+from evalc.model.checks import Check, FieldType, ParamAssertion
+from evalc.model.gates import Gates
 
 Tier = Literal["golden", "labeled", "regression", "rubric"]
 Difficulty = Literal["straightforward", "ambiguous", "edge", "regression"]
@@ -54,9 +55,12 @@ class Expect(_Record, frozen=True, kw_only=True):
     max_length: int | None = None
     json_valid: bool | None = None
     required_keys: tuple[str, ...] | None = None
+    type_checks: dict[str, FieldType] | None = None
     min_tool_calls: int | None = None
     max_tool_calls: int | None = None
     max_cost: int | float | None = None
+    regex_pattern: str | None = None
+    cop_out_phrases: tuple[str, ...] | None = None
     checks: tuple[Check, ...] | None = None
 
 
@@ -68,10 +72,14 @@ class Message(_Record, frozen=True, kw_only=True):
 
 
 class Input(_Record, frozen=True, kw_only=True):
-    """What is sent to the agent. `inputs` are the variables that the message was made from."""
+    """What is sent to the agent. `inputs` are the variables that the message was made from.
+
+    `system` is the prompt file's role and instructions, the system prompt of agents that are models.
+    """
 
     message: str
     messages: tuple[Message, ...] | None = None
+    system: str | None = None
     inputs: dict[str, Any] | None = None
 
 
@@ -128,7 +136,7 @@ class Case(_Record, frozen=True, kw_only=True):
 
 
 class Metadata(_Record, frozen=True, kw_only=True):
-    """The envelope's metadata (contract, Staleness Checks), and evalc's own `criteria` and `requires`.
+    """The envelope's metadata (contract, Staleness Checks), and evalc's own `criteria`, `gates` and `requires`.
 
     `description_hash` is `sha256(description)[0:12]`. `requires` names the assertions that a runner which knows
     only the contract would not check.
@@ -143,6 +151,7 @@ class Metadata(_Record, frozen=True, kw_only=True):
     generated_by: str | None = None
     criteria: tuple[Criterion, ...] | None = None
     threshold: int | float | None = None
+    gates: Gates | None = None
     requires: tuple[str, ...] | None = None
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Iterable, Iterator
 from typing import Any
 
@@ -50,4 +49,6 @@ def decode_envelope(data: bytes) -> Envelope:
 
 def short_hash(data: bytes | str) -> str:
     """`sha256(data)[0:12]`, the contract's hash of descriptions and eval files."""
+    import hashlib  # noqa: PLC0415 - for start-up: OpenSSL is loaded with it, and most files are not hashed
+
     return hashlib.sha256(data.encode() if isinstance(data, str) else data).hexdigest()[:12]

@@ -6,7 +6,9 @@ from typing import Any, Final, Literal
 
 import msgspec
 
-from evalc.model.suite import Place
+from evalc.model.case import Message
+from evalc.model.comparison import Significance
+from evalc.model.suite import Place, Selected
 
 Status = Literal["passed", "failed", "error", "unverified", "expected-failure", "unexpected-pass"]
 PASSING: Final[frozenset[Status]] = frozenset(("passed", "unverified", "expected-failure"))
@@ -20,10 +22,23 @@ class _Result(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
     """The common settings of result records: every key is always written."""
 
 
+class JudgedScore(_Result, frozen=True, kw_only=True, omit_defaults=True):
+    """What a judge said: a score from 0 to `maxScore`, and why.
+
+    Of several judges it is the median, in the words of the one nearest to it, and `spread` is how far they lie apart.
+    """
+
+    score: int | float
+    max_score: int | float
+    reason: str | None = None
+    spread: int | float | None = None
+
+
 class AssertionResult(_Result, frozen=True, kw_only=True, omit_defaults=True):
     """One assertion that was reached. `at` is its JSON pointer from the case's root; `message` says why not passed.
 
-    `field` names what did not pass, as messages begin with it: a field of `expect`, or the type of a check.
+    `field` names what did not pass, as messages begin with it: a field of `expect`, or the type of a check. `judged`
+    is there where a judge was asked.
     """
 
     at: str
@@ -31,21 +46,25 @@ class AssertionResult(_Result, frozen=True, kw_only=True, omit_defaults=True):
     field: str | None = None
     message: str | None = None
     place: Place | None = None
+    judged: JudgedScore | None = None
 
 
 class CriterionResult(_Result, frozen=True, kw_only=True):
-    """A criterion's score in one case: 0 to 1, or null where nothing scored it."""
+    """A criterion's score in one case: 0 to 1, or null where nothing scored it. `judged` is what a judge said of it."""
 
     name: str
     weight: int | float
     score: float | None
     scored_by: ScoredBy | None
+    judged: JudgedScore | msgspec.UnsetType = msgspec.UNSET
 
 
 class CaseDetails(_Result, frozen=True, kw_only=True):
     """The contract's `details`, the response and the tool calls as they came (secrets struck out).
 
-    `usage` is what the agent says it used: `inputTokens`, `outputTokens`, `costUsd`, each where known.
+    `usage` is what the agent says it used: `inputTokens`, `outputTokens`, `costUsd`, each where known; `finishReason`
+    why a model stopped, in its provider's word. `message` is what was sent, shortened, and `messages` the conversation
+    where it was one. `judge_usage` is what judging used: `requests`, answers that were `cached`, and as `usage`.
     """
 
     tools_called: tuple[str, ...] = ()
@@ -54,6 +73,10 @@ class CaseDetails(_Result, frozen=True, kw_only=True):
     response: str | None = None
     tool_calls: tuple[dict[str, Any], ...] = ()
     usage: dict[str, int | float] | msgspec.UnsetType = msgspec.UNSET
+    judge_usage: dict[str, int | float] | msgspec.UnsetType = msgspec.UNSET
+    finish_reason: str | msgspec.UnsetType = msgspec.UNSET
+    message: str | msgspec.UnsetType = msgspec.UNSET
+    messages: tuple[Message, ...] | msgspec.UnsetType = msgspec.UNSET
 
 
 class AttemptResult(_Result, frozen=True, kw_only=True):
@@ -86,6 +109,7 @@ class CaseResult(_Result, frozen=True, kw_only=True):
     expected_failure: str | msgspec.UnsetType = msgspec.UNSET
     flaky: bool | msgspec.UnsetType = msgspec.UNSET
     variant: str | msgspec.UnsetType = msgspec.UNSET
+    tags: tuple[str, ...] | msgspec.UnsetType = msgspec.UNSET
     details: CaseDetails
     assertions: tuple[AssertionResult, ...] = ()
     attempts: tuple[AttemptResult, ...] | msgspec.UnsetType = msgspec.UNSET
@@ -93,22 +117,33 @@ class CaseResult(_Result, frozen=True, kw_only=True):
 
 
 class SkippedCase(_Result, frozen=True, kw_only=True):
-    """A case that was not sent to the agent, and why: it is to be skipped, or `archived`."""
+    """A case that was not sent to the agent, and why: it says so, is `archived`, or the run `stopped` before it."""
 
     id: str
     description: str
     reason: str
     archived: bool
+    stopped: bool | msgspec.UnsetType = msgspec.UNSET
+
+
+class GateResult(_Result, frozen=True, kw_only=True):
+    """The verdict on a gate. `value` is null where nothing could be measured; then the gate is not met."""
+
+    gate: Literal["minPassRate", "minScore", "maxP95Ms", "failOnRegression"]
+    limit: int | float
+    value: int | float | None
+    passed: bool
 
 
 class CriterionSummary(_Result, frozen=True, kw_only=True):
-    """A criterion's mean over the cases that scored it: `cases` of `of`."""
+    """A criterion's mean over the cases that scored it: `cases` of `of`. `scoredBy` is what did in any of them."""
 
     name: str
     weight: int | float
     score: float | None
     cases: int
     of: int
+    scored_by: tuple[ScoredBy, ...] = ()
 
 
 class Summary(_Result, frozen=True, kw_only=True):
@@ -124,6 +159,7 @@ class Summary(_Result, frozen=True, kw_only=True):
     skipped_assertions: int
     total_duration_ms: float
     estimated_cost_usd: float | msgspec.UnsetType = msgspec.UNSET
+    judge_cost_usd: float | msgspec.UnsetType = msgspec.UNSET
     errors: int
     unverified: int
     expected_failures: int = 0
@@ -145,7 +181,12 @@ class ResultMetadata(_Result, frozen=True, kw_only=True):
 
 
 class SuiteResult(_Result, frozen=True, kw_only=True):
-    """EvalSuiteResult: the outcome of one suite, every key of the contract."""
+    """EvalSuiteResult: the outcome of one suite, every key of the contract.
+
+    `gates` are there where the suite has any, `selected` where not all of its cases were chosen, `stopped` is why the
+    run sent no more. `rescoredFrom` is the run whose answers were checked again, where no agent was asked.
+    `significance` is there where the suite was compared with a baseline.
+    """
 
     run_id: str
     timestamp: str
@@ -162,6 +203,13 @@ class SuiteResult(_Result, frozen=True, kw_only=True):
     stale: bool
     warnings: tuple[str, ...] = ()
     skipped: tuple[SkippedCase, ...] = ()
+    gates: tuple[GateResult, ...] | msgspec.UnsetType = msgspec.UNSET
+    selected: Selected | msgspec.UnsetType = msgspec.UNSET
+    stopped: str | msgspec.UnsetType = msgspec.UNSET
+    rescored_from: str | msgspec.UnsetType = msgspec.UNSET
+    significance: Significance | msgspec.UnsetType = msgspec.UNSET
+    judges: tuple[str, ...] | msgspec.UnsetType = msgspec.UNSET
+    similarity: str | msgspec.UnsetType = msgspec.UNSET
 
 
 class RunSummary(_Result, frozen=True, kw_only=True):
@@ -190,3 +238,4 @@ class RunResult(_Result, frozen=True, kw_only=True):
     run_id: str
     suites: tuple[SuiteResult, ...]
     summary: RunSummary
+    gates: tuple[GateResult, ...] | msgspec.UnsetType = msgspec.UNSET

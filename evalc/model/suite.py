@@ -22,6 +22,19 @@ class Place(msgspec.Struct, frozen=True, kw_only=True):
         return f"{self.file}:{self.line}:{self.column}"
 
 
+class Selected(msgspec.Struct, frozen=True, kw_only=True):
+    """That not all cases were chosen: `cases` of `of`, and `by` what, as the user said it."""
+
+    cases: int
+    of: int
+    by: tuple[str, ...]
+
+
+def suite_title(tool_name: str, tier: str, agent: str | None) -> str:
+    """What messages call a suite: `TOOL (TIER)`, with its agent where the run has several."""
+    return f"{tool_name} ({tier})" if agent is None else f"{tool_name} ({tier}, {agent})"
+
+
 class LocatedCase(NamedTuple):
     """A case, and where its parts were authored: JSON pointers from the case's root (`""` is the case) to places."""
 
@@ -41,6 +54,8 @@ class Suite:
         file_hash: `sha256[0:12]` of the eval JSON file, or of the compiled bytes.
         origin: the file it came from, for messages.
         cases: the cases in source order; may be iterated several times.
+        selected: which cases these are of the file's; None where they are all.
+        agent: what results call the agent that it is run against, in a run of several; None in a run of one.
     """
 
     metadata: Metadata | None
@@ -50,3 +65,10 @@ class Suite:
     origin: str
     cases: Iterable[LocatedCase]
     size: int
+    selected: Selected | None = None
+    agent: str | None = None
+
+    @property
+    def title(self) -> str:
+        """What messages call it, such as `get_weather (golden)`."""
+        return suite_title(self.tool_name, self.tier, self.agent)

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any, Final, get_args
 
+from evalc.config.agent_keys import ANSWER_KEYS, STREAM_KEYS
 from evalc.config.keys import KEYS, TABLES, Key
 from evalc.config.settings import Settings
 from evalc.diagnostics.policy import Level
@@ -18,11 +19,37 @@ _PATH: Final[Schema] = {**_TEXT, "pattern": r"^[^\x00]*[^\s\x00][^\x00]*$"}
 _TEXTS: Final[Schema] = {"type": ["array", "null"], "items": {"type": "string", "pattern": r"\S"}}
 _CODE: Final[Schema] = {"type": "string", "pattern": r"^\s*[Ee][Vv][0-9]*\s*$"}
 _CODES: Final[Schema] = {"type": ["array", "null"], "items": _CODE}
+
+
+_PATH_SENTENCES: Final[Mapping[str, str]] = {
+    "response": "Where the text of the answer stands.",
+    "text": "Where the text that an event adds stands.",
+    "toolCalls": "Where the list of tool calls stands.",
+    "done": "What is true in the last event.",
+    "name": "Where the tool's name stands in a call.",
+    "success": "What is true in a call that succeeded, and false in one that failed.",
+    "durationMs": "Where the milliseconds that a call took stand in it.",
+    "params": "Where the parameters stand in a call: an object, or a text that holds one as JSON.",
+    "inputTokens": "Where the number of tokens that were read stands.",
+    "outputTokens": "Where the number of tokens that were written stands.",
+    "costUsd": "Where the cost in dollars stands.",
+}
+
+
+def _paths(keys: Iterable[str]) -> Schema:
+    """A table of JMESPath expressions."""
+    properties = {key: {"type": "string", "minLength": 1, "description": _PATH_SENTENCES[key]} for key in keys}
+    return {"type": ["object", "null"], "properties": properties, "additionalProperties": False}
+
+
 _VARIABLE: Final = "[A-Za-z_][A-Za-z0-9_]*"
 
 CONFIGURATION: Mapping[str, Word] = {
     "agentEndpoint": Word(
-        "The agent: a URL, `python:MODULE:NAME`, `command:...` or `demo`.", _TEXT, ("http://localhost:3000/chat",)
+        "The agent: a URL, `openai:MODEL`, `anthropic:MODEL`, `python:MODULE:NAME`, `command:...` or `demo`; several "
+        "are each asked everything.",
+        {"type": ["string", "array", "null"], "pattern": r"\S", "items": {"type": "string", "pattern": r"\S"}},
+        ("http://localhost:3000/chat", ["openai:gpt-4o-mini", "anthropic:claude-haiku-4-5"]),
     ),
     "seedManifestPath": Word("The file that `{{seed:...}}` values come from.", _PATH, ("evals/seed-manifest.json",)),
     "snapshotEnabled": Word("Whether `{{snapshot:...}}` values are taken from `snapshotSource`.", flag()),
@@ -34,10 +61,17 @@ CONFIGURATION: Mapping[str, Word] = {
     "outputDir": Word("Where results go; by default `evals/results`.", _PATH, ("evals/results",)),
     "baselineRunId": Word("The run to compare with: its id, `latest`, or a path.", _TEXT, ("latest",)),
     "concurrency": Word(
-        "How many cases run at a time.", {"type": ["integer", "null"], "minimum": 1, "maximum": 10_000}, (4,)
+        "How many cases run at a time; `auto` finds out how many the agent keeps up with.",
+        {"anyOf": [{"type": ["integer", "null"], "minimum": 1, "maximum": 10_000}, {"const": "auto"}]},
+        (4, "auto"),
+    ),
+    "rpm": Word(
+        "How many requests go to the agent a minute at most.",
+        {"type": ["integer", "null"], "minimum": 1, "maximum": 1_000_000},
+        (600,),
     ),
     "timeoutMs": Word("The time of one case in milliseconds.", {"type": ["number", "null"], "exclusiveMinimum": 0}),
-    "toolRegistryPath": Word("The file with the current tools, to notice stale evals.", _PATH, ("tools.json",)),
+    "toolRegistryPath": Word("The file with the tools as they are now.", _PATH, ("tools/tools.exports.ts",)),
     "secrets": Word(
         "Names of environment variables whose values are never written.",
         {**_TEXTS, "items": {"type": "string", "pattern": rf"^{_VARIABLE}(?!\n)$"}},
@@ -47,7 +81,42 @@ CONFIGURATION: Mapping[str, Word] = {
     "exclude": Word("Patterns of files to leave out, as in a `.gitignore`.", _TEXTS, (["drafts/"],)),
     "prompts": Word("The folder of the prompts that eval files name by id.", _PATH, ("prompts",)),
     "strict": Word("Whether checks that cannot fail and cases that verify nothing are errors.", flag()),
+    "minPassRate": Word(
+        "The least share of the cases that pass, from 0 to 1; it decides in place of the cases.",
+        {"type": ["number", "null"], "minimum": 0, "maximum": 1},
+        (0.9,),
+    ),
+    "minScore": Word(
+        "The least score of the run, from 0 to 1; it decides in place of the cases.",
+        {"type": ["number", "null"], "minimum": 0, "maximum": 1},
+        (0.8,),
+    ),
+    "maxP95Ms": Word(
+        "The time in milliseconds that 95 % of the cases keep to; it decides in place of the cases.",
+        {"type": ["number", "null"], "exclusiveMinimum": 0},
+        (5000,),
+    ),
+    "failOnRegression": Word("Whether only a case that passed in the baseline and fails now fails the run.", flag()),
+    "maxCost": Word(
+        "What a run may cost in US dollars; it stops before a case that would cost more.",
+        {"type": ["number", "null"], "exclusiveMinimum": 0},
+        (5,),
+    ),
     "allAssertions": Word("Whether a case runs all its assertions, not only up to the first that fails.", flag()),
+    "judges": Word(
+        "Who scores criteria and rubrics: `openai:MODEL`, `anthropic:MODEL`, `python:MODULE:NAME` or a URL; several "
+        "are a panel.",
+        {"type": ["string", "array", "null"], "pattern": r"\S", "items": {"type": "string", "pattern": r"\S"}},
+        ("openai:gpt-4o-mini", ["openai:gpt-4o-mini", "python:judging:tone"]),
+    ),
+    "samples": Word(
+        "How often each judge is asked for one score; the median counts.",
+        {"type": ["integer", "null"], "minimum": 1, "maximum": 99},
+    ),
+    "cache": Word("Whether judgements are kept in `.evalc/cache/judge`, and taken from there.", flag()),
+    "rubrics": Word(
+        "When the rubric tier is run: where all others passed, or always.", {"enum": ["passed", "always", None]}
+    ),
     "select": Word("The codes, or beginnings of codes, of the problems to report.", _CODES, (["EV1", "EV2"],)),
     "ignore": Word("The codes, or beginnings of codes, of the problems to leave out.", _CODES, (["EV504"],)),
     "severity": Word(
@@ -76,10 +145,81 @@ CONFIGURATION: Mapping[str, Word] = {
         "How often a request is repeated after a fault of the connection.",
         {"type": ["integer", "null"], "minimum": 0, "maximum": 10},
     ),
+    "method": Word("The method of each request.", {"enum": ["POST", "PUT", "PATCH", None]}),
+    "body": Word(
+        "What is sent, as a table or as JSON in a text; `{{message}}`, `{{messages}}`, `{{id}}` and `{{input.NAME}}` "
+        "are filled.",
+        {"type": ["object", "array", "string", "null"]},
+        ({"question": "{{message}}"},),
+    ),
+    "response": Word(
+        "Where in an answer things stand, as JMESPath; `name` to `params` within each of the `toolCalls`.",
+        _paths(ANSWER_KEYS),
+        ({"response": "output.text"},),
+    ),
+    "stream": Word(
+        "Where in each event of a streamed answer things stand, as JMESPath; `done` is true in the last event.",
+        {**_paths(STREAM_KEYS), "required": ["text"]},
+        ({"text": "delta", "done": "finished"},),
+    ),
+    "redirects": Word(
+        "How many redirects of an answer are followed.", {"type": ["integer", "null"], "minimum": 0, "maximum": 20}
+    ),
+    "verifyTls": Word("Whether the server's certificate is looked at.", flag()),
+    "caFile": Word("The file of the authorities that the server's certificate may come from.", _PATH, ("ca.pem",)),
+    "connectTimeoutMs": Word(
+        "How long connecting may take, in milliseconds.", {"type": ["number", "null"], "exclusiveMinimum": 0}
+    ),
+    "transport": Word(
+        "What carries HTTP; by default the fastest that is installed.", {"enum": ["httpx", "aiohttp", None]}
+    ),
+    "baseUrl": Word(
+        "Where the API is; by default the provider's own, or what the environment says.",
+        _TEXT,
+        ("http://localhost:8080/v1",),
+    ),
+    "api": Word("Which API is asked: Chat Completions or Responses.", {"enum": ["chat", "responses", None]}),
+    "keyVariable": Word(
+        "The environment variable with the key.", {"type": ["string", "null"], "pattern": rf"^{_VARIABLE}(?!\n)$"}
+    ),
+    "systemPrompt": Word(
+        "The system prompt, in place of the prompt file's `role` and `instructions`.", _TEXT, ("Answer briefly.",)
+    ),
+    "temperature": Word("How freely the model answers.", {"type": ["number", "null"], "minimum": 0}),
+    "maxTokens": Word(
+        "How many tokens an answer may have.", {"type": ["integer", "null"], "minimum": 1, "maximum": 2**31 - 1}
+    ),
+    "seed": Word(
+        "The seed of the answers, where the API knows one.",
+        {"type": ["integer", "null"], "minimum": -(2**63), "maximum": 2**63 - 1},
+    ),
+    "extraBody": Word(
+        "Further fields of each request, which go before all others.",
+        {"type": ["object", "null"]},
+        ({"top_p": 0.9},),
+    ),
+    "similarity": Word(
+        "How `similar` compares: by edit distance, or by the meaning that a small model finds.",
+        {"enum": ["edit-distance", "embeddings", None]},
+    ),
+    "contextTokens": Word(
+        "How many tokens a conversation with a local model may have, its answer included.",
+        {"type": ["integer", "null"], "minimum": 256, "maximum": 2**24},
+    ),
+    "loadTimeoutMs": Word(
+        "The milliseconds that loading a local model may take.", {"type": ["number", "null"], "exclusiveMinimum": 0}
+    ),
 }
 """The keys of a configuration, those of its tables too."""
 
-TABLE_SENTENCES: Mapping[str, str] = {"agent": "How an agent is called over HTTP."}
+TABLE_SENTENCES: Mapping[str, str] = {
+    "agent": "How an agent is called over HTTP.",
+    "openai": "How OpenAI's API is reached, or that of a server that speaks it.",
+    "anthropic": "How Anthropic's API is reached, or that of a server that speaks it.",
+    "model": "How an agent that is a model is asked.",
+    "local": "How models on this machine are served.",
+    "judge": "How judges are asked.",
+}
 """What the tables of a configuration are for."""
 
 

@@ -11,13 +11,14 @@ import msgspec
 from evalc.dsl.build_case import CASE_KEYS, DEFAULT_KEYS
 from evalc.dsl.build_criterion import CRITERION_KEYS
 from evalc.dsl.build_for_each import FOR_EACH_KEYS
+from evalc.dsl.build_gates import GATE_KEYS
 from evalc.dsl.build_prompt import INPUT_KEYS, VARIANT_KEYS
 from evalc.dsl.build_shared import SHARED_KEYS
 from evalc.dsl.build_suite import EVAL_KEYS, KEYS
 from evalc.dsl.kinds import Kind
 from evalc.model import case as m
 from evalc.schema.language_checks import checks, expect
-from evalc.schema.language_words import CASE, CRITERION, DECLARED_INPUT, DOCUMENT, FOR_EACH, VARIANT, of_keys
+from evalc.schema.language_words import CASE, CRITERION, DECLARED_INPUT, DOCUMENT, FOR_EACH, GATES, VARIANT, of_keys
 from evalc.schema.record_words import COMPILED_FILE
 from evalc.schema.records import definitions
 from evalc.schema.shapes import DIALECT, Schema, any_of, filled, ref, required_text, text
@@ -56,6 +57,7 @@ def language() -> Schema:
             "declaredInputByName": of_keys(INPUT_KEYS, DECLARED_INPUT, title="declared input"),
             "defaults": of_keys(DEFAULT_KEYS, CASE, title="defaults"),
             "forEach": _for_each(),
+            "gates": of_keys(GATE_KEYS, GATES, title="gates"),
             "promptVariant": _variant(),
             **checks(),
             "expect": expect(),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from typing import Final
+from typing import Any, Final
 
 from msgspec import inspect as t
 
@@ -14,9 +14,11 @@ from evalc.dsl.build_expect import EXPECT_KEYS
 from evalc.dsl.build_rule import CHECK_TYPES, PARAM_OPS, keys_of
 from evalc.grammar.check_nodes import CHECK_STARTS
 from evalc.model import case as m
+from evalc.model import checks as c
 from evalc.schema.check_types import CHECK_TYPE_WORDS
 from evalc.schema.language_words import CHECK, Word, described, of_keys
 from evalc.schema.record_words import COMPILED_FILE
+from evalc.schema.records import definitions
 from evalc.schema.shapes import Schema, any_of, choice, flag, list_of, number, ref, text, whole
 
 _TYPES: Final = sorted(CHECK_TYPES)
@@ -50,6 +52,7 @@ def checks() -> dict[str, Schema]:
         "checkMapping": _check_mapping(custom),
         **{_definition_of(type_): _typed(type_) for type_ in _TYPES},
         **({"check.custom": _custom()} if custom else {}),
+        **_in_json(),
         **{f"check.{key}": of_keys((key, *LINK_KEYS), CHECK, title=key, required=[key]) for key in _WITHOUT_TYPE},
     }
 
@@ -151,7 +154,26 @@ def expect() -> Schema:
     # Each of its sets may be `none`, as in a check.
     sets = list_of(any_of({"const": "none"}, {"type": "array", "items": text()}))
     words["toolsAcceptable"] = words["toolsAcceptable"]._replace(shape=sets)
+    words["checks"] = words["checks"]._replace(shape=list_of(ref("Check")))
     return of_keys(EXPECT_KEYS, words, title="expect")
+
+
+def _in_json() -> dict[str, Schema]:
+    """The definitions of the checks of the case model, by name; in YAML their texts are taken as they are written."""
+    return {name: _as_written(schema) for name, schema in definitions((c.AnyOf,), COMPILED_FILE).items()}
+
+
+def _as_written(schema: Any) -> Any:
+    if isinstance(schema, list):
+        return [_as_written(item) for item in schema]
+    if not isinstance(schema, dict):
+        return schema
+    copied = {key: _as_written(value) for key, value in schema.items()}
+    types = copied.get("type")
+    if types == "string" or (isinstance(types, list) and "string" in types):
+        others = [each for each in types if each != "string"] if isinstance(types, list) else []
+        copied["type"] = list(dict.fromkeys([*text()["type"], *others]))
+    return copied
 
 
 def _lenient(type_: t.Type) -> Schema:

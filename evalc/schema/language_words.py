@@ -76,6 +76,15 @@ _DECLARATIONS = any_of(
     },
 )
 
+GATES: Mapping[str, Word] = {
+    "min_pass_rate": Word("The least share of the cases that pass, from 0 to 1.", _SHARE, (0.9,)),
+    "min_score": Word("The least score of the suite, from 0 to 1.", _SHARE, (0.8,)),
+    "max_p95_ms": Word(
+        "The time in milliseconds that 95 % of the cases keep to.", number(exclusiveMinimum=0), (5000,)
+    ),
+    "fail_on_regression": Word("Whether no case may fail that passed in the baseline.", flag(), (True,)),
+}
+
 DOCUMENT: Mapping[str, Word] = {
     "suite": Word(
         "The suite's name, a slug; by default the prompt's id, else the file's name.", filled(), ("code-review",)
@@ -90,6 +99,11 @@ DOCUMENT: Mapping[str, Word] = {
     "tool_description": Word("The tool's description that the evals were written for.", text()),
     "registry_size": Word("How many tools there were when the evals were written.", whole()),
     "threshold": Word("The least score of the suite, from 0 to 1.", _SHARE, (0.8,)),
+    "gates": Word(
+        "What the suite has to reach as a whole, which decides in place of its cases.",
+        any_of(ref("gates"), {"type": "null"}),
+        ({"min_pass_rate": 0.9},),
+    ),
     "description": Word("What this is about, for readers.", anything()),
     "prompt": Word("The prompt, a template that the inputs fill.", text(), ("Review this {{language}} code.",)),
     "prompt_file": Word("The path of the prompt, relative to this file.", text(), ("prompts/review.md",)),
@@ -135,10 +149,10 @@ DOCUMENT: Mapping[str, Word] = {
     "outputs": Word("What the prompt gives.", anything()),
     "output_format": Word("The form of what the prompt gives.", anything()),
     "examples": Word("Examples of inputs and outputs.", anything()),
-    "role": Word("The role that the prompt gives to the model.", anything()),
+    "role": Word("The role that the model has: the beginning of its system prompt.", anything()),
     "contexts": Word("What the model is told besides the prompt.", anything()),
     "context": Word("What the model is told besides the prompt.", anything()),
-    "instructions": Word("What the model is told to do.", anything()),
+    "instructions": Word("What the model is told to do, in its system prompt: a text, or a list.", anything()),
     "constraints": Word("What the model is told to keep to.", anything()),
     "dependencies": Word("What the prompt needs.", anything()),
     "references": Word("Where to read more.", anything()),
@@ -240,6 +254,7 @@ CHECK: Mapping[str, Word] = {
     "rule": Word("What the check compares with.", text()),
     "criterion": Word("The criterion that the check counts for.", text(), ("clarity",)),
     "weight": Word("How often the check counts within its criterion; by default 1.", number(minimum=0), (2,)),
+    "at": Word("The place of a JSON response that is looked at; by default the whole.", filled(), ("items[0].title",)),
     "use": Word("The named rule whose checks stand here.", required_text(), ("no_cop_outs",)),
     "any_of": Word("Checks of which at least one has to hold.", filled_list_of(ref("checkWithin"))),
     "all_of": Word("Checks that have to hold all.", filled_list_of(ref("checkWithin"))),

@@ -15,6 +15,8 @@ Sentences = Mapping[str, Mapping[str, str]]
 
 _LIMITS: Mapping[str, Schema] = {
     "threshold": {"minimum": 0, "maximum": 1},
+    "minPassRate": {"minimum": 0, "maximum": 1},
+    "maxP95Ms": {"exclusiveMinimum": 0},
     "maxTurns": {"minimum": 1},
     "weight": {"minimum": 0},
 }

@@ -101,15 +101,15 @@ HEAD = "city,n\nParis,1\n"
         ("r.csv", HEAD + ",2\n", "r.csv:3:1 EV215"),
         ("r.csv", HEAD + "Paris,2\n", "r.csv:3:1 EV206"),
         ("r.csv", HEAD + '"open,2\n', "r.csv:3:1 EV613"),
-        ("r.csv", "city,city\nParis,1\n", "r.csv:1:1 EV206"),
-        ("r.csv", "city,\nParis,1\n", "r.csv:1:1 EV613"),
+        ("r.csv", "city,city\nParis,1\n", "r.csv:1:6 EV206"),
+        ("r.csv", "city,\nParis,1\n", "r.csv:1:6 EV613"),
         ("r.csv", "city,n\n", "s.eval.yaml:7:24 EV612"),
         ("r.csv", "", "s.eval.yaml:7:24 EV612"),
-        ("r.jsonl", '{"city": "P"}\n{"city": }\n', "r.jsonl:2:1 EV613"),
+        ("r.jsonl", '{"city": "P"}\n{"city": }\n', "r.jsonl:2:10 EV613"),
         ("r.jsonl", '{"city": "P"}\n[1]\n', "r.jsonl:2:1 EV613"),
         ("r.jsonl", '{"city": NaN}\n', "r.jsonl:1:1 EV613"),
         ("r.jsonl", '{"city": "P", "city": "Q"}\n', "r.jsonl:1:1 EV613"),
-        ("r.jsonl", '{"city": "P", "n": 1e999}\n', "r.jsonl:1:1 EV119"),
+        ("r.jsonl", '{"city": "P", "n": 1e999}\n', "r.jsonl:1:20 EV119"),
         ("r.jsonl", '{"city": ' + "[" * 100_000 + "\n", "r.jsonl:1:1 EV613"),
         ("r.txt", "city\nP\n", "s.eval.yaml:7:24 EV612"),
     ],
@@ -171,7 +171,7 @@ eval:
   test_cases:
     - {name: a, for_each: r.csv, inputs: {word: x}, validate: ['contains "{{extra}}"']}
 """
-    assert places(text) == ["r.csv:3:1 EV314"]
+    assert places(text) == ["r.csv:3:3 EV314"]
 
 
 def test_memory_does_not_grow_with_the_rows(tmp_path: Path) -> None:

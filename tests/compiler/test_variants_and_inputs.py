@@ -196,6 +196,13 @@ def test_the_message_of_a_conversation_is_what_the_user_said_last() -> None:
     assert case.input.message == "two"
 
 
+@pytest.mark.parametrize("head", ["prompt: Q", "prompts: {one: 'Q {{name}}', two: Q}\ninputs: [name]"])
+def test_a_conversation_is_sent_in_place_of_the_prompts(head: str) -> None:
+    case = "{name: a, messages: [{role: user, content: hi}], validate: [non-empty]}"
+    (made,) = cases_of(f"{head}\neval: {{test_cases: [{case}]}}\n")
+    assert (made.id, made.input.message, made.variant) == ("s/a", "hi", None)
+
+
 def test_a_rubric_takes_both_spellings() -> None:
     entries = "[{dimension: a, max_score: 5, min_score: 3}, {dimension: b, maxScore: 4, minScore: 2}]"
     (case,) = cases_of(f"tier: rubric\neval: {{test_cases: [{{name: a, message: hi, rubric: {entries}}}]}}\n")

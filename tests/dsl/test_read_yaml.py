@@ -108,7 +108,10 @@ def test_a_block_collection_ends_behind_an_alias() -> None:
     root = clean(text)
     assert isinstance(root, Mapping)
     assert text[root.pairs[1][1].start : root.end] == "- 2\n  - *x"
-    assert root.pairs[1][1].items[1] is root.pairs[0][1]  # type: ignore[union-attr]
+    alias = root.pairs[1][1].items[1]  # type: ignore[union-attr]
+    assert alias.items is root.pairs[0][1].items  # type: ignore[union-attr]
+    assert alias.alias is not None
+    assert text[slice(*alias.alias)] == "*x"
 
 
 @pytest.mark.usefixtures("parser")

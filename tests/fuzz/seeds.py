@@ -25,7 +25,7 @@ def _seeds(target: str) -> Iterable[str]:
         path for path in sorted(VALID.iterdir()) if path.is_file() and (path.suffix == ".json") == (target == "json")
     ]
     texts = [path.read_text(encoding="utf-8") for path in files]
-    if target in ("yaml", "json"):
+    if target in ("yaml", "lines", "json"):
         wanted = {path.name for path in files}
         return [*texts, *(mistake.text for mistake in MISTAKES if mistake.base in wanted)]
     pattern = {"template": _TEMPLATE, "check": _LINE, "rule": _RULE}[target]

@@ -12,6 +12,10 @@ from typing import Final
 
 from evalc.compiler.options import CompileOptions
 from evalc.compiler.pipeline import compile_sources
+from evalc.diagnostics.catalogue.syntax_yaml import ForbiddenCharacter
+from evalc.diagnostics.problem import Finding
+from evalc.dsl.read_lines import read_lines
+from evalc.dsl.read_yaml import Limits, read_with_care
 from evalc.grammar.parse import RULE_TYPES, parse_check, parse_criterion, parse_rule, parse_template
 from evalc.source import Source
 
@@ -27,6 +31,17 @@ def compile_text(text: str, name: str = "fuzzed.eval.yaml") -> None:
     for suite in compilation.suites:
         for case in suite.cases():
             assert case.id
+
+
+def lines(text: str) -> None:
+    """The reader of plain lines: what it reads, the careful reader reads the same, and has nothing to say of."""
+    root = read_lines(text, depth=Limits().depth)
+    if root is None:
+        return
+    found: list[Finding] = []
+    documents = read_with_care(Source("fuzzed.yaml", text), lambda _span, finding: found.append(finding))
+    if not any(isinstance(finding, ForbiddenCharacter) for finding in found):  # such a text never comes to `read_lines`
+        assert (documents, found) == ([root], [])
 
 
 def template(text: str) -> None:
@@ -65,6 +80,7 @@ _SUITES: Final = {
 
 TARGETS: Final[dict[str, Callable[[str], None]]] = {
     "yaml": compile_text,
+    "lines": lines,
     "json": partial(compile_text, name="fuzzed.json"),
     "template": template,
     "check": check,

@@ -90,9 +90,12 @@ EXPECT = optional(
     maxLength=st.integers(10, 5000),
     jsonValid=st.just(True),
     requiredKeys=st.lists(st.sampled_from(["title", "a b", "content-type"]), min_size=1, max_size=2, unique=True),
+    typeChecks=st.dictionaries(st.sampled_from(["title", "a b"]), st.sampled_from(["string", "array"]), min_size=1),
     minToolCalls=st.integers(1, 2),
     maxToolCalls=st.integers(2, 4),
     maxCost=st.sampled_from([0.02, 1, 0.000001]),
+    regexPattern=PATTERNS,
+    copOutPhrases=st.lists(TEXTS, min_size=1, max_size=2),
     checks=st.lists(CHECKS, min_size=1, max_size=3),
 ).map(lambda expect: {"responseNonEmpty": True, **expect})
 

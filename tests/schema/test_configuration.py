@@ -9,7 +9,8 @@ from typing import Any
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from evalc.config.keys import KEYS, TABLES, Folders, Key, Refused
+from evalc.config.keys import KEYS, TABLES, Key
+from evalc.config.refused import Folders, Refused
 from evalc.config.settings import Settings
 from evalc.schema.configuration import configuration
 from tests.schema.corpus import validator

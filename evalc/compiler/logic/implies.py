@@ -37,6 +37,7 @@ from evalc.compiler.logic.formulas import (
 from evalc.compiler.logic.templates import beginning, is_fixed, pieces
 from evalc.compiler.logic.texts import cannot_begin_json, is_so, least, least_folded, matched_inside
 from evalc.compiler.patterns import examine
+from evalc.model.paths import EVERY, steps
 
 _UNDEFINED: Final = "undefined"
 
@@ -197,7 +198,7 @@ def _is_other_field(one: HasField, other: HasField) -> bool:
     """The one value of a path has one type; a path to every item may lead to none at all."""
     return (
         one.path == other.path
-        and "[]" not in one.path
+        and ("every", EVERY) not in steps(one.path)
         and one.type is not None
         and other.type is not None
         and {one.type, other.type} != {"integer", "number"}
@@ -245,7 +246,7 @@ RULES: Final[dict[tuple[type, type, bool], Callable[[Any, Any], bool]]] = {
     (IsJson, IsJson, True): lambda a, b: b.mode in _WEAKER_MODES.get(a.mode, ()),
     (IsJson, IsJson, False): lambda a, b: {a.mode, b.mode} == {"object", "array"},
     (IsJson, Exceeds, True): lambda _, b: b.unit in ("chars", "words", "lines", "bytes") and b.limit < 1,
-    (IsJson, HasField, False): lambda a, b: a.mode == "array" and not b.path.startswith("["),
+    (IsJson, HasField, False): lambda a, b: a.mode == "array" and steps(b.path)[0][0] == "key",
     (HasField, HasField, True): _is_same_field,
     (HasField, HasField, False): _is_other_field,
     (HasHeading, Exceeds, True): lambda _, b: b.unit in ("chars", "words", "lines", "bytes") and b.limit < 1,

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 from typing import Any
 
 from evalc.compiler import ir
-from evalc.compiler.single import single_fields
+from evalc.compiler.single import SINGLE_KINDS, single_fields
 from evalc.diagnostics.catalogue.contract import (
     AssertedTwice,
     AssertsNothing,
@@ -28,6 +28,11 @@ from evalc.model import checks as c
 
 _TOKEN = re.compile(r"\{\{\s*(seed|snapshot):.*?\}\}", re.DOTALL)
 _GOLDEN = {c.ToolsCalled: "toolsCalled", c.NoToolErrors: "noToolErrors", c.NonEmpty: "responseNonEmpty"}
+_REQUIRED = {
+    "labeled": (("difficulty", "difficulty"),),
+    "regression": (("difficulty", "difficulty"), ("createdAt", "created_at"), ("bugRef", "bug_ref")),
+}
+"""The fields that a case of a tier has to have, in JSON and in YAML, where a difficulty need not be written out."""
 _OUTSIDE: dict[str, dict[type, str]] = {
     "golden": {c.ToolsAcceptable: "toolsAcceptable", c.ToolsNotCalled: "toolsNotCalled"},
     "regression": {c.ToolsNotCalled: "toolsNotCalled"},
@@ -51,11 +56,16 @@ def check_contract(suite: ir.Suite, problems: Diagnostics) -> None:
 def _findings(suite: ir.Suite, case: ir.Case) -> Iterator[tuple[ir.Where, Finding]]:
     yield from _completeness(suite, case)
     yield from _difficulty(case)
-    yield from _tools(case)
-    yield from _tier(case)
-    yield from _single_values(case)
-    yield from _parameters(case)
-    yield from _tokens(suite, case)
+    kinds = {type(item.check) for item in case.checks}
+    if not kinds.isdisjoint(SINGLE_KINDS):
+        yield from _tools(case)
+        yield from _single_values(case)
+    if c.ToolParam in kinds:
+        yield from _parameters(case)
+    if case.tier in _OUTSIDE:
+        yield from _tier(case)
+    if suite.from_json or case.tier == "regression":
+        yield from _tokens(suite, case)
     if suite.from_json and case.tier in _ID_PREFIX and not _ID.fullmatch(case.id):
         example = f"{_ID_PREFIX[case.tier]}-{suite.tool.replace('_', '-')}-001"
         yield case.place_of("/id"), OddId(id=case.id, example=example)
@@ -69,13 +79,9 @@ def _completeness(suite: ir.Suite, case: ir.Case) -> Iterator[tuple[ir.Where, Fi
             yield case.where, AssertsNothing(case=case.name)
         else:
             yield case.place_of("/expected"), WeakExpected(case=case.name)
-    required = {"regression": ("createdAt", "bugRef")}.get(case.tier, ())
-    if suite.from_json and case.tier in ("labeled", "regression"):
-        required = ("difficulty", *required)
-    values = {"difficulty": case.difficulty, "createdAt": case.created_at, "bugRef": case.bug_ref}
-    for field in required:
-        if not values[field]:
-            shown = field if suite.from_json else {"createdAt": "created_at", "bugRef": "bug_ref"}[field]
+    for key, field in _REQUIRED.get(case.tier, ()):
+        if not getattr(case, field) and (suite.from_json or field != "difficulty"):
+            shown = key if suite.from_json else field
             yield case.where, MissingCaseField(field=shown, tier=case.tier, case=case.name)
     if case.tier == "golden":
         asserted = {type(item.check) for item in case.checks}
@@ -99,16 +105,20 @@ def _tools(case: ir.Case) -> Iterator[tuple[ir.Where, Finding]]:
 
 
 def _tier(case: ir.Case) -> Iterator[tuple[ir.Where, Finding]]:
-    outside = _OUTSIDE.get(case.tier, {})
+    outside = _OUTSIDE[case.tier]
     for item in case.checks:
         check = item.check
-        if case.tier in ("golden", "regression"):
-            if isinstance(check, c.Regex) and not check.flags:
-                yield item.where, NotInThisTier(field="responseMatches", tier=case.tier)
-            elif isinstance(check, c.Tokens):
-                yield item.where, NotInThisTier(field="maxTokens", tier=case.tier)
+        if isinstance(check, c.Regex) and not check.flags and not _is_regex_pattern(item):
+            yield item.where, NotInThisTier(field="responseMatches", tier=case.tier)
+        elif isinstance(check, c.Tokens):
+            yield item.where, NotInThisTier(field="maxTokens", tier=case.tier)
         if type(check) in outside:
             yield item.where, OutsideTier(field=outside[type(check)], tier=case.tier)
+
+
+def _is_regex_pattern(item: ir.Check) -> bool:
+    """Whether a check is eval JSON's `regexPattern`, which tool-forge allows in every tier."""
+    return isinstance(item.where, str) and item.where.endswith("/expect/regexPattern")
 
 
 def _single_values(case: ir.Case) -> Iterator[tuple[ir.Where, Finding]]:
@@ -138,42 +148,47 @@ def _tokens(suite: ir.Suite, case: ir.Case) -> Iterator[tuple[ir.Where, Finding]
         for token in _TOKEN.finditer(case.message):
             yield case.place_of("/input/message"), TokenNotAllowed(token=token[0], where="a message")
     for item in case.checks:
-        for allowed, text in _texts(item.check):
+        for allowed, text, pointer in _texts(item.check):
             for token in _TOKEN.finditer(text) if "{{" in text else ():
+                where = item.where + pointer if isinstance(item.where, str) else item.where
                 if not allowed and suite.from_json:
-                    yield item.where, TokenNotAllowed(token=token[0], where=_NOT_ALLOWED)
+                    yield where, TokenNotAllowed(token=token[0], where=_NOT_ALLOWED)
                 elif case.tier == "regression" and token[1] == "snapshot":
-                    yield item.where, SnapshotInRegression(token=token[0])
+                    yield where, SnapshotInRegression(token=token[0])
 
 
 _NOT_ALLOWED = "the names of tools, in patterns and in a rubric"
 
 
-def _texts(check: c.Check) -> Iterator[tuple[bool, str]]:
-    """The texts of a check, and whether a token may stand in them (contract, Token Locations)."""
+def _texts(check: c.Check, at: str = "") -> Iterator[tuple[bool, str, str]]:
+    """The texts of a check, whether a token may stand in them (contract, Token Locations), and where they are in it.
+
+    A check that is a single text of a field stands where a pointer into it leads.
+    """
     match check:
         case c.Contains() | c.NotContains() | c.IContains() | c.Equals() | c.StartsWith() | c.Similar():
-            yield True, check.value
+            yield True, check.value, f"{at}/value"
         case c.ContainsAny():
-            yield from ((True, value) for value in check.values)
+            yield from ((True, value, f"{at}/values/{index}") for index, value in enumerate(check.values))
         case c.ToolParam(value=str() as value):
-            yield True, value
+            yield True, value, f"{at}/value"
         case c.ToolParam(value=tuple() as values):
-            yield from ((True, value) for value in values)
+            yield from ((True, value, f"{at}/value/{index}") for index, value in enumerate(values))
         case c.Regex():
-            yield False, check.pattern
+            yield False, check.pattern, f"{at}/pattern"
         case c.Judge():
-            yield False, check.criteria
+            yield False, check.criteria, f"{at}/criteria"
         case c.Custom():
-            yield from ((True, text) for text in _texts_in((*check.args, *check.options.values())))
+            yield from ((True, text, at) for text in _texts_in((*check.args, *check.options.values())))
         case c.ToolsCalled() | c.ToolsNotCalled():
-            yield from ((False, name) for name in check.names)
+            yield from ((False, name, f"{at}/names/{index}") for index, name in enumerate(check.names))
         case c.ToolsAcceptable():
-            yield from ((False, name) for names in check.sets for name in names)
+            yield from ((False, name, f"{at}/sets/{index}") for index, names in enumerate(check.sets) for name in names)
         case c.AnyOf() | c.AllOf():
-            yield from _texts_of_all(check.checks)
+            for index, inner in enumerate(check.checks):
+                yield from _texts(inner, f"{at}/checks/{index}")
         case c.Not() | c.At():
-            yield from _texts(check.check)
+            yield from _texts(check.check, f"{at}/check")
         case _:
             pass
 
@@ -190,8 +205,3 @@ def _texts_in(values: Iterable[Any]) -> Iterator[str]:
                 yield from _texts_in(value.values())
             case _:
                 pass
-
-
-def _texts_of_all(checks: Iterable[c.Check]) -> Iterator[tuple[bool, str]]:
-    for check in checks:
-        yield from _texts(check)

@@ -20,6 +20,7 @@ from evalc.compiler.describe import describe
 from evalc.compiler.logic.formulas import All, CallsTool, Fact, Formula, OfParam, Some, is_certain, negation, size
 from evalc.compiler.logic.implies import always, implies, never, touches
 from evalc.compiler.logic.read_check import read_check
+from evalc.compiler.logic.screen import are_unrelated
 from evalc.diagnostics.catalogue.vacuity import Contradiction, Implied, NeverReached, Other, Repeated
 from evalc.diagnostics.problem import Diagnostics, Finding
 from evalc.model import checks as c
@@ -37,7 +38,7 @@ def check_contradictions(suite: ir.Suite, problems: Diagnostics) -> None:
     """Report the checks of each case that contradict, repeat or imply each other."""
     redundant: dict[ir.Where, list[Finding]] = {}
     for case in suite.cases:
-        if not _may_be_related(case):
+        if are_unrelated(item.check for item in case.checks) or not _may_be_related(case):
             continue
         once, repeated = _distinct(_in_written_order(suite, case))
         telling = [said for said in once if not always(said.formula) and not never(said.formula)]
@@ -139,7 +140,7 @@ def _proving(target: Formula, others: list[_Said]) -> list[_Said]:
 
 
 def _may_be_related(case: ir.Case) -> bool:
-    """Whether there is anything to find: most cases have checks that are nothing to each other."""
+    """Whether there is anything to find by formulas, looked at two by two."""
     formulas = [read_check(item.check) for item in case.checks[:_MOST_FACTS]]
     for at, formula in enumerate(formulas):
         for other in formulas[:at]:

@@ -14,7 +14,7 @@ def check_criteria(suite: ir.Suite, problems: Diagnostics) -> None:
         what = f"the weight of `{criterion.name}`"
         finding = OutOfRange(what=what, value=f"{criterion.weight:g}", allowed="0 or more")
         problems.add(*suite.place(criterion.where), finding)
-    if not suite.criteria or suite.partial or negative:
+    if not suite.criteria or suite.weights_partial or negative:
         return
     total = sum(criterion.weight for criterion in suite.criteria)
     first = suite.place(suite.criteria[0].where)

@@ -14,6 +14,7 @@ from evalc.diagnostics.catalogue import (
     names,
     syntax_grammar,
     syntax_yaml,
+    tools,
     vacuity,
     values,
 )
@@ -23,6 +24,7 @@ _FAMILIES: tuple[ModuleType, ...] = (
     syntax_yaml,
     syntax_grammar,
     names,
+    tools,
     values,
     contract,
     locking,

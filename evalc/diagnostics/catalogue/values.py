@@ -30,9 +30,13 @@ class WrongType(Finding, frozen=True, kw_only=True):
     what: str
     expected: str
     found: str
+    write: str = ""
 
     def message(self) -> str:
         return f"{self.what} wants {self.expected}, and this is {self.found}"
+
+    def help(self) -> str:
+        return f"write it as `{self.write}`" if self.write else ""
 
 
 class NotAChoice(Finding, frozen=True, kw_only=True):

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from random import Random
 
-PLAIN_FLAGS = ("", "i", "m", "s", "im", "ims", "u", "iu", "mu", "v", "iv")
+FLAGS = ("", "i", "m", "s", "im", "ims", "u", "iu", "mu", "su", "imsu", "v", "iv", "msv", "imsv")
+"""Those that a check may have; `g` and `y` are about where the next match begins."""
 
 _CHARACTERS = "aabbkKsS1_ -/.\n\r\t\u00a0\u2028é\u017f\u212a\ufeff"
 _ASTRAL = "😀\ud83d\ude00"

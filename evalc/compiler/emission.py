@@ -1,0 +1,138 @@
+"""From a merged case, one of its rows and one of its prompts to what all its parts share on their way into the IR."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import Any, TypeVar, final
+
+import msgspec
+
+from evalc.compiler import ir
+from evalc.compiler.fill import Inputs, fill, tokens, variables
+from evalc.compiler.merge import MergedCase
+from evalc.compiler.node_places import node_at
+from evalc.compiler.resolve import Names, Variant
+from evalc.compiler.rows import Row
+from evalc.compiler.schemas import SchemaLoader
+from evalc.compiler.shape import mismatches
+from evalc.diagnostics.catalogue.contract import TokenNotAllowed
+from evalc.diagnostics.catalogue.names import UnknownVariable
+from evalc.diagnostics.problem import Diagnostics
+from evalc.dsl.nodes import Node, span_of
+from evalc.dsl.places import locate
+from evalc.dsl.scalars import to_plain
+from evalc.dsl.tree import Str
+from evalc.grammar.parse import parse_template
+from evalc.model import case as m
+from evalc.source import Source, Span
+
+T = TypeVar("T")
+
+
+@final
+class Emission:
+    """One case on its way into the IR.
+
+    Attributes:
+        home: the source of the suite.
+        case: the case with what it takes in.
+        row: the row that it is made for; None where it stands for itself.
+        variant: what it is sent with.
+        tier: its tier, which says what tokens may stand in its checks.
+        names: what the suite's names stand for.
+        schemas: where the JSON Schemas come from that its checks name.
+        given: its inputs by name.
+        inputs: what fills its texts: these, over the defaults that are declared.
+        knows_all: whether there are no other names than `known`; else a text that uses another one is left out
+            without a word.
+        problems: where findings go.
+        failed: something of it was wrong and left out.
+    """
+
+    __slots__ = (
+        "case",
+        "failed",
+        "given",
+        "home",
+        "inputs",
+        "knows_all",
+        "names",
+        "problems",
+        "row",
+        "schemas",
+        "tier",
+        "variant",
+    )
+
+    def __init__(
+        self,
+        home: Source,
+        case: MergedCase,
+        row: Row | None,
+        variant: Variant,
+        tier: m.Tier,
+        names: Names,
+        schemas: SchemaLoader,
+        problems: Diagnostics,
+    ) -> None:
+        self.home = home
+        self.case = case
+        self.row = row
+        self.variant = variant
+        self.tier = tier
+        self.names = names
+        self.schemas = schemas
+        self.problems = problems
+        self.given = case.inputs(row)
+        self.inputs: Inputs = variant.defaults | {name: given.value for name, given in self.given.items()}
+        self.knows_all = not (variant.partial or case.inputs_partial)
+        self.failed = False
+
+    @property
+    def known(self) -> frozenset[str]:
+        """The names that its templates may use."""
+        return frozenset(self.inputs) | frozenset(self.variant.declared or ())
+
+    def at(self, source: Source, span: Span) -> ir.Where:
+        """A place as the IR has it: a span where it stands in the suite's own source."""
+        return span if source is self.home else ir.Located(source, span)
+
+    def text(self, text: Str | None) -> str | None:
+        """A text of the case with its templates filled; None when it is absent or has faults."""
+        if text is None or "{{" not in text.value:
+            return None if text is None else text.value
+        tree = self.case.tree
+        parse = parse_template(text.value)
+        for fault in parse.faults:
+            self.problems.add(tree.source, locate(tree.source, text.span, fault.start, fault.end), fault.finding)
+        if parse.node is None:
+            self.failed = True
+            return None
+        for variable, _ in variables(parse.node.parts):
+            if self.knows_all and variable.name not in self.known:
+                finding = UnknownVariable(name=variable.name, known=tuple(sorted(self.known)), case=tree.name.value)
+                span = locate(tree.source, text.span, variable.start, variable.end)
+                self.problems.add(tree.source, span, finding)
+        for token in tokens(parse.node.parts):
+            where = "a message" if text is tree.message else "this text"
+            span = locate(tree.source, text.span, token.start, token.end)
+            self.problems.add(tree.source, span, TokenNotAllowed(token=token.text, where=where))
+        return fill(parse.node, self.inputs)
+
+    def typed(self, source: Source, node: Node | None, type_: type[T], what: str) -> T | None:
+        """A node as a value of a type of the model; what does not fit is reported."""
+        if node is None:
+            return None
+        data = to_plain(node, lambda span, finding: self.problems.add(source, span, finding))
+        faults = tuple(mismatches(data, type_, what=what))
+        for pointer, finding in faults:
+            self.problems.add(source, span_of(node_at(node, pointer)), finding)
+            self.failed = True
+        return None if faults else msgspec.convert(data, type_)
+
+    def plain_inputs(self) -> dict[str, Any] | None:
+        """The inputs as plain data; values that cannot be read are reported."""
+        plain = {
+            name: to_plain(given.value, partial(self.problems.add, given.source)) for name, given in self.given.items()
+        }
+        return plain or None

@@ -1,0 +1,145 @@
+"""From the checks of a case and its layers to the IR's, in canonical order, and the links whose indexes count in it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Final, final
+
+import msgspec
+
+from evalc.compiler import ir
+from evalc.compiler.emission import Emission
+from evalc.compiler.emit_check import CheckEmitter
+from evalc.compiler.merge import PlacedCheck
+from evalc.compiler.node_places import node_at
+from evalc.compiler.order import rank
+from evalc.compiler.single import single_fields, without
+from evalc.diagnostics.catalogue.names import DuplicateName
+from evalc.dsl.nodes import span_of
+from evalc.model import case as m
+from evalc.model import checks as c
+from evalc.model.assertions import judge
+from evalc.source import Span
+
+
+@final
+class _Written(msgspec.Struct, frozen=True, gc=False):
+    """A check, the criterion that it counts for and where that is named, and its weight."""
+
+    check: ir.Check
+    criterion: str | None = None
+    criterion_at: ir.Where | None = None
+    weight: int | float = 1
+
+
+def checks_of(emission: Emission) -> tuple[tuple[ir.Check, ...], tuple[ir.Link, ...]]:
+    """The checks of a case, what its nearer layers replace left out, and its links."""
+    rubric = _rubric(emission)
+    dimensions = {dimension.dimension: 1 for dimension, _ in rubric}
+    written: list[_Written] = []
+    for layer in emission.case.checks:
+        brought = _brought(emission, layer, dimensions)
+        written = [*_less_replaced(written, brought), *brought] if written else brought
+    if rubric:
+        judged = (ir.Check(check=judge(dimension), where=where) for dimension, where in rubric)
+        written = [*map(_Written, judged), *written]
+    written.sort(key=_rank)
+    return tuple([entry.check for entry in written]), tuple(_links(written))
+
+
+def _rank(entry: _Written) -> tuple[int, bool, bool]:
+    return rank(entry.check.check)
+
+
+def _brought(emission: Emission, layer: tuple[PlacedCheck, ...], dimensions: dict[str, int]) -> list[_Written]:
+    """The checks of one layer, as they are written."""
+    brought: list[_Written] = []
+    emitter: CheckEmitter | None = None
+    for placed in layer:
+        source, tree = placed.source, placed.tree
+        if emitter is None or emitter.scope is not placed.scope or emitter.source is not source:
+            emitter = CheckEmitter(case=emission, source=source, scope=placed.scope)
+        criterion, criterion_at = None, None
+        if placed.criterion is not None:
+            named_in, name = placed.criterion
+            criterion, criterion_at = name.value, emission.at(named_in, name.span)
+        where = emission.at(source, tree.span)
+        for check in emitter.emit(tree.body):
+            named = _named(check, criterion, dimensions) if isinstance(check, c.Judge) else check
+            item = ir.Check(check=named, where=where, names=emitter.names)
+            brought.append(_Written(item, criterion, criterion_at, placed.weight))
+    return brought
+
+
+def _named(check: c.Judge, criterion: str | None, taken: dict[str, int]) -> c.Judge:
+    """The judge's check with a dimension of its own in the case: the criterion's name, else the question's words.
+
+    `taken` holds the names that there are, each with the last number that was put behind it.
+    """
+    name = base = check.dimension if criterion is None else criterion
+    while name in taken:
+        taken[base] += 1
+        name = f"{base}-{taken[base]}"
+    taken[name] = 1
+    return msgspec.structs.replace(check, dimension=name)
+
+
+def _less_replaced(written: list[_Written], nearer: list[_Written]) -> Iterator[_Written]:
+    """The checks without those whose one value is replaced by a nearer one."""
+    replaced = frozenset(field for entry in nearer for field in single_fields(entry.check.check))
+    for entry in written:
+        check = without(entry.check.check, replaced)
+        if check is not None:
+            yield msgspec.structs.replace(entry, check=msgspec.structs.replace(entry.check, check=check))
+
+
+def _rubric(emission: Emission) -> list[tuple[m.RubricDimension, Span]]:
+    """The dimensions of a `rubric:` block, each where it was written; of two with one name, the first."""
+    source, rubric = emission.case.tree.source, emission.case.tree.rubric
+    if rubric is None:
+        return []
+    dimensions = emission.typed(source, rubric, tuple[m.RubricDimension, ...], "`rubric`")
+    found: dict[str, tuple[m.RubricDimension, Span]] = {}
+    for index, dimension in enumerate(dimensions or ()):
+        here = dimension, span_of(node_at(rubric, f"/{index}"))
+        earlier = found.setdefault(dimension.dimension, here)
+        if earlier is not here:
+            emission.failed = True
+            line = source.position(earlier[1].start).line
+            finding = DuplicateName(what="dimension", name=dimension.dimension, line=line)
+            emission.problems.add(source, span_of(node_at(rubric, f"/{index}/dimension")), finding)
+    return list(found.values())
+
+
+# --- links ---------------------------------------------------------------------------------------------------------
+
+
+def _links(written: list[_Written]) -> Iterator[ir.Link]:
+    """The links of the checks that count for a criterion, by another weight than 1, or apart from their other half."""
+    apart = _halves(written)
+    for index, entry in enumerate(written):
+        if entry.criterion is not None or entry.weight != 1 or index in apart:
+            where = entry.check.where if entry.criterion_at is None else entry.criterion_at
+            yield ir.Link(criterion=entry.criterion, checks=(index,), weight=entry.weight, where=where)
+
+
+def _halves(written: list[_Written]) -> frozenset[int]:
+    """The lower and the upper bound that stand on lines of their own, by index.
+
+    Together they fill the two fields of one range, which would count as one check if nothing linked them apart.
+    """
+    ranges = [(index, entry.check.check) for index, entry in enumerate(written) if type(entry.check.check) in _RANGES]
+    if len(ranges) < 2:
+        return _NONE
+    halves: dict[tuple[type, bool], int] = {}
+    for index, check in ranges:
+        if isinstance(check, c.ToolCount) or (isinstance(check, c.Length) and check.unit == "chars"):
+            if check.min and check.max is None:
+                halves.setdefault((type(check), False), index)
+            elif check.max and check.min is None:
+                halves.setdefault((type(check), True), index)
+    return frozenset(index for (kind, is_upper), index in halves.items() if (kind, not is_upper) in halves)
+
+
+_RANGES: Final = (c.Length, c.ToolCount)
+_NONE: Final[frozenset[int]] = frozenset()

@@ -1,0 +1,49 @@
+"""From a JSON pointer into a tree of YAML to the node that it leads to, and to problems there."""
+
+from __future__ import annotations
+
+from typing import final
+
+from evalc.compiler.shape import unescape
+from evalc.diagnostics.problem import Diagnostics, Finding
+from evalc.dsl.nodes import Mapping, Node, Scalar, Sequence, span_of
+from evalc.dsl.places import locate
+from evalc.source import AliasedSpan, Source, Span
+
+
+def node_at(node: Node, pointer: str) -> Node:
+    """The node that a JSON pointer leads to from another one; with a leading `#`, its key."""
+    key: Node = node
+    for step in pointer.removeprefix("#").split("/")[1:]:
+        name = unescape(step)
+        if isinstance(node, Sequence):
+            key = node = node.items[int(name)]
+        elif isinstance(node, Mapping):
+            key, node = next(pair for pair in node.pairs if pair[0].text == name)
+    return key if pointer.startswith("#") else node
+
+
+@final
+class NodePlaces:
+    """The places below one node, where findings are reported that know a JSON pointer."""
+
+    def __init__(self, source: Source, node: Node, problems: Diagnostics) -> None:
+        self._source = source
+        self._node = node
+        self._problems = problems
+
+    def add(self, pointer: str, finding: Finding) -> None:
+        """Report a finding at a place."""
+        self._problems.add(self._source, self._span(pointer), finding)
+
+    def add_within(self, pointer: str, start: int, end: int, finding: Finding) -> None:
+        """Report a finding about a stretch of a text's value; where it has templates, which are filled, about all."""
+        node = node_at(self._node, pointer)
+        if isinstance(node, Scalar) and "{{" in node.text:
+            start, end = 0, len(node.text)
+        self._problems.add(self._source, locate(self._source, self._span(pointer), start, end), finding)
+
+    def _span(self, pointer: str) -> Span:
+        span = span_of(node_at(self._node, pointer))
+        alias = self._node.alias
+        return span if alias is None else AliasedSpan(span, alias)

@@ -1,0 +1,233 @@
+"""From the IR and the tool registry to what eval files say of tools that they do not have, or of their parameters.
+
+What the registry may have without our knowing is never missed: of one that could not be read as a whole, no name is
+reported as unknown, and a schema says something only where it is certain.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any, Final, NamedTuple
+
+from evalc.compiler import ir
+from evalc.compiler.shape import escaped
+from evalc.diagnostics.catalogue.tools import (
+    ForbidsUnknownTool,
+    ImpossibleArgument,
+    NotOfTheseTools,
+    OddSuiteTool,
+    UnknownParameter,
+    UnknownTool,
+)
+from evalc.diagnostics.near import nearest
+from evalc.diagnostics.problem import Diagnostics, Finding
+from evalc.ecma.values import to_string
+from evalc.model import checks as c
+from evalc.tools.registry import ToolRegistry
+
+
+def check_tools(suite: ir.Suite, tools: ToolRegistry, problems: Diagnostics) -> None:
+    """Report what checks, stubs and the suite itself say that does not go with the tools.
+
+    An error in YAML; in eval JSON, which the contract wants to be run whatever its tools have become, a warning.
+    """
+    known = tuple(tools)
+    if tools.complete and suite.tool not in tools and (near := nearest(suite.tool, known)) is not None:
+        where = "/metadata/toolName" if suite.authored is not None else suite.where
+        problems.add(*suite.place(where), OddSuiteTool(name=suite.tool, near=near))
+    for case in suite.cases:
+        for where, finding in _findings(suite, case, tools):
+            lenient = suite.from_json and finding.severity == "error"
+            problems.add(*suite.place(where), NotOfTheseTools(finding=finding) if lenient else finding)
+
+
+def _findings(suite: ir.Suite, case: ir.Case, tools: ToolRegistry) -> Iterator[tuple[ir.Where, Finding]]:
+    known = tuple(tools)
+    for item in case.checks:
+        for mention in _mentions(item.check):
+            finding = mention.finding(tools)
+            if finding is not None:
+                yield _place(item, mention), finding
+    for name in case.stubs or () if tools.complete else ():
+        if name not in tools:
+            pointer = f"/stubs/{escaped(name)}"
+            where = f"#{case.where}{pointer}" if suite.from_json else case.place_of(pointer)
+            yield where, UnknownTool(name=name, known=known)
+
+
+class _Mention(NamedTuple):
+    """A text in a check that says something of a tool.
+
+    Attributes:
+        text: the name of a tool, of a parameter, or a value.
+        pointer: where it stands, from the check in eval JSON.
+        finding: what is wrong with it, if anything.
+    """
+
+    text: str
+    pointer: str
+    finding: Callable[[ToolRegistry], Finding | None]
+
+
+def _place(item: ir.Check, mention: _Mention) -> ir.Where:
+    """Where the text stands; in YAML the check as a whole where that is not known."""
+    if not isinstance(item.where, str):
+        return item.names.get(mention.text, item.where)
+    # A field of `expect` holds the names of a list themselves, an entry of `checks` under the check's own key.
+    in_field = "/expect/checks/" not in item.where
+    pointer = mention.pointer
+    return item.where + (pointer.removeprefix("/names").removeprefix("/sets") if in_field else pointer)
+
+
+def _mentions(check: c.Check, pointer: str = "", *, wanted: bool = True) -> Iterator[_Mention]:
+    """What a check says of tools. `wanted`: that it holds makes the case pass; not so below a `not`."""
+    match check:
+        case c.ToolsCalled():
+            for index, name in enumerate(check.names):
+                yield _tool(name, f"{pointer}/names/{index}", wanted=wanted)
+        case c.ToolsNotCalled():
+            for index, name in enumerate(check.names):
+                yield _tool(name, f"{pointer}/names/{index}", wanted=not wanted)
+        case c.ToolsAcceptable():
+            for at, names in enumerate(check.sets):
+                for index, name in enumerate(names):
+                    yield _tool(name, f"{pointer}/sets/{at}/{index}", wanted=wanted)
+        case c.ToolParam():
+            yield _tool(check.tool, f"{pointer}/tool", wanted=wanted)
+            if wanted and check.assertion != "notExists":
+                yield _Mention(check.param_name, f"{pointer}/paramName", lambda tools: _parameter(check, tools))
+                yield from _values(check, f"{pointer}/value")
+        case c.AnyOf() | c.AllOf():
+            for index, inner in enumerate(check.checks):
+                yield from _mentions(inner, f"{pointer}/checks/{index}", wanted=wanted)
+        case c.Not():
+            yield from _mentions(check.check, f"{pointer}/check", wanted=not wanted)
+        case _:
+            pass
+
+
+def _tool(name: str, pointer: str, *, wanted: bool) -> _Mention:
+    def finding(tools: ToolRegistry) -> Finding | None:
+        if name in tools or name == _NONE or not tools.complete:
+            return None
+        return (UnknownTool if wanted else ForbidsUnknownTool)(name=name, known=tuple(tools))
+
+    return _Mention(name, pointer, finding)
+
+
+_NONE: Final = "__none__"
+
+
+# --- parameters ----------------------------------------------------------------------------------------------------
+
+
+def _parameter(check: c.ToolParam, tools: ToolRegistry) -> Finding | None:
+    known = _all_properties(_schema(check, tools))
+    if known is None or check.param_name in known:
+        return None
+    return UnknownParameter(name=check.param_name, tool=check.tool, known=tuple(known))
+
+
+def _schema(check: c.ToolParam, tools: ToolRegistry) -> Mapping[str, Any]:
+    tool = tools.get(check.tool)
+    return {} if tool is None or tool.parameters is None else tool.parameters
+
+
+_OPENS: Final = frozenset(
+    {
+        "patternProperties",
+        "allOf",
+        "anyOf",
+        "oneOf",
+        "if",
+        "$ref",
+        "$dynamicRef",
+        "dependentSchemas",
+        "unevaluatedProperties",
+    }
+)
+"""Keywords by which a schema may have properties that it does not list, or say more of a value than stands here."""
+
+
+def _all_properties(schema: Mapping[str, Any]) -> Mapping[str, Any] | None:
+    """The properties of a schema where it has no others; None where it may.
+
+    A schema without `additionalProperties` allows others by the letter. Models are offered those it lists, so that they
+    are all of them where there are any.
+    """
+    properties = schema.get("properties")
+    closed = schema.get("additionalProperties") is False
+    if not _OPENS.isdisjoint(schema) or (schema.get("additionalProperties", False) is not False):
+        return None
+    if not isinstance(properties, Mapping):
+        return {} if closed and properties is None else None
+    return properties if properties or closed else None
+
+
+# --- values --------------------------------------------------------------------------------------------------------
+
+
+def _values(check: c.ToolParam, pointer: str) -> Iterator[_Mention]:
+    """The values that the parameter is to have: of several, those where each of them is impossible."""
+    match check:
+        case c.ToolParam(assertion="equals", value=str() as value):
+            yield _Mention(value, pointer, lambda tools: _impossible(check, value, tools))
+        case c.ToolParam(assertion="oneOf", value=tuple() as values) if values:
+
+            def finding(tools: ToolRegistry) -> Finding | None:
+                found = [_impossible(check, value, tools) for value in values]
+                return found[0] if all(found) else None
+
+            yield _Mention(values[0], f"{pointer}/0", finding)
+        case _:
+            pass
+
+
+def _impossible(check: c.ToolParam, value: str, tools: ToolRegistry) -> Finding | None:
+    properties = _schema(check, tools).get("properties")
+    schema = properties.get(check.param_name) if isinstance(properties, Mapping) else None
+    if not isinstance(schema, Mapping) or not _OPENS.isdisjoint(schema) or "{{" in value:
+        return None
+    allowed = _allowed(schema)
+    if allowed is not None:
+        if value in allowed:
+            return None
+        return ImpossibleArgument(value=value, parameter=check.param_name, tool=check.tool, allowed=allowed)
+    types = schema.get("type")
+    names = tuple(map(str, types if isinstance(types, list) else [types]))
+    if not names or any(_could_be(name, value) for name in names):
+        return None
+    type_ = " or ".join(_TYPES[name] for name in names)
+    return ImpossibleArgument(value=value, parameter=check.param_name, tool=check.tool, type=type_)
+
+
+def _allowed(schema: Mapping[str, Any]) -> tuple[str, ...] | None:
+    """The texts of the only values that a schema allows, as `String(value)` gives them; None where it names none."""
+    if "const" in schema:
+        return (to_string(schema["const"]),)
+    values = schema.get("enum")
+    return tuple(map(to_string, values)) if isinstance(values, list) and values else None
+
+
+_TYPES: Final = {"number": "a number", "integer": "a whole number", "boolean": "true or false", "null": "null"}
+
+
+def _could_be(type_: str, value: str) -> bool:
+    """Whether `String` of a value of the type may be this text; yes for all types but the simplest."""
+    match type_:
+        case "boolean":
+            return value in {"true", "false"}
+        case "null":
+            return value == "null"
+        case "number" | "integer":
+            return _is_number(value, whole=type_ == "integer")
+        case _:
+            return True
+
+
+def _is_number(value: str, *, whole: bool) -> bool:
+    try:
+        number = float(value)
+        return to_string(number) == value and (not whole or number.is_integer())
+    except ValueError:
+        return False

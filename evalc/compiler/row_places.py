@@ -1,0 +1,72 @@
+"""From a row of a file, whose cells all stand where the row does, to the same row with each cell at its own place.
+
+Nobody asks for these places while nothing is wrong, so rows are read without them.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import Final, assert_never
+
+import msgspec
+
+from evalc.dsl.nodes import Mapping, N, Node, Scalar, Sequence
+from evalc.dsl.read_json import JsonPlaces
+from evalc.dsl.tree import InputValue, Str
+from evalc.source import Source, Span
+
+_CELL: Final = re.compile(r'"[^"]*(?:""[^"]*)*"|[^,\r\n]*')
+
+
+def placed_csv(source: Source, cells: tuple[InputValue, ...]) -> tuple[InputValue, ...]:
+    """The cells of a CSV row; `source` is the lines that it stands on."""
+    return tuple(
+        InputValue(name=Str(cell.name.value, span), value=_at(cell.value, span))
+        for cell, span in zip(cells, csv_spans(source.text), strict=True)
+    )
+
+
+def csv_spans(text: str) -> Iterator[Span]:
+    """Where the cells of a row of CSV stand, quotes included."""
+    at = 0
+    while (cell := _CELL.match(text, at)) is not None:
+        yield Span(*cell.span())
+        at = cell.end() + 1
+        if not text.startswith(",", cell.end()):
+            return
+
+
+def placed_json(source: Source, cells: tuple[InputValue, ...]) -> tuple[InputValue, ...]:
+    """The cells of a row of JSON Lines; `source` is its line."""
+    places = JsonPlaces(source)
+    return tuple(_placed_member(cell, places) for cell in cells)
+
+
+def _placed_member(cell: InputValue, places: JsonPlaces) -> InputValue:
+    pointer = _below("", cell.name.value)
+    return InputValue(name=Str(cell.name.value, places.key(pointer)), value=_placed(cell.value, places, pointer))
+
+
+def _placed(node: Node, places: JsonPlaces, pointer: str) -> Node:
+    moved: Node = _at(node, places.value(pointer))
+    match moved:
+        case Scalar():
+            return moved
+        case Sequence(items=items):
+            placed = tuple(_placed(item, places, f"{pointer}/{index}") for index, item in enumerate(items))
+            return msgspec.structs.replace(moved, items=placed)
+        case Mapping(pairs=pairs):
+            inner = ((key, value, _below(pointer, key.text)) for key, value in pairs)
+            members = tuple((_at(key, places.key(at)), _placed(value, places, at)) for key, value, at in inner)
+            return msgspec.structs.replace(moved, pairs=members)
+        case _:
+            assert_never(moved)
+
+
+def _below(pointer: str, key: str) -> str:
+    return f"{pointer}/{key.replace('~', '~0').replace('/', '~1')}"
+
+
+def _at(node: N, span: Span) -> N:
+    return msgspec.structs.replace(node, start=span.start, end=span.end)

@@ -1,0 +1,229 @@
+"""From YAML text of the usual form to its nodes, line by line; of any other text, None.
+
+Files of many cases are written by programs, or as plainly as by one: a key, a dash, a value on each line. Such a line
+one regular expression reads, in a fraction of the time that the events of a YAML parser take. It knows the part of
+YAML that cannot be meant otherwise: whatever is odd (an anchor, a tag, a text over several lines, a mistake) makes the
+whole text the business of `read_yaml`. A law holds that both read the same.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from functools import lru_cache
+from typing import Final, final
+
+import msgspec
+
+from evalc.dsl.nodes import Mapping, Node, Scalar, Sequence
+
+# What is repeated has a bound, for each time takes memory while the rest of its line is tried.
+_KEY: Final = r"[A-Za-z_][\w.-]{0,99}"
+_DOUBLE: Final = r'"[^"\\\n]*(?:\\["\\bfnrt][^"\\\n]*){0,999}"'
+_SINGLE: Final = r"'[^'\n]*(?:''[^'\n]*){0,99}'"
+_PLAIN: Final = (
+    r"(?:[^\ \n\-?:,\[\]{}\#&*!|>'\"%@`]|-(?=\w))"  # no character that means something to YAML where it is the first
+    r"[^\n:\#]*(?:(?::(?=[^\ \n])|(?<=[^\ ])\#)[^\n:\#]*){0,99}(?<!\ )"
+)
+_IN_FLOW: Final = rf"(?:[A-Za-z0-9_./(][^\n:\#,\[\]{{}}?\"']*(?<!\ )|{_DOUBLE}|{_SINGLE})"
+_PAIR: Final = rf"{_KEY}:\ +{_IN_FLOW}"
+
+_LINE: Final = re.compile(
+    rf"""
+    (?P<indent>\ *)
+    (?:
+        (?P<dash>-\ +)?
+        (?:(?P<key>{_KEY}):(?=[\ \n])\ *)?
+        (?:
+            (?P<plain>{_PLAIN})
+            | (?P<quoted>{_DOUBLE}|{_SINGLE})
+            | (?P<mapping>\{{\ *(?:{_PAIR}(?:\ *,\ *{_PAIR}){{0,99}}\ *)?\}})
+            | (?P<sequence>\[\ *(?:{_IN_FLOW}(?:\ *,\ *{_IN_FLOW}){{0,99}}\ *)?\])
+            | (?P<block>\|-?(?=\n))
+        )?
+        \ *(?:(?<=\ )\#[^\n}}]*)?  # no comment may begin inside a template
+        | \#[^\n]*
+        | (?P<odd>[^\n]*)
+    )
+    \n
+    """,
+    re.VERBOSE | re.ASCII,
+)
+_FLOW_PART: Final = re.compile(rf"(?:({_KEY}):\ +)?({_IN_FLOW})", re.VERBOSE | re.ASCII)
+_STRANGE: Final = re.compile(r"[\t\r]")  # white space and line ends that have rules of their own
+_INDENT: Final = re.compile(r"\ +(?=[^\ \n])")
+_WHITE_LINE: Final = re.compile(r"\ +\n")
+
+
+def read_lines(text: str, *, depth: int) -> Node | None:
+    """The one document of a text that YAML's parser would read without a complaint, and forbids no character of.
+
+    None where it is not of the usual form, or nests deeper than `depth` levels.
+    """
+    if not text.endswith("\n") or _STRANGE.search(text):
+        return None
+    try:
+        return _Lines(text, depth).document()
+    except _Unusual:
+        return None
+
+
+class _Unusual(Exception):
+    """A line is not of the usual form."""
+
+
+class _Open(msgspec.Struct, gc=False):
+    """A block collection whose end has not come, and the column that its keys or dashes stand at."""
+
+    indent: int
+    start: int
+    mapping: bool
+    items: list[Node] = []  # of a list
+    pairs: dict[str, tuple[Scalar, Node]] = {}  # of a mapping
+    key: Scalar | None = None  # its last one, if the value is yet to come
+
+    def add(self, node: Node) -> None:
+        """Take in an item, or the value of the last key."""
+        if self.key is None:
+            self.items.append(node)
+        else:
+            self.pairs[self.key.text] = (self.key, node)
+            self.key = None
+
+    def node(self) -> Node:
+        """The collection, at its end."""
+        self.end_key()
+        if self.mapping:
+            pairs = tuple(self.pairs.values())
+            return Mapping(self.start, pairs[-1][1].end, pairs)
+        return Sequence(self.start, self.items[-1].end, tuple(self.items))
+
+    def end_key(self) -> None:
+        """Give the last key its value, which is empty, if it has none."""
+        if self.key is not None:
+            behind = self.key.end + 1  # the colon
+            self.add(Scalar(behind, behind, "", "plain"))
+
+
+@final
+class _Lines:
+    """The collections that are open as the lines go by; the outermost holds the document, as the value of a key."""
+
+    def __init__(self, text: str, depth: int) -> None:
+        self._text = text
+        self._depth = depth
+        self._document = _Open(-1, 0, mapping=True, key=Scalar(-1, -1, "", "hole"))
+        self._open = [self._document]
+
+    def document(self) -> Node | None:
+        opened = self._open
+        behind = 0  # the last line of a block
+        for line in _LINE.finditer(self._text):
+            begin, kind = line.start(), line.lastgroup
+            if kind == "indent" or begin < behind:  # an empty line, a comment, or a text that is read
+                continue
+            indent, dash, key, plain = line.group(1, 2, 3, 4)
+            column = len(indent)
+            top = opened[-1]
+            if column != top.indent or dash is not None or top.key is not None or not top.mapping:
+                top = self._entered(column, begin + column, dashed=dash is not None)
+            if key is not None:
+                at = begin + column
+                if dash is not None:
+                    at += len(dash)
+                    top = self._begun(at - begin, at, mapping=True)
+                if key in top.pairs:
+                    raise _Unusual
+                name = Scalar(at, at + len(key), key, "plain")
+                if plain is not None:  # most lines; the others may take their time
+                    at = line.start(4)
+                    top.pairs[key] = (name, Scalar(at, at + len(plain), plain, "plain"))
+                    continue
+                top.key = name
+            elif dash is None or kind == "dash":
+                raise _Unusual
+            if kind == "block":
+                block = self._block(line.start(kind), line.end(), line[kind])
+                top.add(block)
+                behind = block.end
+            elif kind is not None and kind != "key":
+                top.add(self._on_one_line(line[kind], *line.span(kind)))
+        while len(opened) > 1:
+            self._close()
+        _, root = self._document.pairs.get("", (None, None))
+        return root
+
+    # --- collections of blocks -------------------------------------------------------------------------------------
+
+    def _entered(self, column: int, at: int, *, dashed: bool) -> _Open:
+        """The collection that an entry belongs to; the entry may begin it, and end others."""
+        top = self._open[-1]
+        if top.key is not None and (column > top.indent or (dashed and column == top.indent)):
+            # Where dashes stand right below their key, libyaml says that the list begins behind the first.
+            return self._begun(column, at + (column == top.indent), mapping=not dashed)
+        while column < top.indent or (column == top.indent and top.mapping is dashed):
+            self._close()
+            top = self._open[-1]
+        if column != top.indent:
+            raise _Unusual
+        top.end_key()
+        return top
+
+    def _begun(self, column: int, start: int, *, mapping: bool) -> _Open:
+        """A collection that begins."""
+        if len(self._open) > self._depth:
+            raise _Unusual
+        begun = _Open(column, start, mapping)
+        self._open.append(begun)
+        return begun
+
+    def _close(self) -> None:
+        node = self._open.pop().node()
+        self._open[-1].add(node)
+
+    # --- values ----------------------------------------------------------------------------------------------------
+
+    def _on_one_line(self, token: str, start: int, end: int) -> Node:
+        """A text in quotes or without, or what brackets hold."""
+        if token[0] not in "[{":
+            return _scalar(token, start)
+        if len(self._open) > self._depth:
+            raise _Unusual
+        parts = _FLOW_PART.finditer(self._text, start + 1, end - 1)
+        if token[0] == "[":
+            return Sequence(start, end, tuple([_scalar(part[2], part.start(2)) for part in parts]))
+        pairs = tuple([(_scalar(part[1], part.start(1)), _scalar(part[2], part.start(2))) for part in parts])
+        if len({key.text for key, _ in pairs}) != len(pairs):
+            raise _Unusual
+        return Mapping(start, end, pairs)
+
+    def _block(self, start: int, at: int, header: str) -> Scalar:
+        """The text below `|`: all lines that are indented at least as the first one is."""
+        first = _INDENT.match(self._text, at)
+        if first is None or len(first[0]) <= self._open[-1].indent:
+            raise _Unusual
+        indent = len(first[0])
+        body = _body(indent).match(self._text, at)
+        if body is None or _WHITE_LINE.match(self._text, body.end()):
+            raise _Unusual
+        written = body[0].rstrip("\n")
+        text = "\n".join([line[indent:] for line in written.split("\n")])
+        return Scalar(start, at + len(written) + 1, text if header == "|-" else text + "\n", "literal")
+
+
+def _scalar(token: str, start: int) -> Scalar:
+    """A text that stands on one line, in quotes or not."""
+    end = start + len(token)
+    match token[0]:
+        case "'":
+            return Scalar(start, end, token[1:-1].replace("''", "'"), "single")
+        case '"':
+            return Scalar(start, end, json.loads(token) if "\\" in token else token[1:-1], "double")
+        case _:
+            return Scalar(start, end, token, "plain")
+
+
+@lru_cache
+def _body(indent: int) -> re.Pattern[str]:
+    """The lines of a block that are indented so far, and empty ones."""
+    return re.compile(rf"(?:\ {{{indent}}}\ *[^\ \n][^\n]*\n|\n)+", re.VERBOSE)

@@ -1,0 +1,23 @@
+"""What a suite or a run has to reach as a whole: gates as eval files, compiled files and configurations have them."""
+
+from __future__ import annotations
+
+import msgspec
+
+
+class Gates(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, forbid_unknown_fields=True, rename="camel"):
+    """What is asked of a suite as a whole. Where any is given, they decide in place of "no case failed".
+
+    `min_pass_rate` is the least share of the cases that pass, `min_score` the least score, both from 0 to 1;
+    `max_p95_ms` the time in milliseconds that 95 % of the cases keep to; `fail_on_regression` asks that no case fails
+    which passed in the baseline.
+    """
+
+    min_pass_rate: int | float | None = None
+    min_score: int | float | None = None
+    max_p95_ms: int | float | None = None
+    fail_on_regression: bool | None = None
+
+    def __bool__(self) -> bool:
+        """Whether anything is asked."""
+        return self != Gates() and self != Gates(fail_on_regression=False)

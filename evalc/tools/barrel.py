@@ -1,0 +1,180 @@
+"""From a barrel file, a TypeScript or JavaScript module that exports tools, to the registry; nothing of it is run."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import Any, Final, final
+
+from evalc.diagnostics.catalogue.tools import BadToolField, DuplicateTool, NotARegistry, NotReadable, RegistryTooLarge
+from evalc.diagnostics.problem import Diagnostics
+from evalc.source import Span
+from evalc.tools.definitions import COMPUTED, SCHEMA_KEYS, read_definition
+from evalc.tools.expressions import DEEPEST, Evaluator
+from evalc.tools.modules import ModuleLoader
+from evalc.tools.registry import Place, Tool, ToolRegistry
+from evalc.tools.values import Code, Items, Record, Unread, Value
+from evalc.tools.zod import object_schema
+
+MOST_VALUES: Final = 500_000
+"""How many values the definitions of one registry may stand for: names can multiply them."""
+
+
+def read_barrel(path: Path, name: str, *, root: Path, problems: Diagnostics) -> ToolRegistry | None:
+    """The tools that a module exports, in the order of its exports.
+
+    Modules outside of `root` are not opened. What is wrong, and what cannot be read, is reported.
+
+    Returns:
+        The registry; None where the module itself cannot be read or exports nothing that could be a tool.
+    """
+    loader = ModuleLoader(root, problems)
+    module = loader.open(path, name)
+    if module is None:
+        return None
+    collector = _Collector(problems)
+    for exported, value in Evaluator(loader).exports(module):
+        collector.take(value, exported if exported != "default" else None)
+    registry = collector.registry(complete=loader.complete)
+    if not registry and registry.complete:
+        problems.add(module.script.source, Span(0, 0), NotARegistry(path=name))
+        return None
+    return registry
+
+
+@final
+class _Collector:
+    """Finds the tools among the values that are exported."""
+
+    def __init__(self, problems: Diagnostics) -> None:
+        self._problems = problems
+        self._tools: dict[str, Tool] = {}
+        self._taken: set[int] = set()
+        self._kept: list[Record | Items] = []
+        self._complete = True
+        self._values = 0
+
+    def registry(self, *, complete: bool) -> ToolRegistry:
+        return ToolRegistry(tools=self._tools, complete=complete and self._complete)
+
+    def take(self, value: Value, key: str | None, depth: int = 0) -> None:
+        """Take the tools that a value is or holds. `key` names, in a mapping, those that have no name of their own."""
+        if isinstance(value, Unread):
+            self._leave_out(f"the export `{key}`" if key and depth == 0 else "this", value)
+        if not isinstance(value, Record | Items) or id(value) in self._taken or depth > DEEPEST:
+            return
+        self._taken.add(id(value))
+        self._kept.append(value)  # so that no other value gets its id
+        if isinstance(value, Items):
+            self._complete &= value.complete
+            for item in value.items:
+                self.take(item, None, depth + 1)
+            return
+        definition = _unwrapped(value)
+        in_mapping = key if depth else None
+        if _is_definition(definition, in_mapping):
+            self._define(definition, in_mapping)
+        elif not definition.is_schema:
+            if not definition.complete:
+                self._leave_out("some of this", Unread("what it spreads is not known", definition.at))
+            for name, member in definition.members.items():
+                self.take(member, name, depth + 1)
+
+    def _define(self, record: Record, key: str | None) -> None:
+        data = {
+            name: self._plain(_as_schema(name, member), name)
+            for name, member in record.members.items()
+            if name in _READ
+        }
+        if not record.complete:
+            for name in ("name", "description", "version"):
+                data.setdefault(name, COMPUTED)
+
+        def refuse(where: str, finding: BadToolField) -> None:
+            self._problems.add(*record.places.get(where, record.at), finding)
+
+        source, span = record.at
+        place = Place(source.name, source.position(span.start).line)
+        tool = read_definition(data, key, place, refuse)
+        if tool is None:
+            self._complete = False
+        elif tool.name in self._tools:
+            first = self._tools[tool.name].place
+            shown = "" if first is None else f"{first.file}:{first.line}"
+            self._problems.add(*record.places.get("name", record.at), DuplicateTool(name=tool.name, first=shown))
+        else:
+            self._tools[tool.name] = tool
+
+    def _plain(self, value: Value, what: str) -> Any:
+        """A value as JSON has it, `COMPUTED` for what cannot be read."""
+        self._values += 1
+        if self._values > MOST_VALUES:
+            if self._values == MOST_VALUES + 1 and isinstance(value, Record):
+                self._problems.add(*value.at, RegistryTooLarge(what=f"{MOST_VALUES:,} values"))
+            return COMPUTED
+        match value:
+            case Unread():
+                self._problems.add(*value.at, NotReadable(what=f"the `{what}` of a tool", why=value.why))
+                return COMPUTED
+            case Record(complete=False):
+                why = "what it spreads is not known"
+                self._problems.add(*value.at, NotReadable(what=f"the `{what}` of a tool", why=why))
+                return COMPUTED
+            case Record():
+                return self._plain_object(value, what)
+            case Items():
+                items = [self._plain(item, what) for item in value.items]
+                return items if value.complete and COMPUTED not in items else COMPUTED
+            case Code():
+                return COMPUTED
+            case _:
+                return value
+
+    def _plain_object(self, record: Record, what: str) -> Any:
+        """Of an object, what can be read; a property whose schema cannot be read may hold anything."""
+        members = {name: self._plain(member, what) for name, member in record.members.items()}
+        properties = record.members.get("properties")
+        if members.get("properties") is COMPUTED and properties is not COMPUTED:
+            return COMPUTED
+        if isinstance(members.get("properties"), dict) and isinstance(properties, Record):
+            members["properties"] = {name: members["properties"].get(name, {}) for name in properties.members}
+        return {name: member for name, member in members.items() if member is not COMPUTED}
+
+    def _leave_out(self, what: str, value: Unread) -> None:
+        self._complete = False
+        self._problems.add(*value.at, NotReadable(what=what, why=value.why))
+
+
+_READ: Final = frozenset({"name", "description", "version", *SCHEMA_KEYS})
+
+
+def _unwrapped(record: Record) -> Record:
+    """A definition without the envelope of the OpenAI API."""
+    inner = record.members.get("function")
+    return inner if record.members.get("type") == "function" and isinstance(inner, Record) else record
+
+
+def _is_definition(record: Record, key: str | None) -> bool:
+    """Whether an object is a tool's definition: described, and named by itself or by its key in a mapping.
+
+    One that says what parameters it takes, or was handed to a function that makes tools, is one that lacks its name.
+    """
+    members: Mapping[str, Value] = record.members
+    has_schema = any(name in members for name in SCHEMA_KEYS)
+    if "name" in members:
+        return ("description" in members or has_schema) and not isinstance(members["name"], Record | Items | Code)
+    if record.made_by_call:
+        return True
+    return (has_schema or (key is not None and "description" in members)) and not all(
+        isinstance(member, Record) for member in members.values()
+    )
+
+
+def _as_schema(key: str, value: Value) -> Value:
+    """A mapping of parameters to zod schemas as the schema of the object that it stands for."""
+    if key in SCHEMA_KEYS and isinstance(value, Record) and not value.is_schema and value.members:
+        parts = value.members.values()
+        if all(isinstance(part, Record) and part.is_schema for part in parts):
+            return replace(object_schema(value, value.at), complete=value.complete)
+    return value

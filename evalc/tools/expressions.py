@@ -1,0 +1,371 @@
+"""From an expression of a module to its value, as far as it can be told without running anything."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Mapping
+from typing import TYPE_CHECKING, Final, final
+
+from evalc.ecma.text import trim
+from evalc.tools.modules import Declared, Expression, Import, Local, Module, ModuleLoader, is_relative, required
+from evalc.tools.values import CODE, Items, Located, Record, Unread, Value
+from evalc.tools.zod import schema_of
+
+if TYPE_CHECKING:
+    from tree_sitter import Node
+
+    from evalc.tools.modules import Binding, Export
+
+DEEPEST: Final = 100
+"""How many values within values are read, and how many names that stand for names are followed."""
+
+MOST_STEPS: Final = 500_000
+"""How many expressions of one registry are looked at."""
+
+_TRANSPARENT: Final = {
+    "parenthesized_expression": 0,
+    "as_expression": 0,
+    "satisfies_expression": 0,
+    "non_null_expression": 0,
+    "type_assertion": -1,
+}
+"""What only adds a type or parentheses, and which of its parts is the value."""
+
+_CODE: Final = frozenset(
+    {"arrow_function", "function_expression", "function", "generator_function", "class", "regex", "class_expression"}
+)
+_CONSTANTS: Final[Mapping[str, Value]] = {"true": True, "false": False, "null": None, "undefined": None}
+_DEFINER: Final = re.compile(r"tool|define", re.IGNORECASE)
+_SCHEMA_MAKERS: Final = frozenset({"zodToJsonSchema", "z.toJSONSchema", "jsonSchema", "zodSchema"})
+
+
+@final
+class Evaluator:
+    """Tells the values of expressions, of each name once."""
+
+    def __init__(self, loader: ModuleLoader) -> None:
+        self._loader = loader
+        self._known: dict[tuple[int, str], Value] = {}
+        self._open: set[tuple[int, str]] = set()
+        self._steps = 0
+
+    def exports(self, module: Module, depth: int = 0) -> Iterator[tuple[str, Value]]:
+        """Everything that a module exports: names and values, in order."""
+        for name, export, of in self._listed(module):
+            yield name, self._exported(of, name, export, depth)
+
+    def _listed(self, module: Module) -> Iterator[tuple[str, Export, Module]]:
+        """What a module exports, itself or by `export *`, without a look at the values: each with its own module."""
+        seen = {module}
+        waiting: list[tuple[str, Export, Module]] = [(*item, module) for item in reversed(module.exports.items())]
+        while waiting:
+            name, export, of = waiting.pop()
+            if not isinstance(export, Import) or export not in of.everything_of or not is_relative(export.path):
+                yield name, export, of
+            elif (inner := self._loader.imported(of, export)) is not None and inner not in seen:
+                seen.add(inner)
+                waiting += [(*item, inner) for item in reversed(inner.exports.items()) if item[0] != "default"]
+
+    def value(self, node: Node, module: Module, depth: int = 0) -> Value:
+        """What an expression is worth."""
+        self._steps += 1
+        at = module.script.place(node)
+        if depth > DEEPEST:
+            return Unread(f"it is nested more than {DEEPEST} levels deep", at)
+        if self._steps > MOST_STEPS:
+            return Unread("the registry is too large", at)
+        kind = node.type
+        if kind in _TRANSPARENT and node.named_children:
+            return self.value(node.named_children[_TRANSPARENT[kind]], module, depth + 1)
+        reader = _READERS.get(kind)
+        return _simple(node, module, at) if reader is None else reader(self, node, module, depth)
+
+    # --- names ---
+
+    def _identifier(self, node: Node, module: Module, depth: int) -> Value:
+        return self._named(module.script.text(node), module, module.script.place(node), depth)
+
+    def _named(self, name: str, module: Module, at: Located, depth: int) -> Value:
+        binding = module.names.get(name)
+        if binding is None:
+            return None if name == "undefined" else Unread(f"nothing in the module tells what `{name}` is", at)
+        return self._once((id(module), name), binding, module, at, depth)
+
+    def _once(self, key: tuple[int, str], binding: Binding, module: Module, at: Located, depth: int) -> Value:
+        if key in self._open:
+            return Unread("it refers to itself", at)
+        if key not in self._known:
+            self._open.add(key)
+            value = self._bound(binding, module, at, depth)
+            self._open.discard(key)
+            if isinstance(value, Unread) and depth > DEEPEST // 2:
+                return value  # from nearer by, it may be read
+            self._known[key] = value
+        return self._known[key]
+
+    def _bound(self, binding: Binding, module: Module, at: Located, depth: int) -> Value:
+        match binding:
+            case Expression(changed=True):
+                return Unread("something assigns to it later", at)
+            case Expression():
+                return self.value(binding.node, module, depth + 1)
+            case Import():
+                return self._imported(module, binding, depth)
+            case Declared():
+                return CODE
+
+    def _exported(self, module: Module, name: str, export: Export, depth: int) -> Value:
+        match export:
+            case Local():
+                return self._named(export.name, module, export.at, depth + 1)
+            case _:
+                key = (id(module), f"export {name}")
+                return self._once(key, export, module, self._place_of(module, export), depth + 1)
+
+    def _imported(self, module: Module, wanted: Import, depth: int) -> Value:
+        if depth > DEEPEST:
+            return Unread(f"more than {DEEPEST} names stand for each other", wanted.at)
+        if not is_relative(wanted.path):
+            return _foreign(wanted)
+        inner = self._loader.imported(module, wanted)
+        if inner is None:
+            return Unread("its module is not there", wanted.at)
+        if wanted.name == "*":
+            return self._namespace(inner, wanted.at, depth)
+        for name, value in self.exports(inner, depth + 1):
+            if name == wanted.name:
+                return value
+        common = (
+            self._exported(inner, "default", inner.exports["default"], depth) if "default" in inner.exports else None
+        )
+        if isinstance(common, Record) and wanted.name in common.members:
+            return common.members[wanted.name]
+        return Unread(f"its module exports no `{wanted.name}`", wanted.at)
+
+    def _namespace(self, module: Module, at: Located, depth: int) -> Value:
+        members = dict(self.exports(module, depth + 1))
+        if set(members) == {"default"}:
+            return members["default"]  # `require` of a module that assigns to `module.exports`
+        return Record(at, members)
+
+    def _place_of(self, module: Module, export: Export) -> Located:
+        match export:
+            case Local() | Import():
+                return export.at
+            case Expression():
+                return module.script.place(export.node)
+            case Declared():
+                return module.script.place(module.script.root)
+
+    # --- parts ---
+
+    def _template(self, node: Node, module: Module, depth: int) -> Value:
+        pieces: list[str] = []
+        for part in node.named_children:
+            if part.type != "template_substitution":
+                pieces.append(module.script.piece(part))
+                continue
+            value = self.value(part.named_children[0], module, depth + 1) if part.named_children else CODE
+            if not isinstance(value, str):
+                return _why(value, module.script.place(part))
+            pieces.append(value)
+        return "".join(pieces)
+
+    def _sum(self, node: Node, module: Module, depth: int) -> Value:
+        """Texts joined by `+`; its left operand is a sum again, which is walked by iteration."""
+        operands: list[Node] = []
+        left: Node | None = node
+        while left is not None and left.type == "binary_expression":
+            right, operator = left.child_by_field_name("right"), left.child_by_field_name("operator")
+            if right is None or operator is None or operator.type != "+":
+                return Unread("it is computed", module.script.place(node))
+            operands.append(right)
+            left = left.child_by_field_name("left")
+        operands += [] if left is None else [left]
+        pieces: list[str] = []
+        for operand in reversed(operands):
+            value = self.value(operand, module, depth + 1)
+            if not isinstance(value, str):
+                return _why(value, module.script.place(operand))
+            pieces.append(value)
+        return "".join(pieces)
+
+    def _array(self, node: Node, module: Module, depth: int) -> Value:
+        items: list[Value] = []
+        complete = True
+        for part in node.named_children:
+            if part.type == "comment":
+                continue
+            spread = part.type == "spread_element"
+            value = self.value(part.named_children[-1] if spread else part, module, depth + 1)
+            if spread and isinstance(value, Items):
+                items += value.items
+                complete = complete and value.complete
+            else:
+                items.append(value)
+                complete = complete and not spread
+        return Items(module.script.place(node), items, complete)
+
+    def _object(self, node: Node, module: Module, depth: int) -> Value:
+        members: dict[str, Value] = {}
+        places: dict[str, Located] = {}
+        complete = True
+        for part in node.named_children:
+            if part.type == "comment":
+                continue
+            if part.type == "spread_element":
+                spread = self.value(part.named_children[-1], module, depth + 1)
+                if isinstance(spread, Record):
+                    members.update(spread.members)
+                    places.update(spread.places)
+                if not isinstance(spread, Record) or not spread.complete:
+                    complete = False
+                    members = _replaced(members, module.script.place(part))
+                continue
+            key = self._key(part, module)
+            if key is None:
+                complete = False
+                members = _replaced(members, module.script.place(part))
+                continue
+            members.pop(key, None)
+            members[key] = self._member_value(part, module, depth)
+            places[key] = module.script.place(part)
+        return Record(module.script.place(node), members, places, complete)
+
+    def _key(self, part: Node, module: Module) -> str | None:
+        key = part.child_by_field_name("key") or part.child_by_field_name("name") or part
+        match key.type:
+            case "string":
+                return module.script.literal(key)
+            case "property_identifier" | "number" | "shorthand_property_identifier":
+                return module.script.text(key)
+            case _:
+                return None
+
+    def _member_value(self, part: Node, module: Module, depth: int) -> Value:
+        value = part.child_by_field_name("value")
+        if value is not None:
+            return self.value(value, module, depth + 1)
+        if part.type == "shorthand_property_identifier":
+            return self._named(module.script.text(part), module, module.script.place(part), depth + 1)
+        is_getter = any(child.type == "get" for child in part.children)
+        return Unread("a getter computes it", module.script.place(part)) if is_getter else CODE
+
+    def _member(self, node: Node, module: Module, depth: int) -> Value:
+        of, name = node.child_by_field_name("object"), node.child_by_field_name("property")
+        at = module.script.place(node)
+        if of is None or name is None:
+            return Unread("it is computed", at)
+        value = self.value(of, module, depth + 1)
+        key = module.script.text(name)
+        if isinstance(value, Record) and key in value.members:
+            return value.members[key]
+        return value if isinstance(value, Unread) else Unread("it is computed", at)
+
+    # --- calls ---
+
+    def _call(self, node: Node, module: Module, depth: int) -> Value:
+        at = module.script.place(node)
+        callee = node.child_by_field_name("function") or node.child_by_field_name("constructor")
+        arguments = node.child_by_field_name("arguments")
+        path = required(module, node)
+        if path is not None:
+            return self._imported(module, Import(path, "*", at), depth + 1)
+        if callee is None or arguments is None:
+            return Unread("it is computed", at)
+        schema = schema_of(node, module, lambda inner: self.value(inner, module, depth + 1))
+        if schema is not None:
+            return schema
+        name = module.script.text(callee) if callee.end_byte - callee.start_byte < 200 else ""
+        values = [self.value(part, module, depth + 1) for part in arguments.named_children if part.type != "comment"]
+        return self._known_call(name, callee, values, module, depth) or _defined(name, values, at)
+
+    def _known_call(self, name: str, callee: Node, values: list[Value], module: Module, depth: int) -> Value:
+        """What the few functions do that lists of tools and texts are often written with; None for all others."""
+        match name, values:
+            case "Object.freeze", [value]:
+                return value
+            case "Object.values", [Record() as record]:
+                return Items(record.at, tuple(record.members.values()), record.complete)
+            case _, [Record() as schema, *_] if name in _SCHEMA_MAKERS:
+                return schema
+            case _ if name.endswith((".join", ".trim")):
+                of = callee.child_by_field_name("object")
+                value = None if of is None else self.value(of, module, depth + 1)
+                return _text_of(name.rpartition(".")[2], value, values)
+            case _:
+                return None
+
+
+_READERS: Final[Mapping[str, Callable[[Evaluator, Node, Module, int], Value]]] = {
+    "template_string": Evaluator._template,
+    "object": Evaluator._object,
+    "array": Evaluator._array,
+    "identifier": Evaluator._identifier,
+    "member_expression": Evaluator._member,
+    "binary_expression": Evaluator._sum,
+    "call_expression": Evaluator._call,
+    "new_expression": Evaluator._call,
+}
+"""How each kind of expression with parts is read."""
+
+
+def _simple(node: Node, module: Module, at: Located) -> Value:
+    """The value of an expression that holds no other."""
+    match node.type:
+        case "string":
+            return module.script.literal(node)
+        case "number" | "unary_expression":
+            return _number(module.script.text(node), at)
+        case kind if kind in _CONSTANTS:
+            return _CONSTANTS[kind]
+        case kind if kind in _CODE:
+            return CODE
+        case _:
+            return Unread("it is computed", at)
+
+
+def _replaced(members: Mapping[str, Value], by: Located) -> dict[str, Value]:
+    """The members of an object behind which stands something unknown that may replace any of them."""
+    return dict.fromkeys(members, Unread("what stands behind it may replace it", by))
+
+
+def _text_of(method: str, of: Value, arguments: list[Value]) -> Value:
+    match method, of, arguments:
+        case "trim", str(), []:
+            return trim(of)
+        case "join", Items(complete=True), [str() as separator]:
+            texts = [item for item in of.items if isinstance(item, str)]
+            return separator.join(texts) if len(texts) == len(of.items) else None
+        case _:
+            return None
+
+
+def _defined(name: str, arguments: list[Value], at: Located) -> Value:
+    """The definition that is handed to a function which makes a tool of it, as its name says."""
+    record = next((value for value in arguments if isinstance(value, Record)), None)
+    if record is None or not _DEFINER.search(name):
+        return Unread(f"`{name or 'a function'}` would have to be called", at)
+    members = dict(record.members)
+    if "name" not in members and isinstance(arguments[0], str):
+        members["name"] = arguments[0]
+    return Record(record.at, members, record.places, record.complete, made_by_call=True)
+
+
+def _number(text: str, at: Located) -> Value:
+    try:
+        return int(text.replace("_", ""), 0)
+    except ValueError:
+        pass
+    try:
+        return float(text.replace("_", ""))
+    except ValueError:
+        return Unread("it is no number that JSON has", at)
+
+
+def _foreign(wanted: Import) -> Unread:
+    return Unread(f"it comes from the package `{wanted.path}`", wanted.at)
+
+
+def _why(value: Value, at: Located) -> Unread:
+    return value if isinstance(value, Unread) else Unread("it is computed", at)

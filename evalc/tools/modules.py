@@ -1,0 +1,303 @@
+"""From a module's file to what it declares, imports and exports, and from the path of an import to another module."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Final, NamedTuple, final
+
+from evalc.diagnostics.catalogue.files import OutsideProject
+from evalc.diagnostics.catalogue.tools import MissingModule, NotReadable, RegistryTooLarge
+from evalc.diagnostics.problem import Diagnostics
+from evalc.files import read_source
+from evalc.tools.script import ENDINGS, Script
+from evalc.tools.values import Located
+
+if TYPE_CHECKING:
+    from tree_sitter import Node
+
+LARGEST: Final = 4_000_000
+"""The largest module that is read, in bytes."""
+
+MOST_MODULES: Final = 1_000
+"""How many modules of one registry are read."""
+
+_EMITTED: Final = {".js": (".ts", ".tsx"), ".jsx": (".tsx",), ".mjs": (".mts",), ".cjs": (".cts",)}
+"""TypeScript names a module by what it will be compiled to."""
+
+
+class Expression(NamedTuple):
+    """A name that stands for the value of an expression; `changed` says that something assigns to it later."""
+
+    node: Node
+    changed: bool = False
+
+
+class Import(NamedTuple):
+    """A name that stands for an export of another module; `*` for all of them."""
+
+    path: str
+    name: str
+    at: Located
+
+
+class Declared(NamedTuple):
+    """A function, class, type or enum: no tool."""
+
+
+class Local(NamedTuple):
+    """An export that is a name of the module itself."""
+
+    name: str
+    at: Located
+
+
+Binding = Expression | Import | Declared
+Export = Expression | Import | Declared | Local
+
+
+@final
+@dataclass(slots=True, eq=False)
+class Module:
+    """What a module says. `everything_of` are its `export * from`, with their places among the exports."""
+
+    path: Path
+    script: Script
+    names: dict[str, Binding] = field(default_factory=dict)
+    exports: dict[str, Export] = field(default_factory=dict)
+    everything_of: list[Import] = field(default_factory=list)
+
+
+@final
+class ModuleLoader:
+    """Reads each module once; what is wrong with one is reported where it is asked for."""
+
+    def __init__(self, root: Path, problems: Diagnostics) -> None:
+        self.complete = True
+        self._root = root
+        self._problems = problems
+        self._modules: dict[Path, Module | None] = {}
+
+    def open(self, path: Path, name: str) -> Module | None:
+        """The module of a file; None where it cannot be read, which is reported. `name` is for messages."""
+        key = path.resolve()
+        if key not in self._modules:
+            self._modules[key] = self._read(path, name)
+        return self._modules[key]
+
+    def imported(self, module: Module, wanted: Import) -> Module | None:
+        """The module that an import of another leads to; None where there is none to read, which is reported."""
+        folder = module.path.parent
+        found = next((path for path in _candidates(folder / wanted.path) if path.is_file()), None)
+        if found is None:
+            self._add(wanted.at, MissingModule(what="module", module=wanted.path))
+        elif not found.resolve().is_relative_to(self._root.resolve()):
+            self._add(wanted.at, OutsideProject(path=wanted.path, root=str(self._root)))
+        elif len(self._modules) >= MOST_MODULES and found.resolve() not in self._modules:
+            self._add(wanted.at, RegistryTooLarge(what=f"{MOST_MODULES:,} modules"))
+        else:
+            return self.open(found, self._shown(found))
+        return None
+
+    def _shown(self, path: Path) -> str:
+        """A module's file as messages name it: from the working folder where it lies below."""
+        return os.path.relpath(path)
+
+    def _add(self, at: Located, finding: MissingModule | OutsideProject | RegistryTooLarge | NotReadable) -> None:
+        self.complete = False
+        self._problems.add(*at, finding)
+
+    def _read(self, path: Path, name: str) -> Module | None:
+        source = read_source(path, self._problems.add, name=name, limit=LARGEST)
+        if source is None:
+            self.complete = False
+            return None
+        module = Module(path, Script(source, path.suffix.lower()))
+        for node in module.script.errors():
+            self._add(module.script.place(node), NotReadable(what="this part", why="it does not parse"))
+            break  # one slip often leads to more, and each is no news
+        _read_statements(module)
+        return module
+
+
+def is_relative(path: str) -> bool:
+    """Whether an import names a file, and not a package."""
+    return path.startswith(("./", "../")) or path in {".", ".."}
+
+
+def _candidates(path: Path) -> Iterator[Path]:
+    """The files that an import may mean, the likeliest first."""
+    if path.suffix in _EMITTED:
+        yield from (path.with_suffix(ending) for ending in _EMITTED[path.suffix])
+    if path.suffix in ENDINGS:
+        yield path
+    yield from (path.with_name(path.name + ending) for ending in ENDINGS if path.name)
+    yield from (path / f"index{ending}" for ending in ENDINGS)
+
+
+# --- statements ----------------------------------------------------------------------------------------------------
+
+
+def _read_statements(module: Module) -> None:
+    for node in module.script.root.named_children:
+        match node.type:
+            case "import_statement":
+                _read_import(module, node)
+            case "export_statement":
+                _read_export(module, node)
+            case "lexical_declaration" | "variable_declaration":
+                module.names.update(_variables(module, node))
+            case "expression_statement":
+                _read_assignment(module, node)
+            case _:
+                module.names.update(_declaration(module, node))
+
+
+def _read_import(module: Module, node: Node) -> None:
+    path = _path(module, node)
+    clause = _child(node, "import_clause")
+    if path is None or clause is None or _has_token(node, "type"):
+        return
+    script = module.script
+    for part in clause.named_children:
+        match part.type:
+            case "identifier":
+                module.names[script.text(part)] = Import(path, "default", script.place(part))
+            case "namespace_import":
+                alias = part.named_children[-1]
+                module.names[script.text(alias)] = Import(path, "*", script.place(alias))
+            case "named_imports":
+                for name, known_as, at in _specifiers(module, part):
+                    module.names[known_as] = Import(path, name, at)
+
+
+def _read_export(module: Module, node: Node) -> None:
+    script = module.script
+    path = _path(module, node)
+    clause = _child(node, "export_clause")
+    namespace = _child(node, "namespace_export")
+    declaration = node.child_by_field_name("declaration")
+    value = node.child_by_field_name("value")
+    if _has_token(node, "type"):
+        return
+    if clause is not None:
+        for name, alias, at in _specifiers(module, clause):
+            module.exports[alias] = Local(name, at) if path is None else Import(path, name, at)
+    elif namespace is not None and path is not None:
+        module.exports[script.text(namespace.named_children[-1])] = Import(path, "*", script.place(node))
+    elif path is not None:
+        module.everything_of.append(Import(path, "*", script.place(node)))
+        module.exports[f"* {len(module.everything_of)}"] = module.everything_of[-1]
+    elif value is not None:
+        module.exports["default"] = Expression(value)
+    elif declaration is not None:
+        named = dict(_declared(module, declaration))
+        module.names.update(named)
+        module.exports.update({"default": Declared()} if _has_token(node, "default") else named)
+    elif _has_token(node, "=") and node.named_children:
+        module.exports["default"] = Expression(node.named_children[-1])
+
+
+def _read_assignment(module: Module, node: Node) -> None:
+    """CommonJS: `module.exports = ...`, `exports.name = ...`."""
+    assignment = node.named_children[0] if node.named_children else node
+    left, right = assignment.child_by_field_name("left"), assignment.child_by_field_name("right")
+    if assignment.type != "assignment_expression" or left is None or right is None:
+        return
+    target = _EXPORTS.fullmatch(module.script.text(left))
+    if target is not None:
+        module.exports[target["name"] or target["bare"] or "default"] = Expression(right)
+
+
+_EXPORTS: Final = re.compile(r"module\s*\.\s*exports(?:\.(?P<name>[\w$]+))?|exports\.(?P<bare>[\w$]+)")
+
+
+def _declared(module: Module, node: Node) -> Iterator[tuple[str, Binding]]:
+    if node.type in {"lexical_declaration", "variable_declaration"}:
+        yield from _variables(module, node)
+    else:
+        yield from _declaration(module, node)
+
+
+def _declaration(module: Module, node: Node) -> Iterator[tuple[str, Binding]]:
+    name = node.child_by_field_name("name")
+    if name is not None:
+        yield module.script.text(name), Declared()
+
+
+def _variables(module: Module, node: Node) -> Iterator[tuple[str, Binding]]:
+    for declarator in node.named_children:
+        name, value = declarator.child_by_field_name("name"), declarator.child_by_field_name("value")
+        if name is None or value is None:
+            continue
+        if name.type == "identifier":
+            text = module.script.text(name)
+            yield text, Expression(value, changed=_is_changed(module.script, name, text))
+        elif name.type == "object_pattern":
+            yield from _unpacked(module, name, value)
+
+
+def _unpacked(module: Module, pattern: Node, value: Node) -> Iterator[tuple[str, Binding]]:
+    """`const { a, b: c } = require("./x")`."""
+    path = required(module, value)
+    for part in pattern.named_children if path is not None else ():
+        key = part.child_by_field_name("key") or part
+        name = part.child_by_field_name("value") or part
+        yield module.script.text(name), Import(path or "", module.script.text(key), module.script.place(part))
+
+
+def required(module: Module, node: Node) -> str | None:
+    """The path of a `require("...")`; None for everything else."""
+    function, arguments = node.child_by_field_name("function"), node.child_by_field_name("arguments")
+    if node.type != "call_expression" or function is None or arguments is None:
+        return None
+    if module.script.text(function) != "require" or [part.type for part in arguments.named_children] != ["string"]:
+        return None
+    return module.script.literal(arguments.named_children[0])
+
+
+def _is_changed(script: Script, name: Node, text: str) -> bool:
+    """Whether something seems to assign to the name or to a member of it, so that its first value is not to be trusted.
+
+    Told from the text: what only looks like it, as in a comment, costs a warning.
+    """
+    assigns = re.compile(
+        rf"(?<![\w$.]){re.escape(text)}\s*(?:(?:\?|!)?\.\s*[\w$]+\s*|\[[^\]\n]*\]\s*)*(?:[-+*/%&|^?]{{0,3}}=(?![=>]))"
+    )
+    declared = script.place(name).span.start
+    body = script.source.text
+    merged = re.search(rf"\bObject\s*\.\s*assign\s*\(\s*{re.escape(text)}\b", body)
+    return merged is not None or any(found.start() != declared for found in assigns.finditer(body))
+
+
+# --- parts of statements -------------------------------------------------------------------------------------------
+
+
+def _path(module: Module, node: Node) -> str | None:
+    source = node.child_by_field_name("source")
+    return None if source is None else module.script.literal(source)
+
+
+def _specifiers(module: Module, clause: Node) -> Iterator[tuple[str, str, Located]]:
+    """The name in the other module, the name here, and the place of each entry between braces; types are left out."""
+    for part in clause.named_children:
+        name = part.child_by_field_name("name")
+        if name is None or _has_token(part, "type"):
+            continue
+        alias = part.child_by_field_name("alias") or name
+        yield _word(module, name), _word(module, alias), module.script.place(name)
+
+
+def _word(module: Module, node: Node) -> str:
+    return module.script.literal(node) if node.type == "string" else module.script.text(node)
+
+
+def _child(node: Node, type_: str) -> Node | None:
+    return next((child for child in node.children if child.type == type_), None)
+
+
+def _has_token(node: Node, token: str) -> bool:
+    return any(child.type == token for child in node.children)

@@ -1,0 +1,89 @@
+"""From the text of a TypeScript or JavaScript file to its syntax tree. The only place that knows tree-sitter."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import cache
+from typing import TYPE_CHECKING, Final, final
+
+from evalc.source import Source, Span
+from evalc.tools.values import Located
+
+if TYPE_CHECKING:
+    from tree_sitter import Node, Parser
+
+ENDINGS: Final = (".ts", ".tsx", ".mts", ".cts", ".js", ".jsx", ".mjs", ".cjs")
+"""How the names of modules end, in the order in which an import without an ending tries them."""
+
+_WITHOUT_JSX: Final = (".ts", ".mts", ".cts")
+_ESCAPES: Final = {"n": "\n", "t": "\t", "r": "\r", "b": "\b", "f": "\f", "v": "\v", "0": "\0"}
+
+
+@final
+class Script:
+    """A parsed file. Nodes count in bytes; `place` turns them into spans of the source."""
+
+    def __init__(self, source: Source, ending: str) -> None:
+        self.source = source
+        self._data = source.text.encode("utf-8", "surrogatepass")
+        self._ascii = source.text.isascii()
+        self._tree = _parser(jsx=ending not in _WITHOUT_JSX).parse(self._data)
+
+    @property
+    def root(self) -> Node:
+        """The whole program. What does not parse stands in nodes of the type `ERROR`."""
+        return self._tree.root_node
+
+    def text(self, node: Node) -> str:
+        """The text of a node."""
+        return self._data[node.start_byte : node.end_byte].decode("utf-8", "surrogatepass")
+
+    def place(self, node: Node) -> Located:
+        """Where a node stands."""
+        return Located(self.source, Span(self._offset(node.start_byte), self._offset(node.end_byte)))
+
+    def errors(self) -> Iterator[Node]:
+        """The outermost nodes that do not parse; walked by iteration, since nesting has no limit."""
+        waiting = [self.root] if self.root.has_error else []
+        while waiting:
+            node = waiting.pop()
+            if node.is_error or node.is_missing:
+                yield node
+            else:
+                waiting += [child for child in reversed(node.children) if child.has_error]
+
+    def literal(self, node: Node) -> str:
+        """The value of a `string`, or of the parts of a template: fragments and escapes."""
+        return "".join(self.piece(child) for child in node.named_children)
+
+    def piece(self, node: Node) -> str:
+        """The value of a fragment or of an escape."""
+        written = self.text(node)
+        # ECMAScript reads every line end in a template as LF.
+        return unescaped(written) if node.type == "escape_sequence" else written.replace("\r\n", "\n")
+
+    def _offset(self, at: int) -> int:
+        return at if self._ascii else len(self._data[:at].decode("utf-8", "surrogatepass"))
+
+
+def unescaped(escape: str) -> str:
+    """What one escape of ECMAScript stands for."""
+    kind, rest = escape[1:2], escape[2:]
+    if kind in {"u", "x"}:
+        try:
+            return chr(int(rest.strip("{}"), 16))
+        except (ValueError, OverflowError):
+            return escape
+    if kind in "\r\n\u2028\u2029":
+        return ""  # a line that goes on
+    return _ESCAPES.get(kind, kind) + rest
+
+
+@cache
+def _parser(*, jsx: bool) -> Parser:
+    # For start-up: only where a registry is a module. TypeScript's two grammars read JavaScript too; the one with JSX
+    # does not know `<T>value`, so each file gets the one that its ending asks for.
+    from tree_sitter import Language, Parser  # noqa: PLC0415
+    from tree_sitter_typescript import language_tsx, language_typescript  # noqa: PLC0415
+
+    return Parser(Language(language_tsx() if jsx else language_typescript()))

@@ -1,0 +1,72 @@
+"""What an expression of a module is worth without running it: values, and what only a run could tell."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from enum import Enum
+from typing import Final, NamedTuple, final
+
+from evalc.source import Source, Span
+
+
+class Located(NamedTuple):
+    """A place in a module."""
+
+    source: Source
+    span: Span
+
+
+class Code(Enum):
+    """The type of `CODE`."""
+
+    CODE = "code"
+
+
+CODE: Final = Code.CODE
+"""A function, a class, a regular expression: what is surely no tool's definition."""
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Unread:
+    """What only running the module could tell, and why."""
+
+    why: str
+    at: Located
+
+
+@final
+@dataclass(frozen=True, slots=True, eq=False)
+class Record:
+    """An object.
+
+    Attributes:
+        members: its own members, in order.
+        places: where the members stand.
+        complete: whether these are all: not where it spreads something that cannot be read.
+        made_by_call: whether a call made it of such an object: `defineTool({...})`, `new Tool({...})`.
+        optional: of a schema in a mapping of parameters, whether the parameter may be left out.
+        is_schema: whether it is known to be a JSON Schema.
+    """
+
+    at: Located
+    members: Mapping[str, Value]
+    places: Mapping[str, Located] = field(default_factory=dict)
+    complete: bool = True
+    made_by_call: bool = False
+    optional: bool = False
+    is_schema: bool = False
+
+
+@final
+@dataclass(frozen=True, slots=True, eq=False)
+class Items:
+    """An array; `complete` unless it spreads something that cannot be read."""
+
+    at: Located
+    items: Sequence[Value]
+    complete: bool = True
+
+
+Value = str | int | float | bool | None | Code | Unread | Record | Items

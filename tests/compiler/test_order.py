@@ -1,0 +1,16 @@
+"""The canonical order: what a table tells of a kind of checks holds of every check of it."""
+
+from __future__ import annotations
+
+from hypothesis import given
+
+from evalc.compiler.order import has_field, rank
+from evalc.model import checks as c
+from tests.compiler.logic.checks import CHECKS
+
+
+@given(CHECKS)
+def test_checks_with_a_field_come_first(check: c.Check) -> None:
+    _, has_none, is_upper = rank(check)
+    assert has_none is not has_field(check)
+    assert is_upper is (isinstance(check, c.Length | c.ToolCount) and check.min is None)

@@ -1,0 +1,76 @@
+"""What once was passed over without a word, and what once was told too eagerly."""
+
+from __future__ import annotations
+
+import pytest
+
+import evalc
+from evalc.dsl.kinds import looks_like_eval
+
+CASE = """eval:
+  test_cases:
+    - name: a
+      message: hi
+      validate: [contains "x"]
+"""
+
+
+def codes(text: str) -> list[str]:
+    return [problem.code for problem in evalc.check(evalc.Source("s.eval.yaml", text))]
+
+
+@pytest.mark.parametrize(
+    ("text", "code"),
+    [
+        (f"prompts: {{a: {{file: }}}}\n{CASE}", "EV309"),
+        (f"prompts: {{a: }}\n{CASE}", "EV309"),
+        (f"prompts: {{a: ' '}}\n{CASE}", "EV309"),
+        (f"include: ['']\n{CASE}", "EV309"),
+        (f"{CASE}      for_each: {{rows: }}\n", "EV309"),
+        (f"{CASE}      for_each: {{file: }}\n", "EV309"),
+        (f"{CASE}      expect: {{noToolErrors: []}}\n", "EV301"),
+        (f"{CASE}      expect: {{minLength: []}}\n", "EV301"),
+        (f"{CASE}      expect: {{responseContains: []}}\n", "EV501"),
+        (f"{CASE}      expect: {{checks: []}}\n", "EV501"),
+    ],
+)
+def test_empty_values(text: str, code: str) -> None:
+    assert codes(text) == [code]
+
+
+def test_a_default_that_is_no_number_of_json() -> None:
+    text = CASE.replace("hi", '"{{n}}"')
+    assert codes(f"inputs: [{{name: n, default: .inf}}]\n{text}") == ["EV119"]
+
+
+def test_an_input_that_nothing_uses() -> None:
+    declared = "inputs: [{name: n, required: false}]\n"
+    assert codes(declared + CASE) == ["EV217"]
+    assert codes(declared + CASE.replace("hi", '"hi {{n}}"')) == []
+    made_of_inputs = CASE.replace("message: hi", "inputs: {n: 1}")
+    assert codes(declared + made_of_inputs) == ["EV410"]
+
+
+CRITERIA = "eval:\n  criteria: [%s]\n" + CASE.removeprefix("eval:\n")
+
+
+def test_odd_weights_are_told_whatever_else_is_wrong() -> None:
+    broken = CRITERIA.replace("message", "mesage")
+    assert codes(broken % "{name: a, weight: 0.1}") == ["EV305", "EV201"]
+    assert codes(CRITERIA % "{name: a, weight: x}, {name: b, weight: 0.1}") == ["EV301"]
+    assert codes(CRITERIA % "{weight: 0.9}, {name: b, weight: 0.1}") == ["EV202"]
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("eval:\n  - [", True),
+        ('{"metadata": {"x": [1]}, "cases": [,', True),
+        ('{"report": {"cases": [,', False),
+        ('{"a": "\\"cases\\":", "b": [,', False),
+        ('[{"cases": ,', False),
+        ("x: 1\ny:\n  test_cases: [", False),
+    ],
+)
+def test_what_a_broken_text_was_meant_as(text: str, expected: bool) -> None:
+    assert looks_like_eval(text) is expected
