@@ -2,33 +2,45 @@
 
 from __future__ import annotations
 
-import os
-from collections.abc import Callable, Coroutine, Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Coroutine, Sequence
+from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, final
+from typing import TYPE_CHECKING, Any, Literal, final
 
+from evalc import whole_run
 from evalc.compiler.compiled import Compilation
-from evalc.compiler.discover import Finder
-from evalc.compiler.options import CompileOptions
-from evalc.compiler.pipeline import compile_sources
 from evalc.config import Override, Settings, load_settings
-from evalc.diagnostics.ignores import silenced
-from evalc.diagnostics.policy import Policy, Selection
-from evalc.dsl.texts import texts_of
+from evalc.diagnostics.policy import Selection
 from evalc.errors import AgentError, SourceError, UsageError
-from evalc.model.codec import to_json
+from evalc.setup_compile import Subject, compiled, files_of, policy_of, problems_of, subjects_of
 from evalc.source import Source
+from evalc.whole_run import Run, Start, ToRun
 
 if TYPE_CHECKING:
     from evalc.diagnostics.problem import Problem
-    from evalc.model.result import RunSummary, SuiteResult
     from evalc.runtime.agents.base import Agent
-    from evalc.runtime.finished import FinishedRun
+    from evalc.runtime.resume import PastRun
     from evalc.runtime.run_suite import Observer
+    from evalc.runtime.select import Wanted
 
-Subject = str | Path | Source
-"""What can be compiled: a path of a file or folder, a glob, or a text with a name."""
+__all__ = [
+    "Checked",
+    "Run",
+    "Start",
+    "ToRun",
+    "check",
+    "check_paths",
+    "compile",
+    "compile_paths",
+    "files_of",
+    "paths_to_run",
+    "policy_of",
+    "problems_of",
+    "rescore_paths",
+    "run",
+    "run_async",
+    "run_paths",
+]
 
 
 def compile(  # noqa: A001 - it is to be called evalc.compile
@@ -55,7 +67,7 @@ def compile(  # noqa: A001 - it is to be called evalc.compile
     [('greeting.labeled.json', ['greeting/hi'])]
     """
     settings = _settings(strict=strict, prompts=prompts)
-    return _compiled(_subjects(subject), settings, policy_of(settings), errors_stay=True)
+    return compiled(_subjects(subject), settings, policy_of(settings), errors_stay=True)
 
 
 def check(subject: Subject | Sequence[Subject], *, strict: bool = False) -> tuple[Problem, ...]:
@@ -68,32 +80,36 @@ def check(subject: Subject | Sequence[Subject], *, strict: bool = False) -> tupl
     greeting.eval.yaml:1:28: error[EV401]: the case `hi` asserts nothing, so it can never fail
     """
     settings = _settings(strict=strict)
-    return _compiled(_subjects(subject), settings, policy_of(settings), errors_stay=False).problems
+    return compiled(_subjects(subject), settings, policy_of(settings), errors_stay=False).problems
 
 
-def run(
+def run(  # noqa: PLR0913 - one parameter an option
     subject: Subject | Sequence[Subject],
     *,
-    agent: str | Agent | None = None,
+    agent: str | Agent | Sequence[str | Agent] | None = None,
     output_dir: str | Path | None = None,
-    concurrency: int | None = None,
+    concurrency: int | Literal["auto"] | None = None,
+    rpm: int | None = None,
     timeout_ms: float | None = None,
     baseline: str | None = None,
     seed_manifest: str | Path | None = None,
     snapshot: str | None = None,
+    judge: str | Sequence[str] | None = None,
     strict: bool = False,
 ) -> Run:
     """Run eval files, YAML or JSON, against an agent. What is not given comes from the configuration.
 
     Args:
         subject: a path (file, folder, glob), a `Source`, or several of them.
-        agent: a spec as `--agent` takes it, or an agent such as a `ScriptedAgent`.
+        agent: a spec as `--agent` takes it, or an agent such as a `ScriptedAgent`; several are each asked everything.
         output_dir: where the run's folder with its result files is made.
-        concurrency: how many cases run at a time.
+        concurrency: how many cases run at a time; `auto` finds out how many the agent keeps up with.
+        rpm: how many requests go to the agent a minute at most.
         timeout_ms: how long the agent may take for a case, in milliseconds.
         baseline: a run to compare with: a run id, `latest`, or a path.
         seed_manifest: the JSON file that `{{seed:path}}` tokens name values of.
-        snapshot: the JSON file or URL that `{{snapshot:path}}` tokens name values of.
+        snapshot: the file, URL, `python:module:name` or `command:...` that `{{snapshot:path}}` tokens take values from.
+        judge: who scores criteria and rubrics, as `--judge` names them; several are a panel.
         strict: checks that cannot fail are errors, and so are cases that verified nothing.
 
     Raises:
@@ -114,90 +130,46 @@ def run(
             agent=agent,
             output_dir=output_dir,
             concurrency=concurrency,
+            rpm=rpm,
             timeout_ms=timeout_ms,
             baseline=baseline,
             seed_manifest=seed_manifest,
             snapshot=snapshot,
+            judge=judge,
             strict=strict,
         )
     )
 
 
-async def run_async(
+async def run_async(  # noqa: PLR0913 - likewise
     subject: Subject | Sequence[Subject],
     *,
-    agent: str | Agent | None = None,
+    agent: str | Agent | Sequence[str | Agent] | None = None,
     output_dir: str | Path | None = None,
-    concurrency: int | None = None,
+    concurrency: int | Literal["auto"] | None = None,
+    rpm: int | None = None,
     timeout_ms: float | None = None,
     baseline: str | None = None,
     seed_manifest: str | Path | None = None,
     snapshot: str | None = None,
+    judge: str | Sequence[str] | None = None,
     strict: bool = False,
 ) -> Run:
     """`run`, for callers that have an event loop."""
+    agents = () if agent is None else agent if isinstance(agent, Sequence) and not isinstance(agent, str) else (agent,)
     settings = _settings(
-        agentEndpoint=agent if isinstance(agent, str) else None,
+        agentEndpoint=[agent for agent in agents if isinstance(agent, str)] or None,
         outputDir=output_dir,
         concurrency=concurrency,
+        rpm=rpm,
         timeoutMs=timeout_ms,
         baselineRunId=baseline,
         seedManifestPath=seed_manifest,
         snapshotSource=snapshot,
+        judges=judge,
         strict=strict,
     )
-    given = None if isinstance(agent, str) else agent
-    return await _run(_subjects(subject), settings, prompt_id=None, observer=None, agent=given)
-
-
-@final
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Run:
-    """A finished run.
-
-    Attributes:
-        problems: the warnings about the eval files.
-        notes: what else the user should know, such as a configured file that is not there.
-        strict: whether a case that verified nothing fails the run.
-    """
-
-    finished: FinishedRun
-    problems: tuple[Problem, ...] = ()
-    notes: tuple[str, ...] = ()
-    strict: bool = False
-
-    @property
-    def run_id(self) -> str:
-        """The run's id, a UUID that its suites share."""
-        return self.finished.run_id
-
-    @property
-    def folder(self) -> Path:
-        """The folder of the run's result files."""
-        return self.finished.folder
-
-    @property
-    def summary(self) -> RunSummary:
-        """The totals of all suites."""
-        return self.finished.summary
-
-    @property
-    def suites(self) -> Iterator[SuiteResult]:
-        """The suites with all their cases, each read when it is its turn."""
-        return (suite.load() for suite in self.finished.suites)
-
-    @property
-    def exit_code(self) -> int:
-        """0: all is well; 1: a case or a gate failed; 3: the agent or a check broke (3 beats 1)."""
-        summary = self.summary
-        if summary.errors:
-            return 3
-        unverified = self.strict and summary.unverified
-        return 1 if summary.failed or self.finished.gates or unverified else 0
-
-    def to_json(self) -> bytes:
-        """`{runId, suites: [EvalSuiteResult...], summary}`, one JSON document with a line end."""
-        return to_json(self.finished.load()) + b"\n"
+    return await whole_run.run(_subjects(subject), settings, agents=agents)
 
 
 # --- for the command line, which brings its settings ---------------------------------------------------------------
@@ -219,41 +191,34 @@ def check_paths(
 
     `selection` narrows down what the settings report; one that selects codes takes the place of theirs.
     """
-    subjects = [Source("<stdin>", stdin or "") if path == "-" else path for path in paths]
-    compilation = _compiled(subjects, settings, policy_of(settings, selection), errors_stay=False)
+    subjects = subjects_of(paths, stdin)
+    compilation = compiled(subjects, settings, policy_of(settings, selection), errors_stay=False)
     return Checked(problems=compilation.problems, files=compilation.files)
-
-
-def problems_of(source: Source, *, settings: Settings) -> Sequence[Problem]:
-    """Every problem of one text as it is found, whatever of it would be reported."""
-    return compile_sources([source], _options(settings)).problems
-
-
-def files_of(paths: Sequence[str], *, settings: Settings) -> frozenset[str]:
-    """The files that the paths name or that are found in them, by the names that they have in problems."""
-    finder = _options(settings).finder
-    return frozenset(str(found.path) for found in finder.expand(path for path in paths if path != "-"))
-
-
-def policy_of(settings: Settings, selection: Selection | None = None) -> Policy:
-    """What of the problems is reported."""
-    configured = Selection(settings.select, settings.ignore)
-    narrowing = () if selection is None else (selection,)
-    return Policy(
-        strict=settings.strict,
-        selections=narrowing if selection is not None and selection.select else (configured, *narrowing),
-        severities=settings.severity,
-        per_file=settings.per_file_ignores,
-        root=settings.root,
-    )
 
 
 def compile_paths(
     paths: Sequence[str], *, settings: Settings, prompt_id: str | None = None, stdin: str | None = None
 ) -> Compilation:
     """Compile the files that the paths name; `-` is the text `stdin`."""
-    subjects = [Source("<stdin>", stdin or "") if path == "-" else path for path in paths]
-    return _compiled(subjects, settings, policy_of(settings), errors_stay=True, prompt_id=prompt_id)
+    subjects = subjects_of(paths, stdin)
+    return compiled(subjects, settings, policy_of(settings), errors_stay=True, prompt_id=prompt_id)
+
+
+def paths_to_run(
+    paths: Sequence[str],
+    *,
+    settings: Settings,
+    prompt_id: str | None = None,
+    stdin: str | None = None,
+    wanted: Wanted | None = None,
+) -> ToRun:
+    """What `run_paths` would run.
+
+    Raises:
+        SourceError: the eval files have errors.
+        UsageError: nothing would be run.
+    """
+    return whole_run.to_run(subjects_of(paths, stdin), settings, prompt_id, wanted)
 
 
 def run_paths(
@@ -263,6 +228,7 @@ def run_paths(
     prompt_id: str | None = None,
     stdin: str | None = None,
     observer: Observer | None = None,
+    start: Start | None = None,
 ) -> Run:
     """Run the files that the paths name against the configured agent.
 
@@ -270,11 +236,18 @@ def run_paths(
         SourceError: the eval files have errors; nothing was run.
         UsageError: what was asked for cannot be done; nothing was run.
     """
-    subjects = [Source("<stdin>", stdin or "") if path == "-" else path for path in paths]
-    return _to_the_end(lambda: _run(subjects, settings, prompt_id=prompt_id, observer=observer, agent=None))
+    subjects = subjects_of(paths, stdin)
+    return _to_the_end(lambda: whole_run.run(subjects, settings, prompt_id=prompt_id, observer=observer, start=start))
 
 
-# --- how -----------------------------------------------------------------------------------------------------------
+def rescore_paths(paths: Sequence[str], past: PastRun, *, settings: Settings, observer: Observer | None = None) -> Run:
+    """Check the answers of a past run again, with the checks of the files that the paths name, else of its own files.
+
+    Raises:
+        SourceError: the eval files have errors; nothing was checked.
+        UsageError: what was asked for cannot be done; nothing was checked.
+    """
+    return _to_the_end(lambda: whole_run.rescore(paths, past, settings, observer))
 
 
 def _settings(**given: object) -> Settings:
@@ -294,30 +267,6 @@ def _subjects(subject: Subject | Sequence[Subject]) -> Sequence[Subject]:
     return [subject] if isinstance(subject, str | Path | Source) else subject
 
 
-def _compiled(
-    subjects: Iterable[Subject], settings: Settings, policy: Policy, *, errors_stay: bool, prompt_id: str | None = None
-) -> Compilation:
-    """Compile under a policy; `errors_stay` where something is to be made of the suites."""
-    compilation = compile_sources(subjects, _options(settings, prompt_id))
-    complete = (suite.ir.source for suite in compilation.suites)
-    problems = policy.reported(silenced(compilation.problems, complete, texts_of), errors_stay=errors_stay)
-    failed = any(problem.severity == "error" for problem in problems)
-    return replace(compilation, suites=() if failed else compilation.suites, problems=problems)
-
-
-def _options(settings: Settings, prompt_id: str | None = None) -> CompileOptions:
-    """How the settings want to be compiled; how strict to be is up to the policy, which knows what is ignored."""
-    return CompileOptions(
-        prompts=settings.prompts,
-        prompt_id=prompt_id,
-        lock_folder=settings.root,
-        finder=Finder(
-            exclude=settings.exclude,
-            output_folders=settings.written_folders,
-        ),
-    )
-
-
 def _to_the_end(start: Callable[[], Coroutine[Any, Any, Run]]) -> Run:
     """Run in an event loop of its own."""
     import asyncio  # noqa: PLC0415 - for start-up: `check` and `compile` need no event loop
@@ -328,44 +277,3 @@ def _to_the_end(start: Callable[[], Coroutine[Any, Any, Run]]) -> Run:
         return asyncio.run(start())
     except asyncio.CancelledError:  # by Ctrl-C it would be a KeyboardInterrupt
         raise AgentError("the run was cancelled by the agent; what was finished is in its journal") from None
-
-
-async def _run(
-    subjects: Sequence[Subject],
-    settings: Settings,
-    *,
-    prompt_id: str | None,
-    observer: Observer | None,
-    agent: Agent | None,
-) -> Run:
-    # For start-up: `check` and `compile` run nothing.
-    from evalc.runtime.run_suite import run_suites  # noqa: PLC0415
-    from evalc.setup_run import agent_of, options_of  # noqa: PLC0415
-
-    compilation = _compiled(subjects, settings, policy_of(settings), errors_stay=True, prompt_id=prompt_id)
-    if compilation.has_errors:
-        raise SourceError(compilation.problems)
-    if not compilation.suites:
-        raise UsageError(_nothing_to_run(subjects, prompt_id))
-    chosen = agent_of(settings, os.environ) if agent is None else _known_agent(agent)
-    options, notes = await options_of(settings, os.environ)
-    suites = [suite.to_suite() for suite in compilation.suites]
-    finished = await run_suites(suites, chosen, options, observer=observer)
-    return Run(finished=finished, problems=compilation.problems, notes=notes, strict=settings.strict)
-
-
-def _known_agent(agent: Agent) -> Agent:
-    """The agent, which a caller without types may have mistaken for a function."""
-    if not hasattr(agent, "endpoint") or not hasattr(agent, "session"):
-        raise UsageError(
-            f"a `{type(agent).__name__}` is no agent: it has no `endpoint` and `session`; "
-            "a function can be named, as in `python:module:name`"
-        )
-    return agent
-
-
-def _nothing_to_run(subjects: Sequence[Subject], prompt_id: str | None) -> str:
-    named = ", ".join(f"`{subject.name if isinstance(subject, Source) else subject}`" for subject in subjects)
-    if prompt_id is not None:
-        return f"there is no suite of the prompt `{prompt_id}` in {named}"
-    return f"there are no eval files in {named}"

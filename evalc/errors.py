@@ -7,6 +7,7 @@
         +-- AgentTimeout         no complete answer in time: the case ends in `failed` (contract, timeoutMs)
         +-- AgentUnavailable     no connection, or an answer that says "not now"
         +-- AgentProtocolError   an answer that is not of the agreed shape; carries the body, shortened
+    +-- JudgeError               the judge gave no score: the case ends in `error`
 
 A mistake in an eval file is a value, a `Problem`; `SourceError` only carries them out of the Python API.
 """
@@ -50,7 +51,15 @@ class AgentTimeout(AgentError):
 
 
 class AgentUnavailable(AgentError):
-    """The agent could not be reached, or said that it cannot answer now."""
+    """The agent could not be reached, or said that it cannot answer now.
+
+    Attributes:
+        status: the HTTP status by which it said so, such as 429; None where there was no answer.
+    """
+
+    def __init__(self, message: str, *, status: int | None = None) -> None:
+        super().__init__(message)
+        self.status = status
 
 
 class AgentProtocolError(AgentError):
@@ -58,8 +67,14 @@ class AgentProtocolError(AgentError):
 
     Attributes:
         body: what it answered, shortened; empty when there was nothing.
+        status: the HTTP status by which it refused the request; None where there was another reason.
     """
 
-    def __init__(self, message: str, body: str = "") -> None:
+    def __init__(self, message: str, body: str = "", *, status: int | None = None) -> None:
         super().__init__(f"{message}: {body}" if body else message)
         self.body = body
+        self.status = status
+
+
+class JudgeError(EvalcError):
+    """A judge, or too many of a panel, gave no score."""

@@ -14,7 +14,7 @@ from evalc.errors import UsageError
 if TYPE_CHECKING:
     from importlib.metadata import EntryPoint
 
-Group = Literal["evalc.checks"]
+Group = Literal["evalc.checks", "evalc.agents"]
 """What packages can add to evalc."""
 
 

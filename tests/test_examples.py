@@ -29,6 +29,16 @@ def test_the_file_of_mistakes_shows_many_kinds() -> None:
     assert {problem.source.name for problem in evalc.check("examples")} == {"examples/mistakes/support.eval.yaml"}
 
 
+def test_judging_is_scored_by_whoever_judges(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "kind_judge.py").write_text("def full(query): return query['question']['maxScore'], 'fine'\n")
+    monkeypatch.syspath_prepend(str(tmp_path))
+    assert evalc.check("examples/judging") == ()
+    run = evalc.run("examples/judging", agent="demo", judge="python:kind_judge:full", output_dir=tmp_path)
+    (suite,) = run.suites
+    assert (run.exit_code, suite.summary.score) == (0, 1)
+    assert {who for criterion in suite.summary.criteria for who in criterion.scored_by} == {"linked", "judge"}
+
+
 def test_weather_passes(tmp_path: Path) -> None:
     run = evalc.run("examples/weather", agent="demo", output_dir=tmp_path)
     assert run.exit_code == 0

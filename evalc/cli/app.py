@@ -10,14 +10,21 @@ from evalc import __version__
 from evalc.cli.check import check
 from evalc.cli.compile import compile_files
 from evalc.cli.demo_agent import demo_agent
+from evalc.cli.diff import diff
 from evalc.cli.ending import exits
 from evalc.cli.explain import explain
 from evalc.cli.fmt import fmt
+from evalc.cli.grouped_help import GroupedHelp
+from evalc.cli.history import history
 from evalc.cli.import_ import import_files
 from evalc.cli.init import init
+from evalc.cli.judge import judge_labels
 from evalc.cli.lock import lock
+from evalc.cli.report import report_run
+from evalc.cli.rescore import rescore
 from evalc.cli.run import run_evals
 from evalc.cli.schema import schema
+from evalc.cli.show import show
 
 app = typer.Typer(
     name="evalc",
@@ -52,7 +59,7 @@ def evalc(
     \b
     Exit codes:
       0    all is well
-      1    a case failed
+      1    a case or a gate failed, or the run was stopped
       2    the eval files or the command have errors; nothing was run
       3    the agent broke during the run
       70   evalc or the machine broke
@@ -62,7 +69,13 @@ def evalc(
 
 app.command()(exits(check))
 app.command("compile")(exits(compile_files))
-app.command("run")(exits(run_evals))
+app.command("run", cls=GroupedHelp)(exits(run_evals))
+app.command()(exits(rescore))
+app.command("judge")(exits(judge_labels))
+app.command()(exits(history))
+app.command()(exits(show))
+app.command()(exits(diff))
+app.command("report")(exits(report_run))
 app.command()(exits(fmt))
 app.command("import")(exits(import_files))
 app.command()(exits(lock))

@@ -2,34 +2,15 @@
 
 from __future__ import annotations
 
-import sys
-from collections.abc import Callable, Sequence
-from enum import StrEnum
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
-from evalc.cli.collector import collector_off
-from evalc.cli.ending import ExitCode
-from evalc.cli.flags import Config, Prompts, Strict, paths_to_look_at, settings_from, standard_input
-from evalc.cli.printing import print_problems
-from evalc.errors import UsageError
-
-if TYPE_CHECKING:
-    from evalc.diagnostics.policy import Selection
-    from evalc.diagnostics.problem import Problem
+from evalc.cli.checking import Format, check_files
+from evalc.cli.options import Config, Prompts, Strict, Tools
 
 
-class Format(StrEnum):
-    """How problems are printed."""
-
-    TEXT = "text"
-    JSON = "json"
-    SARIF = "sarif"
-    GITHUB = "github"
-
-
-def check(
+def check(  # noqa: PLR0913, PLR0917 - one parameter a flag
     paths: Annotated[
         list[str] | None,
         typer.Argument(metavar="[PATH]...", help="Files, folders or globs; - is standard input.", show_default=False),
@@ -46,6 +27,7 @@ def check(
     fix: Annotated[bool, typer.Option("--fix", help="Put right what is sure to be right then.")] = False,
     diff: Annotated[bool, typer.Option("--diff", help="Print what --fix would change, and change nothing.")] = False,
     prompts: Prompts = None,
+    tools: Tools = None,
     strict: Strict = False,
     exit_zero: Annotated[bool, typer.Option("--exit-zero", help="Exit with 0 even when there are errors.")] = False,
     config: Config = None,
@@ -61,73 +43,16 @@ def check(
       evalc check --select EV5 --format github
       evalc check evals/ --fix
     """
-    from evalc import api  # noqa: PLC0415 - for start-up: `--help` compiles nothing
-
-    settings, of_config = settings_from(config, prompts=prompts, strict=strict)
-    looked_at = paths_to_look_at(paths or (), settings)
-    if fix and not diff and "-" in looked_at:
-        raise UsageError("`--fix` writes files: name one in place of `-`, or use `--diff`")
-    selection = _selection(select or (), ignore or ())
-    stdin = standard_input(looked_at)
-    with collector_off():
-        checked = api.check_paths(looked_at, settings=settings, stdin=stdin, selection=selection)
-    if fix or diff:
-        from evalc.cli.fix import Task, fix_files, print_diffs  # noqa: PLC0415 - for start-up: seldom asked for
-
-        files = api.files_of(looked_at, settings=settings) | ({"<stdin>"} if stdin is not None else frozenset())
-        task = Task(files, settings, api.policy_of(settings, selection))
-        counted = (print_diffs if diff else fix_files)(checked.problems, task)
-        sys.stderr.write(counted.line("would fix" if diff else "fixed"))
-        if counted.fixes and not diff:
-            checked = api.check_paths(looked_at, settings=settings, stdin=stdin, selection=selection)
-    problems = (*of_config, *checked.problems)
-    if not diff:
-        _print(problems, checked.files, output_format)
-    failed = any(problem.severity == "error" for problem in problems)
-    return ExitCode.USAGE if failed and not exit_zero else ExitCode.OK
-
-
-def _selection(select: Sequence[str], ignore: Sequence[str]) -> Selection | None:
-    """What the flags select and ignore; None when they are not given.
-
-    Raises:
-        UsageError: when a code is none, or cannot be ignored.
-    """
-    if not select and not ignore:
-        return None
-    from evalc.diagnostics.policy import Selection, selector, silencer  # noqa: PLC0415 - for start-up
-
-    return Selection(_codes("--select", select, selector), _codes("--ignore", ignore, silencer))
-
-
-def _codes(flag: str, given: Sequence[str], read: Callable[[str], str]) -> tuple[str, ...]:
-    names = [name for text in given for name in text.split(",") if name.strip()]
-    if given and not names:
-        raise UsageError(f"`{flag}` names no code")
-    try:
-        return tuple(map(read, names))
-    except ValueError as bad:
-        raise UsageError(f"`{flag}`: {bad}") from None
-
-
-def _print(problems: Sequence[Problem], files: int, output_format: Format) -> None:
-    # Each is deferred for start-up: a command prints in one format.
-    match output_format:
-        case Format.JSON:
-            from evalc.diagnostics.render_json import render_json  # noqa: PLC0415
-
-            sys.stdout.write(render_json(problems))
-        case Format.SARIF:
-            from evalc.diagnostics.render_sarif import render_sarif  # noqa: PLC0415
-
-            sys.stdout.write(render_sarif(problems))
-        case Format.GITHUB:
-            from evalc.diagnostics.render_github import render_github  # noqa: PLC0415
-
-            sys.stdout.write(render_github(problems))
-        case Format.TEXT if problems:
-            print_problems(problems, sys.stdout)
-        case Format.TEXT:
-            from evalc.diagnostics.render_text import all_good_line  # noqa: PLC0415
-
-            sys.stdout.write(f"{all_good_line(files)}\n")
+    return check_files(
+        paths or (),
+        output_format=output_format,
+        select=select or (),
+        ignore=ignore or (),
+        fix=fix,
+        diff=diff,
+        prompts=prompts,
+        tools=tools,
+        strict=strict,
+        exit_zero=exit_zero,
+        config=config,
+    )

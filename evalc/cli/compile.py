@@ -8,9 +8,11 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from evalc.cli.collector import collector_off
 from evalc.cli.ending import ExitCode
-from evalc.cli.flags import Config, Prompts, Strict, sound_settings_from, standard_input
-from evalc.cli.printing import print_problems, shown_path
+from evalc.cli.flags import paths_to_look_at, sound_settings_from, standard_input
+from evalc.cli.options import Config, Prompts, Strict, Tools
+from evalc.cli.printing import print_problems, shown_path, warn_of_nothing
 from evalc.errors import UsageError
 
 if TYPE_CHECKING:
@@ -20,7 +22,10 @@ if TYPE_CHECKING:
 
 
 def compile_files(
-    files: Annotated[list[str], typer.Argument(metavar="FILE", help="Files, folders or globs; - is standard input.")],
+    files: Annotated[
+        list[str] | None,
+        typer.Argument(metavar="[FILE]...", help="Files, folders or globs; - is standard input.", show_default=False),
+    ] = None,
     output: Annotated[
         str | None,
         typer.Option("--output", "-o", metavar="DIR", help="Where to write; - prints. Default: evals/build."),
@@ -29,12 +34,14 @@ def compile_files(
         bool, typer.Option("--source-map", help="Also write NAME.json.map: where each part stands in the source.")
     ] = False,
     prompts: Prompts = None,
+    tools: Tools = None,
     strict: Strict = False,
     config: Config = None,
 ) -> int:
     """Compile eval files to JSON, one file for each tool and tier.
 
-    When a file has errors, nothing is written.
+    Without FILE, compile the paths of the configuration, else the working folder. When a file has errors, nothing is
+    written.
 
     \b
     Examples:
@@ -45,14 +52,19 @@ def compile_files(
         raise UsageError("`--source-map` writes files: name a folder with `-o`")
     from evalc import api  # noqa: PLC0415 - for start-up: `--help` compiles nothing
 
-    settings = sound_settings_from(config, prompts=prompts, strict=strict)
-    compilation = api.compile_paths(files, settings=settings, stdin=standard_input(files))
+    settings = sound_settings_from(config, prompts=prompts, strict=strict, tools=tools)
+    looked_at = paths_to_look_at(files or (), settings)
+    stdin = standard_input(looked_at)
+    with collector_off():
+        compilation = api.compile_paths(looked_at, settings=settings, stdin=stdin)
     unportable = tuple(problem for suite in compilation.suites if (problem := suite.portability()) is not None)
     warnings = api.policy_of(settings).reported(unportable, errors_stay=True)
     print_problems((*compilation.problems, *warnings), sys.stderr)
     if compilation.has_errors:
         return ExitCode.USAGE
-    if output == "-":
+    if not compilation.files:
+        warn_of_nothing(looked_at)
+    elif output == "-":
         _print(compilation.suites)
     else:
         folder = settings.build_folder if output is None else Path.cwd() / output

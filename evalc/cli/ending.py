@@ -11,8 +11,6 @@ from enum import IntEnum
 from functools import wraps
 from typing import ParamSpec
 
-import typer
-
 from evalc.cli.printing import print_error, print_problems
 from evalc.errors import EvalcError, SourceError, UsageError
 
@@ -51,7 +49,7 @@ def exits(command: Callable[P, int]) -> Callable[P, None]:
             code = ExitCode.INTERRUPTED
         except Exception as error:
             code = _explained(error)
-        raise typer.Exit(code)
+        raise SystemExit(code)
 
     return exiting
 

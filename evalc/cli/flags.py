@@ -5,9 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
-
-import typer
+from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from evalc.config import Settings
@@ -18,25 +16,25 @@ SETTING_OF_FLAG: Mapping[str, str] = {
     "--all-assertions": "allAssertions",
     "--baseline": "baselineRunId",
     "--concurrency": "concurrency",
+    "--fail-on-regression": "failOnRegression",
+    "--judge": "judges",
+    "--judges": "judge.samples",
+    "--max-cost": "maxCost",
+    "--max-p95-ms": "maxP95Ms",
+    "--min-pass-rate": "minPassRate",
+    "--min-score": "minScore",
+    "--no-judge-cache": "judge.cache",
     "--output-dir": "outputDir",
     "--prompts": "prompts",
+    "--rpm": "rpm",
+    "--rubrics": "judge.rubrics",
     "--seed-manifest": "seedManifestPath",
     "--snapshot": "snapshotSource",
     "--strict": "strict",
     "--timeout-ms": "timeoutMs",
-    "--tool-registry": "toolRegistryPath",
+    "--tools": "toolRegistryPath",
 }
 """The key of the configuration that each flag wins over."""
-
-Config = Annotated[
-    str | None, typer.Option("--config", metavar="FILE", help="The configuration, in place of the nearest one upwards.")
-]
-Prompts = Annotated[
-    str | None, typer.Option("--prompts", metavar="DIR", help="The folder of the prompts that eval files name by id.")
-]
-Strict = Annotated[
-    bool, typer.Option("--strict", help="Make errors of checks that cannot fail and of cases that verify nothing.")
-]
 
 
 def settings_from(config: str | None, **flags: object) -> Loaded:
@@ -45,7 +43,7 @@ def settings_from(config: str | None, **flags: object) -> Loaded:
 
     said = {f"--{name.replace('_', '-')}": value for name, value in flags.items()}
     overrides = [
-        Override(SETTING_OF_FLAG[flag], value, flag)
+        Override(SETTING_OF_FLAG[flag], False if flag.startswith("--no-") else value, flag)
         for flag, value in said.items()
         if value is not None and value is not False
     ]

@@ -32,9 +32,9 @@ class From(StrEnum):
 def import_files(
     files: Annotated[list[str], typer.Argument(metavar="FILE...", help="The files to import; - is standard input.")],
     output: Annotated[
-        str,
-        typer.Option("--output", "-o", metavar="PATH", help="A file, or a folder for several; - prints."),
-    ] = "-",
+        str | None,
+        typer.Option("--output", "-o", metavar="PATH", help="A file, or a folder for several; - prints. Default: -."),
+    ] = None,
     origin: Annotated[From, typer.Option("--from", help="The tool that the files are of.")] = From.AUTO,
     force: Annotated[bool, typer.Option("--force", help="Write over files that exist.")] = False,
 ) -> int:
@@ -50,8 +50,8 @@ def import_files(
     """
     from evalc.diagnostics.problem import Diagnostics  # noqa: PLC0415 - for start-up: `--help` imports nothing
 
-    target = None if output == "-" else Path(output)
-    is_folder = target is not None and (target.is_dir() or output.endswith("/") or len(files) > 1)
+    target = None if output in {None, "-"} else Path(str(output))
+    is_folder = target is not None and (target.is_dir() or str(output).endswith("/") or len(files) > 1)
     if target is None and len(files) > 1:
         raise UsageError("several files are imported into a folder: name it with `-o`")
     if is_folder and target is not None and target.exists() and not target.is_dir():
@@ -64,6 +64,8 @@ def import_files(
         return ExitCode.USAGE
     if target is None:
         _print(imported)
+        if output is None and imported:
+            sys.stderr.write(f"nothing is written: `-o {imported[0].file_name}` writes it to a file\n")
         return ExitCode.OK
     texts = {folder / suite.file_name if is_folder else target: suite for suite in imported}
     if len(texts) < len(imported):

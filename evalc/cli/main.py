@@ -1,4 +1,4 @@
-"""From the arguments of the process to its exit: the entry point, quick where there is nothing to do."""
+"""From the arguments of the process to its exit: the entry point, quick where there is little to do."""
 
 from __future__ import annotations
 
@@ -9,9 +9,21 @@ from evalc import __version__
 
 def main() -> None:
     """Run the command line and exit."""
-    if sys.argv[1:] == ["--version"]:
-        sys.stdout.write(f"evalc {__version__}\n")
-        return
-    from evalc.cli.app import app  # noqa: PLC0415 - for start-up: typer takes longer to import than all of `--version`
+    # Imported when they are needed, for start-up: typer takes longer to import than all of `--version`, and about as
+    # long as a small file takes to be checked.
+    match sys.argv[1:]:
+        case ["--version"]:
+            sys.stdout.write(f"evalc {__version__}\n")
+        case ["check", *paths] if not any(map(_is_option, paths)):
+            from evalc.cli.checking import check_files  # noqa: PLC0415
+            from evalc.cli.ending import exits  # noqa: PLC0415
 
-    app()
+            exits(check_files)(paths)
+        case _:
+            from evalc.cli.app import app  # noqa: PLC0415
+
+            app()
+
+
+def _is_option(argument: str) -> bool:
+    return argument.startswith("-") and argument != "-"

@@ -20,6 +20,17 @@ def print_error(message: str) -> None:
     sys.stderr.write(f"{head}: {visible(message)}\n")
 
 
+def print_warning(message: str) -> None:
+    """Say on standard error what the user should know, though the command goes on."""
+    head = painted("warning", "yellow", on=Screen.of(sys.stderr, os.environ).color)
+    sys.stderr.write(f"{head}: {visible(message)}\n")
+
+
+def warn_of_nothing(paths: Sequence[str]) -> None:
+    """Say on standard error that folders, or globs, hold no eval file; a file that is named and is none is an error."""
+    print_warning(f"no eval files in {', '.join(f'`{path}`' for path in paths)}")
+
+
 def print_problems(problems: Sequence[Problem], stream: TextIO) -> None:
     """Print the problems and how many they are; nothing where there are none."""
     # Deferred for start-up: most commands find no problem.

@@ -7,72 +7,155 @@ import signal
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager, redirect_stdout
-from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, TextIO
 
 import typer
 
+from evalc.cli import run_flags as flags
+from evalc.cli.choosing import path_of, wanted_cases
 from evalc.cli.ending import ExitCode
-from evalc.cli.flags import Config, Prompts, Strict, paths_to_look_at, sound_settings_from, standard_input
-from evalc.cli.printing import print_error, print_problems, shown_path
-from evalc.errors import UsageError
+from evalc.cli.flags import sound_settings_from, standard_input
+from evalc.cli.instead import list_cases, list_requests, print_settings, with_env_file
+from evalc.cli.options import Config, Prompts, Strict, Tools
+from evalc.cli.outputs import Outputs, outputs_of
+from evalc.cli.printing import print_error, print_problems
+from evalc.cli.reporting import Shown, report
+from evalc.cli.starting import Given, how_to_resume, resumed
 from evalc.terminal import Screen
 
 if TYPE_CHECKING:
-    from evalc.api import Run
+    from evalc.runtime.resume import PastRun
 
 
 def run_evals(  # noqa: PLR0913, PLR0917 - one parameter a flag
     paths: Annotated[
         list[str] | None,
         typer.Argument(
-            metavar="[PATH]...", help="Eval files, folders or globs; - is standard input.", show_default=False
+            metavar="[PATH[::CASE]]...",
+            help="Eval files, folders or globs, cases of them by id, name or glob; - is standard input.",
+            show_default=False,
         ),
     ] = None,
     evals: Annotated[
-        list[str] | None, typer.Option("--eval", metavar="PATH", help="The same as PATH; may be repeated.")
+        list[str] | None,
+        typer.Option("--eval", metavar="PATH", rich_help_panel=flags.CHOICE, help="The same as PATH; may be repeated."),
     ] = None,
-    agent: Annotated[
-        str | None,
-        typer.Option(metavar="AGENT", help="http://..., python:MODULE:NAME, command:..., or demo."),
-    ] = None,
+    agent: flags.Agents = None,
     prompt_id: Annotated[
-        str | None, typer.Option("--prompt-id", metavar="ID", help="Run only the suites of this prompt.")
+        str | None,
+        typer.Option(
+            "--prompt-id", metavar="ID", rich_help_panel=flags.CHOICE, help="Run only the suites of this prompt."
+        ),
     ] = None,
+    keywords: flags.Keywords = None,
+    tags: flags.Tags = None,
+    not_tags: flags.NotTags = None,
+    filters: flags.Filters = None,
+    tiers: flags.Tiers = None,
+    failed_from: flags.FailedFrom = None,
+    last_failed: flags.LastFailed = False,
+    changed_since: flags.ChangedSince = None,
+    repeat: flags.Repeat = None,
     prompts: Prompts = None,
     concurrency: Annotated[
-        int | None, typer.Option("--concurrency", metavar="N", help="How many cases run at a time. Default: 1.")
+        str | None,
+        typer.Option(
+            "--concurrency",
+            metavar="N|auto",
+            rich_help_panel=flags.HOW,
+            help="How many cases run at a time. Default: 1.",
+        ),
+    ] = None,
+    rpm: Annotated[
+        int | None,
+        typer.Option(
+            "--rpm", metavar="N", rich_help_panel=flags.HOW, help="How many requests go to the agent a minute at most."
+        ),
     ] = None,
     timeout_ms: Annotated[
-        float | None, typer.Option("--timeout-ms", metavar="N", help="The time for one case. Default: 60000.")
+        float | None,
+        typer.Option(
+            "--timeout-ms", metavar="N", rich_help_panel=flags.HOW, help="The time for one case. Default: 60000."
+        ),
     ] = None,
     seed_manifest: Annotated[
         str | None,
-        typer.Option("--seed-manifest", metavar="FILE", help="Where {{seed:...}} values come from."),
+        typer.Option(
+            "--seed-manifest", metavar="FILE", rich_help_panel=flags.DATA, help="Where {{seed:...}} values come from."
+        ),
     ] = None,
     snapshot: Annotated[
         str | None,
-        typer.Option("--snapshot", metavar="SOURCE", help="Where {{snapshot:...}} values come from."),
+        typer.Option(
+            "--snapshot", metavar="SOURCE", rich_help_panel=flags.DATA, help="Where {{snapshot:...}} values come from."
+        ),
     ] = None,
-    tool_registry: Annotated[
-        str | None, typer.Option("--tool-registry", metavar="PATH", help="The current tools, to notice stale evals.")
-    ] = None,
+    tools: Tools = None,
+    env_file: flags.EnvFile = None,
+    judge: flags.Judge = None,
+    judges: flags.Judges = None,
+    rubrics: flags.Rubrics = None,
+    no_judge_cache: flags.NoJudgeCache = False,
+    fail_fast: flags.FailFast = False,
+    max_fail: flags.MaxFail = None,
+    max_cost: flags.MaxCost = None,
+    min_pass_rate: flags.MinPassRate = None,
+    min_score: flags.MinScore = None,
+    max_p95_ms: flags.MaxP95 = None,
+    fail_on_regression: flags.FailOnRegression = False,
     baseline: Annotated[
         str | None,
-        typer.Option("--baseline", metavar="RUN", help="Compare with a run: its id, a path, or latest."),
+        typer.Option(
+            "--baseline",
+            metavar="RUN",
+            rich_help_panel=flags.GATES,
+            help="Compare with a run: its id, a path, or latest.",
+        ),
     ] = None,
     all_assertions: Annotated[
-        bool, typer.Option("--all-assertions", help="Run every assertion of a case, not only up to the first failed.")
+        bool,
+        typer.Option(
+            "--all-assertions",
+            rich_help_panel=flags.HOW,
+            help="Run every assertion of a case, not only up to the first failed.",
+        ),
     ] = False,
     strict: Strict = False,
     output_dir: Annotated[
-        str | None, typer.Option("--output-dir", metavar="DIR", help="Where results go. Default: evals/results.")
+        str | None,
+        typer.Option(
+            "--output-dir", metavar="DIR", rich_help_panel=flags.SHOWN, help="Where results go. Default: evals/results."
+        ),
     ] = None,
-    json: Annotated[bool, typer.Option("--json", help="Print the report as JSON.")] = False,
-    output: Annotated[
-        str | None, typer.Option("--output", "-o", metavar="FILE", help="Also write the report as JSON to a file.")
+    quiet: flags.Quiet = False,
+    verbose: flags.Verbose = False,
+    durations: flags.Durations = None,
+    json: Annotated[
+        bool, typer.Option("--json", rich_help_panel=flags.SHOWN, help="Print the report as JSON.")
+    ] = False,
+    output: Outputs = None,
+    resume: Annotated[
+        str | None,
+        typer.Option(
+            "--resume",
+            metavar="RUN",
+            rich_help_panel=flags.INSTEAD,
+            help="Finish a run that did not end: its id, its folder, or latest.",
+        ),
     ] = None,
+    record: Annotated[
+        str | None,
+        typer.Option(
+            "--record",
+            metavar="DIR",
+            rich_help_panel=flags.HOW,
+            help="Record what is sent and answered, for --agent replay:DIR.",
+        ),
+    ] = None,
+    collect_only: flags.CollectOnly = False,
+    dry_run: flags.DryRun = False,
+    show_settings: flags.ShowSettings = False,
     config: Config = None,
 ) -> int:
     """Run evals against an agent.
@@ -83,56 +166,119 @@ def run_evals(  # noqa: PLR0913, PLR0917 - one parameter a flag
     Examples:
       evalc run evals/ --agent demo
       evalc run --eval evals/get-weather.golden.json --agent http://localhost:3000/chat
-      evalc run --prompt-id code-review-v1 --json
+      evalc run evals/weather.eval.yaml::paris
+      evalc run -k "paris and not slow" --min-pass-rate 0.9
+      evalc run --resume latest
     """
-    settings = sound_settings_from(
-        config,
-        agent=agent,
-        all_assertions=all_assertions,
-        baseline=baseline,
-        concurrency=concurrency,
-        output_dir=output_dir,
-        prompts=prompts,
-        seed_manifest=seed_manifest,
-        snapshot=snapshot,
-        strict=strict,
-        timeout_ms=timeout_ms,
-        tool_registry=tool_registry,
+    given_flags = {
+        "agent": agent or None,
+        "all_assertions": all_assertions,
+        "baseline": baseline,
+        "fail_on_regression": fail_on_regression,
+        "judge": judge or None,
+        "judges": judges,
+        "no_judge_cache": no_judge_cache,
+        "rubrics": rubrics,
+        "max_cost": max_cost,
+        "max_p95_ms": max_p95_ms,
+        "min_pass_rate": min_pass_rate,
+        "min_score": min_score,
+        "concurrency": int(concurrency) if concurrency is not None and concurrency.isdecimal() else concurrency,
+        "output_dir": output_dir,
+        "prompts": prompts,
+        "rpm": rpm,
+        "seed_manifest": seed_manifest,
+        "snapshot": snapshot,
+        "strict": strict,
+        "timeout_ms": timeout_ms,
+        "tools": tools,
+    }
+    named = (*(paths or ()), *(evals or ()))
+    wanted = wanted_cases(
+        named,
+        keywords=keywords,
+        tags=tags or (),
+        not_tags=not_tags or (),
+        ids=filters or (),
+        tiers=tiers or (),
+        failed_from=failed_from,
+        last_failed=last_failed,
+        changed_since=changed_since,
+        repeat=repeat,
     )
+    given = Given(
+        flags=given_flags,
+        paths=tuple(map(path_of, named)),
+        config=config,
+        prompt_id=prompt_id,
+        record=record,
+        env_file=env_file,
+        wanted=wanted,
+    )
+    past = None if resume is None else _past_run(resume, config, output_dir)
+    if past is not None:
+        given = resumed(given, past, ours=_is_ours(past, config, output_dir))
+    settings = with_env_file(given.settings(), given.env_file)
+    if show_settings:
+        return print_settings(settings)
     from evalc import api  # noqa: PLC0415 - for start-up: `--help` runs nothing
     from evalc.report.progress import Progress  # noqa: PLC0415 - likewise
+    from evalc.runtime.run_id import new_run_id  # noqa: PLC0415 - likewise
+    from evalc.setup_run import redactor_of  # noqa: PLC0415 - likewise
 
-    named = (*(paths or ()), *(evals or ()))
-    looked_at = paths_to_look_at(named, settings)
-    if not named and prompt_id is not None and settings.prompts is not None:
-        looked_at = (*looked_at, str(settings.prompts))  # where the prompt's own evals stand
-    file = _to_write(output) if output is not None else None
+    given = given.pinned(settings)
+    looked_at = given.looked_at(settings)
+    if collect_only or dry_run:
+        return (list_cases if collect_only else list_requests)(given, settings, looked_at, quiet=quiet)
+    start = api.Start(
+        run_id=new_run_id() if past is None else past.run_id,
+        flags=given.kept(),
+        past=past,
+        record=None if given.record is None else Path(given.record),
+        wanted=given.of_cases(),
+        max_fail=1 if fail_fast else max_fail,
+    )
+    outputs = outputs_of(output or (), as_json=json)
     stdin = standard_input(looked_at)
     with _standard_output() as stdout:
         try:
             screen = Screen.of(sys.stderr, os.environ)
             with _termination_as_interrupt(), Progress(sys.stderr, screen, drawn=sys.stderr.isatty()) as progress:
                 finished = api.run_paths(
-                    looked_at, settings=settings, prompt_id=prompt_id, stdin=stdin, observer=progress
+                    looked_at,
+                    settings=settings,
+                    prompt_id=given.prompt_id,
+                    stdin=stdin,
+                    observer=progress,
+                    start=start,
                 )
         except KeyboardInterrupt:
-            print_error(f"interrupted; what was finished is in {shown_path(settings.results_folder)}")
+            _say_interrupted(given, settings.results_folder / start.run_id if past is None else past.folder)
             return ExitCode.INTERRUPTED
         print_problems(finished.problems, sys.stderr)
-        _report(finished, stdout, as_json=json, file=file)
+        shown = Shown(detail="quiet" if quiet else "verbose" if verbose else "normal", slowest=durations or 0)
+        report(finished, stdout, outputs, redact=redactor_of(settings, os.environ).redact, shown=shown)
     return finished.exit_code
 
 
-def _to_write(output: str) -> Path:
-    """The file of `--output`, looked at before the run, which would be for nothing otherwise."""
-    file = Path(output)
-    if file.is_dir():
-        raise UsageError(f"`--output` is to name a file, and `{output}` is a folder")
-    try:
-        file.parent.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise UsageError(f"the folder of `--output` cannot be made: `{file.parent}`: {error.strerror}") from None
-    return file
+def _past_run(name: str, config: str | None, output_dir: str | None) -> PastRun:
+    """The run to resume, which may be named by what only the configuration tells: where runs are."""
+    from evalc.runtime.resume import find_run  # noqa: PLC0415 - for start-up: only where a run is resumed
+
+    return find_run(name, sound_settings_from(config, output_dir=output_dir).results_folder)
+
+
+def _is_ours(past: PastRun, config: str | None, output_dir: str | None) -> bool:
+    """Whether the run lies where the project's own runs do, so that nobody else wrote its journal."""
+    results = sound_settings_from(config, output_dir=output_dir).results_folder
+    return past.folder.resolve().parent == results.resolve()
+
+
+def _say_interrupted(given: Given, folder: Path) -> None:
+    if folder.exists():
+        print_error(f"interrupted; what was finished is kept, and `{how_to_resume(given, folder)}` runs the rest")
+    else:
+        print_error("interrupted; nothing was run")
 
 
 @contextmanager
@@ -166,39 +312,3 @@ def _termination_as_interrupt() -> Iterator[None]:
         yield
     finally:
         signal.signal(signal.SIGTERM, previous)
-
-
-def _report(run: Run, stdout: TextIO, *, as_json: bool, file: Path | None) -> None:
-    """Write the file, then print: where one of them fails, the other is there."""
-    try:
-        if file is not None:
-            _write(file, run.to_json())
-    finally:
-        if as_json:
-            stdout.buffer.write(run.to_json())
-        else:
-            _print_summary(run, stdout)
-
-
-def _write(file: Path, report: bytes) -> None:
-    from evalc.atomic import write_atomic  # noqa: PLC0415 - for start-up
-
-    try:
-        write_atomic(file, report)
-    except OSError as error:  # which names a temporary file
-        raise OSError(error.errno, error.strerror, str(file)) from error
-
-
-def _print_summary(run: Run, stdout: TextIO) -> None:
-    """The console summary; cases are read from disk one at a time."""
-    from evalc.report.console import run_lines, suite_lines  # noqa: PLC0415 - for start-up
-
-    screen = Screen.of(stdout, os.environ)
-    finished = run.finished
-    for suite in finished.suites:
-        lines = suite_lines(suite.result, screen, cases=suite.cases(), skipped=suite.skipped())
-        stdout.writelines(f"{line}\n" for line in chain(lines, [""]))
-    folder = Path(shown_path(finished.folder))
-    warnings = (*run.notes, *finished.warnings)
-    closing = run_lines(finished.run_id, folder, finished.summary, screen, gates=finished.gates, warnings=warnings)
-    stdout.writelines(f"{line}\n" for line in closing)

@@ -5,48 +5,15 @@ from __future__ import annotations
 import math
 import os
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple, cast
 
+from evalc.config.agent_keys import answer_paths, body_template, stream_paths
+from evalc.config.judge_keys import judges
+from evalc.config.model_keys import extra_body, temperature
+from evalc.config.refused import Folders, Keys, Reader, Refused, described, read_parts
 from evalc.config.settings import is_header_value, names_variables_well
-from evalc.diagnostics.catalogue.config import SettingType, SettingValue
-from evalc.diagnostics.problem import Finding
-
-Keys = tuple[str | int, ...]
-"""The way from the top of a configuration to a value: names of tables, and indices of lists."""
-
-
-class Folders(NamedTuple):
-    """Where relative paths start from, and the working folder, which `paths` are shown from."""
-
-    base: Path
-    working: Path
-
-
-class Refused(Exception):
-    """A value that its key does not take: what is wrong, and where within the value.
-
-    Attributes:
-        within: the way from the value to the part that is wrong.
-        parts: the refusals of a list's or table's parts, all of them; of a simple value, only this one.
-    """
-
-    def __init__(self, expected: str = "", *, found: str = "", parts: Sequence[Refused] = ()) -> None:
-        super().__init__(expected)
-        self._expected = expected
-        self._found = found
-        self.within: Keys = ()
-        self.parts: Sequence[Refused] = parts or (self,)
-
-    def finding(self, subject: str) -> Finding:
-        """As an entry of the catalogue, about `subject`."""
-        if self._found:
-            return SettingType(subject=subject, expected=self._expected, found=self._found)
-        return SettingValue(subject=subject, expected=self._expected)
-
-
-Reader = Callable[[Any, Folders], Any]
 
 
 def _text(value: Any, _: Folders) -> str:
@@ -72,6 +39,37 @@ def _whole(least: int, most: int) -> Reader:
         return value
 
     return read
+
+
+def _concurrency(value: Any, folders: Folders) -> int | Literal["auto"]:
+    if isinstance(value, str) and value != "auto":
+        raise Refused("a whole number, or `auto`")
+    return "auto" if value == "auto" else cast(int, _whole(1, 10_000)(value, folders))
+
+
+def _one_of(*choices: str) -> Reader:
+    def read(value: Any, folders: Folders) -> str:
+        if (text := _text(value, folders)) not in choices:
+            raise Refused(f"one of {', '.join(f'`{choice}`' for choice in choices)}")
+        return text
+
+    return read
+
+
+def _share(value: Any, _: Folders) -> float:
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        raise Refused("a number", found=described(value))
+    if not 0 <= value <= 1:
+        raise Refused("between 0 and 1")
+    return value
+
+
+def _dollars(value: Any, _: Folders) -> float:
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        raise Refused("a number of US dollars", found=described(value))
+    if not 0 < value < math.inf:
+        raise Refused("above 0")
+    return value
 
 
 def _milliseconds(value: Any, _: Folders) -> float:
@@ -101,6 +99,18 @@ def _texts(value: Any, folders: Folders) -> tuple[str, ...]:
     return _each(value, folders, _text, "a list of texts")
 
 
+def _agents(value: Any, folders: Folders) -> tuple[str, ...]:
+    """The agents: a text, or a list of them."""
+    if isinstance(value, str):
+        return (_text(value, folders),)
+    found = _each(value, folders, _text, "a text, or a list of texts")
+    if not found:
+        raise Refused("a text, or a list of at least one")
+    if len(set(found)) < len(found):
+        raise Refused("agents that are each named once")
+    return found
+
+
 def _names_of_variables(value: Any, folders: Folders) -> tuple[str, ...]:
     return _each(value, folders, _name_of_variable, "a list of names of environment variables")
 
@@ -115,23 +125,7 @@ def _name_of_variable(value: Any, folders: Folders) -> str:
 def _each(value: Any, folders: Folders, read: Reader, expected: str) -> tuple[Any, ...]:
     if not isinstance(value, list):
         raise Refused(expected, found=described(value))
-    return tuple(_read_parts(enumerate(value), lambda _, item: read(item, folders)))
-
-
-def _read_parts(parts: Iterable[tuple[str | int, Any]], read: Callable[[Any, Any], Any]) -> list[Any]:
-    """Every part, read; all refusals at once where there are any."""
-    items: list[Any] = []
-    refusals: list[Refused] = []
-    for key, value in parts:
-        try:
-            items.append(read(key, value))
-        except Refused as refused:
-            for part in refused.parts:
-                part.within = (key, *part.within)
-            refusals += refused.parts
-    if refusals:
-        raise Refused(parts=refusals)
-    return items
+    return tuple(read_parts(enumerate(value), lambda _, item: read(item, folders)))
 
 
 def _snapshot_source(value: Any, folders: Folders) -> str:
@@ -144,7 +138,7 @@ def _snapshot_source(value: Any, folders: Folders) -> str:
 def _headers(value: Any, _: Folders) -> tuple[tuple[str, str], ...]:
     if not isinstance(value, dict):
         raise Refused("a table of headers", found=described(value))
-    return tuple(_read_parts(value.items(), _header))
+    return tuple(read_parts(value.items(), _header))
 
 
 def _header(name: str, value: Any) -> tuple[str, str]:
@@ -196,7 +190,7 @@ def _severities(value: Any, folders: Folders) -> tuple[tuple[str, str], ...]:
             raise Refused("`error`, `warning` or `off`")
         return (_selector if level == "error" else _silencer)(code, folders), level
 
-    return tuple(_read_parts(value.items(), read))
+    return tuple(read_parts(value.items(), read))
 
 
 def _per_file(value: Any, folders: Folders) -> tuple[tuple[str, tuple[str, ...]], ...]:
@@ -207,7 +201,7 @@ def _per_file(value: Any, folders: Folders) -> tuple[tuple[str, tuple[str, ...]]
     def read(pattern: str, codes: Any) -> tuple[str, tuple[str, ...]]:
         return _pattern(pattern), _silencers(codes, folders)
 
-    return tuple(_read_parts(value.items(), read))
+    return tuple(read_parts(value.items(), read))
 
 
 def _pattern(text: str) -> str:
@@ -220,14 +214,6 @@ def _pattern(text: str) -> str:
     return text
 
 
-def described(value: Any) -> str:
-    """The type of a value in words; never the value, which may be a secret."""
-    if value is None or isinstance(value, bool):
-        return {None: "null", True: "true", False: "false"}[value]
-    names = {str: "a text", int: "a number", float: "a number with a fraction", list: "a list", dict: "a table"}
-    return names.get(type(value), "a date or time")
-
-
 class Key(NamedTuple):
     """A key of a configuration and the attribute of `Settings` that its value becomes."""
 
@@ -236,12 +222,13 @@ class Key(NamedTuple):
 
 
 KEYS: Mapping[str, Key] = {
-    "agentEndpoint": Key("agent_endpoint", _text),
+    "agentEndpoint": Key("agent_endpoints", _agents),
     "seedManifestPath": Key("seed_manifest_path", _path),
     "snapshotEnabled": Key("snapshot_enabled", _flag),
     "outputDir": Key("output_dir", _path),
     "baselineRunId": Key("baseline_run_id", _text),
-    "concurrency": Key("concurrency", _whole(1, 10_000)),
+    "concurrency": Key("concurrency", _concurrency),
+    "rpm": Key("rpm", _whole(1, 1_000_000)),
     "timeoutMs": Key("timeout_ms", _milliseconds),
     "toolRegistryPath": Key("tool_registry_path", _path),
     "snapshotSource": Key("snapshot_source", _snapshot_source),
@@ -250,7 +237,14 @@ KEYS: Mapping[str, Key] = {
     "exclude": Key("exclude", _texts),
     "prompts": Key("prompts", _path),
     "strict": Key("strict", _flag),
+    "minPassRate": Key("min_pass_rate", _share),
+    "minScore": Key("min_score", _share),
+    "maxP95Ms": Key("max_p95_ms", _milliseconds),
+    "failOnRegression": Key("fail_on_regression", _flag),
+    "maxCost": Key("max_cost", _dollars),
     "allAssertions": Key("all_assertions", _flag),
+    "judges": Key("judges", judges),
+    "similarity": Key("similarity", _one_of("edit-distance", "embeddings")),
     "select": Key("select", _selectors),
     "ignore": Key("ignore", _silencers),
     "severity": Key("severity", _severities),
@@ -262,9 +256,62 @@ TABLES: Mapping[str, Mapping[str, Key]] = {
     "agent": {
         "headers": Key("headers", _headers),
         "retries": Key("retries", _whole(0, 10)),
+        "method": Key("method", _one_of("POST", "PUT", "PATCH")),
+        "body": Key("body", body_template),
+        "response": Key("answer_paths", answer_paths),
+        "stream": Key("stream_paths", stream_paths),
+        "redirects": Key("redirects", _whole(0, 20)),
+        "verifyTls": Key("verify_tls", _flag),
+        "caFile": Key("ca_file", _path),
+        "connectTimeoutMs": Key("connect_timeout_ms", _milliseconds),
+        "transport": Key("transport", _one_of("httpx", "aiohttp")),
+    },
+    "openai": {
+        "baseUrl": Key("openai_base_url", _text),
+        "api": Key("openai_api", _one_of("chat", "responses")),
+        "keyVariable": Key("openai_key_variable", _name_of_variable),
+        "headers": Key("openai_headers", _headers),
+    },
+    "anthropic": {
+        "baseUrl": Key("anthropic_base_url", _text),
+        "keyVariable": Key("anthropic_key_variable", _name_of_variable),
+        "headers": Key("anthropic_headers", _headers),
+    },
+    "model": {
+        "systemPrompt": Key("model_system_prompt", _text),
+        "temperature": Key("model_temperature", temperature),
+        "maxTokens": Key("model_max_tokens", _whole(1, 2**31 - 1)),
+        "seed": Key("model_seed", _whole(-(2**63), 2**63 - 1)),
+        "extraBody": Key("model_extra_body", extra_body),
+    },
+    "local": {
+        "contextTokens": Key("local_context_tokens", _whole(256, 2**24)),
+        "loadTimeoutMs": Key("local_load_timeout_ms", _milliseconds),
+    },
+    "judge": {
+        "samples": Key("judge_samples", _whole(1, 99)),
+        "timeoutMs": Key("judge_timeout_ms", _milliseconds),
+        "cache": Key("judge_cache", _flag),
+        "rubrics": Key("judge_rubrics", _one_of("passed", "always")),
+        "temperature": Key("judge_temperature", temperature),
+        "maxTokens": Key("judge_max_tokens", _whole(1, 2**31 - 1)),
+        "seed": Key("judge_seed", _whole(-(2**63), 2**63 - 1)),
+        "extraBody": Key("judge_extra_body", extra_body),
+        "headers": Key("judge_headers", _headers),
     },
 }
 """The tables, each with its keys."""
 
-NEVER_SHOWN: frozenset[Keys] = frozenset({("secrets",), ("agent", "headers")})
+NEVER_SHOWN: frozenset[Keys] = frozenset(
+    {
+        ("secrets",),
+        ("agent", "headers"),
+        ("agent", "body"),
+        ("openai", "headers"),
+        ("anthropic", "headers"),
+        ("model", "extraBody"),
+        ("judge", "extraBody"),
+        ("judge", "headers"),
+    }
+)
 """The keys whose values are not shown, not even as a line of the file."""

@@ -9,8 +9,9 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from evalc.config.decode import Language, NotValid, decode
-from evalc.config.keys import KEYS, NEVER_SHOWN, TABLES, Folders, Key, Keys, Refused, described
+from evalc.config.keys import KEYS, NEVER_SHOWN, TABLES, Key
 from evalc.config.locate import Located, Place, locate
+from evalc.config.refused import Folders, Keys, Refused, described
 from evalc.config.settings import Settings
 from evalc.diagnostics.catalogue.config import (
     ConfigSyntax,
@@ -29,7 +30,10 @@ _LARGEST = 1_000_000
 
 
 class Override(NamedTuple):
-    """A setting given by a flag or a caller, which wins over the file: its key, its value, and how it was said."""
+    """A setting given by a flag or a caller, which wins over the file: its key, its value, and how it was said.
+
+    The key of a table's setting stands behind the table's name, as in `judge.samples`.
+    """
 
     key: str
     value: Any
@@ -61,16 +65,21 @@ def load_settings(start: Path, explicit: Path | None = None, overrides: Iterable
     file = working / explicit if explicit is not None else project.file
     problems = Diagnostics()
     values = _values_of_file(file, working, problems) if file is not None else {}
+    configured = frozenset(values)
     given = dict(_values_of_overrides(overrides, working))
     values.update(given)
     if values.pop("snapshot_enabled", None) is False and "snapshot_source" not in given:
         values.pop("snapshot_source", None)
-    return Loaded(Settings(root=project.root, file=file, given=frozenset(given), **values), tuple(problems))
+    settings = Settings(
+        root=project.root, file=file, given=frozenset(given), configured=configured - given.keys(), **values
+    )
+    return Loaded(settings, tuple(problems))
 
 
 def _values_of_overrides(overrides: Iterable[Override], working: Path) -> Iterator[tuple[str, Any]]:
     for override in overrides:
-        key = KEYS[override.key]
+        table, _, name = override.key.rpartition(".")
+        key = TABLES[table][name] if table else KEYS[name]
         try:
             yield key.attribute, key.read(override.value, Folders(working, working))
         except Refused as refused:

@@ -17,6 +17,7 @@ _LADDER: Final[tuple[Status, ...]] = ("passed", "unverified", "error")
 """What a repeated case may end as before it has `failed`, from the best down."""
 
 _DECIMALS: Final = 12
+_Amounts = dict[str, int | float]
 
 
 async def run_attempts(located: LocatedCase, attempt: Callable[[LocatedCase], Awaitable[CaseRun]]) -> CaseRun:
@@ -56,7 +57,12 @@ def combine(case: Case, runs: Sequence[CaseRun]) -> CaseRun:
         details=_details(telling.details, results),
         attempts=tuple(map(_attempt, results)),
     )
-    return CaseRun(result, tuple(note for run in runs for note in run.notes), sum(costs) if costs else None)
+    return CaseRun(
+        result,
+        tuple(note for run in runs for note in run.notes),
+        sum(costs) if costs else None,
+        attempts=tuple(runs),
+    )
 
 
 def status_of(statuses: Sequence[Status], needed: int) -> Status:
@@ -101,15 +107,27 @@ def _criteria(results: Sequence[CaseResult]) -> tuple[CriterionResult, ...]:
 
 def _criterion(scores: Sequence[CriterionResult]) -> CriterionResult:
     scored_by = next((score.scored_by for score in scores if score.scored_by is not None), None)
-    return msgspec.structs.replace(scores[0], score=_mean(scores), scored_by=scored_by)
+    # What a judge said of one attempt says nothing of the mean.
+    judged = scores[0].judged if len(scores) == 1 else msgspec.UNSET
+    return msgspec.structs.replace(scores[0], score=_mean(scores), scored_by=scored_by, judged=judged)
 
 
 def _details(telling: CaseDetails, results: Sequence[CaseResult]) -> CaseDetails:
     """The details of one attempt, with what all of them met and used."""
     tokens = dict.fromkeys(token for result in results for token in result.details.skipped_tokens)
-    usage: dict[str, int | float] = {}
-    for result in results:
-        if result.details.usage is not msgspec.UNSET:
-            for name, value in result.details.usage.items():
-                usage[name] = round(usage.get(name, 0) + value, _DECIMALS)
-    return msgspec.structs.replace(telling, skipped_tokens=tuple(tokens), usage=usage or msgspec.UNSET)
+    return msgspec.structs.replace(
+        telling,
+        skipped_tokens=tuple(tokens),
+        usage=_sums(result.details.usage for result in results),
+        judge_usage=_sums(result.details.judge_usage for result in results),
+    )
+
+
+def _sums(usages: Iterable[_Amounts | msgspec.UnsetType]) -> _Amounts | msgspec.UnsetType:
+    """What all attempts used; unset where none says."""
+    sums: _Amounts = {}
+    for usage in usages:
+        if usage is not msgspec.UNSET:
+            for name, value in usage.items():
+                sums[name] = round(sums.get(name, 0) + value, _DECIMALS)
+    return sums or msgspec.UNSET

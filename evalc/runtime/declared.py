@@ -2,19 +2,39 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 import msgspec
 
 from evalc.model.case import Case
 from evalc.model.result import CaseResult, SkippedCase
+from evalc.runtime.journaled import JournaledCases
 
 
-def skipped_case(case: Case) -> SkippedCase | None:
-    """The record of a case that is not to be sent; None for one that is. What is archived is retired for good."""
-    reason = case.skip if case.archived is None else case.archived
+class _Passed(msgspec.Struct, frozen=True):
+    passed: bool
+
+
+def skipped_case(case: Case, otherwise: str | None = None) -> SkippedCase | None:
+    """The record of a case that is not to be sent; None for one that is. What is archived is retired for good.
+
+    `otherwise` is why none of its suite is sent that says nothing of itself.
+    """
+    reason = next((why for why in (case.archived, case.skip, otherwise) if why is not None), None)
     if reason is None:
         return None
     archived = case.archived is not None
     return SkippedCase(id=case.id, description=case.description, reason=reason, archived=archived)
+
+
+def why_no_rubrics(numbers: Iterable[int], cases: JournaledCases) -> str | None:
+    """Why the suites of rubrics are not run: a case of the other suites, given by their numbers, did not pass."""
+    decoder = msgspec.json.Decoder(_Passed)
+    failed = sum(not decoder.decode(entry.result).passed for number in numbers for entry in cases.entries(number))
+    if not failed:
+        return None
+    counted = "1 case of the other tiers" if failed == 1 else f"{failed} cases of the other tiers"
+    return f"the rubric tier is not run: {counted} did not pass"
 
 
 def as_expected(case: Case, result: CaseResult) -> CaseResult:

@@ -9,8 +9,9 @@ from typing import final
 
 import msgspec
 
-from evalc.model.result import CaseResult, RunResult, RunSummary, SkippedCase, SuiteResult
-from evalc.runtime.journal import Journal
+from evalc.model.result import CaseResult, GateResult, RunResult, RunSummary, SkippedCase, SuiteResult
+from evalc.model.suite import suite_title
+from evalc.runtime.journaled import JournaledCases
 from evalc.runtime.score import score_run
 
 
@@ -28,18 +29,18 @@ class FinishedSuite:
     path: Path
     result: SuiteResult
     gate: str | None
-    _journal: Journal
+    _cases: JournaledCases
     _index: int
 
     def cases(self) -> Iterator[CaseResult]:
         """The results of the cases in source order, read one at a time."""
         decoder = msgspec.json.Decoder(CaseResult)
-        for entry in self._journal.entries(self._index):
+        for entry in self._cases.entries(self._index):
             yield decoder.decode(entry.result)
 
     def skipped(self) -> Iterator[SkippedCase]:
         """The cases that were not run, in source order, read one at a time."""
-        return self._journal.skipped(self._index)
+        return self._cases.skipped(self._index)
 
     def load(self) -> SuiteResult:
         """The whole result, with all its cases in memory."""
@@ -49,25 +50,46 @@ class FinishedSuite:
 @final
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FinishedRun:
-    """A run's outcome. `warnings` are those that belong to no suite."""
+    """A run's outcome. `gates` are those of the run as a whole, `warnings` those that belong to no suite."""
 
     run_id: str
     folder: Path
     suites: tuple[FinishedSuite, ...]
     summary: RunSummary
+    gates: tuple[GateResult, ...] = ()
     warnings: tuple[str, ...] = ()
 
     @property
-    def gates(self) -> tuple[str, ...]:
-        """The gates that were not met, each with its suite: a reason to fail though every case passed."""
+    def agents(self) -> tuple[str, ...]:
+        """What results call the agents, in their order."""
+        return tuple(dict.fromkeys(suite.result.agent_endpoint for suite in self.suites))
+
+    @property
+    def below_threshold(self) -> tuple[str, ...]:
+        """The suites whose score does not meet their threshold: a reason to fail though every case passed."""
+        several = len(self.agents) > 1
+        below = ((suite.result, suite.gate) for suite in self.suites if suite.gate)
         return tuple(
-            f"{suite.result.tool_name} ({suite.result.tier}): {suite.gate}" for suite in self.suites if suite.gate
+            f"{suite_title(result.tool_name, result.tier, result.agent_endpoint if several else None)}: {gate}"
+            for result, gate in below
+        )
+
+    @property
+    def failed(self) -> bool:
+        """Whether anything is not as it should be: a gate, or, of what has no gate, a case; or the run stopped."""
+        results = [suite.result for suite in self.suites]
+        judged = (*self.gates, *(gate for result in results for gate in result.gates or ()))
+        return (
+            not all(gate.passed for gate in judged)
+            or bool(self.below_threshold)
+            or any(result.stopped for result in results)
+            or (not self.gates and any(result.summary.failed for result in results if not result.gates))
         )
 
     def load(self) -> RunResult:
         """The whole run, with all its cases in memory."""
         suites = tuple(suite.load() for suite in self.suites)
-        return RunResult(run_id=self.run_id, suites=suites, summary=self.summary)
+        return RunResult(run_id=self.run_id, suites=suites, summary=self.summary, gates=self.gates or msgspec.UNSET)
 
 
 def summarize_run(suites: Sequence[SuiteResult]) -> RunSummary:

@@ -2,60 +2,32 @@
 
 The first line is a header: what was run, and with which options. Then comes a line a case, as the cases finish or are
 skipped. In memory there is one number a case, the offset of its line. A journal whose last line is torn is complete up
-to there.
+to there. Who writes holds a lock on the file, which the system releases when the process ends, however it does.
 """
 
 from __future__ import annotations
 
 import os
-from array import array
-from collections.abc import Iterable, Iterator
+import sys
+from collections.abc import Callable
 from pathlib import Path
-from typing import Any, Final, final
+from typing import Final, final
 
 import msgspec
 
 from evalc.errors import UsageError
 from evalc.model.result import CaseDetails, CaseResult, SkippedCase
+from evalc.runtime.agents.base import ToolMode
 from evalc.runtime.checks.verdict import Note
+from evalc.runtime.journaled import Answer, Entry, Header, JournaledCases, SkippedLine, parsed_header, read_cases
 from evalc.runtime.run_case import CaseRun
 from evalc.runtime.written import Redactor, encoded, redacted
 
-FILE_NAME: Final = "journal.jsonl"
-VERSION: Final = 1
+if sys.platform != "win32":
+    import fcntl
 
-_CREATE: Final = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_APPEND | getattr(os, "O_BINARY", 0)
-
-
-class JournaledSuite(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
-    """A suite as the header names it; a run may only be finished with a suite of the same hash."""
-
-    tool_name: str
-    tier: str
-    file_hash: str
-    origin: str
-    cases: int
-
-
-class Header(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
-    """The first line of a journal."""
-
-    journal: int = VERSION
-    run_id: str
-    timestamp: str
-    agent_endpoint: str
-    options: dict[str, Any]
-    suites: tuple[JournaledSuite, ...]
-
-
-class Entry(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
-    """A case's line as it is read back: the result stays as bytes until someone asks."""
-
-    suite: int
-    case: int
-    result: msgspec.Raw
-    notes: tuple[Note, ...] = ()
-    cost_usd: float | None = None
+_CREATE: Final = os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_APPEND | getattr(os, "O_BINARY", 0)
+_REOPEN: Final = os.O_RDWR | os.O_APPEND | getattr(os, "O_BINARY", 0)
 
 
 class _Line(msgspec.Struct, frozen=True, kw_only=True, rename="camel", omit_defaults=True):
@@ -66,14 +38,10 @@ class _Line(msgspec.Struct, frozen=True, kw_only=True, rename="camel", omit_defa
     result: CaseResult
     notes: tuple[Note, ...] = ()
     cost_usd: float | None = None
-
-
-class _SkippedLine(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
-    """The line of a case that was not sent."""
-
-    suite: int
-    case: int
-    skipped: SkippedCase
+    sent: str | None = None
+    tool_mode: ToolMode | None = None
+    struck: bool = False
+    answers: tuple[Answer, ...] = ()
 
 
 @final
@@ -86,71 +54,121 @@ class Journal:
         Raises:
             UsageError: it cannot be created.
         """
-        self.path = path
-        self._redactor = redactor
-        # 0 stands for a case without a line: the header is there.
-        self._offsets = [array("Q", bytes(8 * suite.cases)) for suite in header.suites]
-        self._skipped = [array("Q") for _ in header.suites]
-        self._end = 0
         try:
-            self._file = os.open(path, _CREATE, 0o666)
+            file = os.open(path, _CREATE, 0o666)
         except OSError as error:
             raise UsageError(f"the run's journal `{path}` cannot be created: {error.strerror}") from error
-        self._write(redacted(header, encoded(header), redactor)[1])
+        self._open(path, file, redactor)
+        self._begin(header)
 
-    def append(self, suite: int, case: int, run: CaseRun) -> CaseResult:
-        """Write a case's line and return its result as written, without secrets.
+    @classmethod
+    def resumed(
+        cls, path: Path, header: Header, redactor: Redactor | None = None, *, check: Callable[[Header], None]
+    ) -> Journal:
+        """Open the file of a run that did not end, to go on with it; a torn last line is cut off.
+
+        `check` is given the header that is there, and raises where the run is another one. Where not even the header
+        was written, nothing was run, and `header` begins the journal.
+
+        Raises:
+            UsageError: it cannot be opened, is no journal, or another process writes it.
+        """
+        try:
+            file = os.open(path, _REOPEN)
+        except OSError as error:
+            raise UsageError(f"the run's journal `{path}` cannot be opened: {error.strerror}") from error
+        journal = cls.__new__(cls)
+        journal._open(path, file, redactor)
+        try:
+            journal._go_on(header, check)
+        except BaseException:
+            journal.close()
+            raise
+        return journal
+
+    def _open(self, path: Path, file: int, redactor: Redactor | None) -> None:
+        self.path = path
+        self._file = file
+        self._redactor = redactor
+        self._end = 0
+        try:
+            _lock(file, path)
+        except BaseException:
+            self.close()
+            raise
+
+    def _begin(self, header: Header) -> None:
+        self.header, json = redacted(header, encoded(header), self._redactor)
+        self.cases = JournaledCases.none_of(self.path, self.header)
+        self._write(json)
+
+    def _go_on(self, header: Header, check: Callable[[Header], None]) -> None:
+        with self.path.open("rb") as lines:
+            found = parsed_header(lines.readline(), self.path)
+            if found is None:
+                os.ftruncate(self._file, 0)
+                self._begin(header)
+                return
+            check(found)
+            self.header = found
+            self.cases, self._end = read_cases(self.path, found, lines)
+            self.cases.forget_stopped()
+        os.ftruncate(self._file, self._end)
+
+    def append(self, suite: int, case: int, run: CaseRun, *, sent: str | None = None) -> CaseResult:
+        """Write a case's line and return its result as written, without secrets. `sent` is a hash of what was asked.
 
         Raises:
             OSError: the line could not be written; the journal then ends with the line before.
         """
-        line = _Line(suite=suite, case=case, result=run.result, notes=run.notes, cost_usd=run.cost_usd)
-        line, json = redacted(*_encoded(line), self._redactor)
-        offsets = self._offsets[suite]
-        while len(offsets) <= case:
-            offsets.append(0)
-        offset = self._end
-        self._write(json)
-        offsets[case] = offset
-        return line.result
+        line = _Line(
+            suite=suite,
+            case=case,
+            result=run.result,
+            notes=run.notes,
+            cost_usd=run.cost_usd,
+            sent=sent,
+            tool_mode=run.tool_mode,
+            answers=tuple(map(_answer, run.attempts)),
+        )
+        whole, json = _encoded(line)
+        written, struck = redacted(whole, json, self._redactor)
+        if struck is not json and _answers_of(written) != _answers_of(whole):
+            written = msgspec.structs.replace(written, struck=True)
+            struck = encoded(written)
+        self._put(suite, case, struck)
+        return written.result
+
+    def keep(self, suite: int, case: int, entry: Entry) -> CaseResult:
+        """Write the line of another journal as it stands, and return its result.
+
+        Raises:
+            OSError: the line could not be written; the journal then ends with the line before.
+        """
+        line = msgspec.structs.replace(entry, suite=suite, case=case)
+        line, json = redacted(line, encoded(line), self._redactor)
+        self._put(suite, case, json)
+        return msgspec.json.decode(line.result, type=CaseResult)
 
     def skip(self, suite: int, case: int, skipped: SkippedCase) -> SkippedCase:
-        """Write the line of a case that is not run, and return the record as written. Called in source order.
+        """Write the line of a case that is not run, and return the record as written.
 
         Raises:
             OSError: the line could not be written; the journal then ends with the line before.
         """
-        line = _SkippedLine(suite=suite, case=case, skipped=skipped)
+        line = SkippedLine(suite=suite, case=case, skipped=skipped)
         line, json = redacted(line, encoded(line), self._redactor)
-        offset = self._end
-        self._write(json)
-        self._skipped[suite].append(offset)
+        self._put(suite, case, json, skipped=True)
         return line.skipped
-
-    def entries(self, suite: int) -> Iterator[Entry]:
-        """The finished cases of a suite in source order."""
-        decoder = msgspec.json.Decoder(Entry)
-        return map(decoder.decode, self._lines(self._offsets[suite]))
-
-    def skipped(self, suite: int) -> Iterator[SkippedCase]:
-        """The skipped cases of a suite in source order."""
-        decoder = msgspec.json.Decoder(_SkippedLine)
-        return (decoder.decode(line).skipped for line in self._lines(self._skipped[suite]))
-
-    def count_skipped(self, suite: int) -> int:
-        """How many cases of a suite were skipped."""
-        return len(self._skipped[suite])
-
-    def _lines(self, offsets: Iterable[int]) -> Iterator[bytes]:
-        with self.path.open("rb") as file:
-            for offset in offsets:
-                if offset:
-                    file.seek(offset)
-                    yield file.readline()
 
     def close(self) -> None:
         """Write no more; what was written can still be read."""
         os.close(self._file)
+
+    def _put(self, suite: int, case: int, json: bytes, *, skipped: bool = False) -> None:
+        offset = self._end
+        self._write(json)
+        self.cases.add(suite, case, offset, skipped=skipped)
 
     def _write(self, line: bytes) -> None:
         unwritten = memoryview(line + b"\n")
@@ -188,4 +206,25 @@ def _unwritable(line: _Line, error: Exception) -> _Line:
         assertions=(),
         attempts=msgspec.UNSET,
     )
-    return _Line(suite=line.suite, case=line.case, result=result)
+    return _Line(suite=line.suite, case=line.case, result=result, sent=line.sent)
+
+
+def _answer(run: CaseRun) -> Answer:
+    result = run.result
+    return Answer(duration_ms=result.duration_ms, tool_mode=run.tool_mode, error=result.error, details=result.details)
+
+
+def _answers_of(line: _Line) -> tuple[object, ...]:
+    """What the checks of the line's case read."""
+    attempts = [answer.details for answer in line.answers] or [line.result.details]
+    return tuple((details.response, details.tool_calls) for details in attempts)
+
+
+def _lock(file: int, path: Path) -> None:
+    if sys.platform != "win32":
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            raise UsageError(f"another process is at work on this run: it writes `{path}`") from None
+        except OSError:  # some network file systems have no locks
+            return

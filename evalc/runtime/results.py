@@ -4,19 +4,21 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Final, NamedTuple, final
 
 import msgspec
 
 from evalc.atomic import write_atomic
+from evalc.compare.flips import Flips
 from evalc.model.case import Criterion
 from evalc.model.codec import short_hash
+from evalc.model.comparison import Significance
 from evalc.model.result import PASSING, CriterionResult, SkippedCase, Status, Summary
 from evalc.model.suite import Suite
 from evalc.runtime.checks.verdict import Note
-from evalc.runtime.journal import Entry
+from evalc.runtime.journaled import Entry
 from evalc.runtime.score import SuiteScore
 
 MOST_WARNINGS: Final = 100
@@ -25,6 +27,10 @@ MOST_WARNINGS: Final = 100
 _LONGEST_SLUG: Final = 100
 _NO_CASES: Final = b'\n  "cases": []'
 _NONE_SKIPPED: Final = b'\n  "skipped": []'
+
+
+class _Details(msgspec.Struct, frozen=True, rename="camel"):
+    judge_usage: dict[str, int | float] = {}
 
 
 class _Tally(msgspec.Struct, frozen=True, rename="camel"):
@@ -37,15 +43,17 @@ class _Tally(msgspec.Struct, frozen=True, rename="camel"):
     assertions_skipped: int
     flaky: bool = False
     criteria: tuple[CriterionResult, ...] = ()
+    details: _Details = _Details()
 
 
 class SuiteTotals(NamedTuple):
-    """What the cases of a suite add up to."""
+    """What the cases of a suite add up to. `significance` is None without a baseline."""
 
     summary: Summary
     warnings: tuple[str, ...]
     regressions: tuple[str, ...]
     new_passes: tuple[str, ...]
+    significance: Significance | None
 
 
 def sum_up(
@@ -53,13 +61,15 @@ def sum_up(
     criteria: Sequence[Criterion] | None,
     baseline: Mapping[str, bool] | None,
     *,
+    broken: Collection[str] = (),
     skipped: int = 0,
 ) -> SuiteTotals:
     """Add up the cases, in the order given.
 
-    `baseline` says which ids passed before, `skipped` how many cases were not run.
+    `baseline` says which ids passed before, `broken` which of them ended in error; `skipped` is how many cases were not
+    run.
     """
-    sums = _Sums(criteria, baseline or {})
+    sums = _Sums(criteria, baseline, broken)
     decoder = msgspec.json.Decoder(_Tally)
     for entry in entries:
         sums.add(entry, decoder.decode(entry.result))
@@ -70,8 +80,12 @@ def sum_up(
 class _Sums:
     """The sums so far."""
 
-    def __init__(self, criteria: Sequence[Criterion] | None, baseline: Mapping[str, bool]) -> None:
-        self._baseline = baseline
+    def __init__(
+        self, criteria: Sequence[Criterion] | None, baseline: Mapping[str, bool] | None, broken: Collection[str]
+    ) -> None:
+        self._baseline = baseline or {}
+        self._broken = broken
+        self._flips = None if baseline is None else Flips()
         self._score = SuiteScore(criteria)
         self._statuses: Counter[Status] = Counter()
         self._notes: Counter[Note] = Counter()
@@ -79,6 +93,7 @@ class _Sums:
         self._skipped_assertions = 0
         self._duration_ms = 0.0
         self._cost_usd: float | None = None
+        self._judge_cost_usd: float | None = None
         self._regressions: list[str] = []
         self._new_passes: list[str] = []
 
@@ -90,9 +105,13 @@ class _Sums:
         self._duration_ms += case.duration_ms
         if entry.cost_usd is not None:
             self._cost_usd = (self._cost_usd or 0.0) + entry.cost_usd
+        if (judging := case.details.judge_usage.get("costUsd")) is not None:
+            self._judge_cost_usd = (self._judge_cost_usd or 0.0) + judging
         if case.criteria:
             self._score.add(case.criteria)
         before = self._baseline.get(case.id)
+        if before is not None and self._flips is not None:
+            self._flips.add(before, case.passed, error=case.status == "error" or case.id in self._broken)
         if before is not None and before != case.passed:
             (self._new_passes if case.passed else self._regressions).append(case.id)
 
@@ -106,6 +125,7 @@ class _Sums:
             skipped_assertions=self._skipped_assertions,
             total_duration_ms=round(self._duration_ms, 3),
             estimated_cost_usd=msgspec.UNSET if self._cost_usd is None else round(self._cost_usd, 12),
+            judge_cost_usd=msgspec.UNSET if self._judge_cost_usd is None else round(self._judge_cost_usd, 12),
             errors=self._statuses["error"],
             unverified=self._statuses["unverified"],
             expected_failures=self._statuses["expected-failure"],
@@ -116,7 +136,13 @@ class _Sums:
             scored_weight=self._score.scored_weight(),
             criteria=self._score.summaries(),
         )
-        return SuiteTotals(summary, self._warnings(), tuple(self._regressions), tuple(self._new_passes))
+        return SuiteTotals(
+            summary=summary,
+            warnings=self._warnings(),
+            regressions=tuple(self._regressions),
+            new_passes=tuple(self._new_passes),
+            significance=None if self._flips is None else self._flips.significance(),
+        )
 
     def _warnings(self) -> tuple[str, ...]:
         listed = [
@@ -134,6 +160,7 @@ def write_result(path: Path, result: bytes, cases: Iterable[Entry], skipped: Ite
         OSError: the file cannot be written; nothing is left of it then.
     """
     try:
+        path.parent.mkdir(exist_ok=True)
         write_atomic(path, _stitched(result, cases, skipped))
     except OSError as error:
         if error.strerror is None:  # not the system's: the entries cannot be had
@@ -167,16 +194,43 @@ def _pretty(encoded: bytes) -> bytes:
 
 
 def file_names(suites: Sequence[Suite]) -> list[str]:
-    """`<tool>.<tier>.json` for each suite; tools whose names come to the same slug are told apart by a hash."""
-    slugs = [_slug(suite.tool_name) for suite in suites]
-    plain = [f"{slug}.{_slug(suite.tier)}.json" for slug, suite in zip(slugs, suites, strict=True)]
-    taken = Counter(name.casefold() for name in plain)
+    """`<tool>.<tier>.json` for each suite; tools whose names come to the same slug are told apart by a hash.
+
+    In a run of several agents each has a folder: `<agent>/<tool>.<tier>.json`.
+    """
+    folders = agent_folders([suite.agent for suite in suites if suite.agent is not None])
+    plain = _plain_names(list({(suite.tool_name, suite.tier): suite for suite in suites}.values()))
+    names = [plain[suite.tool_name, suite.tier] for suite in suites]
     return [
-        name if taken[name.casefold()] == 1 else f"{slug}-{short_hash(suite.tool_name)}.{_slug(suite.tier)}.json"
-        for name, slug, suite in zip(plain, slugs, suites, strict=True)
+        name if suite.agent is None else f"{folders[suite.agent]}/{name}"
+        for name, suite in zip(names, suites, strict=True)
     ]
 
 
-def _slug(name: str) -> str:
+def agent_folders(agents: Iterable[str]) -> Mapping[str, str]:
+    """The name of each agent's folder; agents whose names come to the same slug are told apart by a hash."""
+    slugs = {agent: _slug(agent, "agent") for agent in agents}
+    taken = Counter(slug.casefold() for slug in slugs.values())
+    return {
+        agent: slug if taken[slug.casefold()] == 1 else f"{slug}-{short_hash(agent)}" for agent, slug in slugs.items()
+    }
+
+
+def _plain_names(suites: Sequence[Suite]) -> Mapping[tuple[str, str], str]:
+    """The names of the files of different suites, by tool and tier."""
+    slugs = [_slug(suite.tool_name, "tool") for suite in suites]
+    plain = [f"{slug}.{_slug(suite.tier, 'tier')}.json" for slug, suite in zip(slugs, suites, strict=True)]
+    taken = Counter(name.casefold() for name in plain)
+    return {
+        (suite.tool_name, suite.tier): (
+            name
+            if taken[name.casefold()] == 1
+            else f"{slug}-{short_hash(suite.tool_name)}.{_slug(suite.tier, 'tier')}.json"
+        )
+        for name, slug, suite in zip(plain, slugs, suites, strict=True)
+    }
+
+
+def _slug(name: str, what: str) -> str:
     slug = re.sub(r"[^A-Za-z0-9]+", "-", name).strip("-")[:_LONGEST_SLUG]
-    return slug or f"tool-{short_hash(name)}"
+    return slug or f"{what}-{short_hash(name)}"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Final, NamedTuple, final
 
@@ -13,21 +13,24 @@ import msgspec
 from evalc.errors import AgentError, AgentProtocolError, AgentTimeout
 from evalc.model.assertions import assertions
 from evalc.model.case import Case
-from evalc.model.result import PASSING, AssertionResult, CaseDetails, CaseResult, Status
+from evalc.model.result import PASSING, AssertionResult, CaseDetails, CaseResult, JudgedScore, Status
 from evalc.model.suite import LocatedCase, Place
-from evalc.runtime.agents.base import AgentRequest, AgentResponse, Session, ToolCall, Usage
-from evalc.runtime.checks.evaluate import evaluate
-from evalc.runtime.checks.expected import expected_text
-from evalc.runtime.checks.verdict import Evidence, Note, Verdict, broken, failed
-from evalc.runtime.checks.wording import number, shown
-from evalc.runtime.score import EXPECTED, CaseScore, below, score_case, unscored
+from evalc.runtime.agents.base import AgentRequest, AgentResponse, Session, ToolCall, ToolMode, Usage
+from evalc.runtime.check_case import UNCHECKED, Checked, check_case, said
+from evalc.runtime.checks.embedding import Embeddings
+from evalc.runtime.checks.verdict import Evidence, Note, failed
+from evalc.runtime.checks.wording import number
+from evalc.runtime.judges.case_judge import CaseJudge
+from evalc.runtime.judges.member import Meter
+from evalc.runtime.judges.panel import Bench
+from evalc.runtime.score import CaseScore, below, score_case, unscored
 
 DEFAULT_TURNS: Final = 5
 """The iterations of the loop with stubs where a case does not say (contract, maxTurns)."""
 
-_NO_JUDGE: Final = "rubric: needs a judge, and none is configured"
-_LONGEST_ERROR: Final = 500
+_LONGEST_SENT: Final = 20_000
 _TIMED_OUT: Final = failed("timeout")
+_NOTHING: Final = JudgedScore(score=0, max_score=1)
 
 
 @final
@@ -39,17 +42,23 @@ class CaseOptions:
     all_assertions: bool = False
     seed: object = None
     snapshot: object = None
+    embeddings: Embeddings | None = None
 
 
 class CaseRun(NamedTuple):
-    """A case's result, and what its suite adds up besides."""
+    """A case's result, and what its suite adds up besides.
+
+    `tool_mode` is that of the answer, None without one; `attempts` are those at a case that is repeated.
+    """
 
     result: CaseResult
     notes: tuple[Note, ...] = ()
     cost_usd: float | None = None
+    tool_mode: ToolMode | None = None
+    attempts: tuple[CaseRun, ...] = ()
 
 
-class _Answer(NamedTuple):
+class Answer(NamedTuple):
     """What came back: a response, or the status and the words of its absence; and when."""
 
     duration_ms: float
@@ -58,36 +67,35 @@ class _Answer(NamedTuple):
     error: str | None = None
 
 
-class _Checked(NamedTuple):
-    """The verdicts on the assertions that were reached and their fields, by pointer; the first error and failure."""
-
-    verdicts: Mapping[str, Verdict]
-    fields: Mapping[str, str]
-    error: str | None = None
-    failure: str | None = None
-
-
-_UNCHECKED: Final = _Checked({}, {})
-
-
-async def run_case(located: LocatedCase, session: Session, options: CaseOptions) -> CaseRun:
+async def run_case(located: LocatedCase, session: Session, options: CaseOptions, bench: Bench | None = None) -> CaseRun:
     """Run one case. Whatever the agent or a check does, there is a result; only cancellation passes."""
+    return await result_of(located, await ask_agent(located.case, session, options), options, bench)
+
+
+async def result_of(located: LocatedCase, answer: Answer, options: CaseOptions, bench: Bench | None = None) -> CaseRun:
+    """`judge`, whatever the answer holds."""
     try:
-        return await _run(located, session, options)
+        return await judge(located, answer, options, bench)
     except Exception as error:  # an answer in which something else stands than its type says
         return agent_broke(located, error)
 
 
 def agent_broke(located: LocatedCase, error: BaseException) -> CaseRun:
     """The result of a case whose agent could not even be opened, or gave nothing that can be looked at."""
-    return _without_response(located, _Answer(0.0, None, "error", _agent_error(error)))
+    return _without_response(located, broken_answer(error))
 
 
-async def _run(located: LocatedCase, session: Session, options: CaseOptions) -> CaseRun:
+def broken_answer(error: BaseException) -> Answer:
+    """What comes back from an agent that breaks before it is asked."""
+    return Answer(0.0, None, "error", _agent_error(error))
+
+
+async def judge(located: LocatedCase, answer: Answer, options: CaseOptions, bench: Bench | None = None) -> CaseRun:
+    """The result of a case, from what its agent answered or why it did not; `bench` judges what only a judge can."""
     case = located.case
-    answer = await _ask(case, session, options.timeout_ms)
     if answer.response is None:
-        return _without_response(located, answer)
+        return _without_response(located, answer, judged=bench is not None)
+    case_judge = None if bench is None else CaseJudge(bench, case, answer.response)
     evidence = Evidence(
         response=answer.response.response,
         tool_calls=answer.response.tool_calls,
@@ -99,19 +107,31 @@ async def _run(located: LocatedCase, session: Session, options: CaseOptions) -> 
         snapshot=options.snapshot,
         case=case,
         timeout_ms=options.timeout_ms,
+        judge=case_judge,
+        embeddings=options.embeddings,
     )
-    checked = await _check(case, evidence, run_all=options.all_assertions or bool(case.criteria))
+    checked = await check_case(case, evidence, case_judge, run_all=options.all_assertions)
     return _judged(located, answer, checked)
 
 
-async def _ask(case: Case, session: Session, timeout_ms: float) -> _Answer:
-    """Send the case. Its duration is the contract's: wall-clock, from sending to the complete response."""
-    request = AgentRequest(
+def request_of(case: Case, deadline: float | None = None) -> AgentRequest:
+    """What the case sends, whichever agent it is."""
+    return AgentRequest(
         message=case.input.message,
         messages=tuple({"role": m.role, "content": m.content} for m in case.input.messages or ()),
+        system=case.input.system,
         stubs=case.stubs,
         max_turns=DEFAULT_TURNS if case.max_turns is None else case.max_turns,
+        case_id=case.id,
+        inputs=case.input.inputs or {},
+        deadline=deadline,
     )
+
+
+async def ask_agent(case: Case, session: Session, options: CaseOptions) -> Answer:
+    """Send the case. Its duration is the contract's: wall-clock, from sending to the complete response."""
+    timeout_ms = options.timeout_ms
+    request = request_of(case, asyncio.get_running_loop().time() + timeout_ms / 1000)
     too_late = f"timeout: no complete answer within {number(timeout_ms)} ms"
     response: AgentResponse | None = None
     status: Status = "passed"
@@ -122,7 +142,7 @@ async def _ask(case: Case, session: Session, timeout_ms: float) -> _Answer:
         async with limit:
             response = _usable(await session.send(request))
     except AgentTimeout as exception:
-        status, error = "failed", f"timeout: {_said(exception)}"
+        status, error = "failed", f"timeout: {said(exception)}"
     except asyncio.CancelledError:
         if (task := asyncio.current_task()) is None or task.cancelling():
             raise
@@ -132,10 +152,13 @@ async def _ask(case: Case, session: Session, timeout_ms: float) -> _Answer:
     except BaseException as exception:  # test libraries, for one, have exceptions that are no Exception
         status, error = "error", _agent_error(exception)
     duration_ms = round((time.perf_counter() - started) * 1000, 3)
-    if limit.expired():
+    recorded_ms = None if response is None else response.duration_ms
+    if recorded_ms is not None:
+        duration_ms = recorded_ms
+    if limit.expired() or (recorded_ms is not None and recorded_ms > timeout_ms):
         # Also where the agent, cancelled, answered after all or raised something else: it was too late.
-        return _Answer(duration_ms, None, "failed", too_late)
-    return _Answer(duration_ms, response, status, error)
+        return Answer(duration_ms, None, "failed", too_late)
+    return Answer(duration_ms, response, status, error)
 
 
 def _usable(response: object) -> AgentResponse:
@@ -154,55 +177,19 @@ def _usable(response: object) -> AgentResponse:
 
 def _agent_error(error: BaseException) -> str:
     if isinstance(error, AgentError):
-        return f"agent: {_said(error)}"
-    said = _said(error)
-    return f"agent: {type(error).__name__}: {said}" if said else f"agent: {type(error).__name__}"
+        return f"agent: {said(error)}"
+    text = said(error)
+    return f"agent: {type(error).__name__}: {text}" if text else f"agent: {type(error).__name__}"
 
 
-def _said(error: BaseException) -> str:
-    try:
-        return shown(str(error), _LONGEST_ERROR)
-    except Exception:  # a broken `__str__` is one more mistake of the agent's
-        return ""
-
-
-async def _check(case: Case, evidence: Evidence, *, run_all: bool) -> _Checked:
-    """Evaluate the assertions in the contract's order, up to the first that does not pass unless all must run."""
-    verdicts: dict[str, Verdict] = {}
-    fields: dict[str, str] = {}
-    error: str | None = None
-    failure: str | None = None
-    for assertion in assertions(case.expect):
-        try:
-            verdict = await evaluate(assertion.check, evidence)
-        except Exception as broke:  # a check that breaks must not take the case with it
-            verdict = broken(f"the check broke: {type(broke).__name__}: {_said(broke)}")
-        verdicts[assertion.at] = verdict
-        fields[assertion.at] = assertion.field
-        if verdict.outcome == "error":
-            error = error or f"{assertion.field}: {verdict.message}"
-        elif verdict.outcome == "failed":
-            failure = failure or f"{assertion.field}: {verdict.message}"
-        if (error or failure) and not run_all:
-            break
-    if not verdicts and case.expected and not case.rubric:
-        verdict = verdicts[EXPECTED] = expected_text(case.expected, evidence.response)
-        fields[EXPECTED] = "expected"
-        if verdict.outcome == "failed":
-            failure = f"expected: {verdict.message}"
-    return _Checked(verdicts, fields, error, failure)
-
-
-def _judged(located: LocatedCase, answer: _Answer, checked: _Checked) -> CaseRun:
+def _judged(located: LocatedCase, answer: Answer, checked: Checked) -> CaseRun:
     """The result of a case that was answered. An error is neither a pass nor a failure, and has no score."""
     case = located.case
     verdicts = checked.verdicts
     evaluated = any(verdict.outcome in ("passed", "failed", "error") for verdict in verdicts.values())
     if checked.error:
         return _result(located, answer, checked, "error", checked.error, unscored(case))
-    if case.rubric and not checked.failure:
-        return _result(located, answer, checked, "error", _NO_JUDGE, unscored(case))
-    score = score_case(case, verdicts)
+    score = score_case(case, verdicts, checked.criteria)
     if checked.failure:
         return _result(located, answer, checked, "failed", checked.failure, score)
     if not evaluated:
@@ -212,19 +199,23 @@ def _judged(located: LocatedCase, answer: _Answer, checked: _Checked) -> CaseRun
     return _result(located, answer, checked, "passed", None, score)
 
 
-def _without_response(located: LocatedCase, answer: _Answer) -> CaseRun:
-    """The result of a case that has no answer: a time-out is a failure that scores 0, all else an error."""
+def _without_response(located: LocatedCase, answer: Answer, *, judged: bool = False) -> CaseRun:
+    """The result of a case that has no answer: a time-out is a failure that scores 0, all else an error.
+
+    That goes for the criteria that a judge would have scored, too.
+    """
     score = unscored(located.case)
     if answer.status == "failed":
         every = {assertion.at: _TIMED_OUT for assertion in assertions(located.case.expect)}
-        score = CaseScore(0.0, score_case(located.case, every).criteria)
-    return _result(located, answer, _UNCHECKED, answer.status, answer.error, score)
+        zeros = {criterion.name: _NOTHING for criterion in located.case.criteria or ()} if judged else {}
+        score = CaseScore(0.0, score_case(located.case, every, zeros).criteria)
+    return _result(located, answer, UNCHECKED, answer.status, answer.error, score)
 
 
 def _result(
     located: LocatedCase,
-    answer: _Answer,
-    checked: _Checked,
+    answer: Answer,
+    checked: Checked,
     status: Status,
     error: str | None,
     score: CaseScore,
@@ -247,18 +238,30 @@ def _result(
         criteria=score.criteria,
         error=msgspec.UNSET if error is None else error,
         variant=msgspec.UNSET if case.variant is None else case.variant,
-        details=_details(answer.response, verdicts),
+        tags=case.tags or msgspec.UNSET,
+        details=_details(case, answer.response, checked),
         assertions=reached,
         place=msgspec.UNSET if place is None else place,
     )
-    notes = tuple([note for verdict in verdicts.values() for note in verdict.notes])
-    return CaseRun(result, notes, usage.cost_usd if usage else None)
+    notes = [note for verdict in verdicts.values() for note in verdict.notes]
+    notes += checked.judge.notes if checked.judge else ()
+    tool_mode = answer.response.tool_mode if answer.response else None
+    costs = (usage.cost_usd if usage else None, checked.judge.meter.cost_usd if checked.judge else None)
+    return CaseRun(result, tuple(notes), _sum_of_known(costs), tool_mode)
 
 
-def _details(response: AgentResponse | None, verdicts: Mapping[str, Verdict]) -> CaseDetails:
+def _sum_of_known(costs: Iterable[float | None]) -> float | None:
+    """What the agent and its judge cost; None where neither is known."""
+    known = [cost for cost in costs if cost is not None]
+    return sum(known) if known else None
+
+
+def _details(case: Case, response: AgentResponse | None, checked: Checked) -> CaseDetails:
+    message = _sent(case.input.message)
+    turns = tuple([msgspec.structs.replace(turn, content=_sent(turn.content)) for turn in case.input.messages or ()])
     if response is None:
-        return CaseDetails()
-    tokens = [token for verdict in verdicts.values() for token in verdict.skipped_tokens]
+        return CaseDetails(message=message, messages=turns or msgspec.UNSET)
+    tokens = [token for verdict in checked.verdicts.values() for token in verdict.skipped_tokens]
     return CaseDetails(
         tools_called=tuple([call.name for call in response.tool_calls]),
         response_length=len(response.response),
@@ -266,11 +269,21 @@ def _details(response: AgentResponse | None, verdicts: Mapping[str, Verdict]) ->
         response=response.response,
         tool_calls=tuple([_tool_call(call) for call in response.tool_calls]),
         usage=_usage(response.usage) or msgspec.UNSET,
+        judge_usage=_judge_usage(checked.judge.meter) if checked.judge else msgspec.UNSET,
+        finish_reason=msgspec.UNSET if response.finish_reason is None else response.finish_reason,
+        message=message,
+        messages=turns or msgspec.UNSET,
     )
 
 
+def _sent(text: str) -> str:
+    return text if len(text) <= _LONGEST_SENT else text[: _LONGEST_SENT - 1] + "…"
+
+
 def _tool_call(call: ToolCall) -> dict[str, Any]:
-    return {"name": call.name, "success": call.success, "durationMs": call.duration_ms, "params": call.params}
+    unreadable = {} if call.arguments is None else {"arguments": call.arguments}
+    record = {"name": call.name, "success": call.success, "durationMs": call.duration_ms, "params": call.params}
+    return {**record, **unreadable}
 
 
 def _usage(usage: Usage | None) -> dict[str, int | float]:
@@ -280,17 +293,28 @@ def _usage(usage: Usage | None) -> dict[str, int | float]:
     return {name: value for name, value in known.items() if value is not None}
 
 
-def _assertion_results(checked: _Checked, places: Mapping[str, Place]) -> Iterator[AssertionResult]:
+def _judge_usage(meter: Meter) -> dict[str, int | float] | msgspec.UnsetType:
+    """What judging used; unset where nothing was asked and nothing was cached."""
+    if not meter.requests and not meter.cached:
+        return msgspec.UNSET
+    cost = {} if meter.cost_usd is None else {"costUsd": meter.cost_usd}
+    tokens = {"inputTokens": meter.input_tokens, "outputTokens": meter.output_tokens}
+    return {"requests": meter.requests, "cached": meter.cached, **tokens, **cost}
+
+
+def _assertion_results(checked: Checked, places: Mapping[str, Place]) -> Iterator[AssertionResult]:
     """The assertions that were run or skipped; those that did not pass say why and where they were written."""
     for at, verdict in checked.verdicts.items():
         match verdict.outcome:
             case "not_applicable":
                 continue
             case "passed":
-                yield AssertionResult(at=at, outcome="passed")
+                yield AssertionResult(at=at, outcome="passed", judged=verdict.judged)
             case outcome:
                 field, place = checked.fields[at], _place(places, at)
-                yield AssertionResult(at=at, outcome=outcome, field=field, message=verdict.message, place=place)
+                yield AssertionResult(
+                    at=at, outcome=outcome, field=field, message=verdict.message, place=place, judged=verdict.judged
+                )
 
 
 def _place(places: Mapping[str, Place], at: str) -> Place | None:

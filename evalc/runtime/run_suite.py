@@ -1,64 +1,32 @@
-"""From suites and an agent to a finished run: workers, the journal, and the result files stitched from it."""
+"""From suites and an agent to a finished run: workers that take one case after the other, and the journal."""
 
 from __future__ import annotations
 
 import asyncio
-import json
 from collections import Counter
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
-from datetime import UTC, datetime
-from pathlib import Path
-from typing import Final, NamedTuple, NoReturn, Protocol, final
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from typing import NamedTuple, NoReturn, Protocol, final
 
 from evalc.errors import UsageError
-from evalc.model.codec import short_hash
-from evalc.model.result import CaseResult, SkippedCase, SuiteResult
+from evalc.model.result import CaseResult, SkippedCase
 from evalc.model.suite import LocatedCase, Suite
 from evalc.runtime.agents.base import Agent
+from evalc.runtime.agents.fingerprint import fingerprint_of
 from evalc.runtime.attempts import run_attempts
-from evalc.runtime.baseline import LATEST, Baseline, find_baseline
-from evalc.runtime.declared import as_expected, skipped_case
-from evalc.runtime.finished import FinishedRun, FinishedSuite, summarize_run
-from evalc.runtime.journal import FILE_NAME, Header, Journal, JournaledSuite
-from evalc.runtime.results import file_names, sum_up, write_result
-from evalc.runtime.run_case import CaseOptions, CaseRun
-from evalc.runtime.run_id import new_run_id
-from evalc.runtime.score import below
-from evalc.runtime.staleness import check_staleness, state_at_run
+from evalc.runtime.baseline import Baseline, find_baseline
+from evalc.runtime.begin_run import begin_run
+from evalc.runtime.ceiling import Brake, not_run
+from evalc.runtime.declared import as_expected, skipped_case, why_no_rubrics
+from evalc.runtime.finish_run import Ending, finish_run
+from evalc.runtime.finished import FinishedRun, FinishedSuite
+from evalc.runtime.journal import Journal
+from evalc.runtime.pace import MOST_AT_A_TIME, Pace
+from evalc.runtime.past_runs import steps_back
+from evalc.runtime.results import file_names
+from evalc.runtime.run_case import CaseRun, request_of
+from evalc.runtime.run_options import RunOptions
 from evalc.runtime.worker import Worker
-from evalc.runtime.written import Redactor, encoded, redacted
-from evalc.tools.registry import ToolRegistry
-
-DEFAULT_TIMEOUT_MS: Final = 60_000
-
-
-@final
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RunOptions:
-    """How to run.
-
-    Attributes:
-        output_dir: where the run's folder is made; its name is `run_id`.
-        concurrency: how many cases run at a time.
-        timeout_ms: how long the agent may take for an attempt at a case.
-        seed, snapshot: the data that tokens name; None where there is none.
-        registry: the tools as they are now; None leaves staleness unchecked.
-        baseline: a run to compare with: a run id, `latest`, or a path.
-        all_assertions: evaluate what follows a failed assertion, too.
-        redactor: strikes secrets out of all that is written.
-    """
-
-    output_dir: Path
-    run_id: str = field(default_factory=new_run_id)
-    concurrency: int = 1
-    timeout_ms: float = DEFAULT_TIMEOUT_MS
-    seed: object = None
-    snapshot: object = None
-    registry: ToolRegistry | None = None
-    baseline: str | None = None
-    all_assertions: bool = False
-    redactor: Redactor | None = None
 
 
 class Observer(Protocol):
@@ -66,6 +34,10 @@ class Observer(Protocol):
 
     def suite_started(self, suite: Suite) -> None:
         """The first case of a suite is about to be sent."""
+        ...
+
+    def cases_kept(self, suite: Suite, count: int) -> None:
+        """So many cases of a suite were done before the run was resumed, and are not run again."""
         ...
 
     def case_finished(self, suite: Suite, result: CaseResult) -> None:
@@ -82,9 +54,12 @@ class Observer(Protocol):
 
 
 async def run_suites(
-    suites: Sequence[Suite], agent: Agent, options: RunOptions, *, observer: Observer | None = None
+    suites: Sequence[Suite], agents: Agent | Sequence[Agent], options: RunOptions, *, observer: Observer | None = None
 ) -> FinishedRun:
-    """Run every case of the suites.
+    """Run every case of the suites; of a run that is resumed, those that its journal does not have.
+
+    Several agents take their turns suite by suite. They share the workers, the limits and the gates; each is paced for
+    itself.
 
     Raises:
         UsageError: nothing was run, because the options or the suites do not allow it.
@@ -92,18 +67,68 @@ async def run_suites(
         asyncio.CancelledError: the run was interrupted; the journal keeps the finished cases.
     """
     _refuse_what_cannot_run(suites, options)
-    baseline = find_baseline(options.baseline, options.output_dir, file_names(suites)) if options.baseline else None
-    run = _Run(suites, agent, options, observer, baseline)
+    by_endpoint = _by_endpoint(agents if isinstance(agents, Sequence) else [agents], options)
+    baseline = _baseline(suites, tuple(by_endpoint), options)
+    if len(by_endpoint) > 1:
+        suites = [replace(suite, agent=endpoint) for suite in suites for endpoint in by_endpoint]
+    journal = begin_run(suites, tuple(by_endpoint), options)
+    run = _Run(suites, tuple(by_endpoint.values()), options, observer, journal)
     try:
         await run.run_cases()
-        return run.finish()
+        # Only now: summing up would count in the latency of cases still under way.
+        ending = Ending(
+            baseline=baseline,
+            registry=options.registry,
+            redactor=options.redactor,
+            warnings=(*run.warnings, *_without_baseline(baseline, options)),
+            gates=options.gates,
+            stopped=run.stopped,
+            told=observer.suite_finished if observer else None,
+        )
+        return finish_run(suites, journal, ending)
     finally:
-        run.journal.close()
+        journal.close()
+
+
+def _by_endpoint(agents: Sequence[Agent], options: RunOptions) -> Mapping[str, Agent]:
+    """The agents by what results call them, which tells them apart."""
+    by_endpoint: dict[str, Agent] = {}
+    for agent in agents:
+        name = agent.endpoint if options.redactor is None else options.redactor.redact(agent.endpoint)
+        if name in by_endpoint:
+            raise UsageError(f"results call two agents `{name}`, so nothing would tell theirs apart")
+        by_endpoint[name] = agent
+    return by_endpoint
+
+
+def _baseline(suites: Sequence[Suite], agents: Sequence[str], options: RunOptions) -> Baseline | None:
+    if not options.baseline:
+        return None
+    return find_baseline(
+        options.baseline, options.output_dir, file_names(suites), agents=agents, before=options.resumed
+    )
+
+
+def _kept(suites: Sequence[Suite], journal: Journal) -> str:
+    """What a run that is resumed had done before."""
+    done = sum(journal.cases.count(number) for number in range(len(suites)))
+    total = sum(suite.size for suite in suites)
+    if done == total:
+        return "the run was complete: no case was run again, and the results are written from its journal"
+    return f"the run was resumed: {done} of {total} cases were done before"
+
+
+def _without_baseline(baseline: Baseline | None, options: RunOptions) -> tuple[str, ...]:
+    if steps_back(options.baseline or "") is None or baseline is not None:
+        return ()
+    return (f"there is no earlier run of these suites in `{options.output_dir}` to compare with",)
 
 
 def _refuse_what_cannot_run(suites: Sequence[Suite], options: RunOptions) -> None:
-    if options.concurrency < 1:
+    if options.concurrency != "auto" and options.concurrency < 1:
         raise UsageError(f"the concurrency is {options.concurrency}, and must be at least 1")
+    if options.rpm is not None and options.rpm < 1:
+        raise UsageError(f"the rate is {options.rpm} requests a minute, and must be at least 1")
     if not 0 < options.timeout_ms < float("inf"):
         raise UsageError(f"the timeout is {options.timeout_ms} ms, and must be above 0")
     for (tool, tier), count in Counter((suite.tool_name, suite.tier) for suite in suites).items():
@@ -126,36 +151,57 @@ class _Job(NamedTuple):
 
 @final
 class _Run:
-    """A run under way."""
+    """A run under way.
+
+    `warnings` are those that belong to no suite; `stopped` says of suites, by number, why not all of their cases ran.
+    """
 
     def __init__(
         self,
         suites: Sequence[Suite],
-        agent: Agent,
+        agents: Sequence[Agent],
         options: RunOptions,
         observer: Observer | None,
-        baseline: Baseline | None,
+        journal: Journal,
     ) -> None:
+        self.warnings: list[str] = [] if options.resumed is None else [_kept(suites, journal)]
         self._suites = suites
-        self._agent = agent
+        self._agents = dict(zip(dict.fromkeys(suite.agent for suite in suites), agents, strict=True))
         self._options = options
         self._observer = observer
-        self._baseline = baseline
-        self._case_options = CaseOptions(
-            timeout_ms=options.timeout_ms,
-            all_assertions=options.all_assertions,
-            seed=options.seed,
-            snapshot=options.snapshot,
-        )
-        self._warnings: list[str] = []
-        self._timestamp = datetime.now(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
-        self._folder = _make_folder(options.output_dir, options.run_id)
-        self.journal = Journal(self._folder / FILE_NAME, self._header(), options.redactor)
+        self._journal = journal
+        self._case_options = options.of_cases
+        self._paces = {agent: Pace.of(options.concurrency, options.rpm) for agent in self._agents}
+        self._brake = Brake(options.limits)
+        self._no_rubrics: dict[str | None, str | None] = {}
+        self.stopped: dict[int, str] = {}
 
     async def run_cases(self) -> None:
+        """Run the suites: those of rubrics last, since what they cost is for nothing where others fail."""
+        if self._brake.held:
+            for number in range(len(self._suites)):
+                self._brake.recall(self._journal.cases.entries(number))
+        rubrics = [number for number, suite in enumerate(self._suites) if suite.tier == "rubric"]
+        others = [number for number, suite in enumerate(self._suites) if suite.tier != "rubric"]
+        if others:
+            await self._run_suites(others)
+        if rubrics:
+            if not self._options.rubrics_always:
+                self._no_rubrics = {agent: self._why_no_rubrics(agent, others) for agent in self._agents}
+            await self._run_suites(rubrics)
+        if (warning := self._brake.warning()) is not None:
+            self._warn(warning)
+
+    def _why_no_rubrics(self, agent: str | None, others: Iterable[int]) -> str | None:
+        """Why an agent's suites of rubrics are not run: its other suites alone say."""
+        numbers = (number for number in others if self._suites[number].agent == agent)
+        return why_no_rubrics(numbers, self._journal.cases)
+
+    async def _run_suites(self, numbers: Sequence[int]) -> None:
         """Let the workers take every case from one iterator, so that none waits behind another worker's."""
-        jobs = self._jobs()
-        workers = min(self._options.concurrency, max(1, sum(suite.size for suite in self._suites)))
+        jobs = self._jobs(numbers)
+        at_a_time = MOST_AT_A_TIME if self._options.concurrency == "auto" else self._options.concurrency
+        workers = min(at_a_time, max(1, sum(self._suites[number].size for number in numbers)))
         try:
             async with asyncio.TaskGroup() as group:
                 for _ in range(workers):
@@ -163,149 +209,63 @@ class _Run:
         except BaseExceptionGroup as errors:
             _raise_first(errors)
 
-    def finish(self) -> FinishedRun:
-        """Write the result files. Only now: summing up would count in the latency of cases still under way."""
-        names = file_names(self._suites)
-        suites = tuple(map(self._finish_suite, range(len(self._suites)), self._suites, names))
-        summary = summarize_run([suite.result for suite in suites])
-        if self._options.baseline == LATEST and self._baseline is None:
-            self._warnings.append(
-                f"there is no earlier run of these suites in `{self._options.output_dir}` to compare with"
-            )
-        return FinishedRun(
-            run_id=self._options.run_id,
-            folder=self._folder,
-            suites=suites,
-            summary=summary,
-            warnings=tuple(self._warnings),
-        )
-
-    def _jobs(self) -> Iterator[_Job]:
-        """Every case of the suites; those of rubrics last, since what they cost is for nothing where others fail."""
-        for number, suite in sorted(enumerate(self._suites), key=lambda numbered: numbered[1].tier == "rubric"):
+    def _jobs(self, numbers: Sequence[int]) -> Iterator[_Job]:
+        """Every case of the suites that has no line in the journal yet."""
+        for number in numbers:
+            suite = self._suites[number]
             if self._observer:
                 self._observer.suite_started(suite)
+                if kept := self._journal.cases.count(number):
+                    self._observer.cases_kept(suite, kept)
             for index, located in enumerate(suite.cases):
-                yield _Job(number, index, located)
+                if not self._journal.cases.has(number, index):
+                    yield _Job(number, index, located)
 
     async def _work(self, jobs: Iterator[_Job]) -> None:
-        worker = Worker(self._agent, self._case_options)
+        workers = {
+            name: Worker(agent, self._case_options, self._paces[name], self._options.panel)
+            for name, agent in self._agents.items()
+        }
         try:
             for job in jobs:
-                if (skipped := skipped_case(job.located.case)) is not None:
+                if (skipped := self._not_sent(job)) is not None:
                     # Before anything is awaited, and so in source order.
                     self._skip(job, skipped)
                     await asyncio.sleep(0)
                 else:
+                    worker = workers[self._suites[job.suite].agent]
                     self._keep(job, await run_attempts(job.located, worker.attempt))
         finally:
-            if (failure := await worker.close()) is not None:
-                self._warn(failure)
+            for worker in workers.values():
+                if (failure := await worker.close()) is not None:
+                    self._warn(failure)
+
+    def _not_sent(self, job: _Job) -> SkippedCase | None:
+        """The record of a case that is not to be sent: it says so, others failed before it, or the run has stopped."""
+        no_rubrics = self._no_rubrics.get(self._suites[job.suite].agent)
+        if (skipped := skipped_case(job.located.case, no_rubrics)) is not None or self._brake.lets_go():
+            return skipped
+        reason = self._brake.reason or ""
+        self.stopped[job.suite] = reason
+        return not_run(job.located, reason)
 
     def _skip(self, job: _Job, skipped: SkippedCase) -> None:
-        skipped = self.journal.skip(job.suite, job.case, skipped)
+        skipped = self._journal.skip(job.suite, job.case, skipped)
         if self._observer:
             self._observer.case_skipped(self._suites[job.suite], skipped)
 
     def _keep(self, job: _Job, run: CaseRun) -> None:
         run = run._replace(result=as_expected(job.located.case, run.result))
-        result = self.journal.append(job.suite, job.case, run)
+        self._brake.finished(run.result, run.cost_usd)
+        result = self._journal.append(job.suite, job.case, run, sent=fingerprint_of(request_of(job.located.case)))
         if self._observer:
             self._observer.case_finished(self._suites[job.suite], result)
 
     def _warn(self, text: str) -> None:
         redactor = self._options.redactor
         warning = text if redactor is None else redactor.redact(text)
-        if warning not in self._warnings:
-            self._warnings.append(warning)
-
-    def _finish_suite(self, number: int, suite: Suite, name: str) -> FinishedSuite:
-        metadata, path = suite.metadata, self._folder / name
-        past = self._baseline.of(suite.tool_name, suite.tier) if self._baseline else None
-        passed_before = past.passed if past is not None else None
-        totals = sum_up(
-            self.journal.entries(number),
-            metadata.criteria if metadata else None,
-            passed_before,
-            skipped=self.journal.count_skipped(number),
-        )
-        staleness = check_staleness(metadata, self._options.registry)
-        result = SuiteResult(
-            run_id=self._options.run_id,
-            timestamp=self._timestamp,
-            tier=suite.tier,
-            tool_name=suite.tool_name,
-            agent_endpoint=self._agent.endpoint,
-            metadata=state_at_run(suite, self._options.registry),
-            staleness_warnings=staleness.warnings,
-            cases=(),
-            summary=totals.summary,
-            baseline_run_id=past.run_id if past is not None else None,
-            regressions=totals.regressions,
-            new_passes=totals.new_passes,
-            stale=staleness.stale,
-            warnings=totals.warnings + self._warnings_of(suite),
-        )
-        result, written = redacted(result, encoded(result), self._options.redactor)
-        write_result(path, written, self.journal.entries(number), self.journal.skipped(number))
-        gate = below(totals.summary.score, metadata.threshold if metadata else None)
-        finished = FinishedSuite(path=path, result=result, gate=gate, _journal=self.journal, _index=number)
-        if self._observer:
-            self._observer.suite_finished(suite, finished)
-        return finished
-
-    def _warnings_of(self, suite: Suite) -> tuple[str, ...]:
-        warnings: list[str] = []
-        registry, baseline = self._options.registry, self._baseline
-        if registry is not None and suite.metadata is not None and suite.tool_name not in registry:
-            warnings.append(f"tool `{suite.tool_name}` is not in the registry, so its description was not compared")
-        if baseline is not None and baseline.of(suite.tool_name, suite.tier) is None:
-            warnings.append(f"the baseline `{baseline.name}` has no suite of this tool and tier")
-        return tuple(warnings)
-
-    def _header(self) -> Header:
-        options = self._options
-        return Header(
-            run_id=options.run_id,
-            timestamp=self._timestamp,
-            agent_endpoint=self._agent.endpoint,
-            options={
-                "concurrency": options.concurrency,
-                "timeoutMs": options.timeout_ms,
-                "allAssertions": options.all_assertions,
-                "baseline": options.baseline,
-                "seedHash": _hash(options.seed),
-                # Whole, not hashed: it was true once, and a run can only be finished or understood with it.
-                "snapshot": options.snapshot,
-            },
-            suites=tuple(
-                JournaledSuite(
-                    tool_name=suite.tool_name,
-                    tier=suite.tier,
-                    file_hash=suite.file_hash,
-                    origin=suite.origin,
-                    cases=suite.size,
-                )
-                for suite in self._suites
-            ),
-        )
-
-
-def _make_folder(output_dir: Path, run_id: str) -> Path:
-    folder = output_dir / run_id
-    try:
-        output_dir.mkdir(parents=True, exist_ok=True)
-        folder.mkdir()
-    except FileExistsError:
-        raise UsageError(f"the run's folder `{folder}` is already there, or something that is no folder") from None
-    except OSError as error:
-        raise UsageError(f"the run's folder `{folder}` cannot be made: {error.strerror}") from error
-    return folder
-
-
-def _hash(data: object) -> str | None:
-    """What tells one seed from another; None where there is none."""
-    return None if data is None else short_hash(json.dumps(data, default=repr))
+        if warning not in self.warnings:
+            self.warnings.append(warning)
 
 
 def _raise_first(errors: BaseExceptionGroup[BaseException]) -> NoReturn:

@@ -10,7 +10,7 @@ from typing import Final, NamedTuple, final
 
 from evalc.model.assertions import PAIRS
 from evalc.model.case import Case, CheckLink, Criterion
-from evalc.model.result import CriterionResult, CriterionSummary, ScoredBy
+from evalc.model.result import CriterionResult, CriterionSummary, JudgedScore, ScoredBy
 from evalc.runtime.checks.verdict import Verdict
 
 EXPECTED: Final = "/expected"
@@ -27,17 +27,24 @@ class CaseScore(NamedTuple):
     criteria: tuple[CriterionResult, ...]
 
 
-def score_case(case: Case, verdicts: Mapping[str, Verdict]) -> CaseScore:
+def score_case(
+    case: Case, verdicts: Mapping[str, Verdict], judged: Mapping[str, JudgedScore] | None = None
+) -> CaseScore:
     """Score a case by the verdicts on its assertions, JSON pointers to verdicts, in the assertions' order.
 
-    A criterion is scored by the checks linked to it, else by those that no criterion links. Without criteria only
-    `expected`, checked by itself, has a score.
+    A criterion is scored by the checks linked to it, else by the judge, whose scores `judged` has by the criteria's
+    names, else by the checks that no criterion links. Without criteria only `expected`, checked by itself, has a score.
     """
     if not case.criteria:
         alone = verdicts.get(EXPECTED)
         return CaseScore(alone.score if alone else None, ())
     unlinked = _share(_unlinked(case, verdicts), verdicts)
-    criteria = tuple(_score_criterion(criterion, unlinked, verdicts) for criterion in case.criteria)
+    criteria = tuple(
+        _score_judged(criterion, judged[criterion.name])
+        if judged and criterion.name in judged and not criterion.checks
+        else _score_criterion(criterion, unlinked, verdicts)
+        for criterion in case.criteria
+    )
     return CaseScore(weighted_mean((result.weight, result.score) for result in criteria), criteria)
 
 
@@ -61,6 +68,11 @@ def _score_criterion(criterion: Criterion, unlinked: float | None, verdicts: Map
     score = _share(criterion.checks, verdicts) if criterion.checks else unlinked
     by: ScoredBy | None = None if score is None else "linked" if criterion.checks else "unlinked"
     return CriterionResult(name=criterion.name, weight=criterion.weight, score=score, scored_by=by)
+
+
+def _score_judged(criterion: Criterion, judged: JudgedScore) -> CriterionResult:
+    score = round(judged.score / judged.max_score, _DECIMALS)
+    return CriterionResult(name=criterion.name, weight=criterion.weight, score=score, scored_by="judge", judged=judged)
 
 
 def _share(links: Iterable[CheckLink], verdicts: Mapping[str, Verdict]) -> float | None:
@@ -107,12 +119,19 @@ class SuiteScore:
             mean = self._criteria.get(result.name)
             if mean is None:
                 mean = self._criteria[result.name] = _Mean(result.weight)
-            mean.add(result.score)
+            mean.add(result)
 
     def summaries(self) -> tuple[CriterionSummary, ...]:
         """The criteria with their means, in the order of the suite."""
         return tuple(
-            CriterionSummary(name=name, weight=mean.weight, score=mean.value(), cases=mean.scored, of=mean.cases)
+            CriterionSummary(
+                name=name,
+                weight=mean.weight,
+                score=mean.value(),
+                cases=mean.scored,
+                of=mean.cases,
+                scored_by=tuple(sorted(mean.scored_by)),
+            )
             for name, mean in self._criteria.items()
         )
 
@@ -131,19 +150,22 @@ class SuiteScore:
 class _Mean:
     """One criterion's scores so far."""
 
-    __slots__ = ("cases", "scored", "total", "weight")
+    __slots__ = ("cases", "scored", "scored_by", "total", "weight")
 
     def __init__(self, weight: float) -> None:
         self.weight = weight
         self.total = 0.0
         self.scored = 0
         self.cases = 0
+        self.scored_by: set[ScoredBy] = set()
 
-    def add(self, score: float | None) -> None:
+    def add(self, result: CriterionResult) -> None:
         self.cases += 1
-        if score is not None:
-            self.total += score
+        if result.score is not None:
+            self.total += result.score
             self.scored += 1
+        if result.scored_by is not None:
+            self.scored_by.add(result.scored_by)
 
     def value(self) -> float | None:
         return round(self.total / self.scored, _DECIMALS) if self.scored else None

@@ -6,10 +6,9 @@ import re
 from typing import Final, NamedTuple
 
 from evalc.model.case import Metadata
-from evalc.model.codec import short_hash
 from evalc.model.result import ResultMetadata
 from evalc.model.suite import Suite
-from evalc.tools.registry import ToolDefinition, ToolRegistry
+from evalc.tools.registry import Tool, ToolRegistry
 
 GROWTH: Final = 1.5
 """How much a registry may grow before labeled evals are doubted."""
@@ -38,20 +37,32 @@ def check_staleness(metadata: Metadata | None, registry: ToolRegistry | None) ->
     return Staleness(description is not None, tuple(filter(None, warnings)))
 
 
+def not_compared(metadata: Metadata | None, registry: ToolRegistry | None) -> str | None:
+    """Why an eval file that says what it was written for could not be compared as a whole; None where it could."""
+    if metadata is None or registry is None or (metadata.description_hash or metadata.tool_version) is None:
+        return None
+    tool = registry.get(metadata.tool_name)
+    if tool is None:
+        return f"tool `{metadata.tool_name}` is not in the registry, so its description was not compared"
+    if metadata.description_hash is not None and tool.description is None:
+        return f"the description of `{metadata.tool_name}` in the registry cannot be read, so it was not compared"
+    return None
+
+
 def state_at_run(suite: Suite, registry: ToolRegistry | None) -> ResultMetadata:
     """The tool as it is now, for the result; null where no registry knows."""
     tool = registry.get(suite.tool_name) if registry is not None else None
     return ResultMetadata(
         tool_version=tool.version if tool else None,
-        description_hash=short_hash(tool.description) if tool else None,
-        registry_size=len(registry) if registry is not None else None,
+        description_hash=tool.description_hash if tool else None,
+        registry_size=registry.size if registry is not None else None,
         eval_file_hash=suite.file_hash,
     )
 
 
-def _description_warning(metadata: Metadata, tool: ToolDefinition) -> str | None:
-    current = short_hash(tool.description)
-    if metadata.description_hash is None or current == metadata.description_hash:
+def _description_warning(metadata: Metadata, tool: Tool) -> str | None:
+    current = tool.description_hash
+    if metadata.description_hash is None or current is None or current == metadata.description_hash:
         return None
     return (
         f"Evals for {metadata.tool_name} generated against description hash {metadata.description_hash}, "
@@ -68,7 +79,7 @@ def _growth_warning(metadata: Metadata, size: int) -> str | None:
     )
 
 
-def _version_warning(metadata: Metadata, tool: ToolDefinition) -> str | None:
+def _version_warning(metadata: Metadata, tool: Tool) -> str | None:
     if metadata.tool_version is None or tool.version is None:
         return None
     if _major(metadata.tool_version) == _major(tool.version):

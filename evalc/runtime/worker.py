@@ -10,18 +10,24 @@ from evalc.errors import AgentUnavailable
 from evalc.model.suite import LocatedCase
 from evalc.runtime.agents.base import Agent, Session
 from evalc.runtime.agents.guard import said_by
-from evalc.runtime.run_case import CaseOptions, CaseRun, agent_broke, run_case
+from evalc.runtime.judges.panel import Bench, Panel
+from evalc.runtime.pace import Pace
+from evalc.runtime.run_case import Answer, CaseOptions, CaseRun, ask_agent, broken_answer, result_of
 
 _CLOSING_SECONDS: Final = 10.0
 
 
 @final
 class Worker:
-    """Has a session of its own, opened for its first case, and again where it could not be opened."""
+    """Has a session of its own, opened for its first case, and again where it could not be opened; and its judges'."""
 
-    def __init__(self, agent: Agent, options: CaseOptions) -> None:
+    def __init__(
+        self, agent: Agent, options: CaseOptions, pace: Pace | None = None, panel: Panel | None = None
+    ) -> None:
         self._agent = agent
         self._options = options
+        self._pace = pace
+        self._bench = None if panel is None else Bench(panel)
         self._stack = AsyncExitStack()
         self._session: Session | None = None
 
@@ -29,18 +35,29 @@ class Worker:
         """Run the case once. Whatever the agent does, there is a result; only cancellation passes."""
         # The agent may never suspend: timers, other workers and Ctrl-C get their turn here.
         await asyncio.sleep(0)
+        if self._pace is None:
+            answer = await self._ask(located)
+        else:
+            # Judges are asked outside: the agent's rate and load are nothing to them.
+            async with self._pace.turn():
+                answer = await self._ask(located)
+        return await result_of(located, answer, self._options, self._bench)
+
+    async def _ask(self, located: LocatedCase) -> Answer:
         try:
             self._session = self._session or await self._open()
         except (asyncio.CancelledError, KeyboardInterrupt, GeneratorExit):
             raise
         except BaseException as error:  # an agent that cannot be opened breaks this attempt only
-            return agent_broke(located, error)
-        return await run_case(located, self._session, self._options)
+            return broken_answer(error)
+        return await ask_agent(located.case, self._session, self._options)
 
     async def close(self) -> str | None:
         """Close the session. What went wrong is a text: the cases are finished, whatever the agent does at its end."""
         try:
             async with asyncio.timeout(_CLOSING_SECONDS):
+                if self._bench is not None:
+                    await self._bench.close()
                 await self._stack.aclose()
         except Exception as error:
             return f"the agent could not be closed: {said_by(error)}"

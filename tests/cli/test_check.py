@@ -15,6 +15,16 @@ def test_all_good(invoke: Invoke) -> None:
     assert (outcome.code, outcome.out, outcome.err) == (0, "all good: 1 file\n", "")
 
 
+def test_a_folder_without_eval_files(invoke: Invoke, project: Path) -> None:
+    (project / "empty").mkdir()
+    for command in (("check", "empty"), ("check", "empty", "--strict"), ("compile", "empty")):
+        outcome = invoke(*command)
+        assert (outcome.code, outcome.out, outcome.err) == (0, "", "warning: no eval files in `empty`\n")
+    outcome = invoke("check", "empty", "--format", "json")
+    assert (outcome.code, outcome.out, outcome.err) == (0, "[]\n", "warning: no eval files in `empty`\n")
+    assert invoke("check", "none.eval.yaml").code == 2
+
+
 def test_problems_are_printed_on_standard_output(invoke: Invoke, project: Path) -> None:
     (project / "evals" / "weather.eval.yaml").write_text(BROKEN)
     outcome = invoke("check", "evals")

@@ -17,6 +17,13 @@ def test_the_default_folder(invoke: Invoke, project: Path) -> None:
     assert not (project / "evals/build/weather.labeled.json.map").exists()
 
 
+def test_without_a_path(invoke: Invoke, project: Path) -> None:
+    (project / "b.eval.yaml").write_text(SUITE.replace("suite: weather", "suite: other"))
+    assert len(invoke("compile").out.splitlines()) == 2
+    (project / "evalc.toml").write_text('paths = ["evals"]\n')
+    assert invoke("compile").out == "wrote evals/build/weather.labeled.json\n"
+
+
 def test_a_folder_and_source_maps(invoke: Invoke, project: Path) -> None:
     outcome = invoke("compile", "evals", "-o", "out/deep", "--source-map")
     assert (outcome.code, outcome.out) == (0, "wrote out/deep/weather.labeled.json\n")

@@ -5,7 +5,6 @@ from __future__ import annotations
 import errno
 
 import pytest
-import typer
 
 from evalc.cli.ending import exits
 from evalc.diagnostics.catalogue.config import ConfigSyntax
@@ -27,9 +26,10 @@ def code_of(error: BaseException | None = None, returned: int = 0) -> int:
             raise error
         return returned
 
-    with pytest.raises(typer.Exit) as caught:
+    with pytest.raises(SystemExit) as caught:
         exits(command)()
-    return caught.value.exit_code
+    assert isinstance(caught.value.code, int)
+    return caught.value.code
 
 
 @pytest.mark.parametrize("code", [0, 1, 2, 3])

@@ -10,12 +10,13 @@ import pytest
 from evalc.cli.flags import SETTING_OF_FLAG, paths_to_look_at, settings_from, sound_settings_from
 from evalc.cli.run import run_evals
 from evalc.config import Settings
-from evalc.config.keys import KEYS
+from evalc.config.keys import KEYS, TABLES
 from evalc.errors import SourceError, UsageError
 
 
 def test_every_flag_stands_for_a_setting_and_is_a_flag_of_run() -> None:
-    assert set(SETTING_OF_FLAG.values()) <= set(KEYS)
+    of_tables = {f"{table}.{name}" for table, keys in TABLES.items() for name in keys}
+    assert set(SETTING_OF_FLAG.values()) <= {*KEYS, *of_tables}
     flags = {f"--{name.replace('_', '-')}" for name in inspect.signature(run_evals).parameters}
     assert set(SETTING_OF_FLAG) <= flags
 
@@ -24,8 +25,20 @@ def test_flags_win_where_they_are_given(project: Path) -> None:
     (project / "evalc.toml").write_text('concurrency = 2\nstrict = true\nagentEndpoint = "demo"\n')
     settings, problems = settings_from(None, concurrency=4, agent=None, strict=False, all_assertions=True)
     assert problems == ()
-    assert (settings.concurrency, settings.agent_endpoint) == (4, "demo")
+    assert (settings.concurrency, settings.agent_endpoints) == (4, ("demo",))
     assert (settings.strict, settings.all_assertions) == (True, True)
+
+
+def test_flags_about_judges_win_over_their_table(project: Path) -> None:
+    (project / "evalc.toml").write_text('judges = "python:a:b"\n[judge]\nsamples = 2\nrubrics = "always"\n')
+    settings, problems = settings_from(
+        None, judge=["openai:m", "python:c:d"], judges=3, no_judge_cache=True, rubrics=None
+    )
+    assert problems == ()
+    assert (settings.judges, settings.judge_samples) == (("openai:m", "python:c:d"), 3)
+    assert (settings.judge_cache, settings.judge_rubrics) == (False, "always")
+    settings, _ = settings_from(None, judge=None, judges=None, no_judge_cache=False)
+    assert (settings.judges, settings.judge_samples, settings.judge_cache) == (("python:a:b",), 2, True)
 
 
 def test_a_flag_with_a_wrong_value_is_named(project: Path) -> None:

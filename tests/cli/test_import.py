@@ -29,8 +29,11 @@ def tool_forge(project: Path) -> Path:
 @pytest.mark.usefixtures("tool_forge")
 def test_it_prints(invoke: Invoke) -> None:
     outcome = invoke("import", "get-weather.labeled.json")
-    assert (outcome.code, outcome.err) == (0, "")
+    hint = "nothing is written: `-o get-weather.labeled.eval.yaml` writes it to a file\n"
+    assert (outcome.code, outcome.err) == (0, hint)
     assert outcome.out.endswith('      validate:\n        - contains "Paris"\n')
+    asked_for = invoke("import", "get-weather.labeled.json", "-o", "-")
+    assert (asked_for.code, asked_for.out, asked_for.err) == (0, outcome.out, "")
     (checked,) = (invoke("check", "-", stdin=outcome.out),)
     assert checked.code == 0
 

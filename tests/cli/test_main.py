@@ -56,6 +56,46 @@ def test_check_imports_nothing_of_a_run(tmp_path: Path, monkeypatch: pytest.Monk
     assert not {"rich", "httpx", "evalc.runtime.run_suite"} & modules_after("check")
 
 
+SUITE = """\
+suite: greeting
+prompt: "Greet {{who}}"
+eval:
+  criteria: ["clarity (1): Clear"]
+  test_cases:
+    - name: hi
+      inputs: {who: Anna}
+      validate:
+        - type: contains
+          rule: hello
+          criterion: clarity
+        - not matches /bye/i
+"""
+
+
+def test_check_imports_only_what_a_sound_suite_needs(tmp_path: Path) -> None:
+    suite = tmp_path / "greeting.eval.yaml"
+    suite.write_text(SUITE, encoding="utf-8")
+    unneeded = {"typer", "lark", "httpx", "jsonschema", "ruamel", "rich", "asyncio", "hashlib", "tempfile", "pickle"}
+    unneeded |= {"evalc.compiler.lift", "evalc.dsl.yaml_complaints", "evalc.diagnostics.fixes", "evalc.atomic"}
+    assert not unneeded & modules_after("check", str(suite))
+
+
+@pytest.mark.parametrize("paths", [(), ("evals",), ("missing.eval.yaml", "-")])
+def test_check_of_paths_alone_is_check_with_an_option(
+    paths: tuple[str, ...], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "evals").mkdir()
+    (tmp_path / "evals" / "greeting.eval.yaml").write_text(SUITE + "        - contains\n", encoding="utf-8")
+    plain, with_option = run("check", *paths), run("check", "--format", "text", *paths)
+    assert plain.returncode == 2
+    assert (plain.returncode, plain.stdout, plain.stderr) == (
+        with_option.returncode,
+        with_option.stdout,
+        with_option.stderr,
+    )
+
+
 def test_without_arguments_the_help_is_shown() -> None:
     result = run()
     assert result.returncode == 2
@@ -67,7 +107,7 @@ def test_without_arguments_the_help_is_shown() -> None:
     [
         (("chekc",), "No such command 'chekc'"),
         (("run", "--agnet", "demo"), "No such option: --agnet"),
-        (("run", "--concurrency", "many"), "'many' is not a valid int"),
+        (("run", "--concurrency", "many"), "must be a whole number, or `auto`"),
         (("check", "--format", "xml"), "'xml' is not one of"),
     ],
 )

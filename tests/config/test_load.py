@@ -29,7 +29,7 @@ def test_without_a_configuration_every_default_holds(folder: Path) -> None:
     loaded, problems = load_settings(folder)
     assert problems == ()
     assert (loaded.root, loaded.file) == (folder, None)
-    assert (loaded.agent_endpoint, loaded.concurrency, loaded.timeout_ms, loaded.retries) == (None, 1, 60_000, 2)
+    assert (loaded.agent_endpoints, loaded.concurrency, loaded.timeout_ms, loaded.retries) == ((), 1, 60_000, 2)
     assert loaded.results_folder == folder / "evals" / "results"
     assert loaded.seed_manifest is None
     assert (loaded.snapshot_source, loaded.paths, loaded.strict, loaded.all_assertions) == (None, (), False, False)
@@ -54,7 +54,7 @@ def test_the_contracts_own_example(folder: Path) -> None:
     }"""
     assert problems_of(folder, text, "evalc.config.json") == []
     loaded = load_settings(folder).settings
-    assert loaded.agent_endpoint == "http://localhost:3000/chat"
+    assert loaded.agent_endpoints == ("http://localhost:3000/chat",)
     assert loaded.seed_manifest == folder / "evals/seed-manifest.json"
     assert loaded.results_folder == folder / "evals/results"
     assert loaded.tool_registry_path == folder / "tools/tools.exports.ts"
@@ -152,7 +152,7 @@ def test_a_value_with_a_problem_leaves_its_default(folder: Path) -> None:
         ("timeoutMs = inf", "`timeoutMs` must be above 0"),
         ("timeoutMs = nan", "`timeoutMs` must be above 0"),
         ("agentEndpoint = ' '", "`agentEndpoint` must be a text that is not empty"),
-        ("agentEndpoint = []", "`agentEndpoint` must be a text, not a list"),
+        ("agentEndpoint = []", "`agentEndpoint` must be a text, or a list of at least one"),
         ("outputDir = 2026-01-01", "`outputDir` must be a text, not a date or time"),
         ('outputDir = "a\\u0000b"', "`outputDir` must be a path, which has no NUL character"),
         ("strict = 'yes'", "`strict` must be true or false, not a text"),

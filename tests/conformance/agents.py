@@ -1,4 +1,4 @@
-"""From a conformance case's scripted answers to an agent that gives them, in this process or behind HTTP."""
+"""From a conformance case's scripted answers to an agent and a judge that give them."""
 
 from __future__ import annotations
 
@@ -57,5 +57,18 @@ def served(script: Script) -> Behaviour:
         answer = script(exchange.request.json["message"])
         await asyncio.sleep(answer.get("delayMs", 0) / 1000)
         await exchange.respond(200, json.dumps(answer, ensure_ascii=False).encode())
+
+    return behave
+
+
+def judging(script: Mapping[str, Any]) -> Behaviour:
+    """A judge that says of each question, by its name, what the script has: a score, `fails`, or some in turn."""
+    waiting = {name: list(said) if isinstance(said, list) else [said] for name, said in script.items()}
+
+    async def behave(exchange: Exchange) -> None:
+        said = waiting[exchange.request.json["question"]["name"]]
+        score = said.pop(0) if len(said) > 1 else said[0]
+        status = 500 if score == "fails" else 200
+        await exchange.respond(status, json.dumps({"score": score, "reason": "as scripted"}).encode())
 
     return behave

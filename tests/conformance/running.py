@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 import evalc
 from evalc.model.codec import short_hash
-from tests.conformance.agents import Script, Scripted, script_of, served
+from tests.conformance.agents import Script, Scripted, judging, script_of, served
 from tests.conformance.documents import Entry
 from tests.support.servers import serving
 
@@ -45,7 +45,11 @@ def run_entry(entry: Entry, folder: Path) -> Outcome:
     Raises:
         evalc.SourceError: the eval file is refused.
     """
-    project = _Project(entry, folder)
+    with _judge(entry) as judge:
+        return _run_entry(_Project(entry, folder, judge), entry)
+
+
+def _run_entry(project: _Project, entry: Entry) -> Outcome:
     names: dict[str, object] = {}
     baseline: str | None = None
     if "baseline" in entry:
@@ -59,16 +63,18 @@ def run_entry(entry: Entry, folder: Path) -> Outcome:
         names["<url of the agent>"] = agent
         run = evalc.run(path, agent=agent, baseline=baseline, **project.options)
     (file,) = run.folder.glob("*.json")
-    return Outcome(json.loads(file.read_bytes()), sent, bool(run.finished.gates), names)
+    return Outcome(json.loads(file.read_bytes()), sent, bool(run.finished.below_threshold), names)
 
 
 class _Project:
     """The files of a run, and the options that name them."""
 
-    def __init__(self, entry: Entry, folder: Path) -> None:
+    def __init__(self, entry: Entry, folder: Path, judge: str | None) -> None:
         self._evals = folder / "evals"
         self._evals.mkdir()
         configuration: dict[str, Any] = dict(entry.get("options", {}))
+        if judge is not None:
+            configuration |= {"judges": [judge], "judge": {"cache": False}}
         if "seed" in entry:
             # Where the contract's convention has it: no configuration names it.
             _write(self._evals / "seed-manifest.json", entry["seed"])
@@ -97,6 +103,16 @@ def _agent(entry: Entry) -> Iterator[tuple[Any, list[dict[str, Any]]]]:
     with serving(served(script)) as server:
         yield server.url, sent
         sent += [request.json for request in server.requests]
+
+
+@contextmanager
+def _judge(entry: Entry) -> Iterator[str | None]:
+    """The URL of the judge that the case scripts, if it does."""
+    if "judge" not in entry:
+        yield None
+        return
+    with serving(judging(entry["judge"])) as server:
+        yield server.url
 
 
 def _write(path: Path, content: Any) -> Path:

@@ -47,8 +47,8 @@ def test_a_run_takes_everything_from_the_configuration(tmp_path: Path, monkeypat
     assert result["agentEndpoint"] == server.url
     assert result["baselineRunId"] is None
     assert [(case["passed"], case["assertionsRun"]) for case in result["cases"]] == [(True, 1)]
-    (note,) = run.notes
-    assert printed["toolRegistryPath"] in note
+    (absent,) = run.problems
+    assert printed["toolRegistryPath"] in absent.finding.message()
 
 
 def _cases() -> list[Entry]:
@@ -63,7 +63,7 @@ def _expected(settings: dict[str, Any], folder: Path) -> dict[str, Any]:
 
 def _by_key(settings: Settings) -> dict[str, Any]:
     return {
-        "agentEndpoint": settings.agent_endpoint,
+        "agentEndpoint": next(iter(settings.agent_endpoints), None),
         "seedManifestPath": _text(settings.seed_manifest_path),
         "snapshotEnabled": settings.snapshot_source is not None,
         "outputDir": _text(settings.output_dir),

@@ -16,7 +16,7 @@ _OWN: dict[str, Any] = {"stale": False}
 _OWN_OF_SUMMARY: dict[str, Any] = {"errors": 0, "unverified": 0, "score": None, "scoredWeight": None}
 
 
-@with_key("text")
+@with_key("result")
 def test_the_summary(entry: Entry) -> None:
     lines = suite_lines(_result(entry["result"]), Screen())
     assert [_in_one_form(line) for line in lines] == entry["text"]

@@ -14,7 +14,8 @@ import pytest
 from evalc.errors import UsageError
 from evalc.model.result import CaseDetails, CaseResult, SkippedCase
 from evalc.runtime.checks.verdict import Note
-from evalc.runtime.journal import Header, Journal, JournaledSuite
+from evalc.runtime.journal import Journal
+from evalc.runtime.journaled import Header, JournaledSuite
 from evalc.runtime.run_case import CaseRun
 
 
@@ -42,7 +43,7 @@ def result(name: str, response: Any = "a", calls: tuple[Any, ...] = (), duration
 
 
 def ids(journal: Journal, suite: int) -> list[str]:
-    return [msgspec.json.decode(entry.result, type=CaseResult).id for entry in journal.entries(suite)]
+    return [msgspec.json.decode(entry.result, type=CaseResult).id for entry in journal.cases.entries(suite)]
 
 
 def test_entries_come_in_source_order_whatever_was_written_first(tmp_path: Path) -> None:
@@ -51,7 +52,7 @@ def test_entries_come_in_source_order_whatever_was_written_first(tmp_path: Path)
         written.append(suite, case, CaseRun(result(f"{suite}-{case}"), (Note("f", "e"),), 0.5))
     assert ids(written, 0) == ["0-0", "0-2"]
     assert ids(written, 1) == ["1-0", "1-1"]
-    entry = next(iter(written.entries(1)))
+    entry = next(iter(written.cases.entries(1)))
     assert (entry.suite, entry.case, entry.notes, entry.cost_usd) == (1, 0, (Note("f", "e"),), 0.5)
     written.close()
     assert ids(written, 0) == ["0-0", "0-2"]
@@ -70,8 +71,8 @@ def test_skipped_cases_have_lines_and_are_no_entries(tmp_path: Path) -> None:
     written.append(0, 1, CaseRun(result("b")))
     written.skip(0, 2, last)
     assert (ids(written, 0), ids(written, 1)) == (["b"], [])
-    assert list(written.skipped(0)) == [first, last]
-    assert [written.count_skipped(suite) for suite in (0, 1)] == [2, 0]
+    assert list(written.cases.skipped(0)) == [first, last]
+    assert [written.cases.count_skipped(suite) for suite in (0, 1)] == [2, 0]
     lines = [json.loads(line) for line in (tmp_path / "journal.jsonl").read_text().splitlines()]
     assert lines[3] == {
         "suite": 0, "case": 2, "skipped": {"id": "c", "description": "d", "reason": "r", "archived": False},
@@ -107,7 +108,7 @@ class Kind(str):
 def test_a_kind_of_text_is_written_as_a_text(tmp_path: Path) -> None:
     written = journal(tmp_path, 1)
     written.append(0, 0, CaseRun(result("x", calls=({"params": {"p": Kind("v")}},))))
-    (entry,) = written.entries(0)
+    (entry,) = written.cases.entries(0)
     assert json.loads(bytes(entry.result))["details"]["toolCalls"][0]["params"] == {"p": "v"}
 
 
@@ -132,7 +133,7 @@ def test_what_json_cannot_hold_does_not_lose_the_case(tmp_path: Path, value: Cas
     written = journal(tmp_path, 1)
     kept = written.append(0, 0, CaseRun(value))
     assert kept.status == status
-    (entry,) = written.entries(0)
+    (entry,) = written.cases.entries(0)
     read = msgspec.json.decode(entry.result, type=CaseResult)
     assert (read.status, read.passed) == (status, status == "passed")
     if status == "error":

@@ -11,7 +11,7 @@ import pytest
 
 from evalc.model.result import PASSING, CaseDetails, CaseResult, ResultMetadata, SkippedCase, Status, SuiteResult
 from evalc.runtime.checks.verdict import Note
-from evalc.runtime.journal import Entry
+from evalc.runtime.journaled import Entry
 from evalc.runtime.results import MOST_WARNINGS, sum_up, write_result
 
 

@@ -228,7 +228,7 @@ def test_cancellation_passes() -> None:
 def test_an_error_of_a_check_beats_a_failure_and_has_no_score() -> None:
     expect = Expect(response_contains=("b",), max_cost=1)
     result = run(case(expect, criteria=(Criterion(name="x"),)), "a").result
-    assert (result.status, result.score, result.error) == ("error", None, "maxCost: the agent reports no cost")
+    assert (result.status, result.score, result.error) == ("error", None, "maxCost: what it cost is not known")
 
 
 def test_a_check_that_breaks_is_an_error_of_the_case() -> None:
@@ -259,7 +259,7 @@ def test_expected_gates_nothing_beside_another_check() -> None:
 def test_a_rubric_without_a_judge_is_an_error_unless_a_check_failed() -> None:
     rubric = (RubricDimension(dimension="accuracy"),)
     result = run(case(rubric=rubric, expected="x"), "a").result
-    assert (result.status, result.error) == ("error", "rubric: needs a judge, and none is configured")
+    assert (result.status, result.error) == ("error", "judge: needs a judge, and none is configured")
     failed = run(case(Expect(response_contains=("b",)), rubric=rubric), "a").result
     assert failed.status == "failed"
 

@@ -25,8 +25,9 @@ from evalc.runtime.agents.base import AgentRequest, AgentResponse, Session, Usag
 from evalc.runtime.agents.scripted import ScriptedAgent
 from evalc.runtime.finished import FinishedRun, FinishedSuite
 from evalc.runtime.redact import Redactor
-from evalc.runtime.run_suite import RunOptions, run_suites
-from evalc.tools.registry import ToolDefinition, ToolRegistry
+from evalc.runtime.run_options import RunOptions
+from evalc.runtime.run_suite import run_suites
+from evalc.tools.registry import Tool, ToolRegistry
 
 
 class Echo:
@@ -166,7 +167,7 @@ def test_a_suite_s_score_and_its_gate(tmp_path: Path) -> None:
     (score,) = finished.suites[0].result.summary.criteria
     assert (score.score, score.cases, score.of) == (0.5, 2, 3)
     assert finished.summary.score == 0.5
-    assert finished.gates == ("get_weather (labeled): threshold: score 0.5 is below 0.8",)
+    assert finished.below_threshold == ("get_weather (labeled): threshold: score 0.5 is below 0.8",)
 
 
 def test_costs_are_summed_where_they_are_known(tmp_path: Path) -> None:
@@ -343,7 +344,7 @@ def test_the_score_of_an_expected_failure_counts_as_it_was_measured(tmp_path: Pa
 
 def test_rubrics_run_last_and_stand_in_their_place(tmp_path: Path) -> None:
     agent = Counting()
-    suites = (suite(case(1, "judged"), tier="rubric"), suite(case(2, "checked")))
+    suites = (suite(case(1, "judged"), tier="rubric"), suite(case(2, "checked", contains=("1",))))
     finished = run(tmp_path, *suites, agent=agent)
     assert agent.asked == ["checked", "judged"]
     assert [each.result.tier for each in finished.suites] == ["rubric", "labeled"]
@@ -552,16 +553,14 @@ def test_the_latest_of_no_runs_is_a_warning(tmp_path: Path) -> None:
 
 
 def test_a_registry_tells_staleness_and_the_state_at_run(tmp_path: Path) -> None:
-    registry = ToolRegistry(
-        tools={"get_weather": ToolDefinition(name="get_weather", description="new", version="2.0.0")}
-    )
+    registry = ToolRegistry(tools={"get_weather": Tool(name="get_weather", description="new", version="2.0.0")})
     metadata = Metadata(tool_name="get_weather", tier="labeled", description_hash=short_hash("old"))
     stale = run(tmp_path, suite(case(1), metadata=metadata), registry=registry).suites[0].result
     assert stale.stale
     assert len(stale.staleness_warnings) == 1
     assert (stale.metadata.tool_version, stale.metadata.registry_size) == ("2.0.0", 1)
     assert stale.metadata.description_hash == short_hash("new")
-    unknown = Metadata(tool_name="other", tier="labeled")
+    unknown = Metadata(tool_name="other", tier="labeled", tool_version="1")
     other = run(tmp_path, suite(case(1), tool="other", metadata=unknown), registry=registry).suites[0].result
     assert "not in the registry" in other.warnings[0]
     assert other.metadata.tool_version is None

@@ -9,12 +9,12 @@ import pytest
 from evalc.model.case import Metadata
 from evalc.model.codec import short_hash
 from evalc.runtime.staleness import check_staleness
-from evalc.tools.registry import ToolDefinition, ToolRegistry
+from evalc.tools.registry import Tool, ToolRegistry
 
 
 def registry(size: int = 1, version: str | None = "2.1.0") -> ToolRegistry:
-    tools = {"get_weather": ToolDefinition(name="get_weather", description="The weather.", version=version)}
-    tools.update({f"t{n}": ToolDefinition(name=f"t{n}") for n in range(size - 1)})
+    tools = {"get_weather": Tool(name="get_weather", description="The weather.", version=version)}
+    tools.update({f"t{n}": Tool(name=f"t{n}") for n in range(size - 1)})
     return ToolRegistry(tools=tools)
 
 

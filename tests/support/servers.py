@@ -161,6 +161,25 @@ async def floods(exchange: Exchange) -> None:
         await exchange.write(chunk)
 
 
+def streams(*pieces: bytes, then: Behaviour | None = None) -> Behaviour:
+    """Send these pieces of an event stream one by one, and end the body, or go on in another way."""
+
+    async def behave(exchange: Exchange) -> None:
+        await exchange.write(
+            b"HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nTransfer-Encoding: chunked\r\n\r\n"
+        )
+        for piece in pieces:
+            await exchange.write(b"%x\r\n%s\r\n" % (len(piece), piece))
+        await (ends_body if then is None else then)(exchange)
+
+    return behave
+
+
+async def ends_body(exchange: Exchange) -> None:
+    """End a body that came in chunks."""
+    await exchange.write(b"0\r\n\r\n")
+
+
 @contextmanager
 def serving(behaviour: Behaviour) -> Iterator[Server]:
     """Run a server that behaves so; on leaving, its connections are closed and its thread has ended."""

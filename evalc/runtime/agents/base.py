@@ -12,12 +12,16 @@ ToolMode = Literal["executed", "stubbed", "routing"]
 
 
 class ToolCall(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
-    """One tool call (contract, ToolCallRecord). `success` is None where the agent did not say."""
+    """One tool call (contract, ToolCallRecord). `success` is None where the agent did not say.
+
+    `arguments` is what the model wrote where it is no JSON object, so that there are no `params`.
+    """
 
     name: str
     success: bool | None = None
     duration_ms: float | None = None
     params: dict[str, Any] = {}
+    arguments: str | None = None
 
 
 class Usage(msgspec.Struct, frozen=True, kw_only=True, rename="camel", omit_defaults=True):
@@ -29,24 +33,36 @@ class Usage(msgspec.Struct, frozen=True, kw_only=True, rename="camel", omit_defa
 
 
 class AgentRequest(msgspec.Struct, frozen=True, kw_only=True):
-    """What a case sends: the message and, for agents that want them, the case's other inputs."""
+    """What a case sends: the message and, for agents that want them, the case's other inputs.
+
+    `system` is the prompt file's role and instructions, for agents that are models and nothing but models.
+    `deadline` is the time of the event loop's clock from which an answer is too late; None where there is none.
+    """
 
     message: str
     messages: tuple[Mapping[str, str], ...] = ()
+    system: str | None = None
     stubs: dict[str, Any] | None = None
     max_turns: int = 5
+    case_id: str = ""
+    inputs: Mapping[str, Any] = {}
+    deadline: float | None = None
 
 
-class AgentResponse(msgspec.Struct, frozen=True, kw_only=True):
-    """The agent's answer (contract, AgentResponse), without its duration, which the runner measures.
+class AgentResponse(msgspec.Struct, frozen=True, kw_only=True, rename="camel", omit_defaults=True):
+    """The agent's answer (contract, AgentResponse).
 
+    Its duration is measured by the runner; `duration_ms` is that of an answer which was recorded earlier.
     `tool_mode` says what noToolErrors means for it: tools were executed, stubbed by the case, or only chosen.
+    `finish_reason` is why a model stopped, in its provider's word, such as `stop`, `length` or `refusal`.
     """
 
     response: str
     tool_calls: tuple[ToolCall, ...] = ()
     usage: Usage | None = None
     tool_mode: ToolMode = "executed"
+    finish_reason: str | None = None
+    duration_ms: float | None = None
 
 
 class Session(Protocol):

@@ -33,7 +33,7 @@ class CommandAgent:
     def __init__(self, command: str, *, project_root: Path, max_output: int = wire.MAX_BODY) -> None:
         self._command = command.strip()
         self._folder = project_root
-        self._argv = _argv(command, project_root)
+        self._argv = argv_of(command, project_root)
         self._max_output = max_output
 
     @property
@@ -62,11 +62,11 @@ class _CommandSession:
         except OSError as error:
             raise AgentUnavailable(f"`{self.argv[0]}` cannot be started: {error.strerror or error}") from None
         if completed.status != 0:
-            raise AgentError(_ending(completed))
+            raise AgentError(ending_of(completed))
         return wire.decode_answer(completed.stdout)
 
 
-def _ending(completed: Completed) -> str:
+def ending_of(completed: Completed) -> str:
     """How a process ended that did not end well, and the last line that it printed to standard error."""
     if completed.status > 0:
         ending = f"the command ended with exit status {completed.status}"
@@ -83,7 +83,12 @@ def _signal_name(number: int) -> str:
         return f"signal {number}"
 
 
-def _argv(command: str, project_root: Path) -> tuple[str, ...]:
+def argv_of(command: str, project_root: Path) -> tuple[str, ...]:
+    """A command as the program's path and its arguments.
+
+    Raises:
+        UsageError: when it cannot be read, or there is no such program.
+    """
     try:
         argv = shlex.split(command)
     except ValueError as error:

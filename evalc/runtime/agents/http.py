@@ -1,33 +1,41 @@
-"""From a request to a POST of `{"message": ...}`, and from the JSON that comes back to an answer."""
+"""From a request to the body that an agent behind a URL wants; from the JSON or events that come back to an answer."""
 
 from __future__ import annotations
 
 import base64
 from collections.abc import AsyncIterator, Mapping
-from contextlib import asynccontextmanager
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from dataclasses import dataclass
-from typing import final
+from typing import Final, final
 from urllib.parse import SplitResult, unquote, urljoin, urlsplit
 
 from evalc.errors import AgentError, AgentProtocolError, AgentUnavailable
+from evalc.mapping.body import NoInput, Values
 from evalc.runtime.agents import wire
 from evalc.runtime.agents.base import AgentRequest, AgentResponse, Session
+from evalc.runtime.agents.http_options import HttpOptions
+from evalc.runtime.agents.mapped import read_body
+from evalc.runtime.agents.redirects import Opener, follow
 from evalc.runtime.agents.retry import RETRIED, Backoff, send_with_retries
+from evalc.runtime.agents.stream import CONTENT_TYPE, StreamedAnswer
 from evalc.runtime.agents.transport import (
     Reply,
     Transport,
+    Watch,
     checked_headers,
     checked_url,
+    connector,
     open_transport,
 )
 
-_DEFAULT_HEADERS = {
+_DEFAULT_HEADERS: Final = {
     "Content-Type": "application/json",
-    "Accept": "application/json",
+    "Accept": f"application/json, {CONTENT_TYPE}",
     # A body is capped as it comes, so it must come as long as it is.
     "Accept-Encoding": "identity",
     "User-Agent": "evalc",
 }
+_OWN: Final = frozenset(name.lower() for name in _DEFAULT_HEADERS)
 
 
 @final
@@ -35,13 +43,14 @@ class HttpAgent:
     """An agent behind a URL.
 
     Args:
-        url: where to POST; a user and password in it become an `Authorization` header.
+        url: where to send; a user and password in it become an `Authorization` header.
         headers: sent with every request, over the ones that are sent anyway.
         backoff: how connection faults and the statuses 429, 502, 503 and 504 are tried again.
         max_body: bytes of an answer that are read at most.
+        options: how it is called, and how its answers are read.
 
     Raises:
-        UsageError: when the URL or a header is not one that HTTP can carry.
+        UsageError: when the URL or a header is not one that HTTP can carry, or what is to carry it is not installed.
     """
 
     def __init__(
@@ -51,13 +60,16 @@ class HttpAgent:
         headers: Mapping[str, str] | None = None,
         backoff: Backoff | None = None,
         max_body: int = wire.MAX_BODY,
+        options: HttpOptions | None = None,
     ) -> None:
         parts = checked_url(url)
         self._endpoint = without_credentials(parts)
-        self._url = parts._replace(netloc=_host_and_port(parts), fragment="").geturl()
-        self._headers = _merged(_DEFAULT_HEADERS, _basic_authorization(parts), checked_headers(headers or {}))
+        self._url = parts._replace(netloc=host_and_port(parts), fragment="").geturl()
+        self._headers = _merged(_DEFAULT_HEADERS, basic_authorization(parts), checked_headers(headers or {}))
         self._backoff = backoff or Backoff()
         self._max_body = max_body
+        self._options = options or HttpOptions()
+        connector(self._options.library)
 
     @property
     def endpoint(self) -> str:
@@ -67,37 +79,106 @@ class HttpAgent:
     @asynccontextmanager
     async def session(self) -> AsyncIterator[Session]:
         """Open a connection of one's own."""
-        async with open_transport(self._url, max_body=self._max_body) as transport:
+        async with self._open(self._url) as transport:
             yield _HttpSession(
                 transport=transport,
+                opener=self._open,
                 url=self._url,
                 headers=self._headers,
                 backoff=self._backoff,
+                options=self._options,
             )
+
+    def _open(self, url: str) -> AbstractAsyncContextManager[Transport]:
+        options = self._options
+        return open_transport(
+            url,
+            max_body=self._max_body,
+            library=options.library,
+            tls=options.tls,
+            connect_seconds=options.connect_seconds,
+        )
 
 
 @final
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _HttpSession:
     transport: Transport
+    opener: Opener
     url: str
     headers: Mapping[str, str]
     backoff: Backoff
+    options: HttpOptions
 
     async def send(self, request: AgentRequest) -> AgentResponse:
-        body = wire.encode_request(request)
-        reply = await send_with_retries(lambda: self.transport.post(self.url, body, self.headers), self.backoff)
+        exchange = _Exchange(session=self, body=self._body(request))
+        reply = await send_with_retries(exchange.attempt, self.backoff, deadline=request.deadline)
         if not 200 <= reply.status < 300:
-            raise _refusal(reply, self.url)
-        return wire.decode_answer(reply.body)
+            raise _refusal(reply, self.url, self.options.redirects)
+        return exchange.answer(reply)
+
+    def _body(self, request: AgentRequest) -> bytes:
+        if self.options.body is None:
+            return wire.encode_request(request)
+        values = Values(
+            message=request.message, messages=request.messages, case_id=request.case_id, inputs=request.inputs
+        )
+        try:
+            return wire.encode_body(self.options.body.fill(values))
+        except NoInput as error:
+            raise AgentError(str(error)) from None
 
 
-def _refusal(reply: Reply, url: str) -> AgentError:
+@final
+class _Exchange:
+    """A request and the answer that it is going to get, streamed or not."""
+
+    def __init__(self, *, session: _HttpSession, body: bytes) -> None:
+        self._session = session
+        self._body = body
+        self._streamed: StreamedAnswer | None = None
+
+    async def attempt(self) -> Reply:
+        session = self._session
+        method, most = session.options.method, session.options.redirects
+        reply = await session.transport.request(method, session.url, self._body, session.headers, watch=self._watch)
+        if most == 0 or not 300 <= reply.status < 400:
+            return reply
+        return await follow(
+            reply,
+            most=most,
+            opener=session.opener,
+            method=method,
+            url=session.url,
+            body=self._body,
+            headers=session.headers,
+            own=_OWN,
+            watch=self._watch,
+        )
+
+    def answer(self, reply: Reply) -> AgentResponse:
+        if self._streamed is not None:
+            return self._streamed.answer(reply.body)
+        return read_body(reply.body, self._session.options.answer)
+
+    def _watch(self, status: int, headers: Mapping[str, str]) -> Watch | None:
+        kind = headers.get("content-type", "").partition(";")[0].strip().lower()
+        if status != 200 or kind != CONTENT_TYPE:
+            return None
+        options = self._session.options
+        self._streamed = StreamedAnswer(options.stream, options.answer)
+        return self._streamed.feed
+
+
+def _refusal(reply: Reply, url: str, redirects: int) -> AgentError:
     if reply.status in RETRIED:
         body = wire.shown(reply.body)
-        return AgentUnavailable(f"HTTP {reply.status}: {body}" if body else f"HTTP {reply.status}")
+        message = f"HTTP {reply.status}: {body}" if body else f"HTTP {reply.status}"
+        return AgentUnavailable(message, status=reply.status)
     location = reply.headers.get("location")
     if 300 <= reply.status < 400 and location is not None:
+        if redirects:
+            return AgentProtocolError(f"HTTP {reply.status} after {redirects} redirects, which is as far as they go")
         return AgentProtocolError(f"HTTP {reply.status}: redirects are not followed, here to {_target(url, location)}")
     return AgentProtocolError(f"HTTP {reply.status}", wire.shown(reply.body))
 
@@ -114,14 +195,16 @@ def without_credentials(parts: SplitResult) -> str:
     fields = [field.partition("=") for field in parts.query.split("&")] if parts.query else []
     # A field without `=` may be the secret itself.
     query = "&".join(f"{name}=***" if equals else "***" for name, equals, _ in fields)
-    return parts._replace(netloc=_host_and_port(parts), query=query, fragment="").geturl()
+    return parts._replace(netloc=host_and_port(parts), query=query, fragment="").geturl()
 
 
-def _host_and_port(parts: SplitResult) -> str:
+def host_and_port(parts: SplitResult) -> str:
+    """The authority of the URL without user and password."""
     return parts.netloc.rpartition("@")[2]
 
 
-def _basic_authorization(parts: SplitResult) -> dict[str, str]:
+def basic_authorization(parts: SplitResult) -> dict[str, str]:
+    """The header that user and password of a URL become; none where it has none."""
     if parts.username is None:
         return {}
     pair = f"{unquote(parts.username)}:{unquote(parts.password or '')}"

@@ -46,7 +46,7 @@ class PythonAgent:
 
     def __init__(self, target: str, *, project_root: Path) -> None:
         self._target = target
-        self._function = _function_of(_load(target, project_root), target)
+        self._function = _function_of(load_target(target, project_root), target)
 
     @property
     def endpoint(self) -> str:
@@ -85,12 +85,12 @@ class _PythonSession:
     async def send(self, request: AgentRequest) -> AgentResponse:
         argument = self.function.argument(request)
         if self.function.is_async:
-            answer = await _run_task(lambda: self.function.call(argument))
+            answer = await run_task(lambda: self.function.call(argument))
         else:
             answer = await self.thread.call(lambda: self.function.call(argument))
             if inspect.isawaitable(answer):
                 awaitable = answer
-                answer = await _run_task(lambda: awaitable)
+                answer = await run_task(lambda: awaitable)
         if isinstance(answer, AgentError):
             raise answer
         # An object's attributes may be properties, which are the agent's code too.
@@ -100,7 +100,7 @@ class _PythonSession:
         return response
 
 
-async def _run_task(start: Callable[[], Any]) -> Any:
+async def run_task(start: Callable[[], Any]) -> Any:
     """The value of what `start` returns to be awaited, or the AgentError that its failure became.
 
     It runs in a task of its own, for two reasons: starting one yields to the loop once a case, so that an agent
@@ -135,7 +135,12 @@ def _leave_behind(task: asyncio.Task[Any]) -> None:
     task._log_destroy_pending = False  # type: ignore[attr-defined]
 
 
-def _load(target: str, project_root: Path) -> object:
+def load_target(target: str, project_root: Path) -> object:
+    """What `module:name` names; the folder that modules are looked for in first stays on `sys.path`.
+
+    Raises:
+        UsageError: when it cannot be imported or is not there.
+    """
     module_name, _, name = target.partition(":")
     if not module_name or not name:
         raise UsageError(f"`python:{target}` is not of the form `python:module:name`")
@@ -170,13 +175,13 @@ def _function_of(found: object, target: str) -> _Function:
             for name in names:
                 method = getattr(found, name, None)
                 if callable(method):
-                    return _Function(call=method, is_async=_is_async(method), takes_mapping=takes_mapping)
+                    return _Function(call=method, is_async=is_async(method), takes_mapping=takes_mapping)
     if not callable(found):
         raise UsageError(
             f"`python:{target}` is a `{type(found).__name__}`, not a function or an object with `run`, `send`, "
             "`invoke` or `ainvoke`"
         )
-    return _Function(call=found, is_async=_is_async(found), takes_mapping=False)
+    return _Function(call=found, is_async=is_async(found), takes_mapping=False)
 
 
 def _instance(found: type, target: str) -> object:
@@ -188,5 +193,6 @@ def _instance(found: type, target: str) -> object:
         raise UsageError(f"`python:{target}` cannot be made without arguments: {said_by(error)}") from None
 
 
-def _is_async(function: Callable[..., Any]) -> bool:
+def is_async(function: Callable[..., Any]) -> bool:
+    """Whether calling it gives something to await, as far as can be told beforehand."""
     return inspect.iscoroutinefunction(function) or inspect.iscoroutinefunction(type(function).__call__)

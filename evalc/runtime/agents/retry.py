@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Final, final
 
+from evalc.runtime import pace
 from evalc.runtime.agents.transport import NotConnected, Reply
 
 RETRIED: Final = frozenset({429, 502, 503, 504})
@@ -37,25 +38,44 @@ class Backoff:
         return retry_after + longest * jitter
 
 
-async def send_with_retries(attempt: Callable[[], Awaitable[Reply]], backoff: Backoff) -> Reply:
+async def send_with_retries(
+    attempt: Callable[[], Awaitable[Reply]], backoff: Backoff, *, deadline: float | None = None
+) -> Reply:
     """The first reply that is not a "not now", or the last one; waits between attempts.
 
     A request is sent again only when nothing of it was sent or the server refused it: agents act on what they get.
+    It is not waited for what would come after the deadline, a time of the event loop's clock.
 
     Raises:
         AgentError: what the last attempt raised, or what any attempt did that must not be repeated.
     """
+    turn = pace.current()
     for number in range(backoff.retries):
+        await turn.before_request()
         try:
             reply = await attempt()
         except NotConnected:
-            asked = 0.0
+            wait = backoff.wait(number, 0.0)
+            if _is_too_late(wait, deadline):
+                raise
         else:
-            asked = _retry_after(reply.headers.get("retry-after", ""))
-            if reply.status not in RETRIED or asked > _LONGEST_RETRY_AFTER:
+            if reply.status not in RETRIED:
                 return reply
-        await asyncio.sleep(backoff.wait(number, asked))
-    return await attempt()
+            turn.refused(reply.status)
+            asked = _retry_after(reply.headers.get("retry-after", ""))
+            wait = backoff.wait(number, asked)
+            if asked > _LONGEST_RETRY_AFTER or _is_too_late(wait, deadline):
+                return reply
+        await asyncio.sleep(wait)
+    await turn.before_request()
+    reply = await attempt()
+    if reply.status in RETRIED:
+        turn.refused(reply.status)
+    return reply
+
+
+def _is_too_late(wait: float, deadline: float | None) -> bool:
+    return deadline is not None and asyncio.get_running_loop().time() + wait >= deadline
 
 
 def _retry_after(value: str) -> float:

@@ -1,4 +1,4 @@
-"""From what `--agent` says, such as `https://host/chat` or `python:module:name`, to the agent."""
+"""From what `--agent` says, such as `https://host/chat` or `openai:MODEL`, to the agent."""
 
 from __future__ import annotations
 
@@ -12,10 +12,22 @@ from urllib.parse import unquote, urlsplit
 from evalc.errors import UsageError
 from evalc.runtime.agents import wire
 from evalc.runtime.agents.base import Agent
+from evalc.runtime.agents.http_options import HttpOptions
+from evalc.runtime.agents.model.options import Access, ModelOptions, Provider
+from evalc.runtime.local_model.serving import Serving
+from evalc.runtime.written import Redactor
 
 _SECRET_HEADER = re.compile(r"auth|cookie|key|token|secret|password", re.IGNORECASE)
 
-_FORMS = "`http://...`, `https://...`, `python:module:name`, `command:...`, `demo`"
+_HOST = re.compile(
+    r"(?:localhost(?::\d{1,5})?|(?!demo:)[\w-]+(?:\.[\w-]+)*:\d{1,5}|\d+(?:\.\d+){3}|[\w-]+(?:\.[\w-]+)+(?=/))(?=[/?#]|$)"
+)
+"""A host as in a URL that has lost its scheme; what follows is not repeated, since it may hold credentials."""
+
+_FORMS = (
+    "`http://...`, `https://...`, `openai:MODEL`, `anthropic:MODEL`, `python:module:name`, `command:...`, "
+    "`replay:DIR`, `local`, `local:MODEL.gguf`, `demo`"
+)
 
 
 @final
@@ -28,12 +40,24 @@ class AgentSettings:
         retries: how often a connection fault or a "not now" is tried again.
         project_root: where Python modules and programs are looked for, and where programs run.
         max_body: bytes of an answer that are read at most.
+        http: how an agent behind a URL is called, and how its answers are read.
+        openai: how OpenAI's API is reached, or that of a server which speaks it.
+        anthropic: how Anthropic's API is reached.
+        model: how models are asked.
+        local: how models on this machine are served.
+        redactor: strikes secrets out of what recorded requests are compared with.
     """
 
     headers: Mapping[str, str] = field(default_factory=dict)
     retries: int = 2
     project_root: Path = Path()
     max_body: int = wire.MAX_BODY
+    http: HttpOptions = field(default_factory=HttpOptions)
+    openai: Access = field(default_factory=lambda: Access(key_variable="OPENAI_API_KEY"))
+    anthropic: Access = field(default_factory=lambda: Access(key_variable="ANTHROPIC_API_KEY"))
+    model: ModelOptions = field(default_factory=ModelOptions)
+    local: Serving = field(default_factory=Serving)
+    redactor: Redactor | None = None
 
 
 def agent_for(spec: str, *, settings: AgentSettings) -> Agent:
@@ -47,24 +71,34 @@ def agent_for(spec: str, *, settings: AgentSettings) -> Agent:
     match scheme.lower():
         case "http" | "https" if rest.startswith("//"):
             return _http_agent(spec, settings)
+        case "openai" | "anthropic" as provider if ":" in spec:
+            return _model_agent(provider, rest.strip(), settings)
         case "python":
             return _python_agent(rest, settings)
         case "command":
             return _command_agent(rest, settings)
+        case "replay" if rest:
+            return _replay_agent(rest, settings)
+        case "local":
+            return _local_agent(rest.strip(), settings)
         case "demo" if not rest:
             return _demo_agent()
+        case _ if (host := _HOST.match(spec)) is not None:
+            raise UsageError(f"`{host[0]}` lacks `http://`: write `http://{host[0]}`")
         case _:
-            # Only the scheme is repeated: the rest may hold credentials.
-            raise UsageError(f"`{scheme}` names no kind of agent; an agent is one of {_FORMS}")
+            return _installed_agent(scheme, rest)
 
 
 def secrets_of(spec: str, *, settings: AgentSettings) -> tuple[str, ...]:
-    """What a valid spec and its settings hold that no file may show: a URL's credentials, and headers that authorize.
+    """What a spec and its settings hold that no file may show: keys, a URL's credentials, headers that authorize.
 
     Of `Bearer TOKEN` the token alone is a secret too; of a URL the password, and the pair that basic authorization
     sends in base64.
     """
-    values = [value for name, value in settings.headers.items() if _SECRET_HEADER.search(name)]
+    providers = (settings.openai, settings.anthropic)
+    headers = [item for each in (settings, *providers) for item in each.headers.items()]
+    values = [value for name, value in headers if _SECRET_HEADER.search(name)]
+    values += [each.key for each in providers if each.key]
     tokens = [value.partition(" ")[2] for value in values]
     return tuple(dict.fromkeys(secret for secret in [*values, *tokens, *_credentials(spec.strip())] if secret))
 
@@ -85,7 +119,22 @@ def _http_agent(url: str, settings: AgentSettings) -> Agent:
     from evalc.runtime.agents.retry import Backoff  # noqa: PLC0415
 
     backoff = Backoff(retries=settings.retries)
-    return HttpAgent(url, headers=settings.headers, backoff=backoff, max_body=settings.max_body)
+    return HttpAgent(url, headers=settings.headers, backoff=backoff, max_body=settings.max_body, options=settings.http)
+
+
+def _model_agent(provider: Provider, model: str, settings: AgentSettings) -> Agent:
+    from evalc.runtime.agents.model.agent import ModelAgent  # noqa: PLC0415
+    from evalc.runtime.agents.retry import Backoff  # noqa: PLC0415
+
+    return ModelAgent(
+        provider,
+        model,
+        access=settings.openai if provider == "openai" else settings.anthropic,
+        options=settings.model,
+        http=settings.http,
+        backoff=Backoff(retries=settings.retries),
+        max_body=settings.max_body,
+    )
 
 
 def _python_agent(target: str, settings: AgentSettings) -> Agent:
@@ -98,6 +147,28 @@ def _command_agent(command: str, settings: AgentSettings) -> Agent:
     from evalc.runtime.agents.command import CommandAgent  # noqa: PLC0415
 
     return CommandAgent(command, project_root=settings.project_root, max_output=settings.max_body)
+
+
+def _replay_agent(folder: str, settings: AgentSettings) -> Agent:
+    from evalc.runtime.agents.replay import ReplayAgent  # noqa: PLC0415
+
+    return ReplayAgent(folder, model=settings.model, http=settings.http, redactor=settings.redactor)
+
+
+def _local_agent(model: str, settings: AgentSettings) -> Agent:
+    from evalc.runtime.agents.local import LocalAgent  # noqa: PLC0415
+    from evalc.runtime.local_model.gguf import gguf_of  # noqa: PLC0415
+    from evalc.runtime.local_model.server import server_of  # noqa: PLC0415
+
+    server = server_of(gguf_of(model, project_root=settings.project_root), settings.local)
+    return LocalAgent(server, options=settings.model)
+
+
+def _installed_agent(name: str, argument: str) -> Agent:
+    from evalc.runtime.agents.installed_agent import installed_agent, unknown_agent  # noqa: PLC0415
+
+    # Only the scheme is repeated: the rest may hold credentials.
+    return installed_agent(name, argument) or unknown_agent(name, _FORMS)
 
 
 def _demo_agent() -> Agent:

@@ -1,34 +1,36 @@
-"""From bytes and a URL to a reply over HTTP: the one place that knows the HTTP library.
+"""From bytes and a URL to a reply over HTTP: what is the same whichever library carries it.
 
-Every exception of the library and of the operating system becomes one of evalc's here. There are no time limits
-here either: whoever sends cancels when time is up, and a cancelled request takes its connection with it.
+There are two: httpx, which is always there, and aiohttp, several times as fast, where the extra `fast` is installed.
+Every exception of theirs and of the operating system becomes one of evalc's. There are no time limits here but that
+of connecting: whoever sends cancels when time is up, and a cancelled request takes its connection with it.
 """
 
 from __future__ import annotations
 
 import functools
-import ipaddress
+import importlib.util
 import os
 import re
-import ssl
-from collections.abc import AsyncIterator, Mapping
-from contextlib import aclosing, asynccontextmanager
+from collections.abc import AsyncIterator, Callable, Mapping
+from contextlib import asynccontextmanager
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Protocol, final
+from typing import Final, Protocol, final
 from urllib.parse import SplitResult, urlsplit
 
 from evalc.errors import AgentError, AgentProtocolError, AgentUnavailable, UsageError
+from evalc.runtime.agents.route import Library, Route, Tls, route_to
 
-if TYPE_CHECKING:
-    import httpx
+Watch = Callable[[bytes], bool]
+"""Is given a body piece by piece, and says when it has enough: the rest is then not waited for."""
 
-# Shorter than the five seconds after which common servers drop an idle connection: a request that meets a server
-# in the act of closing is lost, and may not be sent again.
-_IDLE_SECONDS = 2.0
+Watcher = Callable[[int, Mapping[str, str]], Watch | None]
+"""Decides, when the status and the headers of an answer have come, whether and how its body is watched."""
 
-_FRAMING = frozenset({"content-length", "transfer-encoding"})
-_HEADER_NAME = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
-_HEADER_VALUE = re.compile(r"[\t\x20-\x7e]*")
+_FRAMING: Final = frozenset({"content-length", "transfer-encoding"})
+_HEADER_NAME: Final = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
+_HEADER_VALUE: Final = re.compile(r"[\t\x20-\x7e]*")
+_CONTROL: Final = re.compile(r"[\x00-\x1f\x7f]")
+_LONGEST_URL: Final = 65_536
 
 
 class NotConnected(AgentUnavailable):
@@ -46,31 +48,112 @@ class Reply:
 
 
 class Transport(Protocol):
-    """An HTTP connection that sends one request at a time."""
+    """An HTTP connection that sends one request at a time.
+
+    All of its methods read the whole answer, and redirects are answers like others. They raise:
+
+        NotConnected: when no connection could be made.
+        AgentUnavailable: when the connection was lost.
+        AgentProtocolError: when the answer is not HTTP, incomplete, compressed or too long.
+    """
 
     async def post(self, url: str, body: bytes, headers: Mapping[str, str]) -> Reply:
-        """Send a POST request and read the whole answer; redirects are answers like others.
-
-        Raises:
-            NotConnected: when no connection could be made.
-            AgentUnavailable: when the connection was lost.
-            AgentProtocolError: when the answer is not HTTP, incomplete, compressed or too long.
-        """
+        """Send a POST request."""
         ...
 
     async def get(self, url: str, headers: Mapping[str, str]) -> Reply:
-        """Send a GET request and read the whole answer; it raises as `post` does."""
+        """Send a GET request."""
+        ...
+
+    async def request(
+        self, method: str, url: str, body: bytes | None, headers: Mapping[str, str], *, watch: Watcher | None = None
+    ) -> Reply:
+        """Send a request; what `watch` makes of an answer's status and headers watches its body."""
+        ...
+
+
+class Incoming(Protocol):
+    """An answer whose head has come."""
+
+    @property
+    def status(self) -> int:
+        """The status."""
+        ...
+
+    @property
+    def headers(self) -> Mapping[str, str]:
+        """The headers, by names in any case."""
+        ...
+
+    def pieces(self) -> AsyncIterator[bytes]:
+        """The body as it comes."""
+        ...
+
+
+class Connection(Protocol):
+    """A connection of a library's, kept between requests; it has no cookies and follows no redirects."""
+
+    async def send(self, method: str, url: str, body: bytes | None, headers: Mapping[str, str]) -> Incoming:
+        """Send a request and wait for the head of its answer."""
+        ...
+
+    def translated(self, error: BaseException) -> AgentError | None:
+        """What an exception is to evalc; None for one that passes as it is (cancellation, or evalc's own)."""
+        ...
+
+    async def close(self) -> None:
+        """Close it, with the answer that was not read to its end."""
         ...
 
 
 @asynccontextmanager
-async def open_transport(url: str, *, max_body: int) -> AsyncIterator[Transport]:
-    """Open a transport to the host of a URL that `checked_url` has passed; it reads bodies of `max_body` bytes."""
-    transport = HttpxTransport(urlsplit(url), max_body=max_body)
+async def open_transport(
+    url: str,
+    *,
+    max_body: int,
+    library: Library | None = None,
+    tls: Tls | None = None,
+    connect_seconds: float | None = None,
+) -> AsyncIterator[Transport]:
+    """Open a transport to the host of a URL that `checked_url` has passed.
+
+    Args:
+        url: where the host is.
+        max_body: bytes of an answer that are read at most.
+        library: what is to carry it; None is the fastest that is installed.
+        tls: how the other side's certificate is looked at.
+        connect_seconds: how long connecting may take.
+    """
+    connect = connector(library)
+    route = route_to(urlsplit(url), tls or Tls(), connect_seconds)
+    transport = _Transport(lambda: connect(route), max_body=max_body)
     try:
         yield transport
     finally:
         await transport.close()
+
+
+def connector(library: Library | None) -> Callable[[Route], Connection]:
+    """What makes connections: of the library named, else of the fastest that is installed.
+
+    Raises:
+        UsageError: when the library named is not installed.
+    """
+    # A library is imported when it is used, for start-up time: each takes as long as all of evalc.
+    if library == "httpx" or (library is None and not _is_fast()):
+        from evalc.runtime.agents.httpx_connection import HttpxConnection  # noqa: PLC0415
+
+        return HttpxConnection
+    try:
+        from evalc.runtime.agents.aiohttp_connection import AiohttpConnection  # noqa: PLC0415
+    except ImportError:
+        raise UsageError("`aiohttp` is not installed: install `evalc[fast]`, or use `httpx`") from None
+    return AiohttpConnection
+
+
+@functools.cache
+def _is_fast() -> bool:
+    return importlib.util.find_spec("aiohttp") is not None
 
 
 def checked_url(url: str, *, whose: str = "the agent's") -> SplitResult:
@@ -79,16 +162,16 @@ def checked_url(url: str, *, whose: str = "the agent's") -> SplitResult:
     Raises:
         UsageError: when it is not; the message does not repeat the URL, which may hold credentials.
     """
-    # Deferred for start-up time: httpx takes as long to import as all of evalc.
-    import httpx  # noqa: PLC0415
-
     try:
+        if _CONTROL.search(url):
+            raise ValueError("it has a control character")
+        if len(url) > _LONGEST_URL:
+            raise ValueError("it is too long")
         parts = urlsplit(url)
-        httpx.URL(url)
         host, _ = parts.hostname, parts.port
         (host or "").encode("idna")  # what the resolver will do
-    except (ValueError, httpx.InvalidURL) as error:
-        # The libraries quote what they cannot read; behind an `@` they may have taken a password for a port.
+    except ValueError as error:
+        # The library quotes what it cannot read; behind an `@` it may have taken a password for a port.
         reason = "is there a character in the credentials to write as %XX?" if "@" in url else str(error)
         raise UsageError(f"{whose} URL cannot be read: {reason}") from None
     if parts.scheme not in ("http", "https"):
@@ -114,96 +197,8 @@ def checked_headers(headers: Mapping[str, str]) -> dict[str, str]:
     return dict(headers)
 
 
-@final
-class HttpxTransport:
-    """One connection of httpx's, kept between requests.
-
-    httpx's transport serves without its client, whose cookie jar would carry state from one case into the next.
-    Proxies come from HTTP_PROXY, HTTPS_PROXY and NO_PROXY as everywhere, but never stand before the loopback
-    interface: an agent on this machine is not to be had through a proxy.
-    """
-
-    def __init__(self, url: SplitResult, *, max_body: int) -> None:
-        self._proxy = _proxy_for(url)
-        self._tls = _tls_context() if url.scheme == "https" else _no_tls_context()
-        self._max_body = max_body
-        self._connection = self._connect()
-
-    async def post(self, url: str, body: bytes, headers: Mapping[str, str]) -> Reply:
-        """Send a POST request and read the whole answer (see Transport)."""
-        return await self._exchange("POST", url, headers, body)
-
-    async def get(self, url: str, headers: Mapping[str, str]) -> Reply:
-        """Send a GET request and read the whole answer (see Transport)."""
-        return await self._exchange("GET", url, headers, None)
-
-    async def close(self) -> None:
-        """Close the connection."""
-        await self._connection.aclose()
-
-    async def _exchange(self, method: str, url: str, headers: Mapping[str, str], body: bytes | None) -> Reply:
-        try:
-            return await self._send(method, url, headers, body)
-        except BaseException as error:
-            # Half an exchange stays in no pool: the next request starts on a connection of its own.
-            await self._reconnect()
-            if (translated := _translated(error)) is None:
-                raise
-            raise translated from None
-
-    async def _send(self, method: str, url: str, headers: Mapping[str, str], body: bytes | None) -> Reply:
-        import httpx  # noqa: PLC0415
-
-        request = httpx.Request(method, _parsed(url), headers=headers, content=body)
-        response = await self._connection.handle_async_request(request)
-        content = await self._read(response)
-        return Reply(status=response.status_code, headers=response.headers, body=content)
-
-    async def _read(self, response: httpx.Response) -> bytes:
-        encoding = response.headers.get("content-encoding", "identity")
-        if encoding.strip().lower() not in ("", "identity"):
-            # A compressed body can be a thousand times what was read of it.
-            raise AgentProtocolError(f"the answer is compressed (`{encoding[:40]}`), which was not asked for")
-        parts: list[bytes] = []
-        size = 0
-        async with aclosing(response):
-            async for part in response.aiter_raw():
-                size += len(part)
-                if size > self._max_body:
-                    raise AgentProtocolError(f"the answer is longer than {self._max_body} bytes")
-                parts.append(part)
-        return b"".join(parts)
-
-    async def _reconnect(self) -> None:
-        broken, self._connection = self._connection, self._connect()
-        await broken.aclose()
-
-    def _connect(self) -> httpx.AsyncHTTPTransport:
-        import httpx  # noqa: PLC0415
-
-        limits = httpx.Limits(max_connections=1, max_keepalive_connections=1, keepalive_expiry=_IDLE_SECONDS)
-        return httpx.AsyncHTTPTransport(verify=self._tls, limits=limits, proxy=self._proxy, trust_env=False)
-
-
-def _translated(error: BaseException) -> AgentError | None:
-    """What the exception is to evalc; None for one that passes as it is (cancellation, or evalc's own)."""
-    import httpx  # noqa: PLC0415
-
-    match error:
-        case AgentError():
-            return None
-        case httpx.ConnectError() | httpx.ProxyError():
-            return NotConnected(f"no connection: {_reason(error)}")
-        case httpx.RemoteProtocolError() | httpx.LocalProtocolError() | httpx.DecodingError():
-            return AgentProtocolError(f"the answer is not complete HTTP: {error}")
-        case httpx.HTTPError() | OSError():
-            return AgentUnavailable(f"the connection was lost: {_reason(error)}")
-        case _:
-            return None
-
-
-def _reason(error: BaseException) -> str:
-    """What the operating system said, which the library hides behind words of its own."""
+def reason_of(error: BaseException) -> str:
+    """What the operating system said, which libraries hide behind words of their own."""
     seen: BaseException | None = error
     while seen is not None:
         if isinstance(seen, BaseExceptionGroup):
@@ -216,46 +211,57 @@ def _reason(error: BaseException) -> str:
     return str(error) or type(error).__name__
 
 
-def _proxy_for(url: SplitResult) -> str | None:
-    # Deferred for start-up time: the module brings http.client and email with it.
-    from urllib.request import getproxies, proxy_bypass  # noqa: PLC0415
+@final
+class _Transport:
+    """A connection, and another one where an exchange on it did not come to its end."""
 
-    host = url.hostname or ""
-    if _is_loopback(host) or proxy_bypass(host):
-        return None
-    proxies = getproxies()
-    proxy = proxies.get(url.scheme) or proxies.get("all")
-    if proxy is None:
-        return None
-    proxy = proxy if "://" in proxy else f"http://{proxy}"
-    if not proxy.startswith(("http://", "https://")):
-        raise UsageError(f"a `{urlsplit(proxy).scheme}:` proxy is not supported, only `http:` and `https:`")
-    return proxy
+    def __init__(self, connect: Callable[[], Connection], *, max_body: int) -> None:
+        self._connect = connect
+        self._max_body = max_body
+        self._connection = connect()
 
+    async def post(self, url: str, body: bytes, headers: Mapping[str, str]) -> Reply:
+        return await self.request("POST", url, body, headers)
 
-def _is_loopback(host: str) -> bool:
-    try:
-        return ipaddress.ip_address(host).is_loopback
-    except ValueError:
-        return host == "localhost" or host.endswith(".localhost")
+    async def get(self, url: str, headers: Mapping[str, str]) -> Reply:
+        return await self.request("GET", url, None, headers)
 
+    async def request(
+        self, method: str, url: str, body: bytes | None, headers: Mapping[str, str], *, watch: Watcher | None = None
+    ) -> Reply:
+        try:
+            incoming = await self._connection.send(method, url, body, headers)
+            content = await self._read(incoming, watch)
+        except BaseException as error:
+            # Half an exchange stays in no pool: the next request starts on a connection of its own.
+            broken = await self._reconnect()
+            if (translated := broken.translated(error)) is None:
+                raise
+            raise translated from None
+        return Reply(status=incoming.status, headers=incoming.headers, body=content)
 
-@functools.cache
-def _tls_context() -> ssl.SSLContext:
-    # One for all sessions: each would take 20 ms and most of a megabyte.
-    import httpx  # noqa: PLC0415
+    async def close(self) -> None:
+        await self._connection.close()
 
-    return httpx.create_ssl_context()
+    async def _read(self, incoming: Incoming, watch: Watcher | None) -> bytes:
+        encoding = incoming.headers.get("content-encoding", "identity")
+        if encoding.strip().lower() not in ("", "identity"):
+            # A compressed body can be a thousand times what was read of it.
+            raise AgentProtocolError(f"the answer is compressed (`{encoding[:40]}`), which was not asked for")
+        has_enough = None if watch is None else watch(incoming.status, incoming.headers)
+        pieces: list[bytes] = []
+        size = 0
+        async for piece in incoming.pieces():
+            size += len(piece)
+            if size > self._max_body:
+                raise AgentProtocolError(f"the answer is longer than {self._max_body} bytes")
+            pieces.append(piece)
+            if has_enough is not None and has_enough(piece):
+                await self._reconnect()
+                break
+        return b"".join(pieces)
 
-
-@functools.cache
-def _no_tls_context() -> ssl.SSLContext:
-    # For `http:`, so that no certificates are read; it trusts none.
-    return ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
-
-
-@functools.lru_cache(maxsize=64)
-def _parsed(url: str) -> httpx.URL:
-    import httpx  # noqa: PLC0415
-
-    return httpx.URL(url)
+    async def _reconnect(self) -> Connection:
+        broken, self._connection = self._connection, self._connect()
+        await broken.close()
+        return broken

@@ -32,7 +32,10 @@ _KINDS: Final[tuple[tuple[type | UnionType, str], ...]] = (
     (Mapping, "an object"),
 )
 
-_FIELDS: Final = ("response", "text", "toolCalls", "tool_calls", "toolsCalled", "tools_called", "usage")
+CALLS: Final = ("toolCalls", "tool_calls", "toolsCalled", "tools_called")
+"""The keys under which an answer may have its tool calls; the first that has some counts."""
+
+_FIELDS: Final = ("response", "text", *CALLS, "usage")
 _CALL_FIELDS: Final = ("name", "success", "durationMs", "duration_ms", "params")
 _USAGE_FIELDS: Final = ("inputTokens", "input_tokens", "outputTokens", "output_tokens", "costUsd", "cost_usd")
 
@@ -47,7 +50,15 @@ def request_fields(request: AgentRequest) -> dict[str, Any]:
 
 def encode_request(request: AgentRequest) -> bytes:
     """The request as JSON in UTF-8."""
-    return msgspec.json.encode(_json_value(request_fields(request), "request"))
+    if not request.messages:
+        # Most are this simple, and a run sends many.
+        return msgspec.json.encode({"message": well_formed(request.message)})
+    return encode_body(request_fields(request))
+
+
+def encode_body(body: object) -> bytes:
+    """The body of a request as JSON in UTF-8."""
+    return msgspec.json.encode(json_value(body, "request"))
 
 
 def answer_fields(response: AgentResponse) -> dict[str, Any]:
@@ -62,7 +73,7 @@ def decode_answer(body: bytes) -> AgentResponse:
         AgentProtocolError: when it is not JSON or not of the agreed shape; it carries the body, shortened.
     """
     try:
-        return answer_of(_decode_json(body))
+        return answer_of(decode_json(body))
     except AgentProtocolError as error:
         raise AgentProtocolError(str(error), shown(body)) from None
 
@@ -104,7 +115,12 @@ def shown(body: bytes | str) -> str:
     return text if len(text) <= SHOWN else text[:SHOWN] + "..."
 
 
-def _decode_json(body: bytes) -> object:
+def decode_json(body: bytes) -> object:
+    """The value of a JSON text.
+
+    Raises:
+        AgentProtocolError: when it is not JSON, not UTF-8 or nested too deeply.
+    """
     try:
         return msgspec.json.decode(body)
     except RecursionError:
@@ -140,7 +156,7 @@ def _text(fields: Mapping[str, Any]) -> str:
 
 
 def _tool_calls(fields: Mapping[str, Any]) -> tuple[ToolCall, ...]:
-    for key in ("toolCalls", "tool_calls", "toolsCalled", "tools_called"):
+    for key in CALLS:
         calls = fields.get(key)
         if calls is None:
             continue
@@ -170,12 +186,14 @@ def _tool_call(call: object, place: str) -> ToolCall:
         name=well_formed(name),
         success=success,
         duration_ms=duration,
-        params=_json_value(params or {}, f"{place}.params"),
+        params=json_value(params or {}, f"{place}.params"),
     )
 
 
 def _usage(usage: object) -> Usage | None:
     """What of `usage` can be used; it is not part of the contract, so nothing in it is an error."""
+    if usage is None:
+        return None
     try:
         fields = _fields_of(usage, _USAGE_FIELDS, "`usage`")
     except AgentProtocolError:
@@ -207,7 +225,7 @@ def _fields_of(value: object, known: Sequence[str], place: str) -> Mapping[str, 
     return fields
 
 
-def _json_value(value: object, place: str) -> Any:
+def json_value(value: object, place: str) -> Any:
     """The value as plain JSON data that any encoder accepts; integers stay exact."""
     try:
         return _plain(value, place)

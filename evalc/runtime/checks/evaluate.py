@@ -9,9 +9,10 @@ import msgspec
 from evalc.model import checks as c
 from evalc.runtime.checks import composition, json_checks, limits, patterns, texts, tools
 from evalc.runtime.checks.custom import custom
+from evalc.runtime.checks.judged import judged
 from evalc.runtime.checks.similarity import similar
 from evalc.runtime.checks.structure import structure
-from evalc.runtime.checks.verdict import Evidence, Verdict, broken
+from evalc.runtime.checks.verdict import Evidence, Verdict
 
 
 async def evaluate(check: c.Check, evidence: Evidence) -> Verdict:  # noqa: C901 - a table, one line a check
@@ -58,11 +59,11 @@ async def evaluate(check: c.Check, evidence: Evidence) -> Verdict:  # noqa: C901
         case c.Cost():
             return limits.cost(check, evidence)
         case c.Similar():
-            return similar(check, evidence)
+            return await similar(check, evidence)
         case c.Custom():
             return await custom(check, evidence)
         case c.Judge():
-            return broken("needs a judge, and none is configured")
+            return await judged(check, evidence)
         case c.At():
             return await _at(check, evidence)
         case c.AnyOf():

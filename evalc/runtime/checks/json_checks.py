@@ -8,6 +8,7 @@ from typing import Any, Final
 from evalc.ecma.regexp import RegexpError, RegexpTimeout
 from evalc.ecma.values import to_json
 from evalc.model import checks as c
+from evalc.model.paths import EVERY, steps
 from evalc.runtime.checks.json_text import NotJson, parse, parse_leniently, type_of
 from evalc.runtime.checks.places import MISSING, values_at
 from evalc.runtime.checks.schema import SchemaError, first_violation
@@ -51,7 +52,7 @@ def _fits(value: Any, schema: dict[str, Any] | bool) -> Verdict:
 
 def text_at(check: c.At, evidence: Evidence) -> str | Verdict:
     """The text of the check's place: strings as they are, other values as `JSON.stringify` writes them."""
-    if "[]" in check.path:
+    if ("every", EVERY) in steps(check.path):
         return broken(f"{quoted(check.path)} is more than one place")
     try:
         value = next(values_at(parse_leniently(evidence.response), check.path))

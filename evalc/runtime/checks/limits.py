@@ -31,10 +31,10 @@ def tokens(check: c.Tokens, evidence: Evidence) -> Verdict:
 
 
 def cost(check: c.Cost, evidence: Evidence) -> Verdict:
-    """The cost that the agent reports."""
+    """The cost that the agent reports, or that a model's list price gives; an unknown one is no small one."""
     spent = evidence.usage.cost_usd if evidence.usage else None
     if spent is None:
-        return broken("the agent reports no cost")
+        return broken("what it cost is not known")
     if spent <= check.max:
         return PASSED
     return failed(f"expected at most ${number(check.max)} but it cost ${number(spent)}")

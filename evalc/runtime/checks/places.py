@@ -2,38 +2,16 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
-from functools import lru_cache
-from typing import Any, Final, Literal
+from typing import Any, Final
 
-EVERY: Final = "[]"
-"""The step to every item of an array."""
-
-Step = str | int
-
-_SEGMENT: Final = re.compile(r"(.*?)((?:\[\d*\])*)", re.DOTALL)
-_BRACKET: Final = re.compile(r"\[(\d*)\]")
-
+from evalc.model.paths import steps
 
 class Missing:
     """The type of `MISSING`: nothing is there."""
 
 
 MISSING: Final = Missing()
-
-
-@lru_cache(maxsize=1024)
-def steps(path: str) -> tuple[tuple[Literal["key", "index", "every"], Step], ...]:
-    """The steps of a path: keys between dots, `[0]` an index, `[]` every item. A path may begin with brackets."""
-    found: list[tuple[Literal["key", "index", "every"], Step]] = []
-    for position, segment in enumerate(path.split(".")):
-        split = _SEGMENT.fullmatch(segment)
-        key, brackets = (split[1], split[2]) if split else (segment, "")
-        if key or not brackets or position:
-            found.append(("key", key))
-        found += (("index", int(index[:15])) if index else ("every", EVERY) for index in _BRACKET.findall(brackets))
-    return tuple(found)
 
 
 def values_at(document: Any, path: str) -> Iterator[Any]:
@@ -54,7 +32,7 @@ def values_at(document: Any, path: str) -> Iterator[Any]:
             yield MISSING
 
 
-def _step(value: Any, step: Step) -> Any:
+def _step(value: Any, step: str | int) -> Any:
     if isinstance(step, int):
         return value[step] if isinstance(value, list) and step < len(value) else MISSING
     return value.get(step, MISSING) if isinstance(value, dict) else MISSING

@@ -1,18 +1,20 @@
-"""From two texts to how similar they are, by edit distance: no model, the same on every machine.
+"""From two texts to how similar they are: by edit distance, the same on every machine, or as configured by meaning.
 
-The similarity is 1 - d / n, with d the least number of characters to insert, delete or replace (Levenshtein) and n
+By edit distance the similarity is 1 - d / n, with d the least number of characters to insert, delete or replace (Levenshtein) and n
 the length of the longer text, both in Unicode's composed form (NFC), so that `\u00e9` is one character however it is
 written. Case, spaces and punctuation count.
 """
 
 from __future__ import annotations
 
+import asyncio
 import re
 import unicodedata
 from typing import Final
 
 from evalc.ecma.tokens import Unresolved, resolve
 from evalc.model import checks as c
+from evalc.runtime.checks.embedding import Embeddings
 from evalc.runtime.checks.verdict import PASSED, Evidence, Verdict, broken, failed, skipped
 from evalc.runtime.checks.wording import number, quoted
 
@@ -24,24 +26,39 @@ _UNSAFE_RUN: Final = re.compile(rb"[^\0]{31}")
 Composing takes time quadratic in the length of a run."""
 
 
-def similar(check: c.Similar, evidence: Evidence) -> Verdict:
+async def similar(check: c.Similar, evidence: Evidence) -> Verdict:
     """Whether the response is similar enough; a text too long to be compared is an error."""
     value = resolve(check.value, evidence.seed, evidence.snapshot)
     if isinstance(value, Unresolved):
         return skipped(value.tokens)
+    if evidence.embeddings is not None:
+        return await _similar_in_meaning(check, value, evidence.response, evidence.embeddings)
     wanted, response = _composed(value), _composed(evidence.response)
     if wanted is None or response is None:
         return broken("cannot compare a text with more than 30 combining marks in a row")
-    expected = f"expected response to be at least {number(check.threshold)} similar to {quoted(value)}"
+    expected = _expected(check, value)
     shorter, longer = sorted((len(wanted), len(response)))
     if _share(shorter, longer) < check.threshold:
         return failed(f"{expected} but their lengths differ too much, {len(wanted)} and {len(response)} characters")
     if wanted != response and shorter * longer > MOST_STEPS:
         return broken(f"the texts are too long to compare, {len(wanted)} and {len(response)} characters")
-    found = similarity(wanted, response)
+    return _verdict(similarity(wanted, response), check, expected, evidence.response)
+
+
+async def _similar_in_meaning(check: c.Similar, value: str, response: str, embeddings: Embeddings) -> Verdict:
+    """Outside the event loop, since a model takes some hundredths of a second."""
+    found = await asyncio.to_thread(embeddings.similarity, value, response)
+    return _verdict(found, check, f"{_expected(check, value)} in meaning", response)
+
+
+def _expected(check: c.Similar, value: str) -> str:
+    return f"expected response to be at least {number(check.threshold)} similar to {quoted(value)}"
+
+
+def _verdict(found: float, check: c.Similar, expected: str, response: str) -> Verdict:
     if found >= check.threshold:
         return PASSED
-    return failed(f"{expected} but it is {number(int(found * 10_000) / 10_000)}: {quoted(evidence.response)}")
+    return failed(f"{expected} but it is {number(int(found * 10_000) / 10_000)}: {quoted(response)}")
 
 
 def similarity(one: str, other: str) -> float:

@@ -6,6 +6,7 @@ from typing import Any
 
 from evalc.ecma.text import trim
 from evalc.model import checks as c
+from evalc.model.paths import only_key
 from evalc.runtime.checks.json_checks import TOO_DEEP, not_json
 from evalc.runtime.checks.json_text import NotJson, parse_leniently, type_of
 from evalc.runtime.checks.markdown import headings
@@ -31,15 +32,13 @@ def structure(check: c.Structure, evidence: Evidence) -> Verdict:
 
 def _wrong(document: Any, field: c.RequiredField) -> str | None:
     """Why the document lacks the field; `items[].id` asks every item, so that an empty array lacks nothing."""
-    if isinstance(document, dict) and field.path in document:
-        found = iter([document[field.path]])  # a key may have dots or brackets in it
-    else:
-        found = values_at(document, field.path)
-    for value in found:
+    key = only_key(field.path)
+    name = quoted(field.path if key is None else key)
+    for value in values_at(document, field.path):
         if value is MISSING:
-            return f"expected field {quoted(field.path)} but it is not there"
+            return f"expected field {name} but it is not there"
         if field.type and not _is_of_type(value, field.type):
-            return f"expected field {quoted(field.path)} to be of type {field.type} but got {type_of(value)}"
+            return f"expected field {name} to be of type {field.type} but got {type_of(value)}"
     return None
 
 

@@ -80,6 +80,9 @@ def _only_stubbed_tools(evidence: Evidence) -> Verdict:
         if call.name not in stubs:
             message = f"expected only tools with a stub but {quoted(call.name)} has none"
             return Verdict(outcome="failed", message=message, notes=notes)
+        if call.arguments is not None:
+            found = quoted(call.arguments)
+            return failed(f"expected a JSON object as arguments of {quoted(call.name)} but got {found}")
     return Verdict(outcome="passed", score=1.0, notes=notes)
 
 

@@ -3,21 +3,37 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, Final, Literal, NamedTuple
+from typing import Any, Final, Literal, NamedTuple, Protocol
 
 import msgspec
 
 from evalc.model.case import Case
+from evalc.model.result import JudgedScore
 from evalc.runtime.agents.base import ToolCall, ToolMode, Usage
+from evalc.runtime.checks.embedding import Embeddings
+from evalc.runtime.judges.base import Question
 
 CheckOutcome = Literal["passed", "failed", "skipped", "error", "not_applicable"]
 """`not_applicable` is what the contract neither runs nor skips: the check has no meaning for this answer."""
 
 
+class Judging(Protocol):
+    """Asks a judge about the answer that a check looks at."""
+
+    async def score(self, question: Question, text: str | None = None) -> JudgedScore:
+        """The score; `text` is what is judged where that is a part of the answer.
+
+        Raises:
+            JudgeError: there is none.
+        """
+        ...
+
+
 class Evidence(msgspec.Struct, frozen=True, kw_only=True):
     """All that a check may look at: the answer of the agent, what the case says about it, the values of tokens.
 
-    `timeout_ms` is how long a check of a package may take.
+    `timeout_ms` is how long a check of a package may take; `judge` is None where no judge is configured,
+    `embeddings` where texts are compared by edit distance.
     """
 
     response: str
@@ -30,6 +46,8 @@ class Evidence(msgspec.Struct, frozen=True, kw_only=True):
     snapshot: object = None
     case: Case | None = None
     timeout_ms: float = 60_000
+    judge: Judging | None = None
+    embeddings: Embeddings | None = None
 
 
 class Note(NamedTuple):
@@ -47,6 +65,7 @@ class Verdict(msgspec.Struct, frozen=True, kw_only=True):
         skipped_tokens: the unresolved tokens met, as written.
         score: 0 to 1; other than 0 and 1 only where a check measures a share.
         notes: what the suite's warnings should count.
+        judged: the score behind it, where a judge gave one.
     """
 
     outcome: CheckOutcome
@@ -54,6 +73,7 @@ class Verdict(msgspec.Struct, frozen=True, kw_only=True):
     skipped_tokens: tuple[str, ...] = ()
     score: float = 0.0
     notes: tuple[Note, ...] = ()
+    judged: JudgedScore | None = None
 
 
 PASSED: Final = Verdict(outcome="passed", score=1.0)

@@ -37,10 +37,25 @@ def test_every_form(spec: str, kind: type, endpoint: str, monkeypatch: pytest.Mo
 def test_an_unknown_form_lists_the_known_ones(spec: str) -> None:
     with pytest.raises(UsageError) as caught:
         agent_for(spec, settings=AgentSettings())
-    assert "an agent is one of `http://...`, `https://...`, `python:module:name`, `command:...`, `demo`" in str(
-        caught.value
-    )
+    kinds = "`openai:MODEL`, `anthropic:MODEL`, `python:module:name`, `command:...`, `replay:DIR`, `demo`"
+    assert f"an agent is one of `http://...`, `https://...`, {kinds}" in str(caught.value)
     assert "pass@" not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("spec", "host"),
+    [
+        ("localhost:3000", "localhost:3000"),
+        ("localhost", "localhost"),
+        ("127.0.0.1:80/chat?key=secret", "127.0.0.1:80"),
+        ("api.example.com/chat?key=secret", "api.example.com"),
+        ("agent:8080", "agent:8080"),
+    ],
+)
+def test_a_host_without_a_scheme(spec: str, host: str) -> None:
+    with pytest.raises(UsageError) as caught:
+        agent_for(spec, settings=AgentSettings())
+    assert str(caught.value) == f"`{host}` lacks `http://`: write `http://{host}`"
 
 
 def test_secrets_are_found_in_urls_and_headers() -> None:

@@ -1,0 +1,66 @@
+"""For authors of packages: from what stands behind `--agent NAME:` to an agent of your own.
+
+An agent is made by a function that an installed package offers by an entry point:
+
+    [project.entry-points."evalc.agents"]
+    parrot = "my_package.agents:parrot"
+
+`--agent parrot:loud` calls `parrot("loud")`. What it returns has an `endpoint`, by which results call it, and opens a
+session for each worker:
+
+    from collections.abc import AsyncIterator
+    from contextlib import asynccontextmanager
+
+    from evalc.agents import Agent, AgentRequest, AgentResponse, Session
+
+    class Parrot:
+        endpoint = "parrot"
+
+        @asynccontextmanager
+        async def session(self) -> AsyncIterator[Session]:
+            yield self
+
+        async def send(self, request: AgentRequest) -> AgentResponse:
+            return AgentResponse(response=request.message)
+
+    def parrot(argument: str) -> Agent:
+        return Parrot()
+
+Results hold the `endpoint` as it is: it should tell no secret of the argument. A factory raises `UsageError` for an
+argument that it cannot use, before anything runs. A session raises `AgentUnavailable`, `AgentProtocolError` or
+`AgentError` where there is no usable answer, and the case ends in `error`; so it does with any other exception.
+"""
+
+from __future__ import annotations
+
+from typing import Protocol
+
+from evalc.errors import AgentError, AgentProtocolError, AgentTimeout, AgentUnavailable, UsageError
+from evalc.runtime.agents.base import Agent, AgentRequest, AgentResponse, Session, ToolCall, Usage
+
+__all__ = [
+    "Agent",
+    "AgentError",
+    "AgentFactory",
+    "AgentProtocolError",
+    "AgentRequest",
+    "AgentResponse",
+    "AgentTimeout",
+    "AgentUnavailable",
+    "Session",
+    "ToolCall",
+    "Usage",
+    "UsageError",
+]
+
+
+class AgentFactory(Protocol):
+    """What an entry point names."""
+
+    def __call__(self, argument: str, /) -> Agent:
+        """The agent of the argument, all that stands behind `NAME:`; an empty text where nothing does.
+
+        Raises:
+            UsageError: when there is no agent of this argument; the message says what to give instead.
+        """
+        ...

@@ -1,0 +1,119 @@
+"""From the files that `evalc check` was asked to check, and how, to everything that is wrong with them.
+
+Apart from the declaration of the command, since it is called without one where only paths are given.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Sequence
+from enum import StrEnum
+from typing import TYPE_CHECKING
+
+from evalc.cli.collector import collector_off
+from evalc.cli.ending import ExitCode
+from evalc.cli.flags import paths_to_look_at, settings_from, standard_input
+from evalc.cli.printing import print_problems, warn_of_nothing
+from evalc.errors import UsageError
+
+if TYPE_CHECKING:
+    from evalc.diagnostics.policy import Selection
+    from evalc.diagnostics.problem import Problem
+
+
+class Format(StrEnum):
+    """How problems are printed."""
+
+    TEXT = "text"
+    JSON = "json"
+    SARIF = "sarif"
+    GITHUB = "github"
+
+
+def check_files(  # noqa: PLR0913 - the parameters are the command's
+    paths: Sequence[str],
+    *,
+    output_format: Format = Format.TEXT,
+    select: Sequence[str] = (),
+    ignore: Sequence[str] = (),
+    fix: bool = False,
+    diff: bool = False,
+    prompts: str | None = None,
+    tools: str | None = None,
+    strict: bool = False,
+    exit_zero: bool = False,
+    config: str | None = None,
+) -> int:
+    """Print what is wrong in the files, and with `fix` put right what is sure; the parameters are the command's."""
+    from evalc import api  # noqa: PLC0415 - for start-up: `--help` compiles nothing
+
+    settings, of_config = settings_from(config, prompts=prompts, strict=strict, tools=tools)
+    looked_at = paths_to_look_at(paths, settings)
+    if fix and not diff and "-" in looked_at:
+        raise UsageError("`--fix` writes files: name one in place of `-`, or use `--diff`")
+    selection = _selection(select, ignore)
+    stdin = standard_input(looked_at)
+    with collector_off():
+        checked = api.check_paths(looked_at, settings=settings, stdin=stdin, selection=selection)
+    if fix or diff:
+        from evalc.cli.fix import Task, fix_files, print_diffs  # noqa: PLC0415 - for start-up: seldom asked for
+
+        files = api.files_of(looked_at, settings=settings) | ({"<stdin>"} if stdin is not None else frozenset())
+        task = Task(files, settings, api.policy_of(settings, selection))
+        counted = (print_diffs if diff else fix_files)(checked.problems, task)
+        sys.stderr.write(counted.line("would fix" if diff else "fixed"))
+        if counted.fixes and not diff:
+            checked = api.check_paths(looked_at, settings=settings, stdin=stdin, selection=selection)
+    problems = (*of_config, *checked.problems)
+    if not diff:
+        _print(problems, checked.files, output_format)
+    if not checked.files and not problems:
+        warn_of_nothing(looked_at)
+    failed = any(problem.severity == "error" for problem in problems)
+    return ExitCode.USAGE if failed and not exit_zero else ExitCode.OK
+
+
+def _selection(select: Sequence[str], ignore: Sequence[str]) -> Selection | None:
+    """What the flags select and ignore; None when they are not given.
+
+    Raises:
+        UsageError: when a code is none, or cannot be ignored.
+    """
+    if not select and not ignore:
+        return None
+    from evalc.diagnostics.policy import Selection, selector, silencer  # noqa: PLC0415 - for start-up
+
+    return Selection(_codes("--select", select, selector), _codes("--ignore", ignore, silencer))
+
+
+def _codes(flag: str, given: Sequence[str], read: Callable[[str], str]) -> tuple[str, ...]:
+    names = [name for text in given for name in text.split(",") if name.strip()]
+    if given and not names:
+        raise UsageError(f"`{flag}` names no code")
+    try:
+        return tuple(map(read, names))
+    except ValueError as bad:
+        raise UsageError(f"`{flag}`: {bad}") from None
+
+
+def _print(problems: Sequence[Problem], files: int, output_format: Format) -> None:
+    # Each is deferred for start-up: a command prints in one format.
+    match output_format:
+        case Format.JSON:
+            from evalc.diagnostics.render_json import render_json  # noqa: PLC0415
+
+            sys.stdout.write(render_json(problems))
+        case Format.SARIF:
+            from evalc.diagnostics.render_sarif import render_sarif  # noqa: PLC0415
+
+            sys.stdout.write(render_sarif(problems))
+        case Format.GITHUB:
+            from evalc.diagnostics.render_github import render_github  # noqa: PLC0415
+
+            sys.stdout.write(render_github(problems))
+        case Format.TEXT if problems:
+            print_problems(problems, sys.stdout)
+        case Format.TEXT if files:
+            from evalc.diagnostics.render_text import all_good_line  # noqa: PLC0415
+
+            sys.stdout.write(f"{all_good_line(files)}\n")

@@ -1,0 +1,49 @@
+"""`evalc diff`: from two runs to what is different, and to how sure that is."""
+
+from __future__ import annotations
+
+import os
+import sys
+from typing import Annotated
+
+import typer
+
+from evalc.cli.ending import ExitCode
+from evalc.cli.flags import sound_settings_from
+from evalc.cli.options import Config, OutputDir
+from evalc.terminal import Screen
+
+
+def diff(
+    before: Annotated[
+        str,
+        typer.Argument(
+            metavar="[A]", help="The earlier run: its id or the beginning of it, latest~1, its folder or a result file."
+        ),
+    ] = "latest~1",
+    after: Annotated[str, typer.Argument(metavar="[B]", help="The later run, named likewise.")] = "latest",
+    output_dir: OutputDir = None,
+    json: Annotated[bool, typer.Option("--json", help="Print the comparison as JSON.")] = False,
+    config: Config = None,
+) -> int:
+    """Compare two runs, and say what of the difference may be chance.
+
+    The exit code is 1 where a case fails that passed in A, else 0.
+
+    \b
+    Examples:
+      evalc diff
+      evalc diff 01a200e6 latest
+    """
+    # For start-up: `--help` compares nothing.
+    from evalc.model.codec import to_json  # noqa: PLC0415
+    from evalc.report.diff import diff_lines  # noqa: PLC0415
+    from evalc.runtime.compare_past import compare_past  # noqa: PLC0415
+
+    folder = sound_settings_from(config, output_dir=output_dir).results_folder
+    comparison = compare_past(before, after, folder)
+    if json:
+        sys.stdout.buffer.write(to_json(comparison) + b"\n")
+    else:
+        sys.stdout.writelines(f"{line}\n" for line in diff_lines(comparison, Screen.of(sys.stdout, os.environ)))
+    return ExitCode.FAILED if comparison.regressions else ExitCode.OK

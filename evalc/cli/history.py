@@ -1,0 +1,66 @@
+"""`evalc history`: from the result files of all runs to a table of them, and to the course of each suite."""
+
+from __future__ import annotations
+
+import os
+import sys
+from itertools import islice
+from typing import Annotated
+
+import typer
+
+from evalc.cli.ending import ExitCode
+from evalc.cli.flags import sound_settings_from
+from evalc.cli.options import Config, OutputDir
+from evalc.cli.printing import print_warning
+from evalc.errors import UsageError
+from evalc.terminal import Screen
+
+
+def history(
+    suite: Annotated[
+        str | None,
+        typer.Argument(metavar="[SUITE]", help="Only this suite: its tool, or TOOL.TIER.", show_default=False),
+    ] = None,
+    limit: Annotated[int, typer.Option("--limit", metavar="N", min=1, help="How many results are listed.")] = 20,
+    rebuild: Annotated[
+        bool, typer.Option("--rebuild", help="Make the index anew, reading every result file again.")
+    ] = False,
+    output_dir: OutputDir = None,
+    json: Annotated[bool, typer.Option("--json", help="Print the history as JSON.")] = False,
+    config: Config = None,
+) -> int:
+    """List earlier runs, the newest first, and how the suites came along.
+
+    \b
+    Examples:
+      evalc history
+      evalc history code-review --limit 50
+    """
+    # For start-up: `--help` reads no history.
+    from evalc.history.index import Index  # noqa: PLC0415
+    from evalc.history.trends import trends_of  # noqa: PLC0415
+    from evalc.model.codec import to_json  # noqa: PLC0415
+    from evalc.model.history import History  # noqa: PLC0415
+    from evalc.report.history import history_lines, short_names  # noqa: PLC0415
+
+    folder = sound_settings_from(config, output_dir=output_dir).results_folder
+    with Index.followed(folder, rebuild=rebuild) as index:
+        if index.warning is not None:
+            print_warning(index.warning)
+        if (strangers := index.strangers()) > 0:
+            files = "1 JSON file" if strangers == 1 else f"{strangers} JSON files"
+            print_warning(f"no results of suites: {files} in the folders of runs in `{folder}`")
+        all_entries = tuple(index.entries(suite))
+        names = short_names([entry.run for entry in index.entries()])
+    if suite is not None and not all_entries:
+        raise UsageError(f"no run in `{folder}` has results of the suite `{suite}`")
+    found = History(entries=tuple(islice(all_entries, limit)), trends=trends_of(all_entries))
+    if json:
+        sys.stdout.buffer.write(to_json(found) + b"\n")
+    elif not all_entries:
+        sys.stdout.write(f"there are no runs with results in {folder}\n")
+    else:
+        screen = Screen.of(sys.stdout, os.environ)
+        sys.stdout.writelines(f"{line}\n" for line in history_lines(found, screen, names=names))
+    return ExitCode.OK

@@ -1,0 +1,126 @@
+"""`evalc judge --calibrate`: from answers that people have labelled to how far a judge agrees with them."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import sys
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from evalc.cli import run_flags as flags
+from evalc.cli.ending import ExitCode
+from evalc.cli.flags import sound_settings_from
+from evalc.cli.options import Config
+from evalc.cli.printing import print_error
+from evalc.errors import JudgeError, UsageError
+from evalc.terminal import Screen, visible
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from evalc.cli.labels import Labelled
+    from evalc.runtime.judges.calibrate import Calibration
+    from evalc.runtime.judges.panel import Panel
+
+_MOST_SHOWN = 20
+
+
+def judge_labels(
+    calibrate: Annotated[
+        str,
+        typer.Option(
+            "--calibrate",
+            metavar="FILE",
+            help="A CSV file: response, label; and where wanted case, message, question, criterion, reference, maxScore.",
+        ),
+    ],
+    judge: flags.Judge = None,
+    judges: flags.Judges = None,
+    no_judge_cache: flags.NoJudgeCache = False,
+    json: Annotated[bool, typer.Option("--json", help="Print the calibration as JSON.")] = False,
+    config: Config = None,
+) -> int:
+    """Let a judge score answers that people have labelled, and say how far it agrees with them.
+
+    \b
+    Example:
+      evalc judge --calibrate labels.csv --judge openai:MODEL
+    """
+    # For start-up: `--help` judges nothing.
+    from evalc.cli.labels import BadLabels, read_labels  # noqa: PLC0415
+    from evalc.model.codec import to_json  # noqa: PLC0415
+    from evalc.setup_run import panel_of, redactor_of  # noqa: PLC0415
+
+    settings = sound_settings_from(config, judge=judge or None, judges=judges, no_judge_cache=no_judge_cache)
+    try:
+        rows = read_labels(calibrate)
+    except BadLabels as bad:
+        for fault in bad.faults:
+            print_error(fault)
+        return ExitCode.USAGE
+    panel = panel_of(settings, os.environ, redactor_of(settings, os.environ))
+    if panel is None:
+        raise UsageError("no judge is named: use --judge, or `judges` in the configuration")
+    found = asyncio.run(_calibrated(rows, panel))
+    if json:
+        sys.stdout.buffer.write(to_json(found) + b"\n")
+    else:
+        sys.stdout.writelines(f"{line}\n" for line in _lines(found))
+    return ExitCode.AGENT if found.unjudged else ExitCode.OK
+
+
+async def _calibrated(rows: Sequence[Labelled], panel: Panel) -> Calibration:
+    import msgspec  # noqa: PLC0415 - for start-up, as are those that follow
+
+    from evalc.report.progress import Progress  # noqa: PLC0415
+    from evalc.runtime.judges.base import Exhibit  # noqa: PLC0415
+    from evalc.runtime.judges.calibrate import Pair, Unjudged, calibration_of  # noqa: PLC0415
+    from evalc.runtime.judges.member import Meter  # noqa: PLC0415
+    from evalc.runtime.judges.panel import Bench  # noqa: PLC0415
+    from evalc.runtime.local_model.served import local_models  # noqa: PLC0415
+    from evalc.runtime.written import encoded, redacted  # noqa: PLC0415
+
+    pairs: list[Pair] = []
+    unjudged: list[Unjudged] = []
+    with Progress(sys.stderr, Screen.of(sys.stderr, os.environ), drawn=sys.stderr.isatty()) as progress:
+        async with local_models((), panel, progress), Bench(panel) as bench:
+            for row in rows:
+                _, shown = redacted(row.exhibit, encoded(row.exhibit), panel.redactor)
+                try:
+                    judged = await bench.score(row.question, msgspec.json.decode(shown, type=Exhibit), Meter())
+                except JudgeError as error:
+                    unjudged.append(Unjudged(line=row.line, case=row.case, error=str(error)))
+                else:
+                    pairs.append(
+                        Pair(
+                            line=row.line,
+                            case=row.case,
+                            label=row.label,
+                            score=judged.score,
+                            max_score=judged.max_score,
+                            reason=judged.reason,
+                        )
+                    )
+    return calibration_of(panel.names, pairs, unjudged)
+
+
+def _lines(found: Calibration) -> Iterator[str]:
+    yield f"{', '.join(map(visible, found.judges))} on {found.answers} labelled answers"
+    yield f"  accuracy        {_share(found.accuracy)}"
+    yield f"  kappa           {_share(found.kappa)}"
+    yield f"  weighted kappa  {_share(found.weighted_kappa)}"
+    if found.confusion:
+        yield "  label  score  answers"
+        yield from (f"  {each.label:>5g}  {each.score:>5g}  {each.count:>7}" for each in found.confusion)
+    for pair in found.disagreements[:_MOST_SHOWN]:
+        reason = f": {visible(pair.reason)}" if pair.reason else ""
+        yield f"  line {pair.line}, {visible(pair.case)}: label {pair.label:g}, score {pair.score:g}{reason}"
+    if (more := len(found.disagreements) - _MOST_SHOWN) > 0:
+        yield f"  ... and {more} more disagreements: --json lists them all"
+    yield from (f"  line {each.line}, {visible(each.case)}: no score: {visible(each.error)}" for each in found.unjudged)
+
+
+def _share(value: float | None) -> str:
+    return "unknown" if value is None else f"{value:.2f}"

@@ -1,0 +1,35 @@
+"""The options that commands share, as typer declares them."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+DATA = "What they are run with"
+
+Config = Annotated[
+    str | None, typer.Option("--config", metavar="FILE", help="The configuration, in place of the nearest one upwards.")
+]
+Prompts = Annotated[
+    str | None,
+    typer.Option(
+        "--prompts", metavar="DIR", help="The folder of the prompts that eval files name by id.", rich_help_panel=DATA
+    ),
+]
+Tools = Annotated[
+    str | None,
+    typer.Option(
+        "--tools",
+        "--tool-registry",
+        metavar="PATH",
+        rich_help_panel=DATA,
+        help="The tools as they are now: JSON, or a TS/JS module.",
+    ),
+]
+OutputDir = Annotated[
+    str | None, typer.Option("--output-dir", metavar="DIR", help="Where runs are. Default: evals/results.")
+]
+Strict = Annotated[
+    bool, typer.Option("--strict", help="Make errors of checks that cannot fail and of cases that verify nothing.")
+]

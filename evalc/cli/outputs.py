@@ -1,0 +1,110 @@
+"""From what `-o [FORMAT:]FILE` asks for to formats and files, looked at before anything is run."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Final, final
+
+import typer
+
+from evalc.errors import UsageError
+
+if TYPE_CHECKING:
+    from evalc.report.outputs import Format
+
+Outputs = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--output",
+        "-o",
+        metavar="[FORMAT:]FILE",
+        rich_help_panel="What is shown and written",
+        help="Also write a report: text, json, html, junit, markdown, csv, github or sarif; by default what the "
+        "file's name says, else json. May be repeated; - is standard output.",
+    ),
+]
+
+_FORMAT: Final = re.compile(r"([A-Za-z][A-Za-z0-9_-]+):(.*)", re.DOTALL)
+"""A format before its file; one letter is a drive."""
+
+
+@final
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Output:
+    """A report to write; without a file it goes to standard output."""
+
+    format: Format
+    file: Path | None
+
+
+def outputs_of(asked: Sequence[str], *, as_json: bool = False) -> tuple[Output, ...]:
+    """What the values of `-o` ask for; `as_json` is `--json`, the same as `-o json:-`. Folders are made.
+
+    Raises:
+        UsageError: a format is not known, a file cannot be written, or is asked for twice.
+    """
+    outputs = tuple(map(_output, (*asked, *(["json:-"] if as_json else []))))
+    if sum(output.file is None for output in outputs) > 1:
+        raise UsageError("only one output goes to standard output")
+    taken: set[str] = set()
+    for file in [output.file for output in outputs if output.file is not None]:
+        path = os.path.normcase(os.path.realpath(file))
+        if path in taken:
+            raise UsageError(f"`--output` names the file `{file}` twice")
+        taken.add(path)
+        _make_ready(file)
+    return outputs
+
+
+def _output(asked: str) -> Output:
+    from evalc.report.outputs import FORMATS  # noqa: PLC0415 - for start-up
+
+    by_name = {name: name for name in FORMATS}
+    if asked == "github":
+        return Output(format="github", file=None)
+    if asked in by_name:
+        raise UsageError(f"`-o {asked}` names no file; write `-o {asked}:FILE`, or `-o {asked}:-` for standard output")
+    found = _FORMAT.fullmatch(asked)
+    if found is None:
+        return Output(format=_by_suffix(asked), file=_file(asked))
+    name, file = found.groups()
+    if name not in by_name:
+        raise UsageError(_unknown(name, FORMATS))
+    return Output(format=by_name[name], file=_file(file))
+
+
+def _unknown(name: str, known: Sequence[str]) -> str:
+    from evalc.diagnostics.near import did_you_mean, listed  # noqa: PLC0415 - for start-up: only for a mistake
+
+    return f"`{name}` is no format of reports; {did_you_mean(name, known) or f'there are {listed(known)}'}"
+
+
+def _by_suffix(name: str) -> Format:
+    from evalc.report.outputs import SUFFIXES  # noqa: PLC0415 - for start-up
+
+    longest_first = sorted(SUFFIXES, key=len, reverse=True)
+    return next((SUFFIXES[suffix] for suffix in longest_first if name.lower().endswith(suffix)), "json")
+
+
+def _file(name: str) -> Path | None:
+    if not name:
+        raise UsageError("`--output` names no file")
+    return None if name == "-" else Path(name)
+
+
+def _make_ready(file: Path) -> None:
+    """Look at the file before the run, which would be for nothing otherwise."""
+    if file.is_dir():
+        raise UsageError(f"`--output` is to name a file, and `{file}` is a folder")
+    if file.exists() and not file.is_file():
+        raise UsageError(f"`--output` is to name a file, and `{file}` is none")
+    try:
+        file.parent.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise UsageError(f"the folder of `--output` cannot be made: `{file.parent}`: {error.strerror}") from None
+    if not os.access(file.parent, os.W_OK):
+        raise UsageError(f"the folder of `--output` cannot be written to: `{file.parent}`")

@@ -1,0 +1,87 @@
+"""`evalc report`: from the results of a run to a page for a browser."""
+
+from __future__ import annotations
+
+import os
+import sys
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from evalc.cli.ending import ExitCode
+from evalc.cli.flags import sound_settings_from
+from evalc.cli.options import Config, OutputDir
+from evalc.cli.outputs import Output, Outputs, outputs_of
+from evalc.cli.printing import shown_path
+from evalc.cli.reporting import do_all, suites_before, write_report
+
+if TYPE_CHECKING:
+    from evalc.model.result import SuiteResult
+    from evalc.report.reported import ReportedRun
+
+
+def report_run(
+    run: Annotated[
+        str,
+        typer.Argument(
+            metavar="[RUN]",
+            help="The run: its id or the beginning of it, latest, latest~1, its folder or a result file.",
+        ),
+    ] = "latest",
+    output: Outputs = None,
+    baseline: Annotated[
+        str | None,
+        typer.Option(
+            "--baseline", metavar="RUN", help="Stand the run beside this one. Default: the one it was compared with."
+        ),
+    ] = None,
+    output_dir: OutputDir = None,
+    config: Config = None,
+) -> int:
+    """Write the results of a run anew: as one HTML file, report.html, where `-o` asks for nothing else.
+
+    \b
+    Examples:
+      evalc report
+      evalc report latest~1 -o out/report.html -o junit:out/report.xml
+      evalc report --baseline 01a200e6
+    """
+    # For start-up: `--help` writes no report.
+    from evalc.report.html import beside  # noqa: PLC0415
+    from evalc.report.reported import ReportedRun  # noqa: PLC0415
+    from evalc.runtime.load_run import load_run  # noqa: PLC0415
+    from evalc.runtime.past_results import find_results  # noqa: PLC0415
+    from evalc.runtime.redact import Redactor  # noqa: PLC0415
+
+    settings = sound_settings_from(config, output_dir=output_dir)
+    folder = settings.results_folder
+    outputs = outputs_of(output or ["html:report.html"])
+    results = find_results(run, folder)
+    loaded, warnings = load_run(results)
+    before = suites_before(loaded.suites, folder) if baseline is None else _suites_of(baseline, folder)
+    reported = ReportedRun(
+        run_id=loaded.run_id,
+        folder=shown_path(results.folder),
+        suites=beside(loaded.suites, before),
+        summary=loaded.summary,
+        root=Path.cwd(),
+        warnings=warnings,
+        redact=Redactor(settings.secret_values(os.environ)).redact,
+    )
+    do_all([partial(_write, reported, output) for output in outputs])
+    return ExitCode.OK
+
+
+def _suites_of(run: str, folder: Path) -> tuple[SuiteResult, ...]:
+    from evalc.runtime.load_run import load_run  # noqa: PLC0415 - for start-up
+    from evalc.runtime.past_results import find_results  # noqa: PLC0415 - likewise
+
+    return load_run(find_results(run, folder))[0].suites
+
+
+def _write(run: ReportedRun, output: Output) -> None:
+    write_report(run, output, sys.stdout)
+    if output.file is not None:
+        typer.echo(f"wrote {shown_path(output.file)}", err=True)

@@ -1,0 +1,185 @@
+"""From a finished run to its reports: on standard output, and in the files of `--output`."""
+
+from __future__ import annotations
+
+import os
+import secrets
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Generic, TextIO, TypeVar, final
+
+from evalc.cli.outputs import Output
+from evalc.cli.printing import print_error, shown_path
+from evalc.terminal import Screen
+
+if TYPE_CHECKING:
+    from evalc.api import Run
+    from evalc.model.result import SuiteResult
+    from evalc.report.console import Detail
+    from evalc.report.reported import ReportedRun
+
+Step = Callable[[], None]
+T = TypeVar("T")
+
+
+@final
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Shown:
+    """How much of a run is printed: of its cases, and of how many the time that they took."""
+
+    detail: Detail = "normal"
+    slowest: int = 0
+
+
+def report(
+    run: Run,
+    stdout: TextIO,
+    outputs: Sequence[Output],
+    *,
+    redact: Callable[[str], str],
+    shown: Shown,
+) -> None:
+    """Write the files, then print: where one of them fails, the others are there.
+
+    Args:
+        run: the run.
+        stdout: where the report goes that has no file, the console summary if all have one.
+        outputs: the reports that are asked for.
+        redact: strikes secrets out of what is quoted from eval files.
+        shown: how much the console summary tells.
+
+    Raises:
+        OSError: one of them cannot be written; of further ones standard error has told.
+    """
+    reported = _reported(run, redact, beside_baseline=any(output.format == "html" for output in outputs))
+    to_files = [output for output in outputs if output.file is not None]
+    printed = next((output for output in outputs if output.file is None), Output(format="text", file=None))
+    steps = [partial(write_report, reported, output, stdout) for output in to_files]
+    match printed.format:
+        case "text":
+            steps.append(partial(_print_summary, reported, stdout, shown))
+        case "github":
+            steps += [partial(_append_step_summary, reported), partial(_print_annotated, reported, stdout, shown)]
+        case _:
+            steps.append(partial(write_report, reported, printed, stdout))
+    do_all(steps)
+
+
+def write_report(run: ReportedRun, output: Output, stdout: TextIO) -> None:
+    """Write one report: to its file, whole or not at all, or to standard output.
+
+    Raises:
+        OSError: it cannot be written.
+    """
+    from evalc.atomic import write_atomic  # noqa: PLC0415 - for start-up
+    from evalc.report.outputs import render  # noqa: PLC0415 - likewise
+
+    pieces = render(output.format, run)
+    if output.file is None:
+        _print_pieces(pieces, stdout)
+        return
+    try:
+        write_atomic(output.file, pieces)
+    except OSError as error:  # which names a temporary file
+        raise OSError(error.errno, error.strerror, str(output.file)) from error
+
+
+def do_all(steps: Iterable[Step]) -> None:
+    """Take every step, whether or not others before it fail; the first failure is raised, the rest are told of."""
+    failures: list[Exception] = []
+    for step in steps:
+        try:
+            step()
+        except Exception as error:  # of one report, which is to keep no other from being written
+            failures.append(error)
+    for failure in failures[1:]:
+        told = f"`{failure.filename}`: {failure.strerror}" if isinstance(failure, OSError) else type(failure).__name__
+        print_error(f"another report could not be written: {told}")
+    if failures:
+        raise failures[0]
+
+
+def suites_before(suites: Iterable[SuiteResult], output_dir: Path) -> tuple[SuiteResult, ...]:
+    """The suites that these were compared with, in memory, where the runs are still there."""
+    from evalc.runtime.load_run import load_run  # noqa: PLC0415 - for start-up
+    from evalc.runtime.past_results import find_results  # noqa: PLC0415 - likewise
+
+    names = dict.fromkeys(suite.baseline_run_id for suite in suites if suite.baseline_run_id)
+    # A name that leads elsewhere is not ours: a result file may come from anyone.
+    there = [name for name in names if Path(name).name == name and any((output_dir / name).glob("*.json"))]
+    return tuple(suite for name in there for suite in load_run(find_results(name, output_dir))[0].suites)
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class _ReadAnew(Generic[T]):
+    """What is read from disk whenever it is iterated."""
+
+    read: Callable[[], Iterator[T]]
+
+    def __iter__(self) -> Iterator[T]:
+        return self.read()
+
+
+def _reported(run: Run, redact: Callable[[str], str], *, beside_baseline: bool) -> ReportedRun:
+    from evalc.report.html import beside  # noqa: PLC0415 - for start-up
+    from evalc.report.reported import ReportedRun  # noqa: PLC0415 - likewise
+
+    finished = run.finished
+    results = [suite.result for suite in finished.suites]
+    before = suites_before(results, finished.folder.parent) if beside_baseline else ()
+    return ReportedRun(
+        run_id=finished.run_id,
+        folder=shown_path(finished.folder),
+        suites=tuple(
+            replace(shown, cases=_ReadAnew(suite.cases), skipped=_ReadAnew(suite.skipped))
+            for suite, shown in zip(finished.suites, beside(results, before), strict=True)
+        ),
+        summary=finished.summary,
+        root=Path.cwd(),
+        gates=finished.gates,
+        below=finished.below_threshold,
+        selected=run.selected,
+        warnings=(*run.notes, *finished.warnings),
+        redact=redact,
+    )
+
+
+def _print_summary(run: ReportedRun, stdout: TextIO, shown: Shown) -> None:
+    """The console summary; cases are read from disk one at a time."""
+    from evalc.report.text import summary_lines  # noqa: PLC0415 - for start-up
+
+    screen = Screen.of(stdout, os.environ)
+    lines = summary_lines(run, screen, detail=shown.detail, slowest=shown.slowest)
+    stdout.writelines(f"{line}\n" for line in lines)
+
+
+def _print_pieces(pieces: Iterable[bytes], stdout: TextIO) -> None:
+    stdout.flush()
+    stdout.buffer.writelines(pieces)
+
+
+def _print_annotated(run: ReportedRun, stdout: TextIO, shown: Shown) -> None:
+    """The console summary, in which GitHub's runner is to obey nothing, then the annotations, which it is to obey."""
+    from evalc.report.github import render  # noqa: PLC0415 - for start-up
+
+    token = secrets.token_hex(16)
+    stdout.write(f"::stop-commands::{token}\n")
+    _print_summary(run, stdout, shown)
+    stdout.write(f"::{token}::\n")
+    _print_pieces(render(run), stdout)
+
+
+def _append_step_summary(run: ReportedRun) -> None:
+    """Add the Markdown to the summary of the job's step, where GitHub Actions asks for one."""
+    from evalc.report.markdown import MOST_BYTES, render  # noqa: PLC0415 - for start-up
+
+    name = os.environ.get("GITHUB_STEP_SUMMARY")
+    if not name:
+        return
+    file = Path(name)
+    there = file.stat().st_size if file.exists() else 0
+    with file.open("ab") as summary:
+        summary.writelines(render(run, most_bytes=MOST_BYTES - there))

@@ -1,0 +1,88 @@
+"""`evalc rescore`: from a run that was made to a new one, with today's checks on the answers of then."""
+
+from __future__ import annotations
+
+import os
+import sys
+from typing import Annotated
+
+import typer
+
+from evalc.cli import run_flags as flags
+from evalc.cli.ending import ExitCode
+from evalc.cli.flags import sound_settings_from
+from evalc.cli.options import Config, Prompts, Strict, Tools
+from evalc.cli.outputs import Outputs, outputs_of
+from evalc.cli.printing import print_error, print_problems
+from evalc.cli.reporting import Shown, report
+from evalc.terminal import Screen
+
+
+def rescore(  # noqa: PLR0913, PLR0917 - one parameter a flag
+    run: Annotated[str, typer.Argument(metavar="RUN", help="The run: its id, its folder, or latest.")],
+    paths: Annotated[
+        list[str] | None,
+        typer.Argument(metavar="[PATH]...", help="The eval files; those of the run by default.", show_default=False),
+    ] = None,
+    prompts: Prompts = None,
+    seed_manifest: Annotated[
+        str | None,
+        typer.Option("--seed-manifest", metavar="FILE", help="Where {{seed:...}} values come from."),
+    ] = None,
+    tools: Tools = None,
+    baseline: Annotated[
+        str | None,
+        typer.Option("--baseline", metavar="RUN", help="Compare with another run than RUN: its id, a path, or latest."),
+    ] = None,
+    all_assertions: Annotated[
+        bool, typer.Option("--all-assertions", help="Run every assertion of a case, not only up to the first failed.")
+    ] = False,
+    judge: flags.Judge = None,
+    judges: flags.Judges = None,
+    no_judge_cache: flags.NoJudgeCache = False,
+    strict: Strict = False,
+    output_dir: Annotated[
+        str | None, typer.Option("--output-dir", metavar="DIR", help="Where runs are. Default: evals/results.")
+    ] = None,
+    json: Annotated[bool, typer.Option("--json", help="Print the report as JSON.")] = False,
+    output: Outputs = None,
+    config: Config = None,
+) -> int:
+    """Check the answers of a run again, with the checks as they are now. No agent is asked.
+
+    The result is a new run, compared with the one that the answers are from.
+
+    \b
+    Examples:
+      evalc rescore latest
+      evalc rescore 01a200e6-7046-7eeb-9a38-ddbabec8cf21 evals/
+    """
+    from evalc import api  # noqa: PLC0415 - for start-up: `--help` runs nothing
+    from evalc.report.progress import Progress  # noqa: PLC0415 - likewise
+    from evalc.runtime.resume import find_run  # noqa: PLC0415 - likewise
+    from evalc.setup_run import redactor_of  # noqa: PLC0415 - likewise
+
+    settings = sound_settings_from(
+        config,
+        all_assertions=all_assertions,
+        output_dir=output_dir,
+        prompts=prompts,
+        seed_manifest=seed_manifest,
+        strict=strict,
+        tools=tools,
+        baseline=baseline,
+        judge=judge or None,
+        judges=judges,
+        no_judge_cache=no_judge_cache,
+    )
+    outputs = outputs_of(output or (), as_json=json)
+    past = find_run(run, settings.results_folder)
+    try:
+        with Progress(sys.stderr, Screen.of(sys.stderr, os.environ), drawn=sys.stderr.isatty()) as progress:
+            finished = api.rescore_paths(paths or (), past, settings=settings, observer=progress)
+    except KeyboardInterrupt:
+        print_error("interrupted; the run that was rescored is as it was")
+        return ExitCode.INTERRUPTED
+    print_problems(finished.problems, sys.stderr)
+    report(finished, sys.stdout, outputs, redact=redactor_of(settings, os.environ).redact, shown=Shown())
+    return finished.exit_code

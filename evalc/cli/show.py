@@ -1,0 +1,53 @@
+"""`evalc show`: from the result files of a past run to its console summary, once more."""
+
+from __future__ import annotations
+
+import os
+import sys
+from itertools import chain
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from evalc.cli.ending import ExitCode
+from evalc.cli.flags import sound_settings_from
+from evalc.cli.options import Config, OutputDir
+from evalc.cli.printing import shown_path
+from evalc.terminal import Screen, visible
+
+
+def show(
+    run: Annotated[
+        str,
+        typer.Argument(
+            metavar="[RUN]",
+            help="The run: its id or the beginning of it, latest, latest~1, its folder or a result file.",
+        ),
+    ] = "latest",
+    output_dir: OutputDir = None,
+    config: Config = None,
+) -> int:
+    """Print the summary of a past run again.
+
+    \b
+    Examples:
+      evalc show
+      evalc show latest~1
+      evalc show 01a200e6
+    """
+    # For start-up: `--help` shows no run.
+    from evalc.report.console import run_lines, suite_lines  # noqa: PLC0415
+    from evalc.runtime.load_run import load_run  # noqa: PLC0415
+    from evalc.runtime.past_results import find_results  # noqa: PLC0415
+
+    folder = sound_settings_from(config, output_dir=output_dir).results_folder
+    results = find_results(run, folder)
+    past, warnings = load_run(results)
+    screen = Screen.of(sys.stdout, os.environ)
+    for suite in past.suites:
+        sys.stdout.writelines(f"{line}\n" for line in chain(suite_lines(suite, screen), [""]))
+    place = Path(shown_path(results.folder.resolve()))
+    closing = run_lines(visible(past.run_id), place, past.summary, screen, warnings=warnings)
+    sys.stdout.writelines(f"{line}\n" for line in closing)
+    return ExitCode.OK

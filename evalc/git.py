@@ -1,0 +1,74 @@
+"""From a commit to the files of its repository that have changed since, those that git does not know yet among them.
+
+git is called with arguments, never by a shell; no hook, monitor or external differ of the repository is run.
+"""
+
+from __future__ import annotations
+
+import os
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Final
+
+from evalc.errors import UsageError
+
+_QUIETLY: Final = ("-c", "core.fsmonitor=false", "-c", f"core.hooksPath={os.devnull}", "--no-optional-locks")
+
+
+def commit_of(ref: str, folder: Path) -> str:
+    """The hash of the commit that a name means.
+
+    Raises:
+        UsageError: there is no such commit, no repository around the folder, or no git.
+    """
+    _top(folder)
+    found = _git(folder, "rev-parse", "--verify", "--quiet", "--end-of-options", f"{ref}^{{commit}}")
+    if found.returncode != 0:
+        raise UsageError(f"`--changed-since {ref}`: git knows no such commit")
+    return os.fsdecode(found.stdout).strip()
+
+
+def changed_files(commit: str, folder: Path) -> frozenset[Path]:
+    """The files, their links followed, that differ from the commit; new ones that git is not told to ignore, too.
+
+    Raises:
+        UsageError: git cannot tell.
+    """
+    top = _top(folder)
+    listings = (
+        ("diff", "--name-only", "--no-renames", "--no-ext-diff", "--no-textconv", "-z", commit, "--"),
+        ("ls-files", "--others", "--exclude-standard", "-z"),
+    )
+    return frozenset((top / name).resolve() for listing in listings for name in _names(top, *listing))
+
+
+def _names(top: Path, *arguments: str) -> Iterator[str]:
+    done = _git(top, *arguments)
+    if done.returncode != 0:
+        raise UsageError(f"git cannot tell what has changed: {_first_line(done.stderr)}")
+    return (os.fsdecode(name) for name in done.stdout.split(b"\0") if name)
+
+
+def _top(folder: Path) -> Path:
+    found = _git(folder, "rev-parse", "--show-toplevel")
+    if found.returncode != 0:
+        raise UsageError(f"`--changed-since` needs a git repository, and `{folder}` is in none")
+    return Path(os.fsdecode(found.stdout.rstrip(b"\n")))
+
+
+def _git(folder: Path, *arguments: str) -> subprocess.CompletedProcess[bytes]:
+    try:
+        return subprocess.run(  # noqa: S603 - arguments, no shell
+            ["git", *_QUIETLY, *arguments],  # noqa: S607 - the user's own git
+            cwd=folder,
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            check=False,
+        )
+    except OSError as error:
+        raise UsageError(f"`--changed-since` needs git, which cannot be run: {error.strerror}") from error
+
+
+def _first_line(message: bytes) -> str:
+    return message.decode(errors="replace").strip().partition("\n")[0]

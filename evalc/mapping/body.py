@@ -1,0 +1,170 @@
+"""From a configured body with placeholders, such as `{"q": "{{message}}"}`, to the JSON of a request.
+
+A placeholder is filled as a value: what a message holds is never read as JSON or as a placeholder. A text that is
+nothing but one placeholder becomes the value itself, such as a list of messages; within a longer text a value that is
+no text stands as JSON. `\\{{` is a literal `{{`.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Final, final
+
+import msgspec
+
+from evalc.mapping.near import or_rather
+
+_PLACEHOLDER: Final = re.compile(r"\\\{\{|\{\{(.*?)\}\}", re.DOTALL)
+_NAMES: Final = ("message", "messages", "id")
+_INPUT: Final = "input."
+
+
+class BadBody(Exception):
+    """A body that cannot be filled: why, and the way to the part that is wrong."""
+
+    def __init__(self, why: str, within: tuple[str | int, ...] = ()) -> None:
+        super().__init__(why)
+        self.within = within
+
+
+class NoInput(Exception):
+    """A case has no input of the name that the body asks for."""
+
+    def __init__(self, name: str) -> None:
+        super().__init__(f"the body needs the input `{name}`, which the case does not have")
+
+
+@final
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Values:
+    """What the placeholders of a body stand for."""
+
+    message: str
+    messages: Sequence[Mapping[str, str]]
+    case_id: str
+    inputs: Mapping[str, Any]
+
+    def of(self, name: str) -> Any:
+        """The value of a placeholder.
+
+        Raises:
+            NoInput: when it is that of an input, and there is none.
+        """
+        match name:
+            case "message":
+                return self.message
+            case "messages":
+                # A case without a conversation is one of a single turn.
+                return self.messages or [{"role": "user", "content": self.message}]
+            case "id":
+                return self.case_id
+        name = name.removeprefix(_INPUT)
+        if name not in self.inputs:
+            raise NoInput(name)
+        return self.inputs[name]
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class _Name:
+    """A placeholder, by the name of its value."""
+
+    name: str
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class _Pieces:
+    """A text with placeholders in it."""
+
+    pieces: tuple[str | _Name, ...]
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class BodyTemplate:
+    """A body whose placeholders are known to be ones that can be filled."""
+
+    _parts: Any
+
+    @classmethod
+    def of(cls, value: Any) -> BodyTemplate:
+        """The template of a JSON value.
+
+        Raises:
+            BadBody: when a placeholder names nothing, or something in it is no JSON.
+        """
+        return cls(_parsed(value, ()))
+
+    def fill(self, values: Values) -> Any:
+        """The body with its placeholders filled.
+
+        Raises:
+            NoInput: when it needs an input that the case does not have.
+        """
+        return _filled(self._parts, values)
+
+
+def _parsed(value: Any, within: tuple[str | int, ...]) -> Any:
+    match value:
+        case str():
+            return _parsed_text(value, within)
+        case dict():
+            for key in value:
+                if "{{" in key:
+                    raise BadBody("a body without placeholders in its keys", within)
+            return {key: _parsed(item, (*within, key)) for key, item in value.items()}
+        case list():
+            return [_parsed(item, (*within, index)) for index, item in enumerate(value)]
+        case None | bool() | int() | float():
+            return value
+        case _:
+            raise BadBody("a value that JSON can say", within)
+
+
+def _parsed_text(text: str, within: tuple[str | int, ...]) -> str | _Name | _Pieces:
+    pieces: list[str | _Name] = []
+    at = 0
+    for match in _PLACEHOLDER.finditer(text):
+        pieces.append(text[at : match.start()])
+        pieces.append("{{" if match[1] is None else _Name(_checked(match[1].strip(), within)))
+        at = match.end()
+    pieces.append(text[at:])
+    if "{{" in text[at:]:
+        raise BadBody("a text in which every `{{` is closed by `}}`, or written as `\\{{`", within)
+    solid = tuple(piece for piece in pieces if piece)
+    match solid:
+        case (_Name() as name,):
+            return name
+        case _ if any(isinstance(piece, _Name) for piece in solid):
+            return _Pieces(solid)
+        case _:
+            return "".join(piece for piece in solid if isinstance(piece, str))
+
+
+def _checked(name: str, within: tuple[str | int, ...]) -> str:
+    if name not in _NAMES and not (name.startswith(_INPUT) and name != _INPUT):
+        known = "`{{message}}`, `{{messages}}`, `{{id}}` and `{{input.NAME}}`"
+        raise BadBody(f"one with the placeholders {known}, not `{{{{{name[:60]}}}}}`{or_rather(name, _NAMES)}", within)
+    return name
+
+
+def _filled(part: Any, values: Values) -> Any:
+    match part:
+        case _Name(name):
+            return values.of(name)
+        case _Pieces(pieces):
+            return "".join(_text(piece, values) for piece in pieces)
+        case dict():
+            return {key: _filled(item, values) for key, item in part.items()}
+        case list():
+            return [_filled(item, values) for item in part]
+        case _:
+            return part
+
+
+def _text(piece: str | _Name, values: Values) -> str:
+    value = piece if isinstance(piece, str) else values.of(piece.name)
+    return value if isinstance(value, str) else msgspec.json.encode(value).decode()

@@ -1,0 +1,45 @@
+"""From the keys of a configured mapping to the paths that were given for them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, final
+
+if TYPE_CHECKING:
+    from evalc.mapping.paths import JsonPath
+
+
+class NotSearchable(Exception):
+    """An expression that has no result in a document, such as the length of a number."""
+
+
+@final
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AnswerPaths:
+    """Where in an agent's answer things stand; None where they stand as the contract says.
+
+    The paths from `name` to `params` are applied to each of the `tool_calls`.
+    """
+
+    response: JsonPath | None = None
+    tool_calls: JsonPath | None = None
+    name: JsonPath | None = None
+    success: JsonPath | None = None
+    duration_ms: JsonPath | None = None
+    params: JsonPath | None = None
+    input_tokens: JsonPath | None = None
+    output_tokens: JsonPath | None = None
+    cost_usd: JsonPath | None = None
+
+
+@final
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StreamPaths:
+    """Where in each event of a stream things stand; what is not there in an event adds nothing.
+
+    `done` finds something true in the event that ends the stream; where it is None, the end of the body does.
+    """
+
+    text: JsonPath
+    tool_calls: JsonPath | None = None
+    done: JsonPath | None = None

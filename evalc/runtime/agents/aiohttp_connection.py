@@ -1,0 +1,101 @@
+"""From a request to the head and the body of an answer by aiohttp: the one place that knows it (extra `fast`)."""
+
+from __future__ import annotations
+
+import functools
+import string
+from collections.abc import AsyncIterator, Mapping
+from dataclasses import dataclass
+from typing import Final, final
+from urllib.parse import quote, urlsplit
+
+import aiohttp
+from yarl import URL
+
+from evalc.errors import AgentError, AgentProtocolError, AgentUnavailable
+from evalc.runtime.agents.route import IDLE_SECONDS, Route
+from evalc.runtime.agents.transport import NotConnected, reason_of
+
+_LONGEST_LINE: Final = 65_536
+
+
+@final
+class AiohttpConnection:
+    """One connection of aiohttp's, with a cookie jar that keeps nothing."""
+
+    def __init__(self, route: Route) -> None:
+        self._session = aiohttp.ClientSession(
+            connector=aiohttp.TCPConnector(limit=1, keepalive_timeout=IDLE_SECONDS, ssl=route.tls),
+            cookie_jar=aiohttp.DummyCookieJar(),
+            timeout=aiohttp.ClientTimeout(sock_connect=route.connect_seconds),
+            auto_decompress=False,
+            max_line_size=_LONGEST_LINE,
+            max_field_size=_LONGEST_LINE,
+        )
+        self._proxy = route.proxy
+        self._response: aiohttp.ClientResponse | None = None
+
+    async def send(self, method: str, url: str, body: bytes | None, headers: Mapping[str, str]) -> _Incoming:
+        """Send a request (see Connection)."""
+        self._response = await self._session.request(
+            method, _parsed(url), data=body, headers=headers, proxy=self._proxy, allow_redirects=False
+        )
+        return _Incoming(self._response)
+
+    def translated(self, error: BaseException) -> AgentError | None:
+        """What an exception is to evalc (see Connection)."""
+        match error:
+            case AgentError():
+                return None
+            case aiohttp.ConnectionTimeoutError():
+                return NotConnected("no connection: it took too long")
+            case aiohttp.ClientConnectorError():
+                return NotConnected(f"no connection: {reason_of(error.os_error)}")
+            case aiohttp.ClientHttpProxyError():
+                return NotConnected(f"no connection: {error.status} {error.message}")
+            case aiohttp.ClientResponseError():
+                # As a text it would hold the URL; the lines behind the first draw a picture of the place.
+                said = error.message.partition("\n")[0].rstrip(":")
+                return AgentProtocolError(f"the answer is not complete HTTP: {said}")
+            case aiohttp.ClientPayloadError() if "ConnectionResetError" in str(error):
+                # aiohttp keeps what the network said as a text only.
+                return AgentUnavailable("the connection was lost: Connection reset by peer")
+            case aiohttp.ClientPayloadError():
+                return AgentProtocolError("the answer is not complete HTTP: it broke off within the body")
+            case aiohttp.ServerDisconnectedError():
+                return AgentProtocolError("the answer is not complete HTTP: the server closed the connection")
+            case aiohttp.ClientError() | OSError():
+                return AgentUnavailable(f"the connection was lost: {reason_of(error)}")
+            case _:
+                return None
+
+    async def close(self) -> None:
+        """Close it, with an answer that was not read to its end."""
+        if self._response is not None:
+            self._response.close()
+        await self._session.close()
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class _Incoming:
+    response: aiohttp.ClientResponse
+
+    @property
+    def status(self) -> int:
+        return self.response.status
+
+    @property
+    def headers(self) -> Mapping[str, str]:
+        return self.response.headers
+
+    def pieces(self) -> AsyncIterator[bytes]:
+        return self.response.content.iter_any()
+
+
+@functools.lru_cache(maxsize=64)
+def _parsed(url: str) -> URL:
+    """The URL as it stands, with what only ASCII can carry encoded; aiohttp would respell more than that."""
+    parts = urlsplit(url)
+    host = parts.netloc if parts.netloc.isascii() else parts.netloc.encode("idna").decode()
+    return URL(quote(parts._replace(netloc=host).geturl(), safe=string.punctuation), encoded=True)

@@ -1,0 +1,39 @@
+"""From settings to how an agent is called over HTTP; apart from the agent, whose libraries take time to import."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Literal, final
+
+from evalc.mapping.body import BodyTemplate
+from evalc.mapping.records import AnswerPaths, StreamPaths
+from evalc.runtime.agents.route import Library, Tls
+
+Method = Literal["POST", "PUT", "PATCH"]
+"""The methods that carry a message."""
+
+
+@final
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HttpOptions:
+    """How an agent is called over HTTP.
+
+    Attributes:
+        method: the method of each request.
+        body: what is sent; None is `{"message": ...}`.
+        answer: where in an answer things stand.
+        stream: where in the events of a streamed answer things stand; None where they are of a known shape.
+        redirects: how many redirects of an answer are followed.
+        tls: how the server's certificate is looked at.
+        connect_seconds: how long connecting may take, within the time of the case.
+        library: what carries HTTP; None is the fastest that is installed.
+    """
+
+    method: Method = "POST"
+    body: BodyTemplate | None = None
+    answer: AnswerPaths = field(default_factory=AnswerPaths)
+    stream: StreamPaths | None = None
+    redirects: int = 0
+    tls: Tls = field(default_factory=Tls)
+    connect_seconds: float | None = None
+    library: Library | None = None

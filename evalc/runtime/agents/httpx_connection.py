@@ -1,0 +1,76 @@
+"""From a request to the head and the body of an answer by httpx: the one place that knows it."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import AsyncIterator, Mapping
+from dataclasses import dataclass
+from typing import final
+
+import httpx
+
+from evalc.errors import AgentError, AgentProtocolError, AgentUnavailable
+from evalc.runtime.agents.route import IDLE_SECONDS, Route
+from evalc.runtime.agents.transport import NotConnected, reason_of
+
+
+@final
+class HttpxConnection:
+    """One connection of httpx's. Its transport serves without its client, which has a cookie jar."""
+
+    def __init__(self, route: Route) -> None:
+        limits = httpx.Limits(max_connections=1, max_keepalive_connections=1, keepalive_expiry=IDLE_SECONDS)
+        self._transport = httpx.AsyncHTTPTransport(verify=route.tls, limits=limits, proxy=route.proxy, trust_env=False)
+        self._response: httpx.Response | None = None
+        connect = route.connect_seconds
+        self._extensions = {} if connect is None else {"timeout": httpx.Timeout(None, connect=connect).as_dict()}
+
+    async def send(self, method: str, url: str, body: bytes | None, headers: Mapping[str, str]) -> _Incoming:
+        """Send a request (see Connection)."""
+        request = httpx.Request(method, _parsed(url), headers=headers, content=body, extensions=self._extensions)
+        self._response = await self._transport.handle_async_request(request)
+        return _Incoming(self._response)
+
+    def translated(self, error: BaseException) -> AgentError | None:
+        """What an exception is to evalc (see Connection)."""
+        match error:
+            case AgentError():
+                return None
+            case httpx.ConnectTimeout():
+                return NotConnected("no connection: it took too long")
+            case httpx.ConnectError() | httpx.ProxyError():
+                return NotConnected(f"no connection: {reason_of(error)}")
+            case httpx.RemoteProtocolError() | httpx.LocalProtocolError() | httpx.DecodingError():
+                return AgentProtocolError(f"the answer is not complete HTTP: {error}")
+            case httpx.HTTPError() | OSError():
+                return AgentUnavailable(f"the connection was lost: {reason_of(error)}")
+            case _:
+                return None
+
+    async def close(self) -> None:
+        """Close it, with an answer that was not read to its end."""
+        if self._response is not None:
+            await self._response.aclose()
+        await self._transport.aclose()
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class _Incoming:
+    response: httpx.Response
+
+    @property
+    def status(self) -> int:
+        return self.response.status_code
+
+    @property
+    def headers(self) -> Mapping[str, str]:
+        return self.response.headers
+
+    def pieces(self) -> AsyncIterator[bytes]:
+        return self.response.aiter_raw()
+
+
+@functools.lru_cache(maxsize=64)
+def _parsed(url: str) -> httpx.URL:
+    return httpx.URL(url)

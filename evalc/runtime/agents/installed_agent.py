@@ -1,0 +1,59 @@
+"""From `NAME:ARGUMENT` to the agent that an installed package makes of the argument."""
+
+from __future__ import annotations
+
+from typing import Final, NoReturn
+
+from evalc import installed
+from evalc.errors import UsageError
+from evalc.mapping.near import or_rather
+from evalc.runtime.agents.base import Agent
+from evalc.runtime.agents.guard import said_by
+
+_KINDS: Final = ("http", "https", "openai", "anthropic", "python", "command", "replay", "demo")
+
+
+def installed_agent(name: str, argument: str) -> Agent | None:
+    """The agent that a package makes; None where none offers one of this name.
+
+    Raises:
+        UsageError: when the package cannot be loaded, makes no agent, or refuses the argument.
+    """
+    if name not in installed.names("evalc.agents"):
+        return None
+    try:
+        factory = installed.load("evalc.agents", name)
+    except UsageError:
+        raise
+    except Exception as error:
+        raise UsageError(f"the package of the agent `{name}` cannot be imported: {said_by(error)}") from error
+    if not callable(factory):
+        raise UsageError(f"the package of the agent `{name}` offers no function but a `{type(factory).__name__}`")
+    try:
+        agent: object = factory(argument)
+    except UsageError:
+        raise
+    except Exception as error:
+        raise UsageError(f"the agent `{name}` cannot be made: {said_by(error)}") from error
+    return _checked(name, agent)
+
+
+def unknown_agent(name: str, forms: str) -> NoReturn:
+    """Say that there is no such kind of agent.
+
+    Raises:
+        UsageError: always.
+    """
+    offered = installed.names("evalc.agents")
+    packages = f", or of an installed package: {', '.join(f'`{offer}:...`' for offer in offered)}" if offered else ""
+    near = or_rather(name, (*_KINDS, *offered))
+    raise UsageError(f"`{name}` names no kind of agent{near}; an agent is one of {forms}{packages}")
+
+
+def _checked(name: str, agent: object) -> Agent:
+    """The agent, known to have what an agent has; what these give is known when they are called."""
+    endpoint = getattr(agent, "endpoint", None)
+    if not isinstance(endpoint, str) or not callable(getattr(agent, "session", None)):
+        kind = type(agent).__name__
+        raise UsageError(f"the agent `{name}` is a `{kind}`, which has not the `endpoint` and `session` of an agent")
+    return agent  # type: ignore[return-value]

@@ -1,0 +1,119 @@
+"""From a document of an agent's own shape, and paths into it, to an answer."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Final
+
+from evalc.errors import AgentProtocolError
+from evalc.mapping.records import AnswerPaths, NotSearchable
+from evalc.runtime.agents import wire
+from evalc.runtime.agents.base import AgentResponse
+
+if TYPE_CHECKING:
+    from evalc.mapping.paths import JsonPath
+
+_PLAIN: Final = AnswerPaths()
+
+
+def read_body(body: bytes, paths: AnswerPaths) -> AgentResponse:
+    """Read an answer that is JSON text.
+
+    Raises:
+        AgentProtocolError: when it is no JSON, or a path finds nothing in it; it carries the body, shortened.
+    """
+    if paths == _PLAIN:
+        return wire.decode_answer(body)
+    try:
+        return read_document(wire.decode_json(body), paths)
+    except AgentProtocolError as error:
+        raise AgentProtocolError(str(error), wire.shown(body)) from None
+
+
+def read_document(document: object, paths: AnswerPaths) -> AgentResponse:
+    """Read an answer: what has a path is taken from there, and all else from where the contract has it.
+
+    Raises:
+        AgentProtocolError: when a path finds nothing, or something of another type than is wanted there.
+    """
+    fields = dict(document) if isinstance(document, Mapping) else {}
+    if paths.response is not None:
+        fields["response"] = required(paths.response, document, "response")
+    if paths.tool_calls is not None:
+        fields["toolCalls"] = required(paths.tool_calls, document, "toolCalls")
+    if isinstance(calls := _calls(fields), Sequence) and not isinstance(calls, str):
+        fields["toolCalls"] = [read_call(call, paths) for call in calls]
+    usage = {
+        "inputTokens": _optional(paths.input_tokens, document),
+        "outputTokens": _optional(paths.output_tokens, document),
+        "costUsd": _optional(paths.cost_usd, document),
+    }
+    if any(value is not None for value in usage.values()):
+        fields["usage"] = usage
+    return wire.answer_of(fields)
+
+
+def read_call(call: object, paths: AnswerPaths) -> object:
+    """A tool call, its fields under the names that the contract has for them.
+
+    Raises:
+        AgentProtocolError: when a path finds nothing.
+    """
+    fields = dict(call) if isinstance(call, Mapping) else {}
+    for name, path in (
+        ("name", paths.name),
+        ("success", paths.success),
+        ("durationMs", paths.duration_ms),
+        ("params", paths.params),
+    ):
+        if path is not None:
+            fields[name] = required(path, call, name)
+    if isinstance(fields.get("params"), str):
+        fields["params"] = params_of(fields["params"])
+    return fields or call
+
+
+def params_of(text: str) -> object:
+    """The parameters that a text of JSON holds, as model providers send them.
+
+    Raises:
+        AgentProtocolError: when it is no JSON.
+    """
+    if not text.strip():
+        return {}
+    try:
+        return wire.decode_json(text.encode(errors="surrogatepass"))
+    except AgentProtocolError:
+        raise AgentProtocolError(f"the parameters of a tool call are a text that is not JSON: {text[:60]}") from None
+
+
+def required(path: JsonPath, document: object, key: str) -> Any:
+    """What the path of this key finds.
+
+    Raises:
+        AgentProtocolError: when it finds nothing.
+    """
+    value = found(path, document)
+    if value is None:
+        raise AgentProtocolError(f"the path `{path.text}` of `{key}` matches nothing")
+    return value
+
+
+def found(path: JsonPath, document: object) -> Any:
+    """What a path finds; None where there is nothing.
+
+    Raises:
+        AgentProtocolError: when it cannot be applied to what stands there.
+    """
+    try:
+        return path.find(document)
+    except NotSearchable as error:
+        raise AgentProtocolError(f"the path {error}") from None
+
+
+def _optional(path: JsonPath | None, document: object) -> Any:
+    return None if path is None else found(path, document)
+
+
+def _calls(fields: Mapping[str, Any]) -> object:
+    return next((calls for key in wire.CALLS if (calls := fields.get(key)) is not None), None)

@@ -1,0 +1,175 @@
+"""From a case to requests of a model's API, answered by stubs where the case has them, and to the model's answer."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Mapping, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from functools import partial
+from typing import final
+from urllib.parse import urlsplit
+
+import msgspec
+
+from evalc.errors import AgentError, AgentProtocolError, AgentUnavailable, UsageError
+from evalc.runtime.agents import wire
+from evalc.runtime.agents.base import AgentRequest, AgentResponse, Session
+from evalc.runtime.agents.http import without_credentials
+from evalc.runtime.agents.http_options import HttpOptions
+from evalc.runtime.agents.model.answer import object_at
+from evalc.runtime.agents.model.api import Api, Message, Prompt, Turn
+from evalc.runtime.agents.model.door import Door, door_to
+from evalc.runtime.agents.model.loop import converse
+from evalc.runtime.agents.model.options import Access, ModelOptions, Provider
+from evalc.runtime.agents.model.prices import Prices, load_prices
+from evalc.runtime.agents.retry import RETRIED, Backoff, send_with_retries
+from evalc.runtime.agents.transport import Reply, Transport, open_transport
+from evalc.tools.registry import Tool, ToolRegistry
+
+_OVERLOADED = 529
+"""Anthropic's own status for "not now"."""
+
+
+@final
+class ModelAgent:
+    """A model behind its provider's API, or behind a server that speaks it.
+
+    Without `stubs` a case is one request: the tools that the model calls are its answer, and none is executed. With
+    them it is a loop, in which each call is answered by its stub.
+
+    Args:
+        provider: whose API it is.
+        model: the model's name, as the provider has it.
+        access: where the API is, and what opens it.
+        options: what is the same for every request.
+        http: how the connection is made; all else in it is about agents that speak no provider's API.
+        backoff: how connection faults and the statuses 429, 502, 503 and 504 are tried again.
+        max_body: bytes of an answer that are read at most.
+        api: how the API is spoken, in place of the provider's own way.
+
+    Raises:
+        UsageError: the provider cannot be asked like this, or not without a key.
+    """
+
+    def __init__(
+        self,
+        provider: Provider,
+        model: str,
+        *,
+        access: Access,
+        options: ModelOptions | None = None,
+        http: HttpOptions | None = None,
+        backoff: Backoff | None = None,
+        max_body: int = wire.MAX_BODY,
+        api: Api | None = None,
+    ) -> None:
+        if not model:
+            raise UsageError(f"`{provider}:` names no model, as `{provider}:MODEL` does")
+        self._provider = provider
+        self._model = model
+        self._door = door_to(provider, access, api)
+        self._options = options or ModelOptions()
+        if self._options.sampling.seed is not None and not self._door.api.has_seed:
+            raise UsageError("`seed` is configured, and the API that is asked knows none")
+        self._http = http or HttpOptions()
+        self._backoff = backoff or Backoff()
+        self._max_body = max_body
+        load_prices()
+
+    @property
+    def endpoint(self) -> str:
+        """`openai:MODEL`, and the URL of the API where it is not the provider's own."""
+        spec = f"{self._provider}:{self._model}"
+        return spec if self._door.home else f"{spec} at {without_credentials(urlsplit(self._door.url))}"
+
+    @asynccontextmanager
+    async def session(self) -> AsyncIterator[Session]:
+        """Open a connection of one's own."""
+        async with open_transport(
+            self._door.url,
+            max_body=self._max_body,
+            library=self._http.library,
+            tls=self._http.tls,
+            connect_seconds=self._http.connect_seconds,
+        ) as transport:
+            yield _ModelSession(
+                model=self._model,
+                door=self._door,
+                options=self._options,
+                prices=Prices(url=self._door.url, flavor=self._door.api.flavor),
+                transport=transport,
+                backoff=self._backoff,
+            )
+
+
+@final
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _ModelSession:
+    model: str
+    door: Door
+    options: ModelOptions
+    prices: Prices
+    transport: Transport
+    backoff: Backoff
+
+    async def send(self, request: AgentRequest) -> AgentResponse:
+        prompt = Prompt(
+            model=self.model,
+            messages=_messages(request, self.options.system),
+            tools=self.door.api.tools(self._offered(request)),
+            sampling=self.options.sampling,
+        )
+        ask = partial(self._ask, deadline=request.deadline)
+        return await converse(self.door.api, prompt, ask, stubs=request.stubs, max_turns=request.max_turns)
+
+    def _offered(self, request: AgentRequest) -> ToolRegistry:
+        """The tools of the registry; without one, those that have a stub, whatever parameters they may take."""
+        if self.options.tools is not None:
+            return self.options.tools
+        return ToolRegistry(tools={name: Tool(name=name, parameters=_OPEN) for name in request.stubs or ()})
+
+    async def _ask(self, prompt: Prompt, *, deadline: float | None) -> tuple[Turn, float | None]:
+        """One request, and what its answer says and cost."""
+        body = msgspec.json.encode(wire.json_value(self.door.api.body(prompt), "request"))
+        reply = await send_with_retries(
+            lambda: self.transport.post(self.door.url, body, self.door.headers), self.backoff, deadline=deadline
+        )
+        if not 200 <= reply.status < 300:
+            raise _refused(reply)
+        try:
+            answer = object_at(wire.json_value(wire.decode_json(reply.body), "answer"), "the whole")
+            return self.door.api.read(answer), self.prices.cost_of(answer, self.model)
+        except AgentProtocolError as error:
+            raise AgentProtocolError(str(error), wire.shown(reply.body)) from None
+
+
+_OPEN: Mapping[str, object] = {"type": "object", "properties": {}, "additionalProperties": True}
+
+
+def _messages(request: AgentRequest, configured: str | None) -> Sequence[Message]:
+    """The case's messages with a system prompt: their own, else the configured one, else the prompt file's."""
+    messages = request.messages or ({"role": "user", "content": request.message},)
+    system = configured or request.system
+    if not system or any(message["role"] == "system" for message in messages):
+        return messages
+    return ({"role": "system", "content": system}, *messages)
+
+
+def _refused(reply: Reply) -> AgentError:
+    """The error of a status; where the provider says why, in its words."""
+    said = _said(reply.body) or wire.shown(reply.body)
+    text = f"HTTP {reply.status}: {said}" if said else f"HTTP {reply.status}"
+    if reply.status in RETRIED or reply.status == _OVERLOADED:
+        return AgentUnavailable(text, status=reply.status)
+    return AgentProtocolError(text, status=reply.status)
+
+
+def _said(body: bytes) -> str:
+    """The message of an error as OpenAI, Anthropic and those who follow them write it."""
+    try:
+        answer = wire.decode_json(body)
+    except AgentProtocolError:
+        return ""
+    error = answer.get("error") if isinstance(answer, Mapping) else None
+    message = error.get("message") if isinstance(error, Mapping) else None
+    return wire.shown(message) if isinstance(message, str) else ""

@@ -1,0 +1,73 @@
+"""From a part of a model's answer to the type that it should have, or an error that names the part."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from evalc.errors import AgentProtocolError
+from evalc.runtime.agents import wire
+from evalc.runtime.agents.model.api import Call
+
+
+def object_at(value: object, place: str) -> Mapping[str, Any]:
+    """The value, which is an object."""
+    if not isinstance(value, Mapping):
+        raise _wrong(value, place, "an object")
+    return value
+
+
+def objects_at(value: object, place: str) -> Iterator[Mapping[str, Any]]:
+    """The items of a list of objects; none where there is no list."""
+    if value is None:
+        return
+    if not isinstance(value, list):
+        raise _wrong(value, place, "a list")
+    for index, item in enumerate(value):
+        yield object_at(item, f"{place}[{index}]")
+
+
+def text_at(value: object, place: str) -> str:
+    """The value, which is a text; empty where there is none."""
+    if value is None:
+        return ""
+    if not isinstance(value, str):
+        raise _wrong(value, place, "a text")
+    return value
+
+
+def word_of(value: object) -> str | None:
+    """The value where it is a text; what only describes an answer is never an error."""
+    return value if isinstance(value, str) and value else None
+
+
+def count_of(value: object) -> int | None:
+    """The value where it is a count."""
+    return value if isinstance(value, int) and not isinstance(value, bool) and value >= 0 else None
+
+
+def call_of(id_: object, name: object, arguments: object, place: str) -> Call:
+    """A tool call; arguments that are no JSON object are kept as text, since that is the model's mistake to be seen.
+
+    A call without arguments has none: some servers write an empty text for a tool without parameters.
+    """
+    if not isinstance(name, str) or not name:
+        raise _wrong(name, f"{place}.name", "the name of a tool")
+    text = text_at(arguments, f"{place}.arguments") if not isinstance(arguments, Mapping) else json.dumps(arguments)
+    return Call(id=text_at(id_, f"{place}.id"), name=name, arguments=text, params=_params_of(text))
+
+
+def _params_of(text: str) -> dict[str, Any] | None:
+    if not text.strip():
+        return {}
+    try:
+        params = wire.json_value(wire.decode_json(text.encode()), "arguments")
+    except AgentProtocolError:
+        return None
+    return params if isinstance(params, dict) else None
+
+
+def _wrong(value: object, place: str, wanted: str) -> AgentProtocolError:
+    found = "missing" if value is None else f"not {wanted}"
+    return AgentProtocolError(f"`{place}` of the answer is {found}")

@@ -1,0 +1,93 @@
+"""From a conversation to a request of OpenAI's Chat Completions API, which many servers speak, and from its answer."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar, final
+
+from evalc.runtime.agents.model.answer import call_of, count_of, object_at, objects_at, text_at, word_of
+from evalc.runtime.agents.model.api import Call, Flavor, Item, Outcome, Prompt, Turn
+from evalc.runtime.agents.model.bearer import bearer
+from evalc.tools.offer import chat_tools
+from evalc.tools.registry import ToolRegistry
+
+
+@final
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ChatCompletions:
+    """`POST /chat/completions`.
+
+    Attributes:
+        limit: the field for the length of an answer. OpenAI's newer models refuse `max_tokens`; of other servers, some
+            know nothing else.
+    """
+
+    path: ClassVar[str] = "/chat/completions"
+    flavor: ClassVar[Flavor] = "chat"
+    has_seed: ClassVar[bool] = True
+
+    limit: str = "max_tokens"
+
+    def headers(self, key: str | None) -> dict[str, str]:
+        """The key as a bearer token."""
+        return bearer(key)
+
+    def tools(self, registry: ToolRegistry) -> tuple[dict[str, Any], ...]:
+        """The tools, each as a function."""
+        return chat_tools(registry)
+
+    def body(self, prompt: Prompt) -> dict[str, Any]:
+        """The request's JSON."""
+        sampling = prompt.sampling
+        fields = {
+            "temperature": sampling.temperature,
+            self.limit: sampling.max_tokens,
+            "seed": sampling.seed,
+            "tools": list(prompt.tools) or None,
+        }
+        given = {name: value for name, value in fields.items() if value is not None}
+        return {"model": prompt.model, "messages": [*prompt.messages, *prompt.items], **given, **sampling.extra}
+
+    def read(self, answer: Mapping[str, Any]) -> Turn:
+        """The first choice: others are only there where the configuration asks for them."""
+        choice = next(objects_at(answer.get("choices"), "choices"), None)
+        message = object_at(None if choice is None else choice.get("message"), "choices[0].message")
+        refusal = text_at(message.get("refusal"), "choices[0].message.refusal")
+        usage = answer.get("usage")
+        usage = usage if isinstance(usage, Mapping) else {}
+        return Turn(
+            text=_content(message.get("content")) or refusal,
+            calls=tuple(_calls(message)),
+            items=(message,),
+            input_tokens=count_of(usage.get("prompt_tokens")),
+            output_tokens=count_of(usage.get("completion_tokens")),
+            finish_reason="refusal" if refusal else word_of(choice and choice.get("finish_reason")),
+        )
+
+    def results(self, outcomes: Sequence[Outcome]) -> tuple[Item, ...]:
+        """A message of the role `tool` a call."""
+        return tuple({"role": "tool", "tool_call_id": each.call.id, "content": each.text} for each in outcomes)
+
+
+def _content(content: object) -> str:
+    """The text; of a list of parts, as some servers send it, the texts among them."""
+    place = "choices[0].message.content"
+    if not isinstance(content, list):
+        return text_at(content, place)
+    parts = [part for part in objects_at(content, place) if part.get("type") == "text"]
+    return "".join([text_at(part.get("text"), f"{place}.text") for part in parts])
+
+
+def _calls(message: Mapping[str, Any]) -> list[Call]:
+    """The calls of functions; what else a model may call has no stub, and is a call by its own name."""
+    calls: list[Call] = []
+    for index, item in enumerate(objects_at(message.get("tool_calls"), "choices[0].message.tool_calls")):
+        place = f"choices[0].message.tool_calls[{index}]"
+        custom = item.get("custom")
+        if isinstance(custom, Mapping):
+            calls.append(call_of(item.get("id"), custom.get("name"), custom.get("input"), place))
+            continue
+        function = object_at(item.get("function"), f"{place}.function")
+        calls.append(call_of(item.get("id"), function.get("name"), function.get("arguments"), f"{place}.function"))
+    return calls

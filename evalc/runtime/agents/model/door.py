@@ -1,0 +1,83 @@
+"""From what is configured about a provider to where a request goes, and the headers that open the door there."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Final, final
+from urllib.parse import SplitResult
+
+from evalc.errors import UsageError
+from evalc.runtime.agents.model.api import Api
+from evalc.runtime.agents.model.chat_completions import ChatCompletions
+from evalc.runtime.agents.model.messages import Messages
+from evalc.runtime.agents.model.options import Access, OpenAIApi, Provider
+from evalc.runtime.agents.model.responses import Responses
+from evalc.runtime.agents.transport import checked_headers, checked_url
+
+HOMES: Final[Mapping[Provider, str]] = {
+    "openai": "https://api.openai.com/v1",
+    "anthropic": "https://api.anthropic.com",
+}
+"""Where the providers themselves are: what the base URLs of their own libraries are by default."""
+
+_KEY_HEADERS: Final = frozenset({"authorization", "x-api-key", "api-key"})
+
+
+@final
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Door:
+    """An API at a place: the URL of its requests, and their headers. `home` says that it is the provider's own."""
+
+    api: Api
+    url: str
+    headers: Mapping[str, str]
+    home: bool
+
+
+def door_to(provider: Provider, access: Access, api: Api | None = None) -> Door:
+    """The API that a provider's access leads to; `api` in place of the one that is configured.
+
+    Raises:
+        UsageError: the URL or a header cannot be used, or the provider itself is asked without a key.
+    """
+    base = checked_url(access.base_url or HOMES[provider], whose=f"the `baseUrl` of `{provider}`, as a")
+    if base.username is not None:
+        raise UsageError(f"the `baseUrl` of `{provider}` holds credentials: they belong into its `headers`")
+    home = base.hostname == checked_url(HOMES[provider]).hostname
+    headers = {name.lower(): value for name, value in checked_headers(access.headers).items()}
+    if home and access.key is None and not _KEY_HEADERS & headers.keys():
+        raise UsageError(f"`{provider}` needs a key: set the environment variable `{access.key_variable}`")
+    api = api or _api(provider, access.api, home=home)
+    return Door(api=api, url=_url(base, api), headers=_sent_anyway(api, access) | headers, home=home)
+
+
+def _api(provider: Provider, chosen: OpenAIApi, *, home: bool) -> Api:
+    if provider == "anthropic":
+        return Messages()
+    if chosen == "responses":
+        return Responses()
+    return ChatCompletions(limit="max_completion_tokens") if home else ChatCompletions()
+
+
+def _url(base: SplitResult, api: Api) -> str:
+    """The base URL with the API's path behind its own, which may already have the `/v1` that some write there."""
+    path = base.path.rstrip("/")
+    if api.path.startswith("/v1/"):
+        path = path.removesuffix("/v1")
+    return base._replace(path=path + api.path, fragment="").geturl()
+
+
+def _sent_anyway(api: Api, access: Access) -> dict[str, str]:
+    try:
+        keyed = {name.lower(): value for name, value in checked_headers(api.headers(access.key)).items()}
+    except UsageError:
+        raise UsageError(f"the value of `{access.key_variable}` has a character that HTTP does not allow") from None
+    return {
+        "content-type": "application/json",
+        "accept": "application/json",
+        # A body is capped as it comes, so it must come as long as it is.
+        "accept-encoding": "identity",
+        "user-agent": "evalc",
+        **keyed,
+    }

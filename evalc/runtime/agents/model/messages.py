@@ -1,0 +1,93 @@
+"""From a conversation to a request of Anthropic's Messages API, and from its answer to a turn."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar, Final, final
+
+from evalc.errors import AgentProtocolError
+from evalc.runtime.agents.model.answer import call_of, count_of, objects_at, text_at, word_of
+from evalc.runtime.agents.model.api import Call, Flavor, Item, Outcome, Prompt, Turn
+from evalc.tools.offer import anthropic_tools
+from evalc.tools.registry import ToolRegistry
+
+MAX_TOKENS: Final = 4096
+"""The length of an answer where nothing is configured: this API wants one."""
+
+_VERSION: Final = "2023-06-01"
+
+
+@final
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Messages:
+    """`POST /v1/messages`. Every block of `content` goes back as it came: thinking is signed, and must be unchanged."""
+
+    path: ClassVar[str] = "/v1/messages"
+    flavor: ClassVar[Flavor] = "default"
+    has_seed: ClassVar[bool] = False
+
+    def headers(self, key: str | None) -> dict[str, str]:
+        """The key, and the version of the API."""
+        return {"anthropic-version": _VERSION} | ({} if key is None else {"x-api-key": key})
+
+    def tools(self, registry: ToolRegistry) -> tuple[dict[str, Any], ...]:
+        """The tools, each with its `input_schema`."""
+        return anthropic_tools(registry)
+
+    def body(self, prompt: Prompt) -> dict[str, Any]:
+        """The request's JSON. The API has no message of the role `system`: such ones are its field `system`."""
+        sampling = prompt.sampling
+        system = [message["content"] for message in prompt.messages if message["role"] == "system"]
+        spoken = [message for message in prompt.messages if message["role"] != "system"]
+        fields = {
+            "system": "\n\n".join(system) or None,
+            "temperature": sampling.temperature,
+            "tools": list(prompt.tools) or None,
+        }
+        return {
+            "model": prompt.model,
+            "max_tokens": MAX_TOKENS if sampling.max_tokens is None else sampling.max_tokens,
+            "messages": [*spoken, *prompt.items],
+            **{name: value for name, value in fields.items() if value is not None},
+            **sampling.extra,
+        }
+
+    def read(self, answer: Mapping[str, Any]) -> Turn:
+        """What the blocks say."""
+        content = answer.get("content")
+        if not isinstance(content, list):
+            raise AgentProtocolError("`content` of the answer is missing or not a list")
+        blocks = tuple(objects_at(content, "content"))
+        usage = answer.get("usage")
+        usage = usage if isinstance(usage, Mapping) else {}
+        return Turn(
+            text="".join([text_at(each.get("text"), "content.text") for each in blocks if each.get("type") == "text"]),
+            calls=tuple(_calls(blocks)),
+            items=({"role": "assistant", "content": content},),
+            input_tokens=_input_tokens(usage),
+            output_tokens=count_of(usage.get("output_tokens")),
+            finish_reason=word_of(answer.get("stop_reason")),
+        )
+
+    def results(self, outcomes: Sequence[Outcome]) -> tuple[Item, ...]:
+        """One message with all results, as the API wants them."""
+        return ({"role": "user", "content": [_result(outcome) for outcome in outcomes]},)
+
+
+def _calls(blocks: Sequence[Item]) -> Iterator[Call]:
+    for index, block in enumerate(blocks):
+        if block.get("type") == "tool_use":
+            yield call_of(block.get("id"), block.get("name"), block.get("input"), f"content[{index}]")
+
+
+def _result(outcome: Outcome) -> Item:
+    failed = {"is_error": True} if outcome.failed else {}
+    return {"type": "tool_result", "tool_use_id": outcome.call.id, "content": outcome.text, **failed}
+
+
+def _input_tokens(usage: Mapping[str, Any]) -> int | None:
+    """All tokens of the request: this API counts those written to and read from its cache apart."""
+    fresh = count_of(usage.get("input_tokens"))
+    cached = [count_of(usage.get(f"cache_{way}_input_tokens")) or 0 for way in ("creation", "read")]
+    return None if fresh is None else fresh + sum(cached)

@@ -1,0 +1,66 @@
+"""What is configured about models: how their providers are reached, and how they are asked."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, Literal, final
+
+from evalc.tools.registry import ToolRegistry
+
+Provider = Literal["openai", "anthropic"]
+OpenAIApi = Literal["chat", "responses"]
+
+
+@final
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Access:
+    """What is configured about a provider.
+
+    Attributes:
+        base_url: where its API is; None for the provider's own.
+        key: what opens it; None where no key is set.
+        key_variable: the environment variable that the key is taken from, for messages.
+        headers: sent with every request, over those that are sent anyway.
+        api: which of OpenAI's two APIs is meant.
+    """
+
+    base_url: str | None = None
+    key: str | None = None
+    key_variable: str
+    headers: Mapping[str, str] = field(default_factory=dict)
+    api: OpenAIApi = "chat"
+
+
+@final
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Sampling:
+    """How a model is asked.
+
+    Attributes:
+        temperature: as the provider reads it; its own default where it is None.
+        max_tokens: how long each answer may be.
+        seed: for answers that can be repeated, where the API knows one.
+        extra: fields of the request's body that go before all others.
+    """
+
+    temperature: float | None = None
+    max_tokens: int | None = None
+    seed: int | None = None
+    extra: Mapping[str, Any] = field(default_factory=dict)
+
+
+@final
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ModelOptions:
+    """What is the same for every request to a model.
+
+    Attributes:
+        system: the system prompt, in place of the one that a prompt file gives.
+        sampling: how it is asked.
+        tools: the tools on offer; None where no registry is configured.
+    """
+
+    system: str | None = None
+    sampling: Sampling = field(default_factory=Sampling)
+    tools: ToolRegistry | None = None

@@ -1,0 +1,94 @@
+"""From a conversation to a request of OpenAI's Responses API, and from its answer to a turn."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar, final
+
+from evalc.errors import AgentProtocolError
+from evalc.runtime.agents import wire
+from evalc.runtime.agents.model.answer import call_of, count_of, objects_at, text_at, word_of
+from evalc.runtime.agents.model.api import Call, Flavor, Item, Outcome, Prompt, Turn
+from evalc.runtime.agents.model.bearer import bearer
+from evalc.tools.offer import responses_tools
+from evalc.tools.registry import ToolRegistry
+
+
+@final
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Responses:
+    """`POST /responses`. Every item of `output` goes back as it came, so that reasoning items stay with their calls."""
+
+    path: ClassVar[str] = "/responses"
+    flavor: ClassVar[Flavor] = "responses"
+    has_seed: ClassVar[bool] = False
+
+    def headers(self, key: str | None) -> dict[str, str]:
+        """The key as a bearer token."""
+        return bearer(key)
+
+    def tools(self, registry: ToolRegistry) -> tuple[dict[str, Any], ...]:
+        """The tools, each as a function."""
+        return responses_tools(registry)
+
+    def body(self, prompt: Prompt) -> dict[str, Any]:
+        """The request's JSON."""
+        sampling = prompt.sampling
+        fields = {
+            "temperature": sampling.temperature,
+            "max_output_tokens": sampling.max_tokens,
+            "tools": list(prompt.tools) or None,
+        }
+        given = {name: value for name, value in fields.items() if value is not None}
+        return {"model": prompt.model, "input": [*prompt.messages, *prompt.items], **given, **sampling.extra}
+
+    def read(self, answer: Mapping[str, Any]) -> Turn:
+        """What the items say; one that failed is an error, however the server words it."""
+        failure = answer.get("error")
+        if answer.get("status") == "failed" or isinstance(failure, Mapping):
+            said = word_of(failure.get("message")) if isinstance(failure, Mapping) else None
+            raise AgentProtocolError(f"the model failed: {wire.shown(said)}" if said else "the model failed")
+        if not isinstance(answer.get("output"), list):
+            raise AgentProtocolError("`output` of the answer is missing or not a list")
+        items = tuple(objects_at(answer["output"], "output"))
+        texts, refusals = list(_texts(items, "output_text", "text")), list(_texts(items, "refusal", "refusal"))
+        usage = answer.get("usage")
+        usage = usage if isinstance(usage, Mapping) else {}
+        return Turn(
+            text="".join(texts or refusals),
+            calls=tuple(_calls(items)),
+            items=items,
+            input_tokens=count_of(usage.get("input_tokens")),
+            output_tokens=count_of(usage.get("output_tokens")),
+            finish_reason="refusal" if refusals else _finish_reason(answer),
+        )
+
+    def results(self, outcomes: Sequence[Outcome]) -> tuple[Item, ...]:
+        """An item a call."""
+        return tuple(
+            {"type": "function_call_output", "call_id": each.call.id, "output": each.text} for each in outcomes
+        )
+
+
+def _texts(items: Sequence[Item], type_: str, field: str) -> Iterator[str]:
+    """The texts of one type in the messages."""
+    for index, item in enumerate(items):
+        if item.get("type") != "message":
+            continue
+        for part in objects_at(item.get("content"), f"output[{index}].content"):
+            if part.get("type") == type_:
+                yield text_at(part.get(field), f"output[{index}].content.{field}")
+
+
+def _calls(items: Sequence[Item]) -> Iterator[Call]:
+    for index, item in enumerate(items):
+        if item.get("type") == "function_call":
+            yield call_of(item.get("call_id"), item.get("name"), item.get("arguments"), f"output[{index}]")
+
+
+def _finish_reason(answer: Mapping[str, Any]) -> str | None:
+    """Why an answer is not complete; of one that is, its status."""
+    details = answer.get("incomplete_details")
+    reason = word_of(details.get("reason")) if isinstance(details, Mapping) else None
+    return reason or word_of(answer.get("status"))

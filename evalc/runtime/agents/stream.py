@@ -1,0 +1,151 @@
+"""From the events of a streamed answer to the answer, as soon as it is whole.
+
+Without configured paths the shape is told by the first event: chunks of OpenAI's Chat Completions, events of
+Anthropic's Messages, or evalc's own, which is plain text too.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Final, Protocol, final
+
+from evalc.errors import AgentError, AgentProtocolError
+from evalc.mapping.records import AnswerPaths, StreamPaths
+from evalc.runtime.agents import wire
+from evalc.runtime.agents.base import AgentResponse
+from evalc.runtime.agents.mapped import found, read_call
+from evalc.runtime.agents.sse import EventParser, ServerSentEvent
+from evalc.runtime.agents.stream_shapes import AnthropicEvents, OpenAIChunks, OwnEvents
+
+CONTENT_TYPE: Final = "text/event-stream"
+
+
+class Shape(Protocol):
+    """Adds events up to an answer.
+
+    Attributes:
+        done: whether the answer is whole, whatever may still come.
+        may_end: whether the answer is whole if nothing more comes.
+    """
+
+    done: bool
+    may_end: bool
+
+    def take(self, event: ServerSentEvent, document: object) -> None:
+        """Add an event; the document is that of its data, None where these are no JSON.
+
+        Raises:
+            AgentProtocolError: when there is something else in it than belongs there.
+        """
+        ...
+
+    def fields(self) -> Mapping[str, Any]:
+        """The answer so far, under the contract's names."""
+        ...
+
+
+@final
+class StreamedAnswer:
+    """An answer that comes as a stream of events.
+
+    Args:
+        paths: where in an event things stand; None where the shape is one of those that are known.
+        calls: how a tool call is read.
+    """
+
+    def __init__(self, paths: StreamPaths | None, calls: AnswerPaths) -> None:
+        self._parser = EventParser()
+        self._calls = calls
+        self._shape: Shape | None = None if paths is None else _Configured(paths, calls)
+
+    def feed(self, piece: bytes) -> bool:
+        """Add a piece of the body. Whether the answer is whole.
+
+        Raises:
+            AgentError: the stream says that something went wrong.
+            AgentProtocolError: when there is something else in an event than belongs there; it carries the event.
+        """
+        for event in self._parser.feed(piece):
+            if event.name == "error":
+                raise AgentError(f"the stream ends in an error: {wire.shown(event.data)}")
+            document = _document(event.data)
+            if self._shape is None:
+                self._shape = _shape_of(document)
+            try:
+                self._shape.take(event, document)
+            except AgentProtocolError as error:
+                raise AgentProtocolError(str(error), wire.shown(event.data)) from None
+            if self._shape.done:
+                return True
+        return False
+
+    def answer(self, body: bytes) -> AgentResponse:
+        """The answer of a stream that has come to its end, or has had enough; `body` is what came of it.
+
+        Raises:
+            AgentProtocolError: when it broke off before the answer was whole, or has no text; it carries the body.
+        """
+        if self._shape is None:
+            raise AgentProtocolError("the stream has no event", wire.shown(body))
+        if not (self._shape.done or self._shape.may_end):
+            raise AgentProtocolError("the stream ended before its last event", wire.shown(body[-wire.SHOWN :]))
+        try:
+            return wire.answer_of(self._shape.fields())
+        except AgentProtocolError as error:
+            raise AgentProtocolError(str(error), wire.shown(body)) from None
+
+
+@final
+class _Configured:
+    """Events of a shape that the configuration describes."""
+
+    def __init__(self, paths: StreamPaths, calls: AnswerPaths) -> None:
+        self.done = False
+        self.may_end = paths.done is None
+        self._paths = paths
+        self._call_paths = calls
+        self._texts: list[str] = []
+        self._matched = False
+        self._calls: list[object] = []
+
+    def take(self, event: ServerSentEvent, document: object) -> None:
+        if event.data == "[DONE]":
+            self.done = True
+            return
+        if document is None:
+            raise AgentProtocolError("an event of the stream is not JSON")
+        text = found(self._paths.text, document)
+        if text is not None:
+            if not isinstance(text, str):
+                raise AgentProtocolError(f"the path `{self._paths.text.text}` of `text` finds no text")
+            self._matched = True
+            self._texts.append(text)
+        if self._paths.tool_calls is not None:
+            calls = found(self._paths.tool_calls, document)
+            if calls is not None and not isinstance(calls, list):
+                raise AgentProtocolError(f"the path `{self._paths.tool_calls.text}` of `toolCalls` finds no list")
+            self._calls += [read_call(call, self._call_paths) for call in calls or ()]
+        if self._paths.done is not None:
+            self.done = bool(found(self._paths.done, document))
+
+    def fields(self) -> Mapping[str, Any]:
+        if not self._matched and not self._calls:
+            raise AgentProtocolError(f"the path `{self._paths.text.text}` of `text` matches nothing in the stream")
+        return {"response": "".join(self._texts), "toolCalls": self._calls}
+
+
+def _document(data: str) -> object:
+    try:
+        return wire.decode_json(data.encode())
+    except AgentProtocolError:
+        return None
+
+
+def _shape_of(document: object) -> Shape:
+    match document:
+        case {"choices": [*_]}:
+            return OpenAIChunks()
+        case {"type": "message_start" | "ping"}:
+            return AnthropicEvents()
+        case _:
+            return OwnEvents()

@@ -1,0 +1,191 @@
+"""From streamed events of a known shape to the fields of an answer: evalc's own, OpenAI's and Anthropic's."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Final, final
+
+from evalc.errors import AgentProtocolError
+from evalc.runtime.agents import wire
+from evalc.runtime.agents.mapped import params_of
+from evalc.runtime.agents.sse import ServerSentEvent
+
+_END: Final = "[DONE]"
+_LAST_NAMES: Final = ("done", "end", "final")
+_KNOWN: Final = frozenset({"delta", "text", "response", *wire.CALLS})
+
+
+@final
+class OwnEvents:
+    """`{"delta": ...}` or `{"text": ...}` adds text, `{"toolCalls": [...]}` calls, and any other data is text itself.
+
+    The last event is named `done`, or has the whole `response`, or is `[DONE]`. A stream of nothing but plain text may
+    end without one.
+    """
+
+    def __init__(self) -> None:
+        self.done = False
+        self.may_end = True
+        self._texts: list[str] = []
+        self._last: dict[str, Any] = {}
+        self._calls: list[object] = []
+
+    def take(self, event: ServerSentEvent, document: object) -> None:
+        """Add an event (see Shape)."""
+        if event.data == _END:
+            self.done = True
+        elif event.name in _LAST_NAMES:
+            self.done = True
+            self._take_fields(document if isinstance(document, Mapping) else {})
+        elif isinstance(document, Mapping) and not _KNOWN.isdisjoint(document):
+            self.may_end = False
+            self.done = "response" in document
+            self._take_fields(document)
+        else:
+            self._texts.append(event.data)
+
+    def _take_fields(self, document: Mapping[str, Any]) -> None:
+        for key in ("delta", "text"):
+            if (text := document.get(key)) is not None:
+                self._texts.append(_text(text, key))
+        calls = next((calls for key in wire.CALLS if (calls := document.get(key)) is not None), ())
+        if not isinstance(calls, list | tuple):
+            raise AgentProtocolError("the tool calls of an event are not a list")
+        if self.done and calls:
+            self._calls.clear()  # the last event tells them all
+        self._calls += calls
+        self._last = {key: document[key] for key in ("response", "usage") if key in document}
+
+    def fields(self) -> Mapping[str, Any]:
+        """The answer so far (see Shape)."""
+        return {"response": "".join(self._texts), "toolCalls": self._calls, **self._last}
+
+
+@final
+class OpenAIChunks:
+    """`chat.completion.chunk`s: deltas of content and of tool calls, which come in pieces by their index."""
+
+    def __init__(self) -> None:
+        self.done = False
+        self.may_end = False
+        self._texts: list[str] = []
+        self._calls: dict[object, _Call] = {}
+        self._usage: dict[str, Any] = {}
+
+    def take(self, event: ServerSentEvent, document: object) -> None:
+        """Add an event (see Shape)."""
+        if event.data == _END:
+            self.done = True
+            return
+        chunk = _object(document, "an event of the stream")
+        usage = chunk.get("usage")
+        if isinstance(usage, Mapping):
+            self._usage = {"inputTokens": usage.get("prompt_tokens"), "outputTokens": usage.get("completion_tokens")}
+        for item in _list(chunk.get("choices"), "choices")[:1]:
+            choice = _object(item, "a choice")
+            # Usage may still come behind it, so the stream is not cut here.
+            self.may_end = self.may_end or choice.get("finish_reason") is not None
+            self._take_delta(_object(choice.get("delta") or {}, "a delta"))
+
+    def _take_delta(self, delta: Mapping[str, Any]) -> None:
+        if (content := delta.get("content")) is not None:
+            self._texts.append(_text(content, "content"))
+        for item in _list(delta.get("tool_calls"), "tool_calls"):
+            piece = _object(item, "a tool call")
+            function = _object(piece.get("function") or {}, "a function")
+            call = self._calls.setdefault(_index(piece), _Call())
+            call.name += _text(function.get("name") or "", "name")
+            call.arguments.append(_text(function.get("arguments") or "", "arguments"))
+
+    def fields(self) -> Mapping[str, Any]:
+        """The answer so far (see Shape)."""
+        calls = [call.fields() for call in self._calls.values()]
+        return {"response": "".join(self._texts), "toolCalls": calls, "usage": self._usage}
+
+
+@final
+class AnthropicEvents:
+    """Blocks of text and of tool use, each begun, added to and ended; events of unknown types add nothing."""
+
+    def __init__(self) -> None:
+        self.done = False
+        self.may_end = False
+        self._texts: list[str] = []
+        self._calls: dict[object, _Call] = {}
+        self._usage: dict[str, Any] = {}
+
+    def take(self, event: ServerSentEvent, document: object) -> None:
+        """Add an event (see Shape)."""
+        del event
+        content = _object(document, "an event of the stream")
+        match content.get("type"):
+            case "message_start":
+                self._take_usage(_object(content.get("message") or {}, "a message").get("usage"))
+            case "content_block_start":
+                block = _object(content.get("content_block"), "a block")
+                if block.get("type") == "text":
+                    self._texts.append(_text(block.get("text") or "", "text"))
+                elif block.get("type") == "tool_use":
+                    self._calls[_index(content)] = _Call(_text(block.get("name"), "name"), block.get("input"))
+            case "content_block_delta":
+                self._take_delta(_index(content), _object(content.get("delta"), "a delta"))
+            case "message_delta":
+                self._take_usage(content.get("usage"))
+            case "message_stop":
+                self.done = True
+
+    def _take_delta(self, index: object, delta: Mapping[str, Any]) -> None:
+        match delta.get("type"):
+            case "text_delta":
+                self._texts.append(_text(delta.get("text"), "text"))
+            case "input_json_delta" if index in self._calls:
+                self._calls[index].arguments.append(_text(delta.get("partial_json"), "partial_json"))
+
+    def _take_usage(self, usage: object) -> None:
+        if isinstance(usage, Mapping):
+            counts = {"inputTokens": usage.get("input_tokens"), "outputTokens": usage.get("output_tokens")}
+            self._usage.update({name: count for name, count in counts.items() if count is not None})
+
+    def fields(self) -> Mapping[str, Any]:
+        """The answer so far (see Shape)."""
+        calls = [call.fields() for call in self._calls.values()]
+        return {"response": "".join(self._texts), "toolCalls": calls, "usage": self._usage}
+
+
+class _Call:
+    """A tool call whose arguments come in pieces of JSON; `begun` is what they are where no piece comes."""
+
+    def __init__(self, name: str = "", begun: object = None) -> None:
+        self.name = name
+        self.arguments: list[str] = []
+        self._begun = begun or {}
+
+    def fields(self) -> Mapping[str, Any]:
+        text = "".join(self.arguments)
+        return {"name": self.name, "params": params_of(text) if text.strip() else self._begun}
+
+
+def _object(value: object, what: str) -> Mapping[str, Any]:
+    if not isinstance(value, Mapping):
+        raise AgentProtocolError(f"{what} is not a JSON object")
+    return value
+
+
+def _list(value: object, key: str) -> list[Any]:
+    if value is not None and not isinstance(value, list):
+        raise AgentProtocolError(f"`{key}` of an event is not a list")
+    return value or []
+
+
+def _text(value: object, key: str) -> str:
+    if not isinstance(value, str):
+        raise AgentProtocolError(f"`{key}` of an event is not a text")
+    return value
+
+
+def _index(value: Mapping[str, Any]) -> int:
+    """Which of the calls or blocks a piece belongs to; the first where it does not say."""
+    index = value.get("index", 0)
+    if not isinstance(index, int):
+        raise AgentProtocolError("`index` of an event is not a number")
+    return index

@@ -1,0 +1,61 @@
+"""From a question with a least score to a verdict by the judge."""
+
+from __future__ import annotations
+
+from typing import Final
+
+import msgspec
+
+from evalc.errors import JudgeError
+from evalc.model import checks as c
+from evalc.model.result import JudgedScore
+from evalc.runtime.checks.verdict import Evidence, Verdict, broken
+from evalc.runtime.checks.wording import number, shown
+from evalc.runtime.judges.base import Question
+
+_AS_EXPECTED: Final = (
+    "Does the answer say or do what the author expects of it (`expected`)? Other words for the same thing will do, and "
+    "so will more than that; something that is missing or contradicts it will not."
+)
+
+
+async def judged(check: c.Judge, evidence: Evidence) -> Verdict:
+    """The answer scores at least `min_score`; without one every score will do.
+
+    Which of a scale's steps is enough is the author's line, so a check that has one passes or fails, and counts 1 or 0
+    in a criterion; one without counts the share of the scale that it reached.
+    """
+    if evidence.judge is None:
+        return broken("needs a judge, and none is configured")
+    question = Question(name=check.dimension, criteria=check.criteria, max_score=check.max_score)
+    try:
+        score = await evidence.judge.score(question, evidence.response)
+    except JudgeError as error:
+        return broken(str(error))
+    if check.min_score is None:
+        return Verdict(outcome="passed", score=share_of(score), judged=score)
+    if score.score >= check.min_score:
+        return Verdict(outcome="passed", score=1.0, judged=score)
+    reason = f": {shown(score.reason, _LONGEST_REASON)}" if score.reason else ""
+    message = (
+        f"`{shown(check.dimension)}` scored {number(score.score)} of {number(check.max_score)}, "
+        f"and at least {number(check.min_score)} is needed{reason}"
+    )
+    return Verdict(outcome="failed", message=message, judged=score)
+
+
+async def as_expected(evidence: Evidence) -> Verdict:
+    """The answer is what `expected` describes, where a case checks nothing else and there is a judge."""
+    verdict = await judged(c.Judge(dimension="expected", criteria=_AS_EXPECTED, min_score=1), evidence)
+    if verdict.outcome != "failed" or verdict.judged is None:
+        return verdict
+    reason = f": {shown(verdict.judged.reason, _LONGEST_REASON)}" if verdict.judged.reason else ""
+    return msgspec.structs.replace(verdict, message=f"the judge finds that the response is not as expected{reason}")
+
+
+def share_of(score: JudgedScore) -> float:
+    """The share of the scale that was reached, 0 to 1."""
+    return score.score / score.max_score
+
+
+_LONGEST_REASON: Final = 240

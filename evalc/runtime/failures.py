@@ -1,0 +1,36 @@
+"""From the name of an earlier run to which of its cases did not pass."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+
+import msgspec
+
+from evalc.runtime.past_results import find_results, read_result
+
+
+class _Case(msgspec.Struct, frozen=True):
+    id: str
+    passed: bool
+
+
+class _Result(msgspec.Struct, frozen=True, rename="camel"):
+    """What is needed of an EvalSuiteResult."""
+
+    tool_name: str
+    tier: str
+    cases: tuple[_Case, ...]
+
+
+def failures_of(name: str, output_dir: Path) -> Mapping[tuple[str, str], frozenset[str]]:
+    """By tool and tier, the ids that failed or ended in error in the run: its id, `latest`, its folder or a result.
+
+    Raises:
+        UsageError: there is no such run, or its results cannot be read.
+    """
+    failed: dict[tuple[str, str], frozenset[str]] = {}
+    for file in find_results(name, output_dir).files:
+        result = read_result(file, _Result)
+        failed[result.tool_name, result.tier] = frozenset(case.id for case in result.cases if not case.passed)
+    return failed

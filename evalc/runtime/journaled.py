@@ -1,0 +1,251 @@
+"""From a journal's bytes to its header and its cases, in any order; in memory there is one number a case."""
+
+from __future__ import annotations
+
+from array import array
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, BinaryIO, Final, Literal, final
+
+import msgspec
+
+from evalc.errors import UsageError
+from evalc.model.result import CaseDetails, SkippedCase
+from evalc.runtime.agents.base import ToolMode
+from evalc.runtime.checks.verdict import Note
+
+FILE_NAME: Final = "journal.jsonl"
+VERSION: Final = 1
+
+_SKIPPED: Final = 1 << 63
+"""Set in the offset of a line that says that its case was not sent."""
+
+
+class JournaledSuite(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
+    """A suite as the header names it; a run may only be finished with a suite of the same hash.
+
+    `agent` is what it was run against, in a run of several: there a suite stands once for each of them.
+    """
+
+    tool_name: str
+    tier: str
+    file_hash: str
+    origin: str
+    cases: int
+    agent: str | None = None
+
+
+class Header(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
+    """The first line of a journal.
+
+    Of a run of several agents `agent_endpoint` lists them. `flags` are those of the command line that began the run,
+    for the one that resumes it; `rescored_from` is the run whose answers were checked again.
+    """
+
+    journal: int = VERSION
+    run_id: str
+    timestamp: str
+    agent_endpoint: str
+    options: dict[str, Any]
+    flags: dict[str, Any] = {}
+    rescored_from: str | None = None
+    suites: tuple[JournaledSuite, ...]
+
+    @property
+    def agents(self) -> tuple[str, ...]:
+        """The agents of a run of several, in their order; none where there was one."""
+        return tuple(dict.fromkeys(suite.agent for suite in self.suites if suite.agent is not None))
+
+
+class Answer(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
+    """What one attempt at a repeated case brought, so that it can be checked again."""
+
+    duration_ms: float
+    tool_mode: ToolMode | None
+    error: str | msgspec.UnsetType = msgspec.UNSET
+    details: CaseDetails
+
+
+class Entry(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
+    """A case's line as it is read back: the result stays as bytes until someone asks.
+
+    Attributes:
+        sent: a hash of what was sent to the agent.
+        tool_mode: how the tools of the answer were used; None where there was no answer.
+        struck: whether secrets were struck out of the answer, so that it is not what the checks read.
+        answers: of a repeated case, what each attempt brought.
+    """
+
+    suite: int
+    case: int
+    result: msgspec.Raw
+    notes: tuple[Note, ...] = ()
+    cost_usd: float | None = None
+    sent: str | None = None
+    tool_mode: ToolMode | None = None
+    struck: bool = False
+    answers: tuple[Answer, ...] = ()
+
+
+class SkippedLine(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
+    """The line of a case that was not sent."""
+
+    suite: int
+    case: int
+    skipped: SkippedCase
+
+
+class _AnyLine(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
+    """What tells where a line belongs."""
+
+    suite: int
+    case: int
+    result: msgspec.Raw | msgspec.UnsetType = msgspec.UNSET
+    skipped: msgspec.Raw | msgspec.UnsetType = msgspec.UNSET
+
+
+class _Named(msgspec.Struct, frozen=True):
+    """The id in a result or in the record of a skipped case."""
+
+    id: str
+
+
+@final
+class JournaledCases:
+    """Where the line of each case begins; 0 stands for a case without one, as the header is there."""
+
+    def __init__(self, path: Path, offsets: list[array[int]]) -> None:
+        self.path = path
+        self._offsets = offsets
+
+    @classmethod
+    def none_of(cls, path: Path, header: Header) -> JournaledCases:
+        """Those of a journal that has its header and no more."""
+        return cls(path, [array("Q", bytes(8 * suite.cases)) for suite in header.suites])
+
+    def add(self, suite: int, case: int, offset: int, *, skipped: bool) -> None:
+        """Note where the line of a case begins."""
+        offsets = self._offsets[suite]
+        while len(offsets) <= case:
+            offsets.append(0)
+        offsets[case] = offset | _SKIPPED if skipped else offset
+
+    def has(self, suite: int, case: int) -> bool:
+        """Whether the case has its line."""
+        return case < len(self._offsets[suite]) and self._offsets[suite][case] != 0
+
+    def count(self, suite: int) -> int:
+        """How many cases of a suite have a line."""
+        return sum(1 for offset in self._offsets[suite] if offset)
+
+    def count_skipped(self, suite: int) -> int:
+        """How many cases of a suite were skipped."""
+        return sum(1 for offset in self._offsets[suite] if offset & _SKIPPED)
+
+    def forget_stopped(self) -> None:
+        """Forget the lines of cases that the run stopped before, so that a run which is resumed has them before it."""
+        decoder = msgspec.json.Decoder(SkippedLine)
+        for suite, offsets in enumerate(self._offsets):
+            skipped = [decoder.decode(line) for line in self._lines(suite, "skipped")]
+            for line in skipped:
+                if line.skipped.stopped:
+                    offsets[line.case] = 0
+
+    def entries(self, suite: int) -> Iterator[Entry]:
+        """The finished cases of a suite in source order."""
+        decoder = msgspec.json.Decoder(Entry)
+        return map(decoder.decode, self._lines(suite, "finished"))
+
+    def entry(self, suite: int, case: int) -> Entry | None:
+        """The line of one case; None where it was skipped or has none."""
+        offset = self._offsets[suite][case]
+        if not offset or offset & _SKIPPED:
+            return None
+        with self.path.open("rb") as file:
+            file.seek(offset)
+            return msgspec.json.decode(file.readline(), type=Entry)
+
+    def skipped(self, suite: int) -> Iterator[SkippedCase]:
+        """The skipped cases of a suite in source order."""
+        decoder = msgspec.json.Decoder(SkippedLine)
+        return (decoder.decode(line).skipped for line in self._lines(suite, "skipped"))
+
+    def ids(self, suite: int) -> Iterator[tuple[int, str]]:
+        """The cases of a suite that have a line, in source order: their numbers and ids."""
+        decoder, named = msgspec.json.Decoder(_AnyLine), msgspec.json.Decoder(_Named)
+        for line in map(decoder.decode, self._lines(suite, "any")):
+            record = line.skipped if line.result is msgspec.UNSET else line.result
+            if record is not msgspec.UNSET:
+                yield line.case, named.decode(record).id
+
+    def _lines(self, suite: int, kind: Literal["finished", "skipped", "any"]) -> Iterator[bytes]:
+        with self.path.open("rb") as file:
+            for offset in self._offsets[suite]:
+                if offset and (kind == "any" or (kind == "skipped") == bool(offset & _SKIPPED)):
+                    file.seek(offset & ~_SKIPPED)
+                    yield file.readline()
+
+
+def read_header(path: Path) -> Header | None:
+    """The header of a journal; None where it was not written to its end, so that nothing was run.
+
+    Raises:
+        UsageError: it cannot be read, or is no journal of this version.
+    """
+    try:
+        with path.open("rb") as file:
+            return parsed_header(file.readline(), path)
+    except OSError as error:
+        raise UsageError(f"the run's journal `{path}` cannot be read: {error.strerror}") from error
+
+
+def read_journal(path: Path) -> tuple[Header, JournaledCases] | None:
+    """The header and the cases of a journal that is not written any more; None where there is no whole header.
+
+    Raises:
+        UsageError: it cannot be read, or is no journal of this version.
+    """
+    if (header := read_header(path)) is None:
+        return None
+    with path.open("rb") as file:
+        file.readline()
+        return header, read_cases(path, header, file)[0]
+
+
+def parsed_header(line: bytes, path: Path) -> Header | None:
+    """The header that is a journal's first line; None where that is torn.
+
+    Raises:
+        UsageError: it is no journal of this version.
+    """
+    if not line.endswith(b"\n"):
+        return None
+    try:
+        header = msgspec.json.decode(line, type=Header)
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
+        raise UsageError(f"`{path}` is no journal of a run: {error}") from error
+    if header.journal != VERSION:
+        raise UsageError(f"the journal `{path}` is of version {header.journal}, and only {VERSION} can be read")
+    return header
+
+
+def read_cases(path: Path, header: Header, lines: BinaryIO) -> tuple[JournaledCases, int]:
+    """The cases, and where the last whole line ends; `lines` is the open file, after its header.
+
+    A line in which no case can be read, as a power cut may leave it, is passed over: its case has no line.
+    """
+    cases = JournaledCases.none_of(path, header)
+    decoder = msgspec.json.Decoder(_AnyLine)
+    sizes = [suite.cases for suite in header.suites]
+    end = lines.tell()
+    for line in lines:
+        if not line.endswith(b"\n"):
+            break
+        try:
+            read = decoder.decode(line)
+        except (msgspec.DecodeError, UnicodeDecodeError):
+            read = None
+        if read is not None and 0 <= read.suite < len(sizes) and 0 <= read.case < sizes[read.suite]:
+            cases.add(read.suite, read.case, end, skipped=read.skipped is not msgspec.UNSET)
+        end += len(line)
+    return cases, end

@@ -1,0 +1,81 @@
+"""From what a judge said to a score on the question's scale, or to what is wrong with it; the schema it is given."""
+
+from __future__ import annotations
+
+import math
+import re
+from typing import Any, Final, NamedTuple
+
+import msgspec
+
+from evalc.errors import AgentProtocolError
+from evalc.runtime.agents import wire
+from evalc.runtime.judges.base import Question, Said
+
+_MOST_STEPS: Final = 20
+"""Up to so many steps a scale is listed in the schema, which servers obey more often than bounds."""
+
+_FENCED: Final = re.compile(r"\s*```(?:json)?\s*\n(.*?)\n?\s*```\s*", re.DOTALL | re.IGNORECASE)
+
+
+class Score(NamedTuple):
+    """A score on the question's scale, and why."""
+
+    score: int | float
+    reason: str
+
+
+class Malformed(Exception):
+    """What was said is no score; the message says why, in words that a judge may be told."""
+
+
+class _Verdict(msgspec.Struct, frozen=True):
+    score: int | float
+    reason: str = ""
+
+
+def answer_schema(question: Question) -> dict[str, Any]:
+    """The JSON Schema of an answer: the reason before the score, so that the score follows from it."""
+    top = question.max_score
+    score: dict[str, Any] = {"type": "number", "minimum": 0, "maximum": top}
+    if question.is_whole:
+        score = {"type": "integer", "minimum": 0, "maximum": int(top)}
+        if top <= _MOST_STEPS:
+            score = {"type": "integer", "enum": list(range(int(top) + 1))}
+    return {
+        "type": "object",
+        "properties": {"reason": {"type": "string"}, "score": score},
+        "required": ["reason", "score"],
+        "additionalProperties": False,
+    }
+
+
+def read_score(said: Said, question: Question) -> Score:
+    """The score.
+
+    Raises:
+        Malformed: it is none, or not on the scale.
+    """
+    value = _parsed(said.value) if isinstance(said.value, str) else said.value
+    try:
+        verdict = msgspec.convert(value, type=_Verdict)
+    except msgspec.ValidationError as error:
+        raise Malformed(f"it is not of the form {{reason, score}}: {error}") from None
+    score, top = verdict.score, question.max_score
+    if not math.isfinite(score) or not 0 <= score <= top:
+        raise Malformed(f"the score is {score:.15g}, and not between 0 and {top:.15g}")
+    if said.whole and not float(score).is_integer():
+        raise Malformed(f"the score is {score:.15g}, and not a whole number")
+    return Score(score, verdict.reason)
+
+
+def _parsed(text: str) -> object:
+    """The JSON that the text is, or that its one fenced block is; never one found somewhere in it.
+
+    A judge may quote what it judges, and with it a verdict that it did not give.
+    """
+    fenced = _FENCED.fullmatch(text)
+    try:
+        return wire.decode_json((fenced[1] if fenced else text).encode(errors="replace"))
+    except AgentProtocolError as error:
+        raise Malformed(str(error)) from None

@@ -1,0 +1,78 @@
+"""What a judge is: something that, opened once a worker, says how well an answer meets one question."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from contextlib import AbstractAsyncContextManager
+from typing import Any, NamedTuple, Protocol
+
+import msgspec
+
+from evalc.runtime.agents.base import Usage
+
+
+class Question(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
+    """What is asked: a dimension's or criterion's name, the author's whole wording, and the top of the scale from 0."""
+
+    name: str
+    criteria: str = ""
+    max_score: int | float = 1
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether the steps of the scale are whole numbers."""
+        return float(self.max_score).is_integer()
+
+
+class Exhibit(msgspec.Struct, frozen=True, kw_only=True, rename="camel", omit_defaults=True):
+    """What is judged, as JSON can say it: what was asked and answered, and the ground truth that the case has."""
+
+    message: str = ""
+    messages: tuple[dict[str, str], ...] = ()
+    response: str
+    tool_calls: tuple[dict[str, Any], ...] = ()
+    expected: str | None = None
+    reference_data: dict[str, Any] | None = None
+
+
+class Said(NamedTuple):
+    """What a judge said, unread: a text, or a value such as a mapping; and what it used.
+
+    `whole` says that the judge was told to give a step of the scale, where these are whole numbers.
+    """
+
+    value: object
+    usage: Usage | None = None
+    whole: bool = False
+
+
+class JudgeSession(Protocol):
+    """An opened judge: is asked one question at a time."""
+
+    async def ask(self, question: Question, exhibit: Exhibit, *, complaint: str | None, deadline: float) -> Said:
+        """What it says; `complaint` is what was wrong with what it said before.
+
+        The caller bounds the time by cancelling; `deadline` is that time by the event loop's clock.
+
+        Raises:
+            EvalcError: there is no usable answer; its message is what the result says.
+        """
+        ...
+
+
+class Judge(Protocol):
+    """A judge: a name for results, and sessions, one a worker."""
+
+    @property
+    def name(self) -> str:
+        """What results call it: `openai:MODEL`, a URL without credentials."""
+        ...
+
+    @property
+    def identity(self) -> Mapping[str, Any] | None:
+        """All that tells its judgements from another's, without secrets; None where nothing could, as of code."""
+        ...
+
+    def session(self) -> AbstractAsyncContextManager[JudgeSession]:
+        """Open a session; closing it frees what it holds."""
+        ...

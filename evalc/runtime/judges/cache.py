@@ -1,0 +1,69 @@
+"""From all that decides a judgement to the judgement that was given for it, in a file of its own.
+
+The name of a file is a hash of everything that a judge looked at and was asked, so an entry is never out of date. Files
+are written whole or not at all, so that processes may share the folder; what cannot be read is as if it were not there.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from contextlib import suppress
+from pathlib import Path
+from typing import Any, Final, final
+
+import msgspec
+
+from evalc.atomic import write_atomic
+from evalc.runtime.judges.answer import Malformed, Score, read_score
+from evalc.runtime.judges.base import Exhibit, Question, Said
+from evalc.runtime.written import Redactor, encoded, redacted
+
+_IGNORED: Final = b"# Made by evalc; can be deleted at any time.\n*\n"
+
+
+class _Entry(msgspec.Struct, frozen=True, kw_only=True):
+    """What a file holds; `judge` and `question` are for people who look at it."""
+
+    score: int | float
+    reason: str
+    judge: str
+    question: str
+
+
+@final
+class JudgeCache:
+    """The judgements of a project. Secrets are struck out of what is written."""
+
+    def __init__(self, folder: Path, redactor: Redactor | None = None) -> None:
+        self._folder = folder
+        self._redactor = redactor
+
+    def get(self, key: str, question: Question) -> Score | None:
+        """The judgement; None where there is none that can be used."""
+        try:
+            entry = msgspec.json.decode(self._path(key).read_bytes(), type=_Entry)
+            return read_score(Said({"score": entry.score, "reason": entry.reason}), question)
+        except (OSError, msgspec.DecodeError, UnicodeDecodeError, RecursionError, Malformed):
+            return None
+
+    def put(self, key: str, score: Score, *, judge: str, question: Question) -> None:
+        """Keep a judgement. Where it cannot be written the judge is asked again the next time, and that is all."""
+        entry = _Entry(score=score.score, reason=score.reason, judge=judge, question=question.name)
+        _, json = redacted(entry, encoded(entry), self._redactor)
+        path = self._path(key)
+        with suppress(OSError):
+            path.parent.mkdir(parents=True, exist_ok=True)
+            if not (ignored := self._folder / ".gitignore").exists():
+                write_atomic(ignored, _IGNORED)
+            write_atomic(path, json + b"\n")
+
+    def _path(self, key: str) -> Path:
+        return self._folder / key[:2] / f"{key[2:]}.json"
+
+
+def key_of(identity: Mapping[str, Any], sample: int, question: Question, exhibit: Exhibit) -> str:
+    """What a judgement is kept under. `sample` tells the judges of a panel apart that are one and the same."""
+    import hashlib  # noqa: PLC0415 - for start-up: OpenSSL is loaded with it, and most runs have no judge
+
+    whole = {"judge": identity, "sample": sample, "question": question, "exhibit": exhibit}
+    return hashlib.sha256(msgspec.json.encode(whole, order="sorted")).hexdigest()

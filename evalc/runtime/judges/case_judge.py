@@ -1,0 +1,70 @@
+"""From a case, its answer and a bench to the scores of its questions, and what asking them used."""
+
+from __future__ import annotations
+
+from typing import Final, final
+
+import msgspec
+
+from evalc.errors import JudgeError
+from evalc.model.case import Case, Criterion
+from evalc.model.result import JudgedScore
+from evalc.runtime.agents.base import AgentResponse
+from evalc.runtime.checks.verdict import Note
+from evalc.runtime.judges.base import Exhibit, Question
+from evalc.runtime.judges.member import Meter
+from evalc.runtime.judges.panel import MOST_SPREAD, Bench
+from evalc.runtime.written import encoded, redacted
+
+CRITERION_SCALE: Final = 5
+"""The top of the scale on which a criterion is judged, which has none of its own."""
+
+
+@final
+class CaseJudge:
+    """Judges one answer to one case. `meter` adds up what it used, `notes` what the suite should warn of."""
+
+    def __init__(self, bench: Bench, case: Case, response: AgentResponse) -> None:
+        self.meter = Meter()
+        self.notes: list[Note] = []
+        self._bench = bench
+        self._case = case
+        self._response = response
+
+    async def score(self, question: Question, text: str | None = None) -> JudgedScore:
+        """The score of the answer, or of a `text` that is a part of it.
+
+        Raises:
+            JudgeError: there is none.
+        """
+        try:
+            exhibit = self._exhibit(self._response.response if text is None else text)
+        except Exception as error:  # an agent in Python may put anything among the parameters of its calls
+            raise JudgeError(f"the answer cannot be shown to a judge: {type(error).__name__}") from None
+        score = await self._bench.score(question, exhibit, self.meter)
+        if score.spread is not None and score.spread > MOST_SPREAD * question.max_score:
+            self.notes.append(Note(f"the judges disagree on `{question.name}`", "scored by the median"))
+        return score
+
+    async def score_criterion(self, criterion: Criterion) -> JudgedScore:
+        """The score of a criterion that no check is linked to.
+
+        Raises:
+            JudgeError: there is none.
+        """
+        question = Question(name=criterion.name, criteria=criterion.description or "", max_score=CRITERION_SCALE)
+        return await self.score(question)
+
+    def _exhibit(self, text: str) -> Exhibit:
+        """What judges are shown: plain JSON, without secrets, which are nothing to a provider of models."""
+        case = self._case
+        exhibit = Exhibit(
+            message=case.input.message,
+            messages=tuple({"role": turn.role, "content": turn.content} for turn in case.input.messages or ()),
+            response=text,
+            tool_calls=tuple({"name": call.name, "params": call.params} for call in self._response.tool_calls),
+            expected=case.expected,
+            reference_data=case.reference_data,
+        )
+        _, json = redacted(exhibit, encoded(exhibit), self._bench.panel.redactor)
+        return msgspec.json.decode(json, type=Exhibit)

@@ -1,0 +1,95 @@
+"""From a question to a POST request with it, and from the JSON that comes back to what the judge said."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Mapping
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from typing import Any, final
+from urllib.parse import SplitResult
+
+import msgspec
+
+from evalc.errors import AgentProtocolError, AgentUnavailable
+from evalc.runtime.agents import wire
+from evalc.runtime.agents.http import basic_authorization, host_and_port, without_credentials
+from evalc.runtime.agents.http_options import HttpOptions
+from evalc.runtime.agents.retry import RETRIED, Backoff, send_with_retries
+from evalc.runtime.agents.transport import Transport, checked_headers, checked_url, open_transport
+from evalc.runtime.judges.base import Exhibit, JudgeSession, Question, Said
+from evalc.runtime.judges.python import query_of
+
+_SENT_ANYWAY: Mapping[str, str] = {
+    "content-type": "application/json",
+    "accept": "application/json",
+    "accept-encoding": "identity",
+    "user-agent": "evalc",
+}
+
+
+@final
+class HttpJudge:
+    """A service that is sent `{question, message, response, ...}` and answers `{"score", "reason"}`.
+
+    Raises:
+        UsageError: the URL or a header is not one that HTTP can carry.
+    """
+
+    def __init__(
+        self,
+        url: str,
+        *,
+        headers: Mapping[str, str] | None = None,
+        backoff: Backoff | None = None,
+        options: HttpOptions | None = None,
+    ) -> None:
+        parts: SplitResult = checked_url(url, whose="the judge's")
+        self._name = without_credentials(parts)
+        self._url = parts._replace(netloc=host_and_port(parts), fragment="").geturl()
+        layers = (_SENT_ANYWAY, basic_authorization(parts), checked_headers(headers or {}))
+        self._headers = {name.lower(): value for layer in layers for name, value in layer.items()}
+        self._backoff = backoff or Backoff()
+        self._options = options or HttpOptions()
+
+    @property
+    def name(self) -> str:
+        """The URL without user and password, the values of its query struck out."""
+        return self._name
+
+    @property
+    def identity(self) -> Mapping[str, Any]:
+        """The whole URL without user and password: it stands in no file, since identities are hashed."""
+        return {"judge": self._url}
+
+    @asynccontextmanager
+    async def session(self) -> AsyncIterator[JudgeSession]:
+        """Open a connection of one's own."""
+        async with open_transport(
+            self._url,
+            max_body=wire.MAX_BODY,
+            library=self._options.library,
+            tls=self._options.tls,
+            connect_seconds=self._options.connect_seconds,
+        ) as transport:
+            yield _HttpSession(transport=transport, url=self._url, headers=self._headers, backoff=self._backoff)
+
+
+@final
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _HttpSession:
+    transport: Transport
+    url: str
+    headers: Mapping[str, str]
+    backoff: Backoff
+
+    async def ask(self, question: Question, exhibit: Exhibit, *, complaint: str | None, deadline: float) -> Said:
+        query = query_of(question, exhibit)
+        body = msgspec.json.encode(query if complaint is None else {**query, "complaint": complaint})
+        reply = await send_with_retries(
+            lambda: self.transport.post(self.url, body, self.headers), self.backoff, deadline=deadline
+        )
+        if reply.status in RETRIED:
+            raise AgentUnavailable(f"HTTP {reply.status}", status=reply.status)
+        if not 200 <= reply.status < 300:
+            raise AgentProtocolError(f"HTTP {reply.status}", wire.shown(reply.body))
+        return Said(reply.body.decode(errors="replace"))

@@ -1,0 +1,110 @@
+"""From what `--judge` says, such as `openai:MODEL`, to the judge: the one table of the kinds of judges."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any, final
+
+import msgspec
+
+from evalc.errors import UsageError
+from evalc.runtime.agents.base import Agent
+from evalc.runtime.agents.model.options import Access, ModelOptions, Provider, Sampling
+from evalc.runtime.agents.spec import AgentSettings
+from evalc.runtime.judges.base import Judge
+
+FORMS = "`openai:MODEL`, `anthropic:MODEL`, `local`, `local:MODEL.gguf`, `python:module:name`, `http://...`, `https://...`"
+
+
+@final
+@dataclass(frozen=True, slots=True, kw_only=True)
+class JudgeSettings:
+    """What configuration says about judges; each kind takes what concerns it.
+
+    Attributes:
+        reached: how providers, URLs and modules are reached: as for agents.
+        sampling: how models are asked.
+        headers: sent with every request to a judge behind a URL.
+    """
+
+    reached: AgentSettings
+    sampling: Sampling = field(default_factory=Sampling)
+    headers: Mapping[str, str] = field(default_factory=dict)
+
+
+def judge_for(spec: str, *, settings: JudgeSettings) -> Judge:
+    """The judge that a spec names.
+
+    Raises:
+        UsageError: when there is no such form of spec, or the judge named by it cannot be had.
+    """
+    scheme, _, rest = spec.strip().partition(":")
+    match scheme.lower():
+        case "openai" | "anthropic" as provider if rest.strip():
+            return _model_judge(provider, rest.strip(), settings)
+        case "local":
+            return _local_judge(rest.strip(), settings)
+        case "python" if rest:
+            return _python_judge(rest, settings)
+        case "http" | "https" if rest.startswith("//"):
+            return _http_judge(spec.strip(), settings)
+        case _:
+            # Only the scheme is repeated: the rest may hold credentials.
+            raise UsageError(f"`{scheme}` is no judge: judges are {FORMS}")
+
+
+# A kind is imported when it is asked for, for start-up time.
+
+
+def _model_judge(provider: Provider, model: str, settings: JudgeSettings) -> Judge:
+    from evalc.runtime.agents.model.agent import ModelAgent  # noqa: PLC0415
+    from evalc.runtime.agents.retry import Backoff  # noqa: PLC0415
+    from evalc.runtime.judges.model import ModelJudge  # noqa: PLC0415
+    from evalc.runtime.judges.structured import anthropic_fields, openai_fields  # noqa: PLC0415
+
+    reached = settings.reached
+    access: Access = reached.openai if provider == "openai" else reached.anthropic
+
+    def agent(fields: Mapping[str, Any]) -> Agent:
+        sampling = replace(settings.sampling, extra={**fields, **settings.sampling.extra})
+        return ModelAgent(
+            provider,
+            model,
+            access=access,
+            options=ModelOptions(sampling=sampling),
+            http=reached.http,
+            backoff=Backoff(retries=reached.retries),
+            max_body=reached.max_body,
+        )
+
+    return ModelJudge(
+        agent,
+        structured=lambda schema: (
+            openai_fields(access.api, schema) if provider == "openai" else anthropic_fields(schema)
+        ),
+        identity={"api": access.api, "sampling": msgspec.to_builtins(settings.sampling)},
+    )
+
+
+def _local_judge(model: str, settings: JudgeSettings) -> Judge:
+    from evalc.runtime.judges.local import LocalJudge  # noqa: PLC0415
+    from evalc.runtime.local_model.gguf import gguf_of  # noqa: PLC0415
+    from evalc.runtime.local_model.server import server_of  # noqa: PLC0415
+
+    file = gguf_of(model, project_root=settings.reached.project_root)
+    return LocalJudge(server_of(file, settings.reached.local), sampling=settings.sampling)
+
+
+def _python_judge(target: str, settings: JudgeSettings) -> Judge:
+    from evalc.runtime.judges.python import PythonJudge  # noqa: PLC0415
+
+    return PythonJudge(target, project_root=settings.reached.project_root)
+
+
+def _http_judge(url: str, settings: JudgeSettings) -> Judge:
+    from evalc.runtime.agents.retry import Backoff  # noqa: PLC0415
+    from evalc.runtime.judges.http import HttpJudge  # noqa: PLC0415
+
+    backoff = Backoff(retries=settings.reached.retries)
+    return HttpJudge(url, headers=settings.headers, backoff=backoff, options=settings.reached.http)

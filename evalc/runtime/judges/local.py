@@ -1,0 +1,60 @@
+"""From a model on this machine to a judge whose answers a grammar binds to their form: `--judge local[:GGUF]`."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from contextlib import AbstractAsyncContextManager
+from dataclasses import replace
+from typing import Any, Final, final
+
+import msgspec
+
+from evalc.runtime.agents.base import Agent
+from evalc.runtime.agents.local import LocalAgent
+from evalc.runtime.agents.model.options import ModelOptions, Sampling
+from evalc.runtime.judges.base import JudgeSession
+from evalc.runtime.judges.model import ModelJudge
+from evalc.runtime.judges.structured import openai_fields
+from evalc.runtime.local_model.server import LocalServer
+
+_LONGEST_REASON: Final = 300
+"""In characters: a small model may never come to an end of its reasons."""
+
+
+@final
+class LocalJudge:
+    """A model on this machine, asked as any model is."""
+
+    def __init__(self, server: LocalServer, *, sampling: Sampling) -> None:
+        self.local_server = server
+
+        def agent(fields: Mapping[str, Any]) -> Agent:
+            extra = {**fields, **sampling.extra}
+            return LocalAgent(server, options=ModelOptions(sampling=replace(sampling, extra=extra)))
+
+        file = server.model.stat()
+        self._judge = ModelJudge(
+            agent,
+            structured=_bound,
+            identity={"file": [file.st_size, file.st_mtime_ns], "sampling": msgspec.to_builtins(sampling)},
+        )
+
+    @property
+    def name(self) -> str:
+        """`local:` and the model's name."""
+        return self._judge.name
+
+    @property
+    def identity(self) -> Mapping[str, Any]:
+        """The model's name, its file as it is now, and how it is asked."""
+        return self._judge.identity
+
+    def session(self) -> AbstractAsyncContextManager[JudgeSession]:
+        """Open it; the model is loaded for the first question where it is not yet."""
+        return self._judge.session()
+
+
+def _bound(schema: Mapping[str, Any]) -> Mapping[str, Any]:
+    """The fields of a request, with an end of the reason."""
+    reason = {**schema["properties"]["reason"], "maxLength": _LONGEST_REASON}
+    return openai_fields("chat", {**schema, "properties": {**schema["properties"], "reason": reason}})

@@ -1,0 +1,99 @@
+"""From `python:module:name` to a judge that calls a function: its scores are the author's own code."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Callable, Mapping
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from inspect import isawaitable
+from pathlib import Path
+from typing import Any, final
+
+import msgspec
+
+from evalc.errors import AgentError, UsageError
+from evalc.runtime.agents.daemon_thread import DaemonThread
+from evalc.runtime.agents.python import is_async, load_target, run_task
+from evalc.runtime.judges.base import Exhibit, JudgeSession, Question, Said
+
+
+@final
+class PythonJudge:
+    """A function or async function, given `{question, message, response, ...}` as the specification has it.
+
+    It returns a number, true or false, a pair of one of these and a reason, or `{"score", "reason"}`. What it said is
+    never cached: nothing tells one version of code from the next.
+
+    Raises:
+        UsageError: it cannot be imported, is not there, or cannot be called.
+    """
+
+    def __init__(self, target: str, *, project_root: Path) -> None:
+        self._target = target
+        function = load_target(target, project_root)
+        if not callable(function):
+            raise UsageError(f"`python:{target}` is a `{type(function).__name__}`, and a judge is a function")
+        self._function = function
+
+    @property
+    def name(self) -> str:
+        """`python:module:name`."""
+        return f"python:{self._target}"
+
+    @property
+    def identity(self) -> Mapping[str, Any] | None:
+        """None: it is code, which may be another one tomorrow."""
+        return None
+
+    @asynccontextmanager
+    async def session(self) -> AsyncIterator[JudgeSession]:
+        """Open a session with a thread of its own for a function that is not async."""
+        thread = DaemonThread()
+        try:
+            yield _PythonSession(function=self._function, thread=thread)
+        finally:
+            thread.abandon()
+
+
+@final
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _PythonSession:
+    function: Callable[[dict[str, Any]], Any]
+    thread: DaemonThread
+
+    async def ask(self, question: Question, exhibit: Exhibit, *, complaint: str | None, deadline: float) -> Said:  # noqa: ARG002 - code is not told what was wrong
+        query = query_of(question, exhibit)
+        if is_async(self.function):
+            answer = await run_task(lambda: self.function(query))
+        else:
+            answer = await self.thread.call(lambda: self.function(query))
+            if isawaitable(answer):
+                awaitable = answer
+                answer = await run_task(lambda: awaitable)
+        if isinstance(answer, AgentError):
+            raise answer
+        return Said(_value_of(answer))
+
+
+def query_of(question: Question, exhibit: Exhibit) -> dict[str, Any]:
+    """What judges that are no models are given: the question, and beside it what is judged."""
+    query: dict[str, Any] = {"question": msgspec.to_builtins(question), **msgspec.to_builtins(exhibit)}
+    return query
+
+
+def _value_of(answer: object) -> object:
+    """What the function returned, in the form of a verdict; a text stays what it is, and is read as JSON."""
+    match answer:
+        case bool() | int() | float():
+            return {"score": _number(answer)}
+        case (bool() | int() | float() as score, str() as reason):
+            return {"score": _number(score), "reason": reason}
+        case {"score": bool() as score, **rest}:
+            return {**rest, "score": _number(score)}
+        case _:
+            return answer
+
+
+def _number(score: float) -> float:
+    """True is 1. The subclasses of numbers that libraries have become plain ones."""
+    return int(score) if isinstance(score, int) else float(score)

@@ -1,0 +1,77 @@
+"""From the name of an earlier run, and from its files, to its results as far as someone needs them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final, TypeVar, final
+
+import msgspec
+
+from evalc.errors import UsageError
+from evalc.runtime.past_runs import find_folder, result_files
+
+LARGEST: Final = 4_000_000_000
+"""The bytes of a result file that is read."""
+
+Record = TypeVar("Record", bound=msgspec.Struct)
+
+
+@final
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PastResults:
+    """The result files of a run. `folder` is where they are, `name` what the run is called."""
+
+    name: str
+    folder: Path
+    files: tuple[Path, ...]
+
+
+def find_results(name: str, output_dir: Path) -> PastResults:
+    """The results of the run called `name`, which may be the path of a single result file, too.
+
+    Raises:
+        UsageError: there is no such run, or it has no results.
+    """
+    path = find_folder(name, output_dir, lambda path: path.is_file() or bool(result_files(path)))
+    if path is None:
+        raise UsageError(f"`{name}` is neither a run with results in `{output_dir}` nor a result file or folder")
+    if path.is_file():
+        return PastResults(name=path.name, folder=path.parent, files=(path,))
+    return PastResults(name=path.resolve().name, folder=path, files=tuple(result_files(path)))
+
+
+def read_results(results: PastResults, kind: type[Record], warnings: list[str]) -> Iterator[Record]:
+    """The results one after the other; of files that are none, a warning is added.
+
+    Raises:
+        UsageError: none of the files is a result.
+    """
+    failures = 0
+    for file in results.files:
+        try:
+            yield read_result(file, kind)
+        except UsageError as error:
+            failures += 1
+            if failures == len(results.files):
+                raise
+            warnings.append(str(error))
+
+
+def read_result(file: Path, kind: type[Record], *, what: str = "file") -> Record:
+    """Read as much of an EvalSuiteResult as `kind` has fields for; `what` is what messages call the file.
+
+    Raises:
+        UsageError: it cannot be read, is too large, or is no such result.
+    """
+    if not file.is_file():  # a named pipe would be waited for, and a device may have no end
+        raise UsageError(f"the {what} `{file}` is neither a file nor a folder")
+    try:
+        if file.stat().st_size > LARGEST:
+            raise UsageError(f"the {what} `{file}` is larger than {LARGEST // 1_000_000_000} GB")
+        return msgspec.json.decode(file.read_bytes(), type=kind)
+    except OSError as error:
+        raise UsageError(f"the {what} `{file}` cannot be read: {error.strerror}") from error
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
+        raise UsageError(f"the {what} `{file}` is not a suite result: {error}") from error

@@ -1,0 +1,98 @@
+"""`evalc judge --calibrate`: labelled answers in, agreement out; mistakes of the file at their places."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from evalc.cli.labels import read_labels
+from evalc.errors import UsageError
+from tests.cli.conftest import Invoke
+
+JUDGE = """
+def tone(query):
+    if "broken" in query["response"]:
+        raise ValueError("no idea")
+    return (1 if "please" in query["response"] else 0), "it says please or not"
+"""
+LABELS = 'case,question,response,label\na,Kind?,"Yes, please",1\nb,Kind?,no,1\nc,Kind?,"never\never",0\n'
+
+
+@pytest.fixture
+def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / ".git").mkdir()
+    (tmp_path / "kindness.py").write_text(JUDGE)
+    (tmp_path / "labels.csv").write_text(LABELS)
+    return tmp_path
+
+
+CALIBRATE = ("judge", "--calibrate", "labels.csv")
+
+
+def test_the_agreement_is_printed(project: Path, invoke: Invoke) -> None:
+    outcome = invoke(*CALIBRATE, "--judge", "python:kindness:tone")
+    assert outcome.code == 0
+    assert outcome.out == (
+        "python:kindness:tone on 3 labelled answers\n"
+        "  accuracy        0.67\n"
+        "  kappa           0.40\n"
+        "  weighted kappa  0.40\n"
+        "  label  score  answers\n"
+        "      0      0        1\n"
+        "      1      0        1\n"
+        "      1      1        1\n"
+        "  line 3, b: label 1, score 0: it says please or not\n"
+    )
+
+
+def test_what_was_not_judged_is_no_agreement(project: Path, invoke: Invoke) -> None:
+    (project / "labels.csv").write_text("response,label\nplease,1\nbroken,1\n")
+    outcome = invoke(*CALIBRATE, "--judge", "python:kindness:tone", "--json")
+    found = json.loads(outcome.out)
+    assert outcome.code == 3
+    assert (found["answers"], found["accuracy"]) == (1, 1.0)
+    assert [each["line"] for each in found["unjudged"]] == [3]
+
+
+def test_a_judge_has_to_be_named(project: Path, invoke: Invoke) -> None:
+    outcome = invoke(*CALIBRATE)
+    assert (outcome.code, "no judge is named" in outcome.err) == (2, True)
+
+
+def test_every_mistake_is_printed(project: Path, invoke: Invoke) -> None:
+    (project / "labels.csv").write_text("response,label\nx,one\ny,two\n")
+    outcome = invoke(*CALIBRATE, "--judge", "python:kindness:tone")
+    assert outcome.code == 2
+    assert outcome.err.count("error: labels.csv:") == 2
+
+
+@pytest.mark.parametrize(
+    ("text", "faults"),
+    [
+        ("response,lable\nx,1\n", ["1:10: no column `lable` is known"]),
+        ("response,response,label\n", ["1:10: the column `response` is there twice"]),
+        ("response\nx\n", ["1:1: the header lacks the column `label`"]),
+        ('response,label\n"a\nb",x\nc,-1\n', ["3:4: `label` is no number from 0: `x`", "4:3: `label` is no number"]),
+        ("response,label,maxScore\nx,6,5\ny,0,0\n", ["2:3: the label 6 is above the scale's 5", "3:5: `maxScore` has"]),
+        ("response,label\nx\n", ["2:1: 1 cells, and the header names 2 columns"]),
+        ('response,label\n"x', ["2:1: not CSV"]),
+        ("response,label\nx,nan\n", ["2:3: `label` is no number"]),
+    ],
+)
+def test_mistakes_are_told_at_their_places(project: Path, text: str, faults: list[str]) -> None:
+    (project / "labels.csv").write_text(text)
+    with pytest.raises(UsageError) as told:
+        read_labels("labels.csv")
+    lines = str(told.value).splitlines()
+    assert len(lines) == len(faults)
+    for line, fault in zip(lines, faults, strict=True):
+        assert line.startswith(f"labels.csv:{fault}")
+
+
+def test_a_file_without_answers(project: Path) -> None:
+    (project / "labels.csv").write_text("response,label\n")
+    with pytest.raises(UsageError, match="has no labelled answers"):
+        read_labels("labels.csv")

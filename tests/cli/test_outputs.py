@@ -1,0 +1,162 @@
+"""`-o [FORMAT:]FILE`: what is asked for, what is refused before anything runs, and what is written whatever happens."""
+
+from __future__ import annotations
+
+import csv
+import json
+from pathlib import Path
+
+import pytest
+
+from evalc.cli.outputs import Output, outputs_of
+from evalc.errors import UsageError
+from evalc.report.outputs import Format
+from tests.cli.conftest import Invoke
+
+FAILING = """\
+suite: weather
+eval:
+  criteria:
+    - "clarity (1): Clear"
+  test_cases:
+    - name: rome
+      message: What is the weather in Rome?
+      validate:
+        - contains "Paris" for clarity
+"""
+
+
+@pytest.mark.parametrize(
+    ("asked", "chosen", "file"),
+    [
+        ("report.json", "json", "report.json"),
+        ("out/page.HTML", "html", "out/page.HTML"),
+        ("a.htm", "html", "a.htm"),
+        ("a.xml", "junit", "a.xml"),
+        ("a.md", "markdown", "a.md"),
+        ("a.csv", "csv", "a.csv"),
+        ("a.sarif", "sarif", "a.sarif"),
+        ("a.sarif.json", "sarif", "a.sarif.json"),
+        ("a.txt", "text", "a.txt"),
+        ("report", "json", "report"),
+        ("junit:report.txt", "junit", "report.txt"),
+        ("json:with:colons", "json", "with:colons"),
+        ("./with:colon", "json", "./with:colon"),
+        ("C:report.csv", "csv", "C:report.csv"),
+        ("csv:C:/report", "csv", "C:/report"),
+        ("-", "json", None),
+        ("csv:-", "csv", None),
+        ("github", "github", None),
+        ("github:notes", "github", "notes"),
+    ],
+)
+def test_what_is_asked_for(project: Path, asked: str, chosen: Format, file: str | None) -> None:
+    assert outputs_of([asked]) == (Output(format=chosen, file=None if file is None else Path(file)),)
+
+
+@pytest.mark.parametrize(
+    ("asked", "message"),
+    [
+        (["junitt:a.xml"], "`junitt` is no format of reports; did you mean `junit`?"),
+        (
+            ["pdf:a.pdf"],
+            (
+                "`pdf` is no format of reports; there are `text`, `json`, `html`, `junit`, `markdown`, `csv`, "
+                "`github`, `sarif`"
+            ),
+        ),
+        (["csv:"], "`--output` names no file"),
+        ([""], "`--output` names no file"),
+        (["csv"], "`-o csv` names no file; write `-o csv:FILE`, or `-o csv:-` for standard output"),
+        (["-", "csv:-"], "only one output goes to standard output"),
+        (["github", "-"], "only one output goes to standard output"),
+        (["a.json", "junit:a.json"], "`--output` names the file `a.json` twice"),
+        (["a.json", "csv:evals/../a.json"], "`--output` names the file `evals/../a.json` twice"),
+        (["evals"], "`--output` is to name a file, and `evals` is a folder"),
+        (["csv:/dev/null"], "`--output` is to name a file, and `/dev/null` is none"),
+    ],
+)
+def test_what_is_refused(project: Path, asked: list[str], message: str) -> None:
+    with pytest.raises(UsageError) as refused:
+        outputs_of(asked)
+    assert str(refused.value) == message
+
+
+def test_nothing_is_run_where_an_output_is_refused(invoke: Invoke, project: Path) -> None:
+    outcome = invoke("run", "--agent", "demo", "-o", "a.json", "-o", "pdf:a.pdf")
+    assert outcome.code == 2
+    assert outcome.err.startswith("error: `pdf` is no format of reports; ")
+    assert not (project / "evals" / "results").exists()
+    assert invoke("run", "--agent", "demo", "--json", "-o", "csv:-").code == 2
+
+
+def test_every_format_is_written_also_where_a_case_fails(invoke: Invoke, project: Path) -> None:
+    (project / "evals" / "weather.eval.yaml").write_text(FAILING)
+    names = ("a.json", "a.html", "a.xml", "a.md", "a.csv", "a.sarif", "a.txt")
+    outputs = [argument for name in (*names, "github:a.github") for argument in ("-o", f"{name}")]
+    outcome = invoke("run", "--agent", "demo", *outputs)
+    assert outcome.code == 1
+    assert outcome.out == (project / "a.txt").read_text(encoding="utf-8")
+    for name in (*names, "a.github"):
+        assert "expected 'Paris'" in (project / name).read_text(encoding="utf-8"), name
+    assert invoke("run", "--agent", "command:false", "-o", "b.csv").code == 3
+    [row] = csv.DictReader((project / "b.csv").read_text(encoding="utf-8").splitlines())
+    assert row["status"] == "error"
+
+
+def test_one_report_takes_the_place_of_the_summary(invoke: Invoke) -> None:
+    outcome = invoke("run", "--agent", "demo", "-o", "csv:-")
+    assert outcome.out.startswith('"suite","tier",')
+    assert "1/1 passed" not in outcome.out
+
+
+def test_a_report_that_breaks_keeps_no_other_from_being_written(
+    invoke: Invoke, project: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def broken(*_: object) -> None:
+        raise KeyError("sensitive")
+
+    monkeypatch.setattr("evalc.report.junit.render", broken)
+    monkeypatch.setattr("evalc.report.sarif.render", broken)
+    outcome = invoke("run", "--agent", "demo", "-o", "a.xml", "-o", "b.sarif", "-o", "c.csv")
+    assert outcome.code == 70
+    assert (project / "c.csv").exists()
+    assert "1/1 passed" in outcome.out
+    assert "another report could not be written: KeyError" in outcome.err
+    assert "sensitive" not in outcome.err
+
+
+def test_github_gets_annotations_that_the_agent_cannot_write(
+    invoke: Invoke, project: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (project / "evals" / "weather.eval.yaml").write_text(FAILING)
+    (project / "summary.md").write_text("before\n")
+    monkeypatch.setenv("GITHUB_STEP_SUMMARY", str(project / "summary.md"))
+    lines = invoke("run", "--agent", "demo", "-o", "github").out.splitlines()
+    begin, token = lines[0].rsplit("::", 1)
+    assert begin == "::stop-commands"
+    end = lines.index(f"::{token}::")
+    assert "0/1 passed" in "\n".join(lines[1:end])
+    [annotation] = lines[end + 1 :]
+    assert annotation.startswith("::error file=evals/weather.eval.yaml,line=9,col=11,title=weather/rome%3A failed::")
+    summary = (project / "summary.md").read_text(encoding="utf-8")
+    assert summary.startswith("before\n## ❌ evalc: 0 of 1 cases passed")
+    monkeypatch.delenv("GITHUB_STEP_SUMMARY")
+    assert invoke("run", "--agent", "demo", "-o", "github").code == 1
+
+
+def test_a_run_of_then_is_reported_and_rescored_in_the_same_formats(invoke: Invoke, project: Path) -> None:
+    invoke("run", "--agent", "demo", "-o", "then.xml", "-o", "then.csv")
+    assert invoke("report", "-o", "now.xml", "-o", "now.csv").err == "wrote now.xml\nwrote now.csv\n"
+    for suffix in ("xml", "csv"):
+        assert (project / f"now.{suffix}").read_bytes() == (project / f"then.{suffix}").read_bytes()
+    assert not (project / "report.html").exists()
+    assert json.loads(invoke("report", "-o", "-").out)["summary"]["passed"] == 1
+    assert invoke("rescore", "latest", "-o", "again.csv").code == 0
+    assert (project / "again.csv").read_bytes().count(b"\r\n") == 2
+
+
+def test_the_page_stands_beside_the_run_that_it_was_compared_with(invoke: Invoke, project: Path) -> None:
+    invoke("run", "--agent", "demo")
+    assert invoke("run", "--agent", "demo", "--baseline", "latest", "-o", "page.html").code == 0
+    assert '"baseline":{' in (project / "page.html").read_text(encoding="utf-8")

@@ -1,0 +1,140 @@
+"""`evalc history`, `evalc show` and `evalc diff`, from runs that were made and from files that were planted."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from tests.cli.conftest import Invoke
+from tests.support.past import NEW, OLD, result, save
+
+
+@pytest.fixture
+def results(project: Path) -> Path:
+    return project / "evals" / "results"
+
+
+def test_a_run_is_listed_shown_and_compared(invoke: Invoke, results: Path) -> None:
+    first = invoke("run", "evals", "--agent", "demo")
+    assert first.code == 0
+    invoke("run", "evals", "--agent", "demo")
+    listed = invoke("history")
+    assert (listed.code, listed.err) == (0, "")
+    assert listed.out.count("weather (labeled)  demo   1/1     1.00") == 2
+    assert "weather (labeled), 2 runs\n" in listed.out
+    assert (results / "history.db").is_file()
+    shown = invoke("show", "latest~1")
+    assert (shown.code, shown.out) == (0, first.out)
+    compared = invoke("diff")
+    assert compared.code == 0
+    assert "unchanged: no verdict of 1 case changed" in compared.out
+
+
+def test_several_suites_are_shown_in_the_order_of_their_run(invoke: Invoke, project: Path) -> None:
+    text = (project / "evals" / "weather.eval.yaml").read_text()
+    (project / "evals" / "second.eval.yaml").write_text(text.replace("suite: weather", "suite: a-second"))
+    run = invoke("run", "evals/weather.eval.yaml", "evals/second.eval.yaml", "--agent", "demo")
+    assert run.out.index("weather") < run.out.index("a-second")
+    assert invoke("show").out == run.out
+
+
+def test_the_history_as_json_and_of_one_suite(invoke: Invoke, results: Path) -> None:
+    save(results, result(True, False, run_id=OLD))
+    save(results, result(True, True, run_id=NEW))
+    save(results, result(True, tool="other", run_id=NEW))
+    found = json.loads(invoke("history", "t", "--json", "--limit", "1").out)
+    assert [(entry["run"], entry["passed"]) for entry in found["entries"]] == [(NEW, 2)]
+    assert [point["passRate"] for point in found["trends"][0]["points"]] == [0.5, 1.0]
+    unknown = invoke("history", "gone")
+    assert (unknown.code, unknown.out) == (2, "")
+    assert "has results of the suite `gone`" in unknown.err
+
+
+def test_an_empty_history(invoke: Invoke, results: Path) -> None:
+    found = invoke("history")
+    assert (found.code, found.err) == (0, "")
+    assert "there are no runs with results" in found.out
+    assert not results.exists()
+
+
+def test_what_is_no_result_is_told(invoke: Invoke, results: Path) -> None:
+    save(results, result(True, run_id=OLD))
+    save(results, "{", run=OLD)
+    (results / "history.db").mkdir()
+    for arguments in (("history",), ("history", "--rebuild")):
+        found = invoke(*arguments)
+        assert found.code == 0
+        assert "0189" in found.out
+        assert "1 JSON file in the folders of runs" in found.err
+        assert "cannot be used, so all results are read" in found.err
+
+
+def test_a_planted_regression_fails_the_comparison(invoke: Invoke, results: Path) -> None:
+    save(results, result(*[True] * 200, run_id=OLD))
+    save(results, result(*[False] * 12, *[True] * 188, run_id=NEW))
+    worse = invoke("diff", OLD[:6], NEW[:6])
+    assert worse.code == 1
+    assert "worse: 12 of 200 cases regressed, none newly passes" in worse.out
+    better = invoke("diff", "latest", "latest~1", "--json")
+    assert better.code == 0
+    found = json.loads(better.out)
+    assert found["newPasses"] == 12
+    assert found["suites"][0]["significance"]["verdict"] == "better"
+
+
+def test_a_torn_file_beside_results_is_warned_of(invoke: Invoke, results: Path) -> None:
+    for run in (OLD, NEW):
+        save(results, result(True, run_id=run))
+        save(results, '{"toolName": "\x1b[2J', run=run, name="torn\x1b.json")
+    found = invoke("diff")
+    assert found.code == 0
+    assert found.out.count("is not a suite result") == 2
+    assert "\x1b" not in found.out
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (("show",), "`latest` is neither a run with results in"),
+        (("diff",), "`latest~1` is neither a run with results in"),
+        (("show", "a\0b"), "neither a run"),
+    ],
+)
+def test_there_may_be_no_run(invoke: Invoke, arguments: tuple[str, ...], message: str) -> None:
+    found = invoke(*arguments)
+    assert (found.code, found.out) == (2, "")
+    assert message in found.err
+
+
+def test_runs_without_a_suite_in_common(invoke: Invoke, results: Path) -> None:
+    save(results, result(True, tool="a", run_id=OLD))
+    save(results, result(True, tool="b", run_id=NEW))
+    found = invoke("diff")
+    assert found.code == 2
+    assert "the runs have no suite in common: `latest~1` has a (golden), `latest` has b (golden)" in found.err
+
+
+def test_a_result_of_another_runner_is_compared_but_cannot_be_shown(invoke: Invoke, results: Path) -> None:
+    file = save(results, result(True, run_id=OLD))
+    assert invoke("diff", str(file), str(file)).code == 0
+    found = invoke("show", str(file))
+    assert found.code == 2
+    assert "is not a suite result" in found.err
+
+
+@pytest.mark.parametrize("number", ["1e300", "-1e300", "1e999"])
+def test_numbers_that_no_result_has(invoke: Invoke, results: Path, number: str) -> None:
+    text = json.dumps(result(True, run_id=OLD)).replace('"durationMs": 100', f'"durationMs": {number}')
+    save(results, text, run=OLD)
+    assert invoke("diff", "latest", "latest").code == 2
+
+
+def test_the_summary_with_a_baseline_has_the_words(invoke: Invoke, results: Path) -> None:
+    case = {"id": "weather/paris", "passed": False}
+    save(results, result(tool="weather", tier="labeled", run_id=OLD, cases=[case]))
+    found = invoke("run", "evals", "--agent", "demo", "--baseline", "0189")
+    assert "inconclusive: none of 1 case regressed, 1 newly passes (McNemar's exact test, p = 1)" in found.out
+    report = json.loads(invoke("run", "evals", "--agent", "demo", "--baseline", OLD, "--json").out)
+    assert report["suites"][0]["significance"]["newlyPassed"] == 1

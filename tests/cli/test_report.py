@@ -1,0 +1,63 @@
+"""`evalc report`: a page of the results of a run."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.cli.conftest import Invoke
+
+RESULTS = Path("evals/results")
+
+
+def cases_of(page: Path) -> list[dict[str, Any]]:
+    blocks = re.findall(r'data-holds="cases">(.*?)</script>', page.read_text(encoding="utf-8"), re.DOTALL)
+    return [case for block in blocks for case in json.loads(block)]
+
+
+def test_the_latest_run_becomes_a_page(invoke: Invoke, project: Path) -> None:
+    invoke("run", "--agent", "demo")
+    outcome = invoke("report")
+    assert (outcome.code, outcome.out, outcome.err) == (0, "", "wrote report.html\n")
+    [case] = cases_of(project / "report.html")
+    assert case["message"] == "What is the weather in Paris?"
+    assert "Paris" in case["response"]
+    assert "baseline" not in case
+
+
+def test_the_run_that_it_was_compared_with_stands_beside_it(invoke: Invoke, project: Path) -> None:
+    invoke("run", "--agent", "demo")
+    invoke("run", "--agent", "demo", "--baseline", "latest")
+    assert invoke("report", "latest", "-o", "out/page.html").code == 0
+    [case] = cases_of(project / "out" / "page.html")
+    assert case["baseline"]["response"] == case["response"]
+
+
+def test_any_run_may_stand_beside_it(invoke: Invoke, project: Path) -> None:
+    invoke("run", "--agent", "demo")
+    first = next(RESULTS.glob("*/")).name
+    invoke("run", "--agent", "demo")
+    assert invoke("report", "--baseline", first).code == 0
+    assert cases_of(project / "report.html")[0]["baseline"]["status"] == "passed"
+
+
+@pytest.mark.parametrize("arguments", [(), ("nothing",)])
+def test_no_such_run(invoke: Invoke, arguments: tuple[str, ...]) -> None:
+    outcome = invoke("report", *arguments)
+    assert outcome.code == 2
+    assert outcome.err.startswith("error: ")
+    assert not Path("report.html").exists()
+
+
+def test_a_file_that_is_no_result(invoke: Invoke) -> None:
+    invoke("run", "--agent", "demo")
+    [result] = RESULTS.glob("*/*.json")
+    result.write_text('{"runId": 1}')
+    outcome = invoke("report")
+    assert outcome.code == 2
+    assert outcome.err.startswith("error: ")
+    assert not Path("report.html").exists()

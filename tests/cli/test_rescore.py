@@ -1,0 +1,39 @@
+"""`evalc rescore`, and recording and replaying on the command line."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+from tests.cli.conftest import SUITE, Invoke
+
+
+def test_a_run_is_checked_again_and_what_changed_is_shown(invoke: Invoke, project: Path) -> None:
+    assert invoke("run", "evals", "--agent", "demo").code == 0
+    (first,) = (project / "evals" / "results").glob("*/")
+    (project / "evals" / "weather.eval.yaml").write_text(SUITE.replace('"Paris" for', '"Lima" for'))
+    outcome = invoke("rescore", first.name, "--output", "report.json")
+    assert outcome.code == 1
+    assert f"REGRESSIONS (1) since {first.name}" in outcome.out
+    (suite,) = json.loads((project / "report.json").read_text())["suites"]
+    assert (suite["rescoredFrom"], suite["agentEndpoint"]) == (first.name, "demo")
+    assert len(list((project / "evals" / "results").glob("*/"))) == 2
+    outcome = invoke("run", "--resume", suite["runId"], "--agent", "demo")
+    assert outcome.code == 2
+    assert f"is no run to resume: it was made by `evalc rescore {first.name}`" in outcome.err
+
+
+def test_a_run_that_is_not_there(invoke: Invoke) -> None:
+    outcome = invoke("rescore", "nope")
+    assert (outcome.code, outcome.out) == (2, "")
+    assert outcome.err.startswith("error: `nope` is neither a run in ")
+
+
+def test_a_recorded_run_is_replayed(invoke: Invoke, project: Path) -> None:
+    assert invoke("run", "--agent", "demo", "--record", "recorded").code == 0
+    assert invoke("run", "--agent", "replay:recorded").code == 0
+    (project / "evals" / "weather.eval.yaml").write_text(SUITE.replace("in Paris?", "of Paris?"))
+    outcome = invoke("run", "--agent", "replay:recorded")
+    assert outcome.code == 3
+    assert "which differs in `message` (`What is the weather in Paris?`)" in outcome.out
+    assert invoke("run", "--agent", "replay:nope").err.startswith("error: `nope` holds no recordings")

@@ -1,0 +1,140 @@
+"""`evalc run --resume`: the run's name is all that has to be said."""
+
+from __future__ import annotations
+
+import json
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.cli.conftest import SUITE, Invoke
+from tests.support.servers import answers, serving
+
+TWO = (
+    SUITE
+    + """\
+    - name: lima
+      message: What is the weather in Lima?
+      validate:
+        - contains "Lima"
+"""
+)
+
+
+def only_run(project: Path) -> Path:
+    (folder,) = (project / "evals" / "results").glob("*/")
+    return folder
+
+
+def cut(folder: Path, lines: int) -> None:
+    """Leave so many lines of the journal, and no result."""
+    journal = folder / "journal.jsonl"
+    journal.write_bytes(b"".join(journal.read_bytes().splitlines(keepends=True)[:lines]) + b'{"torn')
+    for file in folder.glob("*.json"):
+        file.unlink()
+
+
+def test_what_was_run_and_how_is_known(invoke: Invoke, project: Path) -> None:
+    (project / "evals" / "weather.eval.yaml").write_text(TWO)
+    (project / "new.eval.yaml").write_text(SUITE.replace("suite: weather", "suite: new"))
+    assert invoke("run", "evals", "--agent", "demo", "--timeout-ms", "5000", "--all-assertions").code == 0
+    folder = only_run(project)
+    for name in (folder.name, str(folder), "latest"):
+        cut(folder, 2)
+        outcome = invoke("run", "--resume", name, "--json")
+        assert outcome.code == 0
+        (suite,) = json.loads(outcome.out)["suites"]
+        assert [case["id"] for case in suite["cases"]] == ["weather/paris", "weather/lima"]
+        assert only_run(project) == folder
+
+
+def test_what_a_resumed_run_had_is_said(invoke: Invoke, project: Path) -> None:
+    (project / "evals" / "weather.eval.yaml").write_text(TWO)
+    invoke("run", "--agent", "demo")
+    cut(only_run(project), 2)
+    assert "the run was resumed: 1 of 2 cases were done before" in invoke("run", "--resume", "latest").out
+    assert "the run was complete: no case was run again" in invoke("run", "--resume", "latest").out
+
+
+def test_what_has_changed_is_refused(invoke: Invoke, project: Path) -> None:
+    invoke("run", "--agent", "demo")
+    outcome = invoke("run", "--resume", "latest", "--timeout-ms", "7", "--agent", "python:os:getcwd")
+    assert (outcome.code, outcome.out) == (2, "")
+    assert "its agent was `demo`, and not `python:os:getcwd`; `--timeout-ms` was 60000 and is 7 now" in outcome.err
+    (project / "evals" / "weather.eval.yaml").write_text(TWO)
+    outcome = invoke("run", "--resume", "latest")
+    assert outcome.code == 2
+    assert "the suite `weather` (labeled) of `evals/weather.eval.yaml` has changed since" in outcome.err
+    assert invoke("run", "--resume", "nope").err.startswith("error: `nope` is neither a run in ")
+
+
+@pytest.mark.parametrize("left", [b"", b'{"journal":1,"runId":"'])
+def test_a_run_that_had_not_begun_begins_where_its_paths_are_named(invoke: Invoke, project: Path, left: bytes) -> None:
+    invoke("run", "--agent", "demo")
+    folder = only_run(project)
+    (folder / "journal.jsonl").write_bytes(left)
+    outcome = invoke("run", "--resume", "latest", "--agent", "demo")
+    assert outcome.code == 2
+    assert f"holds nothing yet: name what to run, as in `evalc run PATH --resume {folder.name}`" in outcome.err
+    assert invoke("run", "evals", "--resume", "latest", "--agent", "demo").code == 0
+    assert only_run(project) == folder
+
+
+def test_the_snapshot_is_the_one_of_then(invoke: Invoke, project: Path) -> None:
+    text = TWO.replace('contains "Lima"', "contains '{{snapshot:city}}'")
+    (project / "evals" / "weather.eval.yaml").write_text(text)
+    snapshot = project / "snapshot.json"
+    snapshot.write_text('{"city": "Lima"}')
+    assert invoke("run", "--agent", "demo", "--snapshot", "snapshot.json").code == 0
+    cut(only_run(project), 2)
+    snapshot.unlink()
+    assert invoke("run", "--resume", "latest").code == 0
+
+
+def test_an_agent_with_a_password_has_to_be_named_again(invoke: Invoke, project: Path) -> None:
+    with serving(answers({"text": "Paris"})) as server:
+        with_password = server.url.replace("http://", "http://me:pw@")
+        invoke("run", "--agent", with_password)
+        cut(only_run(project), 1)
+        assert b"pw" not in (only_run(project) / "journal.jsonl").read_bytes()
+        outcome = invoke("run", "--resume", "latest")
+        assert (outcome.code, outcome.err) == (
+            2,
+            "error: the value of `--agent` is not in the journal, since it may hold secrets: give it again\n",
+        )
+        assert "resumed: 0 of 1" in invoke("run", "--resume", "latest", "--agent", with_password).out
+
+
+HANGING = """
+import time
+def answer(message):
+    if "Lima" in message:
+        time.sleep(600)
+    return "Paris"
+"""
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_an_interrupted_run_says_how_it_is_resumed(project: Path, number: signal.Signals) -> None:
+    (project / "evals" / "weather.eval.yaml").write_text(TWO)
+    (project / "hanging.py").write_text(HANGING)
+    command = [sys.executable, "-m", "evalc", "run", "evals", "--agent", "python:hanging:answer"]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
+        assert process.stderr is not None
+        assert process.stderr.readline() == "running weather (labeled): 2 cases\n"
+        process.send_signal(number)
+        out, errors = process.communicate(timeout=60)
+    folder = only_run(project)
+    assert (process.returncode, out) == (130, "")
+    resumes = f"evalc run --resume {folder.name}"
+    assert errors == f"error: interrupted; what was finished is kept, and `{resumes}` runs the rest\n"
+    (project / "hanging.py").write_text("def answer(message):\n    return message\n")
+    ended = subprocess.run(
+        [sys.executable, "-m", *resumes.split()], capture_output=True, text=True, timeout=60, check=False
+    )
+    assert ended.returncode == 1
+    assert "2 cases" in ended.stderr
+    assert only_run(project) == folder

@@ -1,0 +1,189 @@
+"""`evalc run` of some of the cases."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.cli.conftest import Invoke, Outcome
+
+CITIES = """\
+suite: cities
+eval:
+  test_cases:
+    - {name: paris, tags: [smoke], message: What is the weather in Paris?, validate: [contains "Paris"]}
+    - {name: tokyo, message: What is the weather in Tokyo?, validate: [contains "Lima"]}
+    - {name: cairo, tags: [slow], message: What is the weather in Cairo?, validate: [contains "Cairo"]}
+"""
+
+
+@pytest.fixture
+def cities(project: Path) -> Path:
+    file = project / "evals" / "cities.eval.yaml"
+    file.write_text(CITIES)
+    return file
+
+
+def ran(outcome: Outcome) -> list[str]:
+    report = json.loads(outcome.out)
+    return [case["id"] for suite in report["suites"] for case in suite["cases"]]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "ids"),
+    [
+        (["evals/cities.eval.yaml::tokyo"], ["cities/tokyo"]),
+        (["evals/cities.eval.yaml::*o"], ["cities/tokyo", "cities/cairo"]),
+        (["evals/cities.eval.yaml::tokyo", "evals/cities.eval.yaml::paris"], ["cities/paris", "cities/tokyo"]),
+        (["evals", "evals/cities.eval.yaml::tokyo"], ["cities/tokyo", "weather/paris"]),
+        (["-k", "paris"], ["cities/paris", "weather/paris"]),
+        (["--tag", "smoke", "--tag", "slow"], ["cities/paris", "cities/cairo"]),
+        (["--not-tag", "smoke", "--filter", "cities/*"], ["cities/tokyo", "cities/cairo"]),
+        (["--tier", "labeled", "--filter", "/^w/"], ["weather/paris"]),
+    ],
+)
+def test_what_runs(invoke: Invoke, cities: Path, arguments: list[str], ids: list[str]) -> None:
+    assert ran(invoke("run", *arguments, "--agent", "demo", "--json")) == ids
+
+
+def test_the_summary_and_the_result_say_what_was_selected(invoke: Invoke, cities: Path) -> None:
+    outcome = invoke("run", "--agent", "demo", "--tag", "smoke", "-o", "report.json")
+    assert outcome.code == 0
+    assert "\n  1 of 3 cases selected\n" in outcome.out
+    assert "\n  1 of 4 cases selected\n" in outcome.out
+    (suite,) = json.loads(Path("report.json").read_text())["suites"]
+    assert suite["selected"] == {"cases": 1, "of": 3, "by": ["--tag smoke"]}
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["-k", "nowhere"], "none of 4 cases is selected by `-k nowhere`"),
+        (["-k", "(paris"], "`-k (paris`: expected `)`, `and` or `or`, found its end at column 7"),
+        (["evals/cities.eval.yaml::tokio"], "`evals/cities.eval.yaml::tokio` names no case; near are `tokyo`"),
+        (["evals/cities.eval.yaml::"], "`evals/cities.eval.yaml::` names no case behind `::`"),
+        (["--tier", "gold"], "`--tier gold`: the tiers are `golden`, `labeled`, `regression`, `rubric`"),
+        (["--lf", "--failed-from", "latest"], "`--last-failed` is `--failed-from latest`, and all cases"),
+        (["--failed-from", "latest"], "there is no run"),
+        (["--failed-from", "nope"], "`nope` is "),
+        (["--changed-since", "HEAD"], "`--changed-since` needs a git repository"),
+    ],
+)
+def test_a_choice_that_cannot_be_made(invoke: Invoke, cities: Path, arguments: list[str], message: str) -> None:
+    outcome = invoke("run", *arguments, "--agent", "demo")
+    assert (outcome.code, outcome.out) == (2, "")
+    assert outcome.err.startswith(f"error: {message}")
+    assert not (cities.parent / "results").exists()
+
+
+def test_last_failed_runs_what_failed_then_everything(invoke: Invoke, cities: Path) -> None:
+    assert len(ran(invoke("run", "--lf", "--agent", "demo", "--json"))) == 4
+    assert ran(invoke("run", "--lf", "--agent", "demo", "--json")) == ["cities/tokyo"]
+    cities.write_text(CITIES.replace('"Lima"', '"Tokyo"'))
+    assert ran(invoke("run", "--lf", "--agent", "demo", "--json")) == ["cities/tokyo"]
+    assert len(ran(invoke("run", "--lf", "--agent", "demo", "--json"))) == 4
+
+
+def test_the_failed_of_a_run_by_its_id(invoke: Invoke, cities: Path) -> None:
+    first = json.loads(invoke("run", "--agent", "demo", "--json").out)["runId"]
+    invoke("run", "--agent", "demo", "-k", "paris")
+    assert "none of 4 cases is selected" in invoke("run", "--failed-from", "latest", "--agent", "demo").err
+    assert ran(invoke("run", "--failed-from", first, "--agent", "demo", "--json")) == ["cities/tokyo"]
+
+
+def test_the_latest_baseline_is_a_whole_run_where_there_is_one(invoke: Invoke, cities: Path) -> None:
+    whole = json.loads(invoke("run", "--agent", "demo", "--json").out)["runId"]
+    invoke("run", "--agent", "demo", "-k", "paris")
+    report = json.loads(invoke("run", "--agent", "demo", "--baseline", "latest", "--json").out)
+    cities_now = next(suite for suite in report["suites"] if suite["toolName"] == "cities")
+    assert cities_now["baselineRunId"] == whole
+
+
+def git(*arguments: str) -> None:
+    author = ("-c", "user.name=a", "-c", "user.email=a@b", "-c", "commit.gpgsign=false")
+    subprocess.run(["git", *author, *arguments], check=True, capture_output=True)
+
+
+PARTS: dict[str, str] = {
+    "shared.eval.yaml": 'rules:\n  sound: [contains "Paris"]\n',
+    "prompt.txt": "What is the weather in {{city}}?",
+    "rows.csv": "name,city\na,Paris\n",
+    "schema.json": '{"type": "string"}',
+}
+MADE_OF_PARTS = """\
+suite: parts
+prompt_file: prompt.txt
+include: [shared.eval.yaml]
+inputs: [city]
+eval:
+  test_cases:
+    - name: row
+      for_each: rows.csv
+      validate: [use: sound, 'not json matching "schema.json"']
+"""
+
+
+@pytest.mark.parametrize("part", [*PARTS, "parts.eval.yaml", "new.eval.yaml"])
+def test_suites_that_have_changed_since_a_commit(invoke: Invoke, project: Path, part: str) -> None:
+    (project / ".git").rmdir()
+    evals = project / "evals"
+    for name, text in {**PARTS, "parts.eval.yaml": MADE_OF_PARTS}.items():
+        (evals / name).write_text(text)
+    git("init", "-q")
+    git("add", "-A")
+    git("commit", "-q", "-m", "first")
+    assert "none of 2 cases is selected" in invoke("run", "--changed-since", "HEAD", "--agent", "demo").err
+    if part == "new.eval.yaml":
+        (evals / part).write_text(CITIES)
+        expected = "cities"
+    else:
+        (evals / part).write_text((evals / part).read_text() + "\n")
+        expected = "parts"
+    report = json.loads(invoke("run", "--changed-since", "HEAD", "--agent", "demo", "--json").out)
+    assert [suite["toolName"] for suite in report["suites"]] == [expected]
+
+
+def test_a_run_of_a_choice_is_resumed_with_it(invoke: Invoke, cities: Path) -> None:
+    first = invoke("run", "--agent", "demo", "--not-tag", "slow", "evals/cities.eval.yaml", "--json")
+    run: dict[str, Any] = json.loads(first.out)
+    (cities.parent / "results" / run["runId"] / "cities.labeled.json").unlink()
+    again = invoke("run", "--resume", run["runId"], "--json")
+    assert ran(again) == ["cities/paris", "cities/tokyo"]
+    refused = invoke("run", "--resume", run["runId"], "-k", "paris")
+    assert refused.code == 2
+    assert "leave out what chooses others" in refused.err
+
+
+def test_a_list_of_the_cases(invoke: Invoke, cities: Path) -> None:
+    listed = invoke("run", "--collect-only", "--tag", "!slow")
+    assert (listed.code, listed.err) == (0, "")
+    assert listed.out.splitlines() == [
+        "evals/cities.eval.yaml::cities/paris",
+        "evals/cities.eval.yaml::cities/tokyo",
+        "evals/weather.eval.yaml::weather/paris",
+        "3 of 4 cases selected",
+    ]
+    assert invoke("run", "--collect-only", "-q", "-k", "cairo").out == "cities/cairo\n"
+    for line in listed.out.splitlines()[:-1]:
+        assert invoke("run", line, "--collect-only").code == 0
+    assert not (cities.parent / "results").exists()
+
+
+def test_what_would_be_sent(invoke: Invoke, cities: Path) -> None:
+    plan = invoke("run", "evals/cities.eval.yaml", "--dry-run", "--repeat", "3", "--agent", "openai:gpt-4o")
+    assert plan.code == 0
+    assert plan.out.splitlines() == [
+        "cities (labeled)",
+        "  cities/paris  3 requests, about 7 tokens each",
+        "  cities/tokyo  3 requests, about 7 tokens each",
+        "  cities/cairo  3 requests, about 7 tokens each",
+        "to openai:gpt-4o: 9 requests, about 63 tokens of input, cost about $0.0001575",
+        "answers, tools and further turns come on top; nothing was sent",
+        "3 cases",
+    ]
+    assert "cost n/a" in invoke("run", "--dry-run", "--agent", "http://user:hidden-word@localhost/").out
+    assert "hidden-word" not in invoke("run", "--dry-run", "--agent", "http://user:hidden-word@localhost/").out

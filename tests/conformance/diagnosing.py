@@ -1,0 +1,54 @@
+"""From a conformance case with files to what evalc finds in them: codes with their lines and columns."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+import evalc
+from evalc.config import load_settings
+from evalc.diagnostics.problem import Diagnostics, Problem
+from evalc.importers.detect import import_source
+
+Found = dict[str, Any]
+
+
+def found(entry: dict[str, Any], folder: Path) -> list[Found]:
+    """What is found when the files stand in a folder, which is the project and the working folder."""
+    for name, content in entry["files"].items():
+        _write(folder / name, content)
+    return [
+        {"code": problem.code, "line": problem.start.line, "column": problem.start.column}
+        for problem in _problems(entry["diagnose"], entry["of"])
+    ]
+
+
+def _problems(action: str, path: str) -> Iterable[Problem]:
+    match action:
+        case "configuration":
+            return load_settings(Path.cwd()).problems
+        case "import":
+            problems = Diagnostics()
+            import_source(evalc.Source(path, Path(path).read_text(encoding="utf-8")), None, Path.cwd(), problems)
+            return problems
+        case _:
+            return evalc.check(path)
+
+
+def _write(path: Path, content: Any) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    match content:
+        case str():
+            path.write_text(content, encoding="utf-8", newline="")
+        case {"bytes": digits}:
+            path.write_bytes(bytes.fromhex(digits))
+        case {"text": text, "times": times}:
+            path.write_text(text * times, encoding="utf-8")
+        case {"link": target}:
+            path.symlink_to(target)
+        case {"pipe": True}:
+            os.mkfifo(path)
+        case _:
+            raise AssertionError(f"a file cannot hold {content!r}")

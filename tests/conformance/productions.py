@@ -1,0 +1,66 @@
+"""From conformance cases of the language to the productions of the grammars that none of them reaches."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from pathlib import Path
+from typing import Any, Final
+
+import lark
+
+from evalc import grammar
+
+STARTS: Final[dict[str, tuple[str, ...]]] = {
+    "check": ("line",),
+    "rule": ("length", "tool_count", "json", "structure", "regex", "latency", "tokens", "cost"),
+    "criterion": ("criterion",),
+    "template": ("template",),
+}
+"""The start symbols of each grammar."""
+
+GRAMMAR_OF: Final[dict[str, str]] = {
+    "check": "check",
+    "rule": "rule",
+    "criterion": "criterion",
+    "template": "template",
+    "text": "template",
+}
+"""The grammar that a case's `language` is of: the texts of checks are templates that are read leniently."""
+
+
+def unreached(cases: Iterable[dict[str, Any]]) -> list[str]:
+    """The alternatives of rules that lark reduces by for no case that is accepted, as they are written.
+
+    lark writes a grammar out before it builds its table: what may be left out, or stand several times, is alternatives
+    of their own.
+    """
+    parsers = {language: _parser(language) for language in STARTS}
+    missing: dict[str, None] = {}
+    for language, parser in parsers.items():
+        reducers: dict[Any, Any] = parser.parser.parser.parser.callbacks  # type: ignore[union-attr]
+        for rule in parser.rules:
+            said = f"{language}: {rule.origin.name} -> {' '.join(symbol.name for symbol in rule.expansion)}"
+            missing[said] = None
+            reducers[rule] = _noting(reducers[rule], lambda said=said: missing.pop(said, None))
+    for case in cases:
+        if "rejected" not in case:
+            language = GRAMMAR_OF[case["language"]]
+            parsers[language].parse(case["text"], start=case.get("type", STARTS[language][0]))
+    return list(missing)
+
+
+def _parser(language: str) -> lark.Lark:
+    """lark's own parser of a grammar, whatever evalc reads it with."""
+    folder = Path(grammar.__file__).parent
+    text = "\n".join((folder / f"{name}.lark").read_text(encoding="utf-8") for name in (language, "atoms"))
+    return lark.Lark(text, parser="lalr", start=list(STARTS[language]), maybe_placeholders=False)
+
+
+def _noting(reduce: Callable[[list[Any]], Any], note: Callable[[], object]) -> Callable[[list[Any]], Any]:
+    """A reducer that notes that it was called."""
+
+    def noting(children: list[Any]) -> Any:
+        note()
+        return reduce(children)
+
+    return noting

@@ -1,0 +1,1 @@
+"""What a configuration says of an agent's JSON."""

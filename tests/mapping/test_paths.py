@@ -1,0 +1,36 @@
+"""JMESPath expressions: what they find, and what is wrong with those that are none."""
+
+from __future__ import annotations
+
+import pytest
+
+from evalc.mapping.paths import BadPath, JsonPath
+from evalc.mapping.records import NotSearchable
+
+
+def test_finds() -> None:
+    document = {"steps": [{"kind": "tool", "n": 1}, {"kind": "text"}]}
+    assert JsonPath.of("steps[?kind=='tool'].n | [0]").find(document) == 1
+    assert JsonPath.of("nothing.there").find(document) is None
+
+
+@pytest.mark.parametrize(
+    ("text", "why"),
+    [
+        ("", "it is empty"),
+        ("a[", "it ends too early"),
+        ("a..b", "at character 3 cannot stand there"),
+        ("a ^ b", "`^` at character 3 has no meaning there"),
+        ("a[?lenght(b) > `1`]", "there is no function `lenght`; did you mean `length`?"),
+        ("(" * 5_000, "nested too deeply"),
+    ],
+)
+def test_what_is_wrong(text: str, why: str) -> None:
+    with pytest.raises(BadPath) as caught:
+        JsonPath.of(text)
+    assert why in str(caught.value)
+
+
+def test_a_function_that_does_not_take_what_is_there() -> None:
+    with pytest.raises(NotSearchable, match=r"`length\(a\)` cannot be applied"):
+        JsonPath.of("length(a)").find({"a": 1})

@@ -1,0 +1,218 @@
+"""Streamed answers over HTTP: the known shapes, a configured one, and streams that break off or never end."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+
+from evalc.errors import AgentError, AgentProtocolError, AgentUnavailable
+from evalc.mapping.paths import JsonPath
+from evalc.mapping.records import AnswerPaths, StreamPaths
+from evalc.runtime.agents.base import AgentResponse, ToolCall, Usage
+from evalc.runtime.agents.http import HttpAgent
+from evalc.runtime.agents.http_options import HttpOptions
+from tests.support.asking import PATIENCE, ask, ask_all, failure, run_out_of_time
+from tests.support.servers import Exchange, hangs, resets, serving, streams
+
+
+def data(*documents: Any) -> bytes:
+    return b"".join(b"data: %s\n\n" % json.dumps(document).encode() for document in documents)
+
+
+def named(name: str, document: Any) -> bytes:
+    return b"event: %s\n%s" % (name.encode(), data(document))
+
+
+DONE = b"data: [DONE]\n\n"
+
+
+def chunk(delta: dict[str, Any], finish: str | None = None) -> dict[str, Any]:
+    return {"object": "chat.completion.chunk", "choices": [{"index": 0, "delta": delta, "finish_reason": finish}]}
+
+
+def arguments(text: str) -> dict[str, Any]:
+    return chunk({"tool_calls": [{"index": 0, "function": {"arguments": text}}]})
+
+
+OPENAI = data(
+    chunk({"role": "assistant", "content": ""}),
+    chunk({"content": "Hel"}),
+    chunk({"content": "lo"}),
+    chunk({"tool_calls": [{"index": 0, "id": "x", "function": {"name": "get_weather", "arguments": ""}}]}),
+    arguments('{"city":'),
+    arguments('"Paris"}'),
+    chunk({}, "stop"),
+    {"choices": [], "usage": {"prompt_tokens": 7, "completion_tokens": 3}},
+)
+ANTHROPIC = (
+    named("message_start", {"type": "message_start", "message": {"usage": {"input_tokens": 7, "output_tokens": 1}}})
+    + named("content_block_start", {"type": "content_block_start", "index": 0, "content_block": {"type": "text"}})
+    + named("ping", {"type": "ping"})
+    + named(
+        "content_block_delta",
+        {"type": "content_block_delta", "index": 0, "delta": {"type": "text_delta", "text": "Hel"}},
+    )
+    + named(
+        "content_block_delta",
+        {"type": "content_block_delta", "index": 0, "delta": {"type": "text_delta", "text": "lo"}},
+    )
+    + named(
+        "content_block_start",
+        {
+            "type": "content_block_start",
+            "index": 1,
+            "content_block": {"type": "tool_use", "name": "get_weather", "input": {}},
+        },
+    )
+    + named(
+        "content_block_delta",
+        {"type": "content_block_delta", "index": 1, "delta": {"type": "input_json_delta", "partial_json": '{"city":'}},
+    )
+    + named(
+        "content_block_delta",
+        {"type": "content_block_delta", "index": 1, "delta": {"type": "input_json_delta", "partial_json": '"Paris"}'}},
+    )
+    + named(
+        "message_delta", {"type": "message_delta", "delta": {"stop_reason": "tool_use"}, "usage": {"output_tokens": 3}}
+    )
+)
+STOP = named("message_stop", {"type": "message_stop"})
+PARIS = AgentResponse(
+    response="Hello",
+    tool_calls=(ToolCall(name="get_weather", params={"city": "Paris"}),),
+    usage=Usage(input_tokens=7, output_tokens=3),
+)
+OWN_CALL = {"toolCalls": [{"name": "get_weather", "params": {"city": "Paris"}}]}
+OWN_USAGE = {"usage": {"inputTokens": 7, "outputTokens": 3}}
+
+
+@pytest.mark.parametrize(
+    "stream",
+    [
+        OPENAI + DONE,
+        OPENAI,
+        ANTHROPIC + STOP,
+        data({"delta": "Hel"}, {"text": "lo"}, OWN_CALL) + named("done", OWN_USAGE),
+        data({"delta": "Hel"}, {"delta": "lo"}) + named("done", {**OWN_CALL, **OWN_USAGE}),
+        data({"delta": "He"}, {"response": "Hello", **OWN_CALL, **OWN_USAGE}),
+    ],
+    ids=["openai", "openai without its mark", "anthropic", "own", "own, all at the end", "own, whole"],
+)
+@pytest.mark.parametrize("size", [1_000_000, 7])
+def test_known_shapes_cut_anywhere(stream: bytes, size: int) -> None:
+    pieces = [stream[at : at + size] for at in range(0, len(stream), size)]
+    with serving(streams(*pieces)) as server:
+        assert ask(HttpAgent(server.url)) == PARIS
+
+
+def test_plain_text_is_text() -> None:
+    with serving(streams(b"data: It is \n\ndata: 4", b"2\n\ndata: .\n\n")) as server:
+        assert ask(HttpAgent(server.url)).response == "It is 42."
+
+
+@pytest.mark.parametrize(
+    "stream", [OPENAI + DONE, ANTHROPIC + STOP, data({"response": "Hello"}), b"data: Hello\n\n" + DONE]
+)
+def test_a_stream_that_is_not_closed_is_whole_at_its_last_event(stream: bytes) -> None:
+    with serving(streams(stream, then=hangs)) as server:
+        agent = HttpAgent(server.url)
+        assert [answer.response for answer in ask_all(agent, "one", "two")] == ["Hello", "Hello"]
+        assert server.connections == 2
+
+
+@pytest.mark.parametrize("stream", [ANTHROPIC, OPENAI[:200], data({"delta": "Hel"})])
+def test_a_stream_that_ends_early_is_no_answer(stream: bytes) -> None:
+    with serving(streams(stream)) as server:
+        raised = failure(HttpAgent(server.url))
+    assert type(raised) is AgentProtocolError
+    assert "the stream ended before its last event" in str(raised)
+
+
+def test_a_stream_that_breaks_off_is_a_lost_connection() -> None:
+    with serving(streams(b"data: Hel\n\n", then=resets)) as server:
+        assert isinstance(failure(HttpAgent(server.url)), AgentUnavailable | AgentProtocolError)
+
+
+def test_a_stream_that_never_ends_runs_out_of_time() -> None:
+    with serving(streams(data({"delta": "Hel"}), then=hangs)) as server:
+        run_out_of_time(HttpAgent(server.url))
+
+
+def test_a_stream_without_events_is_cut_off_at_the_size() -> None:
+    async def comments_without_end(exchange: Exchange) -> None:
+        while True:
+            await exchange.write(b"10000\r\n" + b": " * 0x8000 + b"\r\n")
+
+    with serving(streams(b":", then=comments_without_end)) as server:
+        assert "longer than 100000 bytes" in str(failure(HttpAgent(server.url, max_body=100_000)))
+        assert server.dropped.wait(PATIENCE)
+
+
+@pytest.mark.parametrize(
+    ("stream", "error", "words"),
+    [
+        (b": nothing\n\n", AgentProtocolError, "the stream has no event"),
+        (
+            named("error", {"message": "overloaded"}),
+            AgentError,
+            'the stream ends in an error: {"message": "overloaded"}',
+        ),
+        (data({"choices": [{"delta": {"content": 1}}]}), AgentProtocolError, "`content` of an event is not a text"),
+        (data({"choices": ["x"]}), AgentProtocolError, "a choice is not a JSON object"),
+        (data({"delta": 1}), AgentProtocolError, "`delta` of an event is not a text"),
+        (data({"toolCalls": 1}), AgentProtocolError, "the tool calls of an event are not a list"),
+        (
+            data(arguments("{"), chunk({}, "stop")),
+            AgentProtocolError,
+            "parameters of a tool call are a text that is not JSON",
+        ),
+        (data({"type": "message_start"}, [1]), AgentProtocolError, "an event of the stream is not a JSON object"),
+        (data({"type": "ping"}, {"type": "content_block_start", "index": []}), AgentProtocolError, "a block is not"),
+    ],
+)
+def test_events_that_cannot_be_read(stream: bytes, error: type[AgentError], words: str) -> None:
+    with serving(streams(stream)) as server:
+        raised = failure(HttpAgent(server.url))
+    assert type(raised) is error
+    assert words in str(raised)
+
+
+def configured(text: str, calls: str | None = None, done: str | None = None) -> HttpOptions:
+    stream = StreamPaths(
+        text=JsonPath.of(text),
+        tool_calls=None if calls is None else JsonPath.of(calls),
+        done=None if done is None else JsonPath.of(done),
+    )
+    return HttpOptions(stream=stream, answer=AnswerPaths(name=JsonPath.of("tool"), params=JsonPath.of("args")))
+
+
+def test_a_configured_shape() -> None:
+    stream = data(
+        {"out": {"t": "Hel"}}, {"out": {"t": "lo"}}, {"used": [{"tool": "t", "args": {"a": 1}}]}, {"last": True}
+    )
+    with serving(streams(stream, then=hangs)) as server:
+        response = ask(HttpAgent(server.url, options=configured("out.t", "used", "last")))
+    assert response == AgentResponse(response="Hello", tool_calls=(ToolCall(name="t", params={"a": 1}),))
+
+
+@pytest.mark.parametrize(
+    ("options", "stream", "words"),
+    [
+        (
+            configured("out.txt"),
+            data({"out": {"t": "x"}}),
+            "the path `out.txt` of `text` matches nothing in the stream",
+        ),
+        (configured("t", done="last"), data({"t": "x"}), "ended before its last event"),
+        (configured("t"), data({"t": 1}), "the path `t` of `text` finds no text"),
+        (configured("t", "c"), data({"t": "x", "c": {}}), "the path `c` of `toolCalls` finds no list"),
+        (configured("t"), b"data: plain\n\n", "an event of the stream is not JSON: plain"),
+    ],
+)
+def test_a_configured_shape_that_does_not_fit(options: HttpOptions, stream: bytes, words: str) -> None:
+    with serving(streams(stream)) as server:
+        raised = failure(HttpAgent(server.url, options=options))
+    assert type(raised) is AgentProtocolError
+    assert words in str(raised)

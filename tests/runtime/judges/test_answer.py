@@ -1,0 +1,75 @@
+"""What is a score, and what is not."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import jsonschema
+import pytest
+
+from evalc.runtime.judges.answer import Malformed, Score, answer_schema, read_score
+from evalc.runtime.judges.base import Question, Said
+
+FIVE = Question(name="q", max_score=5)
+
+
+@pytest.mark.parametrize(
+    ("said", "score"),
+    [
+        ('{"reason": "r", "score": 3}', Score(3, "r")),
+        ({"score": 0}, Score(0, "")),
+        ('\n```json\n{"score": 5, "reason": "r"}\n```\n', Score(5, "r")),
+        ('```\n{"score": 5}\n```', Score(5, "")),
+        ('{"score": 2.0, "reason": "r", "confidence": 0.9}', Score(2.0, "r")),
+    ],
+)
+def test_scores(said: Any, score: Score) -> None:
+    assert read_score(Said(said, whole=True), FIVE) == score
+
+
+@pytest.mark.parametrize(
+    ("said", "why"),
+    [
+        ("", "is empty"),
+        ("5", "is not of the form"),
+        ("5/5, wonderful", "is not JSON"),
+        ('I think so: {"score": 5, "reason": "r"}', "is not JSON"),
+        ('{"score": 5} {"score": 1}', "is not JSON"),
+        ('{"score": "5"}', "is not of the form"),
+        ('{"score": true}', "is not of the form"),
+        ('{"score": null}', "is not of the form"),
+        ('{"reason": "r"}', "missing required field `score`"),
+        ('{"score": 5, "reason": 7}', "is not of the form"),
+        ('{"score": NaN}', "is not JSON"),
+        ('{"score": 1e999}', "the score is inf"),
+        ('{"score": 6}', "the score is 6, and not between 0 and 5"),
+        ('{"score": -1}', "the score is -1, and not between 0 and 5"),
+        ('{"score": 3.5}', "the score is 3.5, and not a whole number"),
+        ('[{"score": 5}]', "is not of the form"),
+        ({"score": float("nan")}, "the score is nan"),
+        ({"score": float("inf")}, "the score is inf"),
+        (None, "is not of the form"),
+        ("[" * 100_000, "is"),
+    ],
+)
+def test_what_is_no_score(said: Any, why: str) -> None:
+    with pytest.raises(Malformed, match=why):
+        read_score(Said(said, whole=True), FIVE)
+
+
+def test_code_may_give_parts_of_a_step() -> None:
+    assert read_score(Said({"score": 3.5}), FIVE) == Score(3.5, "")
+
+
+@pytest.mark.parametrize("top", [1, 5, 20, 21, 100, 2.5])
+def test_the_schema_takes_the_scale_and_nothing_else(top: float) -> None:
+    schema = answer_schema(Question(name="q", max_score=top))
+    jsonschema.Draft202012Validator.check_schema(schema)
+    fits = jsonschema.Draft202012Validator(schema).is_valid
+    assert fits({"reason": "r", "score": 0})
+    assert fits({"reason": "r", "score": top})
+    assert fits({"reason": "r", "score": 0.5}) == (top == 2.5)
+    assert not fits({"reason": "r", "score": top + 1})
+    assert not fits({"reason": "r", "score": -1})
+    assert not fits({"score": 1})
+    assert list(schema["properties"]) == ["reason", "score"]

@@ -1,0 +1,148 @@
+"""Snapshots that code makes: what is taken, and what stops a run with clear words."""
+
+from __future__ import annotations
+
+import asyncio
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from evalc.errors import UsageError
+from evalc.runtime.capture import capture_snapshot
+
+MODULE = """
+import asyncio, os, threading
+
+def plain():
+    return {"price": 178.5, "here": os.path.basename(os.getcwd())}
+
+async def waiting():
+    await asyncio.sleep(0)
+    return {"price": 2}
+
+class Source:
+    @staticmethod
+    def capture():
+        return {"price": 3}
+
+def breaks():
+    raise ValueError("no market today")
+
+def leaves():
+    raise SystemExit(0)
+
+def a_list():
+    return [1]
+
+def a_set():
+    return {"a": {1}}
+
+def a_nan():
+    return {"a": float("nan")}
+
+def round():
+    value = {}
+    value["self"] = value
+    return value
+
+def large():
+    return {"a": "x" * 5000}
+
+def hangs():
+    threading.Event().wait()
+
+def wants(one):
+    return {}
+
+number = 3
+"""
+
+
+@pytest.fixture
+def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A project whose root has the module `live_data`."""
+    (tmp_path / "live_data.py").write_text(MODULE)
+    monkeypatch.setattr(sys, "path", [*sys.path])
+    monkeypatch.delitem(sys.modules, "live_data", raising=False)
+    monkeypatch.setattr("evalc.runtime.capture._MAX_BODY", 4000)
+    return tmp_path
+
+
+def captured(source: str, project: Path) -> dict[str, Any]:
+    return asyncio.run(capture_snapshot(source, project_root=project))
+
+
+@pytest.mark.parametrize(("name", "price"), [("plain", 178.5), ("waiting", 2), ("Source.capture", 3)])
+def test_what_a_function_returns(project: Path, name: str, price: float) -> None:
+    assert captured(f"python:live_data:{name}", project)["price"] == price
+
+
+def test_what_a_program_prints_where_the_project_is(project: Path) -> None:
+    script = "import json, os; print(json.dumps({'price': 1, 'here': os.listdir()}))"
+    snapshot = captured(f'command:{sys.executable} -c "{script}"', project)
+    assert snapshot["price"] == 1
+    assert "live_data.py" in snapshot["here"]
+
+
+@pytest.mark.parametrize(
+    ("name", "words"),
+    [
+        ("breaks", r"ValueError: no market today \(live_data.py:17\)"),
+        ("leaves", r"SystemExit: 0"),
+        ("a_list", r"the snapshot is not a JSON object"),
+        ("a_set", r"what it returns is not JSON: TypeError: Object of type set"),
+        ("a_nan", r"what it returns is not JSON: ValueError: Out of range float"),
+        ("round", r"what it returns is not JSON: ValueError: Circular"),
+        ("large", r"it is longer than 4000 bytes"),
+        ("wants", r"TypeError: wants\(\) missing 1 required"),
+        ("number", r"is a `int`, not a function"),
+        ("plane", r"has no `plane`; there is `plain`"),
+    ],
+)
+def test_a_function_that_gives_no_snapshot(project: Path, name: str, words: str) -> None:
+    with pytest.raises(UsageError, match=f"^the snapshot from `python:live_data:{name}`:.*{words}"):
+        captured(f"python:live_data:{name}", project)
+
+
+@pytest.mark.parametrize(
+    ("script", "words"),
+    [
+        ("import sys; sys.exit('no market today')", "exit status 1: no market today$"),
+        ("print([1])", "the snapshot is not a JSON object$"),
+        ("print('price')", "1:1: the snapshot is not JSON"),
+        ("pass", "the snapshot is not JSON"),
+        ("print('{' + 5000 * ' ' + '}')", "longer than 4000 bytes$"),
+    ],
+)
+def test_a_program_that_gives_no_snapshot(project: Path, script: str, words: str) -> None:
+    with pytest.raises(UsageError, match=f"^the snapshot's command:.*{words}"):
+        captured(f'command:{sys.executable} -c "{script}"', project)
+
+
+@pytest.mark.parametrize(
+    ("source", "words"),
+    [
+        ("command:no-such-program-here", "there is no program `no-such-program-here`"),
+        ("command:", "the command names no program"),
+        ("python:live_data", "is not of the form `python:module:name`"),
+        ("python:no_such_module_here:x", "`no_such_module_here` cannot be imported: ModuleNotFoundError"),
+    ],
+)
+def test_code_that_is_not_there(project: Path, source: str, words: str) -> None:
+    with pytest.raises(UsageError, match=words):
+        captured(source, project)
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        "python:live_data:hangs",
+        f'command:{sys.executable} -c "import threading; threading.Event().wait()"',
+    ],
+)
+def test_code_that_never_ends_is_left(project: Path, source: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("evalc.runtime.capture._SECONDS", 0.2)
+    with pytest.raises(UsageError, match=r": nothing arrived within 0\.2 s$"):
+        captured(source, project)

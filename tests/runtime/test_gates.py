@@ -1,0 +1,110 @@
+"""Gates: what meets them, to the last case and millisecond."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from fractions import Fraction
+from math import inf, nan
+
+import msgspec
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from evalc.model.gates import Gates
+from evalc.model.result import GateResult
+from evalc.runtime.gates import Measured, durations_of, judge_gates, percentile
+from evalc.runtime.journaled import Entry
+
+
+def measured(
+    passed: int = 0,
+    total: int = 0,
+    *,
+    score: float | None = None,
+    durations: Sequence[float] = (),
+    regressions: int = 0,
+) -> Measured:
+    return Measured(passed=passed, total=total, score=score, durations=lambda: durations, regressions=regressions)
+
+
+def verdict(gates: Gates, of: Measured) -> bool:
+    (result,) = judge_gates(gates, of)
+    return result.passed
+
+
+def test_without_gates_there_is_no_verdict() -> None:
+    assert judge_gates(None, measured(1, 1)) == ()
+    assert judge_gates(Gates(), measured(1, 1)) == ()
+    assert judge_gates(Gates(fail_on_regression=False), measured(1, 1)) == ()
+
+
+@pytest.mark.parametrize(
+    ("passed", "total", "least", "met"),
+    [
+        (9, 10, 0.9, True),
+        (89, 100, 0.9, False),
+        (7, 10, 0.7, True),
+        (1, 3, 0.3333, True),
+        (1, 3, 0.33333334, False),
+        (0, 5, 0, True),
+        (5, 5, 1, True),
+        (4, 5, 1, False),
+        (29, 100, 0.29, True),
+        (57, 100, 0.57, True),
+    ],
+)
+def test_the_pass_rate_is_compared_as_it_is_written(passed: int, total: int, least: float, met: bool) -> None:
+    assert verdict(Gates(min_pass_rate=least), measured(passed, total)) is met
+
+
+@given(st.integers(1, 500), st.data(), st.decimals(0, 1, places=6))
+def test_a_pass_rate_is_met_where_the_fractions_say_so(total: int, data: st.DataObject, least: object) -> None:
+    passed = data.draw(st.integers(0, total))
+    met = Fraction(passed, total) >= Fraction(str(least))
+    assert verdict(Gates(min_pass_rate=float(str(least))), measured(passed, total)) is met
+
+
+@pytest.mark.parametrize(
+    "gates",
+    [Gates(min_pass_rate=0), Gates(min_score=0), Gates(max_p95_ms=1e9), Gates(fail_on_regression=True)],
+    ids=["rate", "score", "p95", "regression"],
+)
+def test_over_no_cases_no_gate_is_met(gates: Gates) -> None:
+    (result,) = judge_gates(gates, measured())
+    assert (result.value, result.passed) == (None, False)
+
+
+def test_all_gates_in_their_order() -> None:
+    gates = Gates(fail_on_regression=True, max_p95_ms=10, min_score=0.3, min_pass_rate=0.5)
+    of = measured(1, 2, score=0.3, durations=[10.0, 9], regressions=1)
+    assert judge_gates(gates, of) == (
+        GateResult(gate="minPassRate", limit=0.5, value=0.5, passed=True),
+        GateResult(gate="minScore", limit=0.3, value=0.3, passed=True),
+        GateResult(gate="maxP95Ms", limit=10, value=10.0, passed=True),
+        GateResult(gate="failOnRegression", limit=0, value=1, passed=False),
+    )
+
+
+@pytest.mark.parametrize(("count", "rank"), [(1, 1), (10, 10), (19, 19), (20, 19), (21, 20), (100, 95), (101, 96)])
+def test_the_percentile_is_the_nearest_rank(count: int, rank: int) -> None:
+    assert percentile([float(number) for number in range(1, count + 1)]) == rank
+
+
+def test_times_are_those_of_attempts_and_none_of_errors() -> None:
+    results = (
+        b'{"status": "passed", "durationMs": 5}',
+        b'{"status": "error", "durationMs": 1}',
+        (
+            b'{"status": "failed", "durationMs": 30, "attempts":'
+            b' [{"status": "passed", "durationMs": 10}, {"status": "failed", "durationMs": 20}]}'
+        ),
+    )
+    entries = [Entry(suite=0, case=number, result=msgspec.Raw(result)) for number, result in enumerate(results)]
+    assert list(durations_of(entries)) == [5, 10, 20]
+
+
+def test_limits_that_are_no_numbers_never_reach_a_verdict() -> None:
+    for limit in (nan, inf):
+        with pytest.raises(ValueError, match="Invalid literal"):
+            judge_gates(Gates(min_score=limit), measured(1, 1, score=1))

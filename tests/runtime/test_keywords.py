@@ -1,0 +1,73 @@
+"""Expressions of `-k`: what they mean, and what is wrong with those that mean nothing."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from evalc.errors import UsageError
+from evalc.runtime.keywords import parse_keywords
+
+
+@pytest.mark.parametrize(
+    ("expression", "holds"),
+    [
+        ("paris", True),
+        ("PARIS", True),
+        ("par", True),
+        ("rome", False),
+        ("not rome", True),
+        ("not not paris", True),
+        ("paris and smoke", True),
+        ("rome or paris and smoke", True),
+        ("(rome or paris) and slow", False),
+        ("not rome and paris", True),
+        ("not (rome or paris)", False),
+        ("weather/paris", True),
+        ('"hot day"', True),
+        ('"and"', False),
+    ],
+)
+def test_words_are_looked_for_in_all_texts(expression: str, holds: bool) -> None:
+    assert parse_keywords(expression)(("weather/paris@short", "smoke", "hot day")) is holds
+
+
+@pytest.mark.parametrize(
+    ("expression", "message"),
+    [
+        ("", "expected a word, `not` or `(`, found its end at column 1"),
+        ("paris and", "expected a word, `not` or `(`, found its end at column 10"),
+        ("paris rome", "expected `and` or `or`, found `rome` at column 7"),
+        ("and paris", "expected a word, `not` or `(`, found `and` at column 1"),
+        ("(paris", "expected `)`, `and` or `or`, found its end at column 7"),
+        ("paris)", "expected `and` or `or`, found `)` at column 6"),
+        ('a and "b', "a closing quote is missing at column 7"),
+        ("()", "expected a word, `not` or `(`, found `)` at column 2"),
+        ("(" * 1000, "it is nested too deep at column 52"),
+        ("not " * 1000, "it is nested too deep at column 205"),
+    ],
+)
+def test_what_is_wrong_is_told_with_its_column(expression: str, message: str) -> None:
+    with pytest.raises(UsageError) as raised:
+        parse_keywords(expression)
+    assert str(raised.value) == f"`-k {expression}`: {message}"
+
+
+WORDS = st.sampled_from(["a", "b", "c"])
+EXPRESSIONS = st.recursive(
+    WORDS,
+    lambda inner: st.one_of(
+        st.tuples(inner, st.sampled_from(["and", "or"]), inner).map(lambda parts: f"({' '.join(parts)})"),
+        st.tuples(inner, st.sampled_from(["and", "or"]), WORDS).map(" ".join),
+        WORDS.map(lambda word: f"not {word}"),
+        inner.map(lambda text: f"not ({text})"),
+    ),
+    max_leaves=8,
+)
+
+
+@given(EXPRESSIONS, st.sets(WORDS))
+def test_an_expression_means_what_it_means_in_python(expression: str, there: set[str]) -> None:
+    expected = eval(expression, {word: word in there for word in "abc"})
+    assert parse_keywords(expression)(tuple(there)) is expected

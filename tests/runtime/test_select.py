@@ -1,0 +1,135 @@
+"""Which cases are chosen, and what is said where none is."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from evalc.errors import UsageError
+from evalc.model.case import Case, Input
+from evalc.model.suite import LocatedCase, Selected, Suite
+from evalc.runtime.select import Known, NamedCases, Wanted, select_cases, selected_of
+
+
+def case(name: str, *tags: str, **fields: Any) -> LocatedCase:
+    return LocatedCase(Case(id=name, description=name, input=Input(message=name), tags=tags or None, **fields), {})
+
+
+def suite(tool: str, *cases: LocatedCase, tier: str = "labeled") -> Suite:
+    return Suite(
+        metadata=None,
+        tool_name=tool,
+        tier=tier,
+        file_hash="0" * 12,
+        origin=f"{tool}.yaml",
+        cases=cases,
+        size=len(cases),
+    )
+
+
+WEATHER = suite(
+    "weather",
+    case("weather/paris", "smoke", "city"),
+    case("weather/rome@short", "city"),
+    case("weather/rome@long", "city", "slow"),
+    case("weather/help"),
+)
+REVIEW = suite("review", case("rg-review-001", "smoke"), tier="regression")
+
+
+def chosen(wanted: Wanted, known: Known | None = None) -> list[str]:
+    suites = select_cases((WEATHER, REVIEW), wanted, known or Known())
+    assert all(suite.size == len(list(suite.cases)) for suite in suites)
+    return [located.case.id for suite in suites for located in suite.cases]
+
+
+@pytest.mark.parametrize(
+    ("wanted", "ids"),
+    [
+        (Wanted(tags=("smoke",)), ["weather/paris", "rg-review-001"]),
+        (Wanted(tags=("smoke", "slow")), ["weather/paris", "weather/rome@long", "rg-review-001"]),
+        (Wanted(tags=("!city",)), ["weather/help", "rg-review-001"]),
+        (Wanted(tags=("city", "!slow")), ["weather/paris", "weather/rome@short"]),
+        (Wanted(tiers=("regression",)), ["rg-review-001"]),
+        (Wanted(ids=("weather/rome*",)), ["weather/rome@short", "weather/rome@long"]),
+        (Wanted(ids=("/rome@s|-0+1$/",)), ["weather/rome@short", "rg-review-001"]),
+        (Wanted(ids=("*help", "rg-*")), ["weather/help", "rg-review-001"]),
+        (Wanted(keywords="rome and not slow"), ["weather/rome@short"]),
+        (Wanted(keywords="review", tags=("smoke",)), ["rg-review-001"]),
+    ],
+)
+def test_what_is_chosen(wanted: Wanted, ids: list[str]) -> None:
+    assert chosen(wanted) == ids
+
+
+def named(case: str) -> Known:
+    return Known(named=(NamedCases(argument=f"weather.yaml::{case}", files=frozenset({"weather.yaml"}), case=case),))
+
+
+@pytest.mark.parametrize(
+    ("name", "ids"),
+    [
+        ("weather/paris", ["weather/paris"]),
+        ("paris", ["weather/paris"]),
+        ("rome", ["weather/rome@short", "weather/rome@long"]),
+        ("rome@long", ["weather/rome@long"]),
+        ("*e*", ["weather/paris", "weather/rome@short", "weather/rome@long", "weather/help"]),
+        ("p*", ["weather/paris"]),
+    ],
+)
+def test_a_case_of_a_file_by_id_name_or_glob(name: str, ids: list[str]) -> None:
+    """Other files, which name no case, are run whole."""
+    assert chosen(Wanted(cases=(f"weather.yaml::{name}",)), named(name)) == [*ids, "rg-review-001"]
+
+
+def test_a_case_that_is_not_there_is_told_with_near_names() -> None:
+    with pytest.raises(UsageError) as raised:
+        chosen(Wanted(cases=("weather.yaml::pariss",)), named("pariss"))
+    assert str(raised.value) == "`weather.yaml::pariss` names no case; near are `paris`"
+
+
+def test_a_named_case_that_another_flag_leaves_out_is_there() -> None:
+    assert chosen(Wanted(cases=("weather.yaml::paris",), tags=("!city",)), named("paris")) == ["rg-review-001"]
+
+
+def test_failed_cases_by_tool_and_tier() -> None:
+    failed = {
+        ("weather", "labeled"): frozenset({"weather/help", "gone"}),
+        ("review", "golden"): frozenset({"rg-review-001"}),
+    }
+    assert chosen(Wanted(failed_from="r"), Known(failed=failed)) == ["weather/help"]
+
+
+def test_suites_whose_files_have_changed() -> None:
+    assert chosen(Wanted(changed_since="HEAD"), Known(changed=frozenset({"review.yaml"}))) == ["rg-review-001"]
+
+
+def test_a_choice_of_nothing_is_an_error() -> None:
+    with pytest.raises(UsageError, match=r"^none of 5 cases is selected by `-k nowhere --tag smoke`$"):
+        chosen(Wanted(keywords="nowhere", tags=("smoke",)))
+
+
+def test_a_pattern_that_is_none() -> None:
+    with pytest.raises(UsageError, match=r"^`--filter /\(/` is no regular expression: "):
+        chosen(Wanted(ids=("/(/",)))
+
+
+def test_a_suite_says_what_was_chosen_of_it() -> None:
+    wanted = Wanted(tags=("smoke",))
+    weather, review = select_cases((WEATHER, REVIEW), wanted, Known())
+    assert weather.selected == Selected(cases=1, of=4, by=("--tag smoke",))
+    assert review is REVIEW
+    assert selected_of((weather, review), (WEATHER, REVIEW), wanted) == Selected(cases=2, of=5, by=("--tag smoke",))
+
+
+def test_without_a_choice_suites_are_as_they_were() -> None:
+    assert select_cases((WEATHER, REVIEW), Wanted(), Known()) == (WEATHER, REVIEW)
+    assert selected_of((WEATHER,), (WEATHER,), Wanted()) is None
+
+
+def test_how_often_each_case_is_run_keeps_the_share_that_has_to_pass() -> None:
+    one = suite("s", case("a"), case("b", repeat=10, require=8), case("c", repeat=2))
+    (repeated,) = select_cases((one,), Wanted(repeat=4), Known())
+    assert [(located.case.repeat, located.case.require) for located in repeated.cases] == [(4, None), (4, 4), (4, None)]
+    assert repeated.selected is None

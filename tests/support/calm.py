@@ -1,0 +1,31 @@
+"""From nothing to an installed package that offers the check `calm`, which holds whatever it is given."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from functools import cache
+from inspect import unwrap
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+import pytest
+
+from evalc import installed
+from tests.support.packages import install
+
+_SOURCE = '''
+def calm(answer, *args, **options):
+    """Hold."""
+    return True
+'''
+
+
+@contextmanager
+def offered() -> Iterator[Path]:
+    """The package, installed in a folder that other processes can put on their path too."""
+    with TemporaryDirectory() as folder, pytest.MonkeyPatch.context() as patch:
+        install(Path(folder), patch, module="calm_check_of_tests", source=_SOURCE, checks={"calm": "calm"})
+        # What is installed does not change while a law is tried a thousand times.
+        patch.setattr(installed, "_entry_points", cache(unwrap(installed._entry_points)))
+        yield Path(folder)
