@@ -46,8 +46,16 @@ class Progress:
         """A suite's first case is about to be sent."""
         self._of += suite.size
         if not self._drawn:
-            name = f"{visible(suite.tool_name)} ({visible(suite.tier)})"
-            self._stream.write(f"running {name}: {suite.size} case{'' if suite.size == 1 else 's'}\n")
+            self._stream.write(f"running {visible(suite.title)}: {suite.size} case{'' if suite.size == 1 else 's'}\n")
+
+    def loading(self, name: str, size: int) -> None:
+        """A model of so many bytes is being loaded, which may take a while."""
+        if self._drawn:
+            self._draw(f"loading {visible(name)} ({size / 1e6:.0f} MB)")
+
+    def cases_kept(self, suite: Suite, count: int) -> None:  # noqa: ARG002 - whichever it is
+        """Cases were done before the run was resumed: there are fewer to wait for."""
+        self._of -= count
 
     def case_finished(self, suite: Suite, result: CaseResult) -> None:
         """A case has its result."""

@@ -1,0 +1,1 @@
+"""From the cases of two runs to what is different, and to how sure that is."""

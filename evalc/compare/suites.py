@@ -1,0 +1,131 @@
+"""From the cases of a suite in two runs to what is different: cases are paired by their ids."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from statistics import fmean, median
+
+from evalc.compare.exact import wilson
+from evalc.compare.flips import Flips
+from evalc.compare.means import difference
+from evalc.compare.past import ComparedCase, ComparedSuite, Pair
+from evalc.compare.scores import compare_scores
+from evalc.model.comparison import ChangedCase, Difference, Medians, Rate, RunComparison, SuiteComparison
+
+
+def compare_runs(
+    before: Iterable[ComparedSuite], after: Iterable[ComparedSuite], *, names: tuple[str, str]
+) -> RunComparison:
+    """Compare the suites that two runs have in common, by tool and tier; `names` are what the runs are called.
+
+    Of several results of a suite in one run, the first counts.
+    """
+    warnings: list[str] = []
+    old, new = _by_suite(before, names[0], warnings), _by_suite(after, names[1], warnings)
+    compared = tuple(compare_suites(old[key], suite, names=names) for key, suite in new.items() if key in old)
+    return RunComparison(
+        before=names[0],
+        after=names[1],
+        suites=compared,
+        only_before=tuple(suite.name for key, suite in old.items() if key not in new),
+        only_after=tuple(suite.name for key, suite in new.items() if key not in old),
+        regressions=sum(len(suite.regressions) for suite in compared),
+        new_passes=sum(len(suite.new_passes) for suite in compared),
+        warnings=tuple(warnings),
+    )
+
+
+def _by_suite(
+    suites: Iterable[ComparedSuite], run: str, warnings: list[str]
+) -> Mapping[tuple[str, str], ComparedSuite]:
+    found: dict[tuple[str, str], ComparedSuite] = {}
+    for suite in suites:
+        key = (suite.tool_name, suite.tier)
+        if key in found:
+            again = f"the run `{run}` has more than one result of the suite `{suite.name}`: the first is compared"
+            warnings.append(again)
+        else:
+            found[key] = suite
+    return found
+
+
+def compare_suites(before: ComparedSuite, after: ComparedSuite, *, names: tuple[str, str]) -> SuiteComparison:
+    """Compare a suite with what it was; `names` stand where a result does not say which run it is of."""
+    old = {case.id: case for case in before.cases}
+    new = {case.id: case for case in after.cases}
+    pairs = [Pair(old[identity], case) for identity, case in new.items() if identity in old]
+    sound = [pair for pair in pairs if not pair.broken]
+    flips = Flips()
+    for pair in pairs:
+        flips.add(pair.before.passed, pair.after.passed, error=pair.broken)
+    score, criteria = compare_scores(sound, after.summary.criteria)
+    return SuiteComparison(
+        tool_name=after.tool_name,
+        tier=after.tier,
+        before_run_id=before.run_id or names[0],
+        after_run_id=after.run_id or names[1],
+        before=_rate(old.values()),
+        after=_rate(new.values()),
+        significance=flips.significance(),
+        pass_share=_pass_share(sound),
+        score=score,
+        criteria=criteria,
+        latency_ms=_medians(sound, lambda case: case.duration_ms),
+        cost_usd=_medians(sound, lambda case: case.cost_usd),
+        regressions=_changed(pair for pair in pairs if pair.before.passed and not pair.after.passed),
+        new_passes=_changed(pair for pair in pairs if pair.after.passed and not pair.before.passed),
+        still_failing=_changed(pair for pair in pairs if _fails_otherwise(pair)),
+        came=tuple(identity for identity in new if identity not in old),
+        went=tuple(identity for identity in old if identity not in new),
+    )
+
+
+def _rate(cases: Iterable[ComparedCase]) -> Rate:
+    measured = errors = passed = 0
+    for case in cases:
+        errors += case.broken
+        measured += not case.broken
+        passed += case.passed and not case.broken
+    interval = wilson(passed, measured)
+    return Rate(
+        passed=passed,
+        of=measured,
+        errors=errors,
+        rate=passed / measured if measured else None,
+        low=interval.low if interval else None,
+        high=interval.high if interval else None,
+    )
+
+
+def _pass_share(pairs: Sequence[Pair]) -> Difference | None:
+    """What the share of attempts that pass has changed by; None where no case is repeated."""
+    if not any(pair.before.attempts or pair.after.attempts for pair in pairs):
+        return None
+    before = [pair.before.pass_share for pair in pairs]
+    after = [pair.after.pass_share for pair in pairs]
+    changes = [new - old for old, new in zip(before, after, strict=True)]
+    return difference(fmean(before), fmean(after), changes, changed=sum(change != 0 for change in changes))
+
+
+def _medians(pairs: Sequence[Pair], measure: Callable[[ComparedCase], float | None]) -> Medians:
+    both = list(_measured(pairs, measure))
+    return Medians(
+        before=median(old for old, _ in both) if both else None,
+        after=median(new for _, new in both) if both else None,
+        cases=len(both),
+    )
+
+
+def _measured(pairs: Iterable[Pair], measure: Callable[[ComparedCase], float | None]) -> Iterator[tuple[float, float]]:
+    for pair in pairs:
+        old, new = measure(pair.before), measure(pair.after)
+        if old is not None and new is not None:
+            yield old, new
+
+
+def _fails_otherwise(pair: Pair) -> bool:
+    return not pair.before.passed and not pair.after.passed and pair.before.error != pair.after.error
+
+
+def _changed(pairs: Iterable[Pair]) -> tuple[ChangedCase, ...]:
+    return tuple(ChangedCase(id=new.id, before=old.error, after=new.error) for old, new in pairs)

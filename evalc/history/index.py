@@ -1,0 +1,253 @@
+"""From the result files of all runs to an SQLite index in the output folder, and from it to entries by time.
+
+The files are the truth. The index follows them whenever it is asked, and is made anew where it is missing, broken or of
+another version; where it cannot be used at all, one in memory takes its place.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import sqlite3
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Final, NamedTuple, Self, final
+
+import msgspec
+
+from evalc.history.read_entry import entry_of, read_entry
+from evalc.model.history import HistoryEntry
+from evalc.runtime.finished import FinishedRun
+from evalc.runtime.past_runs import has_results, result_files, run_folders
+
+FILE_NAME: Final = "history.db"
+VERSION: Final = 1
+
+PATIENCE_S: Final = 5.0
+"""How long another process may hold the index."""
+
+_TABLES: Final = (
+    """CREATE TABLE files (
+        run TEXT NOT NULL, file TEXT NOT NULL, modified_ns INTEGER NOT NULL, size INTEGER NOT NULL,
+        began REAL, tool TEXT, tier TEXT, entry TEXT,
+        PRIMARY KEY (run, file)
+    ) WITHOUT ROWID""",
+    "CREATE INDEX files_by_time ON files (began)",
+    f"PRAGMA user_version = {VERSION}",
+)
+"""A file that is no result of a suite has a row without an entry, so that it is not read each time."""
+
+
+class _Stamp(NamedTuple):
+    """What tells that a file is still what was read."""
+
+    modified_ns: int
+    size: int
+
+
+_Key = tuple[str, str]
+"""The name of a run's folder and the path of a file in it."""
+
+
+def register(finished: FinishedRun) -> str | None:
+    """Put a finished run into the index of its output folder. A run never fails by that: the answer is a warning."""
+    try:
+        rows = {
+            (finished.folder.name, file): (_stamp(suite.path.stat()), entry_of(finished.folder, file, suite.result))
+            for suite in finished.suites
+            for file in [suite.path.relative_to(finished.folder).as_posix()]
+        }
+        with Index.open(finished.folder.parent) as index:
+            index.put(rows)
+    except (sqlite3.Error, OSError) as error:
+        return f"the run is not in the history yet, which `evalc history` makes up for: {_why(error)}"
+    return None
+
+
+@final
+class Index:
+    """An open index. `warning` says why it is not the one on disk."""
+
+    def __init__(self, output_dir: Path, connection: sqlite3.Connection, warning: str | None = None) -> None:
+        self.warning = warning
+        self._output_dir = output_dir
+        self._connection = connection
+
+    @classmethod
+    def open(cls, output_dir: Path, *, patience_s: float = PATIENCE_S) -> Self:
+        """Open the index of an output folder, made anew where it is broken.
+
+        Raises:
+            sqlite3.Error: it cannot be opened, or another process holds it for too long.
+        """
+        try:
+            return cls(output_dir, _connected(str(output_dir / FILE_NAME), patience_s))
+        except sqlite3.OperationalError:  # locked, read-only, a folder: it may be sound
+            raise
+        except sqlite3.DatabaseError:
+            _remove(output_dir)
+            return cls(output_dir, _connected(str(output_dir / FILE_NAME), patience_s))
+
+    @classmethod
+    def followed(cls, output_dir: Path, *, rebuild: bool = False, patience_s: float = PATIENCE_S) -> Self:
+        """The index as the files are now: that on disk, else one in memory. `rebuild` makes it anew."""
+        if rebuild:
+            _remove(output_dir)
+        try:
+            index = cls.open(output_dir, patience_s=patience_s)
+            try:
+                index.follow()
+            except BaseException:
+                index.close()
+                raise
+        except sqlite3.OperationalError as error:
+            return cls._in_memory(output_dir, error)
+        except sqlite3.DatabaseError:
+            if rebuild:
+                raise
+            return cls.followed(output_dir, rebuild=True, patience_s=patience_s)
+        return index
+
+    @classmethod
+    def _in_memory(cls, output_dir: Path, why: Exception) -> Self:
+        index = cls(output_dir, _connected(":memory:", 0))
+        if output_dir.is_dir():
+            index.warning = f"the index `{output_dir / FILE_NAME}` cannot be used, so all results are read: {_why(why)}"
+        index.follow()
+        return index
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Let go of the file."""
+        self._connection.close()
+
+    def put(self, rows: Mapping[_Key, tuple[_Stamp, HistoryEntry | None]]) -> None:
+        """Write entries, in place of those that the files had before."""
+        with _transaction(self._connection):
+            self._put(rows)
+
+    def follow(self) -> None:
+        """Read the files that are new or have changed, forget those that are gone."""
+        known = self._known()
+        there = dict(_stamps(self._output_dir))
+        rows = {
+            key: (stamp, read_entry(self._output_dir / key[0], key[1]))
+            for key, stamp in there.items()
+            if known.get(key) != stamp
+        }
+        gone = [key for key in known if key not in there]
+        if not (rows or gone):
+            return
+        with _transaction(self._connection):
+            self._connection.executemany("DELETE FROM files WHERE run = ? AND file = ?", gone)
+            self._put(rows)
+
+    def entries(self, suite: str | None = None) -> Iterator[HistoryEntry]:
+        """The entries, the newest first: all, or those of a suite, called by its tool or `TOOL.TIER`."""
+        wanted = "" if suite is None else "AND (tool = :suite OR tool || '.' || tier = :suite)"
+        found = self._connection.execute(
+            f"SELECT entry FROM files WHERE entry IS NOT NULL {wanted} ORDER BY began DESC, run DESC, file",  # noqa: S608 - either of two texts
+            {} if suite is None else {"suite": suite},
+        )
+        decoder = msgspec.json.Decoder(HistoryEntry)
+        return (decoder.decode(entry) for (entry,) in found)
+
+    def strangers(self) -> int:
+        """How many JSON files in the folders of runs are no results of suites."""
+        (count,) = self._connection.execute("SELECT count(*) FROM files WHERE entry IS NULL").fetchone()
+        return int(count)
+
+    def _known(self) -> dict[_Key, _Stamp]:
+        rows = self._connection.execute("SELECT run, file, modified_ns, size FROM files")
+        return {(run, file): _Stamp(modified, size) for run, file, modified, size in rows}
+
+    def _put(self, rows: Mapping[_Key, tuple[_Stamp, HistoryEntry | None]]) -> None:
+        self._connection.executemany(
+            "INSERT OR REPLACE INTO files VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
+            ((*key, *stamp, *_columns(entry)) for key, (stamp, entry) in rows.items()),
+        )
+
+
+def _columns(entry: HistoryEntry | None) -> tuple[float | None, str | None, str | None, str | None]:
+    if entry is None:
+        return None, None, None, None
+    return entry.began, entry.tool_name, entry.tier, msgspec.json.encode(entry).decode()
+
+
+def _remove(output_dir: Path) -> None:
+    """Take the index away. A process that has it open goes on with what nobody else sees: the files have it all."""
+    for name in (FILE_NAME, f"{FILE_NAME}-wal", f"{FILE_NAME}-shm"):
+        with contextlib.suppress(OSError):
+            (output_dir / name).unlink()
+
+
+def _connected(path: str, patience_s: float) -> sqlite3.Connection:
+    """A connection to a database that has the tables of this version.
+
+    Raises:
+        sqlite3.Error: there is none.
+    """
+    connection = sqlite3.connect(path, timeout=patience_s, isolation_level=None)
+    try:
+        if _version(connection) != VERSION:
+            connection.execute("PRAGMA journal_mode = WAL")  # readers and a writer do not wait for each other
+            _make_tables(connection)
+        connection.execute("PRAGMA synchronous = NORMAL")  # a row that a power cut takes is read from its file again
+        connection.execute("SELECT run, file, modified_ns, size, began, tool, tier, entry FROM files LIMIT 1")
+    except BaseException:
+        connection.close()
+        raise
+    return connection
+
+
+def _make_tables(connection: sqlite3.Connection) -> None:
+    with _transaction(connection):
+        if _version(connection) == VERSION:  # another process was faster
+            return
+        connection.execute("DROP TABLE IF EXISTS files")
+        for statement in _TABLES:
+            connection.execute(statement)
+
+
+def _version(connection: sqlite3.Connection) -> int:
+    (version,) = connection.execute("PRAGMA user_version").fetchone()
+    return int(version)
+
+
+@contextlib.contextmanager
+def _transaction(connection: sqlite3.Connection) -> Iterator[None]:
+    """All of it or nothing; the lock is taken at once, since one that is wanted halfway is not waited for."""
+    connection.execute("BEGIN IMMEDIATE")
+    try:
+        yield
+    except BaseException:
+        connection.execute("ROLLBACK")
+        raise
+    connection.execute("COMMIT")
+
+
+def _stamps(output_dir: Path) -> Iterator[tuple[_Key, _Stamp]]:
+    """The files in the folders of runs that may be results. Names that are no text are none of a runner's."""
+    for folder in run_folders(output_dir, has_results):
+        for file in result_files(folder):
+            key = folder.name, file.relative_to(folder).as_posix()
+            if all(map(_is_text, key)):
+                with contextlib.suppress(OSError):  # it is gone by now
+                    yield key, _stamp(file.stat())
+
+
+def _is_text(name: str) -> bool:
+    return name == name.encode(errors="replace").decode()
+
+
+def _stamp(status: os.stat_result) -> _Stamp:
+    return _Stamp(status.st_mtime_ns, status.st_size)
+
+
+def _why(error: Exception) -> str:
+    return (error.strerror if isinstance(error, OSError) else None) or str(error)

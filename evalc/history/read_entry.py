@@ -1,0 +1,107 @@
+"""From a result file, of whichever runner, to its entry in the history."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Annotated, Any
+
+import msgspec
+
+from evalc.compare.past import Measure
+from evalc.errors import UsageError
+from evalc.model.history import HistoryEntry
+from evalc.model.result import SuiteResult
+from evalc.runtime.past_results import read_result
+from evalc.runtime.past_runs import age
+
+_Count = Annotated[int, msgspec.Meta(ge=0, le=10**12)]
+
+
+class _Read(msgspec.Struct, frozen=True, rename="camel"):
+    pass
+
+
+class _Criterion(_Read, frozen=True):
+    name: str
+    score: Measure | None = None
+
+
+class _Summary(_Read, frozen=True):
+    total_cases: _Count
+    passed: _Count
+    errors: _Count = 0
+    score: Measure | None = None
+    estimated_cost_usd: Measure | None = None
+    total_duration_ms: Measure | None = None
+    criteria: tuple[_Criterion, ...] = ()
+
+
+class _Result(_Read, frozen=True):
+    """What the history needs of an EvalSuiteResult; the cases are passed over."""
+
+    tool_name: str
+    tier: str
+    summary: _Summary
+    run_id: str | None = None
+    timestamp: str | None = None
+    agent_endpoint: str = ""
+    selected: Any = None
+    stopped: str | None = None
+    rescored_from: str | None = None
+
+
+def read_entry(folder: Path, file: str) -> HistoryEntry | None:
+    """The entry of a file in a run's folder; None where it is no result of a suite."""
+    try:
+        return _entry(folder, file, read_result(folder / file, _Result))
+    except (UsageError, OSError):
+        return None
+
+
+def entry_of(folder: Path, file: str, result: SuiteResult) -> HistoryEntry:
+    """The entry of a result that is written to the file and still at hand."""
+    return _entry(
+        folder, file, msgspec.convert(msgspec.to_builtins(msgspec.structs.replace(result, cases=())), _Result)
+    )
+
+
+def _entry(folder: Path, file: str, result: _Result) -> HistoryEntry:
+    began = _time(result.timestamp) or _time_of(folder)
+    summary = result.summary
+    return HistoryEntry(
+        run=folder.name,
+        file=file,
+        run_id=result.run_id or folder.name,
+        timestamp=began.isoformat(timespec="seconds").replace("+00:00", "Z"),
+        began=began.timestamp(),
+        tool_name=result.tool_name,
+        tier=result.tier,
+        agent_endpoint=result.agent_endpoint,
+        total_cases=summary.total_cases,
+        passed=summary.passed,
+        errors=summary.errors,
+        score=summary.score,
+        estimated_cost_usd=summary.estimated_cost_usd,
+        total_duration_ms=summary.total_duration_ms,
+        criteria={criterion.name: criterion.score for criterion in summary.criteria},
+        partial=result.selected is not None or result.stopped is not None,
+        rescored=result.rescored_from is not None,
+    )
+
+
+def _time(timestamp: str | None) -> datetime | None:
+    """The time, where the text is one. One without a zone is UTC."""
+    try:
+        parsed = datetime.fromisoformat(timestamp or "")
+        return parsed.astimezone(UTC) if parsed.tzinfo else parsed.replace(tzinfo=UTC)
+    except (ValueError, OverflowError):
+        return None
+
+
+def _time_of(folder: Path) -> datetime:
+    """When the run of a folder began, by its name or its own time; an id may name a time that no calendar has."""
+    try:
+        return datetime.fromtimestamp(age(folder)[0], UTC)
+    except (ValueError, OverflowError):
+        return datetime.fromtimestamp(folder.stat().st_mtime, UTC)

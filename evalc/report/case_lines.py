@@ -1,0 +1,153 @@
+"""From the result of a case to its lines in the console summary: how it ended, and why, beside what was authored."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Final, NamedTuple
+
+from msgspec import UNSET
+
+from evalc.model.result import PASSING, CaseResult, Outcome, Status
+from evalc.model.suite import Place
+from evalc.report.case_words import Reason, reasons
+from evalc.report.source_lines import SourceLines
+from evalc.report.spoken_of import Kind, Part, spoken_of
+from evalc.report.symbols import COLORS, Symbols
+from evalc.terminal import Color, Screen, cells, padded, painted, shortened, visible
+
+_MOST_REASONS: Final = 5
+_WIDEST_PART: Final = 76
+_MARKED: Final[dict[Kind, tuple[str, Color]]] = {
+    "found": ("found here", "red"),
+    "nearest": ("nearest", "yellow"),
+    "differs": ("differs from here", "red"),
+}
+_STATUS_OF_OUTCOME: Final[dict[Outcome, Status]] = {
+    "passed": "passed",
+    "failed": "failed",
+    "error": "error",
+    "skipped": "unverified",
+}
+
+
+class Columns(NamedTuple):
+    """The widths of a suite's columns, and the room that ids and descriptions have together."""
+
+    id: int
+    description: int
+    duration: int
+    room: int
+
+    @classmethod
+    def of(cls, cases: Sequence[CaseResult], width: int) -> Columns:
+        """As wide as the contents; where they are too wide together, the longer texts give way."""
+        widest_id = max((cells(visible(case.id)) for case in cases), default=0)
+        widest_description = max((cells(visible(case.description)) for case in cases), default=0)
+        duration = max((len(milliseconds(case.duration_ms)) for case in cases), default=0)
+        attempts = max((len(_attempts(case)) for case in cases), default=0)
+        room = width - len("  ✓ ") - len("  ") * 2 - duration - attempts
+        identity = min(widest_id, max(room // 2, room - widest_description))
+        return cls(identity, min(widest_description, room - identity), duration, room)
+
+
+def case_line(case: CaseResult, columns: Columns, symbols: Symbols, screen: Screen) -> str:
+    """How the case ended, its id and description, the time that it took."""
+    mark = painted(symbols.marks[case.status], COLORS[case.status], on=screen.color)
+    longest_id = max(columns.id, columns.room // 2)
+    identity = padded(shortened(visible(case.id), longest_id, symbols.ellipsis), columns.id)
+    longest_description = max(columns.room - cells(identity), 0)
+    description = shortened(visible(case.description), longest_description, symbols.ellipsis)
+    duration = milliseconds(case.duration_ms).rjust(columns.duration)
+    return f"  {mark} {identity}  {padded(description, columns.description)}  {duration}{_attempts(case)}"
+
+
+def milliseconds(duration: float) -> str:
+    """A time in whole milliseconds, as the contract's summary has it."""
+    return f"{duration:.0f}ms"
+
+
+def _attempts(case: CaseResult) -> str:
+    """How many attempts passed, where the case was repeated."""
+    if case.attempts is UNSET:
+        return ""
+    passed = sum(attempt.status in PASSING for attempt in case.attempts)
+    return f"  ({passed}/{len(case.attempts)}{', flaky' if case.flaky is True else ''})"
+
+
+class Told(NamedTuple):
+    """What reasons are told with: the lines of eval files, and when the run began that they must be as old as."""
+
+    sources: SourceLines
+    began: str
+
+
+def reason_lines(case: CaseResult, symbols: Symbols, screen: Screen, told: Told | None = None) -> Iterator[str]:
+    """Why a case did not simply pass: its error, whatever else failed in it, and where that was authored.
+
+    With `told`, the authored line stands below its place, and below it the part of the response that is meant.
+    """
+    every = list(reasons(case))
+    for reason in every[:_MOST_REASONS]:
+        words = reason.in_short(symbols.ellipsis)
+        yield painted(f"    {symbols.arrow} {words}", COLORS[case.status], on=screen.color)
+        if reason.place is not None:
+            yield painted(f"      at {visible(str(reason.place))}", "dim", on=screen.color)
+            if told is not None:
+                yield from _authored(reason.place, told, symbols, screen)
+        if told is not None:
+            yield from _response(reason, case, symbols, screen)
+    if len(every) > _MOST_REASONS:
+        yield f"    {symbols.arrow} and {len(every) - _MOST_REASONS} more"
+
+
+def _authored(place: Place, told: Told, symbols: Symbols, screen: Screen) -> Iterator[str]:
+    line = told.sources.line(place, told.began)
+    if line is not None and line.strip():
+        number = f"      {place.line} | "
+        yield f"{number}{shortened(visible(line.strip()), screen.width - len(number), symbols.ellipsis)}"
+
+
+def _response(reason: Reason, case: CaseResult, symbols: Symbols, screen: Screen) -> Iterator[str]:
+    """The part of the response that the reason speaks of, and a line that marks it."""
+    part = spoken_of(reason.message, case.details.response)
+    if part is None:
+        return
+    margin = "      response: "
+    label, color = _MARKED[part.kind]
+    room = min(screen.width - len(margin) - 2 * len(symbols.ellipsis), _WIDEST_PART)
+    before, marked, after = _within(part, room, symbols.ellipsis)
+    carets = "^" * max(cells(marked), 1)
+    yield f"{margin}{before}{painted(marked, color, on=screen.color)}{after}"
+    indent = " " * (len(margin) + cells(before))
+    told = f"{carets} {label}"
+    fits = len(indent) + len(told) <= screen.width
+    yield f"{indent}{painted(told if fits else carets, color, on=screen.color)}"
+
+
+def _within(part: Part, room: int, ellipsis: str) -> tuple[str, str, str]:
+    """The marked stretch in as much of its text as has room, with what stands before it and behind it."""
+    marked = shortened(part.text[part.start : part.end], room, ellipsis)
+    left = room - cells(marked)
+    before = part.text[: part.start]
+    after = part.text[part.end :] if marked == part.text[part.start : part.end] else ""
+    behind = max(left // 2, left - cells(before[-left:] if left else ""))
+    shown_after = shortened(after[: behind + 1], behind, ellipsis)
+    start = _tail(before, left - cells(shown_after))
+    return f"{ellipsis if start else ''}{before[start:]}", marked, shown_after
+
+
+def _tail(text: str, room: int) -> int:
+    """From where on the end of the text has room."""
+    start = len(text)
+    while start and (room := room - cells(text[start - 1])) >= 0:
+        start -= 1
+    return start
+
+
+def assertion_lines(case: CaseResult, symbols: Symbols, screen: Screen) -> Iterator[str]:
+    """Every assertion that was reached, by its JSON pointer in the case."""
+    for assertion in case.assertions:
+        status = _STATUS_OF_OUTCOME[assertion.outcome]
+        place = "" if assertion.place is None else f"  {visible(str(assertion.place))}"
+        mark = painted(symbols.marks[status], COLORS[status], on=screen.color)
+        yield f"    {mark} {visible(assertion.at)}{painted(place, 'dim', on=screen.color)}"

@@ -1,0 +1,64 @@
+"""From the result of a case to why it did not simply pass, and where that was authored: the same for every report."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Final, NamedTuple
+
+from msgspec import UNSET
+
+from evalc.model.result import AssertionResult, CaseResult
+from evalc.model.suite import Place
+from evalc.terminal import shortened, visible
+
+_LONGEST: Final = 400
+
+
+class Reason(NamedTuple):
+    """Why a case did not simply pass, and where that was authored; `message` may quote the agent at any length."""
+
+    message: str
+    place: Place | None
+
+    def in_short(self, ellipsis: str = "…") -> str:
+        """The message on one line of at most 400 columns, with nothing in it that a terminal would obey."""
+        return shortened(visible(self.message[: _LONGEST + 1]), _LONGEST, ellipsis)
+
+
+def reasons(case: CaseResult) -> Iterator[Reason]:
+    """The case's error, placed where its assertion was authored; then every other assertion that did not hold."""
+    broken = [assertion for assertion in case.assertions if assertion.outcome in ("failed", "error")]
+    case_place = None if case.place is UNSET else case.place
+    if case.status == "expected-failure":
+        yield Reason(f"a failure is expected: {case.expected_failure}", case_place)
+        return
+    if case.status == "unverified":
+        yield Reason(f"nothing was checked, {_why_unverified(case)}", case_place)
+    elif case.error is not UNSET:
+        # The error is what one of them says, of a repeated case after the count of its attempts.
+        told = [assertion for assertion in broken if case.error.endswith(_named(assertion))][:1]
+        yield Reason(case.error, next((assertion.place for assertion in told), None) or case_place)
+        broken = [assertion for assertion in broken if assertion not in told]
+    for assertion in broken:
+        yield Reason(_named(assertion), assertion.place)
+
+
+def main_reason(case: CaseResult) -> Reason | None:
+    """The first of the reasons; None for a case that simply passed."""
+    return next(reasons(case), None)
+
+
+def timed_out(case: CaseResult) -> bool:
+    """Whether the case failed because no answer came in time."""
+    return case.status == "failed" and case.error is not UNSET and case.error.startswith("timeout:")
+
+
+def _why_unverified(case: CaseResult) -> str:
+    if case.details.skipped_tokens:
+        return f"no value for {', '.join(case.details.skipped_tokens)}"
+    return "no assertion applies to what the agent did"
+
+
+def _named(assertion: AssertionResult) -> str:
+    """The assertion's message after the name of its field or check, as a case's error has it."""
+    return f"{assertion.field}: {assertion.message}"

@@ -1,0 +1,67 @@
+// From the blocks of data in the page to suites, cases and source lines.
+
+const blocks = name => [...document.querySelectorAll(`script[data-holds="${name}"]`)].map(block => JSON.parse(block.textContent));
+
+const [run] = blocks("run");
+const [sources] = blocks("sources");
+const suites = run.suites;
+const cases = blocks("cases").flat();
+
+const GOOD = new Set(["passed", "unverified", "expected-failure"]);
+const SEVERITY = Object.keys(STATUSES);
+
+const agents = [...new Set(suites.map(suite => suite.agentEndpoint))];
+const nameOf = suite => `${suite.toolName} (${suite.tier})${agents.length > 1 ? ` · ${suite.agentEndpoint}` : ""}`;
+
+// A case's place in the address: its suite and id, and a number where two would be the same.
+const byAddress = new Map();
+for (const [index, entry] of cases.entries()) {
+  const suite = suites[entry.suite];
+  const address = encodeURIComponent(plain(`${suite.toolName}.${suite.tier}/${entry.id}`));
+  entry.index = index;
+  entry.tags ??= [];
+  entry.criteria ??= [];
+  entry.good = GOOD.has(entry.status);
+  entry.address = byAddress.has(address) ? `${address}~${index}` : address;
+  entry.change = changeOf(entry);
+  byAddress.set(entry.address, entry);
+}
+
+// What became of the case since the baseline.
+function changeOf(entry) {
+  if (!entry.baseline) return null;
+  const was = GOOD.has(entry.baseline.status);
+  return was === entry.good ? null : was ? "regression" : "new pass";
+}
+
+// The same case of other agents, and with other variants of its prompt.
+const kin = new Map();
+const kinship = entry => {
+  const id = entry.variant && entry.id.endsWith(`@${entry.variant}`) ? entry.id.slice(0, -entry.variant.length - 1) : entry.id;
+  return JSON.stringify([suites[entry.suite].toolName, suites[entry.suite].tier, id]);
+};
+for (const entry of cases) {
+  const key = kinship(entry);
+  if (!kin.has(key)) kin.set(key, []);
+  kin.get(key).push(entry);
+}
+const kinOf = entry => kin.get(kinship(entry)).filter(other => other !== entry && other.status !== "skipped");
+
+// All that a search looks at, in small letters, made when it is first searched.
+function searched(entry) {
+  entry.text ??= plain(
+    [
+      entry.id,
+      textOf(entry.description),
+      textOf(entry.error),
+      textOf(entry.reason),
+      textOf(entry.message),
+      ...(entry.messages ?? []).map(turn => turn.content),
+      textOf(entry.response),
+      ...(entry.assertions ?? []).map(assertion => assertion.message ?? ""),
+      ...(entry.toolCalls ?? []).map(call => `${textOf(call.name)} ${textOf(call.params)}`),
+      ...entry.tags,
+    ].join("\n"),
+  ).toLowerCase();
+  return entry.text;
+}

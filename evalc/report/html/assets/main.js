@@ -1,0 +1,137 @@
+// From what the reader does to what the page shows.
+
+const panel = document.getElementById("details");
+const query = document.getElementById("query");
+const help = document.getElementById("help");
+
+function changed() {
+  const found = chosenCases();
+  showAsked();
+  showCases(found);
+  document.getElementById("count").textContent = found.length === cases.length ? counted(cases.length, "case") : `${found.length.toLocaleString("en")} of ${counted(cases.length, "case")}`;
+  document.getElementById("none").hidden = found.length > 0;
+  document.getElementById("list").hidden = !found.length;
+}
+
+// Open the case's details; the address names it, so that it can be linked to.
+function open(entry, { focus = false } = {}) {
+  select(entry);
+  const title = el("h2", { id: "details-title", tabindex: "-1" }, shown(entry.id));
+  const button = (label, text, act, disabled) => {
+    const node = el("button", { type: "button", "aria-label": label, title: label, disabled }, text);
+    node.addEventListener("click", act);
+    return node;
+  };
+  const position = list.found.indexOf(entry);
+  const buttons = el("div", { class: "buttons" },
+    button("Previous case", "↑", () => move(-1), position <= 0),
+    button("Next case", "↓", () => move(1), position < 0 || position === list.found.length - 1),
+    button("Close", "✕", close));
+  const held = panel.contains(document.activeElement);
+  panel.replaceChildren(el("div", { class: "panel-head" }, title, buttons), el("div", { class: "panel-body" }, detailsOf(entry)));
+  panel.hidden = false;
+  panel.scrollTop = 0;
+  document.body.classList.add("open");
+  setBehind();
+  history.replaceState(null, "", `#${entry.address}`);
+  reveal(entry);
+  if (focus || held) title.focus({ preventScroll: true });
+}
+
+function close() {
+  const entry = list.selected;
+  panel.hidden = true;
+  panel.replaceChildren();
+  document.body.classList.remove("open");
+  setBehind();
+  history.replaceState(null, "", "#");
+  if (entry && reveal(entry)) linkOf(entry)?.focus({ preventScroll: true });
+}
+
+// On a narrow screen the details cover the page, which is then out of reach for the keyboard too.
+const narrow = matchMedia("(max-width: 1079px)");
+const setBehind = () => {
+  document.getElementById("page").inert = narrow.matches && !panel.hidden;
+};
+
+function move(step) {
+  const entry = neighbour(step);
+  if (!entry) return;
+  if (panel.hidden) {
+    select(entry);
+    reveal(entry);
+    linkOf(entry)?.focus({ preventScroll: true });
+  } else open(entry);
+}
+
+function openAddressed() {
+  const entry = byAddress.get(location.hash.slice(1));
+  if (!entry) return;
+  if (!list.found.includes(entry)) showAll();
+  open(entry, { focus: true });
+}
+
+function showAll() {
+  askForAll();
+  changed();
+}
+
+const KEYS = {
+  j: () => move(1),
+  k: () => move(-1),
+  ArrowDown: () => move(1),
+  ArrowUp: () => move(-1),
+  "/": () => query.focus(),
+  "?": () => help.showModal(),
+  Escape: () => (panel.hidden ? showAll() : close()),
+};
+
+// Keys that a control or a text that scrolls understands itself are left to it.
+function taken(event) {
+  if (event.ctrlKey || event.metaKey || event.altKey || help.open) return true;
+  const within = event.target.closest?.("input, select, textarea, pre");
+  return within && event.key !== "Escape" && !(within.matches("pre") && event.key.length === 1);
+}
+
+addEventListener("keydown", event => {
+  if (!Object.hasOwn(KEYS, event.key) || taken(event)) return;
+  event.preventDefault();
+  KEYS[event.key]();
+});
+
+query.addEventListener("input", () => {
+  asked.query = query.value;
+  changed();
+});
+rowsNode.addEventListener("click", event => {
+  const row = event.target.closest(".row");
+  if (!row || event.ctrlKey || event.metaKey || event.shiftKey || getSelection().type === "Range") return;
+  event.preventDefault();
+  open(cases[Number(row.dataset.index)], { focus: true });
+});
+document.getElementById("help-button").addEventListener("click", () => help.showModal());
+document.getElementById("reset").addEventListener("click", () => {
+  showAll();
+  query.focus();
+});
+narrow.addEventListener("change", () => {
+  setBehind();
+  changed();
+});
+addEventListener("scroll", drawRows, { passive: true });
+addEventListener("resize", drawRows);
+addEventListener("hashchange", openAddressed);
+
+showHead();
+showVerdict();
+showNotices();
+showScores(index => {
+  asked.suite = String(index);
+  changed();
+  document.getElementById("cases").scrollIntoView();
+});
+document.getElementById("latency").append(histogram(cases));
+showFilters(changed);
+showColumns(changed);
+changed();
+openAddressed();

@@ -1,0 +1,95 @@
+// From the totals of the suites to the upper part of the page.
+
+const MOST_NOTES = 4;
+
+const total = name => suites.reduce((sum, suite) => sum + (suite.summary[name] ?? 0), 0);
+
+const counts = {};
+for (const entry of cases) counts[entry.status] = (counts[entry.status] ?? 0) + 1;
+
+function showHead() {
+  const first = suites[0];
+  const name = agents.length === 1 ? agents[0] : `${agents.length} agents`;
+  document.title = `${total("passed")}/${total("totalCases")} passed · ${plain(name)} · evalc`;
+  document.getElementById("title").replaceChildren(...(first ? shown(name) : ["No suite"]));
+  if (!first) return;
+  const when = new Date(first.timestamp);
+  const facts = [
+    ["run", [...new Set(suites.map(suite => suite.runId))].join(", ")],
+    ["began", Number.isNaN(when.valueOf()) ? first.timestamp : when.toISOString().replace("T", " ").replace(/\.\d+Z/, " UTC")],
+    ["rescored from", first.rescoredFrom],
+    ["baseline", suites.find(suite => suite.baselineRunId)?.baselineRunId],
+  ];
+  document.getElementById("about").append(...facts.filter(([, value]) => value).map(([key, value]) => el("div", null, el("dt", null, key), el("dd", null, shown(value)))));
+}
+
+function showVerdict() {
+  const [passed, all] = [total("passed"), total("totalCases")];
+  const scored = suites.map(suite => suite.summary.score).filter(value => value !== null);
+  const changes = { regression: 0, "new pass": 0 };
+  for (const entry of cases) if (entry.change) changes[entry.change] += 1;
+  const tiles = [
+    ["score", scored.length ? score(scored.reduce((sum, value) => sum + value, 0) / scored.length) : null],
+    ["time in cases", duration(total("totalDurationMs"))],
+    ["cost", suites.some(suite => suite.summary.estimatedCostUsd !== undefined) ? dollars(total("estimatedCostUsd")) : null],
+    ["regressions", Math.max(changes.regression, suites.flatMap(suite => suite.regressions).length) || null],
+    ["new passes", Math.max(changes["new pass"], suites.flatMap(suite => suite.newPasses).length) || null],
+    ["flaky", total("flaky") || null],
+    ["skipped", total("skipped") || null],
+  ];
+  document.getElementById("verdict").append(
+    el("div", { class: "rate" },
+      el("p", { class: "big" }, all ? percent(passed / all).replace(" %", "") : "–", all ? el("small", null, " %") : null),
+      el("p", null, `${passed.toLocaleString("en")} of ${counted(all, "case")} passed`)),
+    el("div", { class: "meter" }, statusBar(counts, all), legend()),
+    el("dl", { class: "tiles" }, tiles.filter(([, value]) => value !== null).map(([key, value]) => el("div", null, el("dt", null, key), el("dd", null, String(value))))));
+}
+
+function legend() {
+  const told = SEVERITY.filter(status => counts[status] && status !== "skipped");
+  return el("ul", { class: "legend" }, told.map(status => el("li", null, statusLabel(status), ` ${counts[status].toLocaleString("en")}`)));
+}
+
+// Why the run fails though its cases may pass, and what is to be known about it.
+function showNotices() {
+  const bad = [
+    ...run.gates,
+    ...new Set(suites.filter(suite => suite.stopped).map(suite => `the run stopped: ${suite.stopped}`)),
+  ];
+  const notes = [
+    ...suites.flatMap(suite => [...suite.stalenessWarnings, ...suite.warnings].map(text => `${nameOf(suite)}: ${text}`)),
+    ...suites.filter(suite => suite.selected).map(suite => `${nameOf(suite)}: ${suite.selected.cases} of ${counted(suite.selected.of, "case")} chosen by ${suite.selected.by.join(", ")}`),
+    ...run.warnings,
+  ];
+  const notices = document.getElementById("notices");
+  notices.hidden = !(bad.length || notes.length);
+  notices.classList.toggle("failed", bad.length > 0);
+  const line = (mark, text) => el("li", null, mark, el("span", null, shown(text)));
+  const warn = text => line(el("span", { class: "warn" }, el("span", { "aria-hidden": "true" }, "⚠"), el("span", { class: "unseen" }, "warning: ")), text);
+  notices.append(el("ul", null, bad.map(text => line(statusMark("failed"), text)), notes.slice(0, MOST_NOTES).map(warn)));
+  if (notes.length > MOST_NOTES) {
+    notices.append(el("details", null, el("summary", null, `${notes.length - MOST_NOTES} more`), el("ul", null, notes.slice(MOST_NOTES).map(warn))));
+  }
+}
+
+function showScores(choose) {
+  document.getElementById("scores").append(...suites.map((suite, index) => suiteScores(suite, () => choose(index))));
+}
+
+function suiteScores(suite, choose) {
+  const { passed, totalCases, score: whole, criteria } = suite.summary;
+  const button = el("button", { type: "button", class: "suite", title: "Show only this suite" },
+    el("span", { class: "name" }, el("b", null, shown(suite.toolName)), ` ${suite.tier}`, agents.length > 1 ? el("small", null, shown(suite.agentEndpoint)) : null),
+    el("span", { class: "of" }, `${passed} of ${totalCases}`));
+  button.addEventListener("click", choose);
+  const rows = criteria.map(criterion => scoreRow(shown(criterion.name), criterion.weight, criterion.score, `${criterion.cases} of ${counted(criterion.of, "case")}`));
+  if (rows.length || whole !== null) rows.push(scoreRow("score", null, whole, null));
+  return el("div", { class: "scores" }, button, rows.length ? el("ul", null, rows) : null);
+}
+
+function scoreRow(name, weight, value, over) {
+  return el("li", { class: weight === null ? "whole" : null },
+    el("span", { class: "criterion" }, name, weight === null ? null : el("small", null, ` × ${weight}`)),
+    scoreBar(value),
+    el("span", { class: "number" }, score(value), over ? el("small", { class: "unseen" }, ` over ${over}`) : null));
+}

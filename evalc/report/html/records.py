@@ -1,0 +1,207 @@
+"""From a suite and its cases to the records that the page's scripts read: bounded, and safe inside HTML."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from typing import Any, Final
+
+import msgspec
+from msgspec import UNSET, UnsetType
+
+from evalc.model.case import Message
+from evalc.model.result import (
+    AssertionResult,
+    AttemptResult,
+    CaseResult,
+    CriterionResult,
+    Status,
+)
+from evalc.model.suite import Place
+from evalc.report.html.reported import ReportedSuite
+
+LONGEST_TEXT: Final = 20_000
+"""The characters of a message or a response that the page holds; what is cut says so."""
+
+MOST_CALLS: Final = 100
+"""The tool calls of a case that the page holds; the rest are counted."""
+
+_LONGEST_PARAMS: Final = 5_000
+_LONGEST_NOTE: Final = 2_000
+
+
+class Cut(msgspec.Struct, frozen=True):
+    """The beginning of a text that is `length` characters long."""
+
+    text: str
+    length: int
+
+
+Text = str | Cut
+
+
+class _Record(msgspec.Struct, frozen=True, kw_only=True, rename="camel", omit_defaults=True):
+    """The common settings of the page's records."""
+
+
+class ToolCallRecord(_Record, frozen=True, kw_only=True):
+    """A tool call. `params` is JSON in a text, since JavaScript would round its large numbers."""
+
+    name: Text
+    success: bool | None = None
+    duration_ms: float | None = None
+    params: Text | None = None
+
+
+class AttemptRecord(_Record, frozen=True, kw_only=True):
+    """One run of a repeated case."""
+
+    status: Status
+    duration_ms: float
+    score: float | None = None
+    error: Text | None = None
+    response: Text | None = None
+
+
+class BaselineRecord(_Record, frozen=True, kw_only=True):
+    """The same case in the run that this one is compared with."""
+
+    status: Status
+    duration_ms: float
+    score: float | None = None
+    error: Text | None = None
+    response: Text | None = None
+
+
+class CaseRecord(_Record, frozen=True, kw_only=True):
+    """A case as the page shows it. `suite` is the suite's index; a skipped case has a `reason` and no details."""
+
+    suite: int
+    id: str
+    description: Text
+    status: Status | str
+    duration_ms: float | None = None
+    score: float | None = None
+    error: Text | None = None
+    reason: Text | None = None
+    expected_failure: Text | None = None
+    flaky: bool = False
+    variant: str | None = None
+    tags: tuple[str, ...] = ()
+    place: Place | None = None
+    criteria: tuple[CriterionResult, ...] = ()
+    assertions: tuple[AssertionResult, ...] = ()
+    skipped_tokens: tuple[str, ...] = ()
+    message: Text | None = None
+    messages: tuple[Message, ...] = ()
+    response: Text | None = None
+    tool_calls: tuple[ToolCallRecord, ...] = ()
+    more_calls: int = 0
+    usage: dict[str, int | float] | UnsetType = UNSET
+    finish_reason: str | None = None
+    attempts: tuple[AttemptRecord, ...] = ()
+    baseline: BaselineRecord | None = None
+
+
+def case_records(index: int, suite: ReportedSuite) -> Iterator[CaseRecord]:
+    """The records of the suite with that index: its cases in source order, then those that were skipped."""
+    for case in suite.cases:
+        yield _case_record(index, case, suite.baseline.get(case.id))
+    for skipped in suite.skipped:
+        yield CaseRecord(
+            suite=index,
+            id=skipped.id,
+            description=_cut(skipped.description, _LONGEST_NOTE),
+            status="skipped",
+            reason=_cut(f"archived: {skipped.reason}" if skipped.archived else skipped.reason, _LONGEST_NOTE),
+        )
+
+
+def in_html(record: object) -> bytes:
+    """The record as JSON that may stand in a script element: nothing in it can end the element.
+
+    Half a surrogate pair stays one, written as an escape; UTF-8 could not hold it.
+    """
+    try:
+        encoded = msgspec.json.encode(record)
+    except UnicodeEncodeError:
+        encoded = json.dumps(msgspec.to_builtins(record)).encode()
+    escaped = encoded.replace(b"<", b"\\u003c")
+    return escaped.replace("\u2028".encode(), b"\\u2028").replace("\u2029".encode(), b"\\u2029")
+
+
+def _case_record(index: int, case: CaseResult, before: CaseResult | None) -> CaseRecord:
+    details = case.details
+    return CaseRecord(
+        suite=index,
+        id=case.id,
+        description=_cut(case.description, _LONGEST_NOTE),
+        status=case.status,
+        duration_ms=case.duration_ms,
+        score=case.score,
+        error=_optional(case.error, _LONGEST_NOTE),
+        expected_failure=_optional(case.expected_failure, _LONGEST_NOTE),
+        flaky=case.flaky is True,
+        variant=None if case.variant is UNSET else case.variant,
+        tags=() if case.tags is UNSET else case.tags,
+        place=None if case.place is UNSET else case.place,
+        criteria=case.criteria,
+        assertions=case.assertions,
+        skipped_tokens=details.skipped_tokens,
+        message=_optional(details.message, LONGEST_TEXT),
+        messages=() if details.messages is UNSET else details.messages,
+        response=_optional(details.response, LONGEST_TEXT),
+        tool_calls=tuple(map(_tool_call, details.tool_calls[:MOST_CALLS])),
+        more_calls=max(len(details.tool_calls) - MOST_CALLS, 0),
+        usage=details.usage,
+        finish_reason=None if details.finish_reason is UNSET else details.finish_reason,
+        attempts=() if case.attempts is UNSET else tuple(map(_attempt, case.attempts)),
+        baseline=None if before is None else _before(before),
+    )
+
+
+def _tool_call(call: Mapping[str, Any]) -> ToolCallRecord:
+    """A call as the results have it; calls are the agent's, and may lack anything."""
+    success, duration_ms = call.get("success"), call.get("durationMs")
+    sent = call["params"] if call.get("params") is not None else call.get("arguments")
+    return ToolCallRecord(
+        name=_cut(str(call.get("name")), _LONGEST_NOTE),
+        success=success if isinstance(success, bool) else None,
+        duration_ms=duration_ms if isinstance(duration_ms, int | float) else None,
+        params=None if sent is None else _cut(_indented(sent), _LONGEST_PARAMS),
+    )
+
+
+def _indented(value: object) -> str:
+    try:
+        return json.dumps(value, indent=2, ensure_ascii=False, default=repr)
+    except (RecursionError, ValueError, TypeError):  # nested too deeply, holding itself, with keys that are no texts
+        return "(no JSON)"
+
+
+def _attempt(attempt: AttemptResult) -> AttemptRecord:
+    return AttemptRecord(
+        status=attempt.status,
+        duration_ms=attempt.duration_ms,
+        score=attempt.score,
+        error=_optional(attempt.error, _LONGEST_NOTE),
+        response=_optional(attempt.response, LONGEST_TEXT),
+    )
+
+
+def _before(case: CaseResult) -> BaselineRecord:
+    return BaselineRecord(
+        status=case.status,
+        duration_ms=case.duration_ms,
+        score=case.score,
+        error=_optional(case.error, _LONGEST_NOTE),
+        response=_optional(case.details.response, LONGEST_TEXT),
+    )
+
+
+def _optional(text: str | UnsetType | None, longest: int) -> Text | None:
+    return None if text is None or text is UNSET else _cut(text, longest)
+
+
+def _cut(text: str, longest: int) -> Text:
+    return text if len(text) <= longest else Cut(text[:longest], len(text))

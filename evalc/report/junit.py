@@ -1,0 +1,168 @@
+"""From a run to JUnit XML, which CI systems read: a test suite for a suite, a test case for a case."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Mapping
+from itertools import islice
+from typing import Final
+from xml.etree.ElementTree import Element, SubElement, tostring
+
+from msgspec import UNSET
+
+from evalc.model.result import PASSING, CaseResult, SkippedCase, Status, SuiteResult, Summary
+from evalc.report.case_words import main_reason, reasons, timed_out
+from evalc.report.gates import gate_line
+from evalc.report.html import ReportedSuite
+from evalc.report.legible import legible
+from evalc.report.reported import ReportedRun
+from evalc.terminal import visible
+
+_NOT_XML: Final = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+"""What XML 1.0 cannot hold, not even as a reference."""
+
+_LONGEST_RESPONSE: Final = 10_000
+_LONGEST_DETAIL: Final = 2_000
+_MOST_REASONS: Final = 20
+
+
+_COUNTS: Final[dict[str, Callable[[Summary], int]]] = {
+    "tests": lambda summary: summary.total_cases + summary.skipped,
+    "failures": lambda summary: summary.failed - summary.errors,
+    "errors": lambda summary: summary.errors,
+    "skipped": lambda summary: summary.skipped + summary.unverified + summary.expected_failures,
+}
+"""What the attributes of a test suite count."""
+
+_VERDICTS: Final[dict[Status, str]] = {
+    "failed": "failure",
+    "unexpected-pass": "failure",
+    "error": "error",
+    "unverified": "skipped",
+    "expected-failure": "skipped",
+}
+"""The element that says how a case ended; nothing is said of one that passed."""
+
+
+def render(run: ReportedRun) -> Iterator[bytes]:
+    """The document, in UTF-8 and a case at a time: what counts come first is in the summaries.
+
+    `failures` are cases that failed, timed out or passed unexpectedly; `errors` those whose agent or check broke;
+    `skipped` those that were not run, that verified nothing, and whose failure is expected.
+    """
+    summaries = [suite.result.summary for suite in run.suites]
+    totals = {name: str(sum(map(count, summaries))) for name, count in _COUNTS.items()}
+    yield b'<?xml version="1.0" encoding="UTF-8"?>\n'
+    yield _opened("testsuites", {"name": "evalc", **totals, "time": _seconds(run.summary.total_duration_ms)})
+    for suite in run.suites:
+        yield from _suite(suite)
+    yield b"</testsuites>\n"
+
+
+def _suite(suite: ReportedSuite) -> Iterator[bytes]:
+    result = suite.result
+    name = f"{result.tool_name}.{result.tier}"
+    counts = {key: str(count(result.summary)) for key, count in _COUNTS.items()}
+    time = _seconds(result.summary.total_duration_ms)
+    yield _opened("testsuite", {"name": name, **counts, "time": time, "timestamp": result.timestamp})
+    properties = Element("properties")
+    _add_properties(properties, dict(_of_suite(result)))
+    yield _written(properties)
+    for case in suite.cases:
+        yield _written(_case(case, name))
+    for skipped in suite.skipped:
+        yield _written(_not_run(skipped, name))
+    yield b"</testsuite>\n"
+
+
+def _of_suite(result: SuiteResult) -> Iterator[tuple[str, str]]:
+    yield "runId", result.run_id
+    yield "agent", result.agent_endpoint
+    if result.summary.score is not None:
+        yield "score", _score(result.summary.score)
+    for criterion in result.summary.criteria:
+        yield f"criterion: {criterion.name}", _score(criterion.score)
+    for gate in result.gates or ():
+        yield f"gate: {gate.gate}", f"{'met' if gate.passed else 'not met'}: {gate_line(gate)}"
+
+
+def _case(case: CaseResult, suite: str) -> Element:
+    element = _element("testcase", {"classname": suite, "name": case.id, "time": _seconds(case.duration_ms)})
+    reason = main_reason(case)
+    place = reason.place if reason else None if case.place is UNSET else case.place
+    if place is not None:
+        element.set("file", _sound(place.file))
+        element.set("line", str(place.line))
+    _add_properties(SubElement(element, "properties"), dict(_of_case(case)))
+    if reason is not None and case.status in _VERDICTS:
+        kind = "timeout" if timed_out(case) else case.status
+        verdict = SubElement(element, _VERDICTS[case.status], {"type": kind, "message": _sound(reason.in_short())})
+        verdict.text = _sound(_all_reasons(case))
+    if case.details.response:
+        SubElement(element, "system-out").text = _block(case.details.response, _LONGEST_RESPONSE)
+    return element
+
+
+def _of_case(case: CaseResult) -> Iterator[tuple[str, str]]:
+    yield "status", case.status
+    yield "description", case.description
+    if case.score is not None:
+        yield "score", _score(case.score)
+    for criterion in case.criteria:
+        yield f"criterion: {criterion.name}", _score(criterion.score)
+    if case.attempts is not UNSET:
+        yield "attempts", f"{sum(one.status in PASSING for one in case.attempts)} of {len(case.attempts)} passed"
+        yield "flaky", str(case.flaky is True).lower()
+    if case.tags:
+        yield "tags", ", ".join(case.tags)
+
+
+def _all_reasons(case: CaseResult) -> str:
+    lines: list[str] = []
+    told = reasons(case)
+    for reason in islice(told, _MOST_REASONS):
+        lines.append(legible(reason.message, _LONGEST_DETAIL))
+        lines += [] if reason.place is None else [f"  at {visible(str(reason.place))}"]
+    more = sum(1 for _ in told)
+    return "\n".join([*lines, *([f"and {more} more"] if more else [])])
+
+
+def _not_run(skipped: SkippedCase, suite: str) -> Element:
+    element = _element("testcase", {"classname": suite, "name": skipped.id, "time": _seconds(0)})
+    kind = "archived" if skipped.archived else "stopped" if skipped.stopped is True else "skipped"
+    SubElement(element, "skipped", {"type": kind, "message": _sound(visible(skipped.reason))})
+    return element
+
+
+def _add_properties(parent: Element, properties: Mapping[str, str]) -> None:
+    for name, value in properties.items():
+        SubElement(parent, "property", {"name": _sound(visible(name)), "value": _sound(visible(value))})
+
+
+def _element(tag: str, attributes: Mapping[str, str]) -> Element:
+    return Element(tag, {name: _sound(visible(value)) for name, value in attributes.items()})
+
+
+def _opened(tag: str, attributes: Mapping[str, str]) -> bytes:
+    """The start tag of an element whose contents are written one by one."""
+    return _written(_element(tag, attributes)).replace(b" />\n", b">\n")
+
+
+def _written(element: Element) -> bytes:
+    return tostring(element, encoding="unicode").encode() + b"\n"
+
+
+def _block(text: str, longest: int) -> str:
+    return _sound(legible(text, longest))
+
+
+def _sound(text: str) -> str:
+    return _NOT_XML.sub("\ufffd", text)
+
+
+def _seconds(milliseconds: float) -> str:
+    return f"{milliseconds / 1000:.3f}"
+
+
+def _score(score: float | None) -> str:
+    return "unscored" if score is None else f"{score:.4g}"

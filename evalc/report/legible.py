@@ -1,0 +1,21 @@
+"""From any text to one that a report may hold: nothing in it is obeyed, hidden or turned round by who shows it."""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+
+from evalc.terminal import visible
+
+_BETWEEN_BREAKS: Final = re.compile(r"[^\n\t]+")
+
+
+def legible(text: str, longest: int) -> str:
+    r"""The text with its lines and tabs, other controls written as escapes; what is longer is cut, and says so.
+
+    Args:
+        text: any text, lone surrogates included.
+        longest: how many of its characters are kept.
+    """
+    kept = _BETWEEN_BREAKS.sub(lambda line: visible(line[0]), text[:longest].replace("\r\n", "\n"))
+    return kept if len(text) <= longest else f"{kept}… ({longest} of {len(text)} characters)"

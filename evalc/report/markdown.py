@@ -1,0 +1,191 @@
+"""From a run to Markdown for a job's summary or a comment: totals, criteria, and why cases did not pass."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import chain, islice
+from typing import Final
+
+from evalc.model.result import PASSING, CaseResult, GateResult, SuiteResult
+from evalc.report.case_words import reasons
+from evalc.report.gates import gate_line
+from evalc.report.html import ReportedSuite
+from evalc.report.legible import legible
+from evalc.report.reported import ReportedRun
+from evalc.report.selected import selected_line
+from evalc.terminal import shortened, visible
+
+MOST_BYTES: Final = 1_000_000
+"""GitHub refuses the summary of a step that is larger than 1 MiB."""
+
+_ROOM_FOR_CUT: Final = 200
+_LONGEST_NAME: Final = 200
+_LONGEST_REASON: Final = 2_000
+_MOST_REASONS: Final = 5
+_MOST_ROWS: Final = 200
+_MOST_NOTES: Final = 100
+_MOST_REGRESSIONS: Final = 20
+_MARKUP: Final = re.compile(r"[!#$&()*+.:<>@\[\\\]^`{|}~]|(?<![A-Za-z0-9])_|_(?![A-Za-z0-9])")
+"""What may begin or end markup, a link or a cell; an underscore within a word does not."""
+_BACKTICKS: Final = re.compile("`+")
+
+
+def render(run: ReportedRun, *, most_bytes: int = MOST_BYTES) -> Iterator[bytes]:
+    """The summary in GitHub's Markdown, UTF-8, at most `most_bytes` long; the cases that had no room are counted.
+
+    Whatever an agent said stands in fenced blocks, which nothing in it can end; names stand with markup as character
+    references. So neither has links, mentions, HTML or cells of its own.
+    """
+    room = most_bytes - _ROOM_FOR_CUT
+    for block in _overview(run):
+        written = _block(block)
+        room -= len(written)
+        yield written
+    left_out = 0
+    for failure in map(_block, _failures(run.suites)):
+        if left_out or len(failure) > room:
+            left_out += 1
+            continue
+        room -= len(failure)
+        yield failure
+    if left_out:
+        cases = f"{left_out} more case{' is' if left_out == 1 else 's are'}"
+        yield f"{cases} not shown: the summary is kept below {most_bytes} bytes.\n".encode()
+
+
+def _block(text: str) -> bytes:
+    return f"{text}\n\n".encode()
+
+
+def _overview(run: ReportedRun) -> Iterator[str]:
+    summary = run.summary
+    mark = "❌" if summary.failed or _gates_not_met(run) else "✅"
+    score = "" if summary.score is None else f", score {_score(summary.score)}"
+    yield f"## {mark} evalc: {summary.passed} of {summary.total_cases} cases passed{score}"
+    yield _table(_SUITE_HEADER, map(_suite_row, run.suites))
+    criteria = list(chain.from_iterable(map(_criterion_rows, run.suites)))
+    if criteria:
+        yield _table(_CRITERION_HEADER, criteria)
+    notes = list(_notes(run))
+    if notes:
+        yield "\n".join([*(f"- {note}" for note in notes[:_MOST_NOTES]), *_more(len(notes), _MOST_NOTES)])
+
+
+_SUITE_HEADER: Final = (
+    "| suite | tier | passed | failed | errors | skipped | score | time |\n|---|---|--:|--:|--:|--:|--:|--:|"
+)
+_CRITERION_HEADER: Final = "| suite | criterion | weight | score | cases |\n|---|---|--:|--:|--:|"
+
+
+def _table(header: str, rows: Iterable[Sequence[str]]) -> str:
+    """The table; its first rows where there are many."""
+    remaining = iter(rows)
+    shown = [f"| {' | '.join(cells)} |" for cells in islice(remaining, _MOST_ROWS)]
+    return "\n".join([header, *shown, *_more(_MOST_ROWS + sum(1 for _ in remaining), _MOST_ROWS, "\n")])
+
+
+def _more(count: int, shown: int, before: str = "") -> Iterator[str]:
+    if count > shown:
+        yield f"{before}- and {count - shown} more"
+
+
+def _suite_row(suite: ReportedSuite) -> Sequence[str]:
+    result, counts = suite.result, suite.result.summary
+    return (
+        _name(result.tool_name),
+        _name(result.tier),
+        f"{counts.passed}/{counts.total_cases}",
+        f"{counts.failed - counts.errors}",
+        f"{counts.errors}",
+        f"{counts.skipped}",
+        _score(counts.score),
+        f"{counts.total_duration_ms / 1000:.1f} s",
+    )
+
+
+def _criterion_rows(suite: ReportedSuite) -> Iterator[Sequence[str]]:
+    for criterion in suite.result.summary.criteria:
+        of = f"{criterion.cases} of {criterion.of}"
+        name = _name(criterion.name)
+        yield _name(suite.result.tool_name), name, f"{criterion.weight:g}", _score(criterion.score), of
+
+
+def _notes(run: ReportedRun) -> Iterator[str]:
+    """What else decides the run or should be known."""
+    if run.selected is not None:
+        yield _name(selected_line(run.selected, run.summary.total_cases))
+    yield from map(_gate, run.gates)
+    for words in run.below:
+        yield f"**not met**: {_name(words)}"
+    for suite in run.suites:
+        yield from _suite_notes(suite.result)
+    for warning in run.warnings:
+        yield f"warning: {_name(warning)}"
+
+
+def _suite_notes(result: SuiteResult) -> Iterator[str]:
+    suite = f"{_name(result.tool_name)} ({_name(result.tier)})"
+    for gate in result.gates or ():
+        yield f"{suite}: {_gate(gate)}"
+    if result.stopped:
+        yield f"{suite}: the run stopped: {_name(result.stopped)}"
+    if result.regressions:
+        told = ", ".join(map(_name, result.regressions[:_MOST_REGRESSIONS]))
+        more = len(result.regressions) - _MOST_REGRESSIONS
+        yield f"{suite}: regressions: {told}{f' and {more} more' if more > 0 else ''}"
+    for warning in (*result.staleness_warnings, *result.warnings):
+        yield f"{suite}: warning: {_name(warning)}"
+
+
+def _gates_not_met(run: ReportedRun) -> bool:
+    gates = chain(run.gates, *(suite.result.gates or () for suite in run.suites))
+    return bool(run.below) or not all(gate.passed for gate in gates)
+
+
+def _gate(gate: GateResult) -> str:
+    return f"{'met' if gate.passed else '**not met**'}: {_name(gate_line(gate))}"
+
+
+def _failures(suites: Iterable[ReportedSuite]) -> Iterator[str]:
+    heading: str | None = "### Cases that did not pass"
+    for suite in suites:
+        for case in suite.cases:
+            if case.status in PASSING:
+                continue
+            block = _failure(case, suite.result)
+            yield block if heading is None else f"{heading}\n\n{block}"
+            heading = None
+
+
+def _failure(case: CaseResult, result: SuiteResult) -> str:
+    told = list(reasons(case))
+    title = f"**{_name(case.id)}** in {_name(result.tool_name)} ({_name(result.tier)}): {case.status}"
+    lines: list[str] = []
+    for reason in told[:_MOST_REASONS]:
+        lines.append(legible(reason.message, _LONGEST_REASON))
+        lines += [] if reason.place is None else [f"  at {visible(str(reason.place))}"]
+    if len(told) > _MOST_REASONS:
+        lines.append(f"and {len(told) - _MOST_REASONS} more")
+    return "\n\n".join((title, _fenced("\n".join(lines))))
+
+
+def _fenced(text: str) -> str:
+    """The text in a block whose fence is longer than any run of backticks in it."""
+    fence = "`" * max(3, 1 + max(map(len, _BACKTICKS.findall(text)), default=0))
+    return f"{fence}text\n{text}\n{fence}"
+
+
+def _name(text: str) -> str:
+    """The text on one line, markup as character references, which are none; behind an `@` stands an invisible space.
+
+    Mentions are looked for in what has been rendered, where a reference is the character again.
+    """
+    named = _MARKUP.sub(lambda found: f"&#{ord(found[0])};", shortened(visible(text), _LONGEST_NAME))
+    return named.replace("&#64;", "&#64;&#8203;")
+
+
+def _score(score: float | None) -> str:
+    """Two digits, rounded down: only a full score reads 1.00."""
+    return "" if score is None else f"{math.floor(score * 100 + 1e-9) / 100:.2f}"

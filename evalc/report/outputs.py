@@ -1,0 +1,64 @@
+"""From the name of a format to what writes a run in it: the one list of formats there is."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Final, Literal, assert_never, get_args
+
+from evalc.report.reported import ReportedRun
+
+Format = Literal["text", "json", "html", "junit", "markdown", "csv", "github", "sarif"]
+FORMATS: Final[tuple[Format, ...]] = get_args(Format)
+
+SUFFIXES: Final[dict[str, Format]] = {
+    ".csv": "csv",
+    ".htm": "html",
+    ".html": "html",
+    ".json": "json",
+    ".md": "markdown",
+    ".sarif": "sarif",
+    ".sarif.json": "sarif",
+    ".txt": "text",
+    ".xml": "junit",
+}
+"""What the end of a file's name says of its format."""
+
+
+def render(chosen: Format, run: ReportedRun) -> Iterator[bytes]:
+    """The run in that format, in pieces; the cases are read while they are asked for."""
+    # Each is imported where it is asked for, for start-up.
+    match chosen:
+        case "text":
+            from evalc.report import text  # noqa: PLC0415
+
+            return text.render(run)
+        case "json":
+            from evalc.report import whole_json  # noqa: PLC0415
+
+            return whole_json.render(run)
+        case "html":
+            from evalc.report import html  # noqa: PLC0415
+
+            return html.render(run.suites, root=run.root, gates=run.below, warnings=run.warnings, redact=run.redact)
+        case "junit":
+            from evalc.report import junit  # noqa: PLC0415
+
+            return junit.render(run)
+        case "markdown":
+            from evalc.report import markdown  # noqa: PLC0415
+
+            return markdown.render(run)
+        case "csv":
+            from evalc.report import table_csv  # noqa: PLC0415
+
+            return table_csv.render(run)
+        case "github":
+            from evalc.report import github  # noqa: PLC0415
+
+            return github.render(run)
+        case "sarif":
+            from evalc.report import sarif  # noqa: PLC0415
+
+            return sarif.render(run)
+        case _:
+            assert_never(chosen)

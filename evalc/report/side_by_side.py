@@ -1,0 +1,226 @@
+"""From the suites of a run to tables: its agents side by side, and the prompt variants of each suite."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import chain, zip_longest
+from typing import Final, NamedTuple, Protocol, final
+
+from msgspec import UNSET
+
+from evalc.model.result import CaseResult, Status, SuiteResult
+from evalc.model.suite import suite_title
+from evalc.report.console import rounded
+from evalc.report.symbols import COLORS, Symbols, symbols_of
+from evalc.terminal import Screen, cells, padded, painted, shortened, visible
+
+MOST_ALIKE: Final = 12
+"""A table of more rows leaves out those that are alike in every column."""
+
+MOST_ROWS: Final = 40
+"""The rows that a table has at most."""
+
+_WIDEST_COLUMN: Final = 24
+_NARROWEST_NAMES: Final = 12
+_GAP: Final = "  "
+
+
+class SuiteShown(Protocol):
+    """A suite's result, and its cases, which can be read more than once."""
+
+    @property
+    def result(self) -> SuiteResult:
+        """Everything but the cases."""
+        ...
+
+    @property
+    def cases(self) -> Iterable[CaseResult]:
+        """The cases in source order."""
+        ...
+
+
+def side_by_side_lines(suites: Sequence[SuiteShown], screen: Screen) -> Iterator[str]:
+    """The tables of a run, without line ends: cases by variants where a suite has several, cases by agents likewise."""
+    agents = tuple(dict.fromkeys(suite.result.agent_endpoint for suite in suites))
+    for suite in suites:
+        result = suite.result
+        agent = result.agent_endpoint if len(agents) > 1 else None
+        title = f"prompt variants of {suite_title(result.tool_name, result.tier, agent)}"
+        yield from _table(title, _of_variants(suite.cases), screen)
+    if len(agents) > 1:
+        yield from _table(f"{len(agents)} agents side by side", _of_agents(suites, agents), screen)
+
+
+@final
+class _Column:
+    """What the cases of a column add up to."""
+
+    def __init__(self) -> None:
+        self._passed = 0
+        self._total = 0
+        self._criteria: dict[tuple[str, str, float], tuple[int, float]] = {}
+
+    def add(self, suite: str, case: CaseResult) -> None:
+        """Count a case of a suite."""
+        self._total += 1
+        self._passed += case.passed
+        for criterion in case.criteria:
+            if criterion.score is not None:
+                key = (suite, criterion.name, criterion.weight)
+                count, total = self._criteria.get(key, (0, 0.0))
+                self._criteria[key] = (count + 1, total + criterion.score)
+
+    @property
+    def pass_rate(self) -> str:
+        """Such as `3/4`."""
+        return f"{self._passed}/{self._total}"
+
+    @property
+    def score(self) -> float | None:
+        """The mean of the suites' scores, each the weighted mean of its criteria's; None where nothing was scored."""
+        suites: dict[str, tuple[float, float]] = {}
+        for (suite, _, weight), (count, total) in self._criteria.items():
+            weights, scores = suites.get(suite, (0.0, 0.0))
+            suites[suite] = (weights + weight, scores + weight * total / count)
+        means = [scores / weights for weights, scores in suites.values() if weights > 0]
+        return round(sum(means) / len(means), 12) if means else None
+
+
+class _Row(NamedTuple):
+    """A case, and its status in each column; None where it has none there."""
+
+    name: str
+    statuses: tuple[Status | None, ...]
+
+    @property
+    def alike(self) -> bool:
+        """Whether it ended alike in every column."""
+        return len(set(self.statuses)) == 1
+
+
+@final
+class _Rows:
+    """The rows of a table, as many of them as may be shown."""
+
+    def __init__(self, names: Sequence[str]) -> None:
+        self.names = names
+        self.columns = [_Column() for _ in names]
+        self.different: list[_Row] = []
+        self.all: list[_Row] | None = []
+        """Every row in order; None where there are too many."""
+        self.count = 0
+        self.alike = 0
+
+    def add(self, suite: str, cases: Iterable[tuple[str, int, CaseResult]]) -> None:
+        """Add the cases of a suite, each with the names of its row and the number of its column."""
+        waiting: dict[str, list[Status | None]] = {}
+        for name, column, case in cases:
+            self.columns[column].add(suite, case)
+            statuses = waiting.setdefault(name, [None] * len(self.columns))
+            statuses[column] = case.status
+            if None not in statuses:
+                self._add(_Row(name, tuple(waiting.pop(name))))
+        for name, statuses in waiting.items():
+            self._add(_Row(name, tuple(statuses)))
+
+    def _add(self, row: _Row) -> None:
+        self.count += 1
+        self.alike += row.alike
+        if self.all is not None:
+            self.all = [*self.all, row] if self.count <= MOST_ALIKE else None
+        if not row.alike and len(self.different) < MOST_ROWS:
+            self.different.append(row)
+
+    @property
+    def shown(self) -> Sequence[_Row]:
+        """All where they are few, else those that differ, the first of them."""
+        return self.different if self.all is None else self.all
+
+
+def _of_agents(suites: Sequence[SuiteShown], agents: Sequence[str]) -> _Rows:
+    """The cases of all suites by agent."""
+    rows = _Rows(agents)
+    by_suite: dict[str, dict[str, SuiteShown]] = {}
+    for suite in suites:
+        title = suite_title(suite.result.tool_name, suite.result.tier, None)
+        by_suite.setdefault(title, {})[suite.result.agent_endpoint] = suite
+    for title, by_agent in by_suite.items():
+        columns = [by_agent[agent].cases if agent in by_agent else () for agent in agents]
+        # A case of each agent in turn: they mostly come in the same order, so that few have to wait for each other.
+        turns = chain.from_iterable(map(enumerate, zip_longest(*columns)))
+        rows.add(title, ((case.id, column, case) for column, case in turns if case is not None))
+    return rows
+
+
+def _of_variants(cases: Iterable[CaseResult]) -> _Rows:
+    """The cases of one suite by prompt variant."""
+    variants = list(dict.fromkeys(case.variant for case in cases if case.variant is not UNSET))
+    rows = _Rows(variants)
+    if len(variants) > 1:
+        rows.add(
+            "",
+            (
+                (case.id.removesuffix(f"@{case.variant}"), variants.index(case.variant), case)
+                for case in cases
+                if case.variant is not UNSET
+            ),
+        )
+    return rows
+
+
+def _table(title: str, rows: _Rows, screen: Screen) -> Iterator[str]:
+    """The table, and an empty line; nothing where there is nothing to stand side by side."""
+    if len(rows.names) < 2 or not rows.count:
+        return
+    symbols = symbols_of(screen)
+    yield painted(f"{symbols.title * 3} {visible(title)}", "bold", on=screen.color)
+    names = [visible(name) for name in rows.names]
+    room = screen.width - len(_GAP) - _NARROWEST_NAMES
+    if max(map(cells, names)) > _WIDEST_COLUMN or sum(cells(name) + len(_GAP) for name in names) > room:
+        # Shortened, agents would look alike: what tells URLs apart is their end.
+        for number, name in enumerate(names, 1):
+            yield f"{_GAP}{number}  {name}"
+        names = [str(number) for number in range(1, len(names) + 1)]
+    width = max(cells(text) for text in (*names, *(column.pass_rate for column in rows.columns), "0.00"))
+    at_a_time = max(1, room // (width + len(_GAP)))
+    for first in range(0, len(names), at_a_time):
+        yield from _block(rows, names, slice(first, first + at_a_time), width, screen)
+    yield from _left_out(rows)
+    yield ""
+
+
+def _block(rows: _Rows, names: Sequence[str], columns: slice, width: int, screen: Screen) -> Iterator[str]:
+    """The columns that the screen has room for: their names, a line a case, the pass rates and the scores."""
+    symbols = symbols_of(screen)
+    room = screen.width - len(_GAP) - len(names[columns]) * (width + len(_GAP))
+    titles = [shortened(visible(row.name), room, symbols.ellipsis) for row in rows.shown]
+    widest = max(map(cells, (*titles, "passed")))
+
+    def line(title: str, texts: Iterable[str]) -> str:
+        return f"{_GAP}{padded(title, widest)}{_GAP}{_GAP.join(texts)}".rstrip()
+
+    yield line("", (padded(name, width) for name in names[columns]))
+    for title, row in zip(titles, rows.shown, strict=True):
+        yield line(title, (_mark(status, width, symbols, screen) for status in row.statuses[columns]))
+    yield line("passed", (padded(column.pass_rate, width) for column in rows.columns[columns]))
+    if any(column.score is not None for column in rows.columns):
+        scores = ("" if column.score is None else rounded(column.score) for column in rows.columns[columns])
+        yield line("score", (padded(score or symbols.dash, width) for score in scores))
+
+
+def _mark(status: Status | None, width: int, symbols: Symbols, screen: Screen) -> str:
+    """The mark of a case; a dash where it was not run."""
+    if status is None:
+        return padded(symbols.dash, width)
+    mark = symbols.marks[status]
+    return painted(mark, COLORS[status], on=screen.color) + " " * (width - cells(mark))
+
+
+def _left_out(rows: _Rows) -> Iterator[str]:
+    """What the table does not show."""
+    if len(rows.shown) == rows.count:
+        return
+    yield f"{_GAP}{rows.alike} of {rows.count} cases end alike in every column"
+    more = rows.count - rows.alike - len(rows.shown)
+    if more:
+        yield f"{_GAP}and {more} more differ"

@@ -1,0 +1,50 @@
+"""From a run to the console summary as a whole: its suites, the slowest cases, the totals."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import chain
+from pathlib import Path
+
+from evalc.report.console import Detail, run_lines, suite_lines
+from evalc.report.reported import ReportedRun
+from evalc.report.side_by_side import side_by_side_lines
+from evalc.report.slowest import slowest_lines
+from evalc.report.source_lines import SourceLines
+from evalc.terminal import Screen
+
+
+def summary_lines(run: ReportedRun, screen: Screen, *, detail: Detail = "normal", slowest: int = 0) -> Iterator[str]:
+    """The console summary, without line ends; cases are read one at a time.
+
+    Args:
+        run: the run.
+        screen: what the reader's screen can show.
+        detail: which cases are told of.
+        slowest: of how many cases the time that they took is listed.
+    """
+    sources = SourceLines(run.root, run.redact)
+    for suite in run.suites:
+        yield from suite_lines(
+            suite.result, screen, cases=suite.cases, skipped=suite.skipped, detail=detail, sources=sources
+        )
+        yield ""
+    yield from side_by_side_lines(run.suites, screen)
+    if slowest:
+        yield from slowest_lines(chain.from_iterable(suite.cases for suite in run.suites), slowest)
+    yield from run_lines(
+        run.run_id,
+        Path(run.folder),
+        run.summary,
+        screen,
+        gates=run.below,
+        judged=run.gates,
+        selected=run.selected,
+        warnings=run.warnings,
+    )
+
+
+def render(run: ReportedRun) -> Iterator[bytes]:
+    """The summary as a file in UTF-8, 120 columns wide and without colours."""
+    for line in summary_lines(run, Screen()):
+        yield f"{line}\n".encode(errors="backslashreplace")

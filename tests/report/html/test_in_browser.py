@@ -1,0 +1,261 @@
+"""The HTML report in a real browser: it shows all there is and runs none of it, and keyboards reach everything."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from axe_playwright_python.sync_playwright import Axe  # type: ignore[import-untyped]
+from playwright.sync_api import Page, expect
+
+from tests.report.html.conftest import Shown
+from tests.report.html.sample import answered, reported, suite
+
+HOSTILE = (
+    "<script>window.ran = 1</script>",
+    "</script><script>window.ran = 1</script>",
+    "<!--<script>window.ran = 1//",
+    "]]></script><img src=x onerror='window.ran = 1'>",
+    '"><svg onload="window.ran = 1">',
+    "<iframe srcdoc='<script>parent.ran = 1</script>'></iframe>",
+    "<a href='javascript:window.ran = 1' autofocus onfocus='window.ran = 1'>x</a>",
+    "<img src='http://127.0.0.1:9/leak.png'><link rel=stylesheet href='http://127.0.0.1:9/x.css'>",
+    "<style>@import 'http://127.0.0.1:9/x.css'; * {display: none}</style>",
+    "<meta http-equiv=refresh content='0;url=http://127.0.0.1:9/'>",
+    "<base href='http://127.0.0.1:9/'><form action=x><input name=count id=count>",
+    "${window.ran = 1}{{constructor.constructor('window.ran = 1')()}}",
+    "__proto__",
+    "a\u2028window.ran = 1\u2029",
+    "\x00\x1b[31mred\x1b[0m\x07",
+    "safe\u202egnp.exe",
+    "half \ud800 pair",
+    "\U000e0041\u200b",
+)
+
+
+def _statuses(page: Page) -> list[str]:
+    return [text.strip() for text in page.locator("#rows .status .word").all_inner_texts()]
+
+
+def test_it_says_how_the_run_went(shown: Shown) -> None:
+    page = shown(reported())
+    assert page.title() == "25/29 passed · http://localhost:3000/chat · evalc"
+    verdict = page.locator("#verdict").inner_text()
+    assert "86.2" in verdict
+    assert "25 of 29 cases passed" in verdict
+    assert "failed 2" in verdict
+    notices = page.locator("#notices").inner_text()
+    assert "at least 0.97 is needed" in notices
+    assert "Tool description has changed" in notices
+    assert page.locator("#scores li").count() == 3
+    told = page.locator("#latency svg").get_attribute("aria-label")
+    assert told is not None
+    assert told.startswith("Half of 29 cases took up to ")
+
+
+def test_no_script_of_an_answer_runs_and_its_text_is_shown(shown: Shown) -> None:
+    page = shown([suite([answered(f"case {number} {text}", text) for number, text in enumerate(HOSTILE)])])
+    for _ in HOSTILE:
+        page.keyboard.press("j")
+        page.keyboard.press("Enter")
+        assert page.locator("#details script, #details iframe, #details img, #details style").count() == 0
+    assert page.evaluate("window.ran") is None
+    page.locator("#query").fill("onerror")
+    page.locator("#rows .row").click()
+    assert page.locator("#details section:has(h3:text-is('Response')) pre").inner_text() == HOSTILE[3]
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ("safe\u202egnp.exe", "safeU+202Egnp.exe"),
+        ("\x1b[31mred", "U+001B[31mred"),
+        ("a\x00b", "aU+0000b"),
+        ("half \ud800 pair", "half U+D800 pair"),
+        ("\U000e0041\u200b", "U+E0041U+200B"),
+    ],
+)
+def test_what_cannot_be_seen_is_shown_as_its_number(shown: Shown, text: str, told: str) -> None:
+    page = shown([suite([answered(text, text)])])
+    page.keyboard.press("j")
+    page.keyboard.press("Enter")
+    assert page.locator("#details section:has(h3:text-is('Response')) pre").inner_text() == told
+    assert page.locator("#details-title").inner_text() == told
+    assert text not in page.title()
+
+
+def test_a_long_answer_is_shortened_and_says_so(shown: Shown) -> None:
+    page = shown([suite([answered("long", "x" * 1_000_000)])])
+    page.keyboard.press("j")
+    page.keyboard.press("Enter")
+    details = page.locator("#details")
+    assert "the first 20,000 of 1,000,000 characters" in details.inner_text()
+    folded = page.locator("#details .block.folded")
+    assert folded.count() == 1
+    details.get_by_role("button", name="Show all").click()
+    assert folded.count() == 0
+
+
+def test_ten_thousand_cases_are_a_few_rows(shown: Shown) -> None:
+    page = shown(reported(10_000))
+    rows = page.locator("#rows .row")
+    assert 0 < rows.count() < 50
+    page.evaluate("scrollTo(0, document.body.scrollHeight)")
+    expect(page.locator("#rows .row[aria-rowindex='10007']")).to_be_visible()
+    assert rows.count() < 50
+    indexes = rows.evaluate_all("rows => rows.map(row => Number(row.getAttribute('aria-rowindex')))")
+    assert indexes == list(range(indexes[0], 10_008))
+    page.locator("#query").fill("tunis-416")
+    assert rows.count() == 0
+    page.locator("#query").fill("tunis-415 sky")
+    assert rows.count() == 1
+    assert page.locator("#count").inner_text() == "1 of 10,006 cases"
+
+
+def test_filters_and_order(shown: Shown) -> None:
+    page = shown(reported())
+    assert _statuses(page)[:4] == ["failed", "error", "failed", "unexpected pass"]
+    failed = page.locator("#statuses button[data-status=failed]")
+    failed.click()
+    assert failed.get_attribute("aria-pressed") == "true"
+    assert page.locator("#count").inner_text() == "2 of 30 cases"
+    page.get_by_label("Filter by suite").select_option("1")
+    expect(page.locator("#none")).to_be_visible()
+    page.locator("#reset").click()
+    assert page.locator("#count").inner_text() == "30 cases"
+    page.get_by_label("Filter by criterion").select_option("grounded")
+    assert set(_statuses(page)) == {"failed"}
+    page.get_by_label("Filter by criterion").select_option("")
+    page.get_by_label("Filter by tag").select_option("smoke")
+    assert page.locator("#count").inner_text() == "5 of 30 cases"
+    page.get_by_label("Filter by tag").select_option("")
+    page.locator("#columns").get_by_role("button", name="Case").click()
+    page.locator("#columns").get_by_role("button", name="Case").click()
+    assert page.locator("#rows .row a").first.inner_text() == "weather/turin"
+    assert page.locator("#columns .case").get_attribute("aria-sort") == "descending"
+
+
+def test_the_keyboard_reaches_everything(shown: Shown) -> None:
+    page = shown(reported())
+    page.keyboard.press("j")
+    page.keyboard.press("ArrowDown")
+    page.keyboard.press("k")
+    page.keyboard.press("Enter")
+    title = page.locator("#details-title")
+    assert title.inner_text() == "weather/cairo"
+    assert title.evaluate("node => node === document.activeElement")
+    page.keyboard.press("j")
+    assert page.locator("#details-title").inner_text() == "weather/accra"
+    page.keyboard.press("Escape")
+    expect(page.locator("#details")).to_be_hidden()
+    assert page.evaluate("document.activeElement.textContent") == "weather/accra"
+    page.keyboard.press("/")
+    page.keyboard.type("jk?/tokyo")
+    assert page.locator("#query").input_value() == "jk?/tokyo"
+    page.keyboard.press("Escape")
+    assert page.locator("#query").input_value() == ""
+    page.evaluate("document.activeElement.blur()")
+    page.keyboard.press("?")
+    expect(page.get_by_role("dialog")).to_be_visible()
+    page.keyboard.press("Escape")
+    expect(page.get_by_role("dialog")).to_be_hidden()
+
+
+def test_an_address_opens_its_case(shown: Shown) -> None:
+    page = shown(reported(), "#get_weather.labeled%2Fweather%2Fdakar")
+    assert page.locator("#details-title").inner_text() == "weather/dakar"
+    page.get_by_role("button", name="Close").click()
+    assert page.url.endswith("#")
+
+
+def test_the_details_of_a_failure(shown: Shown) -> None:
+    page = shown(reported(), "#get_weather.labeled%2Fweather%2Fcairo")
+    details = page.locator("#details")
+    text = details.inner_text()
+    assert "evals/weather.eval.yaml:16:11 (the file has changed since the run)" in text
+    assert page.locator(".line.here").inner_text() == '16        - contains "°C" or contains "degrees" for grounded'
+    assert "What is the weather in Cairo?" in text
+    assert '"city": "Cairo"' in text
+    assert "$0.00076" in text
+    assert page.locator(".version h4").all_inner_texts() == ["baseline", "this case"]
+    assert "°C and" in page.locator(".version del").first.inner_text()
+    assert page.locator(".version").nth(1).locator("ins").count() > 0
+
+
+def test_attempts_judges_and_conversations(shown: Shown) -> None:
+    page = shown(reported(), "#get_weather.labeled%2Fweather%2Flagos")
+    assert page.locator("#details").get_by_text("Sent by").count() == 0
+    _go_to(page, "perth")
+    assert page.locator(".attempts li").count() == 3
+    _go_to(page, "paris")
+    assert "Judge: 3 of 4. Friendly, but" in page.locator("#details").inner_text()
+    _go_to(page, "quito")
+    assert page.locator("#details h3", has_text="Sent by assistant").count() == 1
+
+
+def test_agents_stand_side_by_side(shown: Shown) -> None:
+    mild, warm = (suite([answered("tokyo", f"It is {word}.")], agent=word) for word in ("mild", "warm"))
+    page = shown([mild, warm])
+    assert page.locator("h1").inner_text() == "2 agents"
+    page.keyboard.press("j")
+    page.keyboard.press("Enter")
+    assert page.locator(".version h4").all_inner_texts() == ["warm", "this case"]
+    assert page.locator(".version del").inner_text() == "warm"
+    assert page.locator(".version ins").inner_text() == "mild"
+
+
+def test_a_narrow_screen_gives_the_details_all_of_it(shown: Shown) -> None:
+    page = shown(reported(), viewport={"width": 390, "height": 800})
+    assert page.evaluate("document.documentElement.scrollWidth") == 390
+    page.keyboard.press("j")
+    page.keyboard.press("Enter")
+    box = page.locator("#details").bounding_box()
+    assert box is not None
+    assert (box["x"], box["width"]) == (0, 390)
+    assert page.evaluate("document.getElementById('page').inert") is True
+
+
+def test_paper_holds_every_failure_with_its_details(shown: Shown) -> None:
+    page = shown(reported())
+    page.evaluate("dispatchEvent(new Event('beforeprint'))")
+    page.emulate_media(media="print")
+    assert page.locator("#printed article").count() == 4
+    assert page.locator("#printed article .excerpt").count() == 2
+    expect(page.locator("#printed h3", has_text="weather/cairo")).to_be_visible()
+    expect(page.locator("#cases")).to_be_hidden()
+    page.evaluate("dispatchEvent(new Event('afterprint'))")
+    assert page.locator("#printed article").count() == 0
+
+
+def test_without_scripts_it_says_the_result(shown: Shown, browser: Any, root: Any) -> None:
+    shown(reported())
+    context = browser.new_context(java_script_enabled=False)
+    page = context.new_page()
+    page.goto((root / "report.html").as_uri())
+    assert "25 of 29 cases passed." in page.locator("noscript").inner_text()
+    context.close()
+
+
+@pytest.mark.parametrize(("scheme", "width"), [("light", 1280), ("dark", 390)])
+def test_axe_finds_nothing(shown: Shown, scheme: str, width: int) -> None:
+    page = shown(reported(), color_scheme=scheme, reduced_motion="reduce", viewport={"width": width, "height": 800})
+    _sound(page)
+    page.locator("#query").fill("no such case")
+    _sound(page)
+    page.locator("#query").fill("")
+    for case in ("cairo", "perth"):
+        _go_to(page, case)
+        _sound(page)
+    page.keyboard.press("Escape")
+    page.evaluate("document.getElementById('help').showModal()")
+    _sound(page)
+
+
+def _go_to(page: Page, case: str) -> None:
+    page.evaluate(f"location.hash = 'get_weather.labeled%2Fweather%2F{case}'")
+    expect(page.locator("#details-title")).to_have_text(f"weather/{case}")
+
+
+def _sound(page: Page) -> None:
+    found = Axe().run(page, options={"resultTypes": ["violations"]})
+    assert found.violations_count == 0, found.generate_report()

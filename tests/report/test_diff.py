@@ -1,0 +1,118 @@
+"""The words of `evalc diff`: a regression that was planted, and noise."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import msgspec
+from hypothesis import given
+from hypothesis import strategies as st
+
+from evalc.compare.past import ComparedSuite
+from evalc.compare.suites import compare_runs
+from evalc.model.comparison import Significance
+from evalc.report.console import suite_lines
+from evalc.report.diff import diff_lines
+from evalc.report.significance import more_cases, significance_line
+from evalc.terminal import Screen
+from tests.report.results import case, suite
+
+
+def past(passed: list[bool], *, tool: str = "get_weather", error: str = "equals: no") -> ComparedSuite:
+    cases: list[dict[str, Any]] = [
+        {
+            "id": f"c{number}",
+            "passed": each,
+            "error": None if each else error,
+            "durationMs": 100 + number,
+            "criteria": [{"name": "clarity", "score": 1.0 if each else 0.5}],
+        }
+        for number, each in enumerate(passed)
+    ]
+    criteria = [{"name": "clarity", "weight": 1}]
+    return msgspec.convert(
+        {"toolName": tool, "tier": "golden", "cases": cases, "summary": {"criteria": criteria}}, ComparedSuite
+    )
+
+
+def shown(before: list[bool], after: list[bool], screen: Screen | None = None, **more: str) -> str:
+    found = compare_runs([past(before)], [past(after, **more)], names=("run-a", "run-b"))
+    return "\n".join(diff_lines(found, screen or Screen()))
+
+
+def test_a_planted_regression() -> None:
+    text = shown([True] * 200, [number >= 12 for number in range(200)])
+    head, _, listed = text.partition("    c0\n")
+    assert head == (
+        """\
+═══ get_weather (golden)  run-a → run-b
+  worse: 12 of 200 cases regressed, none newly passes (McNemar's exact test, p = 0.000488)
+  pass rate        100.0 % → 94.0 %  200/200 (98.1 to 100.0 %) → 188/200 (89.8 to 96.5 %)
+  score            1.000   → 0.970   -0.030 (95 %: -0.048 to -0.015) worse
+    clarity        1.000   → 0.970   -0.030 (95 %: -0.048 to -0.015) worse
+  latency, median  200ms   → 200ms
+  REGRESSIONS (12)
+"""
+    )
+    assert listed.count("→ equals: no") == 12
+    assert text.endswith("\n\nrun-a → run-b | 1 suite | 12 regressions | 0 new passes")
+
+
+def test_noise() -> None:
+    before = [number >= 6 for number in range(200)]
+    after = [not 6 <= number < 11 for number in range(200)]
+    lines = shown(before, after, Screen(unicode=False)).splitlines()
+    more = "; about 17,000 more cases would settle it"
+    assert lines[:6] == [
+        "=== get_weather (golden)  run-a -> run-b",
+        f"  inconclusive: 5 of 200 cases regressed, 6 newly pass (McNemar's exact test, p = 1){more}",
+        "  pass rate        97.0 % -> 97.5 %  194/200 (93.6 to 98.6 %) -> 195/200 (94.3 to 98.9 %)",
+        f"  score            0.985  -> 0.988   +0.003 (95 %: -0.013 to +0.018) inconclusive{more}",
+        f"    clarity        0.985  -> 0.988   +0.003 (95 %: -0.013 to +0.018) inconclusive{more}",
+        "  latency, median  200ms  -> 200ms",
+    ]
+
+
+def test_another_reason_and_nothing_a_terminal_would_obey() -> None:
+    text = shown([False], [False], error="equals: \x1b[2J\n")
+    assert "STILL FAILING, FOR ANOTHER REASON (1)\n    c0\n      was: equals: no\n      → equals: \\x1b[2J\\n" in text
+
+
+@given(st.text(), st.text())
+def test_no_name_and_no_message_reaches_a_terminal_as_it_is(name: str, message: str) -> None:
+    found = compare_runs([past([True], tool=name)], [past([False], tool=name, error=message)], names=(name, message))
+    for line in diff_lines(found, Screen()):
+        assert not set(line) & set("\x1b\n\r\x07\u202e\x9b")
+
+
+def test_how_many_more_cases() -> None:
+    assert more_cases(1) == "about 1 more case would settle it"
+    assert more_cases(17_060) == "about 17,000 more cases would settle it"
+    assert more_cases(10**30) == "more than 1,000,000 more cases would settle it"
+    assert more_cases(None) == "no number of cases would settle it"
+
+
+def found(regressed: int, newly_passed: int, **more: Any) -> Significance:
+    fields: dict[str, Any] = {"pairs": 50, "errors": 0, "p_value": 0.5, "verdict": "inconclusive", "more_cases": 7}
+    return Significance(regressed=regressed, newly_passed=newly_passed, **{**fields, **more})
+
+
+def test_the_line_of_significance() -> None:
+    assert significance_line(found(0, 0, verdict="unchanged", pairs=1)) == "unchanged: no verdict of 1 case changed"
+    assert significance_line(found(0, 20, verdict="better", p_value=1e-9, errors=3)) == (
+        "better: none of 50 cases regressed, 20 newly pass (McNemar's exact test, p < 0.0001); "
+        "3 left out that ended in error"
+    )
+
+
+def test_a_run_with_a_baseline_says_what_its_changes_mean() -> None:
+    result = suite(case("c1", status="failed", error="equals: no"), regressions=("c1",))
+    told = msgspec.structs.replace(result, significance=found(1, 0))
+    lines = list(suite_lines(told, Screen()))
+    assert lines[-3:-1] == ["  REGRESSIONS (1) since run-0", "    ✗ c1"]
+    assert lines[-1] == (
+        "  inconclusive: 1 of 50 cases regressed, none newly passes (McNemar's exact test, p = 0.5); "
+        "about 7 more cases would settle it"
+    )
+    unchanged = msgspec.structs.replace(suite(case("c1")), significance=found(0, 0, verdict="unchanged"))
+    assert not any("unchanged" in line for line in suite_lines(unchanged, Screen()))

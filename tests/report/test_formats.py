@@ -1,0 +1,154 @@
+"""The formats of reports: their goldens, one reason and place in all of them, and that they stream."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import re
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import pytest
+from junitparser import JUnitXml
+
+from evalc import __version__
+from evalc.model.codec import to_json
+from evalc.model.result import CaseResult, RunResult
+from evalc.report.case_words import main_reason
+from evalc.report.outputs import FORMATS, SUFFIXES, Format, render
+from tests.report.results import case, suite
+from tests.report.runs import every_status, reported
+
+GOLDENS = Path(__file__).parent / "goldens"
+GOLDEN: dict[Format, str] = {
+    "text": "run.txt",
+    "json": "run.json",
+    "junit": "run.xml",
+    "markdown": "run.md",
+    "csv": "run.csv",
+    "github": "run.github.txt",
+    "sarif": "run.sarif",
+}
+
+
+def written(chosen: Format) -> str:
+    return b"".join(render(chosen, reported(every_status(), warnings=("look | out",)))).decode()
+
+
+@pytest.mark.parametrize("chosen", GOLDEN)
+def test_golden(chosen: Format, update_goldens: bool) -> None:
+    golden = GOLDENS / GOLDEN[chosen]
+    text = written(chosen).replace(f'"version": "{__version__}"', '"version": "0"')
+    if update_goldens:
+        golden.write_text(text, encoding="utf-8", newline="")
+    assert text == golden.read_bytes().decode()
+
+
+def test_the_page_has_its_own_tests_and_every_suffix_a_format() -> None:
+    assert {*GOLDEN, "html"} == set(FORMATS)
+    assert set(SUFFIXES.values()) == set(FORMATS) - {"github"}
+
+
+def test_json_is_what_encoding_the_whole_run_gives() -> None:
+    run = reported(every_status(), suite(case("other"), tool="b"), suite(tool="none"))
+    whole = RunResult(run_id="run-1", suites=tuple(each.result for each in run.suites), summary=run.summary)
+    assert b"".join(render("json", run)) == to_json(whole) + b"\n"
+
+
+def _of_text(text: str) -> Iterator[tuple[str, str]]:
+    """Reason and line of each case that did not pass: the first arrow under it and the place that follows."""
+    return iter(re.findall(r"^  [x✗!✘] .*\n    → (.*)\n(?:      at (.*)\n)?", text, re.MULTILINE))
+
+
+def _of_html(text: str) -> Iterator[tuple[str, str]]:
+    for block in re.findall(r'data-holds="cases">(.*?)</script>', text, re.DOTALL):
+        for entry in json.loads(block):
+            if entry["status"] in ("failed", "error", "unexpected-pass"):
+                places = [entry.get("place"), *(each.get("place") for each in entry.get("assertions", ()))]
+                told = places[1] if len(places) > 1 else places[0]
+                yield entry["error"], "{file}:{line}:{column}".format(**told) if told else ""
+
+
+def _of_junit(text: str) -> Iterator[tuple[str, str]]:
+    for each in JUnitXml.fromstring(text.encode()):
+        for entry in each:
+            if entry.result and type(entry.result[0]).__name__ in ("Failure", "Error"):
+                line = entry._elem.get("line")
+                yield entry.result[0].message, f"{entry._elem.get('file')}:{line}:9" if line else ""
+
+
+def _of_markdown(text: str) -> Iterator[tuple[str, str]]:
+    return iter(re.findall(r"```text\n(.*)\n(?:  at (.*)\n)?", text))
+
+
+def _of_csv(text: str) -> Iterator[tuple[str, str]]:
+    for row in csv.DictReader(io.StringIO(text, newline="")):
+        if row["passed"] == "false":
+            yield row["reason"], f"{row['file']}:{row['line']}:{row['column']}" if row["line"] else ""
+
+
+def _of_github(text: str) -> Iterator[tuple[str, str]]:
+    for where, message in re.findall(r"^::error (.*?)::(.*)$", text, re.MULTILINE):
+        found = re.match(r"file=(.*),line=(\d+),col=(\d+)", where)
+        yield message, ":".join(found.groups()) if found else ""
+
+
+def _of_sarif(text: str) -> Iterator[tuple[str, str]]:
+    for entry in json.loads(text)["runs"][0]["results"]:
+        message = entry["message"]["text"].split("\n")[0].split(": ", 1)[1]
+        where = ""
+        for location in entry.get("locations", ()):
+            physical = location["physicalLocation"]
+            region = physical["region"]
+            where = f"{physical['artifactLocation']['uri']}:{region['startLine']}:{region['startColumn']}"
+        yield message, where
+
+
+READERS: dict[Format, Callable[[str], Iterator[tuple[str, str]]]] = {
+    "text": _of_text,
+    "html": _of_html,
+    "junit": _of_junit,
+    "markdown": _of_markdown,
+    "csv": _of_csv,
+    "github": _of_github,
+    "sarif": _of_sarif,
+}
+
+
+@pytest.mark.parametrize("chosen", READERS)
+def test_a_case_that_failed_has_the_same_reason_and_place_in_every_report(chosen: Format) -> None:
+    failed = [each for each in every_status().cases if not each.passed]
+    expected = [(reason.message, str(reason.place or "")) for reason in map(main_reason, failed) if reason]
+    assert len(expected) == len(failed) == 5
+    assert list(READERS[chosen](written(chosen))) == expected
+
+
+@dataclass
+class Watched:
+    """Cases that are made when they are asked for, and how far that has come."""
+
+    count: int
+    made: int = 0
+
+    def __iter__(self) -> Iterator[CaseResult]:
+        self.made = 0
+        for index in range(self.count):
+            self.made = index + 1
+            yield case(f"case-{index}", status="failed", error="responseContains: no")
+
+
+@pytest.mark.parametrize("chosen", ["text", "json", "junit", "csv", "github", "sarif", "markdown"])
+def test_cases_are_read_while_the_report_is_written(chosen: Format) -> None:
+    cases = Watched(10_000)
+    run = reported(suite(case("one", status="failed", error="no")))
+    pieces = render(chosen, replace(run, suites=(replace(run.suites[0], cases=cases),)))
+    size = 0
+    for piece in pieces:
+        size += len(piece)
+        if cases.made > 1_000:
+            break
+    assert size > 0
+    assert 1_000 < cases.made < 2_000
+    pieces.close()  # type: ignore[attr-defined]

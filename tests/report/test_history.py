@@ -1,0 +1,96 @@
+"""The table of runs and the course of suites."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from evalc.history.trends import trends_of
+from evalc.model.history import History, HistoryEntry
+from evalc.report.history import history_lines, short_names, sparkline
+from evalc.terminal import Screen
+
+
+def entry(run: str, **more: Any) -> HistoryEntry:
+    fields: dict[str, Any] = {
+        "run": run,
+        "file": "t.golden.json",
+        "run_id": run,
+        "timestamp": "2026-01-01T12:30:00Z",
+        "began": 0.0,
+        "tool_name": "get_weather",
+        "tier": "golden",
+        "agent_endpoint": "demo",
+        "total_cases": 4,
+        "passed": 3,
+        "errors": 0,
+        "score": None,
+        "estimated_cost_usd": None,
+        "total_duration_ms": None,
+        "criteria": {},
+        "partial": False,
+        "rescored": False,
+    }
+    return HistoryEntry(**{**fields, **more})
+
+
+def shown(*entries: HistoryEntry, screen: Screen | None = None) -> str:
+    history = History(entries=entries, trends=trends_of(entries))
+    return "\n".join(history_lines(history, screen or Screen(), names=short_names([each.run for each in entries])))
+
+
+def test_the_table_and_the_courses() -> None:
+    newest = entry("01a20102-2751", passed=4, score=0.995, criteria={"clarity": 0.5}, estimated_cost_usd=0.00123)
+    part = entry("01a20102-2700", total_cases=1, passed=0, errors=1, partial=True, rescored=True)
+    oldest = entry("01890000-0000", passed=1, score=0.1, criteria={"clarity": None})
+    table, _, courses = shown(newest, part, oldest).partition("\n\n")
+    assert [line.split("  ") for line in re.sub(" {3,}", "  ", table).splitlines()] == [
+        ["began (UTC)", "run", "suite", "agent", "passed", "score", "cost"],
+        ["2026-01-01 12:30", "01a20102-275", "get_weather (golden)", "demo", "4/4", "0.99", "$0.00123"],
+        [
+            "2026-01-01 12:30",
+            "01a20102-270",
+            "get_weather (golden)",
+            "demo",
+            "0/1 (1 error, part of the cases, rescored)",
+        ],
+        ["2026-01-01 12:30", "01890000", "get_weather (golden)", "demo", "1/4", "0.10"],
+    ]
+    assert len({line.index("demo") for line in table.splitlines()[1:]}) == 1
+    assert (
+        courses
+        == """\
+get_weather (golden), 2 runs
+  passed   ▃█  1.00
+  score    ▁█  0.99
+  clarity   ▅  0.50"""
+    )
+
+
+def test_ascii_and_many_runs() -> None:
+    text = shown(*(entry(f"run-{number:04}") for number in range(50)), screen=Screen(unicode=False))
+    assert text.isascii()
+    assert text.endswith(f"get_weather (golden), the last 40 of 50 runs\n  passed  {'7' * 40}  0.75")
+
+
+@given(st.lists(st.none() | st.floats(allow_nan=False)))
+def test_a_sparkline_has_a_character_a_value(values: list[float | None]) -> None:
+    assert len(sparkline(values, Screen())) == len(values)
+    assert sparkline([0, 0.5, 1, None, -3, 9], Screen()) == "▁▅█ ▁█"
+
+
+@given(st.sets(st.text(min_size=1), max_size=20))
+def test_short_names_tell_runs_apart(runs: set[str]) -> None:
+    names = short_names(sorted(runs))
+    for run in runs:
+        assert [other for other in runs if other.startswith(names[run])] == [run] or names[run] == run
+
+
+@given(st.text())
+def test_nothing_that_a_terminal_would_obey(text: str) -> None:
+    hostile = entry(text, tool_name=text, agent_endpoint=text, criteria={text: 0.5}, score=1e15)
+    for line in shown(hostile, hostile).splitlines():
+        assert not set(line) & set("\x1b\r\x07\u202e\x9b")
