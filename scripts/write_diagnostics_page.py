@@ -25,6 +25,7 @@ FAMILIES: Final = {
     "EV62": "The configuration",
     "EV64": "Kinds of files",
     "EV65": "Formatting and importing",
+    "EV66": "The tool registry",
     "EV68": "Comments that ask for silence",
 }
 """The families by the first digits of their codes; `EV10-12` takes in EV10, EV11 and EV12."""

@@ -1,0 +1,113 @@
+"""From `pytest --evalc-agent SPEC` to a test a case of every eval file: the hooks, the options and the fixture.
+
+Every run of pytest loads this module, whether or not it has evals. So it imports nothing but what pytest has, and does
+nothing until it is asked for.
+"""
+
+from __future__ import annotations
+
+from fnmatch import fnmatchcase
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+import pytest
+
+if TYPE_CHECKING:
+    from evalc.pytest_plugin.collecting import EvalFile
+    from evalc.pytest_plugin.session import EvalSession
+
+_TIERS: Final = ("golden", "labeled", "regression", "rubric", "eval")
+_FILES: Final = ("*.eval.yaml", "*.eval.yml", *(f"*.{tier}.json" for tier in _TIERS))
+_SESSION: Final = pytest.StashKey["EvalSession"]()
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """The options, each with an ini setting of the same meaning."""
+    group = parser.getgroup("evalc", "evals of LLM agents, a test a case (evalc)")
+    group.addoption(
+        "--evalc-agent", metavar="SPEC", help="Collect eval files, and run their cases against this agent."
+    )
+    group.addoption("--evalc-config", metavar="FILE", help="The configuration of evalc; else the nearest one upwards.")
+    group.addoption(
+        "--evalc-strict",
+        action="store_true",
+        default=None,
+        help="Fail cases that verified nothing; checks that cannot fail are errors.",
+    )
+    group.addoption("--evalc-output-dir", metavar="DIR", help="Write results there, as `evalc run` does.")
+    parser.addini("evalc", "Collect eval files, with the agent of the configuration.", type="bool", default=False)
+    parser.addini("evalc_agent", "As --evalc-agent.")
+    parser.addini("evalc_config", "As --evalc-config; relative to the rootdir.")
+    parser.addini("evalc_strict", "As --evalc-strict.", type="bool", default=False)
+    parser.addini("evalc_output_dir", "As --evalc-output-dir; relative to the rootdir.")
+    parser.addini("evalc_files", "Names of files that hold evals.", type="args", default=list(_FILES))
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Begin, where evals are asked for."""
+    config.addinivalue_line("markers", "evalc: a case of an eval file.")
+    agent = config.getoption("evalc_agent") or config.getini("evalc_agent")
+    if not agent and not config.getini("evalc"):
+        return
+    from evalc.pytest_plugin.session import EvalSession, Wishes  # noqa: PLC0415 - for start-up: most runs have no evals
+
+    strict = config.getoption("evalc_strict")
+    config.stash[_SESSION] = EvalSession(
+        Wishes(
+            agent=agent or None,
+            config=_path(config, "evalc_config"),
+            strict=bool(config.getini("evalc_strict") if strict is None else strict),
+            output_dir=_path(config, "evalc_output_dir"),
+        )
+    )
+
+
+def _path(config: pytest.Config, name: str) -> Path | None:
+    """The path that an option or a setting names: from the working folder the one, from the rootdir the other."""
+    if option := config.getoption(name):
+        return config.invocation_params.dir / option
+    setting = config.getini(name)
+    return config.rootpath / setting if setting else None
+
+
+def pytest_collect_file(file_path: Path, parent: pytest.Collector) -> EvalFile | None:
+    """An eval file, where evals are asked for."""
+    session = parent.config.stash.get(_SESSION, None)
+    if session is None or not any(fnmatchcase(file_path.name, name) for name in parent.config.getini("evalc_files")):
+        return None
+    from evalc.pytest_plugin.collecting import EvalFile  # noqa: PLC0415 - for start-up: likewise
+
+    return EvalFile.from_parent(parent, path=file_path, evals=session)
+
+
+@pytest.fixture(scope="session")
+def evalc_agent(pytestconfig: pytest.Config) -> object:
+    """The agent that cases run against: a spec such as `demo` or `http://localhost:3000/chat`, from the options.
+
+    Override it in a `conftest.py` to give a spec, an agent with `endpoint` and `session`, a function of the message, or
+    an object with `run`, `send`, `invoke` or `ainvoke`. None is the agent of evalc's configuration.
+    """
+    return pytestconfig.getoption("evalc_agent") or pytestconfig.getini("evalc_agent") or None
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: pytest.Config) -> None:
+    """Say where the results are."""
+    session = config.stash.get(_SESSION, None)
+    if session is not None and session.told:
+        terminalreporter.section("evalc")
+        for line in session.told:
+            terminalreporter.write_line(line)
+
+
+def pytest_sessionfinish(session: pytest.Session) -> None:
+    """Close the agents, and finish the results."""
+    evals = session.config.stash.get(_SESSION, None)
+    if evals is not None:
+        evals.finish()
+
+
+def pytest_unconfigure(config: pytest.Config) -> None:
+    """Close what a session that ended early left open."""
+    evals = config.stash.get(_SESSION, None)
+    if evals is not None:
+        evals.finish()

@@ -1,0 +1,42 @@
+"""From texts and file names to how SARIF 2.1.0 writes them, whatever the log is about."""
+
+from __future__ import annotations
+
+import os
+import re
+from pathlib import Path
+from typing import Final
+from urllib.parse import quote
+
+SCHEMA: Final = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"
+
+_PLACEHOLDER: Final = re.compile(r"\{(\d+)\}")
+
+
+def message_text(text: str) -> str:
+    """The text as a message: nothing in it is taken for a link or a placeholder."""
+    return _PLACEHOLDER.sub(r"{{\1}}", sound(text).replace("](", r"\]("))
+
+
+def artifact_location(name: str) -> dict[str, str]:
+    """The file's place: relative to the working folder where it lies below, as a link is written."""
+    path = below_working_folder(Path(name))
+    written = quote(_bytes_of(path.as_posix()), safe="/")
+    return {"uri": f"file://{written}"} if path.is_absolute() else {"uri": written, "uriBaseId": "%SRCROOT%"}
+
+
+def below_working_folder(path: Path) -> Path:
+    """The path as the working folder sees it, where it lies below."""
+    return path.relative_to(Path.cwd()) if path.is_absolute() and path.is_relative_to(Path.cwd()) else path
+
+
+def sound(text: str) -> str:
+    """The text without lone surrogates, which readers of JSON refuse."""
+    return text.encode("utf-8", "backslashreplace").decode()
+
+
+def _bytes_of(name: str) -> bytes:
+    try:
+        return os.fsencode(name)
+    except UnicodeEncodeError:  # a name that no file has
+        return name.encode("utf-8", "backslashreplace")

@@ -1,0 +1,273 @@
+"""From nothing to one case: how it is written in YAML, and what it means in the case model."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any, Final, final
+
+from hypothesis import strategies as st
+
+from tests.properties.drawing.checks import LABELED, MANY, ONCE, Draw, Make, Spelt, about, chosen
+from tests.properties.drawing.compositions import group, holding
+from tests.properties.drawing.twin import LISTS, Meant, asserted, fields_of, filled
+from tests.properties.drawing.worlds import COMMON, World, worlds
+
+Data = dict[str, Any]
+
+# --- inputs ----------------------------------------------------------------------------------------------------------
+
+DEFAULTS: Final[Data] = {"count": 18}
+DECLARED: Final[tuple[Any, ...]] = (
+    [
+        {"name": "name", "type": "string", "options": [*COMMON]},
+        {"name": "count", "type": "integer", "default": 18},
+        {"name": "flag", "type": "boolean", "required": False},
+        {"name": "items", "required": False},
+    ],
+    {"name": {"required": True}, "count": 18, "flag": {"required": False, "x-why": "a"}, "items": {"required": False}},
+)
+"""Two spellings of one declaration, to which `DEFAULTS` belongs."""
+
+
+def given_inputs(draw: Draw, *, declared: bool) -> Data:
+    """The inputs of a case: all of them where nothing declares them."""
+    inputs: Data = {"name": chosen(draw, COMMON)}
+    optional: Data = {
+        "count": 18,
+        "flag": draw(st.booleans()),
+        "items": chosen(draw, ([], ["a: b"], ["x", "it's", "#"])),
+    }
+    return inputs | {name: value for name, value in optional.items() if not declared or draw(st.booleans())}
+
+
+# --- what is sent ----------------------------------------------------------------------------------------------------
+
+_PIECES: Final = (
+    "Say it's {{name}}",
+    "{{#if flag}}yes: {{count}}{{else}}no{{/if}}",
+    " \\{{ #not",
+    "{{#unless flag}}, {{ name }}!{{/unless}}",
+    "\n{{#each items}}- {{this}}\n{{/each}}x",
+    '"quoted" \\ ',
+)
+
+
+def template(draw: Draw) -> str:
+    """A text with templates in it, never empty."""
+    return "Q" + "".join(draw(st.lists(st.sampled_from(_PIECES), max_size=3)))
+
+
+# --- checks ----------------------------------------------------------------------------------------------------------
+
+
+def link(draw: Draw, spelt: Spelt, criteria: list[str]) -> tuple[Any, Meant]:
+    """An entry of `validate:` for a check, linked to a criterion or not, and what it means."""
+    criterion = chosen(draw, (None, *criteria))
+    weight = draw(st.integers(1, 3))
+    as_mapping = isinstance(spelt.mapping, dict) and draw(st.booleans())
+    if not as_mapping:
+        named = "" if criterion is None else f" for {criterion if criterion.isidentifier() else repr(criterion)}"
+        return spelt.line + named, Meant(spelt.record, criterion)
+    written = {**spelt.mapping, **({} if criterion is None else {"criterion": criterion})}
+    return ({**written, "weight": weight} if weight > 1 else written), Meant(spelt.record, criterion, weight)
+
+
+def judged(draw: Draw) -> Spelt:
+    """What is asked of a judge."""
+    least, more = draw(st.integers(1, 3)), draw(st.integers(0, 2))
+    question = "Is it kind, {{name}}?" if least == 1 else "Is it kind?"
+    record = {"type": "judge", "criteria": question, "maxScore": least + more, "minScore": least}
+    mapping = {"type": "judge", "rule": question, "min": least, "scale": least + more}
+    return Spelt(record, mapping, f'judge "{question}" >= {least}/{least + more}')
+
+
+@final
+@dataclass(slots=True, kw_only=True)
+class Checks:
+    """The checks of a case as they are written, and as they are meant, in one order."""
+
+    validate: list[Any] = field(default_factory=list)
+    expect: Data = field(default_factory=dict)
+    meant: list[Meant] = field(default_factory=list)
+    meant_by_expect: list[Meant] = field(default_factory=list)
+
+    def add(self, draw: Draw, spelt: Spelt, criteria: list[str]) -> None:
+        """Write a check in one of its spellings."""
+        fields = fields_of(spelt.record)
+        if fields and draw(st.integers(0, 2)) == 0 and self._has_room(fields):
+            for name, value in fields.items():
+                self.expect[name] = [*self.expect.get(name, []), *value] if name in LISTS else value
+            self.meant_by_expect.append(Meant(spelt.record))
+            return
+        written, meant = link(draw, spelt, criteria)
+        self.validate.append(written)
+        self.meant.append(meant)
+
+    def _has_room(self, fields: Data) -> bool:
+        return all(name in LISTS or name not in self.expect for name in fields)
+
+
+def makers(world: World, tier: str) -> dict[str, Make]:
+    """The checks that a case may hold once each at the top."""
+    return {**MANY, **ONCE, **about(world), **(LABELED if tier == "labeled" else {})}
+
+
+def checks(draw: Draw, world: World, tier: str, criteria: list[str], *, judges: bool) -> Checks:
+    """At least one check; none that fills a field twice."""
+    known = makers(world, tier)
+    kinds = draw(st.lists(st.sampled_from(sorted(known)), min_size=1, max_size=4, unique=True))
+    if {"tools_called", "tools_acceptable"} <= {*kinds}:
+        kinds.remove("tools_acceptable")
+    written = Checks()
+    for kind in kinds:
+        written.add(draw, known[kind](draw, world), criteria)
+    if draw(st.booleans()):
+        written.add(draw, holding(draw, world), criteria)
+    if draw(st.integers(0, 5)) == 0:
+        parts = [MANY[chosen(draw, sorted(MANY))](draw, world) for _ in range(2)]
+        written.add(draw, group(draw, "all_of", parts), criteria)
+    if judges and draw(st.integers(0, 7)) == 0:
+        written.add(draw, judged(draw), criteria)
+    return written
+
+
+# --- the rest --------------------------------------------------------------------------------------------------------
+
+_RUBRIC: Final = (
+    [
+        {"dimension": "accuracy", "max_score": 5, "criteria": "true: #1", "min_score": 4},
+        {"dimension": "x", "criteria": "c"},
+    ],
+    [
+        {"dimension": "accuracy", "maxScore": 5, "criteria": "true: #1", "minScore": 4},
+        {"dimension": "x", "criteria": "c"},
+    ],
+)
+"""A rubric in YAML and in JSON."""
+
+_SAME: Final[dict[str, tuple[str, tuple[Any, ...]]]] = {
+    "description": ("description", ("About {{name}}: \\{{", "#1", "it's")),
+    "expected": ("expected", ("{{name}} - or so", "yes")),
+    "tags": ("tags", (["slow"], ["a b", "#"])),
+    "threshold": ("threshold", (0.5, 1)),
+    "stubs": ("stubs", ({"get_weather": {"t": [1, None, {}]}, "book.table": "ok"},)),
+    "max_turns": ("maxTurns", (1, 7)),
+    "expected_failure": ("expectedFailure", ("known: #4",)),
+    "skip": ("skip", ("too slow",)),
+    "archived": ("archived", ("old",)),
+    "reference_data": ("referenceData", ({"a": [1.5, "b: c"]},)),
+}
+"""Fields whose value is the same in both forms: the name in YAML, the name in JSON, values."""
+
+
+def extras(draw: Draw, tier: str) -> tuple[Data, Data]:
+    """What else a case says, in YAML and in JSON."""
+    written: Data = {}
+    meant: Data = {}
+    for name in draw(st.lists(st.sampled_from([*_SAME, "repeat", "difficulty", "x-mine"]), max_size=3, unique=True)):
+        if name == "repeat":
+            times = draw(st.integers(2, 9))
+            spelled = chosen(draw, (None, 1, f"{times - 1}/{times}", "100%"))
+            count = {None: None, 1: 1, "100%": times}.get(spelled, times - 1)
+            written |= {"repeat": times, **({} if spelled is None else {"require": spelled})}
+            meant |= {"repeat": times, **({} if count is None else {"require": count})}
+        elif name == "difficulty" and tier == "labeled":
+            written[name] = meant[name] = chosen(draw, ("straightforward", "ambiguous", "edge"))
+        elif name == "x-mine":
+            written[name] = {"any": ["thing", None]}
+        elif name in _SAME:
+            other, values = _SAME[name]
+            written[name] = meant[other] = chosen(draw, values)
+    if tier == "regression":
+        written |= {"created_at": "2026-01-02T03:04:05Z", "bug_ref": "BUG-1: #7"}
+        meant |= {"createdAt": "2026-01-02T03:04:05Z", "bugRef": "BUG-1: #7"}
+    if tier == "rubric" or "reference_data" in written:
+        written["rubric"], meant["rubric"] = _RUBRIC
+    return written, meant
+
+
+# --- the case --------------------------------------------------------------------------------------------------------
+
+
+@final
+@dataclass(slots=True, kw_only=True)
+class Case:
+    """A case as it is drawn. `message` is a template, None where the suite's prompt is sent."""
+
+    name: str
+    tier: str
+    world: World
+    inputs: Data
+    message: str | None
+    messages: list[dict[str, str]]
+    checks: Checks
+    written: Data
+    meant: Data
+    id: str | None = None
+    rows: list[Data] = field(default_factory=list)
+    defaults: list[Meant] = field(default_factory=list)
+    tags: list[str] = field(default_factory=list)
+
+    def in_yaml(self) -> Data:
+        """The item of `test_cases:`, but for its tier and its rows."""
+        sent: Data = {} if self.message is None else {"message": self.message}
+        if self.messages:
+            sent["messages"] = self.messages
+        data = {"name": self.name, **({"id": self.id} if self.id else {}), **sent, **self.written}
+        if self.inputs:
+            data["inputs"] = self.inputs
+        if self.checks.validate:
+            data["validate"] = self.checks.validate
+        return {**data, "expect": self.checks.expect} if self.checks.expect else data
+
+    def in_json(self, identity: str, prompt: str, row: Data, defaults: Data, criteria: list[Data]) -> Data:
+        """The case of the model that one row of it means."""
+        given = self.inputs | row
+        values = defaults | given
+        said = self.messages[-1]["content"] if self.messages else prompt
+        sent: Data = {"message": filled(said if self.message is None else self.message, values)}
+        if self.messages:
+            sent["messages"] = [{**each, "content": filled(each["content"], values)} for each in self.messages]
+        described: Data = {
+            key: filled(self.meant[key], values) for key in ("description", "expected") if key in self.meant
+        }
+        own = {check.record["type"] for check in (*self.checks.meant, *self.checks.meant_by_expect)}
+        inherited = [check for check in self.defaults if check.record["type"] != "latency" or "latency" not in own]
+        checks_ = [*inherited, *self.checks.meant, *self.checks.meant_by_expect]
+        difficulty = {"labeled": "straightforward", "regression": "regression"}.get(self.tier)
+        return {
+            "id": identity,
+            "description": self.name,
+            **({"difficulty": difficulty} if difficulty else {}),
+            **self.meant,
+            **described,
+            **({"tags": [*self.tags, *self.meant.get("tags", [])]} if self.tags else {}),
+            "input": {**sent, **({"inputs": given} if given else {})},
+            **asserted(checks_, values, criteria, self.meant.get("rubric", [])),
+        }
+
+
+def cases(
+    draw: Draw, name: str, tier: str, criteria: list[str], *, declared: bool, prompted: bool, judges: bool
+) -> Case:
+    """One case of a suite, with its inputs and a message, where it does not send the suite's prompt."""
+    world = draw(worlds)
+    written, meant = extras(draw, tier)
+    how = chosen(draw, ("prompt", "message") if prompted else ("message", "messages", "both"))
+    messages = []
+    if how in ("messages", "both"):
+        messages = [{"role": "system", "content": template(draw)}] if draw(st.booleans()) else []
+        messages.append({"role": "user", "content": template(draw)})
+    drawn = checks(draw, world, tier, criteria, judges=judges)
+    return Case(
+        name=name,
+        id=f"ls-own-{name}-001" if draw(st.integers(0, 5)) == 0 else None,
+        tier=tier,
+        world=world,
+        inputs=given_inputs(draw, declared=declared),
+        message=template(draw) if how in ("message", "both") else None,
+        messages=messages,
+        checks=drawn,
+        written=written,
+        meant=meant,
+    )

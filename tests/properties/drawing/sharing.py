@@ -1,0 +1,105 @@
+"""From cases to the same cases, written with what suites share: rules, defaults, includes, rows, merge keys."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from typing import Any, Final
+
+from hypothesis import strategies as st
+
+from tests.properties.drawing.cases import Case, Data, link
+from tests.properties.drawing.checks import Draw, chosen, contains, not_contains
+from tests.properties.drawing.twin import Meant
+from tests.properties.drawing.worlds import COMMON
+from tests.properties.drawing.yaml_text import MERGE, yaml_text
+
+Files = dict[str, str]
+
+SHARED: Final = "shared/rules.eval.yaml"
+
+
+def move_to_rules(draw: Draw, items: list[tuple[Case, Data]], files: Files, style: int) -> Data:
+    """Put checks of some cases into named rules, in this file and in one that it includes; the head that says so."""
+    here: Data = {}
+    there: Data = {}
+    for index, (_, data) in enumerate(items):
+        entries = data.get("validate", ())
+        if not entries or draw(st.integers(0, 2)):
+            continue
+        moved = draw(st.integers(1, len(entries)))
+        rules = chosen(draw, (here, there))
+        rules[f"rule_{index}"] = entries[:moved]
+        if draw(st.booleans()):
+            rules[f"outer {index}"] = [{"use": f"rule_{index}"}]
+            data["validate"] = [{"use": f"outer {index}"}, *entries[moved:]]
+        else:
+            data["validate"] = [{"use": f"rule_{index}"}, *entries[moved:]]
+    head: Data = {"rules": here} if here else {}
+    if there:
+        head["include"] = chosen(draw, ([SHARED], SHARED))
+        files[SHARED] = yaml_text([{"rules": there}], style)
+    return head
+
+
+def add_defaults(draw: Draw, items: list[tuple[Case, Data]], files: Files, style: int, criteria: list[str]) -> Data:
+    """Give all cases what a suite and a file that it includes lay under them; the head that says so."""
+    shared = [contains(chosen(draw, (*COMMON, "{{name}}"))), not_contains("never: y")]
+    links = [link(draw, spelt, criteria) for spelt in draw(st.lists(st.sampled_from(shared), min_size=1, max_size=2))]
+    defaults: Data = {"validate": [written for written, _ in links], "tags": ["every"]}
+    meant = [check for _, check in links]
+    if draw(st.booleans()):
+        defaults["validate"].append("latency <= 40s")
+        meant.append(Meant({"type": "latency", "max": 40_000}))
+    head: Data = {"defaults": defaults}
+    tags = ["every"]
+    if draw(st.booleans()):
+        head = {"include": ["base.yaml"], **head}
+        files["base.yaml"] = yaml_text([{"defaults": {"validate": ['contains "18"'], "tags": ["base"]}}], style)
+        meant = [Meant({"type": "contains", "value": "18"}), *meant]
+        tags = ["base", *tags]
+    for case, data in items:
+        if draw(st.integers(0, 3)) == 0:
+            data["inherit"] = False
+        else:
+            case.defaults, case.tags = meant, tags
+    return head
+
+
+def add_rows(draw: Draw, case: Case, data: Data, files: Files) -> None:
+    """Make a case one of rows, in the file or beside it, whose columns are over its inputs."""
+    names = draw(st.lists(st.sampled_from(COMMON), min_size=1, max_size=2, unique=True))
+    column = chosen(draw, ("key", "id"))
+    case.rows = [{column: f'k{index}: "a", b', "name": name} for index, name in enumerate(names)]
+    file = f"{case.name}.{chosen(draw, ('csv', 'jsonl'))}"
+    keyed: Data = {"key": "key"} if column == "key" else {}
+    match chosen(draw, ("here", "csv", "jsonl")):
+        case "here":
+            data["for_each"] = {"rows": case.rows, **keyed} if keyed else case.rows
+        case kind:
+            file = f"{case.name}.{kind}"
+            files[file] = _csv(case.rows) if kind == "csv" else "".join(json.dumps(row) + "\n" for row in case.rows)
+            data["for_each"] = {"file": file, **keyed} if keyed else file
+
+
+def _csv(rows: list[Data]) -> str:
+    written = io.StringIO()
+    table = csv.DictWriter(written, list(rows[0]))
+    table.writeheader()
+    table.writerows(rows)
+    return written.getvalue()
+
+
+def merged(items: list[tuple[Case, Data]]) -> Data:
+    """Let a merge key bring the tags of the first case that has some into each that has the same; the head for it."""
+    tagged = [data for _, data in items if "tags" in data]
+    if not tagged:
+        return {}
+    tags = tagged[0]["tags"]
+    base: Any = {"tags": tags, "x-merged": 1}
+    for data in tagged:
+        if data["tags"] == tags:
+            del data["tags"]
+            data[MERGE] = base
+    return {"x-base": base}
