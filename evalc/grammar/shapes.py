@@ -16,6 +16,7 @@ from typing import Any, Final, assert_never, final
 from evalc.grammar.check_nodes import check_line
 from evalc.grammar.nodes import CheckLine, Node, Path, Regexp, Text
 from evalc.grammar.parsed import Parsed
+from evalc.model.paths import path_of_key
 
 _LONGEST: Final = 300
 """The most characters of a text that is looked at for its shape; so short, it cannot nest too deep for recursion."""
@@ -116,13 +117,18 @@ def _moves(value: object) -> bool:
     return isinstance(value, Node | tuple)
 
 
+def _path_of_key(text: str, start: int, end: int) -> Path:
+    key = text[start + 1 : end - 1]
+    return Path(start, end, (key,), path_of_key(key))
+
+
 def _around(node: Text | Regexp | Path) -> Callable[[str, int, int], Node]:
     """What makes the node of a literal from its text, its start and its end."""
     match node:
         case Text():
             return lambda text, start, end: Text(start, end, text[start + 1 : end - 1])
         case Path():
-            return lambda text, start, end: Path(start, end, (text[start + 1 : end - 1],), text[start + 1 : end - 1])
+            return _path_of_key
         case Regexp(flags=flags, literal=literal):
             behind = 1 + len(flags)
             return lambda text, start, end: Regexp(

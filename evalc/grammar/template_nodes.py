@@ -36,6 +36,7 @@ _HELPER: Final = re.compile(r"\s*[#/]\s*(\w*)")
 _OPENER: Final = re.compile(r"(?<!\\)\{\{(?=\s*#)")
 _BLOCK_TAG: Final = re.compile(
     r"(?P<literal>\\\{\{)|\{\{\s*(?:#(?P<open>if|unless|each)\s+[A-Za-z_][\w.-]*|/(?P<close>if|unless|each))\s*\}\}"
+    r"|\{\{"  # of `{{{/if}}` the first two, as the grammar reads them: what is left closes nothing
 )
 _ELLIPSIS_AT: Final = 37
 

@@ -76,6 +76,12 @@ def test_templates_in_arguments_are_filled_and_tokens_stay() -> None:
         assert check["args"] == ["Ann", [{"k": "Ann {{seed:a}}"}]]
 
 
+def test_templates_in_arguments_are_filled_where_expect_writes_the_check_too() -> None:
+    written = "{type: check, name: told, args: ['{{who}}', 3], options: {to: ['x {{who}}'], x-k: '{{seed:a}}'}}"
+    (_, check) = checks("['check told()']", more=f"inputs: {{who: Ann}}, expect: {{checks: [{written}]}}, ")
+    assert (check["args"], check["options"]) == (["Ann", 3], {"to": ["x Ann"], "x-k": "{{seed:a}}"})
+
+
 BRACES = {
     # in a mapping, in a line, what both mean
     r"\{{who}}": (r"\{{who}}", "{{who}}"),

@@ -53,7 +53,7 @@ def test_they_are_read_in_every_tier_and_what_is_written_reads_as_the_same(tier:
     assert once.get("responseMatches") == (["a+"] if tier == "labeled" else None)
     assert once.get("regexPattern") == (None if tier == "labeled" else "a+")
     assert once["checks"] == [
-        {"type": "structure", "fields": [{"path": "a", "type": "string"}, {"path": "x-b.c", "type": "number"}]},
+        {"type": "structure", "fields": [{"path": "a", "type": "string"}, {"path": '["x-b.c"]', "type": "number"}]},
         {"type": "not", "check": {"type": "icontains", "value": "I'm sorry"}},
         {"type": "not", "check": {"type": "icontains", "value": "as an AI"}},
     ]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from functools import partial
 from pathlib import Path
 from typing import Any, Final
 
@@ -37,11 +38,11 @@ def unreached(cases: Iterable[dict[str, Any]]) -> list[str]:
     parsers = {language: _parser(language) for language in STARTS}
     missing: dict[str, None] = {}
     for language, parser in parsers.items():
-        reducers: dict[Any, Any] = parser.parser.parser.parser.callbacks  # type: ignore[union-attr]
+        reducers: dict[Any, Any] = parser.parser.parser.parser.callbacks
         for rule in parser.rules:
             said = f"{language}: {rule.origin.name} -> {' '.join(symbol.name for symbol in rule.expansion)}"
             missing[said] = None
-            reducers[rule] = _noting(reducers[rule], lambda said=said: missing.pop(said, None))
+            reducers[rule] = _noting(reducers[rule], partial(missing.pop, said, None))
     for case in cases:
         if "rejected" not in case:
             language = GRAMMAR_OF[case["language"]]

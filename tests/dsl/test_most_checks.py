@@ -6,6 +6,7 @@ import pytest
 
 from evalc.diagnostics.problem import Diagnostics, Problem
 from evalc.dsl import build_check
+from evalc.dsl.build_rule import CHECK_TYPES
 from evalc.dsl.build_suite import build_suite
 from evalc.dsl.kinds import kind_of_document
 from evalc.dsl.nodes import Mapping
@@ -40,7 +41,7 @@ def built(source: Source) -> tuple[SuiteTree, list[Problem]]:
 
 
 @pytest.mark.parametrize("criterion", ["", ", criterion: clarity", ", criterion: ~", ", criterion: [a]"])
-@pytest.mark.parametrize("type_", build_check.CHECK_TYPES)
+@pytest.mark.parametrize("type_", CHECK_TYPES)
 def test_a_short_cut_leads_to_the_same_tree(type_: str, criterion: str, monkeypatch: pytest.MonkeyPatch) -> None:
     checks = "".join(f"        - {{type: {type_}, rule: {rule}{criterion}}}\n" for rule in ("&x words", *RULES))
     text = f"suite: s\neval:\n  test_cases:\n    - name: a\n      message: hi\n      validate:\n{checks}"

@@ -7,6 +7,7 @@ from typing import Any, Final
 
 from evalc.model.paths import steps
 
+
 class Missing:
     """The type of `MISSING`: nothing is there."""
 

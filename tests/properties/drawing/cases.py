@@ -7,9 +7,9 @@ from typing import Any, Final, final
 
 from hypothesis import strategies as st
 
-from tests.properties.drawing.checks import LABELED, MANY, ONCE, Draw, Make, Spelt, about, chosen
+from tests.properties.drawing.checks import LABELED, MANY, ONCE, Draw, Make, Spelt, about, chosen, judged
 from tests.properties.drawing.compositions import group, holding
-from tests.properties.drawing.twin import LISTS, Meant, asserted, fields_of, filled
+from tests.properties.drawing.twin import LISTS, Meant, asserted, fields_of, filled, judges_in, shown
 from tests.properties.drawing.worlds import COMMON, World, worlds
 
 Data = dict[str, Any]
@@ -72,15 +72,6 @@ def link(draw: Draw, spelt: Spelt, criteria: list[str]) -> tuple[Any, Meant]:
     return ({**written, "weight": weight} if weight > 1 else written), Meant(spelt.record, criterion, weight)
 
 
-def judged(draw: Draw) -> Spelt:
-    """What is asked of a judge."""
-    least, more = draw(st.integers(1, 3)), draw(st.integers(0, 2))
-    question = "Is it kind, {{name}}?" if least == 1 else "Is it kind?"
-    record = {"type": "judge", "criteria": question, "maxScore": least + more, "minScore": least}
-    mapping = {"type": "judge", "rule": question, "min": least, "scale": least + more}
-    return Spelt(record, mapping, f'judge "{question}" >= {least}/{least + more}')
-
-
 @final
 @dataclass(slots=True, kw_only=True)
 class Checks:
@@ -89,19 +80,28 @@ class Checks:
     validate: list[Any] = field(default_factory=list)
     expect: Data = field(default_factory=dict)
     meant: list[Meant] = field(default_factory=list)
-    meant_by_expect: list[Meant] = field(default_factory=list)
+    by_expect: dict[str, list[Meant]] = field(default_factory=dict)
+
+    @property
+    def meant_by_expect(self) -> list[Meant]:
+        """The checks of `expect`, in the order of its keys."""
+        return [meant for each in self.by_expect.values() for meant in each]
 
     def add(self, draw: Draw, spelt: Spelt, criteria: list[str]) -> None:
         """Write a check in one of its spellings."""
         fields = fields_of(spelt.record)
-        if fields and draw(st.integers(0, 2)) == 0 and self._has_room(fields):
+        place = draw(st.integers(0, 5))
+        if fields and place < 3 and self._has_room(fields):
             for name, value in fields.items():
                 self.expect[name] = [*self.expect.get(name, []), *value] if name in LISTS else value
-            self.meant_by_expect.append(Meant(spelt.record))
-            return
-        written, meant = link(draw, spelt, criteria)
-        self.validate.append(written)
-        self.meant.append(meant)
+            self.by_expect.setdefault(next(iter(fields)), []).append(Meant(spelt.record))
+        elif place == 3 and not judges_in(spelt.record):
+            self.expect.setdefault("checks", []).append(spelt.record)
+            self.by_expect.setdefault("checks", []).append(Meant(spelt.record, literally=True))
+        else:
+            written, meant = link(draw, spelt, criteria)
+            self.validate.append(written)
+            self.meant.append(meant)
 
     def _has_room(self, fields: Data) -> bool:
         return all(name in LISTS or name not in self.expect for name in fields)
@@ -127,7 +127,9 @@ def checks(draw: Draw, world: World, tier: str, criteria: list[str], *, judges: 
         parts = [MANY[chosen(draw, sorted(MANY))](draw, world) for _ in range(2)]
         written.add(draw, group(draw, "all_of", parts), criteria)
     if judges and draw(st.integers(0, 7)) == 0:
-        written.add(draw, judged(draw), criteria)
+        asked = judged(draw)
+        within = draw(st.booleans())
+        written.add(draw, group(draw, "any_of", [holding(draw, world), asked]) if within else asked, criteria)
     return written
 
 
@@ -220,12 +222,19 @@ class Case:
             data["validate"] = self.checks.validate
         return {**data, "expect": self.checks.expect} if self.checks.expect else data
 
-    def in_json(self, identity: str, prompt: str, row: Data, defaults: Data, criteria: list[Data]) -> Data:
+    def _sent(self, prompt: str | None, values: Data) -> str:
+        """The message: its own, what the user said last, the prompt, or the inputs themselves."""
+        said = [each["content"] for each in self.messages if each["role"] == "user"]
+        text = self.message if self.message is not None else said[-1] if said else prompt
+        if text is None:
+            return "\n".join(f"{name}: {shown(value)}" for name, value in values.items())
+        return str(filled(text, values))
+
+    def in_json(self, identity: str, prompt: str | None, row: Data, defaults: Data, criteria: list[Data]) -> Data:
         """The case of the model that one row of it means."""
         given = self.inputs | row
         values = defaults | given
-        said = self.messages[-1]["content"] if self.messages else prompt
-        sent: Data = {"message": filled(said if self.message is None else self.message, values)}
+        sent: Data = {"message": self._sent(prompt, values)}
         if self.messages:
             sent["messages"] = [{**each, "content": filled(each["content"], values)} for each in self.messages]
         described: Data = {
@@ -247,18 +256,18 @@ class Case:
         }
 
 
-def cases(
-    draw: Draw, name: str, tier: str, criteria: list[str], *, declared: bool, prompted: bool, judges: bool
-) -> Case:
+def cases(draw: Draw, name: str, tier: str, criteria: list[str], *, declared: bool, judges: bool) -> Case:
     """One case of a suite, with its inputs and a message, where it does not send the suite's prompt."""
     world = draw(worlds)
     written, meant = extras(draw, tier)
-    how = chosen(draw, ("prompt", "message") if prompted else ("message", "messages", "both"))
+    how = chosen(draw, ("suite", "suite", "message", "messages", "both"))
     messages = []
     if how in ("messages", "both"):
         messages = [{"role": "system", "content": template(draw)}] if draw(st.booleans()) else []
         messages.append({"role": "user", "content": template(draw)})
-    drawn = checks(draw, world, tier, criteria, judges=judges)
+        if draw(st.booleans()):
+            messages.append({"role": "assistant", "content": template(draw)})
+    drawn = checks(draw, world if tier == "regression" else world.with_snapshot(), tier, criteria, judges=judges)
     return Case(
         name=name,
         id=f"ls-own-{name}-001" if draw(st.integers(0, 5)) == 0 else None,

@@ -12,7 +12,7 @@ from typing import Any, Final, NamedTuple, TypeVar
 
 from hypothesis import strategies as st
 
-from tests.properties.drawing.worlds import CALLS, COMMON, DATA_SCHEMA, NEVER, PARAMS, TOKENS, World
+from tests.properties.drawing.worlds import CALLS, COMMON, DATA_SCHEMA, NEVER, PARAMS, World
 
 T = TypeVar("T")
 
@@ -50,7 +50,7 @@ def _below(number: int) -> st.SearchStrategy[int]:
 
 def present(draw: Draw, world: World, *, tokens: bool = True) -> str:
     """A text that the answer contains, once it is filled and resolved."""
-    return str(chosen(draw, (*world.pieces, *COMMON, *_FILLED, *(TOKENS if tokens else ()))))
+    return str(chosen(draw, (*world.pieces, *COMMON, *_FILLED, *(world.tokens if tokens else ()))))
 
 
 def absent(draw: Draw, *, tokens: bool = True) -> str:
@@ -164,8 +164,14 @@ def _fields(draw: Draw, world: World) -> Spelt:
     picked = draw(st.lists(st.sampled_from(world.fields), min_size=1, max_size=3, unique_by=lambda field: field[0]))
     record = {"type": "structure", "fields": [{"path": p, **({"type": t} if t else {})} for p, t in picked]}
     rule = "fields:" + ",".join(f"{path}:{type_}" if type_ else path for path, type_ in picked)
-    line = "has fields " + ", ".join(f"{path} as {type_}" if type_ else path for path, type_ in picked)
-    return Spelt(record, {"type": "structure", "rule": rule}, line)
+    line = "has fields " + ", ".join(f"{_place(p)} as {t}" if t else _place(p) for p, t in picked)
+    only_on_a_line = any(_place(path) != path for path, _ in picked)
+    return Spelt(record, line if only_on_a_line else {"type": "structure", "rule": rule}, line)
+
+
+def _place(path: str) -> str:
+    """A path as it stands on a line, where a key in quotes may hold anything."""
+    return path[1:-1] if path.startswith('["') else path
 
 
 def _headings(draw: Draw, world: World) -> Spelt:
@@ -177,9 +183,10 @@ def _headings(draw: Draw, world: World) -> Spelt:
 
 def _at(draw: Draw, world: World) -> Spelt:
     path, text = chosen(draw, world.places)
-    inner = contains(text) if draw(st.booleans()) else not_contains(absent(draw))
-    line = f"at {path} {inner.line}"
-    return Spelt({"type": "at", "path": path, "check": inner.record}, line, line)
+    inner = chosen(draw, (contains(text), icontains(text), contains_any(["zzz", text]), not_contains(absent(draw))))
+    line = f"at {_place(path)} {inner.line}"
+    mapping = line if _place(path) != path else {**inner.mapping, "at": path}
+    return Spelt({"type": "at", "path": path, "check": inner.record}, mapping, line)
 
 
 def _custom(draw: Draw, _: World) -> Spelt:
@@ -248,7 +255,7 @@ def _limit(type_: str, record_max: float, rule: Any, line: str) -> Spelt:
 
 def _latency(draw: Draw, _: World) -> Spelt:
     number, unit, times = chosen(draw, ((30, "s", 1000), (1.5, "m", 60_000), (90_000, "ms", 1)))
-    return _limit("latency", number * times, f"{number}{unit}", f"latency <= {number}{unit}")
+    return _limit("latency", int(number * times), f"{number}{unit}", f"latency <= {number}{unit}")
 
 
 def _tokens(draw: Draw, _: World) -> Spelt:
@@ -259,6 +266,15 @@ def _tokens(draw: Draw, _: World) -> Spelt:
 def _cost(draw: Draw, _: World) -> Spelt:
     limit = draw(st.integers(1, 500)) / 100
     return _limit("cost", limit, chosen(draw, (f"${limit}", f"{limit}")), f"cost <= ${limit}")
+
+
+def judged(draw: Draw) -> Spelt:
+    """What is asked of a judge."""
+    least, more = draw(st.integers(1, 3)), draw(st.integers(0, 2))
+    question = "Is it kind, {{name}}?" if least == 1 else "Is it kind?"
+    record = {"type": "judge", "criteria": question, "maxScore": least + more, "minScore": least}
+    mapping = {"type": "judge", "rule": question, "min": least, "scale": least + more}
+    return Spelt(record, mapping, f'judge "{question}" >= {least}/{least + more}', True)
 
 
 # --- all of them -----------------------------------------------------------------------------------------------------
@@ -313,6 +329,11 @@ FAILING: Final[dict[str, Make]] = {
     ),
     "json": lambda *_: json_form("array"),
     "tools_called": lambda draw, _: _of_names("tools_called", "tools called", [*_UNCALLED[: draw(st.integers(0, 2))]]),
+    "tools_not_called": lambda *_: _of_names("tools_not_called", "tools not called", ["get_weather"]),
+    "tool_count": _fixed(
+        {"type": "tool_count", "min": 50}, {"type": "tool_count", "rule": "min:50"}, "tool count >= 50", of_run=True
+    ),
+    "cost": lambda *_: _limit("cost", 0.001, "$0.001", "cost <= $0.001"),
 }
 """Checks that hold in no world, each of which could."""
 

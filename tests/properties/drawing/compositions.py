@@ -7,42 +7,42 @@ from typing import Any, Literal
 
 from hypothesis import strategies as st
 
-from tests.properties.drawing.checks import FAILING, MANY, Draw, Spelt, about, chosen
+from tests.properties.drawing.checks import FAILING, MANY, ONCE, Draw, Spelt, about, chosen
 from tests.properties.drawing.worlds import World
 
 Op = Literal["any_of", "all_of"]
 DEPTH = 2
 
 
-def holding(draw: Draw, world: World, depth: int = DEPTH) -> Spelt:
-    """A check, often a composition, that holds of the answer."""
+def holding(draw: Draw, world: World, depth: int = DEPTH, *, within: bool = False) -> Spelt:
+    """A check, often a composition, that holds of the answer; within others that are not all asserted, a limit too."""
     match chosen(draw, ("leaf", "any_of", "all_of", "not") if depth else ("leaf",)):
         case "any_of":
             others = [_either(draw, world, depth - 1) for _ in range(draw(st.integers(1, 2)))]
             at = draw(st.integers(0, len(others)))
-            return group(draw, "any_of", [*others[:at], holding(draw, world, depth - 1), *others[at:]])
+            return group(draw, "any_of", [*others[:at], holding(draw, world, depth - 1, within=True), *others[at:]])
         case "all_of":
-            return group(draw, "all_of", [holding(draw, world, depth - 1) for _ in range(2)])
+            return group(draw, "all_of", [holding(draw, world, depth - 1, within=within) for _ in range(2)])
         case "not":
-            return negated(draw, failing(draw, world, depth - 1))
+            return negated(draw, failing(draw, world, depth - 1, within=within))
         case _:
-            makers = {**MANY, **about(world)}
+            makers = {**MANY, **about(world), **(ONCE if within else {})}
             return makers[chosen(draw, sorted(makers))](draw, world)
 
 
-def failing(draw: Draw, world: World, depth: int) -> Spelt:
-    """A check that does not hold of the answer, and could of another."""
+def failing(draw: Draw, world: World, depth: int, *, within: bool) -> Spelt:
+    """A check that does not hold of the answer, and could of another; what is negated twice stands for itself."""
     match chosen(draw, ("leaf", "leaf", "any_of", "not") if depth else ("leaf",)):
         case "any_of":
-            return group(draw, "any_of", [failing(draw, world, depth - 1) for _ in range(2)])
+            return group(draw, "any_of", [failing(draw, world, depth - 1, within=True) for _ in range(2)])
         case "not":
-            return negated(draw, holding(draw, world, depth - 1))
+            return negated(draw, holding(draw, world, depth - 1, within=within))
         case _:
             return FAILING[chosen(draw, sorted(FAILING))](draw, world)
 
 
 def _either(draw: Draw, world: World, depth: int) -> Spelt:
-    return holding(draw, world, depth) if draw(st.booleans()) else failing(draw, world, depth)
+    return holding(draw, world, depth, within=True) if draw(st.booleans()) else failing(draw, world, depth, within=True)
 
 
 def group(draw: Draw, op: Op, parts: Sequence[Spelt]) -> Spelt:

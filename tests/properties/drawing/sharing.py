@@ -5,7 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import json
-from typing import Any, Final
+from typing import Any
 
 from hypothesis import strategies as st
 
@@ -16,8 +16,6 @@ from tests.properties.drawing.worlds import COMMON
 from tests.properties.drawing.yaml_text import MERGE, yaml_text
 
 Files = dict[str, str]
-
-SHARED: Final = "shared/rules.eval.yaml"
 
 
 def move_to_rules(draw: Draw, items: list[tuple[Case, Data]], files: Files, style: int) -> Data:
@@ -38,8 +36,9 @@ def move_to_rules(draw: Draw, items: list[tuple[Case, Data]], files: Files, styl
             data["validate"] = [{"use": f"rule_{index}"}, *entries[moved:]]
     head: Data = {"rules": here} if here else {}
     if there:
-        head["include"] = chosen(draw, ([SHARED], SHARED))
-        files[SHARED] = yaml_text([{"rules": there}], style)
+        shared = f"shared/rules-{len(files)}.eval.yaml"
+        head["include"] = chosen(draw, ([shared], shared))
+        files[shared] = yaml_text([{"rules": there}], style)
     return head
 
 

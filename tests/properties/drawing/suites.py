@@ -79,6 +79,7 @@ class _Suite:
         how = chosen(draw, ("none", "prompt", "prompts", "prompt_file", "prompt_id", "prompt file", "external"))
         declared = how in ("prompt file", "external", "prompt_id") or (how != "none" and draw(st.booleans()))
         self._prompt(draw, how, files, declared=declared)
+        self._prompted = how != "none"
         names = [each["name"] for each in self._criteria]
         self.cases = [
             cases(
@@ -87,7 +88,6 @@ class _Suite:
                 chosen(draw, (self._tier, self._tier, "labeled")),
                 names,
                 declared=declared,
-                prompted=how != "none",
                 judges=judges,
             )
             for index in range(draw(st.integers(1, max_cases)))
@@ -132,8 +132,8 @@ class _Suite:
                 head |= {"prompt": text, **inputs}
             case "prompts":
                 self._variants = {"short": text, "long-1": template(draw)}
-                files["long.txt"] = self._variants["long-1"]
-                head |= {"prompts": {"short": text, "long-1": {"file": "long.txt"}}, **inputs}
+                files[f"{self.name}.long.txt"] = self._variants["long-1"]
+                head |= {"prompts": {"short": text, "long-1": {"file": f"{self.name}.long.txt"}}, **inputs}
             case "prompt_file":
                 files[f"{self.name}.txt"] = text
                 head |= {"prompt_file": f"{self.name}.txt", **inputs}
@@ -167,7 +167,9 @@ class _Suite:
         return found
 
     def _in_json(self, case: Case) -> Iterator[Data]:
-        variants = self._variants if case.message is None and not case.messages else {"": ""}
+        variants: dict[str, str | None] = {"": None}
+        if case.message is None and not case.messages:
+            variants = {**self._variants} if self._prompted else variants
         for row in case.rows or [{}]:
             key = f"@{row.get('key', row.get('id'))}" if row else ""
             for variant, prompt in variants.items():

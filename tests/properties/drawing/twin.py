@@ -6,6 +6,7 @@ what none can hold into `expect.checks`.
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Iterable, Mapping
 from typing import Any, Final, NamedTuple
@@ -50,6 +51,11 @@ def _filled_tag(tag: re.Match[str], inputs: Mapping[str, Any]) -> str:
 
 def _text(value: Any) -> str:
     return "" if value is None else value if isinstance(value, str) else str(value)
+
+
+def shown(value: Any) -> str:
+    """An input as it is sent where nothing but the inputs is: a text as it is, others as JSON."""
+    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
 
 
 def _escaped(value: Any) -> str:
@@ -121,12 +127,19 @@ def fields_of(record: Record) -> dict[str, Any]:
     if kind == "json" and record.keys() == {"type"}:
         return {"jsonValid": True}
     if kind == "structure" and all(_is_flat(field) for field in record.get("fields", [{"path": "."}])):
-        return {"requiredKeys": [field["path"] for field in record["fields"]]}
+        return {"requiredKeys": [_key(field["path"]) for field in record["fields"]]}
     return {}
 
 
 def _is_flat(field: Mapping[str, str]) -> bool:
-    return "type" not in field and not set(field["path"]) & set(".[]")
+    return "type" not in field and _key(field["path"]) is not None
+
+
+def _key(path: str) -> str | None:
+    """The key that a path is, if it is one."""
+    if path.startswith('["'):
+        return str(json.loads(path)[0])
+    return None if set(path) & set(".[]") else path
 
 
 LISTS: Final = frozenset(
@@ -151,15 +164,44 @@ def put(expect: dict[str, Any], record: Record) -> list[str]:
     return pointers
 
 
+# --- judges ----------------------------------------------------------------------------------------------------------
+
+
+def judges_in(record: Record) -> bool:
+    """Whether a check asks a judge, itself or in one of its parts."""
+    return record["type"] == "judge" or any(map(judges_in, _parts(record)))
+
+
+def _parts(record: Record) -> list[Record]:
+    return [*record.get("checks", ()), *([record["check"]] if "check" in record else ())]
+
+
+def _named(record: Record) -> Record:
+    """The check with a dimension for each judge within it, made of the question's words."""
+    match record["type"]:
+        case "judge":
+            return {**record, "dimension": "-".join(re.findall(r"\w+", record["criteria"].lower()))}
+        case "any_of" | "all_of":
+            return {**record, "checks": [*map(_named, record["checks"])]}
+        case "not":
+            return {**record, "check": _named(record["check"])}
+        case _:
+            return record
+
+
 # --- checks of a case ------------------------------------------------------------------------------------------------
 
 
 class Meant(NamedTuple):
-    """A check as it is meant: the record with templates in it, and what it counts for."""
+    """A check as it is meant: the record with templates in it, and what it counts for.
+
+    `literally`: it stands there as the model's record, so that nobody simplifies it.
+    """
 
     record: Record
     criterion: str | None = None
     weight: int = 1
+    literally: bool = False
 
 
 def asserted(
@@ -170,11 +212,12 @@ def asserted(
     dimensions = list(rubric)
     links: dict[str | None, list[dict[str, Any]]] = {}
     for check in checks:
-        whole = simplified(filled(check.record, inputs))
+        record_ = filled(check.record, inputs)
+        whole = record_ if check.literally else simplified(_named(record_))
         for record in whole["checks"] if whole["type"] == "all_of" else [whole]:
             if record["type"] == "judge":
-                name = check.criterion or "-".join(re.findall(r"\w+", record["criteria"].lower()))
-                dimensions.append({**{key: v for key, v in record.items() if key != "type"}, "dimension": name})
+                dimension = {**{key: value for key, value in record.items() if key != "type"}}
+                dimensions.append({**dimension, "dimension": check.criterion or record["dimension"]})
                 at = [f"/rubric/{len(dimensions) - 1}"]
             else:
                 at = put(expect, record)

@@ -6,7 +6,7 @@ Both answers hold every text of `COMMON`, so that a check of one of them holds i
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Final, final
 
 from hypothesis import strategies as st
@@ -32,6 +32,7 @@ class World:
         fields: paths and types that it has, as JSON.
         headings: its Markdown headings.
         places: paths, and a text that stands there.
+        tokens: what may stand in texts: those that are found mean texts of `COMMON`, the others are skipped.
     """
 
     text: str
@@ -41,6 +42,11 @@ class World:
     fields: tuple[tuple[str, str | None], ...] = ()
     headings: tuple[str, ...] = ()
     places: tuple[tuple[str, str], ...] = ()
+    tokens: tuple[str, ...] = ("{{seed:city}}", "{{seed:deep[0].n}}", "{{seed:missing}}")
+
+    def with_snapshot(self) -> World:
+        """The same answer, of which may be asserted what a snapshot holds, though none of these runs has one."""
+        return replace(self, tokens=(*self.tokens, "{{snapshot:gone}}", "{{snapshot:a[0].b}}"))
 
 
 PROSE: Final = World(
@@ -63,6 +69,7 @@ _DATA: Final = {
     "meta": {"title": "a #b", "sure": True, "none": None, "for": "x"},
     "items": [{"id": 1, "name": "it's"}, {"id": 2.5, "name": '"q"'}],
     "x-y": [],
+    "v1.2 [b]": {"a.b": "dot"},
 }
 DATA: Final = World(
     text=json.dumps(_DATA, ensure_ascii=False, separators=(",", ": ")),
@@ -81,8 +88,17 @@ DATA: Final = World(
         ("items[0].id", "integer"),
         ("x-y", "array"),
         ("meta", "object"),
+        ('["v1.2 [b]"]', None),
+        ('["v1.2 [b]"]', "object"),
     ),
-    places=(("title", "Paris"), ("items[0].name", "it's"), ("meta.title", "a #b"), ("items[1]", "2.5"), ("x-y", "[]")),
+    places=(
+        ("title", "Paris"),
+        ("items[0].name", "it's"),
+        ("meta.title", "a #b"),
+        ("items[1]", "2.5"),
+        ("x-y", "[]"),
+        ('["v1.2 [b]"]', "dot"),
+    ),
 )
 
 CALLS: Final = (
@@ -107,8 +123,6 @@ DATA_SCHEMA: Final[dict[str, Any]] = {
 """A JSON Schema that the data fit."""
 
 SEED: Final = {"city": "Paris", "deep": [{"n": 18}]}
-TOKENS: Final = ("{{seed:city}}", "{{seed:deep[0].n}}", "{{seed:missing}}")
-"""Tokens; those that are found mean texts of `COMMON`, the others are skipped."""
 
 worlds: Final = st.sampled_from([PROSE, DATA])
 
