@@ -264,13 +264,8 @@ def _is_changed(script: Script, name: Node, text: str) -> bool:
 
     Told from the text: what only looks like it, as in a comment, costs a warning.
     """
-    assigns = re.compile(
-        rf"(?<![\w$.]){re.escape(text)}\s*(?:(?:\?|!)?\.\s*[\w$]+\s*|\[[^\]\n]*\]\s*)*(?:[-+*/%&|^?]{{0,3}}=(?![=>]))"
-    )
     declared = script.place(name).span.start
-    body = script.source.text
-    merged = re.search(rf"\bObject\s*\.\s*assign\s*\(\s*{re.escape(text)}\b", body)
-    return merged is not None or any(found.start() != declared for found in assigns.finditer(body))
+    return any(at != declared for at in script.assigned.get(text, ()))
 
 
 # --- parts of statements -------------------------------------------------------------------------------------------

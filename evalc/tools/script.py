@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import re
+from bisect import bisect_right
 from collections.abc import Iterator
-from functools import cache
+from functools import cache, cached_property
+from itertools import accumulate
 from typing import TYPE_CHECKING, Final, final
 
 from evalc.source import Source, Span
@@ -16,6 +19,11 @@ ENDINGS: Final = (".ts", ".tsx", ".mts", ".cts", ".js", ".jsx", ".mjs", ".cjs")
 """How the names of modules end, in the order in which an import without an ending tries them."""
 
 _WITHOUT_JSX: Final = (".ts", ".mts", ".cts")
+_ASSIGNED: Final = re.compile(
+    r"(?<![\w$.])([\w$]+)"  # only the name is taken: what follows it may hold others
+    r"(?=\s*(?:(?:\?|!)?\.\s*[\w$]+\s*|\[[^\]\n]*\]\s*)*(?:[-+*/%&|^?]{0,3}=(?![=>])))"
+)
+_MERGED: Final = re.compile(r"\bObject\s*\.\s*assign\s*\(\s*([\w$]+)")
 _ESCAPES: Final = {"n": "\n", "t": "\t", "r": "\r", "b": "\b", "f": "\f", "v": "\v", "0": "\0"}
 
 
@@ -52,6 +60,15 @@ class Script:
             else:
                 waiting += [child for child in reversed(node.children) if child.has_error]
 
+    @cached_property
+    def assigned(self) -> dict[str, list[int]]:
+        """Where something seems to be assigned to a name or to a member of it, in order."""
+        places: dict[str, list[int]] = {}
+        for pattern in (_ASSIGNED, _MERGED):
+            for found in pattern.finditer(self.source.text):
+                places.setdefault(found[1], []).append(found.start())
+        return places
+
     def literal(self, node: Node) -> str:
         """The value of a `string`, or of the parts of a template: fragments and escapes."""
         return "".join(self.piece(child) for child in node.named_children)
@@ -63,7 +80,18 @@ class Script:
         return unescaped(written) if node.type == "escape_sequence" else written.replace("\r\n", "\n")
 
     def _offset(self, at: int) -> int:
-        return at if self._ascii else len(self._data[:at].decode("utf-8", "surrogatepass"))
+        if self._ascii:
+            return at
+        in_bytes, in_characters = self._lines
+        line = bisect_right(in_bytes, at) - 1
+        return in_characters[line] + len(self._data[in_bytes[line] : at].decode("utf-8", "surrogatepass"))
+
+    @cached_property
+    def _lines(self) -> tuple[list[int], list[int]]:
+        """Where the lines begin: in bytes, and in characters."""
+        lines = self._data.split(b"\n")
+        characters = (len(line.decode("utf-8", "surrogatepass")) + 1 for line in lines)
+        return list(accumulate((len(line) + 1 for line in lines), initial=0)), list(accumulate(characters, initial=0))
 
 
 def unescaped(escape: str) -> str:

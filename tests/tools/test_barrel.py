@@ -260,3 +260,9 @@ def test_any_text_ends_in_an_answer(text: str, tmp_path_factory: pytest.TempPath
     problems = Diagnostics()
     load_tools(RegistryFile(path, folder), problems)
     assert all(problem.span.start <= problem.span.end <= len(problem.source.text) for problem in problems)
+
+
+def test_a_module_of_many_exports_is_read_whole(tmp_path: Path) -> None:
+    lines = [f'export const t{n} = {{name: "t{n}", description: "größer", schema: {{}}}};\n' for n in range(3000)]
+    found = read(tmp_path, {"tools.ts": "".join(lines)})
+    assert (found.tools.size, found.problems) == (3000, [])
