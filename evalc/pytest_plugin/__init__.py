@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from fnmatch import fnmatchcase
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import pytest
 
@@ -18,15 +18,13 @@ if TYPE_CHECKING:
 
 _TIERS: Final = ("golden", "labeled", "regression", "rubric", "eval")
 _FILES: Final = ("*.eval.yaml", "*.eval.yml", *(f"*.{tier}.json" for tier in _TIERS))
-_SESSION: Final = pytest.StashKey["EvalSession"]()
+_SESSION: Final[pytest.StashKey[EvalSession]] = pytest.StashKey()
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     """The options, each with an ini setting of the same meaning."""
     group = parser.getgroup("evalc", "evals of LLM agents, a test a case (evalc)")
-    group.addoption(
-        "--evalc-agent", metavar="SPEC", help="Collect eval files, and run their cases against this agent."
-    )
+    group.addoption("--evalc-agent", metavar="SPEC", help="Collect eval files, and run their cases against this agent.")
     group.addoption("--evalc-config", metavar="FILE", help="The configuration of evalc; else the nearest one upwards.")
     group.addoption(
         "--evalc-strict",
@@ -65,7 +63,7 @@ def pytest_configure(config: pytest.Config) -> None:
 def _path(config: pytest.Config, name: str) -> Path | None:
     """The path that an option or a setting names: from the working folder the one, from the rootdir the other."""
     if option := config.getoption(name):
-        return config.invocation_params.dir / option
+        return Path(config.invocation_params.dir, option)
     setting = config.getini(name)
     return config.rootpath / setting if setting else None
 
@@ -90,24 +88,29 @@ def evalc_agent(pytestconfig: pytest.Config) -> object:
     return pytestconfig.getoption("evalc_agent") or pytestconfig.getini("evalc_agent") or None
 
 
-def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: pytest.Config) -> None:
-    """Say where the results are."""
-    session = config.stash.get(_SESSION, None)
-    if session is not None and session.told:
-        terminalreporter.section("evalc")
-        for line in session.told:
-            terminalreporter.write_line(line)
-
-
 def pytest_sessionfinish(session: pytest.Session) -> None:
-    """Close the agents, and finish the results."""
+    """Close the agents, and write the results."""
     evals = session.config.stash.get(_SESSION, None)
     if evals is not None:
         evals.finish()
+        if (output := getattr(session.config, "workeroutput", None)) is not None:
+            output["evalc"] = evals.notes
 
 
-def pytest_unconfigure(config: pytest.Config) -> None:
-    """Close what a session that ended early left open."""
-    evals = config.stash.get(_SESSION, None)
+@pytest.hookimpl(optionalhook=True)
+def pytest_testnodedown(node: Any) -> None:
+    """Take over what a worker of xdist has to say."""
+    evals = node.config.stash.get(_SESSION, None)
     if evals is not None:
-        evals.finish()
+        evals.notes += getattr(node, "workeroutput", {}).get("evalc", ())
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    """Say where the results are, and what else there is to know."""
+    evals = terminalreporter.config.stash.get(_SESSION, None)
+    if evals is not None and evals.notes:
+        from evalc.terminal import visible  # noqa: PLC0415 - for start-up: likewise
+
+        terminalreporter.section("evalc")
+        for note in dict.fromkeys(evals.notes):
+            terminalreporter.write_line(visible(note))

@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from pathlib import Path
-from typing import Any, Final, final
+from typing import Any, Final, assert_never, final
 
 import pytest
 
 from evalc.compiler.discover import shown
+from evalc.diagnostics.problem import Problem
 from evalc.diagnostics.render_text import render_text, summary_line
 from evalc.errors import EvalcError, SourceError
 from evalc.model.result import CaseResult
-from evalc.pytest_plugin.failure import Failure, NotPassed, failure_of
+from evalc.model.suite import LocatedCase
+from evalc.pytest_plugin.failure import NotPassed, failure_of
 from evalc.pytest_plugin.session import EvalSession
 from evalc.report.case_words import main_reason
 from evalc.runtime.declared import skipped_case
@@ -40,25 +42,99 @@ class EvalFile(pytest.File):
         Raises:
             CollectError: the file or the configuration has errors.
         """
-        name = shown(self.path)
-        if self._is_copy():
-            return
         try:
-            suites, problems = self.evals.compiled(name)
+            if not self._is_named() and self.evals.leaves_out(self.path):
+                return
+            suites, problems = self.evals.compiled(shown(self.path))
         except SourceError as error:
             raise self.CollectError(f"{render_text(error.problems)}\n{summary_line(error.problems)}") from None
         except EvalcError as error:
             raise self.CollectError(visible(str(error))) from None
-        for problem in problems:
-            self.warn(EvalcWarning(str(problem)))
-        for suite, number in suites:
+        self._warn(problems)
+        for number, suite in suites:
             for index, located in enumerate(suite.cases):
                 yield EvalCase.of(self, (number, index), located)
 
-    def _is_copy(self) -> bool:
-        """Whether a search came upon what evalc compiled from a file beside it."""
-        return self.path.suffix == ".json" and not self._is_named() and self.evals.is_copy(self.path)
+    def _warn(self, problems: Iterable[Problem]) -> None:
+        try:
+            for problem in problems:
+                self.warn(EvalcWarning(str(problem)))
+        except EvalcWarning as error:  # pytest is told to make errors of them
+            raise self.CollectError(visible(str(error))) from None
 
     def _is_named(self) -> bool:
+        """Whether the command line says this very file, rather than a folder that it is in."""
         folder = self.config.invocation_params.dir
         return any((folder / str(argument).partition("::")[0]) == self.path for argument in self.config.args)
+
+
+def _case(evalc_agent: object) -> None:
+    """What pytest takes for the function of a case: it says which fixture that needs."""
+
+
+@final
+class EvalCase(pytest.Function):
+    """A case: sent to the agent, checked, and reported without a traceback."""
+
+    evals: EvalSession
+    number: tuple[int, int]
+    located: LocatedCase
+
+    @classmethod
+    def of(cls, file: EvalFile, number: tuple[int, int], located: LocatedCase) -> EvalCase:
+        """The item of a case; `number` is that of its suite in the session, and its own in the suite."""
+        case = located.case
+        item: EvalCase = cls.from_parent(file, name=visible(case.id), callobj=_case)
+        item.evals, item.number, item.located = file.evals, number, located
+        item.add_marker("evalc")
+        for tag in case.tags or ():
+            if tag not in _PYTESTS_OWN and not tag.startswith("_"):
+                file.config.addinivalue_line("markers", f"{tag}: a tag of cases.")
+                item.add_marker(tag)
+        skipped = skipped_case(case)
+        if skipped is not None:
+            reason = f"archived: {skipped.reason}" if skipped.archived else skipped.reason
+            item.add_marker(pytest.mark.skip(reason=visible(reason)))
+        return item
+
+    def reportinfo(self) -> tuple[Path, int | None, str]:
+        """The file, the line of the case from 0 where the file itself says it, and the case's id."""
+        place = self.located.places.get("")
+        return self.path, None if place is None else place.line - 1, self.name
+
+    def runtest(self) -> None:
+        """Run the case.
+
+        Raises:
+            NotPassed: it failed, or the agent or a check broke.
+            UsageError: there is no such agent, or what a run needs cannot be had.
+        """
+        result = self.evals.run(self.number, self.located, self.funcargs["evalc_agent"])
+        match result.status:
+            case "passed":
+                return
+            case "unverified" if not self.evals.strict:
+                self.warn(EvalcWarning(f"{self.name}: {_why(result)}"))
+            case "expected-failure":
+                pytest.xfail(visible(str(result.expected_failure)))
+            case "failed" | "error" | "unverified" | "unexpected-pass":
+                raise NotPassed(result)
+            case status:
+                assert_never(status)
+
+    def repr_failure(self, excinfo: pytest.ExceptionInfo[BaseException], *_: object, **__: object) -> Any:
+        """What the report shows: the authored line and the reason; a traceback only of what is no case's fault."""
+        match excinfo.value:
+            case NotPassed() as error:
+                return failure_of(error.result, self.evals.told)
+            case SourceError() as error:
+                return f"{render_text(error.problems)}\n{summary_line(error.problems)}"
+            case EvalcError() | EvalcWarning() as error:  # a warning, where pytest is told to make errors of them
+                return f"error: {visible(str(error))}"
+            case _:
+                return super().repr_failure(excinfo)
+
+
+def _why(result: CaseResult) -> str:
+    reason = main_reason(result)
+    return "nothing was checked" if reason is None else reason.in_short()

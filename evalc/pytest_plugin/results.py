@@ -1,0 +1,82 @@
+"""From the cases that a test session ran to a run's folder with its result files, as `evalc run` leaves them."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from typing import NamedTuple, final
+
+from evalc.errors import UsageError
+from evalc.history.index import register
+from evalc.model.suite import LocatedCase, Selected, Suite
+from evalc.runtime.agents.fingerprint import fingerprint_of
+from evalc.runtime.begin_run import begin_run
+from evalc.runtime.finish_run import Ending, finish_run
+from evalc.runtime.run_case import CaseRun, request_of
+from evalc.runtime.run_options import RunOptions
+
+
+class _Ran(NamedTuple):
+    """A case of a suite, and its result."""
+
+    located: LocatedCase
+    run: CaseRun
+
+
+@final
+class Results:
+    """Collects results while tests run, and writes them when no more are to come."""
+
+    def __init__(self) -> None:
+        self._ran: dict[tuple[int, str], dict[int, _Ran]] = defaultdict(dict)
+
+    def add(self, endpoint: str, number: tuple[int, int], located: LocatedCase, run: CaseRun) -> None:
+        """Keep a result, of a case that is run again the last; `number` is that of its suite, and its own there."""
+        suite, case = number
+        self._ran[suite, endpoint][case] = _Ran(located, run)
+
+    def write(self, suites: Sequence[Suite], options: RunOptions) -> Iterator[str]:
+        """Write what was run of the suites, and say where; or why not."""
+        keys = sorted(self._ran)
+        endpoints = tuple(dict.fromkeys(endpoint for _, endpoint in keys))
+        ran = [[cases[number] for number in sorted(cases)] for cases in map(self._ran.__getitem__, keys)]
+        written = [
+            _of(suites[number], cases, endpoint if len(endpoints) > 1 else None)
+            for (number, endpoint), cases in zip(keys, ran, strict=True)
+        ]
+        names = [(suite.tool_name, suite.tier, suite.agent) for suite in written]
+        if len(set(names)) < len(names):
+            yield "no results are written: two suites are of one tool and tier, so their files would collide"
+            return
+        try:
+            journal = begin_run(written, endpoints, options)
+        except UsageError as error:
+            yield f"no results are written: {error}"
+            return
+        try:
+            for suite, cases in enumerate(ran):
+                for index, case in enumerate(cases):
+                    journal.append(suite, index, case.run, sent=fingerprint_of(request_of(case.located.case)))
+            finished = finish_run(written, journal, Ending(registry=options.registry, redactor=options.redactor))
+        except OSError as error:
+            yield f"no results are written: {error}"
+            return
+        finally:
+            journal.close()
+        warning = register(finished)
+        yield f"results in {finished.folder}"
+        if warning is not None:
+            yield warning
+
+
+def _of(suite: Suite, ran: Sequence[_Ran], agent: str | None) -> Suite:
+    """The suite, with the cases that were run."""
+    chosen = Selected(cases=len(ran), of=suite.size, by=("pytest",))
+    return replace(
+        suite,
+        cases=tuple(case.located for case in ran),
+        size=len(ran),
+        agent=agent,
+        selected=None if chosen.cases == chosen.of else chosen,
+    )

@@ -1,0 +1,206 @@
+"""From what a test session wishes to what its cases share: settings, options, agents, the results at its end."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from functools import cached_property
+from pathlib import Path
+from typing import NamedTuple, final
+
+import msgspec
+from pathspec import GitIgnoreSpec
+
+from evalc.config import Override, Settings, load_settings
+from evalc.diagnostics.problem import Problem
+from evalc.errors import SourceError, UsageError
+from evalc.model.result import CaseResult
+from evalc.model.suite import LocatedCase, Suite
+from evalc.pytest_plugin.loop import CaseLoop
+from evalc.pytest_plugin.results import Results
+from evalc.report.case_lines import Told
+from evalc.report.source_lines import SourceLines
+from evalc.runtime.agents.base import Agent
+from evalc.runtime.agents.python import PythonAgent
+from evalc.runtime.declared import as_expected
+from evalc.runtime.run_options import RunOptions
+from evalc.runtime.written import encoded, redacted
+from evalc.setup_compile import compiled, policy_of
+from evalc.setup_run import agents_of, options_of, redactor_of
+from evalc.tools.registry import ToolRegistry
+
+
+@final
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Wishes:
+    """What options and ini settings say; None where they say nothing.
+
+    Attributes:
+        agent: the agent's spec.
+        config: evalc's configuration.
+        strict: whether unverified cases fail.
+        output_dir: where results are written.
+    """
+
+    agent: str | None = None
+    config: Path | None = None
+    strict: bool = False
+    output_dir: Path | None = None
+
+
+class Asked(NamedTuple):
+    """An agent that cases are sent to, and the loop that sends them."""
+
+    agent: Agent
+    loop: CaseLoop
+    options: RunOptions
+
+
+class _Json(msgspec.Struct, rename="camel"):
+    """The parts of a file of JSON that tell who wrote it."""
+
+    run_id: str | None = None
+    metadata: dict[str, object] = {}
+
+
+@final
+class EvalSession:
+    """The evals of a session of pytest; with xdist each worker has its own. Nothing is read before it is needed.
+
+    Attributes:
+        strict: whether unverified cases fail.
+        notes: what is to be said at the end.
+    """
+
+    def __init__(self, wishes: Wishes) -> None:
+        self.strict = wishes.strict
+        self.notes: list[str] = []
+        self._wishes = wishes
+        self._began = datetime.now(UTC).isoformat()
+        self._suites: list[Suite] = []
+        self._tools: ToolRegistry | None = None
+        # Agents by identity: a fixture may give what cannot be hashed. They are kept, so that no number is used again.
+        self._asked: dict[int, tuple[object, Asked]] = {}
+        self._runner: asyncio.Runner | None = None
+        self._results = Results()
+
+    @cached_property
+    def settings(self) -> Settings:
+        """The settings of the working folder.
+
+        Raises:
+            SourceError: the configuration has errors.
+        """
+        wishes = self._wishes
+        given = {"agentEndpoint": wishes.agent, "strict": wishes.strict or None, "outputDir": wishes.output_dir}
+        overrides = [Override(key, value, key) for key, value in given.items() if value is not None]
+        settings, problems = load_settings(Path.cwd(), wishes.config, overrides)
+        if problems:
+            raise SourceError(problems)
+        return settings
+
+    @cached_property
+    def told(self) -> Told:
+        """What failures are told with."""
+        return Told(SourceLines(Path.cwd(), redactor_of(self.settings, os.environ).redact), self._began)
+
+    def compiled(self, name: str) -> tuple[Sequence[tuple[int, Suite]], Sequence[Problem]]:
+        """The suites of an eval file, each with its number in the session, and the warnings about it.
+
+        Raises:
+            SourceError: the file, or the configuration, has errors.
+        """
+        settings = self.settings
+        compilation = compiled([name], settings, policy_of(settings), errors_stay=True)
+        if compilation.has_errors:
+            raise SourceError(compilation.problems)
+        self._tools = compilation.tools
+        first = len(self._suites)
+        self._suites += [suite.to_suite() for suite in compilation.suites]
+        return list(enumerate(self._suites))[first:], compilation.problems
+
+    def leaves_out(self, path: Path) -> bool:
+        """Whether a search for evals passes by a file: it is excluded, or evalc wrote it.
+
+        Raises:
+            SourceError: the configuration has errors.
+        """
+        settings = self.settings
+        if any(path.is_relative_to(folder) for folder in settings.written_folders):
+            return True
+        if path.is_relative_to(settings.root):
+            excluded = GitIgnoreSpec.from_lines(settings.exclude)
+            if excluded.match_file(path.relative_to(settings.root).as_posix()):
+                return True
+        return path.suffix == ".json" and _is_written(path)
+
+    def run(self, number: tuple[int, int], located: LocatedCase, agent: object) -> CaseResult:
+        """Run a case against the agent that the fixture gives; its result has no secrets in it.
+
+        Raises:
+            UsageError: there is no such agent, or what a run needs cannot be had.
+        """
+        asked = self._asked_of(agent)
+        run = asked.loop.run(located)
+        run = run._replace(result=as_expected(located.case, run.result))
+        if self._wishes.output_dir is not None:
+            self._results.add(asked.agent.endpoint, number, located, run)
+        result, _ = redacted(run.result, encoded(run.result), asked.options.redactor)
+        return result
+
+    def finish(self) -> None:
+        """Close the agents, and write the results; may be called again, and then does nothing."""
+        if self._runner is None:
+            return
+        asked = [entry for _, entry in self._asked.values()]
+        failures = [entry.loop.close() for entry in asked]
+        self.notes += [redactor_of(self.settings, os.environ).redact(failure) for failure in failures if failure]
+        self._runner.close()
+        self._runner = None
+        if asked and self._wishes.output_dir is not None:
+            self.notes += self._results.write(self._suites, asked[0].options)
+
+    def _asked_of(self, given: object) -> Asked:
+        if id(given) not in self._asked:
+            self._asked[id(given)] = (given, self._opened(given))
+        return self._asked[id(given)][1]
+
+    def _opened(self, given: object) -> Asked:
+        settings = replace(self.settings, agent_endpoints=(given,)) if isinstance(given, str) else self.settings
+        agent = _agent_of(given, settings, self._tools)
+        self._runner = self._runner or asyncio.Runner(loop_factory=asyncio.new_event_loop)
+        options, notes = self._runner.run(options_of(settings, os.environ, self._tools))
+        self.notes += [note for note in notes if note not in self.notes]
+        return Asked(agent, CaseLoop(self._runner, agent, options), options)
+
+
+def _is_written(path: Path) -> bool:
+    """Whether evalc wrote the JSON file: as the result of a run, or compiled from an eval file beside it."""
+    try:
+        json = msgspec.json.decode(path.read_bytes(), type=_Json)
+    except (OSError, msgspec.MsgspecError, UnicodeDecodeError):
+        return False
+    if json.run_id is not None:
+        return True
+    compiled_by_evalc = str(json.metadata.get("generatedBy", "")).startswith("evalc ")
+    return compiled_by_evalc and any(next(path.parent.glob(f"*.eval.{kind}"), None) for kind in ("yaml", "yml"))
+
+
+def _agent_of(given: object, settings: Settings, tools: ToolRegistry | None) -> Agent:
+    """The agent that the fixture means.
+
+    Raises:
+        UsageError: it means none, or several.
+    """
+    if given is None or isinstance(given, str):
+        agents = agents_of(settings, os.environ, tools)
+        if len(agents) > 1:
+            raise UsageError(f"{len(agents)} agents are configured, and tests run against one: name it")
+        return agents[0]
+    if hasattr(given, "endpoint") and hasattr(given, "session"):
+        return given
+    kind = given if hasattr(given, "__qualname__") else type(given)
+    return PythonAgent.around(given, f"{kind.__module__}:{kind.__qualname__}")

@@ -1,0 +1,308 @@
+"""Eval files as tests of pytest, in real sessions of it: a test a case, and failures without tracebacks."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from pathlib import Path
+
+import pytest
+
+import evalc.pytest_plugin.collecting  # noqa: F401 - sessions within this process forget what they import themselves
+from evalc.report.case_words import main_reason
+from evalc.runtime.load_run import load_run
+from evalc.runtime.past_results import find_results
+
+pytest_plugins = ["pytester"]
+
+SUITE = """\
+suite: weather
+eval:
+  test_cases:
+    - name: paris
+      message: What is the weather in Paris?
+      tags: [slow, skip]
+      validate:
+        - contains "cloudy in Pari"
+    - name: rome
+      message: What is the weather in Rome?
+      tags: [needs-key]
+      validate:
+        - not contains "Rome"
+    - name: known
+      message: What is the weather in Rome?
+      expected_failure: not taught yet
+      validate:
+        - contains "Berlin"
+    - name: better
+      message: What is the weather in Paris?
+      expected_failure: not taught yet
+      validate:
+        - contains "Paris"
+    - name: skipped
+      message: What is the weather in Rome?
+      skip: not now
+      validate:
+        - contains "Berlin"
+    - name: retired
+      message: What is the weather in Rome?
+      archived: long gone
+      validate:
+        - contains "Berlin"
+"""
+UNVERIFIED = """\
+eval:
+  test_cases:
+    - name: seeded
+      message: Hello
+      validate:
+        - contains "{{seed:greeting}}"
+"""
+
+
+@pytest.fixture(autouse=True)
+def only_what_is_asked(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("PYTEST_ADDOPTS", "PYTEST_XDIST_WORKER", "FORCE_COLOR", "PY_COLORS"):
+        monkeypatch.delenv(name, raising=False)
+
+
+def run(pytester: pytest.Pytester, *arguments: str) -> pytest.RunResult:
+    """A session within this process, which takes a tenth of the time of one of its own."""
+    return pytester.runpytest_inprocess("-p", "no:cacheprovider", "-p", "no:hypothesispytest", *arguments)
+
+
+def write(pytester: pytest.Pytester, name: str, text: str) -> Path:
+    file = pytester.path / name
+    file.parent.mkdir(parents=True, exist_ok=True)
+    file.write_text(text, encoding="utf-8")
+    return file
+
+
+def test_nothing_is_collected_or_imported_where_evals_are_not_asked_for(pytester: pytest.Pytester) -> None:
+    write(pytester, "weather.eval.yaml", SUITE)
+    pytester.makepyfile("""
+        import sys
+
+        def test_it():
+            ours = {name for name in sys.modules if name.split(".")[0] == "evalc"}
+            assert ours == {"evalc", "evalc.pytest_plugin"}
+            assert not {"httpx", "msgspec", "asyncio", "yaml"} & set(sys.modules)
+    """)
+    others = ("-p", "no:anyio", "-p", "no:hypothesispytest", "-p", "no:xdist")
+    pytester.runpytest_subprocess(*others).assert_outcomes(passed=1)
+
+
+def test_a_test_a_case(pytester: pytest.Pytester) -> None:
+    write(pytester, "evals/weather.eval.yaml", SUITE)
+    result = run(pytester, "--evalc-agent", "demo", "-rA", "-vv", "--strict-markers")
+    result.assert_outcomes(passed=1, failed=2, xfailed=1, skipped=2)
+    assert result.ret == pytest.ExitCode.TESTS_FAILED
+    result.stdout.fnmatch_lines(
+        [
+            "*weather/rome*",
+            '*→ responseNotContains: found "Rome" in response',
+            "*at evals/weather.eval.yaml:13:11",
+            '*13 | - not contains "Rome"',
+            "*response: I have no weather data for Rome.",
+            "*^^^^ found here",
+            "*the response (32 characters):",
+            "*weather/better*",
+            "*expectedFailure: passed, but a failure was expected: not taught yet",
+            "PASSED evals/weather.eval.yaml::weather/paris",
+            "SKIPPED *archived: long gone",
+            "XFAIL evals/weather.eval.yaml::weather/known - not taught yet",
+            'FAILED evals/weather.eval.yaml::weather/rome - responseNotContains: found "Rome" in response',
+        ]
+    )
+    assert "Traceback" not in result.stdout.str()
+    assert ".py:" not in result.stdout.str()
+
+
+@pytest.mark.parametrize(
+    ("choice", "passed", "failed"),
+    [
+        (("-k", "paris"), 1, 0),
+        (("-m", "slow"), 1, 0),
+        (("-m", "needs-key"), 0, 1),
+        (("evals/weather.eval.yaml::weather/paris",), 1, 0),
+    ],
+)
+def test_cases_are_chosen_as_tests_are(
+    pytester: pytest.Pytester, choice: tuple[str, ...], passed: int, failed: int
+) -> None:
+    write(pytester, "evals/weather.eval.yaml", SUITE)
+    outcomes = run(pytester, "--evalc-agent", "demo", "--strict-markers", *choice).parseoutcomes()
+    assert (outcomes.get("passed", 0), outcomes.get("failed", 0)) == (passed, failed)
+
+
+def test_the_last_failed_are_run_again(pytester: pytest.Pytester) -> None:
+    write(pytester, "weather.eval.yaml", SUITE)
+    pytester.runpytest_inprocess("--evalc-agent", "demo").assert_outcomes(passed=1, failed=2, xfailed=1, skipped=2)
+    pytester.runpytest_inprocess("--evalc-agent", "demo", "--lf").assert_outcomes(failed=2)
+
+
+def test_each_worker_of_xdist_runs_and_writes_its_own_cases(pytester: pytest.Pytester) -> None:
+    write(pytester, "evals/weather.eval.yaml", SUITE)
+    result = pytester.runpytest_subprocess("--evalc-agent", "demo", "-n", "2", "--evalc-output-dir", "out")
+    result.assert_outcomes(passed=1, failed=2, xfailed=1, skipped=2)
+    result.stdout.fnmatch_lines(["*results in *out*", "FAILED *::weather/rome - → responseNotContains: found*"])
+    ids = Counter(
+        case.id
+        for folder in (pytester.path / "out").iterdir()
+        if folder.is_dir()
+        for suite in load_run(find_results(str(folder), pytester.path))[0].suites
+        for case in suite.cases
+    )
+    assert ids == Counter(f"weather/{name}" for name in ("paris", "rome", "known", "better"))
+    # Results are no eval files, wherever they lie.
+    run(pytester, "--evalc-agent", "demo", "-k", "paris").assert_outcomes(passed=1, deselected=5)
+
+
+def test_pytest_names_the_line_and_the_reason_that_results_have(pytester: pytest.Pytester) -> None:
+    write(pytester, "weather.eval.yaml", SUITE)
+    result = run(pytester, "--evalc-agent", "demo", "--evalc-output-dir", "out")
+    (folder,) = [folder for folder in (pytester.path / "out").iterdir() if folder.is_dir()]
+    (suite,) = load_run(find_results(str(folder), pytester.path))[0].suites
+    broken = [case for case in suite.cases if not case.passed]
+    assert [case.id for case in broken] == ["weather/rome", "weather/better"]
+    for case in broken:
+        reason = main_reason(case)
+        assert reason is not None
+        result.stdout.fnmatch_lines([f"*→ {reason.in_short()}", f"*at {reason.place}"])
+
+
+def test_mistakes_are_one_error_of_collection(pytester: pytest.Pytester) -> None:
+    write(pytester, "a.eval.yml", "eval: {test_cases: [{name: a, message: hi, validate: [contians 'x']}, {name: b}]}\n")
+    result = run(pytester, "--evalc-agent", "demo")
+    result.assert_outcomes(errors=1)
+    result.stdout.fnmatch_lines(
+        ["*ERROR collecting a.eval.yml*", "error[[]EV*", " --> a.eval.yml:1:*", "*errors in 1 file"]
+    )
+    assert "Traceback" not in result.stdout.str()
+
+
+def test_json_is_collected_less_what_is_compiled_from_a_file_beside_it(pytester: pytest.Pytester) -> None:
+    envelope = {
+        "metadata": {"toolName": "t", "tier": "labeled", "generatedBy": "evalc 0.1.0"},
+        "cases": [
+            {
+                "id": "t/a",
+                "description": "d",
+                "difficulty": "edge",
+                "input": {"message": "Hi"},
+                "expect": {"responseNonEmpty": True},
+            },
+        ],
+    }
+    write(pytester, "other/t.labeled.json", json.dumps(envelope))
+    run(pytester, "--evalc-agent", "demo").assert_outcomes(passed=1)
+    write(pytester, "other/t.eval.yaml", UNVERIFIED.replace("{{seed:greeting}}", "weather"))
+    result = run(pytester, "--evalc-agent", "demo", "--collect-only", "-q")
+    result.stdout.fnmatch_lines(["other/t.eval.yaml::t/seeded"])
+    result.stdout.no_fnmatch_line("*labeled.json*")
+    run(pytester, "--evalc-agent", "demo", "other/t.labeled.json").assert_outcomes(passed=1)
+
+
+def test_what_verified_nothing_passes_with_a_warning_and_fails_under_strict(pytester: pytest.Pytester) -> None:
+    write(pytester, "a.eval.yaml", UNVERIFIED)
+    # Of its own, since every session within this process inherits that warnings are errors.
+    result = pytester.runpytest_subprocess("--evalc-agent", "demo")
+    result.assert_outcomes(passed=1, warnings=1)
+    result.stdout.fnmatch_lines(["*EvalcWarning: a/seeded: nothing was checked, no value for {{seed:greeting}}"])
+    result = run(pytester, "--evalc-agent", "demo", "-W", "error")
+    result.assert_outcomes(failed=1)
+    assert "Traceback" not in result.stdout.str()
+    result = run(pytester, "--evalc-agent", "demo", "--evalc-strict")
+    result.assert_outcomes(failed=1)
+    result.stdout.fnmatch_lines(["*nothing was checked, no value for {{seed:greeting}}"])
+
+
+@pytest.mark.parametrize(
+    "agent",
+    [
+        "lambda message: 'It is 17 degrees'",
+        "evalc.ScriptedAgent(default='It is 17 degrees')",
+        "'python:bot:answer'",
+        "Bot()",
+    ],
+)
+def test_a_fixture_gives_the_agent(pytester: pytest.Pytester, agent: str) -> None:
+    pytester.makeini("[pytest]\nevalc = true\n")
+    pytester.makepyfile(bot="async def answer(message):\n    return 'It is 17 degrees'\n")
+    pytester.makeconftest(f"""
+        import evalc, pytest
+
+        class Bot:
+            async def run(self, message):
+                return "It is 17 degrees"
+
+        @pytest.fixture(scope="session")
+        def evalc_agent():
+            return {agent}
+    """)
+    write(pytester, "a.eval.yaml", UNVERIFIED.replace("{{seed:greeting}}", "17"))
+    run(pytester).assert_outcomes(passed=1)
+
+
+def test_an_agent_that_breaks_is_an_error_in_words(pytester: pytest.Pytester) -> None:
+    pytester.makeini("[pytest]\nevalc = true\n")
+    pytester.makeconftest("""
+        import pytest
+
+        def broken(message):
+            raise RuntimeError("out of \\x1b[31mpaper")
+
+        @pytest.fixture(scope="session")
+        def evalc_agent():
+            return broken
+    """)
+    write(pytester, "a.eval.yaml", UNVERIFIED.replace("{{seed:greeting}}", "17"))
+    result = run(pytester)
+    result.assert_outcomes(failed=1)
+    result.stdout.fnmatch_lines(
+        ["*error: the agent or a check broke*", "*→ agent: RuntimeError: out of ?x1b[[]31mpaper*"]
+    )
+    assert "Traceback" not in result.stdout.str()
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (("--evalc-agent", "pythn:x:y"), "error: `pythn` names no kind of agent*"),
+        (("-o", "evalc=true"), "*error: no agent is named*"),
+        (("--evalc-agent", "demo", "--evalc-config", "absent.yaml"), "*absent.yaml*"),
+    ],
+)
+def test_what_cannot_be_had_is_said_without_a_traceback(
+    pytester: pytest.Pytester, options: tuple[str, ...], message: str
+) -> None:
+    write(pytester, "a.eval.yaml", UNVERIFIED.replace("{{seed:greeting}}", "17"))
+    result = run(pytester, *options)
+    assert result.ret in (pytest.ExitCode.TESTS_FAILED, pytest.ExitCode.INTERRUPTED)
+    result.stdout.fnmatch_lines([message])
+    assert "Traceback" not in result.stdout.str()
+
+
+def test_secrets_are_struck_out(pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("SECRET_OF_TESTS", "hunter2-hunter2")
+    write(pytester, "evals.config.json", json.dumps({"secrets": ["SECRET_OF_TESTS"]}))
+    pytester.makeini("[pytest]\nevalc = true\nevalc_config = evals.config.json\n")
+    pytester.makeconftest("""
+        import pytest
+
+        @pytest.fixture(scope="session")
+        def evalc_agent():
+            return lambda message: "the key is hunter2-hunter2"
+    """)
+    write(pytester, "a.eval.yaml", UNVERIFIED.replace("{{seed:greeting}}", "17"))
+    result = run(pytester, "--junit-xml", "report.xml")
+    result.assert_outcomes(failed=1)
+    result.stdout.fnmatch_lines(["*the key is [*][*][*]"])
+    assert "hunter2" not in result.stdout.str()
+    assert "hunter2" not in (pytester.path / "report.xml").read_text(encoding="utf-8")
+
+
+def test_the_options_are_in_the_help(pytester: pytest.Pytester) -> None:
+    run(pytester, "--help").stdout.fnmatch_lines(
+        ["evals of LLM agents*", "*--evalc-agent=SPEC*", "*--evalc-output-dir=DIR*"]
+    )
