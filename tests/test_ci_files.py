@@ -1,0 +1,93 @@
+"""The GitHub Action and the hooks of pre-commit: what they say is what the command line takes."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+ROOT = Path(__file__).parent.parent
+SUITE = """\
+suite: weather
+eval:
+  criteria:
+    - "clarity (1): Clear"
+  test_cases:
+    - name: rome
+      message: What is the weather in Rome?
+      validate:
+        - contains "Paris" for clarity
+"""
+
+
+def read(name: str) -> Any:
+    return yaml.safe_load((ROOT / name).read_text(encoding="utf-8"))
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> Path:
+    (tmp_path / ".git").mkdir()
+    (tmp_path / "rome and more.eval.yaml").write_text(SUITE)
+    return tmp_path
+
+
+def run_action(project: Path, **inputs: str) -> subprocess.CompletedProcess[str]:
+    """The last step of the action, as GitHub's runner starts it."""
+    action = read("action.yml")
+    step = action["runs"]["steps"][-1]
+    names = {name: re.fullmatch(r"\$\{\{ inputs\.([\w-]+) \}\}", value) for name, value in step["env"].items()}
+    given = {
+        name: inputs.get(found[1], action["inputs"][found[1]]["default"]) for name, found in names.items() if found
+    }
+    assert given.keys() == step["env"].keys()
+    environment = {
+        **os.environ,
+        **given,
+        "PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}",
+        "PYTHONPATH": str(ROOT),
+        "GITHUB_STEP_SUMMARY": str(project / "summary.md"),
+    }
+    script = project / "step.sh"
+    script.write_text(step["run"])
+    command = ["bash", "--noprofile", "--norc", "-eo", "pipefail", str(script)]
+    return subprocess.run(
+        command, cwd=project, env=environment, capture_output=True, text=True, timeout=120, check=False
+    )
+
+
+@pytest.mark.skipif(shutil.which("bash") is None, reason="the step is a script for bash")
+def test_the_action_checks_and_runs(project: Path) -> None:
+    checked = run_action(project)
+    assert (checked.returncode, checked.stdout) == (0, "")
+    ended = run_action(
+        project,
+        agent="demo",
+        paths="rome and more.eval.yaml\n",
+        arguments="--output=junit:out/a b.xml\n--min-pass-rate=0.5\n",
+    )
+    assert ended.returncode == 1
+    assert "\n::error file=rome and more.eval.yaml,line=9,col=11,title=" in ended.stdout
+    assert (project / "summary.md").read_text(encoding="utf-8").startswith("## ❌ evalc: 0 of 1 cases passed")
+    assert (project / "out" / "a b.xml").exists()
+    (project / "rome and more.eval.yaml").write_text(SUITE.replace("criteria", "criteriaa"))
+    refused = run_action(project, agent="demo")
+    assert refused.returncode == 2
+    assert refused.stdout.startswith("::error file=rome and more.eval.yaml,line=3,")
+
+
+def test_the_hooks_are_commands_for_eval_files(project: Path) -> None:
+    for hook in read(".pre-commit-hooks.yaml"):
+        assert re.search(hook["files"], "evals/weather.eval.yaml")
+        assert not re.search(hook["files"], "docker-compose.yaml")
+        command = [sys.executable, "-m", *hook["entry"].split(), "rome and more.eval.yaml"]
+        ended = subprocess.run(
+            command, cwd=project, env={**os.environ, "PYTHONPATH": str(ROOT)}, timeout=60, check=False
+        )
+        assert ended.returncode == 0
