@@ -14,7 +14,8 @@ from pathlib import Path
 from typing import Final
 
 ROOT: Final = Path(__file__).parents[1]
-RUN: Final = ("run", "examples/local", "--agent", "local", "--judge", "local", "--no-judge-cache", "--verbose")
+RUN: Final = ("run", "examples/local", "--agent", "local", "--judge", "local")
+PATIENTLY: Final = ("--config", "examples/local/evalc.toml", "--no-judge-cache", "--verbose")
 BROKE: Final = 3
 
 
@@ -24,14 +25,18 @@ def main() -> int:
     with tempfile.TemporaryDirectory() as folder:
         file = Path(folder) / "report.json"
         ended = subprocess.run(
-            [sys.executable, "-m", "evalc", *RUN, "--timeout-ms", "120000", "--output", str(file)], cwd=ROOT, check=False
+            [sys.executable, "-m", "evalc", *RUN, *PATIENTLY, "--output-dir", folder, "--output", str(file)],
+            cwd=ROOT,
+            check=False,
         )
         if ended.returncode > 1:
             return BROKE
         report = json.loads(file.read_text(encoding="utf-8"))
-    print("\nWhat the model said:")
+    print("\nWhat the model judged:")
     for case in (case for suite in report["suites"] for case in suite["cases"]):
-        print(f"  {case['id']}: {case['response']!r}")
+        for criterion in case.get("criteria") or ():
+            judged = criterion.get("judged") or {}
+            print(f"  {case['id']}, {criterion['name']}: {judged.get('score')} of 5, {judged.get('reason')!r}")
     print("\nA model of 135 million parameters answers and judges badly; any other GGUF can be named: local:MODEL.gguf")
     return 0
 
