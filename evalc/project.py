@@ -34,3 +34,8 @@ def _mentions_evalc(pyproject: Path) -> bool:
         return b"tool.evalc" in pyproject.read_bytes()
     except OSError:
         return False
+
+
+def below_working_folder(path: Path) -> Path:
+    """The path as the working folder sees it, where it lies below."""
+    return path.relative_to(Path.cwd()) if path.is_absolute() and path.is_relative_to(Path.cwd()) else path

@@ -8,6 +8,8 @@ from pathlib import Path
 from typing import Final
 from urllib.parse import quote
 
+from evalc.project import below_working_folder
+
 SCHEMA: Final = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"
 
 _PLACEHOLDER: Final = re.compile(r"\{(\d+)\}")
@@ -23,11 +25,6 @@ def artifact_location(name: str) -> dict[str, str]:
     path = below_working_folder(Path(name))
     written = quote(_bytes_of(path.as_posix()), safe="/")
     return {"uri": f"file://{written}"} if path.is_absolute() else {"uri": written, "uriBaseId": "%SRCROOT%"}
-
-
-def below_working_folder(path: Path) -> Path:
-    """The path as the working folder sees it, where it lies below."""
-    return path.relative_to(Path.cwd()) if path.is_absolute() and path.is_relative_to(Path.cwd()) else path
 
 
 def sound(text: str) -> str:

@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from evalc.config import Settings
 from evalc.config.settings import expanded
@@ -31,6 +32,9 @@ from evalc.runtime.redact import Redactor
 from evalc.runtime.run_options import RunOptions
 from evalc.runtime.seed import load_seed
 from evalc.tools.registry import ToolRegistry
+
+if TYPE_CHECKING:
+    from evalc.report.otel.exporter import Exporter
 
 
 def agents_of(settings: Settings, environ: Mapping[str, str], tools: ToolRegistry | None) -> tuple[Agent, ...]:
@@ -135,6 +139,22 @@ def price_of(agent: str, settings: Settings, environ: Mapping[str, str]) -> Call
         case _:
             return lambda _: None
     return partial(input_price, model=model.strip(), url=url)
+
+
+def exporter_of(settings: Settings) -> Exporter | None:
+    """What exports the run to OpenTelemetry; None where that is not asked for.
+
+    Raises:
+        UsageError: the extra `otel` is not installed.
+    """
+    if settings.otel is None:
+        return None
+    try:
+        # For start-up time, and because it is an extra.
+        from evalc.report.otel.exporter import Exporter  # noqa: PLC0415
+    except ImportError:
+        raise UsageError("`otel` needs packages that are not installed: pip install 'evalc[otel]'") from None
+    return Exporter(None if settings.otel == "env" else settings.otel, content=settings.otel_content)
 
 
 def redactor_of(settings: Settings, environ: Mapping[str, str]) -> Redactor:

@@ -92,10 +92,14 @@ class Screen(NamedTuple):
 
     @classmethod
     def of(cls, stream: TextIO, environ: Mapping[str, str]) -> Screen:
-        """What `stream` shows: colours on a terminal without NO_COLOR, and its own width, at least 40 columns."""
+        """What `stream` shows: colours on a terminal, and its own width, at least 40 columns.
+
+        FORCE_COLOR asks for colours anywhere, NO_COLOR for none, and wins.
+        """
         terminal = stream.isatty()
+        can_color = bool(environ.get("FORCE_COLOR")) or (terminal and environ.get("TERM") != "dumb")
         return cls(
-            color=terminal and not environ.get("NO_COLOR") and environ.get("TERM") != "dumb",
+            color=can_color and not environ.get("NO_COLOR"),
             width=max(_terminal_width(stream, environ), 40) if terminal else cls().width,
             unicode=_encodes(stream, "═─✓✗→⚠█░…—"),
         )

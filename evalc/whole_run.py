@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from evalc.diagnostics.problem import Problem
     from evalc.model.result import RunSummary, SuiteResult
     from evalc.model.suite import Selected, Suite
+    from evalc.report.otel.exporter import Exporter
     from evalc.runtime.agents.base import Agent
     from evalc.runtime.finished import FinishedRun
     from evalc.runtime.resume import PastRun
@@ -136,8 +137,9 @@ async def run(
     # For start-up: `check` and `compile` run nothing.
     from evalc.runtime.local_model.served import local_models  # noqa: PLC0415
     from evalc.runtime.run_suite import run_suites  # noqa: PLC0415
-    from evalc.setup_run import options_of, recorded  # noqa: PLC0415
+    from evalc.setup_run import exporter_of, options_of, recorded  # noqa: PLC0415
 
+    exporter = exporter_of(settings)
     wanted = start.wanted if start is not None else None
     what = to_run(subjects, settings, prompt_id, wanted)
     asked = _agents(agents, settings, what.tools)
@@ -155,7 +157,7 @@ async def run(
     return Run(
         finished=finished,
         problems=what.problems,
-        notes=(*notes, *_registered(finished)),
+        notes=(*notes, *_registered(finished), *await _exported(finished, exporter)),
         strict=settings.strict,
         selected=what.selected,
     )
@@ -230,6 +232,23 @@ def _registered(finished: FinishedRun) -> tuple[str, ...]:
     from evalc.history.index import register  # noqa: PLC0415 - for start-up: SQLite is nothing to `check` and `compile`
 
     warning = register(finished)
+    return () if warning is None else (warning,)
+
+
+async def _exported(finished: FinishedRun, exporter: Exporter | None) -> tuple[str, ...]:
+    """Export the run where that is asked for; what is to be said where it could not be done."""
+    if exporter is None:
+        return ()
+    # For start-up: only where it is asked for.
+    import asyncio  # noqa: PLC0415
+
+    from evalc.report.html import ReportedSuite  # noqa: PLC0415
+    from evalc.report.otel.spans import Exported  # noqa: PLC0415
+
+    suites = tuple(ReportedSuite(result=suite.result, cases=suite.cases()) for suite in finished.suites)
+    run = Exported(finished.run_id, finished.summary, suites, exporter.content)
+    # In a thread, for callers whose event loop has other work.
+    warning = await asyncio.to_thread(exporter.export, run)
     return () if warning is None else (warning,)
 
 

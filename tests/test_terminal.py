@@ -95,6 +95,13 @@ def test_a_width_is_at_least_forty_columns(columns: str, width: int) -> None:
     assert Screen.of(Terminal(), {"COLUMNS": columns}).width == width
 
 
+def test_colours_can_be_asked_for_anywhere() -> None:
+    plain = io.TextIOWrapper(io.BytesIO(), encoding="utf-8")
+    assert Screen.of(plain, {"FORCE_COLOR": "1"}).color
+    assert not Screen.of(plain, {"FORCE_COLOR": "1", "NO_COLOR": "1"}).color
+    assert not Screen.of(plain, {"FORCE_COLOR": ""}).color
+
+
 def test_a_pipe_has_no_colours() -> None:
     plain = io.TextIOWrapper(io.BytesIO(), encoding="utf-8")
     assert Screen.of(plain, {"COLUMNS": "50"}) == Screen(color=False, width=120, unicode=True)

@@ -24,6 +24,7 @@ SETTING_OF_FLAG: Mapping[str, str] = {
     "--min-pass-rate": "minPassRate",
     "--min-score": "minScore",
     "--no-judge-cache": "judge.cache",
+    "--otel": "otel",
     "--output-dir": "outputDir",
     "--prompts": "prompts",
     "--rpm": "rpm",

@@ -33,7 +33,7 @@ def judge_labels(
         typer.Option(
             "--calibrate",
             metavar="FILE",
-            help="A CSV file: response, label; and where wanted case, message, question, criterion, reference, maxScore.",
+            help="A CSV file: response, label; if wanted case, message, question, criterion, reference, maxScore.",
         ),
     ],
     judge: flags.Judge = None,

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Final, final
 
 import typer
 
+from evalc.cli.run_flags import SHOWN
 from evalc.errors import UsageError
 
 if TYPE_CHECKING:
@@ -22,7 +23,7 @@ Outputs = Annotated[
         "--output",
         "-o",
         metavar="[FORMAT:]FILE",
-        rich_help_panel="What is shown and written",
+        rich_help_panel=SHOWN,
         help="Also write a report: text, json, html, junit, markdown, csv, github or sarif; by default what the "
         "file's name says, else json. May be repeated; - is standard output.",
     ),
@@ -98,6 +99,10 @@ def _file(name: str) -> Path | None:
 
 def _make_ready(file: Path) -> None:
     """Look at the file before the run, which would be for nothing otherwise."""
+    from evalc.dsl.kinds import is_eval_name  # noqa: PLC0415 - for start-up
+
+    if is_eval_name(file.name):
+        raise UsageError(f"`--output` would write over evals: `{file}` has the name of an eval file")
     if file.is_dir():
         raise UsageError(f"`--output` is to name a file, and `{file}` is a folder")
     if file.exists() and not file.is_file():

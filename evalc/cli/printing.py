@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, TextIO
 
+from evalc.project import below_working_folder
 from evalc.terminal import Screen, painted, visible
 
 if TYPE_CHECKING:
@@ -43,5 +44,4 @@ def print_problems(problems: Sequence[Problem], stream: TextIO) -> None:
 
 def shown_path(path: Path) -> str:
     """The path as the working folder sees it, where it lies below."""
-    here = Path.cwd()
-    return visible(str(path.relative_to(here) if path.is_relative_to(here) else path))
+    return visible(str(below_working_folder(path)))

@@ -95,7 +95,11 @@ def do_all(steps: Iterable[Step]) -> None:
         except Exception as error:  # of one report, which is to keep no other from being written
             failures.append(error)
     for failure in failures[1:]:
-        told = f"`{failure.filename}`: {failure.strerror}" if isinstance(failure, OSError) else type(failure).__name__
+        match failure:
+            case OSError(filename=str(name), strerror=str(why)):
+                told = f"`{name}`: {why}"
+            case _:  # not its message, which may quote anything
+                told = type(failure).__name__
         print_error(f"another report could not be written: {told}")
     if failures:
         raise failures[0]
@@ -105,10 +109,11 @@ def suites_before(suites: Iterable[SuiteResult], output_dir: Path) -> tuple[Suit
     """The suites that these were compared with, in memory, where the runs are still there."""
     from evalc.runtime.load_run import load_run  # noqa: PLC0415 - for start-up
     from evalc.runtime.past_results import find_results  # noqa: PLC0415 - likewise
+    from evalc.runtime.past_runs import has_results  # noqa: PLC0415 - likewise
 
     names = dict.fromkeys(suite.baseline_run_id for suite in suites if suite.baseline_run_id)
     # A name that leads elsewhere is not ours: a result file may come from anyone.
-    there = [name for name in names if Path(name).name == name and any((output_dir / name).glob("*.json"))]
+    there = [name for name in names if Path(name).name == name and has_results(output_dir / name)]
     return tuple(suite for name in there for suite in load_run(find_results(name, output_dir))[0].suites)
 
 

@@ -58,7 +58,7 @@ def rescore(  # noqa: PLR0913, PLR0917 - one parameter a flag
       evalc rescore 01a200e6-7046-7eeb-9a38-ddbabec8cf21 evals/
     """
     from evalc import api  # noqa: PLC0415 - for start-up: `--help` runs nothing
-    from evalc.report.progress import Progress  # noqa: PLC0415 - likewise
+    from evalc.report.progress import Progress, draws  # noqa: PLC0415 - likewise
     from evalc.runtime.resume import find_run  # noqa: PLC0415 - likewise
     from evalc.setup_run import redactor_of  # noqa: PLC0415 - likewise
 
@@ -78,7 +78,7 @@ def rescore(  # noqa: PLR0913, PLR0917 - one parameter a flag
     outputs = outputs_of(output or (), as_json=json)
     past = find_run(run, settings.results_folder)
     try:
-        with Progress(sys.stderr, Screen.of(sys.stderr, os.environ), drawn=sys.stderr.isatty()) as progress:
+        with Progress(sys.stderr, Screen.of(sys.stderr, os.environ), drawn=draws(sys.stderr, os.environ)) as progress:
             finished = api.rescore_paths(paths or (), past, settings=settings, observer=progress)
     except KeyboardInterrupt:
         print_error("interrupted; the run that was rescored is as it was")

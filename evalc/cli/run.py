@@ -135,6 +135,7 @@ def run_evals(  # noqa: PLR0913, PLR0917 - one parameter a flag
         bool, typer.Option("--json", rich_help_panel=flags.SHOWN, help="Print the report as JSON.")
     ] = False,
     output: Outputs = None,
+    otel: flags.Otel = None,
     resume: Annotated[
         str | None,
         typer.Option(
@@ -183,6 +184,7 @@ def run_evals(  # noqa: PLR0913, PLR0917 - one parameter a flag
         "max_p95_ms": max_p95_ms,
         "min_pass_rate": min_pass_rate,
         "min_score": min_score,
+        "otel": otel,
         "concurrency": int(concurrency) if concurrency is not None and concurrency.isdecimal() else concurrency,
         "output_dir": output_dir,
         "prompts": prompts,
@@ -222,7 +224,7 @@ def run_evals(  # noqa: PLR0913, PLR0917 - one parameter a flag
     if show_settings:
         return print_settings(settings)
     from evalc import api  # noqa: PLC0415 - for start-up: `--help` runs nothing
-    from evalc.report.progress import Progress  # noqa: PLC0415 - likewise
+    from evalc.report.progress import Progress, draws  # noqa: PLC0415 - likewise
     from evalc.runtime.run_id import new_run_id  # noqa: PLC0415 - likewise
     from evalc.setup_run import redactor_of  # noqa: PLC0415 - likewise
 
@@ -242,8 +244,8 @@ def run_evals(  # noqa: PLR0913, PLR0917 - one parameter a flag
     stdin = standard_input(looked_at)
     with _standard_output() as stdout:
         try:
-            screen = Screen.of(sys.stderr, os.environ)
-            with _termination_as_interrupt(), Progress(sys.stderr, screen, drawn=sys.stderr.isatty()) as progress:
+            screen, drawn = Screen.of(sys.stderr, os.environ), draws(sys.stderr, os.environ)
+            with _termination_as_interrupt(), Progress(sys.stderr, screen, drawn=drawn) as progress:
                 finished = api.run_paths(
                     looked_at,
                     settings=settings,

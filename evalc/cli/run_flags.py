@@ -154,6 +154,15 @@ FailOnRegression = Annotated[
         help="No case fails that passed in the baseline, by default the latest run.",
     ),
 ]
+Otel = Annotated[
+    str | None,
+    typer.Option(
+        "--otel",
+        metavar="URL",
+        rich_help_panel=SHOWN,
+        help="Export the run to an OTLP receiver, such as http://localhost:4318; env for OTEL_EXPORTER_OTLP_ENDPOINT.",
+    ),
+]
 Quiet = Annotated[
     bool, typer.Option("--quiet", "-q", rich_help_panel=SHOWN, help="Show only the cases that did not pass.")
 ]

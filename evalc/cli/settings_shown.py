@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Iterator, Mapping
+from dataclasses import fields, is_dataclass
 from pathlib import Path
 from typing import Any, Final
 
@@ -59,12 +60,15 @@ def _shown(path: tuple[str, ...], value: Any) -> str:
     if path in NEVER_SHOWN and path != ("secrets",):
         names = [pair[0] for pair in value] if isinstance(value, tuple) else []
         return json.dumps(dict.fromkeys(names, _STRUCK_OUT)) if names else _STRUCK_OUT
-    return json.dumps(value, default=_text, ensure_ascii=False)
+    return json.dumps(value, default=_plain, ensure_ascii=False)
 
 
-def _text(value: object) -> str:
-    """A path as the working folder sees it; any other value as it says itself."""
+def _plain(value: object) -> object:
+    """A path as the working folder sees it; of a record what is given; any other value as it says itself."""
     if isinstance(value, Path):
         here = Path.cwd()
         return str(value.relative_to(here) if value.is_relative_to(here) else value)
+    if is_dataclass(value):
+        parts = {part.name: getattr(value, part.name) for part in fields(value)}
+        return {name: part for name, part in parts.items() if part is not None}
     return str(value)

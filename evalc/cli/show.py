@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import sys
-from itertools import chain
 from pathlib import Path
 from typing import Annotated
 
@@ -37,17 +36,25 @@ def show(
       evalc show 01a200e6
     """
     # For start-up: `--help` shows no run.
-    from evalc.report.console import run_lines, suite_lines  # noqa: PLC0415
+    from evalc.report.html import beside  # noqa: PLC0415
+    from evalc.report.reported import ReportedRun  # noqa: PLC0415
+    from evalc.report.text import summary_lines  # noqa: PLC0415
     from evalc.runtime.load_run import load_run  # noqa: PLC0415
     from evalc.runtime.past_results import find_results  # noqa: PLC0415
+    from evalc.runtime.redact import Redactor  # noqa: PLC0415
 
-    folder = sound_settings_from(config, output_dir=output_dir).results_folder
-    results = find_results(run, folder)
+    settings = sound_settings_from(config, output_dir=output_dir)
+    results = find_results(run, settings.results_folder)
     past, warnings = load_run(results)
-    screen = Screen.of(sys.stdout, os.environ)
-    for suite in past.suites:
-        sys.stdout.writelines(f"{line}\n" for line in chain(suite_lines(suite, screen), [""]))
-    place = Path(shown_path(results.folder.resolve()))
-    closing = run_lines(visible(past.run_id), place, past.summary, screen, warnings=warnings)
-    sys.stdout.writelines(f"{line}\n" for line in closing)
+    reported = ReportedRun(
+        run_id=visible(past.run_id),
+        folder=shown_path(results.folder.resolve()),
+        suites=beside(past.suites),
+        summary=past.summary,
+        root=Path.cwd(),
+        warnings=warnings,
+        redact=Redactor(settings.secret_values(os.environ)).redact,  # of eval files, whose lines are quoted
+    )
+    lines = summary_lines(reported, Screen.of(sys.stdout, os.environ))
+    sys.stdout.writelines(f"{line}\n" for line in lines)
     return ExitCode.OK

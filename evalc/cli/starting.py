@@ -17,8 +17,9 @@ if TYPE_CHECKING:
     from evalc.runtime.resume import PastRun
     from evalc.runtime.select import Wanted
 
-_NOT_KEPT: Final = frozenset({"output_dir", "snapshot"})
-"""The flags that a resumed run does not need: where it is found says the one, its journal has the other."""
+_NOT_KEPT: Final = frozenset({"output_dir", "otel", "snapshot"})
+"""The flags that a resumed run does not take from its journal: where it is found says the folder of results, the
+journal itself has the snapshot, and no journal decides who is sent the results."""
 
 
 _HARMLESS: Final = frozenset({"demo", "openai", "anthropic"})

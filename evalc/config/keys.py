@@ -214,6 +214,16 @@ def _pattern(text: str) -> str:
     return text
 
 
+RECEIVER = r"env|https?://([A-Za-z0-9._-]+|\[[0-9A-Fa-f:.]+\])(:[0-9]{1,5})?(/[!$->@-~]*)?"
+"""What `otel` may be: `env`, or a URL that holds no secret and so may be written anywhere."""
+
+
+def _receiver(value: Any, folders: Folders) -> str:
+    if not re.fullmatch(RECEIVER, text := _text(value, folders)):
+        raise Refused("a URL without user, query and fragment, or `env`")
+    return text
+
+
 class Key(NamedTuple):
     """A key of a configuration and the attribute of `Settings` that its value becomes."""
 
@@ -245,6 +255,8 @@ KEYS: Mapping[str, Key] = {
     "allAssertions": Key("all_assertions", _flag),
     "judges": Key("judges", judges),
     "similarity": Key("similarity", _one_of("edit-distance", "embeddings")),
+    "otel": Key("otel", _receiver),
+    "otelContent": Key("otel_content", _flag),
     "select": Key("select", _selectors),
     "ignore": Key("ignore", _silencers),
     "severity": Key("severity", _severities),

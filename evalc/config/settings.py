@@ -58,6 +58,8 @@ class Settings:
         model_seed: the seed of a model's answers.
         model_extra_body: further fields of a request to a model, by name.
         similarity: whether `similar` compares by edit distance, or by embeddings.
+        otel: the base URL of the OTLP receiver that runs are exported to; `env` for that of OpenTelemetry's variables.
+        otel_content: whether what was sent and answered is exported too.
         local_context_tokens: how many tokens a conversation with a local model may have, its answer included.
         local_load_timeout_ms: how long loading one may take, in milliseconds.
         judges: who judges what only a judge can tell, as `--judge` names them.
@@ -121,6 +123,8 @@ class Settings:
     model_seed: int | None = None
     model_extra_body: tuple[tuple[str, Any], ...] = field(default=(), repr=False)
     similarity: Literal["edit-distance", "embeddings"] = "edit-distance"
+    otel: str | None = None
+    otel_content: bool = False
     local_context_tokens: int = 8192
     local_load_timeout_ms: float = 120_000
     judges: tuple[str, ...] = ()

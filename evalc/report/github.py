@@ -6,9 +6,9 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from evalc.model.result import PASSING, CaseResult
+from evalc.project import below_working_folder
 from evalc.report.case_words import Reason, main_reason
 from evalc.report.reported import ReportedRun
-from evalc.sarif import below_working_folder
 from evalc.workflow_command import annotation
 
 

@@ -55,13 +55,12 @@ def render(run: ReportedRun) -> Iterator[bytes]:
     yield b'<?xml version="1.0" encoding="UTF-8"?>\n'
     yield _opened("testsuites", {"name": "evalc", **totals, "time": _seconds(run.summary.total_duration_ms)})
     for suite in run.suites:
-        yield from _suite(suite)
+        yield from _suite(suite, run.name_of(suite.result))
     yield b"</testsuites>\n"
 
 
-def _suite(suite: ReportedSuite) -> Iterator[bytes]:
+def _suite(suite: ReportedSuite, name: str) -> Iterator[bytes]:
     result = suite.result
-    name = f"{result.tool_name}.{result.tier}"
     counts = {key: str(count(result.summary)) for key, count in _COUNTS.items()}
     time = _seconds(result.summary.total_duration_ms)
     yield _opened("testsuite", {"name": name, **counts, "time": time, "timestamp": result.timestamp})

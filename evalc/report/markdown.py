@@ -27,7 +27,7 @@ _MOST_REASONS: Final = 5
 _MOST_ROWS: Final = 200
 _MOST_NOTES: Final = 100
 _MOST_REGRESSIONS: Final = 20
-_MARKUP: Final = re.compile(r"[!#$&()*+.:<>@\[\\\]^`{|}~]|(?<![A-Za-z0-9])_|_(?![A-Za-z0-9])")
+_MARKUP: Final = re.compile(r"[!#$&()*+:<>@\[\\\]^`{|}~]|(?<=[wW])\.|(?<![A-Za-z0-9])_|_(?![A-Za-z0-9])")
 """What may begin or end markup, a link or a cell; an underscore within a word does not."""
 _BACKTICKS: Final = re.compile("`+")
 
@@ -44,7 +44,7 @@ def render(run: ReportedRun, *, most_bytes: int = MOST_BYTES) -> Iterator[bytes]
         room -= len(written)
         yield written
     left_out = 0
-    for failure in map(_block, _failures(run.suites)):
+    for failure in map(_block, _failures(run)):
         if left_out or len(failure) > room:
             left_out += 1
             continue
@@ -64,8 +64,8 @@ def _overview(run: ReportedRun) -> Iterator[str]:
     mark = "❌" if summary.failed or _gates_not_met(run) else "✅"
     score = "" if summary.score is None else f", score {_score(summary.score)}"
     yield f"## {mark} evalc: {summary.passed} of {summary.total_cases} cases passed{score}"
-    yield _table(_SUITE_HEADER, map(_suite_row, run.suites))
-    criteria = list(chain.from_iterable(map(_criterion_rows, run.suites)))
+    yield _table(_SUITE_HEADER, (_suite_row(suite, run.name_of(suite.result)) for suite in run.suites))
+    criteria = [row for suite in run.suites for row in _criterion_rows(suite, run.name_of(suite.result))]
     if criteria:
         yield _table(_CRITERION_HEADER, criteria)
     notes = list(_notes(run))
@@ -73,9 +73,7 @@ def _overview(run: ReportedRun) -> Iterator[str]:
         yield "\n".join([*(f"- {note}" for note in notes[:_MOST_NOTES]), *_more(len(notes), _MOST_NOTES)])
 
 
-_SUITE_HEADER: Final = (
-    "| suite | tier | passed | failed | errors | skipped | score | time |\n|---|---|--:|--:|--:|--:|--:|--:|"
-)
+_SUITE_HEADER: Final = "| suite | passed | failed | errors | skipped | score | time |\n|---|--:|--:|--:|--:|--:|--:|"
 _CRITERION_HEADER: Final = "| suite | criterion | weight | score | cases |\n|---|---|--:|--:|--:|"
 
 
@@ -91,11 +89,10 @@ def _more(count: int, shown: int, before: str = "") -> Iterator[str]:
         yield f"{before}- and {count - shown} more"
 
 
-def _suite_row(suite: ReportedSuite) -> Sequence[str]:
-    result, counts = suite.result, suite.result.summary
+def _suite_row(suite: ReportedSuite, name: str) -> Sequence[str]:
+    counts = suite.result.summary
     return (
-        _name(result.tool_name),
-        _name(result.tier),
+        _name(name),
         f"{counts.passed}/{counts.total_cases}",
         f"{counts.failed - counts.errors}",
         f"{counts.errors}",
@@ -105,11 +102,10 @@ def _suite_row(suite: ReportedSuite) -> Sequence[str]:
     )
 
 
-def _criterion_rows(suite: ReportedSuite) -> Iterator[Sequence[str]]:
+def _criterion_rows(suite: ReportedSuite, name: str) -> Iterator[Sequence[str]]:
     for criterion in suite.result.summary.criteria:
         of = f"{criterion.cases} of {criterion.of}"
-        name = _name(criterion.name)
-        yield _name(suite.result.tool_name), name, f"{criterion.weight:g}", _score(criterion.score), of
+        yield _name(name), _name(criterion.name), f"{criterion.weight:g}", _score(criterion.score), of
 
 
 def _notes(run: ReportedRun) -> Iterator[str]:
@@ -120,13 +116,12 @@ def _notes(run: ReportedRun) -> Iterator[str]:
     for words in run.below:
         yield f"**not met**: {_name(words)}"
     for suite in run.suites:
-        yield from _suite_notes(suite.result)
+        yield from _suite_notes(suite.result, _name(run.name_of(suite.result)))
     for warning in run.warnings:
         yield f"warning: {_name(warning)}"
 
 
-def _suite_notes(result: SuiteResult) -> Iterator[str]:
-    suite = f"{_name(result.tool_name)} ({_name(result.tier)})"
+def _suite_notes(result: SuiteResult, suite: str) -> Iterator[str]:
     for gate in result.gates or ():
         yield f"{suite}: {_gate(gate)}"
     if result.stopped:
@@ -148,20 +143,21 @@ def _gate(gate: GateResult) -> str:
     return f"{'met' if gate.passed else '**not met**'}: {_name(gate_line(gate))}"
 
 
-def _failures(suites: Iterable[ReportedSuite]) -> Iterator[str]:
+def _failures(run: ReportedRun) -> Iterator[str]:
     heading: str | None = "### Cases that did not pass"
-    for suite in suites:
+    for suite in run.suites:
+        name = run.name_of(suite.result)
         for case in suite.cases:
             if case.status in PASSING:
                 continue
-            block = _failure(case, suite.result)
+            block = _failure(case, name)
             yield block if heading is None else f"{heading}\n\n{block}"
             heading = None
 
 
-def _failure(case: CaseResult, result: SuiteResult) -> str:
+def _failure(case: CaseResult, suite: str) -> str:
     told = list(reasons(case))
-    title = f"**{_name(case.id)}** in {_name(result.tool_name)} ({_name(result.tier)}): {case.status}"
+    title = f"**{_name(case.id)}** in {_name(suite)}: {case.status}"
     lines: list[str] = []
     for reason in told[:_MOST_REASONS]:
         lines.append(legible(reason.message, _LONGEST_REASON))

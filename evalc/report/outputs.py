@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final, Literal, assert_never, get_args
 
+from evalc.report.gates import gate_line
 from evalc.report.reported import ReportedRun
 
 Format = Literal["text", "json", "html", "junit", "markdown", "csv", "github", "sarif"]
@@ -39,7 +40,7 @@ def render(chosen: Format, run: ReportedRun) -> Iterator[bytes]:
         case "html":
             from evalc.report import html  # noqa: PLC0415
 
-            return html.render(run.suites, root=run.root, gates=run.below, warnings=run.warnings, redact=run.redact)
+            return html.render(run.suites, root=run.root, gates=_not_met(run), warnings=run.warnings, redact=run.redact)
         case "junit":
             from evalc.report import junit  # noqa: PLC0415
 
@@ -62,3 +63,8 @@ def render(chosen: Format, run: ReportedRun) -> Iterator[bytes]:
             return sarif.render(run)
         case _:
             assert_never(chosen)
+
+
+def _not_met(run: ReportedRun) -> tuple[str, ...]:
+    """The gates and thresholds that the suites do not say were not met."""
+    return (*run.below, *(gate_line(gate) for gate in run.gates if not gate.passed))

@@ -3,14 +3,23 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Mapping
 from types import TracebackType
 from typing import Self, TextIO, final
+
+from msgspec import UNSET
 
 from evalc.model.result import CaseResult, SkippedCase
 from evalc.model.suite import Suite
 from evalc.terminal import Screen, padded, shortened, visible
 
 _SECONDS_BETWEEN_DRAWINGS = 0.1
+
+
+def draws(stream: TextIO, environ: Mapping[str, str]) -> bool:
+    """Whether a line can be drawn again on the stream: on a terminal that moves its cursor, and not in CI's logs."""
+    in_ci = environ.get("CI", "").lower() not in ("", "0", "false")
+    return stream.isatty() and environ.get("TERM") != "dumb" and not in_ci
 
 
 @final
@@ -20,7 +29,7 @@ class Progress:
     Args:
         stream: where to write, standard error.
         screen: what it can show.
-        drawn: whether to draw a line and draw it again, as a terminal can.
+        drawn: whether to draw a line and draw it again, as a terminal can; see `draws`.
     """
 
     def __init__(self, stream: TextIO, screen: Screen, *, drawn: bool) -> None:
@@ -29,8 +38,10 @@ class Progress:
         self._drawn = drawn
         self._last_drawing = 0.0
         self._done = 0
-        self._not_passed = 0
+        self._passed = 0
         self._of = 0
+        self._cost_usd = 0.0
+        self._first_started: float | None = None
 
     def __enter__(self) -> Self:
         return self
@@ -45,6 +56,8 @@ class Progress:
     def suite_started(self, suite: Suite) -> None:
         """A suite's first case is about to be sent."""
         self._of += suite.size
+        if self._first_started is None:
+            self._first_started = time.monotonic()
         if not self._drawn:
             self._stream.write(f"running {visible(suite.title)}: {suite.size} case{'' if suite.size == 1 else 's'}\n")
 
@@ -60,10 +73,11 @@ class Progress:
     def case_finished(self, suite: Suite, result: CaseResult) -> None:
         """A case has its result."""
         self._done += 1
-        self._not_passed += not result.passed
+        self._passed += result.passed
+        self._cost_usd += _cost_of(result)
         if self._drawn and (now := time.monotonic()) - self._last_drawing >= _SECONDS_BETWEEN_DRAWINGS:
             self._last_drawing = now
-            self._draw(f"{self._done}/{self._of} cases, {self._not_passed} failed, {visible(suite.tool_name)}")
+            self._draw(self._line(suite, now))
 
     def case_skipped(self, suite: Suite, skipped: SkippedCase) -> None:  # noqa: ARG002 - whichever it is
         """A case is not run: there is one less to wait for."""
@@ -72,8 +86,39 @@ class Progress:
     def suite_finished(self, suite: Suite, finished: object) -> None:
         """A suite's result is written: the report tells it."""
 
+    def _line(self, suite: Suite, now: float) -> str:
+        """What matters most first: a narrow terminal shows the beginning."""
+        parts = [f"{self._done}/{self._of} cases", f"{100 * self._passed // self._done}% passed"]
+        if (left := self._seconds_left(now)) is not None:
+            parts.append(f"{_duration(left)} left")
+        if self._cost_usd:
+            parts.append(f"${self._cost_usd:.4f}")
+        return ", ".join([*parts, visible(suite.tool_name)])
+
+    def _seconds_left(self, now: float) -> float | None:
+        """As the cases so far took; None where there are no more in this suite, or nothing is known yet."""
+        waiting = self._of - self._done
+        if waiting <= 0 or self._first_started is None:
+            return None
+        return (now - self._first_started) / self._done * waiting
+
     def _draw(self, line: str) -> None:
         # The last column stays free: some terminals go to a new line when it is filled.
         width = self._screen.width - 1
         self._stream.write(f"\r{padded(shortened(line, width, '...'), width)}")
         self._stream.flush()
+
+
+def _cost_of(result: CaseResult) -> float:
+    """What the case cost in US dollars, as far as that is known."""
+    usages = (result.details.usage, result.details.judge_usage)
+    return sum(usage.get("costUsd", 0) for usage in usages if usage is not UNSET)
+
+
+def _duration(seconds: float) -> str:
+    """The two largest units of a time: `1h 5m`, `2m 10s`, `9s`."""
+    minutes, rest = divmod(round(seconds), 60)
+    hours, minutes = divmod(minutes, 60)
+    if hours:
+        return f"{hours}h {minutes}m"
+    return f"{minutes}m {rest}s" if minutes else f"{rest}s"

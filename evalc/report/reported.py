@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import final
 
-from evalc.model.result import GateResult, RunSummary
+from evalc.model.result import GateResult, RunSummary, SuiteResult
 from evalc.model.suite import Selected
 from evalc.report.html import ReportedSuite
 
@@ -40,3 +40,9 @@ class ReportedRun:
     selected: Selected | None = None
     warnings: tuple[str, ...] = ()
     redact: Callable[[str], str] = str
+
+    def name_of(self, suite: SuiteResult) -> str:
+        """`TOOL.TIER`, and the agent behind it where the run has several, so that each suite has a name of its own."""
+        name = f"{suite.tool_name}.{suite.tier}"
+        several = any(other.result.agent_endpoint != suite.agent_endpoint for other in self.suites)
+        return f"{name} ({suite.agent_endpoint})" if several else name

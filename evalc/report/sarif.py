@@ -9,7 +9,7 @@ from itertools import islice
 from typing import Any, Final
 
 from evalc import __version__
-from evalc.model.result import PASSING, CaseResult, SuiteResult
+from evalc.model.result import PASSING, CaseResult
 from evalc.report.case_words import reasons
 from evalc.report.reported import ReportedRun
 from evalc.sarif import SCHEMA, artifact_location, message_text
@@ -33,7 +33,7 @@ def render(run: ReportedRun) -> Iterator[bytes]:
     for suite in run.suites:
         for case in suite.cases:
             if case.status not in PASSING:
-                yield f"{separator}{json.dumps(_result(case, suite.result))}".encode()
+                yield f"{separator}{json.dumps(_result(case, run.name_of(suite.result)))}".encode()
                 separator = ",\n"
     yield f"\n{tail}\n".encode()
 
@@ -42,7 +42,7 @@ def _rule(name: str) -> dict[str, Any]:
     return {"id": name, "shortDescription": {"text": _RULES[name]}, "defaultConfiguration": {"level": "error"}}
 
 
-def _result(case: CaseResult, suite: SuiteResult) -> dict[str, Any]:
+def _result(case: CaseResult, suite: str) -> dict[str, Any]:
     told = list(islice(reasons(case), _MOST_REASONS))
     words = [reason.in_short() for reason in told] or [case.status]
     result: dict[str, Any] = {
@@ -60,7 +60,7 @@ def _result(case: CaseResult, suite: SuiteResult) -> dict[str, Any]:
     return result
 
 
-def _fingerprint(case: CaseResult, suite: SuiteResult) -> str:
+def _fingerprint(case: CaseResult, suite: str) -> str:
     """The same for the same case of a suite, wherever in its file it stands."""
-    name = f"{suite.tool_name}\n{suite.tier}\n{case.id}"
+    name = f"{suite}\n{case.id}"
     return hashlib.sha256(name.encode("utf-8", "surrogatepass")).hexdigest()[:16]

@@ -17,6 +17,7 @@ from evalc.report.reported import ReportedRun
 COLUMNS: Final = (
     "suite",
     "tier",
+    "agent",
     "case",
     "status",
     "passed",
@@ -65,6 +66,7 @@ def _case(case: CaseResult, suite: SuiteResult) -> tuple[Cell, ...]:
     return (
         suite.tool_name,
         suite.tier,
+        suite.agent_endpoint,
         case.id,
         case.status,
         _flag(case.passed),
@@ -90,6 +92,7 @@ def _not_run(skipped: SkippedCase, suite: SuiteResult) -> tuple[Cell, ...]:
     known: dict[str, Cell] = {
         "suite": suite.tool_name,
         "tier": suite.tier,
+        "agent": suite.agent_endpoint,
         "case": skipped.id,
         "status": "skipped",
         "reason": f"archived: {skipped.reason}" if skipped.archived else skipped.reason,

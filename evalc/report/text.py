@@ -11,7 +11,7 @@ from evalc.report.reported import ReportedRun
 from evalc.report.side_by_side import side_by_side_lines
 from evalc.report.slowest import slowest_lines
 from evalc.report.source_lines import SourceLines
-from evalc.terminal import Screen
+from evalc.terminal import Screen, visible
 
 
 def summary_lines(run: ReportedRun, screen: Screen, *, detail: Detail = "normal", slowest: int = 0) -> Iterator[str]:
@@ -24,7 +24,10 @@ def summary_lines(run: ReportedRun, screen: Screen, *, detail: Detail = "normal"
         slowest: of how many cases the time that they took is listed.
     """
     sources = SourceLines(run.root, run.redact)
+    several = len({suite.result.agent_endpoint for suite in run.suites}) > 1
     for suite in run.suites:
+        if several:
+            yield f"agent {visible(suite.result.agent_endpoint)}"
         yield from suite_lines(
             suite.result, screen, cases=suite.cases, skipped=suite.skipped, detail=detail, sources=sources
         )

@@ -26,11 +26,15 @@ class _Result(msgspec.Struct, frozen=True, rename="camel"):
 def failures_of(name: str, output_dir: Path) -> Mapping[tuple[str, str], frozenset[str]]:
     """By tool and tier, the ids that failed or ended in error in the run: its id, `latest`, its folder or a result.
 
+    In a run of several agents these are the ids that did so with any of them.
+
     Raises:
         UsageError: there is no such run, or its results cannot be read.
     """
     failed: dict[tuple[str, str], frozenset[str]] = {}
     for file in find_results(name, output_dir).files:
         result = read_result(file, _Result)
-        failed[result.tool_name, result.tier] = frozenset(case.id for case in result.cases if not case.passed)
+        suite = result.tool_name, result.tier
+        ids = frozenset(case.id for case in result.cases if not case.passed)
+        failed[suite] = failed.get(suite, frozenset()) | ids
     return failed

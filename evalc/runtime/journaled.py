@@ -21,7 +21,7 @@ _SKIPPED: Final = 1 << 63
 """Set in the offset of a line that says that its case was not sent."""
 
 
-class JournaledSuite(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
+class JournaledSuite(msgspec.Struct, frozen=True, kw_only=True, rename="camel", omit_defaults=True):
     """A suite as the header names it; a run may only be finished with a suite of the same hash.
 
     `agent` is what it was run against, in a run of several: there a suite stands once for each of them.

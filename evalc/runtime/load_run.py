@@ -30,6 +30,9 @@ def _place_in(folder: Path) -> Callable[[SuiteResult], int]:
         header = read_header(folder / FILE_NAME)
     except UsageError:
         header = None
-    order = [(suite.tool_name, suite.tier) for suite in header.suites] if header else []
+    order = [(suite.tool_name, suite.tier, suite.agent) for suite in header.suites] if header else []
+    several = bool(header and header.agents)
     places = {key: place for place, key in enumerate(order)}
-    return lambda suite: places.get((suite.tool_name, suite.tier), len(places))
+    return lambda suite: places.get(
+        (suite.tool_name, suite.tier, suite.agent_endpoint if several else None), len(places)
+    )

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any, Final, get_args
 
 from evalc.config.agent_keys import ANSWER_KEYS, STREAM_KEYS
-from evalc.config.keys import KEYS, TABLES, Key
+from evalc.config.keys import KEYS, RECEIVER, TABLES, Key
 from evalc.config.settings import Settings
 from evalc.diagnostics.policy import Level
 from evalc.schema.language_words import Word, described
@@ -202,6 +202,12 @@ CONFIGURATION: Mapping[str, Word] = {
         "How `similar` compares: by edit distance, or by the meaning that a small model finds.",
         {"enum": ["edit-distance", "embeddings", None]},
     ),
+    "otel": Word(
+        "The OTLP receiver that runs are exported to; `env` for what OpenTelemetry's variables say.",
+        {"type": ["string", "null"], "pattern": rf"^(?:{RECEIVER})(?!\n)$"},
+        ("http://localhost:4318",),
+    ),
+    "otelContent": Word("Whether messages and answers are exported too.", flag()),
     "contextTokens": Word(
         "How many tokens a conversation with a local model may have, its answer included.",
         {"type": ["integer", "null"], "minimum": 256, "maximum": 2**24},

@@ -79,9 +79,7 @@ _DECLARATIONS = any_of(
 GATES: Mapping[str, Word] = {
     "min_pass_rate": Word("The least share of the cases that pass, from 0 to 1.", _SHARE, (0.9,)),
     "min_score": Word("The least score of the suite, from 0 to 1.", _SHARE, (0.8,)),
-    "max_p95_ms": Word(
-        "The time in milliseconds that 95 % of the cases keep to.", number(exclusiveMinimum=0), (5000,)
-    ),
+    "max_p95_ms": Word("The time in milliseconds that 95 % of the cases keep to.", number(exclusiveMinimum=0), (5000,)),
     "fail_on_regression": Word("Whether no case may fail that passed in the baseline.", flag(), (True,)),
 }
 

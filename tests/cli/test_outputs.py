@@ -74,6 +74,10 @@ def test_what_is_asked_for(project: Path, asked: str, chosen: Format, file: str 
         (["a.json", "csv:evals/../a.json"], "`--output` names the file `evals/../a.json` twice"),
         (["evals"], "`--output` is to name a file, and `evals` is a folder"),
         (["csv:/dev/null"], "`--output` is to name a file, and `/dev/null` is none"),
+        (
+            ["evals/weather.eval.yaml"],
+            "`--output` would write over evals: `evals/weather.eval.yaml` has the name of an eval file",
+        ),
     ],
 )
 def test_what_is_refused(project: Path, asked: list[str], message: str) -> None:
@@ -124,6 +128,23 @@ def test_a_report_that_breaks_keeps_no_other_from_being_written(
     assert "1/1 passed" in outcome.out
     assert "another report could not be written: KeyError" in outcome.err
     assert "sensitive" not in outcome.err
+
+
+def test_every_file_that_cannot_be_written_is_told_of(
+    invoke: Invoke, project: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(*_: object) -> None:
+        raise OSError(28, "No space left on device", ".evalc-0.tmp")
+
+    monkeypatch.setattr("evalc.atomic.write_atomic", full)
+    monkeypatch.setattr("evalc.runtime.results.write_atomic", lambda path, data: path.write_bytes(b"".join(data)))
+    outcome = invoke("run", "--agent", "demo", "-o", "a.xml", "-o", "b.csv")
+    assert outcome.code == 70
+    assert "1/1 passed" in outcome.out
+    assert outcome.err.endswith(
+        "error: another report could not be written: `b.csv`: No space left on device\n"
+        "error: `a.xml`: No space left on device\n"
+    )
 
 
 def test_github_gets_annotations_that_the_agent_cannot_write(

@@ -12,10 +12,11 @@ from pathlib import Path
 
 import pytest
 from junitparser import JUnitXml
+from msgspec import structs
 
 from evalc import __version__
 from evalc.model.codec import to_json
-from evalc.model.result import CaseResult, RunResult
+from evalc.model.result import CaseResult, GateResult, RunResult
 from evalc.report.case_words import main_reason
 from evalc.report.outputs import FORMATS, SUFFIXES, Format, render
 from tests.report.results import case, suite
@@ -152,3 +153,24 @@ def test_cases_are_read_while_the_report_is_written(chosen: Format) -> None:
     assert size > 0
     assert 1_000 < cases.made < 2_000
     pieces.close()  # type: ignore[attr-defined]
+
+
+def test_suites_of_several_agents_have_names_of_their_own() -> None:
+    one = suite(case("a", status="failed", error="no"))
+    run = reported(one, structs.replace(one, agent_endpoint="http://other"))
+    names = [each.name for each in JUnitXml.fromstring(b"".join(render("junit", run)))]
+    assert names == ["get_weather.golden (demo)", "get_weather.golden (http://other)"]
+    assert b"get_weather.golden &#40;demo&#41; |" in b"".join(render("markdown", run))
+    agents = [row["agent"] for row in csv.DictReader(b"".join(render("csv", run)).decode().splitlines())]
+    assert agents == ["demo", "http://other"]
+    results = json.loads(b"".join(render("sarif", run)))["runs"][0]["results"]
+    assert len({entry["partialFingerprints"]["case/v1"] for entry in results}) == 2
+
+
+def test_a_gate_of_the_run_that_is_not_met_stands_in_the_page_and_the_summary() -> None:
+    gate = GateResult(gate="minPassRate", limit=0.9, value=1.0, passed=False)
+    run = replace(reported(suite(case("a"))), gates=(gate,))
+    assert b"pass rate 1, at least 0.9 is needed" in b"".join(render("html", run))
+    summary = b"".join(render("markdown", run)).decode()
+    assert summary.startswith("## ❌ evalc: 1 of 1 cases passed")
+    assert "- **not met**: pass rate 1, at least 0.9 is needed" in summary

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import io
 
+import msgspec
 import pytest
 
 from evalc.model.result import SkippedCase
 from evalc.model.suite import Suite
-from evalc.report.progress import Progress
+from evalc.report.progress import Progress, draws
 from evalc.terminal import Screen
 from tests.report.results import case
 
@@ -38,11 +39,11 @@ def test_skipped_cases_are_not_waited_for(monkeypatch: pytest.MonkeyPatch) -> No
         progress.suite_started(a_suite(3))
         progress.case_skipped(a_suite(3), SkippedCase(id="b", description="d", reason="r", archived=False))
         progress.case_finished(a_suite(3), case("a"))
-    assert "1/2 cases, 0 failed" in stream.getvalue()
+    assert "1/2 cases, 100% passed, 0s left" in stream.getvalue()
 
 
 def test_on_a_terminal_one_line_that_goes_away(monkeypatch: pytest.MonkeyPatch) -> None:
-    clock = iter([1.0, 1.05, 2.0])
+    clock = iter([0.5, 1.0, 1.05, 60.5])
     monkeypatch.setattr("time.monotonic", lambda: next(clock))
     stream = io.StringIO()
     with Progress(stream, Screen(width=44), drawn=True) as progress:
@@ -52,8 +53,36 @@ def test_on_a_terminal_one_line_that_goes_away(monkeypatch: pytest.MonkeyPatch) 
         progress.case_finished(a_suite(3), case("c", status="error", error="e"))
     assert stream.getvalue().split("\r") == [
         "",
-        "1/3 cases, 0 failed, get\\x1bweather".ljust(43),
-        "3/3 cases, 2 failed, get\\x1bweather".ljust(43),
+        "1/3 cases, 100% passed, 1s left, get\\x1b...",
+        "3/3 cases, 33% passed, get\\x1bweather".ljust(43),
         " " * 43,
         "",
     ]
+
+
+def test_the_time_that_is_left_and_the_cost(monkeypatch: pytest.MonkeyPatch) -> None:
+    clock = iter([0.0, 200.0])
+    monkeypatch.setattr("time.monotonic", lambda: next(clock))
+    stream = io.StringIO()
+    spent = case("a")
+    details = msgspec.structs.replace(spent.details, usage={"costUsd": 0.5}, judge_usage={"costUsd": 0.25})
+    with Progress(stream, Screen(), drawn=True) as progress:
+        progress.suite_started(a_suite(21))
+        progress.case_finished(a_suite(21), msgspec.structs.replace(spent, details=details))
+    assert "1/21 cases, 100% passed, 1h 6m left, $0.7500, get" in stream.getvalue()
+
+
+@pytest.mark.parametrize(
+    ("environ", "terminal", "drawn"),
+    [
+        ({}, True, True),
+        ({}, False, False),
+        ({"CI": "true"}, True, False),
+        ({"CI": "false"}, True, True),
+        ({"TERM": "dumb"}, True, False),
+    ],
+)
+def test_where_the_line_is_drawn(environ: dict[str, str], terminal: bool, drawn: bool) -> None:
+    stream = io.StringIO()
+    stream.isatty = lambda: terminal  # type: ignore[method-assign]
+    assert draws(stream, environ) is drawn

@@ -267,6 +267,7 @@ def test_a_repeated_case_is_one_entry_with_its_attempts(tmp_path: Path) -> None:
             "response": "2",
             "toolCalls": [],
             "usage": {"costUsd": 0.75},
+            "message": "m",
         },
         "assertions": [{"at": "/expect/responseContains/0", "outcome": "passed"}],
         "attempts": [

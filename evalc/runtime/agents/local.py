@@ -7,7 +7,7 @@ from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import replace
 from typing import Final, final
 
-from evalc.errors import AgentUnavailable
+from evalc.errors import AgentProtocolError, AgentUnavailable
 from evalc.runtime.agents.base import AgentRequest, AgentResponse, Session
 from evalc.runtime.agents.model.agent import ModelAgent
 from evalc.runtime.agents.model.api import Api
@@ -62,8 +62,8 @@ class _LocalSession:
         tools = request.stubs if self._options.tools is None else self._options.tools
         try:
             return await (self._calls if tools else self._texts).send(request)
-        except AgentUnavailable:
-            if (why := self._server.why_ended()) is not None:
+        except (AgentUnavailable, AgentProtocolError) as error:
+            if error.status is None and (why := await self._server.why_broken()) is not None:
                 raise AgentUnavailable(why) from None
             raise
 

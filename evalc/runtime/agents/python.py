@@ -48,6 +48,18 @@ class PythonAgent:
         self._target = target
         self._function = _function_of(load_target(target, project_root), target)
 
+    @classmethod
+    def around(cls, found: object, target: str) -> PythonAgent:
+        """The agent that calls `found`, which is there already; `target` is what results call it.
+
+        Raises:
+            UsageError: when it cannot be called.
+        """
+        agent = cls.__new__(cls)
+        agent._target = target
+        agent._function = _function_of(found, target)
+        return agent
+
     @property
     def endpoint(self) -> str:
         """`python:module:name`."""

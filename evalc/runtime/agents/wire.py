@@ -221,7 +221,7 @@ def _fields_of(value: object, known: Sequence[str], place: str) -> Mapping[str, 
         return value
     fields = {name: getattr(value, name) for name in known if hasattr(value, name)}
     if not fields:
-        raise AgentProtocolError(f"{place} is {_kind(value)}, not an object")
+        raise AgentProtocolError(f"{place} is {kind_of(value)}, not an object")
     return fields
 
 
@@ -244,14 +244,15 @@ def _plain(value: object, place: str) -> Any:
         case list() | tuple():
             return [_plain(item, f"{place}[{index}]") for index, item in enumerate(value)]
         case _:
-            raise AgentProtocolError(f"`{place}` is {_kind(value)}, which JSON cannot say")
+            raise AgentProtocolError(f"`{place}` is {kind_of(value)}, which JSON cannot say")
 
 
 def _wrong(key: str, value: object, wanted: str) -> AgentProtocolError:
-    return AgentProtocolError(f"`{key}` is {_kind(value)}, not {wanted}")
+    return AgentProtocolError(f"`{key}` is {kind_of(value)}, not {wanted}")
 
 
-def _kind(value: object) -> str:
+def kind_of(value: object) -> str:
+    """What a value is, in a word or two for messages."""
     if isinstance(value, bool):
         return "true" if value else "false"
     for kinds, words in _KINDS:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import math
 import re
+from collections.abc import Mapping
 from typing import Any, Final, NamedTuple
 
 import msgspec
@@ -57,16 +57,25 @@ def read_score(said: Said, question: Question) -> Score:
         Malformed: it is none, or not on the scale.
     """
     value = _parsed(said.value) if isinstance(said.value, str) else said.value
+    if not isinstance(value, Mapping):
+        raise Malformed(f"it is not of the form {{reason, score}}, but {wire.kind_of(value)}")
     try:
         verdict = msgspec.convert(value, type=_Verdict)
     except msgspec.ValidationError as error:
         raise Malformed(f"it is not of the form {{reason, score}}: {error}") from None
     score, top = verdict.score, question.max_score
-    if not math.isfinite(score) or not 0 <= score <= top:
-        raise Malformed(f"the score is {score:.15g}, and not between 0 and {top:.15g}")
+    if not 0 <= score <= top:
+        raise Malformed(f"the score is {_shown(score)}, and not between 0 and {top:.15g}")
     if said.whole and not float(score).is_integer():
         raise Malformed(f"the score is {score:.15g}, and not a whole number")
     return Score(score, verdict.reason)
+
+
+def _shown(score: float) -> str:
+    try:
+        return f"{score:.15g}"
+    except OverflowError:
+        return "an integer of hundreds of digits"
 
 
 def _parsed(text: str) -> object:

@@ -14,7 +14,9 @@ from evalc.runtime.agents.model.options import Access, ModelOptions, Provider, S
 from evalc.runtime.agents.spec import AgentSettings
 from evalc.runtime.judges.base import Judge
 
-FORMS = "`openai:MODEL`, `anthropic:MODEL`, `local`, `local:MODEL.gguf`, `python:module:name`, `http://...`, `https://...`"
+FORMS = (
+    "`openai:MODEL`, `anthropic:MODEL`, `local`, `local:MODEL.gguf`, `python:module:name`, `http://...`, `https://...`"
+)
 
 
 @final

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import asyncio
 import re
 import subprocess
 import sys
 import threading
 from collections import deque
+from contextlib import suppress
 from pathlib import Path
 from typing import Final, final
 from weakref import WeakValueDictionary, finalize
@@ -18,6 +20,7 @@ from evalc.runtime.local_model.serving import Serving
 
 _MODULE: Final = "evalc.runtime.local_model.serve"
 _LINES_KEPT: Final = 200
+_ENDING_SECONDS: Final = 1.0
 _LOGGED_ERROR: Final = re.compile(r"^[\d.]+ E +(.+)$")
 """A line of llama.cpp's log: the time since it was started, `E` for errors, and the message."""
 
@@ -55,9 +58,10 @@ class LocalServer:
             return url
         raise url
 
-    def why_ended(self) -> str | None:
-        """Why it does not answer any more; None while it runs."""
-        return None if self._process is None else self._process.why_ended()
+    async def why_broken(self) -> str | None:
+        """Why it has ended, where a connection to it broke; None where it goes on, even after a moment."""
+        process = self._process
+        return None if process is None else await asyncio.to_thread(process.why_broken)
 
     def close(self) -> None:
         """End it."""
@@ -119,6 +123,12 @@ class _Process:
         self._reader.join(timeout=1)
         return f"{doing}: {self._last_words(status)}"
 
+    def why_broken(self) -> str | None:
+        """`why_ended`, for a process whose connections may be gone a moment before it is."""
+        with suppress(subprocess.TimeoutExpired):
+            self._popen.wait(_ENDING_SECONDS)
+        return self.why_ended()
+
     def end(self) -> None:
         """End the process, and wait for it."""
         self._popen.kill()
@@ -143,6 +153,8 @@ class _Process:
             timer.cancel()
         if word == "ready":
             return url.strip()
+        with suppress(subprocess.TimeoutExpired):  # it closed its output: so it ends, and its own status says more
+            self._popen.wait(_ENDING_SECONDS)
         self._popen.kill()
         self._popen.wait()
         return ""

@@ -37,8 +37,9 @@ def test_every_form(spec: str, kind: type, endpoint: str, monkeypatch: pytest.Mo
 def test_an_unknown_form_lists_the_known_ones(spec: str) -> None:
     with pytest.raises(UsageError) as caught:
         agent_for(spec, settings=AgentSettings())
-    kinds = "`openai:MODEL`, `anthropic:MODEL`, `python:module:name`, `command:...`, `replay:DIR`, `demo`"
-    assert f"an agent is one of `http://...`, `https://...`, {kinds}" in str(caught.value)
+    providers = "`openai:MODEL`, `anthropic:MODEL`"
+    others = "`python:module:name`, `command:...`, `replay:DIR`, `local`, `local:MODEL.gguf`, `demo`"
+    assert f"an agent is one of `http://...`, `https://...`, {providers}, {others}" in str(caught.value)
     assert "pass@" not in str(caught.value)
 
 

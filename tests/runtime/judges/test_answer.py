@@ -48,7 +48,9 @@ def test_scores(said: Any, score: Score) -> None:
         ('[{"score": 5}]', "is not of the form"),
         ({"score": float("nan")}, "the score is nan"),
         ({"score": float("inf")}, "the score is inf"),
-        (None, "is not of the form"),
+        (None, "is not of the form {reason, score}, but null"),
+        (object(), "but a Python `object`"),
+        ({"score": 10**400}, "the score is an integer of hundreds of digits"),
         ("[" * 100_000, "is"),
     ],
 )

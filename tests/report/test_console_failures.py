@@ -1,0 +1,120 @@
+"""What the console shows of a failed case: the line as authored, and the part of the response that is meant."""
+
+from __future__ import annotations
+
+import os
+from datetime import UTC, datetime
+from pathlib import Path
+
+import msgspec
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from evalc.model.result import AssertionResult, SuiteResult
+from evalc.model.suite import Place
+from evalc.report.console import suite_lines
+from evalc.report.source_lines import SourceLines
+from evalc.report.spoken_of import spoken_of
+from evalc.terminal import Screen, cells, visible
+from tests.report.results import case, suite
+
+TIMESTAMP = "2026-01-01T00:00:00.000Z"
+BEFORE = datetime(2025, 12, 31, tzinfo=UTC).timestamp()
+AFTER = datetime(2026, 1, 2, tzinfo=UTC).timestamp()
+
+
+def failing(message: str, response: str, *, file: str = "w.eval.yaml", line: int = 2) -> SuiteResult:
+    place = Place(file=file, line=line, column=5)
+    broken = AssertionResult(at="/expect/checks/0", outcome="failed", field="contains", message=message, place=place)
+    result = case("a", status="failed", error=f"contains: {message}", assertions=(broken,))
+    details = msgspec.structs.replace(result.details, response=response)
+    return suite(msgspec.structs.replace(result, details=details))
+
+
+def authored(root: Path, text: str, written: float = BEFORE) -> SourceLines:
+    file = root / "w.eval.yaml"
+    file.write_text(text, encoding="utf-8")
+    os.utime(file, (written, written))
+    return SourceLines(root, lambda line: line.replace("secret", "***"))
+
+
+def shown(result: SuiteResult, sources: SourceLines, screen: Screen | None = None) -> list[str]:
+    return list(suite_lines(result, screen or Screen(), sources=sources))[2:-2]
+
+
+def test_the_authored_line_and_what_is_nearest_to_a_missing_text(tmp_path: Path) -> None:
+    sources = authored(tmp_path, "- name: a\n    - contains 'sunny in Paris' # secret\n")
+    result = failing("expected 'sunny in Paris' in response but not found", "Today it is suny in Paris.")
+    assert shown(result, sources) == [
+        "    → contains: expected 'sunny in Paris' in response but not found",
+        "      at w.eval.yaml:2:5",
+        "      2 | - contains 'sunny in Paris' # ***",
+        "      response: Today it is suny in Paris.",
+        "                           ^^^^^^^^^^^^^^ nearest",
+    ]
+
+
+def test_a_forbidden_text_is_marked_in_the_midst_of_a_long_response(tmp_path: Path) -> None:
+    response = "a" * 500 + "\x1b[31mapi_key" + "b" * 500
+    result = failing('found "api_key" in response', response)
+    *_, text, carets = shown(result, authored(tmp_path, "a\n"), Screen(width=60, unicode=False))
+    start = carets.index("^")
+    assert carets.strip() == "^^^^^^^ found here"
+    assert text[start : start + 7] == "api_key"
+    assert text[start - 8 : start] == "\\x1b[31m"
+    assert text.startswith("      response: ...a")
+    assert text.endswith("b...")
+    assert max(len(text), len(carets)) <= 60
+
+
+def test_where_two_texts_begin_to_differ(tmp_path: Path) -> None:
+    result = failing("expected response to equal '天気 is fine' but got '天気 is bad'", "天気 is bad")
+    assert shown(result, authored(tmp_path, ""), Screen(color=True))[-2:] == [
+        "      response: 天気 is \x1b[1;31mb\x1b[0mad",
+        "                        \x1b[1;31m^ differs from here\x1b[0m",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("file", "line", "written"),
+    [
+        ("w.eval.yaml", 2, AFTER),
+        ("w.eval.yaml", 3, BEFORE),
+        ("absent.eval.yaml", 2, BEFORE),
+        ("../w.eval.yaml", 2, BEFORE),
+        ("/etc/passwd", 1, BEFORE),
+        ("w\x00.yaml", 1, BEFORE),
+    ],
+)
+def test_what_is_changed_gone_or_elsewhere_is_a_place_alone(
+    tmp_path: Path, file: str, line: int, written: float
+) -> None:
+    sources = authored(tmp_path, "a\nb", written)
+    result = failing("expected at most 5 chars but got 32", "", file=file, line=line)
+    assert shown(result, sources)[1:] == [f"      at {visible(file)}:{line}:5"]
+
+
+@pytest.mark.parametrize(
+    ("message", "response"),
+    [
+        ("expected 'sunny' in response but not found", "quite another thing"),
+        ("expected 'x' in response but not found", ""),
+        ("expected at most 5 chars but got 32", "some text"),
+        ('found "" in response', "some text"),
+    ],
+)
+def test_where_there_is_nothing_to_show_nothing_is_shown(message: str, response: str) -> None:
+    assert spoken_of(message, response) is None
+
+
+@given(st.text(min_size=1), st.text(), st.integers(40, 130), st.booleans(), st.sampled_from(["missing", "found"]))
+def test_whatever_an_agent_says_the_lines_fit_and_obey_nothing(
+    wanted: str, around: str, width: int, unicode: bool, how: str
+) -> None:
+    message = f'found "{wanted}" in response' if how == "found" else f"expected '{wanted}' in response but not found"
+    result = failing(message, around + wanted + around)
+    screen = Screen(width=width, unicode=unicode)
+    for line in shown(result, SourceLines(Path(os.devnull)), screen)[2:]:
+        assert cells(line) <= width
+        assert visible(line) == line
