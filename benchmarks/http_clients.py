@@ -78,7 +78,7 @@ async def bare_aiohttp(url: str, concurrency: int, cases: int) -> float:
     return started
 
 
-async def evalc(url: str, concurrency: int, cases: int, library: str = "httpx") -> float:
+async def evalc(url: str, concurrency: int, cases: int, client: str = "httpx") -> float:
     """evalc: cases with three checks each, scored, journaled, and their results written."""
     from evalc.model.case import Case, Expect, Input
     from evalc.model.suite import LocatedCase, Suite
@@ -95,7 +95,7 @@ async def evalc(url: str, concurrency: int, cases: int, library: str = "httpx") 
     suite = Suite(
         metadata=None, tool_name="weather", tier="labeled", cases=located, size=cases, file_hash="", origin="bench"
     )
-    agent = HttpAgent(url, options=HttpOptions(library="aiohttp" if library == "aiohttp" else "httpx"))
+    agent = HttpAgent(url, options=HttpOptions(client="aiohttp" if client == "aiohttp" else "httpx"))
     with tempfile.TemporaryDirectory() as folder:
         options = RunOptions(output_dir=Path(folder), concurrency=concurrency)
         started = time.process_time()

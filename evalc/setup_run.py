@@ -84,7 +84,7 @@ def _http_options(settings: Settings) -> HttpOptions:
         redirects=settings.redirects,
         tls=Tls(verify=settings.verify_tls, authorities=settings.ca_file),
         connect_seconds=None if connect is None else connect / 1000,
-        library=settings.transport,
+        client=settings.transport,
     )
 
 

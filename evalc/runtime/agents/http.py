@@ -69,7 +69,7 @@ class HttpAgent:
         self._backoff = backoff or Backoff()
         self._max_body = max_body
         self._options = options or HttpOptions()
-        connector(self._options.library)
+        connector(self._options.client)
 
     @property
     def endpoint(self) -> str:
@@ -94,7 +94,7 @@ class HttpAgent:
         return open_transport(
             url,
             max_body=self._max_body,
-            library=options.library,
+            client=options.client,
             tls=options.tls,
             connect_seconds=options.connect_seconds,
         )

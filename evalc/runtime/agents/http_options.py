@@ -7,7 +7,7 @@ from typing import Literal, final
 
 from evalc.mapping.body import BodyTemplate
 from evalc.mapping.records import AnswerPaths, StreamPaths
-from evalc.runtime.agents.route import Library, Tls
+from evalc.runtime.agents.route import HttpClient, Tls
 
 Method = Literal["POST", "PUT", "PATCH"]
 """The methods that carry a message."""
@@ -26,7 +26,7 @@ class HttpOptions:
         redirects: how many redirects of an answer are followed.
         tls: how the server's certificate is looked at.
         connect_seconds: how long connecting may take, within the time of the case.
-        library: what carries HTTP; None is the fastest that is installed.
+        client: what carries HTTP; None is the fastest that is installed.
     """
 
     method: Method = "POST"
@@ -36,4 +36,4 @@ class HttpOptions:
     redirects: int = 0
     tls: Tls = field(default_factory=Tls)
     connect_seconds: float | None = None
-    library: Library | None = None
+    client: HttpClient | None = None

@@ -13,7 +13,7 @@ from urllib.parse import SplitResult, urlsplit
 
 from evalc.errors import UsageError
 
-Library = Literal["httpx", "aiohttp"]
+HttpClient = Literal["httpx", "aiohttp"]
 """What can carry HTTP."""
 
 IDLE_SECONDS: Final = 2.0

@@ -18,7 +18,7 @@ from typing import Final, Protocol, final
 from urllib.parse import SplitResult, urlsplit
 
 from evalc.errors import AgentError, AgentProtocolError, AgentUnavailable, UsageError
-from evalc.runtime.agents.route import Library, Route, Tls, route_to
+from evalc.runtime.agents.route import HttpClient, Route, Tls, route_to
 
 Watch = Callable[[bytes], bool]
 """Is given a body piece by piece, and says when it has enough: the rest is then not waited for."""
@@ -111,7 +111,7 @@ async def open_transport(
     url: str,
     *,
     max_body: int,
-    library: Library | None = None,
+    client: HttpClient | None = None,
     tls: Tls | None = None,
     connect_seconds: float | None = None,
 ) -> AsyncIterator[Transport]:
@@ -120,11 +120,11 @@ async def open_transport(
     Args:
         url: where the host is.
         max_body: bytes of an answer that are read at most.
-        library: what is to carry it; None is the fastest that is installed.
+        client: what is to carry it; None is the fastest that is installed.
         tls: how the other side's certificate is looked at.
         connect_seconds: how long connecting may take.
     """
-    connect = connector(library)
+    connect = connector(client)
     route = route_to(urlsplit(url), tls or Tls(), connect_seconds)
     transport = _Transport(lambda: connect(route), max_body=max_body)
     try:
@@ -133,14 +133,14 @@ async def open_transport(
         await transport.close()
 
 
-def connector(library: Library | None) -> Callable[[Route], Connection]:
+def connector(client: HttpClient | None) -> Callable[[Route], Connection]:
     """What makes connections: of the library named, else of the fastest that is installed.
 
     Raises:
         UsageError: when the library named is not installed.
     """
     # A library is imported when it is used, for start-up time: each takes as long as all of evalc.
-    if library == "httpx" or (library is None and not _is_fast()):
+    if client == "httpx" or (client is None and not _is_fast()):
         from evalc.runtime.agents.httpx_connection import HttpxConnection  # noqa: PLC0415
 
         return HttpxConnection

@@ -67,7 +67,7 @@ class HttpJudge:
         async with open_transport(
             self._url,
             max_body=wire.MAX_BODY,
-            library=self._options.library,
+            client=self._options.client,
             tls=self._options.tls,
             connect_seconds=self._options.connect_seconds,
         ) as transport:

@@ -18,7 +18,7 @@ from evalc.runtime.agents.base import AgentRequest, AgentResponse, ToolCall, Usa
 from evalc.runtime.agents.http import HttpAgent
 from evalc.runtime.agents.http_options import HttpOptions
 from evalc.runtime.agents.retry import Backoff
-from evalc.runtime.agents.route import Library, Tls
+from evalc.runtime.agents.route import HttpClient, Tls
 from tests.support.asking import PATIENCE, ask, failure
 from tests.support.servers import Exchange, answers, answers_bytes, echoes, in_turn, serving
 
@@ -138,14 +138,14 @@ def to(location: str, status: int) -> Any:
     return answers({}, status=status, headers={"Location": location})
 
 
-@pytest.fixture(params=get_args(Library))
-def library(request: pytest.FixtureRequest) -> Library:
-    return cast(Library, request.param)
+@pytest.fixture(params=get_args(HttpClient))
+def client(request: pytest.FixtureRequest) -> HttpClient:
+    return cast(HttpClient, request.param)
 
 
 @pytest.mark.parametrize(("status", "method"), [(307, "POST"), (308, "POST"), (301, "GET"), (302, "GET"), (303, "GET")])
-def test_redirects_are_followed_where_they_are_configured(status: int, method: str, library: Library) -> None:
-    options = HttpOptions(redirects=1, library=library)
+def test_redirects_are_followed_where_they_are_configured(status: int, method: str, client: HttpClient) -> None:
+    options = HttpOptions(redirects=1, client=client)
     with serving(in_turn([to("/there?a=b", status), answers({"text": "there"})])) as server:
         assert ask(HttpAgent(server.url, headers={"X-Key": "k"}, options=options)).response == "there"
         first, second = server.requests
@@ -153,17 +153,17 @@ def test_redirects_are_followed_where_they_are_configured(status: int, method: s
     assert second.body == (first.body if method == "POST" else b"")
 
 
-def test_another_origin_is_told_no_secret(library: Library) -> None:
+def test_another_origin_is_told_no_secret(client: HttpClient) -> None:
     with serving(echoes) as other, serving(to(other.url, 307)) as server:
         url = server.url.replace("http://", "http://ann:secret99@")
-        agent = HttpAgent(url, headers={"X-Key": "k"}, options=HttpOptions(redirects=3, library=library))
+        agent = HttpAgent(url, headers={"X-Key": "k"}, options=HttpOptions(redirects=3, client=client))
         assert ask(agent, "m").response == "m"
         assert not {"x-key", "authorization"} & set(other.requests[0].headers)
 
 
-def test_redirects_end(library: Library) -> None:
+def test_redirects_end(client: HttpClient) -> None:
     with serving(to("/again", 307)) as server:
-        raised = failure(HttpAgent(server.url, options=HttpOptions(redirects=3, library=library)))
+        raised = failure(HttpAgent(server.url, options=HttpOptions(redirects=3, client=client)))
         assert len(server.requests) == 4
     assert "after 3 redirects" in str(raised)
 
@@ -186,7 +186,7 @@ def test_certificates_that_cannot_be_used_are_a_mistake_of_usage(tmp_path: Path)
 def test_a_library_that_is_not_installed(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(__import__("sys").modules, "evalc.runtime.agents.aiohttp_connection", None)
     with pytest.raises(UsageError, match=r"install `evalc\[fast\]`"):
-        HttpAgent("http://127.0.0.1:1/", options=HttpOptions(library="aiohttp"))
+        HttpAgent("http://127.0.0.1:1/", options=HttpOptions(client="aiohttp"))
 
 
 def test_without_the_extra_there_is_httpx(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -196,7 +196,7 @@ def test_without_the_extra_there_is_httpx(monkeypatch: pytest.MonkeyPatch) -> No
     assert transport.connector(None).__name__ == "AiohttpConnection"
 
 
-def test_both_libraries_send_the_same(library: Library) -> None:
+def test_both_libraries_send_the_same(client: HttpClient) -> None:
     seen: list[tuple[str, bytes, Mapping[str, str]]] = []
 
     async def keeps(exchange: Exchange) -> None:
@@ -207,7 +207,7 @@ def test_both_libraries_send_the_same(library: Library) -> None:
     with serving(keeps) as server:
         url = server.url + "/a b/ü?q=%2F+x&é"
         for _ in range(2):
-            ask(HttpAgent(url, options=HttpOptions(library=library)), "Grüße")
+            ask(HttpAgent(url, options=HttpOptions(client=client)), "Grüße")
         host = server.url.split("/")[2]
     path, body, headers = seen[1]
     assert path == "/chat/a%20b/%C3%BC?q=%2F+x&%C3%A9"
@@ -222,7 +222,7 @@ def test_both_libraries_send_the_same(library: Library) -> None:
     }
 
 
-def test_one_answer_after_another_over_each_library(library: Library) -> None:
+def test_one_answer_after_another_over_each_library(client: HttpClient) -> None:
     behaviours = [answers_bytes(b"", status=500), echoes, answers({}, status=404), echoes]
 
     async def run(agent: HttpAgent) -> list[str]:
@@ -236,6 +236,6 @@ def test_one_answer_after_another_over_each_library(library: Library) -> None:
         return said
 
     with serving(in_turn(behaviours)) as server:
-        options = HttpOptions(library=library)
+        options = HttpOptions(client=client)
         assert asyncio.run(run(HttpAgent(server.url, options=options))) == ["HTTP 500", "1", "HTTP 404: {}", "3"]
         assert server.connections == 1

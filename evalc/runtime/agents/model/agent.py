@@ -88,7 +88,7 @@ class ModelAgent:
         async with open_transport(
             self._door.url,
             max_body=self._max_body,
-            library=self._http.library,
+            client=self._http.client,
             tls=self._http.tls,
             connect_seconds=self._http.connect_seconds,
         ) as transport:
