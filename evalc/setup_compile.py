@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
+
+import msgspec
 
 from evalc.compiler.compiled import Compilation
 from evalc.compiler.discover import Finder
@@ -16,10 +17,10 @@ from evalc.diagnostics.ignores import silenced
 from evalc.diagnostics.policy import Policy, Selection
 from evalc.dsl.texts import texts_of
 from evalc.source import Source
-from evalc.tools.load import RegistryFile
 
 if TYPE_CHECKING:
     from evalc.diagnostics.problem import Problem
+    from evalc.tools.load import RegistryFile
 
 Subject = str | Path | Source
 """What can be compiled: a path of a file or folder, a glob, or a text with a name."""
@@ -38,7 +39,7 @@ def compiled(
     complete = (suite.ir.source for suite in compilation.suites)
     problems = policy.reported(silenced(compilation.problems, complete, texts_of), errors_stay=errors_stay)
     failed = any(problem.severity == "error" for problem in problems)
-    return replace(compilation, suites=() if failed else compilation.suites, problems=problems)
+    return msgspec.structs.replace(compilation, suites=() if failed else compilation.suites, problems=problems)
 
 
 def options_for(settings: Settings, prompt_id: str | None = None) -> CompileOptions:
@@ -59,6 +60,8 @@ def _registry_file(settings: Settings) -> RegistryFile | None:
     path = settings.tool_registry_path
     if path is None:
         return None
+    from evalc.tools.load import RegistryFile  # noqa: PLC0415 - for start-up: most projects name no registry
+
     return RegistryFile(path, settings.root, required="tool_registry_path" in settings.given)
 
 

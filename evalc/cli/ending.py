@@ -5,11 +5,11 @@ from __future__ import annotations
 import io
 import os
 import sys
-import traceback
 from collections.abc import Callable
+from contextlib import suppress
 from enum import IntEnum
 from functools import wraps
-from typing import ParamSpec
+from typing import Never, ParamSpec
 
 from evalc.cli.printing import print_error, print_problems
 from evalc.errors import EvalcError, SourceError, UsageError
@@ -54,8 +54,18 @@ def exits(command: Callable[P, int]) -> Callable[P, None]:
     return exiting
 
 
+def leave(code: int) -> Never:
+    """End the process at once, all that it holds with it: taking that apart is a tenth of what a small check takes."""
+    for stream in (sys.stdout, sys.stderr):
+        with suppress(OSError, ValueError):  # there is nobody left to tell
+            stream.flush()
+    os._exit(code)
+
+
 def _explained(error: Exception) -> ExitCode:
     if os.environ.get("EVALC_DEBUG") == "1":
+        import traceback  # noqa: PLC0415 - for start-up
+
         traceback.print_exception(error)
     match error:
         case SourceError():

@@ -16,9 +16,12 @@ def main() -> None:
             sys.stdout.write(f"evalc {__version__}\n")
         case ["check", *paths] if not any(map(_is_option, paths)):
             from evalc.cli.checking import check_files  # noqa: PLC0415
-            from evalc.cli.ending import exits  # noqa: PLC0415
+            from evalc.cli.ending import exits, leave  # noqa: PLC0415
 
-            exits(check_files)(paths)
+            try:
+                exits(check_files)(paths)
+            except SystemExit as end:
+                leave(int(end.code or 0))
         case _:
             from evalc.cli.app import app  # noqa: PLC0415
 

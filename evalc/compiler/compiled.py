@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
 from functools import cached_property
 from typing import final
+
+import msgspec
 
 from evalc import __version__
 from evalc.compiler import ir
@@ -185,8 +186,7 @@ def by_tier(suite: ir.Suite) -> Iterator[CompiledSuite]:
 
 
 @final
-@dataclass(frozen=True, kw_only=True)
-class Compilation:
+class Compilation(msgspec.Struct, frozen=True, kw_only=True):
     """What came of a compilation.
 
     Attributes:

@@ -5,9 +5,10 @@ from __future__ import annotations
 import glob
 import os
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple, final
+
+import msgspec
 
 from evalc.dsl.kinds import is_eval_name
 from evalc.project import find_project
@@ -32,8 +33,7 @@ class Found(NamedTuple):
 
 
 @final
-@dataclass(frozen=True, kw_only=True)
-class Finder:
+class Finder(msgspec.Struct, frozen=True, kw_only=True):
     """Searches folders as the project wants it.
 
     Attributes:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
 from typing import Any, Final, final
 
 import msgspec
@@ -30,8 +29,7 @@ _JSON_OBJECT: Final = dict[str, Any]
 
 
 @final
-@dataclass(frozen=True, slots=True, kw_only=True)
-class CaseEmitter:
+class CaseEmitter(msgspec.Struct, frozen=True, kw_only=True):
     """Makes the cases of one suite.
 
     Attributes:
@@ -46,7 +44,7 @@ class CaseEmitter:
     tier: m.Tier
     names: Names
     schemas: SchemaLoader
-    unknown: set[tuple[str, Span]] = field(default_factory=set)
+    unknown: set[tuple[str, Span]] = msgspec.field(default_factory=set)
 
     def tier_of(self, tree: CaseTree) -> m.Tier:
         """The tier of a case."""

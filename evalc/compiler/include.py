@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
 from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
 from typing import Final, final
@@ -29,8 +28,7 @@ DEEPEST_RULE: Final = 100
 
 
 @final
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class Rule:
+class Rule(msgspec.Struct, frozen=True, kw_only=True, eq=False):
     """A named rule, and where the names that it uses are looked up.
 
     Attributes:
@@ -47,14 +45,13 @@ class Rule:
 
 
 @final
-@dataclass(frozen=True, slots=True, eq=False)
-class Scope:
+class Scope(msgspec.Struct, frozen=True, eq=False):
     """The rules that `use:` can name in one document: its own, and those that it includes.
 
     `partial` says that there may have been more: a file could not be included, or a list of rules be read.
     """
 
-    rules: dict[str, Rule] = field(default_factory=dict)
+    rules: dict[str, Rule] = msgspec.field(default_factory=dict)
     partial: bool = False
 
 
@@ -67,8 +64,7 @@ class Layer(msgspec.Struct, frozen=True, kw_only=True, eq=False):
 
 
 @final
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Shared:
+class Shared(msgspec.Struct, frozen=True, kw_only=True):
     """What a document offers its cases: rules by name, and the defaults, nearest first.
 
     `files` are the names of the files that it comes from: its own, and those that it includes.

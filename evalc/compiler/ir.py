@@ -8,7 +8,6 @@ computed when it is needed.
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any, NamedTuple, final
 
 import msgspec
@@ -104,8 +103,7 @@ class Case(msgspec.Struct, frozen=True, kw_only=True):
 
 
 @final
-@dataclass(frozen=True, slots=True, kw_only=True)
-class CaseRows:
+class CaseRows(msgspec.Struct, frozen=True, kw_only=True):
     """The cases of one `for_each:`, which are made anew each time they are wanted."""
 
     tier: m.Tier
@@ -114,11 +112,13 @@ class CaseRows:
 
 
 @final
-@dataclass(frozen=True, slots=True)
 class Cases(Collection[Case]):
     """The cases of a suite in the order of the source; may be iterated several times."""
 
-    parts: Sequence[Case | CaseRows]
+    __slots__ = ("parts",)
+
+    def __init__(self, parts: Sequence[Case | CaseRows]) -> None:
+        self.parts = parts
 
     def __iter__(self) -> Iterator[Case]:
         for part in self.parts:
@@ -155,8 +155,7 @@ class Cases(Collection[Case]):
 
 
 @final
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Suite:
+class Suite(msgspec.Struct, frozen=True, kw_only=True):
     """One suite: a YAML document, or an eval JSON file. Its cases may have several tiers.
 
     Attributes:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final, NamedTuple, final
 
@@ -39,8 +38,7 @@ class LockedSuite(NamedTuple):
 
 
 @final
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Lock:
+class Lock(msgspec.Struct, frozen=True, kw_only=True):
     """What a lock file says.
 
     Attributes:
@@ -49,7 +47,7 @@ class Lock:
     """
 
     folder: Path
-    suites: Mapping[str, LockedSuite] = field(default_factory=dict)
+    suites: Mapping[str, LockedSuite] = msgspec.field(default_factory=dict)
 
 
 # --- the pass ------------------------------------------------------------------------------------------------------

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any, Final, final
 
 import msgspec
@@ -88,8 +87,7 @@ class MergedCase(msgspec.Struct, frozen=True, kw_only=True, eq=False):
 
 
 @final
-@dataclass(frozen=True, slots=True, kw_only=True)
-class MergedSuite:
+class MergedSuite(msgspec.Struct, frozen=True, kw_only=True):
     """A suite with its cases as they are meant; `files` are its own and those that it includes."""
 
     tree: SuiteTree

@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
 from pathlib import Path
-from typing import final
+from typing import TYPE_CHECKING, final
+
+import msgspec
 
 from evalc.compiler.discover import Finder
-from evalc.tools.load import RegistryFile
+
+if TYPE_CHECKING:
+    from evalc.tools.load import RegistryFile
 
 
 @final
-@dataclass(frozen=True, kw_only=True)
-class CompileOptions:
+class CompileOptions(msgspec.Struct, frozen=True, kw_only=True):
     """Options of a compilation.
 
     Attributes:
@@ -29,4 +31,4 @@ class CompileOptions:
     prompt_id: str | None = None
     lock_folder: Path | None = None
     tools: RegistryFile | None = None
-    finder: Finder = field(default_factory=Finder)
+    finder: Finder = msgspec.field(default_factory=Finder)

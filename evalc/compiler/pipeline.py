@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from dataclasses import replace
 from pathlib import Path
-from typing import final
+from typing import TYPE_CHECKING, final
+
+import msgspec
 
 from evalc.compiler import ir
 from evalc.compiler.compiled import Compilation, CompiledSuite, by_tier
@@ -21,7 +22,6 @@ from evalc.compiler.passes.check_contradictions import check_contradictions
 from evalc.compiler.passes.check_criteria import check_criteria
 from evalc.compiler.passes.check_ids import check_ids
 from evalc.compiler.passes.check_links import check_links
-from evalc.compiler.passes.check_tools import check_tools
 from evalc.compiler.passes.check_vacuity import check_vacuity
 from evalc.compiler.prompts import PromptLibrary
 from evalc.compiler.resolve import resolve_names
@@ -40,7 +40,10 @@ from evalc.dsl.read_yaml import read_yaml
 from evalc.dsl.tree import SuiteTree
 from evalc.files import JSON_LIMIT, YAML_LIMIT, read_source
 from evalc.source import Source, Span
-from evalc.tools.load import load_tools
+
+if TYPE_CHECKING:
+    from evalc.tools.load import RegistryFile
+    from evalc.tools.registry import ToolRegistry
 
 STDIN = "<stdin>"
 _PIECE = 1000
@@ -72,7 +75,7 @@ class Compiler:
         self.files = 0
         self._options = options
         self._problems = Diagnostics(strict=options.strict)
-        self._tools = None if options.tools is None else load_tools(options.tools, self._problems)
+        self._tools = None if options.tools is None else _load_tools(options.tools, self._problems)
         self._schemas = SchemaLoader()
         self._includes = IncludeLibrary()
         self._library: PromptLibrary | None = None
@@ -177,12 +180,14 @@ class Compiler:
         check_criteria(suite, self._problems)
         ids: set[int] = set()
         for cases in suite.cases.in_pieces(_PIECE):
-            piece = replace(suite, cases=cases)
+            piece = msgspec.structs.replace(suite, cases=cases)
             check_ids(piece, ids, self._problems)
             check_links(piece, self._problems)
             check_contract(piece, self._problems)
             check_vacuity(piece, self._problems)
             if self._tools is not None:
+                from evalc.compiler.passes.check_tools import check_tools  # noqa: PLC0415 - for start-up
+
                 check_tools(piece, self._tools, self._problems)
             if not self._problems.has_errors:
                 verify(piece)
@@ -217,6 +222,12 @@ class Compiler:
             folder = self._options.prompts or project_root(Path() if source.name == STDIN else Path(source.name))
             self._library = PromptLibrary(folder, self._options.finder)
         return self._library
+
+
+def _load_tools(file: RegistryFile, problems: Diagnostics) -> ToolRegistry | None:
+    from evalc.tools.load import load_tools  # noqa: PLC0415 - for start-up: most projects name no registry
+
+    return load_tools(file, problems)
 
 
 def _is_json(source: Source) -> bool:

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 from typing import final
+
+import msgspec
 
 from evalc.compiler.declared import check_declaration
 from evalc.compiler.discover import is_below, project_root, shown
@@ -38,8 +39,7 @@ from evalc.source import Source, Span, where_used
 
 
 @final
-@dataclass(frozen=True, kw_only=True)
-class ResolvedPrompt:
+class ResolvedPrompt(msgspec.Struct, frozen=True, kw_only=True, dict=True):
     """A prompt with its parsed template; `template` is None when the template has faults."""
 
     tree: PromptTree
@@ -53,8 +53,7 @@ class ResolvedPrompt:
 
 
 @final
-@dataclass(frozen=True, kw_only=True)
-class Variant:
+class Variant(msgspec.Struct, frozen=True, kw_only=True, dict=True):
     """What a case is sent with.
 
     Attributes:
@@ -81,8 +80,7 @@ class Variant:
 
 
 @final
-@dataclass(frozen=True, kw_only=True)
-class Names:
+class Names(msgspec.Struct, frozen=True, kw_only=True):
     """What the names of a suite stand for.
 
     Attributes:
@@ -108,10 +106,10 @@ class Names:
         if case.prompt_id is not None:
             return (_named(self.case_prompts.get(case.prompt_id.value)),)
         if case.message is not None:
-            return (replace(self.variants[0], name=None, prompt=None),)
+            return (msgspec.structs.replace(self.variants[0], name=None, prompt=None),)
         if case.has_own_words:
             first = self.variants[0]  # its role and instructions stand before a conversation, if no others compete
-            return (first if first.name is None else replace(first, name=None, prompt=None),)
+            return (first if first.name is None else msgspec.structs.replace(first, name=None, prompt=None),)
         return self.variants
 
 

@@ -9,9 +9,10 @@ from __future__ import annotations
 import csv
 import json
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, BinaryIO, Final, NamedTuple, final
+
+import msgspec
 
 from evalc.compiler.discover import is_below, project_root, shown
 from evalc.compiler.row_places import csv_spans, placed_csv, placed_json
@@ -47,8 +48,7 @@ class Row(NamedTuple):
 
 
 @final
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Rows:
+class Rows(msgspec.Struct, frozen=True, kw_only=True):
     """The rows of a case, which may be iterated several times.
 
     Attributes:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+import msgspec
 
 from evalc.compiler import ir
 from evalc.tools.registry import ToolRegistry
@@ -17,7 +17,7 @@ def with_tool_state(suite: ir.Suite, tools: ToolRegistry | None) -> ir.Suite:
     tool = None if tools is None else tools.get(suite.tool)
     if tools is None or tool is None:
         return suite
-    return replace(
+    return msgspec.structs.replace(
         suite,
         tool_version=tool.version if suite.tool_version is None else suite.tool_version,
         tool_description=tool.description if suite.tool_description is None else suite.tool_description,

@@ -21,7 +21,6 @@ from evalc.dsl.places import locate
 from evalc.dsl.quoting import as_item, lost_to_comment, quoted_line, split_at_colon, split_at_comma
 from evalc.dsl.tree import CheckBody, CheckGroup, CheckLeaf, CheckTree, CheckUse, Str
 from evalc.grammar.parse import parse_check
-from evalc.grammar.slips import line_of_pair, meant_line
 from evalc.source import Span
 
 GroupOp = Literal["any_of", "all_of", "not"]
@@ -114,6 +113,8 @@ def _with_line(finding: Finding, text: str) -> Finding:
     """The finding with the check that was probably meant, where there is one."""
     if not isinstance(finding, Unexpected | UnknownCheck):
         return finding
+    from evalc.grammar.slips import meant_line  # noqa: PLC0415 - for start-up: its patterns are for mistakes
+
     line = meant_line(text)
     return finding if line is None else msgspec.structs.replace(finding, line=as_item(line))
 
@@ -200,6 +201,8 @@ def _fields_of_check(fields: Fields, item: Mapping, link_keys: tuple[str, ...]) 
 
 def _why_no_check(fields: Fields, item: Mapping) -> str:
     """What to write in place of a mapping without a `type:`; `contains: x` says plainly enough what was meant."""
+    from evalc.grammar.slips import line_of_pair  # noqa: PLC0415 - likewise
+
     for key, value in item.pairs:
         raw = fields.source.text[value.start : value.end]
         line = line_of_pair(key.text, raw) if len(item.pairs) == 1 and "\n" not in raw else None

@@ -8,9 +8,10 @@ from __future__ import annotations
 import re
 from bisect import bisect_right
 from collections.abc import Iterator
-from dataclasses import dataclass
 from functools import lru_cache
 from typing import Final, NamedTuple, final
+
+import msgspec
 
 from evalc.source import AliasedSpan, Source, Span
 
@@ -71,8 +72,7 @@ class _Piece(NamedTuple):
 
 
 @final
-@dataclass(frozen=True, slots=True)
-class _Table:
+class _Table(msgspec.Struct, frozen=True):
     """The pieces of a token in order, the index in the value where each begins, and where the value ends."""
 
     pieces: list[_Piece]

@@ -9,10 +9,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
 from itertools import islice
 from typing import Any, Final, final
 
+import msgspec
 import yaml
 from yaml import events
 
@@ -56,8 +56,7 @@ _EventParser: Callable[[str], Any] = _CompiledParser or _PureParser
 
 
 @final
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Limits:
+class Limits(msgspec.Struct, frozen=True, kw_only=True):
     """How far a document may go: levels of nesting, and nodes that aliases and merge keys may add to it."""
 
     depth: int = 100
@@ -127,15 +126,14 @@ def _has_forbidden(text: str) -> bool:
 
 
 @final
-@dataclass(slots=True)
-class _Open:
+class _Open(msgspec.Struct):
     """A collection whose end has not come: its items so far (keys and values in turn for a mapping)."""
 
     start: int
     flow: bool
     mapping: bool
     anchor: str | None
-    items: list[Node] = field(default_factory=list)
+    items: list[Node] = msgspec.field(default_factory=list)
     end: int = -1  # where the last item ends, when that item stands elsewhere (an alias)
     end_of: int = -1  # how many items there were then
     extra_weight: int = 0  # nodes below the items themselves
@@ -148,8 +146,7 @@ class _Open:
 
 
 @final
-@dataclass(frozen=True, slots=True)
-class _Anchored:
+class _Anchored(msgspec.Struct, frozen=True):
     node: Node
     weight: int
     height: int

@@ -11,9 +11,10 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 from itertools import chain
 from typing import Final, final
+
+import msgspec
 
 from evalc.compiler import ir
 from evalc.compiler.describe import describe
@@ -65,8 +66,7 @@ def _everywhere(suite: ir.Suite, redundant: dict[ir.Where, list[Finding]]) -> It
 
 
 @final
-@dataclass(frozen=True, slots=True, eq=False)
-class _Said:
+class _Said(msgspec.Struct, frozen=True, eq=False):
     """A check of a case, what it asserts, and the criteria that it counts for."""
 
     item: ir.Check
