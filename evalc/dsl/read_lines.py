@@ -77,26 +77,26 @@ class _Open(msgspec.Struct, gc=False):
 
     indent: int
     start: int
-    mapping: bool
-    items: list[Node] = []  # of a list
-    pairs: dict[str, tuple[Scalar, Node]] = {}  # of a mapping
+    items: list[Node] | None  # of a list
+    pairs: dict[str, tuple[Scalar, Node]] | None  # of a mapping
     key: Scalar | None = None  # its last one, if the value is yet to come
 
     def add(self, node: Node) -> None:
         """Take in an item, or the value of the last key."""
-        if self.key is None:
-            self.items.append(node)
-        else:
+        if self.key is not None and self.pairs is not None:
             self.pairs[self.key.text] = (self.key, node)
             self.key = None
+        elif self.items is not None:
+            self.items.append(node)
 
     def node(self) -> Node:
         """The collection, at its end."""
         self.end_key()
-        if self.mapping:
+        if self.pairs is not None:
             pairs = tuple(self.pairs.values())
             return Mapping(self.start, pairs[-1][1].end, pairs)
-        return Sequence(self.start, self.items[-1].end, tuple(self.items))
+        items = tuple(self.items or ())
+        return Sequence(self.start, items[-1].end, items)
 
     def end_key(self) -> None:
         """Give the last key its value, which is empty, if it has none."""
@@ -112,7 +112,7 @@ class _Lines:
     def __init__(self, text: str, depth: int) -> None:
         self._text = text
         self._depth = depth
-        self._document = _Open(-1, 0, mapping=True, key=Scalar(-1, -1, "", "hole"))
+        self._document = _Open(-1, 0, None, {}, Scalar(-1, -1, "", "hole"))
         self._open = [self._document]
 
     def document(self) -> Node | None:
@@ -124,14 +124,18 @@ class _Lines:
                 continue
             indent, dash, key, plain = line.group(1, 2, 3, 4)
             column = len(indent)
+            at = begin + column
             top = opened[-1]
-            if column != top.indent or dash is not None or top.key is not None or not top.mapping:
-                top = self._entered(column, begin + column, dashed=dash is not None)
-            if key is not None:
-                at = begin + column
-                if dash is not None:
-                    at += len(dash)
+            if column != top.indent or top.key is not None or (top.items is None) is (dash is not None):
+                top = self._entered(column, at, dashed=dash is not None)
+            if dash is not None:
+                at += len(dash)
+                if key is not None:
                     top = self._begun(at - begin, at, mapping=True)
+                elif plain is not None and top.items is not None:
+                    top.items.append(Scalar(at, at + len(plain), plain, "plain"))
+                    continue
+            if key is not None and top.pairs is not None:
                 if key in top.pairs:
                     raise _Unusual
                 name = Scalar(at, at + len(key), key, "plain")
@@ -150,8 +154,7 @@ class _Lines:
                 top.add(self._on_one_line(line[kind], *line.span(kind)))
         while len(opened) > 1:
             self._close()
-        _, root = self._document.pairs.get("", (None, None))
-        return root
+        return self._document.pairs[""][1] if self._document.pairs else None
 
     # --- collections of blocks -------------------------------------------------------------------------------------
 
@@ -161,7 +164,7 @@ class _Lines:
         if top.key is not None and (column > top.indent or (dashed and column == top.indent)):
             # Where dashes stand right below their key, libyaml says that the list begins behind the first.
             return self._begun(column, at + (column == top.indent), mapping=not dashed)
-        while column < top.indent or (column == top.indent and top.mapping is dashed):
+        while column < top.indent or (column == top.indent and (top.items is None) is dashed):
             self._close()
             top = self._open[-1]
         if column != top.indent:
@@ -173,7 +176,7 @@ class _Lines:
         """A collection that begins."""
         if len(self._open) > self._depth:
             raise _Unusual
-        begun = _Open(column, start, mapping)
+        begun = _Open(column, start, None, {}) if mapping else _Open(column, start, [], None)
         self._open.append(begun)
         return begun
 
