@@ -79,10 +79,8 @@ def linked_to(line: str, criterion: str) -> str:
 def mapping_of(check: c.Check, line: str, spelling: Spelling) -> dict[str, Any]:
     """The mapping that says what a line says, so that a weight can stand beside it."""
     match check:
-        case c.Contains(value=text) | c.NotContains(value=text) | c.IContains(value=text):
-            return {"type": type_name(check), "rule": spelling.text(text)}
-        case c.Equals(value=text) | c.StartsWith(value=text):
-            return {"type": type_name(check), "rule": spelling.text(text)}
+        case c.Contains() | c.NotContains() | c.IContains() | c.Equals() | c.StartsWith():
+            return {"type": type_name(check), "rule": spelling.text(check.value)}
         case c.NonEmpty() | c.NoToolErrors():
             return {"type": type_name(check)}
         case _:

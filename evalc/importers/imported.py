@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Final, final
 
 _OTHER: Final = re.compile(r"[^a-z0-9]+")
@@ -36,6 +38,32 @@ class Imported:
     side_files: tuple[SideFile, ...] = ()
     file_name: str
     cases: int
+
+    def write(self, folder: Path) -> Path:
+        """Write the suite and its side files into a folder; the path of the suite."""
+        for side in self.side_files:
+            (folder / side.path).write_text(side.text, encoding="utf-8")
+        path = folder / self.file_name
+        path.write_text(self.text, encoding="utf-8")
+        return path
+
+
+@final
+class Schemas:
+    """The JSON Schemas that stood within a file, each a file beside the suite."""
+
+    def __init__(self, stem: str) -> None:
+        self._stem = stem
+        self._paths: dict[str, str] = {}
+
+    def keep(self, schema: object) -> str:
+        """The path of the file that a schema is put into; equal schemas share one."""
+        text = json.dumps(schema, ensure_ascii=False, indent=2) + "\n"
+        return self._paths.setdefault(text, f"{self._stem}.{len(self._paths) + 1}.schema.json")
+
+    def files(self) -> tuple[SideFile, ...]:
+        """All of them, in the order in which they were first kept."""
+        return tuple(SideFile(path=path, text=text) for text, path in self._paths.items())
 
 
 @final

@@ -23,7 +23,7 @@ from evalc.dsl.scalars import to_plain
 from evalc.dsl.write_yaml import Noted, NotWritable, write_yaml
 from evalc.files import read_source
 from evalc.importers.check_line import linked_to
-from evalc.importers.imported import CaseNames, Imported, SideFile
+from evalc.importers.imported import CaseNames, Imported, Schemas
 from evalc.importers.nunjucks import NotPlain, rendered, template_of, variables_of
 from evalc.importers.promptfoo_assertions import Unmappable, checks_of, ignored_keys
 from evalc.importers.promptfoo_table import rows_of
@@ -113,11 +113,11 @@ class _Importer:
         self._folder = folder
         self._problems = problems
         self._names = CaseNames()
-        self._side_files: list[SideFile] = []
         self._head: list[str] = []
         self._open_files: set[str] = set()
         self._metrics: dict[str, None] = {}
         self._suite = _suite_name(Path(source.name))
+        self._schemas = Schemas(self._suite)
         self._root = project_root(Path(source.name))
 
     def imported(self, root: nodes.Mapping) -> Imported | None:
@@ -169,7 +169,7 @@ class _Importer:
             self._problems.add(self._source, Span(0, 0), finding)
             return None
         return Imported(
-            text=text, side_files=tuple(self._side_files), file_name=f"{self._suite}{_ENDING}", cases=len(cases)
+            text=text, side_files=self._schemas.files(), file_name=f"{self._suite}{_ENDING}", cases=len(cases)
         )
 
     def _criteria(self) -> list[dict[str, Any]]:
@@ -261,12 +261,7 @@ class _Importer:
             except _NoCase as reason:
                 raise Unmappable(f"{reason}") from reason
             return self._relative(path)
-        text = json.dumps(schema, ensure_ascii=False, indent=2) + "\n"
-        known = next((file.path for file in self._side_files if file.text == text), None)
-        if known is None:
-            known = f"{self._suite}.{len(self._side_files) + 1}.schema.json"
-            self._side_files.append(SideFile(path=known, text=text))
-        return known
+        return self._schemas.keep(schema)
 
     # --- tests ---
 

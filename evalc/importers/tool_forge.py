@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -18,7 +17,7 @@ from evalc.diagnostics.problem import Diagnostics
 from evalc.dsl.read_json import JsonPlaces
 from evalc.dsl.write_yaml import Noted, NotWritable, write_yaml
 from evalc.importers.check_line import LITERALLY, escaped, line_of, linked_to, mapping_of
-from evalc.importers.imported import CaseNames, Imported, SideFile
+from evalc.importers.imported import CaseNames, Imported, Schemas
 from evalc.model import case as m
 from evalc.model import checks as c
 from evalc.model.assertions import PAIRS, assertions
@@ -65,7 +64,8 @@ class _Importer:
         self._suite = suite
         self._problems = problems
         self._places = JsonPlaces(source)
-        self._side_files: list[SideFile] = []
+        self._stem = suite.file_name.removesuffix(".json")
+        self._schemas = Schemas(self._stem)
         self._base = "/cases" if not suite.ir.bare else ""
         self._incomplete: set[str] = set()
 
@@ -83,8 +83,8 @@ class _Importer:
             return None
         imported = Imported(
             text=text,
-            side_files=tuple(self._side_files),
-            file_name=f"{self._suite.file_name.removesuffix('.json')}{_ENDING}",
+            side_files=self._schemas.files(),
+            file_name=self._stem + _ENDING,
             cases=len(cases),
         )
         return imported if self._compare(imported, cases) else None
@@ -163,15 +163,7 @@ class _Importer:
     def _schema_path(self, check: c.Check) -> str | None:
         """The path of a new file beside the suite with the schema of a check, if it has one."""
         schema = _schema_of(check)
-        if schema is None:
-            return None
-        text = json.dumps(schema, ensure_ascii=False, indent=2) + "\n"
-        known = next((file.path for file in self._side_files if file.text == text), None)
-        if known is None:
-            tool = self._suite.file_name.removesuffix(".json")
-            known = f"{tool}.{len(self._side_files) + 1}.schema.json"
-            self._side_files.append(SideFile(path=known, text=text))
-        return known
+        return None if schema is None else self._schemas.keep(schema)
 
     def _leave_out(self, entry: _Entry, pointer: str) -> str:
         self._incomplete.add(pointer)
@@ -185,11 +177,7 @@ class _Importer:
     def _compare(self, imported: Imported, cases: Sequence[m.Case]) -> bool:
         """Compile what was written, and report where it is not what was read; False when it has errors."""
         with TemporaryDirectory(prefix="evalc-") as folder:
-            file = Path(folder) / imported.file_name
-            file.write_text(imported.text, encoding="utf-8")
-            for side in imported.side_files:
-                (Path(folder) / side.path).write_text(side.text, encoding="utf-8")
-            compilation = compile_sources([file], CompileOptions())
+            compilation = compile_sources([imported.write(Path(folder))], CompileOptions())
         if compilation.has_errors:
             for problem in compilation.problems:
                 if problem.severity == "error":

@@ -4,22 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from functools import partial
-from pathlib import Path
 from typing import Any, Final
 
-import lark
+from evalc.grammar.lark_tables import STARTS, Language, lark_parser
 
-from evalc import grammar
-
-STARTS: Final[dict[str, tuple[str, ...]]] = {
-    "check": ("line",),
-    "rule": ("length", "tool_count", "json", "structure", "regex", "latency", "tokens", "cost"),
-    "criterion": ("criterion",),
-    "template": ("template",),
-}
-"""The start symbols of each grammar."""
-
-GRAMMAR_OF: Final[dict[str, str]] = {
+GRAMMAR_OF: Final[dict[str, Language]] = {
     "check": "check",
     "rule": "rule",
     "criterion": "criterion",
@@ -35,7 +24,7 @@ def unreached(cases: Iterable[dict[str, Any]]) -> list[str]:
     lark writes a grammar out before it builds its table: what may be left out, or stand several times, is alternatives
     of their own.
     """
-    parsers = {language: _parser(language) for language in STARTS}
+    parsers = {language: lark_parser(language) for language in STARTS}
     missing: dict[str, None] = {}
     for language, parser in parsers.items():
         reducers: dict[Any, Any] = parser.parser.parser.parser.callbacks
@@ -48,13 +37,6 @@ def unreached(cases: Iterable[dict[str, Any]]) -> list[str]:
             language = GRAMMAR_OF[case["language"]]
             parsers[language].parse(case["text"], start=case.get("type", STARTS[language][0]))
     return list(missing)
-
-
-def _parser(language: str) -> lark.Lark:
-    """lark's own parser of a grammar, whatever evalc reads it with."""
-    folder = Path(grammar.__file__).parent
-    text = "\n".join((folder / f"{name}.lark").read_text(encoding="utf-8") for name in (language, "atoms"))
-    return lark.Lark(text, parser="lalr", start=list(STARTS[language]), maybe_placeholders=False)
 
 
 def _noting(reduce: Callable[[list[Any]], Any], note: Callable[[], object]) -> Callable[[list[Any]], Any]:

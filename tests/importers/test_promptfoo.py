@@ -234,10 +234,7 @@ def test_files_beside_the_configuration(tmp_path: Path) -> None:
     assert '- equals "=x"\n        - not contains "y"\n' in suite.text
     assert [Path(problem.source.name).name for problem in problems] == ["promptfooconfig.yaml"] * 2 + ["tests.csv"] * 2
     assert [problem.start.line for problem in problems[2:]] == [5, 5]
-    for side in suite.side_files:
-        (tmp_path / side.path).write_text(side.text)
-    (tmp_path / "s.eval.yaml").write_text(suite.text)
-    compilation = evalc.compile(tmp_path / "s.eval.yaml")
+    compilation = evalc.compile(suite.write(tmp_path))
     assert not compilation.has_errors
     (compiled,) = compilation.suites
     last = list(compiled.cases())[-1]

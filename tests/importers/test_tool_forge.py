@@ -40,14 +40,6 @@ def compiled(*subjects: Path | Source) -> list[dict[str, Any]]:
     return files
 
 
-def written(suite: Imported, folder: Path) -> Path:
-    for side in suite.side_files:
-        (folder / side.path).write_text(side.text, encoding="utf-8")
-    path = folder / suite.file_name
-    path.write_text(suite.text, encoding="utf-8")
-    return path
-
-
 @settings(max_examples=150, deadline=None)
 @given(envelopes())
 def test_the_law(tmp_path_factory: pytest.TempPathFactory, envelope: dict[str, Any]) -> None:
@@ -57,7 +49,7 @@ def test_the_law(tmp_path_factory: pytest.TempPathFactory, envelope: dict[str, A
     assert suite is not None
     assert not problems
     assert format_text(suite.text) == suite.text
-    assert compiled(written(suite, tmp_path_factory.mktemp("law"))) == compiled(source)
+    assert compiled(suite.write(tmp_path_factory.mktemp("law"))) == compiled(source)
 
 
 @pytest.mark.parametrize("twin", TWINS, ids=lambda path: path.stem)
@@ -66,7 +58,7 @@ def test_the_twins(twin: Path, tmp_path: Path) -> None:
     assert suite is not None
     assert not problems
     expected = compiled(Source(twin.name, twin.read_text(encoding="utf-8")))
-    assert compiled(written(suite, tmp_path)) == expected
+    assert compiled(suite.write(tmp_path)) == expected
 
 
 def test_it_reads_well() -> None:

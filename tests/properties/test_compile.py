@@ -9,24 +9,12 @@ import yaml
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-import evalc
-from evalc.compiler.compiled import CompiledSuite
+from tests.properties.trying import compiled_text, encoded
 from tests.support.suites import SIMPLE, Written, can_pass, composed
 
 
 def written(suite: dict[str, Any], *, flow: bool = False) -> str:
     return yaml.safe_dump(suite, allow_unicode=True, sort_keys=False, default_flow_style=flow or None, width=60)
-
-
-def compiled(text: str, name: str = "generated.eval.yaml") -> CompiledSuite:
-    compilation = evalc.compile(evalc.Source(name, text))
-    assert [str(problem) for problem in compilation.problems if problem.severity == "error"] == [], text
-    (suite,) = compilation.suites
-    return suite
-
-
-def encoded(suite: CompiledSuite) -> str:
-    return b"".join(suite.encode()).decode()
 
 
 @pytest.mark.parametrize("name", SIMPLE)
@@ -37,7 +25,7 @@ def test_the_spellings_of_a_check_compile_to_equal_json(name: str, data: st.Data
     spellings: list[dict[str, Any]] = [{"validate": [check.mapping]}, {"validate": [check.line]}]
     if check.field is not None:
         spellings.append({"expect": {check.field: check.value}})
-    assert len({encoded(compiled(written(one_case(spelling)))) for spelling in spellings}) == 1
+    assert len({encoded(compiled_text(written(one_case(spelling)))) for spelling in spellings}) == 1
 
 
 @given(data=st.data(), op=st.sampled_from(["any_of", "all_of", "not"]))
@@ -47,7 +35,7 @@ def test_both_spellings_of_a_composition_compile_to_equal_json(data: st.DataObje
     check: Written = composed(data.draw(inner), data.draw(inner), op)
     assume(can_pass([check]))
     spellings = [one_case({"validate": [spelling]}) for spelling in (check.mapping, check.line)]
-    assert len({encoded(compiled(written(spelling))) for spelling in spellings}) == 1
+    assert len({encoded(compiled_text(written(spelling))) for spelling in spellings}) == 1
 
 
 def one_case(asserting: dict[str, Any]) -> dict[str, Any]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 from hypothesis import given, settings
@@ -9,7 +10,8 @@ from hypothesis import strategies as st
 
 import evalc
 from evalc.diagnostics.render_text import render_text
-from tests.properties.test_compile import compiled, encoded, written
+from tests.properties.test_compile import written
+from tests.properties.trying import compiled_text, encoded
 from tests.support.suites import suites
 
 KEYS = """suite tier tool prompt prompt_file prompt_id inputs eval criteria test_cases name message messages validate
@@ -56,13 +58,7 @@ def test_any_data_in_any_place(nested: Any, key: str) -> None:
         "validate": {"eval": {"test_cases": [{"name": "a", "message": "hi", "validate": nested}]}},
         "expect": {"cases": [case]},
     }[key]
-    check("x.json" if key in {"cases", "expect"} else "x.eval.yaml", evalc_json(suite))
-
-
-def evalc_json(data: Any) -> str:
-    import json
-
-    return json.dumps(data)
+    check("x.json" if key in {"cases", "expect"} else "x.eval.yaml", json.dumps(suite))
 
 
 @given(suite=suites(), data=st.data())
@@ -71,7 +67,7 @@ def test_a_suite_with_a_piece_cut_out_put_in_or_doubled(suite: dict[str, Any], d
     text = written(suite)
     name = "x.eval.yaml"
     if data.draw(st.booleans()):
-        text, name = encoded(compiled(text)), "x.json"
+        text, name = encoded(compiled_text(text)), "x.json"
     start, end = sorted((data.draw(st.integers(0, len(text))), data.draw(st.integers(0, len(text)))))
     end = min(end, start + 40)
     piece = data.draw(

@@ -57,8 +57,8 @@ def compiled(given: Path | evalc.Source) -> tuple[CompiledSuite, ...]:
     return compilation.suites
 
 
-def compiled_json(text: str, name: str) -> CompiledSuite:
-    """What eval JSON compiles to, which has no errors."""
+def compiled_text(text: str, name: str = "generated.eval.yaml") -> CompiledSuite:
+    """The one suite that a text compiles to, which has no errors."""
     (suite,) = compiled(evalc.Source(name, text))
     return suite
 

@@ -1,6 +1,6 @@
 """From an answer to checks that hold of it, or do not: the record of the model, and each spelling in YAML.
 
-The texts of all of them are templates. What fills them (see `cases.INPUTS`) is in every answer.
+The texts of all of them are templates. What fills them (see `cases.given_inputs`) is in every answer.
 """
 
 from __future__ import annotations
@@ -72,13 +72,17 @@ def listed(texts: list[str]) -> str:
 # --- texts of the response -------------------------------------------------------------------------------------------
 
 
+def one_text(type_: str, words: str, text: str) -> Spelt:
+    """A check that is one text."""
+    return Spelt({"type": type_, "value": text}, {"type": type_, "rule": text}, f"{words} {quoted(text)}")
+
+
 def contains(text: str) -> Spelt:
-    return Spelt({"type": "contains", "value": text}, {"type": "contains", "rule": text}, f"contains {quoted(text)}")
+    return one_text("contains", "contains", text)
 
 
 def not_contains(text: str) -> Spelt:
-    mapping = {"type": "not_contains", "rule": text}
-    return Spelt({"type": "not_contains", "value": text}, mapping, f"not contains {quoted(text)}")
+    return one_text("not_contains", "not contains", text)
 
 
 def icontains(text: str) -> Spelt:
@@ -106,11 +110,6 @@ def regex(draw: Draw, pattern: str, flags: str) -> Spelt:
 
 def _matching(draw: Draw, world: World) -> Spelt:
     return regex(draw, *chosen(draw, (*world.patterns, ("{{name}}|x", ""))))
-
-
-def one_text(type_: str, words: str, text: str) -> Spelt:
-    """A check that is one text."""
-    return Spelt({"type": type_, "value": text}, {"type": type_, "rule": text}, f"{words} {quoted(text)}")
 
 
 def _similar(draw: Draw, world: World) -> Spelt:

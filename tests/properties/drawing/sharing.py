@@ -71,7 +71,6 @@ def add_rows(draw: Draw, case: Case, data: Data, files: Files) -> None:
     names = draw(st.lists(st.sampled_from(COMMON), min_size=1, max_size=2, unique=True))
     column = chosen(draw, ("key", "id"))
     case.rows = [{column: f'k{index}: "a", b', "name": name} for index, name in enumerate(names)]
-    file = f"{case.name}.{chosen(draw, ('csv', 'jsonl'))}"
     keyed: Data = {"key": "key"} if column == "key" else {}
     match chosen(draw, ("here", "csv", "jsonl")):
         case "here":

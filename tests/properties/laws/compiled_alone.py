@@ -120,8 +120,5 @@ def _compiled(imported: Imported) -> str:
     with TemporaryDirectory() as name:
         folder = Path(name)
         (folder / "evalc.toml").touch()
-        (folder / imported.file_name).write_text(imported.text, encoding="utf-8")
-        for side in imported.side_files:
-            (folder / side.path).write_text(side.text, encoding="utf-8")
-        (suite,) = compiled(folder / imported.file_name)
+        (suite,) = compiled(imported.write(folder))
         return encoded(suite)

@@ -10,13 +10,13 @@ from evalc.compiler.compiled import CompiledSuite
 from evalc.compiler.ir_text import ir_text
 from evalc.compiler.verify import verify
 from evalc.model.codec import decode_envelope
-from tests.properties.trying import Tried, compiled_json, encoded
+from tests.properties.trying import Tried, compiled_text, encoded
 
 
 def is_its_twin(tried: Tried) -> None:
     """The suite and the JSON that a hand would write for it compile to equal JSON."""
     ours = {name: json.loads(text) for name, text in tried.texts.items()}
-    twins = {name: compiled_json(json.dumps(twin), name) for name, twin in tried.project.twins.items()}
+    twins = {name: compiled_text(json.dumps(twin), name) for name, twin in tried.project.twins.items()}
     assert ours == {name: json.loads(encoded(twin)) for name, twin in twins.items()}
 
 
@@ -24,7 +24,7 @@ def reads_back(tried: Tried) -> None:
     """`read_json(write_json(ir)) == ir`, and the IR's own text and the bytes say so too."""
     for suite in tried.suites:
         text = tried.texts[suite.file_name]
-        again = compiled_json(text, suite.file_name)
+        again = compiled_text(text, suite.file_name)
         verify(suite.ir)
         verify(again.ir)
         assert _meaning(again) == _meaning(suite)
