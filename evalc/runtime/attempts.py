@@ -10,7 +10,7 @@ import msgspec
 from evalc.model.case import Case
 from evalc.model.result import PASSING, AttemptResult, CaseDetails, CaseResult, CriterionResult, Status
 from evalc.model.suite import LocatedCase
-from evalc.runtime.run_case import CaseRun, agent_broke
+from evalc.runtime.run_case import CaseRun, agent_broke, sum_of_known
 from evalc.runtime.score import unscored, weighted_mean
 
 _LADDER: Final[tuple[Status, ...]] = ("passed", "unverified", "error")
@@ -42,7 +42,6 @@ def combine(case: Case, runs: Sequence[CaseRun]) -> CaseRun:
     )
     # As everywhere, a case that ended in error has no score: it would count as measured in the means.
     score, criteria = unscored(case) if status == "error" else (_mean(results), _criteria(results))
-    costs = [run.cost_usd for run in runs if run.cost_usd is not None]
     result = msgspec.structs.replace(
         telling,
         status=status,
@@ -60,7 +59,7 @@ def combine(case: Case, runs: Sequence[CaseRun]) -> CaseRun:
     return CaseRun(
         result,
         tuple(note for run in runs for note in run.notes),
-        sum(costs) if costs else None,
+        sum_of_known(run.cost_usd for run in runs),
         attempts=tuple(runs),
     )
 

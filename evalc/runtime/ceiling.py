@@ -7,10 +7,9 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import final
 
-import msgspec
-
 from evalc.model.result import CaseResult, SkippedCase
 from evalc.model.suite import LocatedCase
+from evalc.runtime.gates import exact
 from evalc.runtime.journaled import Entry
 
 
@@ -28,10 +27,6 @@ class Limits:
     max_cost: float | None = None
 
 
-class _Passed(msgspec.Struct, frozen=True):
-    passed: bool
-
-
 @final
 class Brake:
     """Holds the limits against what has happened. `reason` is why nothing more is sent; None while it goes on.
@@ -44,7 +39,7 @@ class Brake:
         self.reason: str | None = None
         self.unseen = 0
         self._max_fail = limits.max_fail
-        self._max_cost = None if limits.max_cost is None else _exact(limits.max_cost)
+        self._max_cost = None if limits.max_cost is None else exact(limits.max_cost)
         self._failed = 0
         self._under_way = 0
         self._spent = Fraction(0)
@@ -57,9 +52,8 @@ class Brake:
 
     def recall(self, entries: Iterable[Entry]) -> None:
         """Count the cases that were done before the run was resumed."""
-        decoder = msgspec.json.Decoder(_Passed)
         for entry in entries:
-            self._count(decoder.decode(entry.result).passed, entry.cost_usd)
+            self._count(entry.passed, entry.cost_usd)
 
     def lets_go(self) -> bool:
         """Whether another case may be sent; one that may is under way from now on."""
@@ -81,8 +75,8 @@ class Brake:
         if cost_usd is None:
             self.unseen += 1
         else:
-            self._spent += _exact(cost_usd)
-            self._dearest = max(self._dearest, _exact(cost_usd))
+            self._spent += exact(cost_usd)
+            self._dearest = max(self._dearest, exact(cost_usd))
         if self.reason is None and self._max_fail is not None and self._failed >= self._max_fail:
             self.reason = f"{self._failed} case{'' if self._failed == 1 else 's'} did not pass"
 
@@ -103,11 +97,6 @@ def not_run(located: LocatedCase, reason: str) -> SkippedCase:
     return SkippedCase(
         id=case.id, description=case.description, reason=f"not run: {reason}", archived=False, stopped=True
     )
-
-
-def _exact(dollars: float) -> Fraction:
-    """The amount as it is written: 0.1 is a tenth of a dollar."""
-    return Fraction(repr(dollars))
 
 
 def _shown(dollars: Fraction) -> str:

@@ -11,10 +11,6 @@ from evalc.model.result import CaseResult, SkippedCase
 from evalc.runtime.journaled import JournaledCases
 
 
-class _Passed(msgspec.Struct, frozen=True):
-    passed: bool
-
-
 def skipped_case(case: Case, otherwise: str | None = None) -> SkippedCase | None:
     """The record of a case that is not to be sent; None for one that is. What is archived is retired for good.
 
@@ -29,8 +25,7 @@ def skipped_case(case: Case, otherwise: str | None = None) -> SkippedCase | None
 
 def why_no_rubrics(numbers: Iterable[int], cases: JournaledCases) -> str | None:
     """Why the suites of rubrics are not run: a case of the other suites, given by their numbers, did not pass."""
-    decoder = msgspec.json.Decoder(_Passed)
-    failed = sum(not decoder.decode(entry.result).passed for number in numbers for entry in cases.entries(number))
+    failed = sum(not entry.passed for number in numbers for entry in cases.entries(number))
     if not failed:
         return None
     counted = "1 case of the other tiers" if failed == 1 else f"{failed} cases of the other tiers"

@@ -47,16 +47,16 @@ def _judged(gates: Gates, measured: Measured) -> Iterator[GateResult]:
     total = measured.total
     if gates.min_pass_rate is not None:
         rate = Fraction(measured.passed, total) if total else None
-        met = rate is not None and rate >= _exact(gates.min_pass_rate)
+        met = rate is not None and rate >= exact(gates.min_pass_rate)
         value = None if rate is None else round(float(rate), 12)
         yield GateResult(gate="minPassRate", limit=gates.min_pass_rate, value=value, passed=met)
     if gates.min_score is not None:
         score = measured.score
-        met = score is not None and _exact(score) >= _exact(gates.min_score)
+        met = score is not None and exact(score) >= exact(gates.min_score)
         yield GateResult(gate="minScore", limit=gates.min_score, value=score, passed=met)
     if gates.max_p95_ms is not None:
         p95 = percentile(sorted(measured.durations()))
-        met = p95 is not None and _exact(p95) <= _exact(gates.max_p95_ms)
+        met = p95 is not None and exact(p95) <= exact(gates.max_p95_ms)
         yield GateResult(gate="maxP95Ms", limit=gates.max_p95_ms, value=p95, passed=met)
     if gates.fail_on_regression:
         met = total > 0 and measured.regressions == 0
@@ -69,7 +69,7 @@ def percentile(ordered: Sequence[float]) -> float | None:
     return ordered[rank - 1] if ordered else None
 
 
-def _exact(number: float) -> Fraction:
+def exact(number: float) -> Fraction:
     """The number as it is written: 0.9 is nine tenths."""
     return Fraction(repr(number))
 

@@ -86,6 +86,18 @@ class Entry(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
     struck: bool = False
     answers: tuple[Answer, ...] = ()
 
+    @property
+    def passed(self) -> bool:
+        """Whether the result's `passed` is true."""
+        return _PASSED.decode(self.result).passed
+
+
+class _Passed(msgspec.Struct, frozen=True):
+    passed: bool
+
+
+_PASSED: Final = msgspec.json.Decoder(_Passed)
+
 
 class SkippedLine(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
     """The line of a case that was not sent."""

@@ -25,6 +25,9 @@ from evalc.runtime.judges.member import Meter
 from evalc.runtime.judges.panel import Bench
 from evalc.runtime.score import CaseScore, below, score_case, unscored
 
+DEFAULT_TIMEOUT_MS: Final = 60_000
+"""How long an agent may take for an attempt at a case (contract, timeoutMs)."""
+
 DEFAULT_TURNS: Final = 5
 """The iterations of the loop with stubs where a case does not say (contract, maxTurns)."""
 
@@ -38,7 +41,7 @@ _NOTHING: Final = JudgedScore(score=0, max_score=1)
 class CaseOptions:
     """What is the same for every case of a run."""
 
-    timeout_ms: float = 60_000
+    timeout_ms: float = DEFAULT_TIMEOUT_MS
     all_assertions: bool = False
     seed: object = None
     snapshot: object = None
@@ -247,11 +250,11 @@ def _result(
     notes += checked.judge.notes if checked.judge else ()
     tool_mode = answer.response.tool_mode if answer.response else None
     costs = (usage.cost_usd if usage else None, checked.judge.meter.cost_usd if checked.judge else None)
-    return CaseRun(result, tuple(notes), _sum_of_known(costs), tool_mode)
+    return CaseRun(result, tuple(notes), sum_of_known(costs), tool_mode)
 
 
-def _sum_of_known(costs: Iterable[float | None]) -> float | None:
-    """What the agent and its judge cost; None where neither is known."""
+def sum_of_known(costs: Iterable[float | None]) -> float | None:
+    """What several things cost together, as far as it is known; None where nothing is."""
     known = [cost for cost in costs if cost is not None]
     return sum(known) if known else None
 

@@ -5,19 +5,17 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Final, final
+from typing import Any, final
 
 from evalc.model.gates import Gates
 from evalc.runtime.ceiling import Limits
 from evalc.runtime.checks.embedding import Embeddings
 from evalc.runtime.judges.panel import Panel
 from evalc.runtime.pace import Concurrency
-from evalc.runtime.run_case import CaseOptions
+from evalc.runtime.run_case import DEFAULT_TIMEOUT_MS, CaseOptions
 from evalc.runtime.run_id import new_run_id
 from evalc.runtime.written import Redactor
 from evalc.tools.registry import ToolRegistry
-
-DEFAULT_TIMEOUT_MS: Final = 60_000
 
 
 @final

@@ -7,6 +7,8 @@ from typing import Any, Final, Protocol, TypeVar
 
 import msgspec
 
+from evalc.runtime.agents.wire import well_formed
+
 Record = TypeVar("Record", bound=msgspec.Struct)
 
 
@@ -41,7 +43,7 @@ def encoded(record: msgspec.Struct) -> bytes:
     try:
         return _encoder.encode(record)
     except Exception:  # what a foreign object raises when it is looked at is not ours to foresee
-        return _encoder.encode(_with_texts(msgspec.to_builtins(record, enc_hook=_foreign), _well_formed))
+        return _encoder.encode(_with_texts(msgspec.to_builtins(record, enc_hook=_foreign), well_formed))
 
 
 def redacted(record: Record, json: bytes, redactor: Redactor | None) -> tuple[Record, bytes]:
@@ -70,8 +72,3 @@ def _with_texts(value: Any, change: Callable[[str], str]) -> Any:
             return [_with_texts(item, change) for item in value]
         case _:
             return value
-
-
-def _well_formed(text: str) -> str:
-    """The text with U+FFFD for each half of a surrogate pair that stands alone; UTF-8 has no other way."""
-    return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")

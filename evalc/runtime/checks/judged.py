@@ -13,6 +13,7 @@ from evalc.runtime.checks.verdict import Evidence, Verdict, broken
 from evalc.runtime.checks.wording import number, shown
 from evalc.runtime.judges.base import Question
 
+_LONGEST_REASON: Final = 240
 _AS_EXPECTED: Final = (
     "Does the answer say or do what the author expects of it (`expected`)? Other words for the same thing will do, and "
     "so will more than that; something that is missing or contradicts it will not."
@@ -36,10 +37,9 @@ async def judged(check: c.Judge, evidence: Evidence) -> Verdict:
         return Verdict(outcome="passed", score=share_of(score), judged=score)
     if score.score >= check.min_score:
         return Verdict(outcome="passed", score=1.0, judged=score)
-    reason = f": {shown(score.reason, _LONGEST_REASON)}" if score.reason else ""
     message = (
         f"`{shown(check.dimension)}` scored {number(score.score)} of {number(check.max_score)}, "
-        f"and at least {number(check.min_score)} is needed{reason}"
+        f"and at least {number(check.min_score)} is needed{_because(score)}"
     )
     return Verdict(outcome="failed", message=message, judged=score)
 
@@ -49,13 +49,15 @@ async def as_expected(evidence: Evidence) -> Verdict:
     verdict = await judged(c.Judge(dimension="expected", criteria=_AS_EXPECTED, min_score=1), evidence)
     if verdict.outcome != "failed" or verdict.judged is None:
         return verdict
-    reason = f": {shown(verdict.judged.reason, _LONGEST_REASON)}" if verdict.judged.reason else ""
-    return msgspec.structs.replace(verdict, message=f"the judge finds that the response is not as expected{reason}")
+    message = f"the judge finds that the response is not as expected{_because(verdict.judged)}"
+    return msgspec.structs.replace(verdict, message=message)
+
+
+def _because(score: JudgedScore) -> str:
+    """The judge's reason, as the end of a message."""
+    return f": {shown(score.reason, _LONGEST_REASON)}" if score.reason else ""
 
 
 def share_of(score: JudgedScore) -> float:
     """The share of the scale that was reached, 0 to 1."""
     return score.score / score.max_score
-
-
-_LONGEST_REASON: Final = 240

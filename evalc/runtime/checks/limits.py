@@ -8,6 +8,7 @@ from functools import cache
 from typing import Any, Final
 
 from evalc.model import checks as c
+from evalc.runtime.agents.wire import well_formed
 from evalc.runtime.checks.verdict import PASSED, Evidence, Verdict, broken, failed
 from evalc.runtime.checks.wording import number
 
@@ -42,9 +43,7 @@ def cost(check: c.Cost, evidence: Evidence) -> Verdict:
 
 def count_tokens(text: str) -> int:
     """The tokens of a text; what looks like a special token is text, half a surrogate pair is U+FFFD."""
-    if not text.isascii():
-        text = text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
-    return int(_tokenizer().count(text))
+    return int(_tokenizer().count(well_formed(text)))
 
 
 @cache
