@@ -84,6 +84,7 @@ async def evalc(url: str, concurrency: int, cases: int, client: str = "httpx") -
     from evalc.model.suite import LocatedCase, Suite
     from evalc.runtime.agents.http import HttpAgent
     from evalc.runtime.agents.http_options import HttpOptions
+    from evalc.runtime.agents.route import Connecting
     from evalc.runtime.run_options import RunOptions
     from evalc.runtime.run_suite import run_suites
 
@@ -95,7 +96,8 @@ async def evalc(url: str, concurrency: int, cases: int, client: str = "httpx") -
     suite = Suite(
         metadata=None, tool_name="weather", tier="labeled", cases=located, size=cases, file_hash="", origin="bench"
     )
-    agent = HttpAgent(url, options=HttpOptions(client="aiohttp" if client == "aiohttp" else "httpx"))
+    connecting = Connecting(client="aiohttp" if client == "aiohttp" else "httpx")
+    agent = HttpAgent(url, options=HttpOptions(connecting=connecting))
     with tempfile.TemporaryDirectory() as folder:
         options = RunOptions(output_dir=Path(folder), concurrency=concurrency)
         started = time.process_time()

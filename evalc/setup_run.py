@@ -18,7 +18,7 @@ from evalc.runtime.agents.model.door import HOMES
 from evalc.runtime.agents.model.options import Access, ModelOptions, Sampling
 from evalc.runtime.agents.model.prices import input_price
 from evalc.runtime.agents.record import RecordingAgent
-from evalc.runtime.agents.route import Tls
+from evalc.runtime.agents.route import Connecting, Tls
 from evalc.runtime.agents.spec import AgentSettings, agent_for, secrets_of
 from evalc.runtime.capture import capture_snapshot
 from evalc.runtime.ceiling import Limits
@@ -82,9 +82,11 @@ def _http_options(settings: Settings) -> HttpOptions:
         answer=settings.answer_paths,
         stream=settings.stream_paths,
         redirects=settings.redirects,
-        tls=Tls(verify=settings.verify_tls, authorities=settings.ca_file),
-        connect_seconds=None if connect is None else connect / 1000,
-        client=settings.transport,
+        connecting=Connecting(
+            client=settings.transport,
+            tls=Tls(verify=settings.verify_tls, authorities=settings.ca_file),
+            seconds=None if connect is None else connect / 1000,
+        ),
     )
 
 

@@ -15,7 +15,7 @@ from evalc.runtime.agents.base import AgentRequest
 from evalc.runtime.agents.http import HttpAgent
 from evalc.runtime.agents.http_options import HttpOptions
 from evalc.runtime.agents.retry import Backoff
-from evalc.runtime.agents.route import HttpClient
+from evalc.runtime.agents.route import Connecting, HttpClient
 from tests.support.asking import PATIENCE, ask, ask_after_timeout, failure, run_out_of_time
 from tests.support.servers import (
     Behaviour,
@@ -44,6 +44,10 @@ def client(request: pytest.FixtureRequest) -> HttpClient:
     return cast(HttpClient, request.param)
 
 
+def over(client: HttpClient) -> HttpOptions:
+    return HttpOptions(connecting=Connecting(client=client))
+
+
 @pytest.mark.parametrize(
     ("behaviour", "error", "words"),
     [
@@ -70,7 +74,7 @@ def test_a_broken_answer_is_a_named_error(
     behaviour: Behaviour, error: type[AgentError], words: str, client: HttpClient
 ) -> None:
     with serving(behaviour) as server:
-        raised = failure(HttpAgent(server.url, max_body=1_000_000, backoff=AT_ONCE, options=HttpOptions(client=client)))
+        raised = failure(HttpAgent(server.url, max_body=1_000_000, backoff=AT_ONCE, options=over(client)))
     assert type(raised) is error
     assert words in str(raised)
     assert len(str(raised)) < 400
@@ -85,13 +89,13 @@ def test_the_session_outlives_a_broken_answer(broken: Behaviour, client: HttpCli
             return (await session.send(AgentRequest(message="two"))).response
 
     with serving(in_turn([broken, echoes])) as server:
-        assert asyncio.run(run(HttpAgent(server.url, max_body=1_000_000, options=HttpOptions(client=client)))) == "two"
+        assert asyncio.run(run(HttpAgent(server.url, max_body=1_000_000, options=over(client)))) == "two"
         assert server.connections == 2
 
 
 def test_a_flood_is_cut_off_early(client: HttpClient) -> None:
     with serving(floods) as server:
-        failure(HttpAgent(server.url, max_body=1_000_000, options=HttpOptions(client=client)))
+        failure(HttpAgent(server.url, max_body=1_000_000, options=over(client)))
         assert server.dropped.wait(PATIENCE)
         # What lies in the buffers of both ends comes on top of the limit.
         assert server.bytes_sent < 50_000_000
@@ -100,17 +104,14 @@ def test_a_flood_is_cut_off_early(client: HttpClient) -> None:
 @pytest.mark.parametrize("slow", [hangs, drips])
 def test_a_server_that_does_not_finish_loses_its_connection(slow: Behaviour, client: HttpClient) -> None:
     with serving(slow) as server:
-        run_out_of_time(HttpAgent(server.url, options=HttpOptions(client=client)))
+        run_out_of_time(HttpAgent(server.url, options=over(client)))
         assert server.dropped.wait(PATIENCE)
 
 
 @pytest.mark.parametrize("slow", [hangs, drips])
 def test_after_a_time_out_the_next_request_has_a_new_connection(slow: Behaviour, client: HttpClient) -> None:
     with serving(in_turn([slow, echoes])) as server:
-        assert (
-            ask_after_timeout(HttpAgent(server.url, options=HttpOptions(client=client)), message="again").response
-            == "again"
-        )
+        assert ask_after_timeout(HttpAgent(server.url, options=over(client)), message="again").response == "again"
         assert server.connections == 2
 
 
@@ -137,42 +138,41 @@ def test_answers_are_never_mixed_up_however_many_requests_time_out(client: HttpC
             return await asyncio.gather(*(work(agent, name) for name in range(8)))
 
     with serving(takes_a_while) as server:
-        matches = asyncio.run(run(HttpAgent(server.url, options=HttpOptions(client=client))))
+        matches = asyncio.run(run(HttpAgent(server.url, options=over(client))))
     assert len(matches) == 8
     assert all(all(of_one_session) for of_one_session in matches)
 
 
 def test_a_host_that_accepts_and_says_nothing_runs_out_of_time(client: HttpClient) -> None:
     with socket.create_server(("127.0.0.1", 0), backlog=1) as listener:
-        run_out_of_time(HttpAgent(f"http://127.0.0.1:{listener.getsockname()[1]}/", options=HttpOptions(client=client)))
+        run_out_of_time(HttpAgent(f"http://127.0.0.1:{listener.getsockname()[1]}/", options=over(client)))
 
 
 def test_a_port_that_nobody_listens_on(client: HttpClient) -> None:
     with socket.create_server(("127.0.0.1", 0)) as listener:
         port = listener.getsockname()[1]
-    raised = failure(HttpAgent(f"http://127.0.0.1:{port}/", backoff=AT_ONCE, options=HttpOptions(client=client)))
+    raised = failure(HttpAgent(f"http://127.0.0.1:{port}/", backoff=AT_ONCE, options=over(client)))
     assert isinstance(raised, AgentUnavailable)
     assert str(raised) == "no connection: Connection refused"
 
 
 def test_tls_spoken_to_a_server_without_it(client: HttpClient) -> None:
     with serving(echoes) as server:
-        raised = failure(
-            HttpAgent(server.url.replace("http:", "https:"), backoff=AT_ONCE, options=HttpOptions(client=client))
-        )
+        url = server.url.replace("http:", "https:")
+        raised = failure(HttpAgent(url, backoff=AT_ONCE, options=over(client)))
     assert isinstance(raised, AgentUnavailable)
     assert str(raised).startswith("no connection: ")
 
 
 def test_a_lost_connection_is_not_tried_again_because_the_agent_may_have_acted(client: HttpClient) -> None:
     with serving(in_turn([resets, echoes])) as server:
-        failure(HttpAgent(server.url, backoff=AT_ONCE, options=HttpOptions(client=client)))
+        failure(HttpAgent(server.url, backoff=AT_ONCE, options=over(client)))
         assert len(server.requests) == 1
 
 
 def test_lone_surrogates_become_replacement_characters(client: HttpClient) -> None:
     body = b'{"response": "a\\ud800b \\ud83d\\ude00", "toolCalls": [{"name": "t", "params": {"\\udc00": "\\udc00"}}]}'
     with serving(answers_bytes(body)) as server:
-        response = ask(HttpAgent(server.url, options=HttpOptions(client=client)))
+        response = ask(HttpAgent(server.url, options=over(client)))
     assert response.response == "a\ufffdb \U0001f600"
     assert response.tool_calls[0].params == {"\ufffd": "\ufffd"}

@@ -2,40 +2,26 @@
 
 from __future__ import annotations
 
-import base64
 from collections.abc import AsyncIterator, Mapping
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from dataclasses import dataclass
 from typing import Final, final
-from urllib.parse import SplitResult, unquote, urljoin, urlsplit
+from urllib.parse import urljoin, urlsplit
 
 from evalc.errors import AgentError, AgentProtocolError, AgentUnavailable
 from evalc.mapping.body import NoInput, Values
 from evalc.runtime.agents import wire
+from evalc.runtime.agents.address import Address, without_credentials
 from evalc.runtime.agents.base import AgentRequest, AgentResponse, Session
+from evalc.runtime.agents.headers import SENT_ANYWAY, checked_headers, merged
 from evalc.runtime.agents.http_options import HttpOptions
 from evalc.runtime.agents.mapped import read_body
 from evalc.runtime.agents.redirects import Opener, follow
 from evalc.runtime.agents.retry import RETRIED, Backoff, send_with_retries
 from evalc.runtime.agents.stream import CONTENT_TYPE, StreamedAnswer
-from evalc.runtime.agents.transport import (
-    Reply,
-    Transport,
-    Watch,
-    checked_headers,
-    checked_url,
-    connector,
-    open_transport,
-)
+from evalc.runtime.agents.transport import Reply, Transport, Watch, connector, open_transport
 
-_DEFAULT_HEADERS: Final = {
-    "Content-Type": "application/json",
-    "Accept": f"application/json, {CONTENT_TYPE}",
-    # A body is capped as it comes, so it must come as long as it is.
-    "Accept-Encoding": "identity",
-    "User-Agent": "evalc",
-}
-_OWN: Final = frozenset(name.lower() for name in _DEFAULT_HEADERS)
+_SENT_ANYWAY: Final = {**SENT_ANYWAY, "accept": f"application/json, {CONTENT_TYPE}"}
 
 
 @final
@@ -62,42 +48,33 @@ class HttpAgent:
         max_body: int = wire.MAX_BODY,
         options: HttpOptions | None = None,
     ) -> None:
-        parts = checked_url(url)
-        self._endpoint = without_credentials(parts)
-        self._url = parts._replace(netloc=host_and_port(parts), fragment="").geturl()
-        self._headers = _merged(_DEFAULT_HEADERS, basic_authorization(parts), checked_headers(headers or {}))
+        self._address = Address.of(url)
+        self._headers = merged(_SENT_ANYWAY, self._address.authorization, checked_headers(headers or {}))
         self._backoff = backoff or Backoff()
         self._max_body = max_body
         self._options = options or HttpOptions()
-        connector(self._options.client)
+        connector(self._options.connecting.client)
 
     @property
     def endpoint(self) -> str:
         """The URL without user and password, the values of its query struck out."""
-        return self._endpoint
+        return self._address.shown
 
     @asynccontextmanager
     async def session(self) -> AsyncIterator[Session]:
         """Open a connection of one's own."""
-        async with self._open(self._url) as transport:
+        async with self._open(self._address.url) as transport:
             yield _HttpSession(
                 transport=transport,
                 opener=self._open,
-                url=self._url,
+                url=self._address.url,
                 headers=self._headers,
                 backoff=self._backoff,
                 options=self._options,
             )
 
     def _open(self, url: str) -> AbstractAsyncContextManager[Transport]:
-        options = self._options
-        return open_transport(
-            url,
-            max_body=self._max_body,
-            client=options.client,
-            tls=options.tls,
-            connect_seconds=options.connect_seconds,
-        )
+        return open_transport(url, max_body=self._max_body, connecting=self._options.connecting)
 
 
 @final
@@ -152,7 +129,7 @@ class _Exchange:
             url=session.url,
             body=self._body,
             headers=session.headers,
-            own=_OWN,
+            own=_SENT_ANYWAY.keys(),
             watch=self._watch,
         )
 
@@ -188,32 +165,3 @@ def _target(url: str, location: str) -> str:
         return wire.shown(without_credentials(urlsplit(urljoin(url, location))))
     except ValueError:
         return "a URL that cannot be read"
-
-
-def without_credentials(parts: SplitResult) -> str:
-    """The URL for people: without user, password and fragment, and with `***` for the values of its query."""
-    fields = [field.partition("=") for field in parts.query.split("&")] if parts.query else []
-    # A field without `=` may be the secret itself.
-    query = "&".join(f"{name}=***" if equals else "***" for name, equals, _ in fields)
-    return parts._replace(netloc=host_and_port(parts), query=query, fragment="").geturl()
-
-
-def host_and_port(parts: SplitResult) -> str:
-    """The authority of the URL without user and password."""
-    return parts.netloc.rpartition("@")[2]
-
-
-def basic_authorization(parts: SplitResult) -> dict[str, str]:
-    """The header that user and password of a URL become; none where it has none."""
-    if parts.username is None:
-        return {}
-    pair = f"{unquote(parts.username)}:{unquote(parts.password or '')}"
-    return {"Authorization": "Basic " + base64.b64encode(pair.encode()).decode()}
-
-
-def _merged(*layers: Mapping[str, str]) -> dict[str, str]:
-    """The headers of all layers; a later one replaces an earlier one of the same name in any case."""
-    merged: dict[str, tuple[str, str]] = {}
-    for layer in layers:
-        merged.update({name.lower(): (name, value) for name, value in layer.items()})
-    return dict(merged.values())

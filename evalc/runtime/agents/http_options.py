@@ -7,7 +7,7 @@ from typing import Literal, final
 
 from evalc.mapping.body import BodyTemplate
 from evalc.mapping.records import AnswerPaths, StreamPaths
-from evalc.runtime.agents.route import HttpClient, Tls
+from evalc.runtime.agents.route import Connecting
 
 Method = Literal["POST", "PUT", "PATCH"]
 """The methods that carry a message."""
@@ -24,9 +24,7 @@ class HttpOptions:
         answer: where in an answer things stand.
         stream: where in the events of a streamed answer things stand; None where they are of a known shape.
         redirects: how many redirects of an answer are followed.
-        tls: how the server's certificate is looked at.
-        connect_seconds: how long connecting may take, within the time of the case.
-        client: what carries HTTP; None is the fastest that is installed.
+        connecting: how connections are made, within the time of the case.
     """
 
     method: Method = "POST"
@@ -34,6 +32,4 @@ class HttpOptions:
     answer: AnswerPaths = field(default_factory=AnswerPaths)
     stream: StreamPaths | None = None
     redirects: int = 0
-    tls: Tls = field(default_factory=Tls)
-    connect_seconds: float | None = None
-    client: HttpClient | None = None
+    connecting: Connecting = field(default_factory=Connecting)

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Final, NoReturn
+from collections.abc import Sequence
+from typing import NoReturn
 
 from evalc import installed
 from evalc.errors import UsageError
 from evalc.mapping.near import or_rather
 from evalc.runtime.agents.base import Agent
 from evalc.runtime.agents.guard import said_by
-
-_KINDS: Final = ("http", "https", "openai", "anthropic", "python", "command", "replay", "demo")
 
 
 def installed_agent(name: str, argument: str) -> Agent | None:
@@ -38,16 +37,17 @@ def installed_agent(name: str, argument: str) -> Agent | None:
     return _checked(name, agent)
 
 
-def unknown_agent(name: str, forms: str) -> NoReturn:
-    """Say that there is no such kind of agent.
+def unknown_agent(name: str, forms: Sequence[str]) -> NoReturn:
+    """Say that there is no such kind of agent; `forms` are the specs of those that there are.
 
     Raises:
         UsageError: always.
     """
     offered = installed.names("evalc.agents")
     packages = f", or of an installed package: {', '.join(f'`{offer}:...`' for offer in offered)}" if offered else ""
-    near = or_rather(name, (*_KINDS, *offered))
-    raise UsageError(f"`{name}` names no kind of agent{near}; an agent is one of {forms}{packages}")
+    near = or_rather(name, (*dict.fromkeys(form.partition(":")[0] for form in forms), *offered))
+    listed = ", ".join(f"`{form}`" for form in forms)
+    raise UsageError(f"`{name}` names no kind of agent{near}; an agent is one of {listed}{packages}")
 
 
 def _checked(name: str, agent: object) -> Agent:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, Final
 
 from evalc.errors import AgentProtocolError
@@ -41,7 +41,8 @@ def read_document(document: object, paths: AnswerPaths) -> AgentResponse:
         fields["response"] = required(paths.response, document, "response")
     if paths.tool_calls is not None:
         fields["toolCalls"] = required(paths.tool_calls, document, "toolCalls")
-    if isinstance(calls := _calls(fields), Sequence) and not isinstance(calls, str):
+    _, calls = wire.calls_in(fields) or ("", None)
+    if isinstance(calls, list):
         fields["toolCalls"] = [read_call(call, paths) for call in calls]
     usage = {
         "inputTokens": _optional(paths.input_tokens, document),
@@ -113,7 +114,3 @@ def found(path: JsonPath, document: object) -> Any:
 
 def _optional(path: JsonPath | None, document: object) -> Any:
     return None if path is None else found(path, document)
-
-
-def _calls(fields: Mapping[str, Any]) -> object:
-    return next((calls for key in wire.CALLS if (calls := fields.get(key)) is not None), None)

@@ -2,24 +2,22 @@
 
 from __future__ import annotations
 
-import asyncio
 import importlib
 import inspect
 import sys
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from difflib import get_close_matches
 from pathlib import Path
-from typing import Any, Final, final
+from typing import Final, final
 
 from evalc.errors import AgentError, UsageError
 from evalc.runtime.agents import wire
 from evalc.runtime.agents.base import AgentRequest, AgentResponse, Session
+from evalc.runtime.agents.calling import Code
 from evalc.runtime.agents.daemon_thread import DaemonThread
-from evalc.runtime.agents.guard import guarded_await, guarded_call, said_by
-
-_GRACE_SECONDS = 0.5
+from evalc.runtime.agents.guard import guarded_call, said_by
 
 _MESSAGE_METHODS: Final = ("run", "send")
 _INPUT_METHODS: Final = ("ainvoke", "invoke")
@@ -80,8 +78,7 @@ class PythonAgent:
 class _Function:
     """How the agent is called: with the message, or with a mapping that has it."""
 
-    call: Callable[[Any], Any]
-    is_async: bool
+    code: Code
     takes_mapping: bool
 
     def argument(self, request: AgentRequest) -> object:
@@ -96,55 +93,12 @@ class _PythonSession:
 
     async def send(self, request: AgentRequest) -> AgentResponse:
         argument = self.function.argument(request)
-        if self.function.is_async:
-            answer = await run_task(lambda: self.function.call(argument))
-        else:
-            answer = await self.thread.call(lambda: self.function.call(argument))
-            if inspect.isawaitable(answer):
-                awaitable = answer
-                answer = await run_task(lambda: awaitable)
-        if isinstance(answer, AgentError):
-            raise answer
+        answer = await self.function.code.call(argument, self.thread)
         # An object's attributes may be properties, which are the agent's code too.
         response = guarded_call(lambda: wire.answer_of(answer))
         if isinstance(response, AgentError):
             raise response
         return response
-
-
-async def run_task(start: Callable[[], Any]) -> Any:
-    """The value of what `start` returns to be awaited, or the AgentError that its failure became.
-
-    It runs in a task of its own, for two reasons: starting one yields to the loop once a case, so that an agent
-    that never suspends cannot starve timers and Ctrl-C; and a task that ignores cancellation can be left behind.
-    """
-
-    async def run() -> Any:
-        return await start()
-
-    task = asyncio.create_task(guarded_await(run()))
-    try:
-        await asyncio.wait({task})
-    except asyncio.CancelledError:
-        task.cancel()
-        await asyncio.wait({task}, timeout=_GRACE_SECONDS)
-        raise
-    finally:
-        if not task.done():
-            _leave_behind(task)
-    return AgentError("the agent cancelled itself") if task.cancelled() else task.result()
-
-
-def _leave_behind(task: asyncio.Task[Any]) -> None:
-    import ctypes  # noqa: PLC0415 - for start-up: hardly an agent is left behind
-
-    # A loop that ends waits for every task it knows, so this one, which will not be cancelled, is taken from its
-    # books, and from those that say "destroyed but pending". It is never destroyed: that would wake it once more, to
-    # catch and go on for ever where nothing can be awaited.
-    ctypes.pythonapi.Py_IncRef(ctypes.py_object(task))
-    task.cancel()
-    asyncio.tasks._unregister_task(task)
-    task._log_destroy_pending = False  # type: ignore[attr-defined]
 
 
 def load_target(target: str, project_root: Path) -> object:
@@ -187,13 +141,13 @@ def _function_of(found: object, target: str) -> _Function:
             for name in names:
                 method = getattr(found, name, None)
                 if callable(method):
-                    return _Function(call=method, is_async=is_async(method), takes_mapping=takes_mapping)
+                    return _Function(code=Code.of(method), takes_mapping=takes_mapping)
     if not callable(found):
         raise UsageError(
             f"`python:{target}` is a `{type(found).__name__}`, not a function or an object with `run`, `send`, "
             "`invoke` or `ainvoke`"
         )
-    return _Function(call=found, is_async=is_async(found), takes_mapping=False)
+    return _Function(code=Code.of(found), takes_mapping=False)
 
 
 def _instance(found: type, target: str) -> object:
@@ -203,8 +157,3 @@ def _instance(found: type, target: str) -> object:
         raise
     except BaseException as error:
         raise UsageError(f"`python:{target}` cannot be made without arguments: {said_by(error)}") from None
-
-
-def is_async(function: Callable[..., Any]) -> bool:
-    """Whether calling it gives something to await, as far as can be told beforehand."""
-    return inspect.iscoroutinefunction(function) or inspect.iscoroutinefunction(type(function).__call__)

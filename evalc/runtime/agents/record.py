@@ -18,6 +18,7 @@ from evalc.runtime.agents.http_options import HttpOptions
 from evalc.runtime.agents.model.options import ModelOptions
 from evalc.runtime.agents.recording import (
     AGENT_FILE,
+    Attempts,
     Exchange,
     Failure,
     RecordedAgent,
@@ -97,13 +98,10 @@ class _RecordingSession:
     def __init__(self, recording: RecordingAgent, session: Session) -> None:
         self._recording = recording
         self._session = session
-        self._case = ""
-        self._attempt = 0
+        self._attempts = Attempts()
 
     async def send(self, request: AgentRequest) -> AgentResponse:
-        # The attempts at a case come one after the other, in one session.
-        self._attempt = self._attempt + 1 if request.case_id == self._case else 1
-        self._case = request.case_id
+        attempt = self._attempts.next(request.case_id)
         now = asyncio.get_running_loop().time
         began, started = now(), time.perf_counter()
         try:
@@ -113,13 +111,13 @@ class _RecordingSession:
             if request.deadline is not None and now() >= request.deadline:
                 within = round((request.deadline - began) * 1000)
                 late = Failure(kind="timeout", message=f"no complete answer within {within} ms")
-                self._recording.keep(request, self._attempt, started, late)
+                self._recording.keep(request, attempt, started, late)
             raise
         except Exception as error:
-            self._recording.keep(request, self._attempt, started, failure_of(error))
+            self._recording.keep(request, attempt, started, failure_of(error))
             raise
         if isinstance(response, AgentResponse):
-            self._recording.keep(request, self._attempt, started, response)
+            self._recording.keep(request, attempt, started, response)
         return response
 
 

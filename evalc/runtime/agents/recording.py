@@ -11,7 +11,7 @@ import hashlib
 import re
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, Final, Literal
+from typing import Any, Final, Literal, final
 
 import msgspec
 
@@ -60,6 +60,21 @@ class Exchange(msgspec.Struct, frozen=True, kw_only=True, rename="camel", omit_d
     duration_ms: float
     response: AgentResponse | None = None
     failure: Failure | None = None
+
+
+@final
+class Attempts:
+    """Counts the attempts at a case, which come one after the other in one session."""
+
+    def __init__(self) -> None:
+        self._case = ""
+        self._number = 0
+
+    def next(self, case: str) -> int:
+        """Which attempt at its case this one is, from 1."""
+        self._number = self._number + 1 if case == self._case else 1
+        self._case = case
+        return self._number
 
 
 def failure_of(error: BaseException) -> Failure:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from contextlib import AbstractAsyncContextManager
 from typing import Final, Protocol
 from urllib.parse import urljoin, urlsplit
 
 from evalc.errors import AgentProtocolError, UsageError
-from evalc.runtime.agents.transport import Reply, Transport, Watcher, checked_url
+from evalc.runtime.agents.address import Address
+from evalc.runtime.agents.transport import Reply, Transport, Watcher
 
 _KEEPING: Final = frozenset({307, 308})
 _CHANGING: Final = frozenset({301, 302, 303})
@@ -31,7 +32,7 @@ async def follow(
     url: str,
     body: bytes,
     headers: Mapping[str, str],
-    own: frozenset[str],
+    own: Collection[str],
     watch: Watcher,
 ) -> Reply:
     """The reply at the end of `most` redirects or fewer; where there are more, the last of them.
@@ -62,10 +63,9 @@ async def follow(
 
 def _target(url: str, location: str) -> str:
     try:
-        target = urljoin(url, location)
-        parts = checked_url(target)
+        target = Address.of(urljoin(url, location)).url
     except (ValueError, UsageError):
         raise AgentProtocolError("a redirect leads to a URL that cannot be read") from None
-    if url.startswith("https:") and parts.scheme == "http":
+    if url.startswith("https:") and target.startswith("http:"):
         raise AgentProtocolError("a redirect leads from `https:` to `http:`, and is not followed")
-    return parts._replace(fragment="", netloc=parts.netloc.rpartition("@")[2]).geturl()
+    return target

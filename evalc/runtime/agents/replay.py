@@ -15,7 +15,7 @@ from evalc.runtime.agents.base import AgentRequest, AgentResponse, Session
 from evalc.runtime.agents.fingerprint import fingerprint
 from evalc.runtime.agents.http_options import HttpOptions
 from evalc.runtime.agents.model.options import ModelOptions
-from evalc.runtime.agents.recording import AGENT_FILE, Exchange, RecordedAgent, everything_sent, file_name
+from evalc.runtime.agents.recording import AGENT_FILE, Attempts, Exchange, RecordedAgent, everything_sent, file_name
 from evalc.runtime.written import Redactor
 
 _MOST_COMPARED: Final = 10_000
@@ -114,14 +114,10 @@ class ReplayAgent:
 class _ReplaySession:
     def __init__(self, replay: ReplayAgent) -> None:
         self._replay = replay
-        self._case = ""
-        self._attempt = 0
+        self._attempts = Attempts()
 
     async def send(self, request: AgentRequest) -> AgentResponse:
-        # The attempts at a case come one after the other, in one session.
-        self._attempt = self._attempt + 1 if request.case_id == self._case else 1
-        self._case = request.case_id
-        return self._replay.answer(request, self._attempt)
+        return self._replay.answer(request, self._attempts.next(request.case_id))
 
 
 def _of_one_agent(folder: Path, given: str) -> Path:

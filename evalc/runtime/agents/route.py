@@ -6,7 +6,7 @@ import functools
 import ipaddress
 import os
 import ssl
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final, Literal, final
 from urllib.parse import SplitResult, urlsplit
@@ -32,6 +32,22 @@ class Tls:
 
 @final
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Connecting:
+    """How connections are made, wherever they lead.
+
+    Attributes:
+        client: what carries HTTP; None is the fastest that is installed.
+        tls: how the other side's certificate is looked at.
+        seconds: how long connecting may take; None leaves it to whoever sends.
+    """
+
+    client: HttpClient | None = None
+    tls: Tls = field(default_factory=Tls)
+    seconds: float | None = None
+
+
+@final
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Route:
     """How a host is reached.
 
@@ -46,7 +62,7 @@ class Route:
     connect_seconds: float | None = None
 
 
-def route_to(url: SplitResult, tls: Tls, connect_seconds: float | None = None) -> Route:
+def route_to(url: SplitResult, connecting: Connecting) -> Route:
     """The route to the host of a URL.
 
     Proxies come from HTTP_PROXY, HTTPS_PROXY and NO_PROXY as everywhere, but never stand before the loopback
@@ -55,8 +71,8 @@ def route_to(url: SplitResult, tls: Tls, connect_seconds: float | None = None) -
     Raises:
         UsageError: when the proxy is of no kind that can be used, or the file of authorities cannot be read.
     """
-    context = _tls_context(tls) if url.scheme == "https" else _no_tls_context()
-    return Route(proxy=_proxy_for(url), tls=context, connect_seconds=connect_seconds)
+    context = _tls_context(connecting.tls) if url.scheme == "https" else _no_tls_context()
+    return Route(proxy=_proxy_for(url), tls=context, connect_seconds=connecting.seconds)
 
 
 def _proxy_for(url: SplitResult) -> str | None:

@@ -25,8 +25,16 @@ _HOST = re.compile(
 """A host as in a URL that has lost its scheme; what follows is not repeated, since it may hold credentials."""
 
 _FORMS = (
-    "`http://...`, `https://...`, `openai:MODEL`, `anthropic:MODEL`, `python:module:name`, `command:...`, "
-    "`replay:DIR`, `local`, `local:MODEL.gguf`, `demo`"
+    "http://...",
+    "https://...",
+    "openai:MODEL",
+    "anthropic:MODEL",
+    "python:module:name",
+    "command:...",
+    "replay:DIR",
+    "local",
+    "local:MODEL.gguf",
+    "demo",
 )
 
 
@@ -131,7 +139,7 @@ def _model_agent(provider: Provider, model: str, settings: AgentSettings) -> Age
         model,
         access=settings.openai if provider == "openai" else settings.anthropic,
         options=settings.model,
-        http=settings.http,
+        connecting=settings.http.connecting,
         backoff=Backoff(retries=settings.retries),
         max_body=settings.max_body,
     )

@@ -48,7 +48,7 @@ class OwnEvents:
         for key in ("delta", "text"):
             if (text := document.get(key)) is not None:
                 self._texts.append(_text(text, key))
-        calls = next((calls for key in wire.CALLS if (calls := document.get(key)) is not None), ())
+        _, calls = wire.calls_in(document) or ("", ())
         if not isinstance(calls, list | tuple):
             raise AgentProtocolError("the tool calls of an event are not a list")
         if self.done and calls:
@@ -61,9 +61,8 @@ class OwnEvents:
         return {"response": "".join(self._texts), "toolCalls": self._calls, **self._last}
 
 
-@final
-class OpenAIChunks:
-    """`chat.completion.chunk`s: deltas of content and of tool calls, which come in pieces by their index."""
+class _Deltas:
+    """A text and calls that come in pieces, a call's by its index."""
 
     def __init__(self) -> None:
         self.done = False
@@ -71,6 +70,16 @@ class OpenAIChunks:
         self._texts: list[str] = []
         self._calls: dict[object, _Call] = {}
         self._usage: dict[str, Any] = {}
+
+    def fields(self) -> Mapping[str, Any]:
+        """The answer so far (see Shape)."""
+        calls = [call.fields() for call in self._calls.values()]
+        return {"response": "".join(self._texts), "toolCalls": calls, "usage": self._usage}
+
+
+@final
+class OpenAIChunks(_Deltas):
+    """`chat.completion.chunk`s: deltas of content and of tool calls."""
 
     def take(self, event: ServerSentEvent, document: object) -> None:
         """Add an event (see Shape)."""
@@ -97,22 +106,10 @@ class OpenAIChunks:
             call.name += _text(function.get("name") or "", "name")
             call.arguments.append(_text(function.get("arguments") or "", "arguments"))
 
-    def fields(self) -> Mapping[str, Any]:
-        """The answer so far (see Shape)."""
-        calls = [call.fields() for call in self._calls.values()]
-        return {"response": "".join(self._texts), "toolCalls": calls, "usage": self._usage}
-
 
 @final
-class AnthropicEvents:
+class AnthropicEvents(_Deltas):
     """Blocks of text and of tool use, each begun, added to and ended; events of unknown types add nothing."""
-
-    def __init__(self) -> None:
-        self.done = False
-        self.may_end = False
-        self._texts: list[str] = []
-        self._calls: dict[object, _Call] = {}
-        self._usage: dict[str, Any] = {}
 
     def take(self, event: ServerSentEvent, document: object) -> None:
         """Add an event (see Shape)."""
@@ -145,11 +142,6 @@ class AnthropicEvents:
         if isinstance(usage, Mapping):
             counts = {"inputTokens": usage.get("input_tokens"), "outputTokens": usage.get("output_tokens")}
             self._usage.update({name: count for name, count in counts.items() if count is not None})
-
-    def fields(self) -> Mapping[str, Any]:
-        """The answer so far (see Shape)."""
-        calls = [call.fields() for call in self._calls.values()]
-        return {"response": "".join(self._texts), "toolCalls": calls, "usage": self._usage}
 
 
 class _Call:

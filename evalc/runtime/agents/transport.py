@@ -10,27 +10,20 @@ from __future__ import annotations
 import functools
 import importlib.util
 import os
-import re
 from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
-from typing import Final, Protocol, final
-from urllib.parse import SplitResult, urlsplit
+from typing import Protocol, final
+from urllib.parse import urlsplit
 
 from evalc.errors import AgentError, AgentProtocolError, AgentUnavailable, UsageError
-from evalc.runtime.agents.route import HttpClient, Route, Tls, route_to
+from evalc.runtime.agents.route import Connecting, HttpClient, Route, route_to
 
 Watch = Callable[[bytes], bool]
 """Is given a body piece by piece, and says when it has enough: the rest is then not waited for."""
 
 Watcher = Callable[[int, Mapping[str, str]], Watch | None]
 """Decides, when the status and the headers of an answer have come, whether and how its body is watched."""
-
-_FRAMING: Final = frozenset({"content-length", "transfer-encoding"})
-_HEADER_NAME: Final = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
-_HEADER_VALUE: Final = re.compile(r"[\t\x20-\x7e]*")
-_CONTROL: Final = re.compile(r"[\x00-\x1f\x7f]")
-_LONGEST_URL: Final = 65_536
 
 
 class NotConnected(AgentUnavailable):
@@ -107,25 +100,17 @@ class Connection(Protocol):
 
 
 @asynccontextmanager
-async def open_transport(
-    url: str,
-    *,
-    max_body: int,
-    client: HttpClient | None = None,
-    tls: Tls | None = None,
-    connect_seconds: float | None = None,
-) -> AsyncIterator[Transport]:
+async def open_transport(url: str, *, max_body: int, connecting: Connecting | None = None) -> AsyncIterator[Transport]:
     """Open a transport to the host of a URL that `checked_url` has passed.
 
     Args:
         url: where the host is.
         max_body: bytes of an answer that are read at most.
-        client: what is to carry it; None is the fastest that is installed.
-        tls: how the other side's certificate is looked at.
-        connect_seconds: how long connecting may take.
+        connecting: how connections are made.
     """
-    connect = connector(client)
-    route = route_to(urlsplit(url), tls or Tls(), connect_seconds)
+    connecting = connecting or Connecting()
+    connect = connector(connecting.client)
+    route = route_to(urlsplit(url), connecting)
     transport = _Transport(lambda: connect(route), max_body=max_body)
     try:
         yield transport
@@ -154,47 +139,6 @@ def connector(client: HttpClient | None) -> Callable[[Route], Connection]:
 @functools.cache
 def _is_fast() -> bool:
     return importlib.util.find_spec("aiohttp") is not None
-
-
-def checked_url(url: str, *, whose: str = "the agent's") -> SplitResult:
-    """The URL, known to be one that a transport can send to; `whose` it is, for messages.
-
-    Raises:
-        UsageError: when it is not; the message does not repeat the URL, which may hold credentials.
-    """
-    try:
-        if _CONTROL.search(url):
-            raise ValueError("it has a control character")
-        if len(url) > _LONGEST_URL:
-            raise ValueError("it is too long")
-        parts = urlsplit(url)
-        host, _ = parts.hostname, parts.port
-        (host or "").encode("idna")  # what the resolver will do
-    except ValueError as error:
-        # The library quotes what it cannot read; behind an `@` it may have taken a password for a port.
-        reason = "is there a character in the credentials to write as %XX?" if "@" in url else str(error)
-        raise UsageError(f"{whose} URL cannot be read: {reason}") from None
-    if parts.scheme not in ("http", "https"):
-        raise UsageError(f"{whose} URL begins with `{parts.scheme}:`, not with `http:` or `https:`")
-    if not host:
-        raise UsageError(f"{whose} URL names no host")
-    return parts
-
-
-def checked_headers(headers: Mapping[str, str]) -> dict[str, str]:
-    """The headers, known to be ones that HTTP can carry.
-
-    Raises:
-        UsageError: when one is not; the message does not repeat its value, which may be a secret.
-    """
-    for name, value in headers.items():
-        if name.lower() in _FRAMING:
-            raise UsageError(f"header `{name}` follows from the request and cannot be set")
-        if not _HEADER_NAME.fullmatch(name):
-            raise UsageError(f"`{name}` cannot be the name of an HTTP header")
-        if not _HEADER_VALUE.fullmatch(value):
-            raise UsageError(f"the value of header `{name}` has a character that HTTP does not allow")
-    return dict(headers)
 
 
 def reason_of(error: BaseException) -> str:

@@ -155,15 +155,18 @@ def _text(fields: Mapping[str, Any]) -> str:
     raise AgentProtocolError("the answer has neither `response` nor `text`")
 
 
+def calls_in(fields: Mapping[str, Any]) -> tuple[str, Any] | None:
+    """The tool calls, unread, behind the key under which they stand; None where there are none."""
+    return next(((key, calls) for key in CALLS if (calls := fields.get(key)) is not None), None)
+
+
 def _tool_calls(fields: Mapping[str, Any]) -> tuple[ToolCall, ...]:
-    for key in CALLS:
-        calls = fields.get(key)
-        if calls is None:
-            continue
-        if not isinstance(calls, Sequence) or isinstance(calls, str | bytes):
-            raise _wrong(key, calls, "a list")
-        return tuple(_tool_call(call, f"{key}[{index}]") for index, call in enumerate(calls))
-    return ()
+    if (found := calls_in(fields)) is None:
+        return ()
+    key, calls = found
+    if not isinstance(calls, Sequence) or isinstance(calls, str | bytes):
+        raise _wrong(key, calls, "a list")
+    return tuple(_tool_call(call, f"{key}[{index}]") for index, call in enumerate(calls))
 
 
 def _tool_call(call: object, place: str) -> ToolCall:
@@ -200,14 +203,15 @@ def _usage(usage: object) -> Usage | None:
         return None
     cost = fields.get("costUsd", fields.get("cost_usd"))
     found = Usage(
-        input_tokens=_count(fields.get("inputTokens", fields.get("input_tokens"))),
-        output_tokens=_count(fields.get("outputTokens", fields.get("output_tokens"))),
+        input_tokens=count_of(fields.get("inputTokens", fields.get("input_tokens"))),
+        output_tokens=count_of(fields.get("outputTokens", fields.get("output_tokens"))),
         cost_usd=cost if _is_number(cost) and 0 <= cost < float("inf") else None,
     )
     return None if found == Usage() else found
 
 
-def _count(value: object) -> int | None:
+def count_of(value: object) -> int | None:
+    """The value where it is a count."""
     return value if isinstance(value, int) and not isinstance(value, bool) and value >= 0 else None
 
 

@@ -6,25 +6,18 @@ from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from typing import Any, final
-from urllib.parse import SplitResult
 
 import msgspec
 
 from evalc.errors import AgentProtocolError, AgentUnavailable
 from evalc.runtime.agents import wire
-from evalc.runtime.agents.http import basic_authorization, host_and_port, without_credentials
-from evalc.runtime.agents.http_options import HttpOptions
+from evalc.runtime.agents.address import Address
+from evalc.runtime.agents.headers import SENT_ANYWAY, checked_headers, merged
 from evalc.runtime.agents.retry import RETRIED, Backoff, send_with_retries
-from evalc.runtime.agents.transport import Transport, checked_headers, checked_url, open_transport
+from evalc.runtime.agents.route import Connecting
+from evalc.runtime.agents.transport import Transport, open_transport
 from evalc.runtime.judges.base import Exhibit, JudgeSession, Question, Said
 from evalc.runtime.judges.python import query_of
-
-_SENT_ANYWAY: Mapping[str, str] = {
-    "content-type": "application/json",
-    "accept": "application/json",
-    "accept-encoding": "identity",
-    "user-agent": "evalc",
-}
 
 
 @final
@@ -41,37 +34,29 @@ class HttpJudge:
         *,
         headers: Mapping[str, str] | None = None,
         backoff: Backoff | None = None,
-        options: HttpOptions | None = None,
+        connecting: Connecting | None = None,
     ) -> None:
-        parts: SplitResult = checked_url(url, whose="the judge's")
-        self._name = without_credentials(parts)
-        self._url = parts._replace(netloc=host_and_port(parts), fragment="").geturl()
-        layers = (_SENT_ANYWAY, basic_authorization(parts), checked_headers(headers or {}))
-        self._headers = {name.lower(): value for layer in layers for name, value in layer.items()}
+        self._address = Address.of(url, whose="the judge's")
+        self._headers = merged(SENT_ANYWAY, self._address.authorization, checked_headers(headers or {}))
         self._backoff = backoff or Backoff()
-        self._options = options or HttpOptions()
+        self._connecting = connecting or Connecting()
 
     @property
     def name(self) -> str:
         """The URL without user and password, the values of its query struck out."""
-        return self._name
+        return self._address.shown
 
     @property
     def identity(self) -> Mapping[str, Any]:
         """The whole URL without user and password: it stands in no file, since identities are hashed."""
-        return {"judge": self._url}
+        return {"judge": self._address.url}
 
     @asynccontextmanager
     async def session(self) -> AsyncIterator[JudgeSession]:
         """Open a connection of one's own."""
-        async with open_transport(
-            self._url,
-            max_body=wire.MAX_BODY,
-            client=self._options.client,
-            tls=self._options.tls,
-            connect_seconds=self._options.connect_seconds,
-        ) as transport:
-            yield _HttpSession(transport=transport, url=self._url, headers=self._headers, backoff=self._backoff)
+        url = self._address.url
+        async with open_transport(url, max_body=wire.MAX_BODY, connecting=self._connecting) as transport:
+            yield _HttpSession(transport=transport, url=url, headers=self._headers, backoff=self._backoff)
 
 
 @final

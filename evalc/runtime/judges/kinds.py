@@ -75,7 +75,7 @@ def _model_judge(provider: Provider, model: str, settings: JudgeSettings) -> Jud
             model,
             access=access,
             options=ModelOptions(sampling=sampling),
-            http=reached.http,
+            connecting=reached.http.connecting,
             backoff=Backoff(retries=reached.retries),
             max_body=reached.max_body,
         )
@@ -109,4 +109,4 @@ def _http_judge(url: str, settings: JudgeSettings) -> Judge:
     from evalc.runtime.judges.http import HttpJudge  # noqa: PLC0415
 
     backoff = Backoff(retries=settings.reached.retries)
-    return HttpJudge(url, headers=settings.headers, backoff=backoff, options=settings.reached.http)
+    return HttpJudge(url, headers=settings.headers, backoff=backoff, connecting=settings.reached.http.connecting)

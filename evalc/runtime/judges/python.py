@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Callable, Mapping
+from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
-from inspect import isawaitable
 from pathlib import Path
 from typing import Any, final
 
 import msgspec
 
-from evalc.errors import AgentError, UsageError
+from evalc.errors import UsageError
+from evalc.runtime.agents.calling import Code
 from evalc.runtime.agents.daemon_thread import DaemonThread
-from evalc.runtime.agents.python import is_async, load_target, run_task
+from evalc.runtime.agents.python import load_target
 from evalc.runtime.judges.base import Exhibit, JudgeSession, Question, Said
 
 
@@ -33,7 +33,7 @@ class PythonJudge:
         function = load_target(target, project_root)
         if not callable(function):
             raise UsageError(f"`python:{target}` is a `{type(function).__name__}`, and a judge is a function")
-        self._function = function
+        self._code = Code.of(function)
 
     @property
     def name(self) -> str:
@@ -50,7 +50,7 @@ class PythonJudge:
         """Open a session with a thread of its own for a function that is not async."""
         thread = DaemonThread()
         try:
-            yield _PythonSession(function=self._function, thread=thread)
+            yield _PythonSession(code=self._code, thread=thread)
         finally:
             thread.abandon()
 
@@ -58,21 +58,11 @@ class PythonJudge:
 @final
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _PythonSession:
-    function: Callable[[dict[str, Any]], Any]
+    code: Code
     thread: DaemonThread
 
     async def ask(self, question: Question, exhibit: Exhibit, *, complaint: str | None, deadline: float) -> Said:  # noqa: ARG002 - code is not told what was wrong
-        query = query_of(question, exhibit)
-        if is_async(self.function):
-            answer = await run_task(lambda: self.function(query))
-        else:
-            answer = await self.thread.call(lambda: self.function(query))
-            if isawaitable(answer):
-                awaitable = answer
-                answer = await run_task(lambda: awaitable)
-        if isinstance(answer, AgentError):
-            raise answer
-        return Said(_value_of(answer))
+        return Said(_value_of(await self.code.call(query_of(question, exhibit), self.thread)))
 
 
 def query_of(question: Question, exhibit: Exhibit) -> dict[str, Any]:

@@ -18,7 +18,7 @@ from evalc.runtime.agents.base import AgentRequest, AgentResponse, ToolCall, Usa
 from evalc.runtime.agents.http import HttpAgent
 from evalc.runtime.agents.http_options import HttpOptions
 from evalc.runtime.agents.retry import Backoff
-from evalc.runtime.agents.route import HttpClient, Tls
+from evalc.runtime.agents.route import Connecting, HttpClient, Tls
 from tests.support.asking import PATIENCE, ask, failure
 from tests.support.servers import Exchange, answers, answers_bytes, echoes, in_turn, serving
 
@@ -145,7 +145,7 @@ def client(request: pytest.FixtureRequest) -> HttpClient:
 
 @pytest.mark.parametrize(("status", "method"), [(307, "POST"), (308, "POST"), (301, "GET"), (302, "GET"), (303, "GET")])
 def test_redirects_are_followed_where_they_are_configured(status: int, method: str, client: HttpClient) -> None:
-    options = HttpOptions(redirects=1, client=client)
+    options = HttpOptions(redirects=1, connecting=Connecting(client=client))
     with serving(in_turn([to("/there?a=b", status), answers({"text": "there"})])) as server:
         assert ask(HttpAgent(server.url, headers={"X-Key": "k"}, options=options)).response == "there"
         first, second = server.requests
@@ -156,14 +156,16 @@ def test_redirects_are_followed_where_they_are_configured(status: int, method: s
 def test_another_origin_is_told_no_secret(client: HttpClient) -> None:
     with serving(echoes) as other, serving(to(other.url, 307)) as server:
         url = server.url.replace("http://", "http://ann:secret99@")
-        agent = HttpAgent(url, headers={"X-Key": "k"}, options=HttpOptions(redirects=3, client=client))
+        agent = HttpAgent(
+            url, headers={"X-Key": "k"}, options=HttpOptions(redirects=3, connecting=Connecting(client=client))
+        )
         assert ask(agent, "m").response == "m"
         assert not {"x-key", "authorization"} & set(other.requests[0].headers)
 
 
 def test_redirects_end(client: HttpClient) -> None:
     with serving(to("/again", 307)) as server:
-        raised = failure(HttpAgent(server.url, options=HttpOptions(redirects=3, client=client)))
+        raised = failure(HttpAgent(server.url, options=HttpOptions(redirects=3, connecting=Connecting(client=client))))
         assert len(server.requests) == 4
     assert "after 3 redirects" in str(raised)
 
@@ -180,13 +182,15 @@ def test_certificates_that_cannot_be_used_are_a_mistake_of_usage(tmp_path: Path)
     empty.write_text("no certificate")
     for file, words in ((empty, "it holds no certificates"), (tmp_path / "none.pem", "No such file")):
         with pytest.raises(UsageError, match=words):
-            ask(HttpAgent("https://127.0.0.1:1/", options=HttpOptions(tls=Tls(authorities=file))))
+            ask(
+                HttpAgent("https://127.0.0.1:1/", options=HttpOptions(connecting=Connecting(tls=Tls(authorities=file))))
+            )
 
 
 def test_a_library_that_is_not_installed(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(__import__("sys").modules, "evalc.runtime.agents.aiohttp_connection", None)
     with pytest.raises(UsageError, match=r"install `evalc\[fast\]`"):
-        HttpAgent("http://127.0.0.1:1/", options=HttpOptions(client="aiohttp"))
+        HttpAgent("http://127.0.0.1:1/", options=HttpOptions(connecting=Connecting(client="aiohttp")))
 
 
 def test_without_the_extra_there_is_httpx(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -207,7 +211,7 @@ def test_both_libraries_send_the_same(client: HttpClient) -> None:
     with serving(keeps) as server:
         url = server.url + "/a b/ü?q=%2F+x&é"
         for _ in range(2):
-            ask(HttpAgent(url, options=HttpOptions(client=client)), "Grüße")
+            ask(HttpAgent(url, options=HttpOptions(connecting=Connecting(client=client))), "Grüße")
         host = server.url.split("/")[2]
     path, body, headers = seen[1]
     assert path == "/chat/a%20b/%C3%BC?q=%2F+x&%C3%A9"
@@ -220,6 +224,13 @@ def test_both_libraries_send_the_same(client: HttpClient) -> None:
         "user-agent": "evalc",
         "content-length": str(len(body)),
     }
+
+
+def test_a_configured_host_stands_in_place_of_the_url_s(client: HttpClient) -> None:
+    with serving(answers({"text": ""})) as server:
+        options = HttpOptions(connecting=Connecting(client=client))
+        ask(HttpAgent(server.url, headers={"HOST": "agent.example"}, options=options))
+    assert server.requests[0].headers["host"] == "agent.example"
 
 
 def test_one_answer_after_another_over_each_library(client: HttpClient) -> None:
@@ -236,6 +247,6 @@ def test_one_answer_after_another_over_each_library(client: HttpClient) -> None:
         return said
 
     with serving(in_turn(behaviours)) as server:
-        options = HttpOptions(client=client)
+        options = HttpOptions(connecting=Connecting(client=client))
         assert asyncio.run(run(HttpAgent(server.url, options=options))) == ["HTTP 500", "1", "HTTP 404: {}", "3"]
         assert server.connections == 1

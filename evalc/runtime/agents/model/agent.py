@@ -13,9 +13,8 @@ import msgspec
 
 from evalc.errors import AgentError, AgentProtocolError, AgentUnavailable, UsageError
 from evalc.runtime.agents import wire
+from evalc.runtime.agents.address import without_credentials
 from evalc.runtime.agents.base import AgentRequest, AgentResponse, Session
-from evalc.runtime.agents.http import without_credentials
-from evalc.runtime.agents.http_options import HttpOptions
 from evalc.runtime.agents.model.answer import object_at
 from evalc.runtime.agents.model.api import Api, Message, Prompt, Turn
 from evalc.runtime.agents.model.door import Door, door_to
@@ -23,6 +22,7 @@ from evalc.runtime.agents.model.loop import converse
 from evalc.runtime.agents.model.options import Access, ModelOptions, Provider
 from evalc.runtime.agents.model.prices import Prices, load_prices
 from evalc.runtime.agents.retry import RETRIED, Backoff, send_with_retries
+from evalc.runtime.agents.route import Connecting
 from evalc.runtime.agents.transport import Reply, Transport, open_transport
 from evalc.tools.registry import Tool, ToolRegistry
 
@@ -42,7 +42,7 @@ class ModelAgent:
         model: the model's name, as the provider has it.
         access: where the API is, and what opens it.
         options: what is the same for every request.
-        http: how the connection is made; all else in it is about agents that speak no provider's API.
+        connecting: how connections are made.
         backoff: how connection faults and the statuses 429, 502, 503 and 504 are tried again.
         max_body: bytes of an answer that are read at most.
         api: how the API is spoken, in place of the provider's own way.
@@ -58,7 +58,7 @@ class ModelAgent:
         *,
         access: Access,
         options: ModelOptions | None = None,
-        http: HttpOptions | None = None,
+        connecting: Connecting | None = None,
         backoff: Backoff | None = None,
         max_body: int = wire.MAX_BODY,
         api: Api | None = None,
@@ -71,7 +71,7 @@ class ModelAgent:
         self._options = options or ModelOptions()
         if self._options.sampling.seed is not None and not self._door.api.has_seed:
             raise UsageError("`seed` is configured, and the API that is asked knows none")
-        self._http = http or HttpOptions()
+        self._connecting = connecting or Connecting()
         self._backoff = backoff or Backoff()
         self._max_body = max_body
         load_prices()
@@ -85,13 +85,7 @@ class ModelAgent:
     @asynccontextmanager
     async def session(self) -> AsyncIterator[Session]:
         """Open a connection of one's own."""
-        async with open_transport(
-            self._door.url,
-            max_body=self._max_body,
-            client=self._http.client,
-            tls=self._http.tls,
-            connect_seconds=self._http.connect_seconds,
-        ) as transport:
+        async with open_transport(self._door.url, max_body=self._max_body, connecting=self._connecting) as transport:
             yield _ModelSession(
                 model=self._model,
                 door=self._door,

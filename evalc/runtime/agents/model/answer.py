@@ -42,9 +42,10 @@ def word_of(value: object) -> str | None:
     return value if isinstance(value, str) and value else None
 
 
-def count_of(value: object) -> int | None:
-    """The value where it is a count."""
-    return value if isinstance(value, int) and not isinstance(value, bool) and value >= 0 else None
+def usage_of(answer: Mapping[str, Any]) -> Mapping[str, Any]:
+    """What the answer says that it used; nothing where it says nothing that can be read."""
+    usage = answer.get("usage")
+    return usage if isinstance(usage, Mapping) else {}
 
 
 def call_of(id_: object, name: object, arguments: object, place: str) -> Call:

@@ -16,6 +16,11 @@ Message = Mapping[str, str]
 """A message of a case: its `role`, which is `system`, `user` or `assistant`, and its `content`."""
 
 
+def given(**fields: object) -> dict[str, object]:
+    """The fields of a request that have a value."""
+    return {name: value for name, value in fields.items() if value is not None}
+
+
 @final
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Prompt:

@@ -6,8 +6,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, final
 
-from evalc.runtime.agents.model.answer import call_of, count_of, object_at, objects_at, text_at, word_of
-from evalc.runtime.agents.model.api import Call, Flavor, Item, Outcome, Prompt, Turn
+from evalc.runtime.agents import wire
+from evalc.runtime.agents.model.answer import call_of, object_at, objects_at, text_at, usage_of, word_of
+from evalc.runtime.agents.model.api import Call, Flavor, Item, Outcome, Prompt, Turn, given
 from evalc.runtime.agents.model.bearer import bearer
 from evalc.tools.offer import chat_tools
 from evalc.tools.registry import ToolRegistry
@@ -40,28 +41,30 @@ class ChatCompletions:
     def body(self, prompt: Prompt) -> dict[str, Any]:
         """The request's JSON."""
         sampling = prompt.sampling
-        fields = {
-            "temperature": sampling.temperature,
-            self.limit: sampling.max_tokens,
-            "seed": sampling.seed,
-            "tools": list(prompt.tools) or None,
+        return {
+            "model": prompt.model,
+            "messages": [*prompt.messages, *prompt.items],
+            **given(
+                temperature=sampling.temperature,
+                **{self.limit: sampling.max_tokens},
+                seed=sampling.seed,
+                tools=list(prompt.tools) or None,
+            ),
+            **sampling.extra,
         }
-        given = {name: value for name, value in fields.items() if value is not None}
-        return {"model": prompt.model, "messages": [*prompt.messages, *prompt.items], **given, **sampling.extra}
 
     def read(self, answer: Mapping[str, Any]) -> Turn:
         """The first choice: others are only there where the configuration asks for them."""
         choice = next(objects_at(answer.get("choices"), "choices"), None)
         message = object_at(None if choice is None else choice.get("message"), "choices[0].message")
         refusal = text_at(message.get("refusal"), "choices[0].message.refusal")
-        usage = answer.get("usage")
-        usage = usage if isinstance(usage, Mapping) else {}
+        usage = usage_of(answer)
         return Turn(
             text=_content(message.get("content")) or refusal,
             calls=tuple(_calls(message)),
             items=(message,),
-            input_tokens=count_of(usage.get("prompt_tokens")),
-            output_tokens=count_of(usage.get("completion_tokens")),
+            input_tokens=wire.count_of(usage.get("prompt_tokens")),
+            output_tokens=wire.count_of(usage.get("completion_tokens")),
             finish_reason="refusal" if refusal else word_of(choice and choice.get("finish_reason")),
         )
 

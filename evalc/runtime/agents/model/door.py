@@ -8,12 +8,13 @@ from typing import Final, final
 from urllib.parse import SplitResult
 
 from evalc.errors import UsageError
+from evalc.runtime.agents.address import checked_url
+from evalc.runtime.agents.headers import SENT_ANYWAY, checked_headers
 from evalc.runtime.agents.model.api import Api
 from evalc.runtime.agents.model.chat_completions import ChatCompletions
 from evalc.runtime.agents.model.messages import Messages
 from evalc.runtime.agents.model.options import Access, OpenAIApi, Provider
 from evalc.runtime.agents.model.responses import Responses
-from evalc.runtime.agents.transport import checked_headers, checked_url
 
 HOMES: Final[Mapping[Provider, str]] = {
     "openai": "https://api.openai.com/v1",
@@ -73,11 +74,4 @@ def _sent_anyway(api: Api, access: Access) -> dict[str, str]:
         keyed = {name.lower(): value for name, value in checked_headers(api.headers(access.key)).items()}
     except UsageError:
         raise UsageError(f"the value of `{access.key_variable}` has a character that HTTP does not allow") from None
-    return {
-        "content-type": "application/json",
-        "accept": "application/json",
-        # A body is capped as it comes, so it must come as long as it is.
-        "accept-encoding": "identity",
-        "user-agent": "evalc",
-        **keyed,
-    }
+    return {**SENT_ANYWAY, **keyed}

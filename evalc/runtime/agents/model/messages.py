@@ -7,8 +7,9 @@ from dataclasses import dataclass
 from typing import Any, ClassVar, Final, final
 
 from evalc.errors import AgentProtocolError
-from evalc.runtime.agents.model.answer import call_of, count_of, objects_at, text_at, word_of
-from evalc.runtime.agents.model.api import Call, Flavor, Item, Outcome, Prompt, Turn
+from evalc.runtime.agents import wire
+from evalc.runtime.agents.model.answer import call_of, objects_at, text_at, usage_of, word_of
+from evalc.runtime.agents.model.api import Call, Flavor, Item, Outcome, Prompt, Turn, given
 from evalc.tools.offer import anthropic_tools
 from evalc.tools.registry import ToolRegistry
 
@@ -40,16 +41,15 @@ class Messages:
         sampling = prompt.sampling
         system = [message["content"] for message in prompt.messages if message["role"] == "system"]
         spoken = [message for message in prompt.messages if message["role"] != "system"]
-        fields = {
-            "system": "\n\n".join(system) or None,
-            "temperature": sampling.temperature,
-            "tools": list(prompt.tools) or None,
-        }
         return {
             "model": prompt.model,
             "max_tokens": MAX_TOKENS if sampling.max_tokens is None else sampling.max_tokens,
             "messages": [*spoken, *prompt.items],
-            **{name: value for name, value in fields.items() if value is not None},
+            **given(
+                system="\n\n".join(system) or None,
+                temperature=sampling.temperature,
+                tools=list(prompt.tools) or None,
+            ),
             **sampling.extra,
         }
 
@@ -59,14 +59,13 @@ class Messages:
         if not isinstance(content, list):
             raise AgentProtocolError("`content` of the answer is missing or not a list")
         blocks = tuple(objects_at(content, "content"))
-        usage = answer.get("usage")
-        usage = usage if isinstance(usage, Mapping) else {}
+        usage = usage_of(answer)
         return Turn(
             text="".join([text_at(each.get("text"), "content.text") for each in blocks if each.get("type") == "text"]),
             calls=tuple(_calls(blocks)),
             items=({"role": "assistant", "content": content},),
             input_tokens=_input_tokens(usage),
-            output_tokens=count_of(usage.get("output_tokens")),
+            output_tokens=wire.count_of(usage.get("output_tokens")),
             finish_reason=word_of(answer.get("stop_reason")),
         )
 
@@ -88,6 +87,6 @@ def _result(outcome: Outcome) -> Item:
 
 def _input_tokens(usage: Mapping[str, Any]) -> int | None:
     """All tokens of the request: this API counts those written to and read from its cache apart."""
-    fresh = count_of(usage.get("input_tokens"))
-    cached = [count_of(usage.get(f"cache_{way}_input_tokens")) or 0 for way in ("creation", "read")]
+    fresh = wire.count_of(usage.get("input_tokens"))
+    cached = [wire.count_of(usage.get(f"cache_{way}_input_tokens")) or 0 for way in ("creation", "read")]
     return None if fresh is None else fresh + sum(cached)

@@ -8,8 +8,8 @@ from typing import Any, ClassVar, final
 
 from evalc.errors import AgentProtocolError
 from evalc.runtime.agents import wire
-from evalc.runtime.agents.model.answer import call_of, count_of, objects_at, text_at, word_of
-from evalc.runtime.agents.model.api import Call, Flavor, Item, Outcome, Prompt, Turn
+from evalc.runtime.agents.model.answer import call_of, objects_at, text_at, usage_of, word_of
+from evalc.runtime.agents.model.api import Call, Flavor, Item, Outcome, Prompt, Turn, given
 from evalc.runtime.agents.model.bearer import bearer
 from evalc.tools.offer import responses_tools
 from evalc.tools.registry import ToolRegistry
@@ -35,13 +35,16 @@ class Responses:
     def body(self, prompt: Prompt) -> dict[str, Any]:
         """The request's JSON."""
         sampling = prompt.sampling
-        fields = {
-            "temperature": sampling.temperature,
-            "max_output_tokens": sampling.max_tokens,
-            "tools": list(prompt.tools) or None,
+        return {
+            "model": prompt.model,
+            "input": [*prompt.messages, *prompt.items],
+            **given(
+                temperature=sampling.temperature,
+                max_output_tokens=sampling.max_tokens,
+                tools=list(prompt.tools) or None,
+            ),
+            **sampling.extra,
         }
-        given = {name: value for name, value in fields.items() if value is not None}
-        return {"model": prompt.model, "input": [*prompt.messages, *prompt.items], **given, **sampling.extra}
 
     def read(self, answer: Mapping[str, Any]) -> Turn:
         """What the items say; one that failed is an error, however the server words it."""
@@ -53,14 +56,13 @@ class Responses:
             raise AgentProtocolError("`output` of the answer is missing or not a list")
         items = tuple(objects_at(answer["output"], "output"))
         texts, refusals = list(_texts(items, "output_text", "text")), list(_texts(items, "refusal", "refusal"))
-        usage = answer.get("usage")
-        usage = usage if isinstance(usage, Mapping) else {}
+        usage = usage_of(answer)
         return Turn(
             text="".join(texts or refusals),
             calls=tuple(_calls(items)),
             items=items,
-            input_tokens=count_of(usage.get("input_tokens")),
-            output_tokens=count_of(usage.get("output_tokens")),
+            input_tokens=wire.count_of(usage.get("input_tokens")),
+            output_tokens=wire.count_of(usage.get("output_tokens")),
             finish_reason="refusal" if refusals else _finish_reason(answer),
         )
 
