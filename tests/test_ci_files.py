@@ -13,18 +13,9 @@ from typing import Any
 import pytest
 import yaml
 
+from tests.support.weather import FAILING
+
 ROOT = Path(__file__).parent.parent
-SUITE = """\
-suite: weather
-eval:
-  criteria:
-    - "clarity (1): Clear"
-  test_cases:
-    - name: rome
-      message: What is the weather in Rome?
-      validate:
-        - contains "Paris" for clarity
-"""
 
 
 def read(name: str) -> Any:
@@ -34,7 +25,7 @@ def read(name: str) -> Any:
 @pytest.fixture
 def project(tmp_path: Path) -> Path:
     (tmp_path / ".git").mkdir()
-    (tmp_path / "rome and more.eval.yaml").write_text(SUITE)
+    (tmp_path / "rome and more.eval.yaml").write_text(FAILING)
     return tmp_path
 
 
@@ -76,7 +67,7 @@ def test_the_action_checks_and_runs(project: Path) -> None:
     assert "\n::error file=rome and more.eval.yaml,line=9,col=11,title=" in ended.stdout
     assert (project / "summary.md").read_text(encoding="utf-8").startswith("## ❌ evalc: 0 of 1 cases passed")
     assert (project / "out" / "a b.xml").exists()
-    (project / "rome and more.eval.yaml").write_text(SUITE.replace("criteria", "criteriaa"))
+    (project / "rome and more.eval.yaml").write_text(FAILING.replace("criteria", "criteriaa"))
     refused = run_action(project, agent="demo")
     assert refused.returncode == 2
     assert refused.stdout.startswith("::error file=rome and more.eval.yaml,line=3,")

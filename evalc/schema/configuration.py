@@ -12,15 +12,24 @@ from evalc.config.keys import KEYS, RECEIVER, TABLES, Key
 from evalc.config.settings import Settings
 from evalc.diagnostics.policy import Level
 from evalc.schema.language_words import Word, described
-from evalc.schema.shapes import DIALECT, Schema, flag, mapping
+from evalc.schema.shapes import DIALECT, Schema, any_of, flag, mapping, number, whole
 
 _TEXT: Final[Schema] = {"type": ["string", "null"], "pattern": r"\S"}
 _PATH: Final[Schema] = {**_TEXT, "pattern": r"^[^\x00]*[^\s\x00][^\x00]*$"}
-_TEXTS: Final[Schema] = {"type": ["array", "null"], "items": {"type": "string", "pattern": r"\S"}}
+_FILLED: Final[Schema] = {"type": "string", "pattern": r"\S"}
+_TEXTS: Final[Schema] = {"type": ["array", "null"], "items": _FILLED}
+_ONE_OR_EACH_ONCE: Final[Schema] = {
+    "type": ["string", "array", "null"],
+    "pattern": r"\S",
+    "items": _FILLED,
+    "uniqueItems": True,
+}
 _CODE: Final[Schema] = {"type": "string", "pattern": r"^\s*[Ee][Vv][0-9]*\s*$"}
 _CODES: Final[Schema] = {"type": ["array", "null"], "items": _CODE}
-
-
+_VARIABLE: Final = "[A-Za-z_][A-Za-z0-9_]*"
+_OF_VARIABLE: Final[Schema] = {"pattern": rf"^{_VARIABLE}(?!\n)$"}
+_SHARE: Final = number(minimum=0, maximum=1)
+_ABOVE_ZERO: Final = number(exclusiveMinimum=0)
 _PATH_SENTENCES: Final[Mapping[str, str]] = {
     "response": "Where the text of the answer stands.",
     "text": "Where the text that an event adds stands.",
@@ -42,13 +51,11 @@ def _paths(keys: Iterable[str]) -> Schema:
     return {"type": ["object", "null"], "properties": properties, "additionalProperties": False}
 
 
-_VARIABLE: Final = "[A-Za-z_][A-Za-z0-9_]*"
-
 CONFIGURATION: Mapping[str, Word] = {
     "agentEndpoint": Word(
-        "The agent: a URL, `openai:MODEL`, `anthropic:MODEL`, `python:MODULE:NAME`, `command:...` or `demo`; several "
-        "are each asked everything.",
-        {"type": ["string", "array", "null"], "pattern": r"\S", "items": {"type": "string", "pattern": r"\S"}},
+        "The agent: a URL, `openai:MODEL`, `anthropic:MODEL`, `python:MODULE:NAME`, `command:...`, `local` or `demo`; "
+        "several are each asked everything.",
+        {**_ONE_OR_EACH_ONCE, "minItems": 1},
         ("http://localhost:3000/chat", ["openai:gpt-4o-mini", "anthropic:claude-haiku-4-5"]),
     ),
     "seedManifestPath": Word("The file that `{{seed:...}}` values come from.", _PATH, ("evals/seed-manifest.json",)),
@@ -62,19 +69,19 @@ CONFIGURATION: Mapping[str, Word] = {
     "baselineRunId": Word("The run to compare with: its id, `latest`, or a path.", _TEXT, ("latest",)),
     "concurrency": Word(
         "How many cases run at a time; `auto` finds out how many the agent keeps up with.",
-        {"anyOf": [{"type": ["integer", "null"], "minimum": 1, "maximum": 10_000}, {"const": "auto"}]},
+        any_of(whole(minimum=1, maximum=10_000), {"const": "auto"}),
         (4, "auto"),
     ),
     "rpm": Word(
         "How many requests go to the agent a minute at most.",
-        {"type": ["integer", "null"], "minimum": 1, "maximum": 1_000_000},
+        whole(minimum=1, maximum=1_000_000),
         (600,),
     ),
-    "timeoutMs": Word("The time of one case in milliseconds.", {"type": ["number", "null"], "exclusiveMinimum": 0}),
+    "timeoutMs": Word("The time of one case in milliseconds.", _ABOVE_ZERO),
     "toolRegistryPath": Word("The file with the tools as they are now.", _PATH, ("tools/tools.exports.ts",)),
     "secrets": Word(
         "Names of environment variables whose values are never written.",
-        {**_TEXTS, "items": {"type": "string", "pattern": rf"^{_VARIABLE}(?!\n)$"}},
+        {**_TEXTS, "items": {**_FILLED, **_OF_VARIABLE}},
         (["OPENAI_API_KEY"],),
     ),
     "paths": Word("What is checked and run where the command names nothing.", _TEXTS, (["evals"],)),
@@ -83,35 +90,35 @@ CONFIGURATION: Mapping[str, Word] = {
     "strict": Word("Whether checks that cannot fail and cases that verify nothing are errors.", flag()),
     "minPassRate": Word(
         "The least share of the cases that pass, from 0 to 1; it decides in place of the cases.",
-        {"type": ["number", "null"], "minimum": 0, "maximum": 1},
+        _SHARE,
         (0.9,),
     ),
     "minScore": Word(
         "The least score of the run, from 0 to 1; it decides in place of the cases.",
-        {"type": ["number", "null"], "minimum": 0, "maximum": 1},
+        _SHARE,
         (0.8,),
     ),
     "maxP95Ms": Word(
         "The time in milliseconds that 95 % of the cases keep to; it decides in place of the cases.",
-        {"type": ["number", "null"], "exclusiveMinimum": 0},
+        _ABOVE_ZERO,
         (5000,),
     ),
     "failOnRegression": Word("Whether only a case that passed in the baseline and fails now fails the run.", flag()),
     "maxCost": Word(
         "What a run may cost in US dollars; it stops before a case that would cost more.",
-        {"type": ["number", "null"], "exclusiveMinimum": 0},
+        _ABOVE_ZERO,
         (5,),
     ),
     "allAssertions": Word("Whether a case runs all its assertions, not only up to the first that fails.", flag()),
     "judges": Word(
-        "Who scores criteria and rubrics: `openai:MODEL`, `anthropic:MODEL`, `python:MODULE:NAME` or a URL; several "
-        "are a panel.",
-        {"type": ["string", "array", "null"], "pattern": r"\S", "items": {"type": "string", "pattern": r"\S"}},
+        "Who scores criteria and rubrics: a URL, `openai:MODEL`, `anthropic:MODEL`, `python:MODULE:NAME` or `local`; "
+        "several are a panel.",
+        _ONE_OR_EACH_ONCE,
         ("openai:gpt-4o-mini", ["openai:gpt-4o-mini", "python:judging:tone"]),
     ),
     "samples": Word(
         "How often each judge is asked for one score; the median counts.",
-        {"type": ["integer", "null"], "minimum": 1, "maximum": 99},
+        whole(minimum=1, maximum=99),
     ),
     "cache": Word("Whether judgements are kept in `.evalc/cache/judge`, and taken from there.", flag()),
     "rubrics": Word(
@@ -143,7 +150,7 @@ CONFIGURATION: Mapping[str, Word] = {
     ),
     "retries": Word(
         "How often a request is repeated after a fault of the connection.",
-        {"type": ["integer", "null"], "minimum": 0, "maximum": 10},
+        whole(minimum=0, maximum=10),
     ),
     "method": Word("The method of each request.", {"enum": ["POST", "PUT", "PATCH", None]}),
     "body": Word(
@@ -162,14 +169,10 @@ CONFIGURATION: Mapping[str, Word] = {
         {**_paths(STREAM_KEYS), "required": ["text"]},
         ({"text": "delta", "done": "finished"},),
     ),
-    "redirects": Word(
-        "How many redirects of an answer are followed.", {"type": ["integer", "null"], "minimum": 0, "maximum": 20}
-    ),
+    "redirects": Word("How many redirects of an answer are followed.", whole(minimum=0, maximum=20)),
     "verifyTls": Word("Whether the server's certificate is looked at.", flag()),
     "caFile": Word("The file of the authorities that the server's certificate may come from.", _PATH, ("ca.pem",)),
-    "connectTimeoutMs": Word(
-        "How long connecting may take, in milliseconds.", {"type": ["number", "null"], "exclusiveMinimum": 0}
-    ),
+    "connectTimeoutMs": Word("How long connecting may take, in milliseconds.", _ABOVE_ZERO),
     "transport": Word(
         "What carries HTTP; by default the fastest that is installed.", {"enum": ["httpx", "aiohttp", None]}
     ),
@@ -179,19 +182,15 @@ CONFIGURATION: Mapping[str, Word] = {
         ("http://localhost:8080/v1",),
     ),
     "api": Word("Which API is asked: Chat Completions or Responses.", {"enum": ["chat", "responses", None]}),
-    "keyVariable": Word(
-        "The environment variable with the key.", {"type": ["string", "null"], "pattern": rf"^{_VARIABLE}(?!\n)$"}
-    ),
+    "keyVariable": Word("The environment variable with the key.", {**_TEXT, **_OF_VARIABLE}),
     "systemPrompt": Word(
         "The system prompt, in place of the prompt file's `role` and `instructions`.", _TEXT, ("Answer briefly.",)
     ),
-    "temperature": Word("How freely the model answers.", {"type": ["number", "null"], "minimum": 0}),
-    "maxTokens": Word(
-        "How many tokens an answer may have.", {"type": ["integer", "null"], "minimum": 1, "maximum": 2**31 - 1}
-    ),
+    "temperature": Word("How freely the model answers.", number(minimum=0)),
+    "maxTokens": Word("How many tokens an answer may have.", whole(minimum=1, maximum=2**31 - 1)),
     "seed": Word(
         "The seed of the answers, where the API knows one.",
-        {"type": ["integer", "null"], "minimum": -(2**63), "maximum": 2**63 - 1},
+        whole(minimum=-(2**63), maximum=2**63 - 1),
     ),
     "extraBody": Word(
         "Further fields of each request, which go before all others.",
@@ -210,11 +209,9 @@ CONFIGURATION: Mapping[str, Word] = {
     "otelContent": Word("Whether messages and answers are exported too.", flag()),
     "contextTokens": Word(
         "How many tokens a conversation with a local model may have, its answer included.",
-        {"type": ["integer", "null"], "minimum": 256, "maximum": 2**24},
+        whole(minimum=256, maximum=2**24),
     ),
-    "loadTimeoutMs": Word(
-        "The milliseconds that loading a local model may take.", {"type": ["number", "null"], "exclusiveMinimum": 0}
-    ),
+    "loadTimeoutMs": Word("The milliseconds that loading a local model may take.", _ABOVE_ZERO),
 }
 """The keys of a configuration, those of its tables too."""
 

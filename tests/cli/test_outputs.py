@@ -12,18 +12,7 @@ from evalc.cli.outputs import Output, outputs_of
 from evalc.errors import UsageError
 from evalc.report.outputs import Format
 from tests.cli.conftest import Invoke
-
-FAILING = """\
-suite: weather
-eval:
-  criteria:
-    - "clarity (1): Clear"
-  test_cases:
-    - name: rome
-      message: What is the weather in Rome?
-      validate:
-        - contains "Paris" for clarity
-"""
+from tests.support.weather import FAILING
 
 
 @pytest.mark.parametrize(
@@ -61,7 +50,7 @@ def test_what_is_asked_for(project: Path, asked: str, chosen: Format, file: str 
         (
             ["pdf:a.pdf"],
             (
-                "`pdf` is no format of reports; there are `text`, `json`, `html`, `junit`, `markdown`, `csv`, "
+                "`pdf` is no format of reports; there are `text`, `json`, `html`, `junit`, `xunit`, `markdown`, `csv`, "
                 "`github`, `sarif`"
             ),
         ),
@@ -78,12 +67,43 @@ def test_what_is_asked_for(project: Path, asked: str, chosen: Format, file: str 
             ["evals/weather.eval.yaml"],
             "`--output` would write over evals: `evals/weather.eval.yaml` has the name of an eval file",
         ),
+        (["text:x.golden.json"], "`--output` would write over evals: `x.golden.json` has the name of an eval file"),
+        (["x.Labeled.JSON"], "`--output` would write over evals: `x.Labeled.JSON` has the name of an eval file"),
     ],
 )
 def test_what_is_refused(project: Path, asked: list[str], message: str) -> None:
     with pytest.raises(UsageError) as refused:
         outputs_of(asked)
     assert str(refused.value) == message
+
+
+@pytest.mark.parametrize(
+    "read", ["evals/cases.json", "evals/rows.csv", "evals/seed-manifest.json", "evalc.toml", "tools.json", "now.json"]
+)
+def test_what_the_run_reads_is_not_written_over(invoke: Invoke, project: Path, read: str) -> None:
+    (project / "evals" / "cases.json").write_text(
+        '[{"id": "a", "description": "b", "difficulty": "straightforward", "input": {"message": "hi"}, '
+        '"expect": {"minLength": 1}}]'
+    )
+    (project / "evals" / "rows.csv").write_text("name,city\na,Paris\n")
+    (project / "evals" / "rows.eval.yaml").write_text(
+        "eval: {test_cases: [{name: r, for_each: rows.csv, message: 'in {{city}}', validate: [contains \"Paris\"]}]}"
+    )
+    (project / "evals" / "seed-manifest.json").write_text("{}")
+    (project / "tools.json").write_text('[{"name": "get_weather"}]')
+    (project / "now.json").write_text("{}")
+    (project / "evalc.toml").write_text('toolRegistryPath = "tools.json"\nsnapshotSource = "now.json"\n')
+    before = (project / read).read_bytes()
+    outcome = invoke("run", "--agent", "demo", "-o", f"json:./{read}")
+    assert outcome.code == 2
+    assert outcome.err.endswith(f"error: `--output` would write over `{read}`, which the run reads\n")
+    assert (project / read).read_bytes() == before
+    assert not (project / "evals" / "results").exists()
+
+
+def test_a_report_is_written_over_an_earlier_one(invoke: Invoke, project: Path) -> None:
+    assert invoke("run", "--agent", "demo", "-o", "report.json").code == 0
+    assert invoke("run", "--agent", "demo", "-o", "report.json").code == 0
 
 
 def test_nothing_is_run_where_an_output_is_refused(invoke: Invoke, project: Path) -> None:

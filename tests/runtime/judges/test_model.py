@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 from typing import Any
 
 import openai.types.chat.completion_create_params
 import pytest
+from pydantic import TypeAdapter
 
 from evalc.errors import JudgeError
 from evalc.runtime.agents.model.options import Access, Sampling
@@ -156,17 +156,12 @@ def test_what_is_configured_is_sent_and_wins(api: TestedApi) -> None:
 
 
 def test_the_request_is_of_the_sdk_s_type() -> None:
-    from pydantic import TypeAdapter
-
-    for api, types in ((CHAT, openai.types.chat), (RESPONSES, openai.types.responses)):
+    for api, field, of_type in (
+        (CHAT, "response_format", TypeAdapter[Any](openai.types.chat.completion_create_params.ResponseFormat)),
+        (RESPONSES, "text", TypeAdapter[Any](openai.types.responses.ResponseTextConfigParam)),
+    ):
         _, server = judged(api, verdict(api))
-        field = "response_format" if api is CHAT else "text"
-        of_type = (
-            types.completion_create_params.ResponseFormat
-            if api is CHAT
-            else openai.types.responses.ResponseTextConfigParam
-        )
-        TypeAdapter(of_type).validate_python(json.loads(server.requests[0].body)[field])
+        of_type.validate_python(server.requests[0].json[field])
 
 
 def test_the_identity_holds_what_decides_and_no_key() -> None:

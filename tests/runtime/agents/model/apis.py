@@ -40,11 +40,12 @@ class TestedApi:
 
     Attributes:
         name: what parametrized tests call it.
+        provider: whose it is.
         path: where its requests go below the base URL.
         answer: an answer with a text and tool calls.
         conversation: the field of a request with the messages and what followed.
-        tools: a request's tools by their names, each with its description and schema.
-        result: a tool result in a request's conversation: the call's id, and its text.
+        tool: the name, description and schema of a tool in a request.
+        results: the tool results in a request: of each the call's id, and its text.
         answer_type: the type of its SDK for an answer.
         item_type: that for an item of the conversation.
         tool_type: that for a tool.

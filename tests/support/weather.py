@@ -1,0 +1,13 @@
+"""From nothing to a suite whose one case fails at the demo agent: its check wants Paris of an answer about Rome."""
+
+FAILING = """\
+suite: weather
+eval:
+  criteria:
+    - "clarity (1): Clear"
+  test_cases:
+    - name: rome
+      message: What is the weather in Rome?
+      validate:
+        - contains "Paris" for clarity
+"""
