@@ -21,7 +21,7 @@ from playwright.sync_api import Page, sync_playwright
 
 from evalc.report.html import render
 from tests.report.html.browser import FLAGS, chromium
-from tests.report.html.sample import reported
+from tests.report.html.sample import reported, run_of
 
 RESULTS: Final = Path(__file__).parent / "RESULTS-report.md"
 CASES: Final = 10_000
@@ -50,7 +50,7 @@ def main() -> None:
         file = Path(folder) / "report.html"
         started = time.perf_counter()
         with file.open("wb") as stream:
-            stream.writelines(render(reported(CASES), root=Path(folder)))
+            stream.writelines(render(run_of(*reported(CASES), root=Path(folder))))
         written = time.perf_counter() - started
         browser = playwright.chromium.launch(executable_path=executable, args=FLAGS)
         page = browser.new_page(viewport={"width": 1280, "height": 800}, bypass_csp=True)

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, final
+from typing import TYPE_CHECKING, final
 
 from evalc.config import Settings
 from evalc.errors import SourceError, UsageError
@@ -15,6 +15,7 @@ from evalc.setup_compile import Subject, compiled, files_of, policy_of
 from evalc.source import Source
 
 if TYPE_CHECKING:
+    from evalc.compiler.compiled import Compilation
     from evalc.diagnostics.problem import Problem
     from evalc.model.result import RunSummary, SuiteResult
     from evalc.model.suite import Selected, Suite
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
     from evalc.runtime.run_options import RunOptions
     from evalc.runtime.run_suite import Observer
     from evalc.runtime.select import Wanted
+    from evalc.setup_given import Start
     from evalc.tools.registry import ToolRegistry
 
 
@@ -81,28 +83,6 @@ class Run:
 
 @final
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Start:
-    """How a run begins.
-
-    Attributes:
-        run_id: the run's id.
-        flags: those of the command line that a resumed run needs again.
-        past: the run that is resumed; None for a new one.
-        record: where what is sent and answered is recorded.
-        wanted: which cases are run; None for all.
-        max_fail: after so many cases that did not pass the run stops; None for never.
-    """
-
-    run_id: str
-    flags: Mapping[str, Any] = field(default_factory=dict)
-    past: PastRun | None = None
-    record: Path | None = None
-    wanted: Wanted | None = None
-    max_fail: int | None = None
-
-
-@final
-@dataclass(frozen=True, slots=True, kw_only=True)
 class ToRun:
     """What a run would run.
 
@@ -120,18 +100,16 @@ class ToRun:
 
 
 async def run(
-    subjects: Sequence[Subject],
+    what: ToRun,
     settings: Settings,
+    start: Start,
     *,
-    prompt_id: str | None = None,
     observer: Observer | None = None,
     agents: Sequence[str | Agent] = (),
-    start: Start | None = None,
 ) -> Run:
-    """Run the suites of the subjects against the agents: specs, of which the settings know, or agents of the caller's.
+    """Run the suites against the agents: specs, of which the settings know, or agents of the caller's.
 
     Raises:
-        SourceError: the eval files have errors; nothing was run.
         UsageError: what was asked for cannot be done; nothing was run.
     """
     # For start-up: `check` and `compile` run nothing.
@@ -140,51 +118,58 @@ async def run(
     from evalc.setup_run import exporter_of, options_of, recorded  # noqa: PLC0415
 
     exporter = exporter_of(settings)
-    wanted = start.wanted if start is not None else None
-    what = to_run(subjects, settings, prompt_id, wanted)
     asked = _agents(agents, settings, what.tools)
     served = asked  # what records one hides what it is
     snapshot = _snapshot_of(start)
     options, notes = await options_of(
         settings if snapshot is None else replace(settings, snapshot_source=None), os.environ, what.tools
     )
-    if start is not None:
-        options = _started(options, start, snapshot)
-        if start.record is not None:
-            asked = [recorded(agent, start.record, settings, what.tools, options) for agent in asked]
+    options = _started(options, start, snapshot)
+    if start.record is not None:
+        asked = [recorded(agent, start.record, settings, what.tools, options) for agent in asked]
     async with local_models(served, options.panel, observer):
         finished = await run_suites(what.suites, asked, options, observer=observer)
-    return Run(
+    made = Run(
         finished=finished,
         problems=what.problems,
         notes=(*notes, *_registered(finished), *await _exported(finished, exporter)),
         strict=settings.strict,
         selected=what.selected,
     )
+    return _closed(made, options)
 
 
 def to_run(
-    subjects: Sequence[Subject], settings: Settings, prompt_id: str | None, wanted: Wanted | None = None
+    subjects: Sequence[Subject],
+    settings: Settings,
+    prompt_id: str | None,
+    wanted: Wanted | None = None,
+    outputs: Sequence[Path] = (),
 ) -> ToRun:
     """Compile, and choose the cases that are wanted.
 
+    It takes as long as the files are large, and knows no event loop, in which neither Ctrl-C nor a request to terminate
+    would be heard until it is done.
+
     Raises:
         SourceError: the eval files have errors.
-        UsageError: nothing would be run.
+        NothingToDo: what failed in a run or changed since a commit is wanted, and nothing did.
+        UsageError: nothing would be run, or one of the `outputs` would be written over what is read.
     """
     # For start-up: `check` and `compile` run nothing.
     from evalc.runtime.select import Wanted, select_cases, selected_of  # noqa: PLC0415
     from evalc.setup_choice import known_of  # noqa: PLC0415
+    from evalc.setup_run import redactor_of  # noqa: PLC0415
 
-    compilation = compiled(subjects, settings, policy_of(settings), errors_stay=True, prompt_id=prompt_id)
-    if compilation.has_errors:
-        raise SourceError(compilation.problems)
-    if not compilation.suites:
-        raise UsageError(_nothing_to_run(subjects, prompt_id))
+    compilation = _soundly_compiled(subjects, settings, prompt_id)
+    _refuse_to_write_over(_read_files(compilation, settings), outputs)
     all_suites = [suite.to_suite() for suite in compilation.suites]
     wanted = wanted or Wanted()
     known = known_of(wanted, compilation.suites, settings, lambda path: _names_of(path, settings))
-    suites = select_cases(all_suites, wanted, known)
+    try:
+        suites = select_cases(all_suites, wanted, known)
+    except UsageError as error:  # it quotes what chooses, which may hold a secret
+        raise type(error)(redactor_of(settings, os.environ).redact(str(error))) from None
     return ToRun(
         suites=suites,
         problems=compilation.problems,
@@ -193,38 +178,74 @@ def to_run(
     )
 
 
+def _soundly_compiled(subjects: Sequence[Subject], settings: Settings, prompt_id: str | None) -> Compilation:
+    """The suites, at least one.
+
+    Raises:
+        SourceError: the eval files have errors.
+        UsageError: there are none.
+    """
+    compilation = compiled(subjects, settings, policy_of(settings), errors_stay=True, prompt_id=prompt_id)
+    if compilation.has_errors:
+        raise SourceError(compilation.problems)
+    if not compilation.suites:
+        raise UsageError(_nothing_to_run(subjects, prompt_id))
+    return compilation
+
+
+def _read_files(compilation: Compilation, settings: Settings) -> Iterator[Path]:
+    """The files that a run reads, as far as they are known before it begins."""
+    for suite in compilation.suites:
+        yield from map(Path, (suite.ir.source.name, *suite.ir.files))
+    named = (settings.file, settings.seed_manifest, settings.tool_registry_path)
+    yield from (file for file in named if file is not None)
+    if settings.snapshot_source is not None:
+        yield Path(settings.snapshot_source)
+
+
+def _refuse_to_write_over(read: Iterable[Path], outputs: Sequence[Path]) -> None:
+    by_place = {os.path.realpath(file): file for file in outputs}
+    over = next((by_place[place] for file in read if (place := os.path.realpath(file)) in by_place), None)
+    if over is not None:
+        raise UsageError(f"`--output` would write over `{over}`, which the run reads")
+
+
 def _names_of(path: str, settings: Settings) -> frozenset[str]:
     """The names that the files of a path have as sources."""
     return frozenset({"<stdin>"}) if path == "-" else files_of([path], settings=settings)
 
 
-async def rescore(paths: Sequence[str], past: PastRun, settings: Settings, observer: Observer | None) -> Run:
-    """Check the answers of a past run again, with the checks of the paths, else of its own files."""
+def to_rescore(paths: Sequence[str], past: PastRun, settings: Settings) -> ToRun:
+    """Compile the checks of the paths, else those of the past run's own files.
+
+    Raises:
+        SourceError: the eval files have errors.
+        UsageError: there are none, or the run has no answers.
+    """
+    if past.header is None:
+        raise UsageError(f"the run `{past.run_id}` has no answers: it ended before its journal began")
+    subjects = paths or tuple(dict.fromkeys(suite.origin for suite in past.header.suites))
+    return to_run(subjects, settings, past.header.flags.get("prompt_id"))
+
+
+async def rescore(what: ToRun, past: PastRun, settings: Settings, observer: Observer | None) -> Run:
+    """Check the answers of a past run again, with the checks of the suites."""
     # For start-up: `check` and `compile` run nothing.
     from evalc.runtime.local_model.served import local_models  # noqa: PLC0415
     from evalc.runtime.rescore import rescore_suites  # noqa: PLC0415
     from evalc.runtime.resume import kept_snapshot  # noqa: PLC0415
     from evalc.setup_run import options_of  # noqa: PLC0415
 
-    if past.header is None:
-        raise UsageError(f"the run `{past.run_id}` has no answers: it ended before its journal began")
-    subjects = paths or tuple(dict.fromkeys(suite.origin for suite in past.header.suites))
-    compilation = compiled(
-        subjects, settings, policy_of(settings), errors_stay=True, prompt_id=past.header.flags.get("prompt_id")
-    )
-    if compilation.has_errors:
-        raise SourceError(compilation.problems)
-    if not compilation.suites:
-        raise UsageError(_nothing_to_run(subjects, None))
-    options, notes = await options_of(replace(settings, snapshot_source=None), os.environ, compilation.tools)
+    header = past.header
+    options, notes = await options_of(replace(settings, snapshot_source=None), os.environ, what.tools)
     # What is configured is for runs: a rescored one shows what has changed since the run that it is made of.
     baseline = options.baseline if "baseline_run_id" in settings.given else None
-    options = replace(options, snapshot=kept_snapshot(past.header), baseline=baseline)
-    suites = [suite.to_suite() for suite in compilation.suites]
+    options = replace(options, snapshot=None if header is None else kept_snapshot(header), baseline=baseline)
     async with local_models((), options.panel, observer):
-        finished = await rescore_suites(suites, past, options, observer=observer)
+        finished = await rescore_suites(what.suites, past, options, observer=observer)
     notes = (*notes, *_registered(finished))
-    return Run(finished=finished, problems=compilation.problems, notes=notes, strict=settings.strict)
+    made = Run(finished=finished, problems=what.problems, notes=notes, strict=settings.strict)
+    return _closed(made, options)
 
 
 def _registered(finished: FinishedRun) -> tuple[str, ...]:
@@ -235,6 +256,21 @@ def _registered(finished: FinishedRun) -> tuple[str, ...]:
     return () if warning is None else (warning,)
 
 
+def _closed(run: Run, options: RunOptions) -> Run:
+    """The run, once what it says beside its suites is kept for whoever asks later."""
+    from evalc.runtime.closing import Closing, write_closing  # noqa: PLC0415 - for start-up: of runs alone
+
+    finished = run.finished
+    closing = Closing(
+        gates=finished.gates,
+        below=finished.below_threshold,
+        selected=run.selected,
+        warnings=(*run.notes, *finished.warnings),
+    )
+    warning = write_closing(finished.folder, closing, options.redactor)
+    return run if warning is None else replace(run, notes=(*run.notes, warning))
+
+
 async def _exported(finished: FinishedRun, exporter: Exporter | None) -> tuple[str, ...]:
     """Export the run where that is asked for; what is to be said where it could not be done."""
     if exporter is None:
@@ -242,8 +278,8 @@ async def _exported(finished: FinishedRun, exporter: Exporter | None) -> tuple[s
     # For start-up: only where it is asked for.
     import asyncio  # noqa: PLC0415
 
-    from evalc.report.html import ReportedSuite  # noqa: PLC0415
     from evalc.report.otel.spans import Exported  # noqa: PLC0415
+    from evalc.report.reported import ReportedSuite  # noqa: PLC0415
 
     suites = tuple(ReportedSuite(result=suite.result, cases=suite.cases()) for suite in finished.suites)
     run = Exported(finished.run_id, finished.summary, suites, exporter.content)
@@ -252,12 +288,11 @@ async def _exported(finished: FinishedRun, exporter: Exporter | None) -> tuple[s
     return () if warning is None else (warning,)
 
 
-def _snapshot_of(start: Start | None) -> object:
+def _snapshot_of(start: Start) -> object:
     """The snapshot of the run that is resumed; None where it is to be captured."""
     from evalc.runtime.resume import kept_snapshot  # noqa: PLC0415 - for start-up: `check` and `compile` run nothing
 
-    past = start.past if start is not None else None
-    return None if past is None or past.header is None else kept_snapshot(past.header)
+    return None if start.past is None or start.past.header is None else kept_snapshot(start.past.header)
 
 
 def _started(options: RunOptions, start: Start, snapshot: object) -> RunOptions:

@@ -18,11 +18,11 @@ sys.path.insert(0, str(ROOT))
 
 from evalc.report.html import render  # noqa: E402 - scripts have no packages
 from tests.report.html.browser import FLAGS, chromium  # noqa: E402 - likewise
-from tests.report.html.sample import FILE, SOURCE, reported  # noqa: E402 - likewise
+from tests.report.html.sample import FILE, SOURCE, reported, run_of, trends  # noqa: E402 - likewise
 
 CASES: Final = 48
 WIDTH: Final = 1280
-HEIGHT: Final = {"light": 1040, "dark": 800}
+HEIGHT: Final = {"light": 1400, "dark": 800}
 FAILED: Final = "#get_weather.labeled%2Fweather%2Fcairo"
 
 
@@ -46,7 +46,9 @@ def _written(folder: Path) -> Path:
     source.write_text(SOURCE, encoding="utf-8")
     os.utime(source, (0, 0))
     report = folder / "report.html"
-    report.write_bytes(b"".join(render(reported(CASES), root=folder)))
+    suites = reported(CASES)
+    run = run_of(*suites, root=folder, trends=trends(now=suites[0]))
+    report.write_bytes(b"".join(render(run)))
     return report
 
 

@@ -16,12 +16,17 @@ from evalc.terminal import Screen
 
 def diff(
     before: Annotated[
-        str,
+        str | None,
         typer.Argument(
-            metavar="[A]", help="The earlier run: its id or the beginning of it, latest~1, its folder or a result file."
+            metavar="[A]",
+            show_default=False,
+            help="The earlier run: its id or the beginning of it, latest~1, its folder or a result file. Without a B, "
+            "A is the later run, latest by default, and the earlier one is that before it of the same suites.",
         ),
-    ] = "latest~1",
-    after: Annotated[str, typer.Argument(metavar="[B]", help="The later run, named likewise.")] = "latest",
+    ] = None,
+    after: Annotated[
+        str | None, typer.Argument(metavar="[B]", show_default=False, help="The later run, named likewise.")
+    ] = None,
     output_dir: OutputDir = None,
     json: Annotated[bool, typer.Option("--json", help="Print the comparison as JSON.")] = False,
     config: Config = None,
@@ -33,6 +38,7 @@ def diff(
     \b
     Examples:
       evalc diff
+      evalc diff 01a200e6
       evalc diff 01a200e6 latest
     """
     # For start-up: `--help` compares nothing.
@@ -41,7 +47,8 @@ def diff(
     from evalc.runtime.compare_past import compare_past  # noqa: PLC0415
 
     folder = sound_settings_from(config, output_dir=output_dir).results_folder
-    comparison = compare_past(before, after, folder)
+    earlier, later = (None, before or "latest") if after is None else (before, after)
+    comparison = compare_past(earlier, later, folder)
     if json:
         sys.stdout.buffer.write(to_json(comparison) + b"\n")
     else:

@@ -24,7 +24,7 @@ Outputs = Annotated[
         "-o",
         metavar="[FORMAT:]FILE",
         rich_help_panel=SHOWN,
-        help="Also write a report: text, json, html, junit, markdown, csv, github or sarif; by default what the "
+        help="Also write a report: text, json, html, junit, xunit, markdown, csv, github or sarif; by default what the "
         "file's name says, else json. May be repeated; - is standard output.",
     ),
 ]
@@ -97,11 +97,17 @@ def _file(name: str) -> Path | None:
     return None if name == "-" else Path(name)
 
 
+def _is_of_evals(name: str) -> bool:
+    """Whether a file of this name is likely to hold evals: `x.eval.yaml`, or eval JSON such as `x.golden.json`."""
+    from evalc.dsl.build_case import TIERS  # noqa: PLC0415 - for start-up
+    from evalc.dsl.kinds import is_eval_name  # noqa: PLC0415 - likewise
+
+    return is_eval_name(name) or name.endswith(tuple(f".{tier}.json" for tier in TIERS))
+
+
 def _make_ready(file: Path) -> None:
     """Look at the file before the run, which would be for nothing otherwise."""
-    from evalc.dsl.kinds import is_eval_name  # noqa: PLC0415 - for start-up
-
-    if is_eval_name(file.name):
+    if _is_of_evals(file.name.lower()):
         raise UsageError(f"`--output` would write over evals: `{file}` has the name of an eval file")
     if file.is_dir():
         raise UsageError(f"`--output` is to name a file, and `{file}` is a folder")

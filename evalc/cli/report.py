@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import os
 import sys
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -14,6 +14,7 @@ from evalc.cli.ending import ExitCode
 from evalc.cli.flags import sound_settings_from
 from evalc.cli.options import Config, OutputDir
 from evalc.cli.outputs import Output, Outputs, outputs_of
+from evalc.cli.past_run import PastRun, past_run
 from evalc.cli.printing import shown_path
 from evalc.cli.reporting import do_all, suites_before, write_report
 
@@ -23,13 +24,7 @@ if TYPE_CHECKING:
 
 
 def report_run(
-    run: Annotated[
-        str,
-        typer.Argument(
-            metavar="[RUN]",
-            help="The run: its id or the beginning of it, latest, latest~1, its folder or a result file.",
-        ),
-    ] = "latest",
+    run: PastRun = "latest",
     output: Outputs = None,
     baseline: Annotated[
         str | None,
@@ -49,27 +44,16 @@ def report_run(
       evalc report --baseline 01a200e6
     """
     # For start-up: `--help` writes no report.
-    from evalc.report.html import beside  # noqa: PLC0415
-    from evalc.report.reported import ReportedRun  # noqa: PLC0415
-    from evalc.runtime.load_run import load_run  # noqa: PLC0415
-    from evalc.runtime.past_results import find_results  # noqa: PLC0415
-    from evalc.runtime.redact import Redactor  # noqa: PLC0415
+    from evalc.history.trends import trends_beside  # noqa: PLC0415
+    from evalc.report.reported import beside  # noqa: PLC0415
 
     settings = sound_settings_from(config, output_dir=output_dir)
     folder = settings.results_folder
     outputs = outputs_of(output or ["html:report.html"])
-    results = find_results(run, folder)
-    loaded, warnings = load_run(results)
-    before = suites_before(loaded.suites, folder) if baseline is None else _suites_of(baseline, folder)
-    reported = ReportedRun(
-        run_id=loaded.run_id,
-        folder=shown_path(results.folder),
-        suites=beside(loaded.suites, before),
-        summary=loaded.summary,
-        root=Path.cwd(),
-        warnings=warnings,
-        redact=Redactor(settings.secret_values(os.environ)).redact,
-    )
+    past = past_run(run, settings)
+    suites = [suite.result for suite in past.suites]
+    before = suites_before(suites, folder) if baseline is None else _suites_of(baseline, folder)
+    reported = replace(past, suites=beside(suites, before), trends=trends_beside(suites, folder))
     do_all([partial(_write, reported, output) for output in outputs])
     return ExitCode.OK
 

@@ -53,7 +53,7 @@ def report(
     Raises:
         OSError: one of them cannot be written; of further ones standard error has told.
     """
-    reported = _reported(run, redact, beside_baseline=any(output.format == "html" for output in outputs))
+    reported = _reported(run, redact, with_past=any(output.format == "html" for output in outputs))
     to_files = [output for output in outputs if output.file is not None]
     printed = next((output for output in outputs if output.file is None), Output(format="text", file=None))
     steps = [partial(write_report, reported, output, stdout) for output in to_files]
@@ -128,13 +128,14 @@ class _ReadAnew(Generic[T]):
         return self.read()
 
 
-def _reported(run: Run, redact: Callable[[str], str], *, beside_baseline: bool) -> ReportedRun:
-    from evalc.report.html import beside  # noqa: PLC0415 - for start-up
-    from evalc.report.reported import ReportedRun  # noqa: PLC0415 - likewise
+def _reported(run: Run, redact: Callable[[str], str], *, with_past: bool) -> ReportedRun:
+    """The run; `with_past` beside its baseline, and with the courses of its suites."""
+    from evalc.history.trends import trends_beside  # noqa: PLC0415 - for start-up
+    from evalc.report.reported import ReportedRun, beside  # noqa: PLC0415 - likewise
 
     finished = run.finished
     results = [suite.result for suite in finished.suites]
-    before = suites_before(results, finished.folder.parent) if beside_baseline else ()
+    before = suites_before(results, finished.folder.parent) if with_past else ()
     return ReportedRun(
         run_id=finished.run_id,
         folder=shown_path(finished.folder),
@@ -148,6 +149,7 @@ def _reported(run: Run, redact: Callable[[str], str], *, beside_baseline: bool) 
         below=finished.below_threshold,
         selected=run.selected,
         warnings=(*run.notes, *finished.warnings),
+        trends=trends_beside(results, finished.folder.parent) if with_past else (),
         redact=redact,
     )
 

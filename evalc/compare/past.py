@@ -100,9 +100,5 @@ class ComparedSuite(_Past, frozen=True):
     tier: str
     cases: tuple[ComparedCase, ...]
     run_id: str | None = None
+    agent_endpoint: str | None = None
     summary: _Summary = _Summary()
-
-    @property
-    def name(self) -> str:
-        """`TOOL (TIER)`."""
-        return f"{self.tool_name} ({self.tier})"

@@ -5,12 +5,20 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from statistics import fmean, median
 
+import msgspec
+
 from evalc.compare.exact import wilson
 from evalc.compare.flips import Flips
 from evalc.compare.means import difference
 from evalc.compare.past import ComparedCase, ComparedSuite, Pair
 from evalc.compare.scores import compare_scores
 from evalc.model.comparison import ChangedCase, Difference, Medians, Rate, RunComparison, SuiteComparison
+from evalc.model.suite import suite_title
+
+_Key = tuple[str, str, str | None]
+"""A suite of a run: its tool, its tier and its agent."""
+
+_Run = Mapping[_Key, ComparedSuite]
 
 
 def compare_runs(
@@ -18,39 +26,67 @@ def compare_runs(
 ) -> RunComparison:
     """Compare the suites that two runs have in common, by tool and tier; `names` are what the runs are called.
 
-    Of several results of a suite in one run, the first counts.
+    Where a run has a suite of several agents, each is compared with itself, else with the only one of the other run.
+    Of several results of a suite and agent in one run, the first counts.
     """
     warnings: list[str] = []
     old, new = _by_suite(before, names[0], warnings), _by_suite(after, names[1], warnings)
-    compared = tuple(compare_suites(old[key], suite, names=names) for key, suite in new.items() if key in old)
+    pairs = {key: past for key in new if (past := _counterpart(key, old)) is not None}
+    several = {key[:2] for run in (old, new) for key in run if len(_of_suite(key, run)) > 1}
+    compared = tuple(
+        compare_suites(old[past], new[key], names=names, by_agent=key[:2] in several) for key, past in pairs.items()
+    )
     return RunComparison(
         before=names[0],
         after=names[1],
         suites=compared,
-        only_before=tuple(suite.name for key, suite in old.items() if key not in new),
-        only_after=tuple(suite.name for key, suite in new.items() if key not in old),
+        only_before=tuple(_title(key, old) for key in old if key not in pairs.values()),
+        only_after=tuple(_title(key, new) for key in new if key not in pairs),
         regressions=sum(len(suite.regressions) for suite in compared),
         new_passes=sum(len(suite.new_passes) for suite in compared),
         warnings=tuple(warnings),
     )
 
 
-def _by_suite(
-    suites: Iterable[ComparedSuite], run: str, warnings: list[str]
-) -> Mapping[tuple[str, str], ComparedSuite]:
-    found: dict[tuple[str, str], ComparedSuite] = {}
+def _by_suite(suites: Iterable[ComparedSuite], run: str, warnings: list[str]) -> _Run:
+    found: dict[_Key, ComparedSuite] = {}
     for suite in suites:
-        key = (suite.tool_name, suite.tier)
+        key = (suite.tool_name, suite.tier, suite.agent_endpoint)
         if key in found:
-            again = f"the run `{run}` has more than one result of the suite `{suite.name}`: the first is compared"
-            warnings.append(again)
+            named = suite_title(suite.tool_name, suite.tier, None)
+            warnings.append(f"the run `{run}` has more than one result of the suite `{named}`: the first is compared")
         else:
             found[key] = suite
     return found
 
 
-def compare_suites(before: ComparedSuite, after: ComparedSuite, *, names: tuple[str, str]) -> SuiteComparison:
-    """Compare a suite with what it was; `names` stand where a result does not say which run it is of."""
+def _of_suite(key: _Key, run: _Run) -> list[_Key]:
+    """The results that a run has of a suite: one for each agent."""
+    return [other for other in run if other[:2] == key[:2]]
+
+
+def _counterpart(key: _Key, run: _Run) -> _Key | None:
+    """What a suite is compared with in a run: that of the same agent, else the only one; None where there is none."""
+    there = _of_suite(key, run)
+    return key if key in run else there[0] if len(there) == 1 else None
+
+
+def _title(key: _Key, run: _Run) -> str:
+    tool_name, tier, agent = key
+    return suite_title(tool_name, tier, agent if len(_of_suite(key, run)) > 1 else None)
+
+
+def compare_suites(
+    before: ComparedSuite, after: ComparedSuite, *, names: tuple[str, str], by_agent: bool = False
+) -> SuiteComparison:
+    """Compare a suite with what it was.
+
+    Args:
+        before: the suite as it was.
+        after: the suite as it is.
+        names: what the runs are called where a result does not say which it is of.
+        by_agent: whether its agent tells it from another suite.
+    """
     old = {case.id: case for case in before.cases}
     new = {case.id: case for case in after.cases}
     pairs = [Pair(old[identity], case) for identity, case in new.items() if identity in old]
@@ -62,6 +98,7 @@ def compare_suites(before: ComparedSuite, after: ComparedSuite, *, names: tuple[
     return SuiteComparison(
         tool_name=after.tool_name,
         tier=after.tier,
+        agent_endpoint=after.agent_endpoint if by_agent and after.agent_endpoint is not None else msgspec.UNSET,
         before_run_id=before.run_id or names[0],
         after_run_id=after.run_id or names[1],
         before=_rate(old.values()),

@@ -2,36 +2,65 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import sqlite3
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import chain
 from pathlib import Path
 
 from evalc.history.index import Index
 from evalc.model.history import HistoryEntry, Trend, TrendPoint
+from evalc.model.result import SuiteResult
 
 
-def trends_in(output_dir: Path) -> tuple[Trend, ...]:
-    """The course of every suite that has results in the output folder, for reports that plot it."""
-    with Index.followed(output_dir) as index:
-        return trends_of(index.entries())
+def trends_beside(suites: Iterable[SuiteResult], output_dir: Path) -> tuple[Trend, ...]:
+    """The courses of these suites, as far as they have two runs in the output folder, for a report that plots them.
+
+    A report never fails by that: there are none where the history cannot be read.
+    """
+    suites = tuple(suites)
+    names = dict.fromkeys(f"{suite.tool_name}.{suite.tier}" for suite in suites)
+    agents = {(suite.tool_name, suite.tier, suite.agent_endpoint) for suite in suites}
+    wanted = agents | {(tool_name, tier, None) for tool_name, tier, _ in agents}
+    try:
+        with Index.followed(output_dir) as index:
+            trends = trends_of(chain.from_iterable(map(index.entries, names)))
+    except (sqlite3.Error, OSError):
+        return ()
+    there = (trend for trend in trends if len(trend.points) > 1)
+    return tuple(trend for trend in there if (trend.tool_name, trend.tier, trend.agent_endpoint) in wanted)
 
 
 def trends_of(entries: Iterable[HistoryEntry]) -> tuple[Trend, ...]:
     """The course of each suite, the suites in the order in which the entries, newest first, name them.
 
-    Runs of a part of the cases are left out: what they passed is no measure of the suite.
+    Runs of a part of the cases are left out: what they passed is no measure of the suite. A suite of which any run has
+    several agents has a course for each agent; any other has one, since the address of an agent may change each time.
     """
     by_suite: dict[tuple[str, str], list[HistoryEntry]] = {}
     for entry in entries:
         if not entry.partial:
             by_suite.setdefault((entry.tool_name, entry.tier), []).append(entry)
-    return tuple(_trend(tool, tier, runs[::-1]) for (tool, tier), runs in by_suite.items())
+    return tuple(trend for runs in by_suite.values() for trend in _trends(runs))
 
 
-def _trend(tool_name: str, tier: str, runs: Iterable[HistoryEntry]) -> Trend:
-    runs = list(runs)
+def _trends(entries: Sequence[HistoryEntry]) -> Iterator[Trend]:
+    """Those of one suite."""
+    if len({entry.run for entry in entries}) == len(entries):
+        yield _trend(entries, None)
+        return
+    by_agent: dict[str, list[HistoryEntry]] = {}
+    for entry in entries:
+        by_agent.setdefault(entry.agent_endpoint, []).append(entry)
+    for agent, runs in by_agent.items():
+        yield _trend(runs, agent)
+
+
+def _trend(newest_first: Sequence[HistoryEntry], agent: str | None) -> Trend:
+    runs = newest_first[::-1]
     return Trend(
-        tool_name=tool_name,
-        tier=tier,
+        tool_name=runs[0].tool_name,
+        tier=runs[0].tier,
+        agent_endpoint=agent,
         criteria=tuple(dict.fromkeys(name for run in runs for name in run.criteria)),
         points=tuple(map(_point, runs)),
     )

@@ -83,12 +83,14 @@ class ChangedCase(_Record, frozen=True, kw_only=True):
 class SuiteComparison(_Record, frozen=True, kw_only=True):
     """A suite in two runs.
 
-    `passShare` is there where cases were repeated: the mean share of their attempts that passed. `score` and
-    `criteria` are over the cases that have a score in both runs.
+    `agentEndpoint`, that of the later run, is there where either run has the suite of several agents. `passShare` is
+    there where cases were repeated: the mean share of their attempts that passed. `score` and `criteria` are over the
+    cases that have a score in both runs.
     """
 
     tool_name: str
     tier: str
+    agent_endpoint: str | msgspec.UnsetType = msgspec.UNSET
     before_run_id: str
     after_run_id: str
     before: Rate
@@ -108,7 +110,7 @@ class SuiteComparison(_Record, frozen=True, kw_only=True):
 
 
 class RunComparison(_Record, frozen=True, kw_only=True):
-    """Two runs. Suites are named `TOOL (TIER)` where only one of them has them."""
+    """Two runs. Suites that only one of them has are named `TOOL (TIER)`, with the agent where it has several."""
 
     before: str
     after: str

@@ -47,10 +47,14 @@ class TrendPoint(_Record, frozen=True, kw_only=True):
 
 
 class Trend(_Record, frozen=True, kw_only=True):
-    """The course of a suite, the oldest run first. `criteria` are all that any run scored, in order of appearance."""
+    """The course of a suite, the oldest run first. `criteria` are all that any run scored, in order of appearance.
+
+    `agentEndpoint` is the agent where the suite's runs have several, so that each has a course of its own; else null.
+    """
 
     tool_name: str
     tier: str
+    agent_endpoint: str | None
     criteria: tuple[str, ...]
     points: tuple[TrendPoint, ...]
 

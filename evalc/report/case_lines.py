@@ -10,6 +10,7 @@ from msgspec import UNSET
 from evalc.model.result import PASSING, CaseResult, Outcome, Status
 from evalc.model.suite import Place
 from evalc.report.case_words import Reason, reasons
+from evalc.report.numbers import milliseconds
 from evalc.report.source_lines import SourceLines
 from evalc.report.spoken_of import Kind, Part, spoken_of
 from evalc.report.symbols import COLORS, Symbols
@@ -59,11 +60,6 @@ def case_line(case: CaseResult, columns: Columns, symbols: Symbols, screen: Scre
     description = shortened(visible(case.description), longest_description, symbols.ellipsis)
     duration = milliseconds(case.duration_ms).rjust(columns.duration)
     return f"  {mark} {identity}  {padded(description, columns.description)}  {duration}{_attempts(case)}"
-
-
-def milliseconds(duration: float) -> str:
-    """A time in whole milliseconds, as the contract's summary has it."""
-    return f"{duration:.0f}ms"
 
 
 def _attempts(case: CaseResult) -> str:

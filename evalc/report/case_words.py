@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Final, NamedTuple
+from itertools import islice
+from typing import NamedTuple
 
 from msgspec import UNSET
 
 from evalc.model.result import AssertionResult, CaseResult
 from evalc.model.suite import Place
-from evalc.terminal import shortened, visible
-
-_LONGEST: Final = 400
+from evalc.report.legible import in_short, legible
+from evalc.terminal import visible
 
 
 class Reason(NamedTuple):
@@ -22,7 +22,7 @@ class Reason(NamedTuple):
 
     def in_short(self, ellipsis: str = "…") -> str:
         """The message on one line of at most 400 columns, with nothing in it that a terminal would obey."""
-        return shortened(visible(self.message[: _LONGEST + 1]), _LONGEST, ellipsis)
+        return in_short(self.message, ellipsis)
 
 
 def reasons(case: CaseResult) -> Iterator[Reason]:
@@ -46,6 +46,23 @@ def reasons(case: CaseResult) -> Iterator[Reason]:
 def main_reason(case: CaseResult) -> Reason | None:
     """The first of the reasons; None for a case that simply passed."""
     return next(reasons(case), None)
+
+
+def place_of(case: CaseResult) -> Place | None:
+    """Where a report points to: where the main reason was authored, else where the case was."""
+    reason = main_reason(case)
+    return reason.place if reason is not None else case.place or None
+
+
+def reasons_in_full(case: CaseResult, *, most: int, longest: int) -> str:
+    """The reasons in lines of their own, at most `longest` characters of each, with their places; `most` of them."""
+    told = reasons(case)
+    lines: list[str] = []
+    for reason in islice(told, most):
+        lines.append(legible(reason.message, longest))
+        lines += [] if reason.place is None else [f"  at {visible(str(reason.place))}"]
+    more = sum(1 for _ in told)
+    return "\n".join([*lines, *([f"and {more} more"] if more else [])])
 
 
 def timed_out(case: CaseResult) -> bool:

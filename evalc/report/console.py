@@ -21,8 +21,10 @@ from evalc.model.result import (
     Summary,
 )
 from evalc.model.suite import Selected
-from evalc.report.case_lines import Columns, Told, assertion_lines, case_line, milliseconds, reason_lines
+from evalc.report.case_lines import Columns, Told, assertion_lines, case_line, reason_lines
 from evalc.report.gates import gate_line
+from evalc.report.legible import in_short
+from evalc.report.numbers import counted, milliseconds, rounded
 from evalc.report.selected import selected_line
 from evalc.report.significance import significance_line
 from evalc.report.source_lines import SourceLines
@@ -31,7 +33,6 @@ from evalc.terminal import Screen, cells, padded, painted, shortened, visible
 
 _RULE_WIDTH = 67
 _BAR_WIDTH = 20
-_LONGEST_MESSAGE = 400
 _MOST_SKIPPED = 10
 _MEASURED_CASES = 500
 """The columns are as wide as these first cases need: all may be too many to hold."""
@@ -110,13 +111,14 @@ def run_lines(
         warnings: those that belong to no suite.
     """
     symbols = symbols_of(screen)
-    yield painted(f"run {run_id} | {_counted(summary.suites, 'suite')} | {_totals(summary)}", "bold", on=screen.color)
+    totals = f"{counted(summary.suites, 'suite')} | {_totals(summary)}"
+    yield painted(f"run {visible(run_id)} | {totals}", "bold", on=screen.color)
     if selected is not None:
         yield f"  {selected_line(selected, summary.total_cases)}"
     if summary.score is not None:
         yield f"  score {rounded(summary.score)}"
     if summary.regressions:
-        yield painted(f"  {_counted(summary.regressions, 'regression')}", "red", on=screen.color)
+        yield painted(f"  {counted(summary.regressions, 'regression')}", "red", on=screen.color)
     yield from _gates(judged, symbols, screen)
     for gate in gates:
         yield painted(f"  {symbols.marks['failed']} {visible(gate)}", "red", on=screen.color)
@@ -153,7 +155,7 @@ def _within(*counts: str) -> str:
 
 def _any(count: int, noun: str, plural: str = "") -> str:
     """The count with its noun, and nothing for none."""
-    return _counted(count, noun, plural) if count else ""
+    return counted(count, noun, plural) if count else ""
 
 
 def _skipped(cases: Iterable[SkippedCase], count: int, symbols: Symbols, screen: Screen) -> Iterator[str]:
@@ -163,8 +165,7 @@ def _skipped(cases: Iterable[SkippedCase], count: int, symbols: Symbols, screen:
     yield painted(f"  SKIPPED ({count})", "yellow", on=screen.color)
     for case in islice(cases, _MOST_SKIPPED):
         why = f"archived: {case.reason}" if case.archived else case.reason
-        text = shortened(visible(f"{case.id}  {why}"[: _LONGEST_MESSAGE + 1]), _LONGEST_MESSAGE, symbols.ellipsis)
-        yield f"    - {text}"
+        yield f"    - {in_short(f'{case.id}  {why}', symbols.ellipsis)}"
     if count > _MOST_SKIPPED:
         yield f"    and {count - _MOST_SKIPPED} more"
 
@@ -190,7 +191,7 @@ def _mean(criterion: CriterionSummary, errors: int) -> str:
     """A criterion's mean, and of how many cases it is one: `0.81 over 47 of 50 cases, 3 errors`."""
     if criterion.score is None:
         return "unscored"
-    broken = f", {_counted(errors, 'error')}" if errors else ""
+    broken = f", {counted(errors, 'error')}" if errors else ""
     return f"{rounded(criterion.score)} over {criterion.cases} of {criterion.of} cases{broken}"
 
 
@@ -230,12 +231,3 @@ def _changed(
 def _warnings(warnings: Sequence[str], symbols: Symbols, screen: Screen) -> Iterator[str]:
     for warning in warnings:
         yield painted(f"  {symbols.warning} {visible(warning)}", "yellow", on=screen.color)
-
-
-def rounded(score: float) -> str:
-    """Two digits, rounded down: only a full score reads 1.00."""
-    return f"{math.floor(score * 100 + 1e-9) / 100:.2f}"
-
-
-def _counted(count: int, noun: str, plural: str = "s") -> str:
-    return f"{count} {noun}{'' if count == 1 else plural}"

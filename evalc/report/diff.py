@@ -6,63 +6,67 @@ from collections.abc import Callable, Iterator, Sequence
 from itertools import islice
 
 from evalc.model.comparison import ChangedCase, Difference, Medians, Rate, RunComparison, SuiteComparison, Verdict
+from evalc.model.suite import suite_title
+from evalc.report.legible import in_short
+from evalc.report.numbers import counted, milliseconds
 from evalc.report.significance import difference_words, significance_line
+from evalc.report.symbols import Symbols, symbols_of
 from evalc.terminal import Color, Screen, cells, padded, painted, shortened, visible
 
 _MOST_NAMED = 10
-_LONGEST_MESSAGE = 400
 
 _COLORS: dict[Verdict, Color] = {"worse": "red", "better": "green", "inconclusive": "yellow", "unchanged": "dim"}
 
 
 def diff_lines(comparison: RunComparison, screen: Screen) -> Iterator[str]:
     """The comparison, without line ends."""
+    symbols = symbols_of(screen)
     for suite in comparison.suites:
-        yield from _suite(suite, screen)
+        yield from _suite(suite, symbols, screen)
         yield ""
-    runs = f"{visible(comparison.before)} {_arrow(screen)} {visible(comparison.after)}"
+    runs = f"{visible(comparison.before)} {symbols.arrow} {visible(comparison.after)}"
     totals = (
-        _counted(len(comparison.suites), "suite"),
-        _counted(comparison.regressions, "regression"),
-        _counted(comparison.new_passes, "new pass", "es"),
+        counted(len(comparison.suites), "suite"),
+        counted(comparison.regressions, "regression"),
+        counted(comparison.new_passes, "new pass", "es"),
     )
     yield painted(f"{runs} | {' | '.join(totals)}", "bold", on=screen.color)
     for run, suites in ((comparison.before, comparison.only_before), (comparison.after, comparison.only_after)):
         if suites:
             yield f"  only in {visible(run)}: {_named(suites)}"
     for warning in comparison.warnings:
-        yield painted(f"  {'⚠' if screen.unicode else '!'} {visible(warning)}", "yellow", on=screen.color)
+        yield painted(f"  {symbols.warning} {visible(warning)}", "yellow", on=screen.color)
 
 
-def _suite(suite: SuiteComparison, screen: Screen) -> Iterator[str]:
-    rule = "═" if screen.unicode else "="
-    runs = f"{visible(suite.before_run_id)} {_arrow(screen)} {visible(suite.after_run_id)}"
-    yield painted(f"{rule * 3} {visible(suite.tool_name)} ({visible(suite.tier)})  {runs}", "bold", on=screen.color)
+def _suite(suite: SuiteComparison, symbols: Symbols, screen: Screen) -> Iterator[str]:
+    runs = f"{visible(suite.before_run_id)} {symbols.arrow} {visible(suite.after_run_id)}"
+    title = visible(suite_title(suite.tool_name, suite.tier, suite.agent_endpoint or None))
+    yield painted(f"{symbols.title * 3} {title}  {runs}", "bold", on=screen.color)
     found = suite.significance
     yield painted(f"  {significance_line(found)}", _COLORS[found.verdict], on=screen.color)
-    yield from _table(suite, screen)
-    yield from _cases("REGRESSIONS", suite.regressions, "red", screen)
-    yield from _cases("NEW PASSES", suite.new_passes, "green", screen)
-    yield from _cases("STILL FAILING, FOR ANOTHER REASON", suite.still_failing, "yellow", screen)
+    yield from _table(suite, symbols, screen)
+    yield from _cases("REGRESSIONS", suite.regressions, "red", symbols, screen)
+    yield from _cases("NEW PASSES", suite.new_passes, "green", symbols, screen)
+    yield from _cases("STILL FAILING, FOR ANOTHER REASON", suite.still_failing, "yellow", symbols, screen)
     for heading, ids in (("came", suite.came), ("went", suite.went)):
         if ids:
-            yield f"  {_counted(len(ids), 'case')} {heading}: {_named(ids)}"
+            yield f"  {counted(len(ids), 'case')} {heading}: {_named(ids)}"
 
 
-def _table(suite: SuiteComparison, screen: Screen) -> Iterator[str]:
+def _table(suite: SuiteComparison, symbols: Symbols, screen: Screen) -> Iterator[str]:
     """A line a measure: then, now, and what is to be said of the difference."""
-    counts = f"{_counts(suite.before)} {_arrow(screen)} {_counts(suite.after)}"
+    counts = f"{_counts(suite.before)} {symbols.arrow} {_counts(suite.after)}"
     rows = [("pass rate", _percent(suite.before), _percent(suite.after), counts)]
     rows += [_difference(name, found) for name, found in _differences(suite)]
     rows += [
-        _medians("latency, median", suite.latency_ms, lambda value: f"{value:.0f}ms"),
+        _medians("latency, median", suite.latency_ms, milliseconds),
         _medians("cost, median", suite.cost_usd, lambda value: f"${value:.4g}"),
     ]
     there = [row for row in rows if row[1] or row[2]]
-    names = [shortened(visible(name), screen.width // 3, "…" if screen.unicode else "...") for name, *_ in there]
+    names = [shortened(visible(name), screen.width // 3, symbols.ellipsis) for name, *_ in there]
     widths = max(map(cells, names)), max(len(row[1]) for row in there), max(len(row[2]) for row in there)
     for name, (_, before, after, words) in zip(names, there, strict=True):
-        line = f"  {padded(name, widths[0])}  {before:<{widths[1]}} {_arrow(screen)} {after:<{widths[2]}}  {words}"
+        line = f"  {padded(name, widths[0])}  {before:<{widths[1]}} {symbols.arrow} {after:<{widths[2]}}  {words}"
         yield line.rstrip()
 
 
@@ -91,12 +95,12 @@ def _percent(rate: Rate) -> str:
 
 def _counts(rate: Rate) -> str:
     """`183/200 (86.8 to 94.6 %)`, the interval of the rate, and how many more ended in error."""
-    errors = f", {_counted(rate.errors, 'error')}" if rate.errors else ""
+    errors = f", {counted(rate.errors, 'error')}" if rate.errors else ""
     interval = "" if rate.low is None or rate.high is None else f" ({100 * rate.low:.1f} to {100 * rate.high:.1f} %)"
     return f"{rate.passed}/{rate.of}{interval}{errors}"
 
 
-def _cases(heading: str, cases: Sequence[ChangedCase], color: Color, screen: Screen) -> Iterator[str]:
+def _cases(heading: str, cases: Sequence[ChangedCase], color: Color, symbols: Symbols, screen: Screen) -> Iterator[str]:
     if not cases:
         return
     yield painted(f"  {heading} ({len(cases)})", color, on=screen.color)
@@ -105,23 +109,11 @@ def _cases(heading: str, cases: Sequence[ChangedCase], color: Color, screen: Scr
         if case.after is None:
             continue
         if case.before is not None:
-            yield f"      was: {_message(case.before, screen)}"
-        yield f"      {_arrow(screen)} {_message(case.after, screen)}"
-
-
-def _message(text: str, screen: Screen) -> str:
-    return shortened(visible(text[: _LONGEST_MESSAGE + 1]), _LONGEST_MESSAGE, "…" if screen.unicode else "...")
+            yield f"      was: {in_short(case.before, symbols.ellipsis)}"
+        yield f"      {symbols.arrow} {in_short(case.after, symbols.ellipsis)}"
 
 
 def _named(names: Sequence[str]) -> str:
     listed = ", ".join(map(visible, islice(names, _MOST_NAMED)))
     more = len(names) - _MOST_NAMED
     return f"{listed} and {more} more" if more > 0 else listed
-
-
-def _arrow(screen: Screen) -> str:
-    return "→" if screen.unicode else "->"
-
-
-def _counted(count: int, noun: str, plural: str = "s") -> str:
-    return f"{count} {noun}{'' if count == 1 else plural}"

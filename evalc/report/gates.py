@@ -6,6 +6,7 @@ import math
 from typing import assert_never
 
 from evalc.model.result import GateResult
+from evalc.report.numbers import counted
 
 
 def gate_line(gate: GateResult) -> str:
@@ -20,7 +21,7 @@ def gate_line(gate: GateResult) -> str:
             measured = "unknown" if value is None else f"{value:.12g}ms"
             return f"95 % of the cases within {measured}, at most {gate.limit:.12g}ms are allowed"
         case "failOnRegression":
-            measured = "regressions unknown" if value is None else f"{value} regression{'' if value == 1 else 's'}"
+            measured = "regressions unknown" if value is None else counted(int(value), "regression")
             return f"{measured}, none is allowed"
         case _:
             assert_never(gate.gate)

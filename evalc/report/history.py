@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import pairwise
 
 from evalc.model.history import History, HistoryEntry, Trend
+from evalc.model.suite import suite_title
+from evalc.report.numbers import counted, rounded
+from evalc.report.symbols import symbols_of
 from evalc.terminal import Screen, cells, padded, painted, shortened, visible
 
 _BARS = "▁▂▃▄▅▆▇█"
@@ -41,8 +43,8 @@ def short_names(runs: Sequence[str]) -> Mapping[str, str]:
 
 
 def _row(entry: HistoryEntry, names: Mapping[str, str], screen: Screen) -> tuple[str, ...]:
-    ellipsis = "…" if screen.unicode else "..."
-    notes = [_counted(entry.errors, "error")] if entry.errors else []
+    ellipsis = symbols_of(screen).ellipsis
+    notes = [counted(entry.errors, "error")] if entry.errors else []
     notes += ["part of the cases"] if entry.partial else []
     notes += ["rescored"] if entry.rescored else []
     told = f" ({', '.join(notes)})" if notes else ""
@@ -51,7 +53,7 @@ def _row(entry: HistoryEntry, names: Mapping[str, str], screen: Screen) -> tuple
         entry.timestamp[:16].replace("T", " "),
         *(shortened(visible(text), _LONGEST_CELL, ellipsis) for text in texts),
         f"{entry.passed}/{entry.total_cases}{told}",
-        "" if entry.score is None else _rounded(entry.score),
+        "" if entry.score is None else rounded(entry.score),
         "" if entry.estimated_cost_usd is None else f"${entry.estimated_cost_usd:.4g}",
     )
 
@@ -68,10 +70,12 @@ def _trend(trend: Trend, screen: Screen) -> Iterator[str]:
         if len(points) < len(trend.points)
         else f"{len(points)} runs"
     )
-    yield painted(f"{visible(trend.tool_name)} ({visible(trend.tier)}), {runs}", "bold", on=screen.color)
+    yield painted(
+        f"{visible(suite_title(trend.tool_name, trend.tier, trend.agent_endpoint))}, {runs}", "bold", on=screen.color
+    )
     for name, values in told:
         last = next(value for value in reversed(values) if value is not None)
-        yield f"  {padded(name, width)}  {sparkline(values, screen)}  {_rounded(last)}"
+        yield f"  {padded(name, width)}  {sparkline(values, screen)}  {rounded(last)}"
 
 
 def sparkline(values: Sequence[float | None], screen: Screen) -> str:
@@ -81,12 +85,3 @@ def sparkline(values: Sequence[float | None], screen: Screen) -> str:
         " " if value is None else steps[min(int(min(max(value, 0), 1) * len(steps)), len(steps) - 1)]
         for value in values
     )
-
-
-def _rounded(score: float) -> str:
-    """Two digits, rounded down, as in the summary of a run."""
-    return f"{math.floor(score * 100 + 1e-9) / 100:.2f}"
-
-
-def _counted(count: int, noun: str) -> str:
-    return f"{count} {noun}{'' if count == 1 else 's'}"

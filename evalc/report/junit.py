@@ -4,18 +4,17 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Mapping
-from itertools import islice
 from typing import Final
 from xml.etree.ElementTree import Element, SubElement, tostring
 
 from msgspec import UNSET
 
 from evalc.model.result import PASSING, CaseResult, SkippedCase, Status, SuiteResult, Summary
-from evalc.report.case_words import main_reason, reasons, timed_out
+from evalc.model.suite import Place
+from evalc.report.case_words import main_reason, place_of, reasons_in_full, timed_out
 from evalc.report.gates import gate_line
-from evalc.report.html import ReportedSuite
 from evalc.report.legible import legible
-from evalc.report.reported import ReportedRun
+from evalc.report.reported import ReportedRun, ReportedSuite
 from evalc.terminal import visible
 
 _NOT_XML: Final = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
@@ -24,7 +23,6 @@ _NOT_XML: Final = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010f
 _LONGEST_RESPONSE: Final = 10_000
 _LONGEST_DETAIL: Final = 2_000
 _MOST_REASONS: Final = 20
-
 
 _COUNTS: Final[dict[str, Callable[[Summary], int]]] = {
     "tests": lambda summary: summary.total_cases + summary.skipped,
@@ -44,22 +42,28 @@ _VERDICTS: Final[dict[Status, str]] = {
 """The element that says how a case ended; nothing is said of one that passed."""
 
 
-def render(run: ReportedRun) -> Iterator[bytes]:
+def render(run: ReportedRun, *, strict: bool = False) -> Iterator[bytes]:
     """The document, in UTF-8 and a case at a time: what counts come first is in the summaries.
 
     `failures` are cases that failed, timed out or passed unexpectedly; `errors` those whose agent or check broke;
     `skipped` those that were not run, that verified nothing, and whose failure is expected.
+
+    Args:
+        run: the run.
+        strict: leave out what Jenkins' xUnit plugin refuses a file for: how many were skipped in all, and of a case
+            its place and its properties.
     """
     summaries = [suite.result.summary for suite in run.suites]
-    totals = {name: str(sum(map(count, summaries))) for name, count in _COUNTS.items()}
+    counts = {name: count for name, count in _COUNTS.items() if not (strict and name == "skipped")}
+    totals = {name: str(sum(map(count, summaries))) for name, count in counts.items()}
     yield b'<?xml version="1.0" encoding="UTF-8"?>\n'
     yield _opened("testsuites", {"name": "evalc", **totals, "time": _seconds(run.summary.total_duration_ms)})
     for suite in run.suites:
-        yield from _suite(suite, run.name_of(suite.result))
+        yield from _suite(suite, run.name_of(suite.result), strict=strict)
     yield b"</testsuites>\n"
 
 
-def _suite(suite: ReportedSuite, name: str) -> Iterator[bytes]:
+def _suite(suite: ReportedSuite, name: str, *, strict: bool) -> Iterator[bytes]:
     result = suite.result
     counts = {key: str(count(result.summary)) for key, count in _COUNTS.items()}
     time = _seconds(result.summary.total_duration_ms)
@@ -68,7 +72,7 @@ def _suite(suite: ReportedSuite, name: str) -> Iterator[bytes]:
     _add_properties(properties, dict(_of_suite(result)))
     yield _written(properties)
     for case in suite.cases:
-        yield _written(_case(case, name))
+        yield _written(_case(case, name, strict=strict))
     for skipped in suite.skipped:
         yield _written(_not_run(skipped, name))
     yield b"</testsuite>\n"
@@ -85,21 +89,25 @@ def _of_suite(result: SuiteResult) -> Iterator[tuple[str, str]]:
         yield f"gate: {gate.gate}", f"{'met' if gate.passed else 'not met'}: {gate_line(gate)}"
 
 
-def _case(case: CaseResult, suite: str) -> Element:
+def _case(case: CaseResult, suite: str, *, strict: bool) -> Element:
     element = _element("testcase", {"classname": suite, "name": case.id, "time": _seconds(case.duration_ms)})
+    if not strict:
+        _add_place(element, place_of(case))
+        _add_properties(SubElement(element, "properties"), dict(_of_case(case)))
     reason = main_reason(case)
-    place = reason.place if reason else None if case.place is UNSET else case.place
-    if place is not None:
-        element.set("file", _sound(place.file))
-        element.set("line", str(place.line))
-    _add_properties(SubElement(element, "properties"), dict(_of_case(case)))
     if reason is not None and case.status in _VERDICTS:
         kind = "timeout" if timed_out(case) else case.status
         verdict = SubElement(element, _VERDICTS[case.status], {"type": kind, "message": _sound(reason.in_short())})
-        verdict.text = _sound(_all_reasons(case))
+        verdict.text = _sound(reasons_in_full(case, most=_MOST_REASONS, longest=_LONGEST_DETAIL))
     if case.details.response:
-        SubElement(element, "system-out").text = _block(case.details.response, _LONGEST_RESPONSE)
+        SubElement(element, "system-out").text = _sound(legible(case.details.response, _LONGEST_RESPONSE))
     return element
+
+
+def _add_place(element: Element, place: Place | None) -> None:
+    if place is not None:
+        element.set("file", _sound(place.file))
+        element.set("line", str(place.line))
 
 
 def _of_case(case: CaseResult) -> Iterator[tuple[str, str]]:
@@ -114,16 +122,6 @@ def _of_case(case: CaseResult) -> Iterator[tuple[str, str]]:
         yield "flaky", str(case.flaky is True).lower()
     if case.tags:
         yield "tags", ", ".join(case.tags)
-
-
-def _all_reasons(case: CaseResult) -> str:
-    lines: list[str] = []
-    told = reasons(case)
-    for reason in islice(told, _MOST_REASONS):
-        lines.append(legible(reason.message, _LONGEST_DETAIL))
-        lines += [] if reason.place is None else [f"  at {visible(str(reason.place))}"]
-    more = sum(1 for _ in told)
-    return "\n".join([*lines, *([f"and {more} more"] if more else [])])
 
 
 def _not_run(skipped: SkippedCase, suite: str) -> Element:
@@ -149,10 +147,6 @@ def _opened(tag: str, attributes: Mapping[str, str]) -> bytes:
 
 def _written(element: Element) -> bytes:
     return tostring(element, encoding="unicode").encode() + b"\n"
-
-
-def _block(text: str, longest: int) -> str:
-    return _sound(legible(text, longest))
 
 
 def _sound(text: str) -> str:

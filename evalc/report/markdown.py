@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-import math
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain, islice
 from typing import Final
 
 from evalc.model.result import PASSING, CaseResult, GateResult, SuiteResult
-from evalc.report.case_words import reasons
+from evalc.report.case_words import reasons_in_full
 from evalc.report.gates import gate_line
-from evalc.report.html import ReportedSuite
-from evalc.report.legible import legible
-from evalc.report.reported import ReportedRun
+from evalc.report.numbers import rounded
+from evalc.report.reported import ReportedRun, ReportedSuite
 from evalc.report.selected import selected_line
 from evalc.terminal import shortened, visible
 
@@ -156,15 +154,8 @@ def _failures(run: ReportedRun) -> Iterator[str]:
 
 
 def _failure(case: CaseResult, suite: str) -> str:
-    told = list(reasons(case))
     title = f"**{_name(case.id)}** in {_name(suite)}: {case.status}"
-    lines: list[str] = []
-    for reason in told[:_MOST_REASONS]:
-        lines.append(legible(reason.message, _LONGEST_REASON))
-        lines += [] if reason.place is None else [f"  at {visible(str(reason.place))}"]
-    if len(told) > _MOST_REASONS:
-        lines.append(f"and {len(told) - _MOST_REASONS} more")
-    return "\n\n".join((title, _fenced("\n".join(lines))))
+    return f"{title}\n\n{_fenced(reasons_in_full(case, most=_MOST_REASONS, longest=_LONGEST_REASON))}"
 
 
 def _fenced(text: str) -> str:
@@ -183,5 +174,4 @@ def _name(text: str) -> str:
 
 
 def _score(score: float | None) -> str:
-    """Two digits, rounded down: only a full score reads 1.00."""
-    return "" if score is None else f"{math.floor(score * 100 + 1e-9) / 100:.2f}"
+    return "" if score is None else rounded(score)

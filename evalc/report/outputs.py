@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final, Literal, assert_never, get_args
 
-from evalc.report.gates import gate_line
 from evalc.report.reported import ReportedRun
 
-Format = Literal["text", "json", "html", "junit", "markdown", "csv", "github", "sarif"]
+Format = Literal["text", "json", "html", "junit", "xunit", "markdown", "csv", "github", "sarif"]
 FORMATS: Final[tuple[Format, ...]] = get_args(Format)
 
 SUFFIXES: Final[dict[str, Format]] = {
@@ -40,11 +39,11 @@ def render(chosen: Format, run: ReportedRun) -> Iterator[bytes]:
         case "html":
             from evalc.report import html  # noqa: PLC0415
 
-            return html.render(run.suites, root=run.root, gates=_not_met(run), warnings=run.warnings, redact=run.redact)
-        case "junit":
+            return html.render(run)
+        case "junit" | "xunit":
             from evalc.report import junit  # noqa: PLC0415
 
-            return junit.render(run)
+            return junit.render(run, strict=chosen == "xunit")
         case "markdown":
             from evalc.report import markdown  # noqa: PLC0415
 
@@ -63,8 +62,3 @@ def render(chosen: Format, run: ReportedRun) -> Iterator[bytes]:
             return sarif.render(run)
         case _:
             assert_never(chosen)
-
-
-def _not_met(run: ReportedRun) -> tuple[str, ...]:
-    """The gates and thresholds that the suites do not say were not met."""
-    return (*run.below, *(gate_line(gate) for gate in run.gates if not gate.passed))

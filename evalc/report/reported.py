@@ -1,15 +1,33 @@
-"""What a report is made of: a run whose cases are read one at a time, as often as there are reports to write."""
+"""From results, and those that they are compared with, to what a report is made of: a run whose cases are read anew."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import final
 
-from evalc.model.result import GateResult, RunSummary, SuiteResult
-from evalc.model.suite import Selected
-from evalc.report.html import ReportedSuite
+from evalc.model.history import Trend
+from evalc.model.result import CaseResult, GateResult, RunSummary, SkippedCase, SuiteResult
+from evalc.model.suite import Selected, suite_title
+
+
+@final
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReportedSuite:
+    """A suite as the report shows it.
+
+    Attributes:
+        result: its totals; cases that stand in it are not looked at.
+        cases: the cases in source order, read one at a time, as often as there are reports to write.
+        skipped: likewise those that were not run.
+        baseline: the cases of the run that it is compared with, by id; empty where there is none at hand.
+    """
+
+    result: SuiteResult
+    cases: Iterable[CaseResult]
+    skipped: Iterable[SkippedCase] = ()
+    baseline: Mapping[str, CaseResult] = field(default_factory=dict)
 
 
 @final
@@ -27,6 +45,7 @@ class ReportedRun:
         below: the suites whose score does not meet their threshold, in words.
         selected: which of all cases were chosen; None where it was all of them.
         warnings: those that belong to no suite.
+        trends: the courses of its suites over all runs, for the formats that plot them.
         redact: strikes secrets out of what is quoted from eval files; results have none any more.
     """
 
@@ -39,10 +58,33 @@ class ReportedRun:
     below: tuple[str, ...] = ()
     selected: Selected | None = None
     warnings: tuple[str, ...] = ()
+    trends: tuple[Trend, ...] = ()
     redact: Callable[[str], str] = str
+
+    @property
+    def several_agents(self) -> bool:
+        """Whether the suites are of more than one agent."""
+        return len({suite.result.agent_endpoint for suite in self.suites}) > 1
 
     def name_of(self, suite: SuiteResult) -> str:
         """`TOOL.TIER`, and the agent behind it where the run has several, so that each suite has a name of its own."""
         name = f"{suite.tool_name}.{suite.tier}"
-        several = any(other.result.agent_endpoint != suite.agent_endpoint for other in self.suites)
-        return f"{name} ({suite.agent_endpoint})" if several else name
+        return f"{name} ({suite.agent_endpoint})" if self.several_agents else name
+
+    def title_of(self, suite: SuiteResult) -> str:
+        """What sentences call the suite: `TOOL (TIER)`, with its agent where the run has several."""
+        return suite_title(suite.tool_name, suite.tier, suite.agent_endpoint if self.several_agents else None)
+
+
+def beside(suites: Sequence[SuiteResult], baseline: Sequence[SuiteResult] = ()) -> tuple[ReportedSuite, ...]:
+    """Whole results, each with its cases of the baseline, where that has the suite: of the same agent if it can be."""
+    return tuple(
+        ReportedSuite(result=suite, cases=suite.cases, skipped=suite.skipped, baseline=_before(suite, baseline))
+        for suite in suites
+    )
+
+
+def _before(suite: SuiteResult, baseline: Iterable[SuiteResult]) -> Mapping[str, CaseResult]:
+    same = [past for past in baseline if (past.tool_name, past.tier) == (suite.tool_name, suite.tier)]
+    same.sort(key=lambda past: past.agent_endpoint != suite.agent_endpoint)
+    return {case.id: case for case in same[0].cases} if same else {}

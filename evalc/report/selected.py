@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from evalc.model.suite import Selected
+from evalc.report.numbers import counted
 
 
 def selected_line(selected: Selected | None, total: int) -> str:
     """`2 of 40 cases selected`; where all of them are, how many."""
     if selected is None:
-        return f"{total} case{'' if total == 1 else 's'}"
-    return f"{selected.cases} of {selected.of} case{'' if selected.of == 1 else 's'} selected"
+        return counted(total, "case")
+    return f"{selected.cases} of {counted(selected.of, 'case')} selected"

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain, zip_longest
-from typing import Final, NamedTuple, Protocol, final
+from typing import Final, NamedTuple, final
 
 from msgspec import UNSET
 
-from evalc.model.result import CaseResult, Status, SuiteResult
+from evalc.model.result import CaseResult, Status
 from evalc.model.suite import suite_title
-from evalc.report.console import rounded
+from evalc.report.numbers import rounded
+from evalc.report.reported import ReportedSuite
 from evalc.report.symbols import COLORS, Symbols, symbols_of
 from evalc.terminal import Screen, cells, padded, painted, shortened, visible
 
@@ -25,21 +26,7 @@ _NARROWEST_NAMES: Final = 12
 _GAP: Final = "  "
 
 
-class SuiteShown(Protocol):
-    """A suite's result, and its cases, which can be read more than once."""
-
-    @property
-    def result(self) -> SuiteResult:
-        """Everything but the cases."""
-        ...
-
-    @property
-    def cases(self) -> Iterable[CaseResult]:
-        """The cases in source order."""
-        ...
-
-
-def side_by_side_lines(suites: Sequence[SuiteShown], screen: Screen) -> Iterator[str]:
+def side_by_side_lines(suites: Sequence[ReportedSuite], screen: Screen) -> Iterator[str]:
     """The tables of a run, without line ends: cases by variants where a suite has several, cases by agents likewise."""
     agents = tuple(dict.fromkeys(suite.result.agent_endpoint for suite in suites))
     for suite in suites:
@@ -137,10 +124,10 @@ class _Rows:
         return self.different if self.all is None else self.all
 
 
-def _of_agents(suites: Sequence[SuiteShown], agents: Sequence[str]) -> _Rows:
+def _of_agents(suites: Sequence[ReportedSuite], agents: Sequence[str]) -> _Rows:
     """The cases of all suites by agent."""
     rows = _Rows(agents)
-    by_suite: dict[str, dict[str, SuiteShown]] = {}
+    by_suite: dict[str, dict[str, ReportedSuite]] = {}
     for suite in suites:
         title = suite_title(suite.result.tool_name, suite.result.tier, None)
         by_suite.setdefault(title, {})[suite.result.agent_endpoint] = suite

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from evalc.model.comparison import Difference, Significance
+from evalc.report.numbers import counted
 
 _MANY = 1_000_000
 
@@ -11,8 +12,10 @@ def significance_line(found: Significance) -> str:
     """The verdict on the changed verdicts of cases, as `inconclusive: 5 of 200 cases regressed, 6 newly pass (...)`."""
     left_out = f"; {found.errors} left out that ended in error" if found.errors else ""
     if found.verdict == "unchanged":
-        return f"unchanged: no verdict of {_cases(found.pairs)} changed{left_out}"
-    counts = f"{found.regressed or 'none'} of {_cases(found.pairs)} regressed, {_newly_pass(found.newly_passed)}"
+        return f"unchanged: no verdict of {counted(found.pairs, 'case')} changed{left_out}"
+    counts = (
+        f"{found.regressed or 'none'} of {counted(found.pairs, 'case')} regressed, {_newly_pass(found.newly_passed)}"
+    )
     test = f"(McNemar's exact test, {_p_value(found.p_value)})"
     settled = f"; {more_cases(found.more_cases)}" if found.verdict == "inconclusive" else ""
     return f"{found.verdict}: {counts} {test}{left_out}{settled}"
@@ -50,7 +53,3 @@ def _signed(value: float) -> str:
 
 def _newly_pass(count: int) -> str:
     return f"{count or 'none'} newly {'passes' if count <= 1 else 'pass'}"
-
-
-def _cases(count: int) -> str:
-    return f"{count} {'case' if count == 1 else 'cases'}"

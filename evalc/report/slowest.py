@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator
 from heapq import nlargest
 
 from evalc.model.result import CaseResult
+from evalc.report.numbers import milliseconds
 from evalc.terminal import visible
 
 
@@ -15,6 +16,6 @@ def slowest_lines(cases: Iterable[CaseResult], count: int) -> Iterator[str]:
     slowest = nlargest(count, timed, key=lambda each: each[0])
     if slowest:
         yield f"  SLOWEST ({len(slowest)})"
-    width = max((len(f"{duration:.0f}ms") for duration, _ in slowest), default=0)
+    width = max((len(milliseconds(duration)) for duration, _ in slowest), default=0)
     for duration, identity in slowest:
-        yield f"    {f'{duration:.0f}ms'.rjust(width)}  {visible(identity)}"
+        yield f"    {milliseconds(duration).rjust(width)}  {visible(identity)}"

@@ -23,9 +23,7 @@ class Authored(NamedTuple):
 
 @final
 class SourceLines:
-    """Reads each file once, when the first of its lines is asked for.
-
-    A result file may come from anyone and name any file: only eval files within `root` are read.
+    """Reads each file once, when the first of its lines is asked for; which may be read, `read_authored` says.
 
     Args:
         root: the folder that the names in places start from.
@@ -49,11 +47,14 @@ class SourceLines:
         authored = self._read[place.file]
         if authored is None or authored.written > seconds_of(began) or not 1 <= place.line <= len(authored.lines):
             return None
-        return self._redact(authored.lines[place.line - 1].rstrip("\r")[:_LONGEST_LINE])
+        return quoted(authored.lines[place.line - 1], self._redact)
 
 
 def read_authored(root: Path, name: str) -> Authored | None:
-    """The eval file of that name within the folder; None where there is none that can be read."""
+    """The eval file of that name; None where there is none that can be read.
+
+    A result file may come from anyone and name any file: only eval files within the folder `root` are read.
+    """
     try:
         path = (root / name).resolve()
         if not path.is_relative_to(root) or path.suffix not in _KINDS or not path.is_file():
@@ -64,6 +65,11 @@ def read_authored(root: Path, name: str) -> Authored | None:
         return Authored(path.read_text(encoding="utf-8-sig").split("\n"), status.st_mtime)
     except (OSError, ValueError):  # not there any more, not UTF-8, a name that no file can have
         return None
+
+
+def quoted(line: str, redact: Callable[[str], str]) -> str:
+    """A line as reports quote it: without its end, without secrets, at most 300 characters of it."""
+    return redact(line.rstrip("\r")[:_LONGEST_LINE])
 
 
 def seconds_of(timestamp: str) -> float:

@@ -10,7 +10,7 @@ from typing import Final
 from msgspec import UNSET
 
 from evalc.model.result import PASSING, CaseResult, SkippedCase, SuiteResult
-from evalc.report.case_words import main_reason
+from evalc.report.case_words import main_reason, place_of
 from evalc.report.legible import legible
 from evalc.report.reported import ReportedRun
 
@@ -61,7 +61,7 @@ def render(run: ReportedRun) -> Iterator[bytes]:
 
 def _case(case: CaseResult, suite: SuiteResult) -> tuple[Cell, ...]:
     reason = main_reason(case)
-    place = reason.place if reason else None if case.place is UNSET else case.place
+    place = place_of(case)
     attempts = () if case.attempts is UNSET else case.attempts
     return (
         suite.tool_name,

@@ -24,9 +24,8 @@ def summary_lines(run: ReportedRun, screen: Screen, *, detail: Detail = "normal"
         slowest: of how many cases the time that they took is listed.
     """
     sources = SourceLines(run.root, run.redact)
-    several = len({suite.result.agent_endpoint for suite in run.suites}) > 1
     for suite in run.suites:
-        if several:
+        if run.several_agents:
             yield f"agent {visible(suite.result.agent_endpoint)}"
         yield from suite_lines(
             suite.result, screen, cases=suite.cases, skipped=suite.skipped, detail=detail, sources=sources

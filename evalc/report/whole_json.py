@@ -10,8 +10,7 @@ from msgspec import UNSET
 
 from evalc.model.codec import to_json
 from evalc.model.result import RunResult
-from evalc.report.html import ReportedSuite
-from evalc.report.reported import ReportedRun
+from evalc.report.reported import ReportedRun, ReportedSuite
 
 _NO_SUITES: Final = b'"suites":['
 _NO_CASES: Final = b'"cases":['

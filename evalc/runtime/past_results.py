@@ -10,7 +10,7 @@ from typing import Final, TypeVar, final
 import msgspec
 
 from evalc.errors import UsageError
-from evalc.runtime.past_runs import find_folder, result_files
+from evalc.runtime.past_runs import age, find_folder, has_results, result_files, run_folders
 
 LARGEST: Final = 4_000_000_000
 """The bytes of a result file that is read."""
@@ -21,11 +21,19 @@ Record = TypeVar("Record", bound=msgspec.Struct)
 @final
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PastResults:
-    """The result files of a run. `folder` is where they are, `name` what the run is called."""
+    """The result files of a run.
+
+    Attributes:
+        name: what the run is called.
+        folder: where the files are.
+        files: all of them, or the one that was named.
+        is_part: whether it is one that was named.
+    """
 
     name: str
     folder: Path
     files: tuple[Path, ...]
+    is_part: bool = False
 
 
 def find_results(name: str, output_dir: Path) -> PastResults:
@@ -38,8 +46,27 @@ def find_results(name: str, output_dir: Path) -> PastResults:
     if path is None:
         raise UsageError(f"`{name}` is neither a run with results in `{output_dir}` nor a result file or folder")
     if path.is_file():
-        return PastResults(name=path.name, folder=path.parent, files=(path,))
+        return PastResults(name=path.name, folder=path.parent, files=(path,), is_part=True)
     return PastResults(name=path.resolve().name, folder=path, files=tuple(result_files(path)))
+
+
+def results_before(later: PastResults, output_dir: Path) -> PastResults:
+    """The results of the run before another one: of those that began earlier, the newest that has most of its suites.
+
+    Raises:
+        UsageError: none has any of them.
+    """
+    suites = {file.name for file in later.files}
+    at = later.folder.resolve()
+    shared = {
+        folder: len(suites & {file.name for file in result_files(folder)})
+        for folder in run_folders(output_dir, has_results)
+        if age(folder) < age(later.folder) and not at.is_relative_to(folder.resolve())
+    }
+    found = max(filter(shared.get, shared), key=lambda folder: (shared[folder], age(folder)), default=None)
+    if found is None:
+        raise UsageError(f"no run in `{output_dir}` that began before `{later.name}` has any of its suites")
+    return find_results(str(found), output_dir)
 
 
 def read_results(results: PastResults, kind: type[Record], warnings: list[str]) -> Iterator[Record]:

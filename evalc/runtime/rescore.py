@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final, final
 
 import msgspec
@@ -57,40 +57,40 @@ class _PastSuite:
 async def rescore_suites(
     suites: Sequence[Suite], past: PastRun, options: RunOptions, *, observer: Observer | None = None
 ) -> FinishedRun:
-    """Check the answers of a past run again.
+    """Check the answers of a past run again: of one of several agents, those of each.
 
     The baseline is that run itself, unless the options name another.
 
     Raises:
-        UsageError: the run has no answers, or those of several agents, or a new run cannot be begun.
+        UsageError: the run has no answers, or a new run cannot be begun.
         OSError: a result could not be written; the journal keeps the cases before.
     """
     read = journaled.read_journal(past.folder / journaled.FILE_NAME)
     if read is None:
         raise UsageError(f"the run `{past.run_id}` has no answers: it ended before its journal began")
     header, cases = read
-    if header.agents:
-        raise UsageError(f"the run `{past.run_id}` is of {len(header.agents)} agents, and only one of one is rescored")
     recorded = {
-        (suite.tool_name, suite.tier): _PastSuite(
+        (suite.tool_name, suite.tier, suite.agent): _PastSuite(
             number=number, cases=cases, numbers={name: case for case, name in cases.ids(number)}
         )
         for number, suite in enumerate(header.suites)
     }
+    agents = header.agents or (header.agent_endpoint,)
     baseline = (
-        find_baseline(options.baseline, options.output_dir, file_names(suites), agents=[header.agent_endpoint])
+        find_baseline(options.baseline, options.output_dir, file_names(suites), agents=agents)
         if options.baseline
         else _itself(header, cases)
     )
-    journal = new_journal(header_of(suites, [header.agent_endpoint], options, rescored_from=header.run_id), options)
+    if header.agents:
+        suites = [replace(suite, agent=agent) for suite in suites for agent in agents]
+    journal = new_journal(header_of(suites, agents, options, rescored_from=header.run_id), options)
     try:
         suite_warnings = {}
         for number, suite in enumerate(suites):
             if observer:
                 observer.suite_started(suite)
-            rescoring = _Rescoring(
-                suite, number, recorded.get((suite.tool_name, suite.tier)), journal, options, observer
-            )
+            past_suite = recorded.get((suite.tool_name, suite.tier, suite.agent))
+            rescoring = _Rescoring(suite, number, past_suite, journal, options, observer)
             await rescoring.run()
             suite_warnings[number] = rescoring.warnings()
         ending = Ending(
@@ -112,7 +112,7 @@ def _itself(header: journaled.Header, cases: journaled.JournaledCases) -> Baseli
     suites: dict[tuple[str, str, str | None], PastSuite] = {}
     for number, suite in enumerate(header.suites):
         verdicts = [decoder.decode(entry.result) for entry in cases.entries(number)]
-        suites[suite.tool_name, suite.tier, None] = PastSuite(
+        suites[suite.tool_name, suite.tier, suite.agent] = PastSuite(
             run_id=header.run_id,
             passed={verdict.id: verdict.passed for verdict in verdicts},
             errors=frozenset(verdict.id for verdict in verdicts if verdict.status == "error"),
@@ -130,8 +130,12 @@ class _Verdict(msgspec.Struct, frozen=True):
 
 def _suites_gone(header: journaled.Header, suites: Sequence[Suite]) -> tuple[str, ...]:
     there = {(suite.tool_name, suite.tier) for suite in suites}
-    gone = [suite for suite in header.suites if (suite.tool_name, suite.tier) not in there]
-    return tuple(f"the suite `{suite.tool_name}` ({suite.tier}) of the run is not there any more" for suite in gone)
+    gone = dict.fromkeys((suite.tool_name, suite.tier) for suite in header.suites)
+    return tuple(
+        f"the suite `{tool_name}` ({tier}) of the run is not there any more"
+        for tool_name, tier in gone
+        if (tool_name, tier) not in there
+    )
 
 
 @final

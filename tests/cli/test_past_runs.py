@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 
 import pytest
@@ -30,6 +31,71 @@ def test_a_run_is_listed_shown_and_compared(invoke: Invoke, results: Path) -> No
     compared = invoke("diff")
     assert compared.code == 0
     assert "unchanged: no verdict of 1 case changed" in compared.out
+
+
+FAILING = """\
+suite: weather
+threshold: 0.9
+eval:
+  criteria:
+    - "clarity (1): Clear"
+  test_cases:
+    - name: paris
+      message: What is the weather in Paris?
+      validate:
+        - contains "Lima" for clarity
+    - name: oslo
+      repeat: 2
+      message: What is the weather in Oslo?
+      validate:
+        - contains "Oslo" for clarity
+    - name: later
+      skip: not yet
+      message: What is the weather in Lima?
+      validate:
+        - contains "Lima"
+"""
+
+
+@pytest.mark.parametrize(
+    "flags",
+    [
+        ("--min-pass-rate", "0.9", "--max-p95-ms", "60000"),
+        ("-k", "paris"),
+        ("--maxfail", "1"),
+        ("--agent", "python:agents:other", "--baseline", "latest"),
+    ],
+)
+def test_show_prints_what_the_run_printed(
+    invoke: Invoke, project: Path, monkeypatch: pytest.MonkeyPatch, flags: tuple[str, ...]
+) -> None:
+    monkeypatch.syspath_prepend(str(project))
+    (project / "agents.py").write_text("def other(message):\n    return 'It is sunny in Lima.'\n")
+    (project / "evals" / "weather.eval.yaml").write_text(FAILING)
+    (project / "evals" / "second.eval.yaml").write_text(FAILING.replace("suite: weather", "suite: second"))
+    invoke("run", "--agent", "demo")
+    run = invoke("run", "--agent", "demo", *flags, "-o", "run.json")
+    assert run.code == 1
+    assert run.out.count("═══") >= 2
+    assert invoke("show").out == run.out
+    invoke("report", "-o", "report.json")
+    assert (project / "report.json").read_bytes() == (project / "run.json").read_bytes()
+
+
+def test_the_page_of_a_run_has_the_gates_and_the_history_that_the_run_had(invoke: Invoke, project: Path) -> None:
+    (project / "evals" / "weather.eval.yaml").write_text(FAILING)
+    for _ in range(2):
+        invoke("run", "--agent", "demo", "--min-pass-rate", "0.9", "-o", "run.html")
+    invoke("report")
+    one, other = (
+        json.loads(re.findall(r'data-holds="run">(.*?)</script>', (project / name).read_text(encoding="utf-8"))[0])
+        for name in ("run.html", "report.html")
+    )
+    assert one == other
+    assert any("at least 0.9 is needed" in gate for gate in one["gates"])
+    [course] = one["history"]
+    assert [point["passRate"] for point in course["points"]] == [0.5, 0.5]
+    assert course["points"][-1]["run"] == one["suites"][0]["runId"]
 
 
 def test_several_suites_are_shown_in_the_order_of_their_run(invoke: Invoke, project: Path) -> None:
@@ -98,7 +164,8 @@ def test_a_torn_file_beside_results_is_warned_of(invoke: Invoke, results: Path) 
     ("arguments", "message"),
     [
         (("show",), "`latest` is neither a run with results in"),
-        (("diff",), "`latest~1` is neither a run with results in"),
+        (("diff",), "`latest` is neither a run with results in"),
+        (("diff", "latest~1", "latest"), "is neither a run with results in"),
         (("show", "a\0b"), "neither a run"),
     ],
 )
@@ -111,14 +178,42 @@ def test_there_may_be_no_run(invoke: Invoke, arguments: tuple[str, ...], message
 def test_runs_without_a_suite_in_common(invoke: Invoke, results: Path) -> None:
     save(results, result(True, tool="a", run_id=OLD))
     save(results, result(True, tool="b", run_id=NEW))
-    found = invoke("diff")
+    found = invoke("diff", "latest~1", "latest")
     assert found.code == 2
     assert "the runs have no suite in common: `latest~1` has a (golden), `latest` has b (golden)" in found.err
+    found = invoke("diff")
+    assert found.code == 2
+    assert f"that began before `{NEW}` has any of its suites" in found.err
+
+
+def test_one_name_is_compared_with_the_run_before_it_of_the_same_suites(invoke: Invoke, results: Path) -> None:
+    first, second, other, last = (OLD.replace("0189", f"018{digit}") for digit in "9abc")
+    for run in (first, second, last):
+        save(results, result(run == first, tool="a", run_id=run))
+        save(results, result(True, tool="b", run_id=run))
+    save(results, result(True, tool="b", run_id=other))
+    assert f"{second} → {last} | 2 suites" in invoke("diff").out
+    assert f"{second} → {last} | 2 suites" in invoke("diff", "latest").out
+    assert f"{second} → {other} | 1 suite" in invoke("diff", "latest~1").out
+    found = invoke("diff", second)
+    assert found.code == 1
+    assert f"{first} → {second} | 2 suites | 1 regression" in found.out
+    found = invoke("diff", first)
+    assert (found.code, found.out) == (2, "")
+    assert f"that began before `{first}` has any of its suites" in found.err
+
+
+def test_a_run_is_not_compared_with_itself(invoke: Invoke, results: Path) -> None:
+    file = save(results, result(True, run_id=OLD))
+    for same in ("latest", OLD, str(file), str(file.parent)):
+        found = invoke("diff", "latest", same)
+        assert (found.code, found.out) == (2, "")
+        assert f"`latest` and `{same}` are the same run: there is nothing to compare" in found.err
 
 
 def test_a_result_of_another_runner_is_compared_but_cannot_be_shown(invoke: Invoke, results: Path) -> None:
     file = save(results, result(True, run_id=OLD))
-    assert invoke("diff", str(file), str(file)).code == 0
+    assert invoke("diff", str(file), str(save(results, result(True, run_id=NEW)))).code == 0
     found = invoke("show", str(file))
     assert found.code == 2
     assert "is not a suite result" in found.err
@@ -128,7 +223,8 @@ def test_a_result_of_another_runner_is_compared_but_cannot_be_shown(invoke: Invo
 def test_numbers_that_no_result_has(invoke: Invoke, results: Path, number: str) -> None:
     text = json.dumps(result(True, run_id=OLD)).replace('"durationMs": 100', f'"durationMs": {number}')
     save(results, text, run=OLD)
-    assert invoke("diff", "latest", "latest").code == 2
+    save(results, result(True, run_id=NEW))
+    assert invoke("diff").code == 2
 
 
 def test_the_summary_with_a_baseline_has_the_words(invoke: Invoke, results: Path) -> None:

@@ -124,17 +124,32 @@ def test_several_agents_are_each_compared_with_a_run_of_one(invoke: Invoke, proj
     assert [suite["regressions"] for suite in json.loads(outcome.out)["suites"]] == [["weather/lima"], []]
 
 
-def test_what_does_not_take_several_says_so(invoke: Invoke, project: Path) -> None:
+def test_two_agents_of_one_run_are_compared(invoke: Invoke, project: Path) -> None:
     invoke("run", "--agent", DRY, "--agent", KIND)
     (folder,) = runs(project)
-    rescored = invoke("rescore", "latest")
-    assert (rescored.code, rescored.out) == (2, "")
-    assert "is of 2 agents, and only one of one is rescored" in rescored.err
-    compared = invoke("diff", "latest", "latest")
-    assert (compared.code, compared.out) == (2, "")
-    assert "has several agents: name the results of one, " in compared.err
     parts = [str(folder / name) for name in ("python-asked-dry", "python-asked-kind")]
     assert "1 new pass" in invoke("diff", *parts).out
+
+
+def test_the_answers_of_each_agent_are_checked_again_and_compared(invoke: Invoke, project: Path) -> None:
+    first = invoke("run", "--agent", DRY, "--agent", KIND)
+    suite = project / "evals" / "weather.eval.yaml"
+    suite.write_text(suite.read_text().replace('contains "', 'not contains "'))
+    rescored = invoke("rescore", "latest")
+    assert rescored.out != first.out
+    for agent in (DRY, KIND):
+        assert f"agent {agent}\n" in rescored.out
+    assert len(runs(project)) == 2
+    assert invoke("show").out == rescored.out
+    compared = invoke("diff", "--json")
+    found = {each["agentEndpoint"]: each for each in json.loads(compared.out)["suites"]}
+    assert list(found) == [DRY, KIND]
+    assert compared.code == 1
+    changed = {agent: (len(each["regressions"]), len(each["newPasses"])) for agent, each in found.items()}
+    assert changed[DRY] != changed[KIND]
+    told = invoke("diff").out
+    assert f"═══ weather (labeled, {DRY})  " in told
+    assert f"═══ weather (labeled, {KIND})  " in told
 
 
 def test_what_failed_with_any_agent_is_run_again(invoke: Invoke, project: Path) -> None:

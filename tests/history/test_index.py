@@ -8,14 +8,16 @@ import sqlite3
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 import evalc
 from evalc.history.index import FILE_NAME, VERSION, Index, register
-from evalc.history.trends import trends_in, trends_of
+from evalc.history.trends import trends_beside, trends_of
 from evalc.model.history import HistoryEntry
 from evalc.runtime.run_id import began_at
+from tests.report.results import suite
 from tests.support.past import NEW, OLD, result, save, scored
 
 TEXT = "suite: greeting\neval: {test_cases: [{name: hi, message: Say hello, validate: [contains 'hello']}]}"
@@ -185,6 +187,7 @@ def test_results_of_several_agents_stand_in_folders_of_theirs(tmp_path: Path) ->
 _WRITER = """
 import sys
 from pathlib import Path
+from typing import Any
 from evalc.history.index import Index
 from evalc.history.read_entry import read_entry
 folder, worker = Path(sys.argv[1]), sys.argv[2]
@@ -211,9 +214,44 @@ def test_the_course_of_each_suite(tmp_path: Path) -> None:
     later = {**scored(result(True, True, run_id=NEW), 0.75, clarity=0.5, tone=1.0), "timestamp": "2026-01-02T00:00:00Z"}
     save(tmp_path, later)
     save(tmp_path, {**result(False, run_id="part"), "selected": {"cases": 1}, "timestamp": "2026-01-03T00:00:00Z"})
-    (trend,) = trends_in(tmp_path)
+    (trend,) = trends_of(entries(tmp_path))
     assert (trend.tool_name, trend.tier, trend.criteria) == ("t", "golden", ("clarity", "tone"))
     assert [(point.run, point.pass_rate, point.score) for point in trend.points] == [(OLD, 0.5, 0.5), (NEW, 1.0, 0.75)]
     assert trend.points[1].criteria == {"clarity": 0.5, "tone": 1.0}
     assert [entry.partial for entry in entries(tmp_path)] == [True, False, False]
     assert trends_of([]) == ()
+
+
+def of_agent(agent: str, run_id: str, day: int, *passed: bool, tool: str = "t") -> dict[str, Any]:
+    return {
+        **result(*passed, tool=tool, run_id=run_id),
+        "agentEndpoint": agent,
+        "timestamp": f"2026-01-{day:02}T00:00:00Z",
+    }
+
+
+def test_agents_of_one_run_have_courses_of_their_own_and_an_agent_that_changes_has_one(tmp_path: Path) -> None:
+    for day, agent in enumerate(("http://localhost:1", "http://localhost:2"), 1):
+        save(tmp_path, of_agent(agent, f"run-{day}", day, True))
+    (trend,) = trends_of(entries(tmp_path))
+    assert (trend.agent_endpoint, len(trend.points)) == (None, 2)
+    for day in (3, 4):
+        folder = tmp_path / f"run-{day}"
+        folder.mkdir()
+        (folder / "journal.jsonl").touch()
+        for agent in ("x", "y"):
+            save(folder, of_agent(agent, f"run-{day}", day, agent == "x"), run=agent)
+    trends = {
+        trend.agent_endpoint: [point.pass_rate for point in trend.points] for trend in trends_of(entries(tmp_path))
+    }
+    assert trends == {"x": [1, 1], "y": [0, 0], "http://localhost:1": [1], "http://localhost:2": [1]}
+
+
+def test_a_report_gets_the_courses_of_its_suites_that_have_two_runs(tmp_path: Path) -> None:
+    for day in (1, 2):
+        for tool in ("t", "u"):
+            save(tmp_path, of_agent("demo", f"run-{day}", day, True, tool=tool))
+    save(tmp_path, of_agent("demo", "run-2", 2, True, tool="once"))
+    asked = [suite(tool=tool) for tool in ("u", "once")]
+    assert [(trend.tool_name, len(trend.points)) for trend in trends_beside(asked, tmp_path)] == [("u", 2)]
+    assert trends_beside(asked, tmp_path / "nowhere") == ()

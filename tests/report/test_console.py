@@ -273,3 +273,7 @@ def test_the_end_of_a_run_with_everything(unicode: bool, mark: str, warning: str
         f"  {warning} odd",
         "  results in d",
     ]
+
+
+def test_the_id_of_a_run_that_came_from_anyone_is_obeyed_by_no_terminal() -> None:
+    assert "\x1b" not in "".join(run_lines("\x1b[2J", Path("results"), totals(), Screen()))

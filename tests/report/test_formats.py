@@ -27,6 +27,7 @@ GOLDEN: dict[Format, str] = {
     "text": "run.txt",
     "json": "run.json",
     "junit": "run.xml",
+    "xunit": "run.xunit.xml",
     "markdown": "run.md",
     "csv": "run.csv",
     "github": "run.github.txt",
@@ -49,7 +50,7 @@ def test_golden(chosen: Format, update_goldens: bool) -> None:
 
 def test_the_page_has_its_own_tests_and_every_suffix_a_format() -> None:
     assert {*GOLDEN, "html"} == set(FORMATS)
-    assert set(SUFFIXES.values()) == set(FORMATS) - {"github"}
+    assert set(SUFFIXES.values()) == set(FORMATS) - {"github", "xunit"}
 
 
 def test_json_is_what_encoding_the_whole_run_gives() -> None:

@@ -20,6 +20,7 @@ from tests.report.results import case, suite
 from tests.report.runs import HOSTILE, every_status, place, reported, saying, texts
 
 SCHEMA = xmlschema.XMLSchema(str(Path(__file__).parent / "junit.xsd"))
+XUNIT = xmlschema.XMLSchema(str(Path(__file__).parent / "xunit.xsd"))
 OBEYED = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u200b\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff]")
 """Controls, marks that turn the direction of text, and what no encoding can hold."""
 
@@ -51,6 +52,15 @@ def test_junit_keeps_to_the_schema_and_counts_every_case() -> None:
         "w/archived": ["Skipped"],
     }
     assert [each.result[0].type for each in first if each.name == "w/slow"] == ["timeout"]
+
+
+def test_the_strict_form_keeps_to_what_jenkins_xunit_plugin_allows() -> None:
+    run = reported(every_status(), suite(tool="empty"))
+    document = b"".join(junit.render(run, strict=True)).decode()
+    XUNIT.validate(document)
+    assert not XUNIT.is_valid(b"".join(junit.render(run)).decode())
+    [failed] = [each for each in ElementTree.fromstring(document).iter("testcase") if each.get("name") == "w/failed|1"]
+    assert "  at evals/weather.eval.yaml:13:9" in failed.findtext("failure", "")
 
 
 @given(texts)

@@ -19,10 +19,10 @@ from opentelemetry.proto.common.v1.common_pb2 import AnyValue, KeyValue
 from opentelemetry.proto.trace.v1.trace_pb2 import Span, Status
 
 from evalc.model.result import AssertionResult, CaseDetails, CriterionResult, JudgedScore, SuiteResult
-from evalc.report.html import beside
 from evalc.report.otel.attributes import of_agent
 from evalc.report.otel.exporter import Exporter
 from evalc.report.otel.spans import Exported
+from evalc.report.reported import beside
 from evalc.runtime.finished import summarize_run
 from tests.cli.conftest import Invoke, invoke, project
 from tests.report.results import case, suite

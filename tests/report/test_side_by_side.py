@@ -9,7 +9,7 @@ import msgspec
 import pytest
 
 from evalc.model.result import CaseResult, CriterionResult, Status, SuiteResult
-from evalc.report.html import beside
+from evalc.report.reported import beside
 from evalc.report.side_by_side import MOST_ALIKE, MOST_ROWS, side_by_side_lines
 from evalc.terminal import Screen, cells
 from tests.report.results import case, suite

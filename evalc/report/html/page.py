@@ -1,30 +1,29 @@
-"""From suites and their cases to the bytes of the report, a piece at a time: style, data and scripts in one file."""
+"""From a run to the bytes of the page, a piece at a time: style, data and scripts in one file."""
 
 from __future__ import annotations
 
 import base64
 import hashlib
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from functools import cache
 from html import escape
 from importlib.resources import files
 from itertools import islice
-from pathlib import Path
 from typing import Final
 
 import msgspec
-from msgspec import UNSET
 
 from evalc.report.gates import gate_line
-from evalc.report.html.records import CaseRecord, case_records, in_html
-from evalc.report.html.reported import ReportedSuite
+from evalc.report.html.records import CaseRecord, case_records, in_html, trend_record
 from evalc.report.html.sources import Sources
+from evalc.report.reported import ReportedRun, ReportedSuite
 
 SCRIPTS: Final = (
     "texts.js",
     "data.js",
     "charts.js",
     "summary.js",
+    "history.js",
     "filter.js",
     "list.js",
     "differences.js",
@@ -37,35 +36,21 @@ SCRIPTS: Final = (
 _CASES_A_BLOCK: Final = 200
 
 
-def render(
-    suites: Sequence[ReportedSuite],
-    *,
-    root: Path,
-    gates: Sequence[str] = (),
-    warnings: Sequence[str] = (),
-    redact: Callable[[str], str] = str,
-) -> Iterator[bytes]:
-    """The report, in pieces. It works from a `file://` URL and asks for nothing.
-
-    Args:
-        suites: the suites of one run, or of several that are to stand side by side.
-        root: the folder that the places in results are relative to; only eval files within it are quoted.
-        gates: the gates that were not met, in words, where the suites do not say.
-        warnings: those that belong to no suite.
-        redact: strikes secrets out of the lines that are quoted from eval files; results have none any more.
-    """
+def render(run: ReportedRun) -> Iterator[bytes]:
+    """The page, in pieces. It works from a `file://` URL and asks for nothing; cases are read while it is written."""
     style, script = _asset("report.css"), "\n".join(map(_asset, SCRIPTS))
     before, _, after = _asset("report.html").partition("<!-- data -->\n")
     filled = before.replace("{{script hash}}", _hash(script)).replace("{{style hash}}", _hash(style))
-    yield filled.replace("{{style}}", style).replace("{{in short}}", escape(_in_short(suites))).encode()
-    run = {
-        "suites": [msgspec.structs.replace(suite.result, cases=(), skipped=()) for suite in suites],
-        "gates": [*_gates_not_met(suites), *gates],
-        "warnings": warnings,
+    yield filled.replace("{{style}}", style).replace("{{in short}}", escape(_in_short(run.suites))).encode()
+    totals = {
+        "suites": [msgspec.structs.replace(suite.result, cases=(), skipped=()) for suite in run.suites],
+        "gates": tuple(_not_met(run)),
+        "warnings": run.warnings,
+        "history": tuple(map(trend_record, run.trends)),
     }
-    yield _block("run", in_html(run))
-    sources = Sources(root, redact)
-    for index, suite in enumerate(suites):
+    yield _block("run", in_html(totals))
+    sources = Sources(run.root, run.redact)
+    for index, suite in enumerate(run.suites):
         records = _noting(case_records(index, suite), sources, suite.result.timestamp)
         while block := list(islice(records, _CASES_A_BLOCK)):
             yield _block("cases", in_html(block))
@@ -73,11 +58,14 @@ def render(
     yield after.replace("{{script}}", script).encode()
 
 
-def _gates_not_met(suites: Iterable[ReportedSuite]) -> Iterator[str]:
-    for result in [suite.result for suite in suites]:
-        for gate in () if result.gates is UNSET else result.gates:
+def _not_met(run: ReportedRun) -> Iterator[str]:
+    """The gates and thresholds that are not met."""
+    for result in [suite.result for suite in run.suites]:
+        for gate in result.gates or ():
             if not gate.passed:
-                yield f"{result.tool_name} ({result.tier}): {gate_line(gate)}"
+                yield f"{run.title_of(result)}: {gate_line(gate)}"
+    yield from run.below
+    yield from (gate_line(gate) for gate in run.gates if not gate.passed)
 
 
 def _noting(records: Iterable[CaseRecord], sources: Sources, timestamp: str) -> Iterator[CaseRecord]:

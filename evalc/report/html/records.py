@@ -10,6 +10,7 @@ import msgspec
 from msgspec import UNSET, UnsetType
 
 from evalc.model.case import Message
+from evalc.model.history import Trend, TrendPoint
 from evalc.model.result import (
     AssertionResult,
     AttemptResult,
@@ -18,13 +19,16 @@ from evalc.model.result import (
     Status,
 )
 from evalc.model.suite import Place
-from evalc.report.html.reported import ReportedSuite
+from evalc.report.reported import ReportedSuite
 
 LONGEST_TEXT: Final = 20_000
 """The characters of a message or a response that the page holds; what is cut says so."""
 
 MOST_CALLS: Final = 100
 """The tool calls of a case that the page holds; the rest are counted."""
+
+MOST_RUNS: Final = 60
+"""The runs of a suite that the page plots, the newest."""
 
 _LONGEST_PARAMS: Final = 5_000
 _LONGEST_NOTE: Final = 2_000
@@ -53,18 +57,8 @@ class ToolCallRecord(_Record, frozen=True, kw_only=True):
     params: Text | None = None
 
 
-class AttemptRecord(_Record, frozen=True, kw_only=True):
-    """One run of a repeated case."""
-
-    status: Status
-    duration_ms: float
-    score: float | None = None
-    error: Text | None = None
-    response: Text | None = None
-
-
-class BaselineRecord(_Record, frozen=True, kw_only=True):
-    """The same case in the run that this one is compared with."""
+class OutcomeRecord(_Record, frozen=True, kw_only=True):
+    """How a case ended at another time: in one attempt at it, or in the run that this one is compared with."""
 
     status: Status
     duration_ms: float
@@ -99,8 +93,8 @@ class CaseRecord(_Record, frozen=True, kw_only=True):
     more_calls: int = 0
     usage: dict[str, int | float] | UnsetType = UNSET
     finish_reason: str | None = None
-    attempts: tuple[AttemptRecord, ...] = ()
-    baseline: BaselineRecord | None = None
+    attempts: tuple[OutcomeRecord, ...] = ()
+    baseline: OutcomeRecord | None = None
 
 
 def case_records(index: int, suite: ReportedSuite) -> Iterator[CaseRecord]:
@@ -115,6 +109,29 @@ def case_records(index: int, suite: ReportedSuite) -> Iterator[CaseRecord]:
             status="skipped",
             reason=_cut(f"archived: {skipped.reason}" if skipped.archived else skipped.reason, _LONGEST_NOTE),
         )
+
+
+class TrendRecord(_Record, frozen=True, kw_only=True, omit_defaults=False):
+    """The newest runs of a suite, the oldest of them first, out of so many."""
+
+    tool_name: str
+    tier: str
+    agent_endpoint: str | None
+    criteria: tuple[str, ...]
+    points: tuple[TrendPoint, ...]
+    of: int
+
+
+def trend_record(trend: Trend) -> TrendRecord:
+    """As much of the course of a suite as the page plots."""
+    return TrendRecord(
+        tool_name=trend.tool_name,
+        tier=trend.tier,
+        agent_endpoint=trend.agent_endpoint,
+        criteria=trend.criteria,
+        points=trend.points[-MOST_RUNS:],
+        of=len(trend.points),
+    )
 
 
 def in_html(record: object) -> bytes:
@@ -155,8 +172,8 @@ def _case_record(index: int, case: CaseResult, before: CaseResult | None) -> Cas
         more_calls=max(len(details.tool_calls) - MOST_CALLS, 0),
         usage=details.usage,
         finish_reason=None if details.finish_reason is UNSET else details.finish_reason,
-        attempts=() if case.attempts is UNSET else tuple(map(_attempt, case.attempts)),
-        baseline=None if before is None else _before(before),
+        attempts=() if case.attempts is UNSET else tuple(_outcome(each, each.response) for each in case.attempts),
+        baseline=None if before is None else _outcome(before, before.details.response),
     )
 
 
@@ -179,23 +196,13 @@ def _indented(value: object) -> str:
         return "(no JSON)"
 
 
-def _attempt(attempt: AttemptResult) -> AttemptRecord:
-    return AttemptRecord(
-        status=attempt.status,
-        duration_ms=attempt.duration_ms,
-        score=attempt.score,
-        error=_optional(attempt.error, _LONGEST_NOTE),
-        response=_optional(attempt.response, LONGEST_TEXT),
-    )
-
-
-def _before(case: CaseResult) -> BaselineRecord:
-    return BaselineRecord(
-        status=case.status,
-        duration_ms=case.duration_ms,
-        score=case.score,
-        error=_optional(case.error, _LONGEST_NOTE),
-        response=_optional(case.details.response, LONGEST_TEXT),
+def _outcome(ended: AttemptResult | CaseResult, response: str | None) -> OutcomeRecord:
+    return OutcomeRecord(
+        status=ended.status,
+        duration_ms=ended.duration_ms,
+        score=ended.score,
+        error=_optional(ended.error, _LONGEST_NOTE),
+        response=_optional(response, LONGEST_TEXT),
     )
 
 

@@ -4,18 +4,15 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable
-from datetime import datetime
 from pathlib import Path
 from typing import Final, final
 
 import msgspec
 
 from evalc.model.suite import Place
+from evalc.report.source_lines import quoted, read_authored, seconds_of
 
 _AROUND: Final = 1
-_LONGEST_LINE: Final = 300
-_LARGEST_FILE: Final = 16_000_000
-_KINDS: Final = frozenset({".yaml", ".yml", ".json", ".jsonl", ".csv", ".md"})
 
 
 class Excerpt(msgspec.Struct, frozen=True):
@@ -27,9 +24,7 @@ class Excerpt(msgspec.Struct, frozen=True):
 
 @final
 class Sources:
-    """Collects places, and reads the files when all are known.
-
-    A result file may come from anyone and name any file: only eval files within `root` are read.
+    """Collects places, and reads the files when all are known; which may be read, `read_authored` says.
 
     Args:
         root: the folder that the names in places start from.
@@ -53,24 +48,11 @@ class Sources:
         return {name: excerpt for name, excerpt in read if excerpt is not None}
 
     def _excerpt(self, name: str, wanted: set[int]) -> Excerpt | None:
-        try:
-            path = (self._root / name).resolve()
-            if not path.is_relative_to(self._root) or path.suffix not in _KINDS or not path.is_file():
-                return None
-            status = path.stat()
-            if status.st_size > _LARGEST_FILE:
-                return None
-            lines = path.read_text(encoding="utf-8-sig").split("\n")
-        except (OSError, ValueError):  # not there any more, not UTF-8, a name that no file can have
+        authored = read_authored(self._root, name)
+        if authored is None:
             return None
-        changed = status.st_mtime > _seconds(self._earliest[name])
-        told = {number: lines[number - 1].rstrip("\r") for number in sorted(wanted) if number <= len(lines)}
-        return Excerpt(changed, {number: self._redact(line[:_LONGEST_LINE]) for number, line in told.items()})
-
-
-def _seconds(timestamp: str) -> float:
-    """The time in seconds since 1970; that of the beginning where it is none, so that any file counts as newer."""
-    try:
-        return datetime.fromisoformat(timestamp).timestamp()
-    except ValueError:
-        return 0.0
+        there = [number for number in sorted(wanted) if number <= len(authored.lines)]
+        return Excerpt(
+            changed=authored.written > seconds_of(self._earliest[name]),
+            lines={number: quoted(authored.lines[number - 1], self._redact) for number in there},
+        )

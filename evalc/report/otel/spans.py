@@ -17,8 +17,8 @@ from opentelemetry.trace import SpanContext, SpanKind, Status, StatusCode, Trace
 
 from evalc import __version__
 from evalc.model.result import CaseResult, RunSummary
-from evalc.report.html import ReportedSuite
 from evalc.report.otel.attributes import Attributes, evaluations, of_agent, of_case, of_run, of_suite
+from evalc.report.reported import ReportedSuite
 
 _SCOPE: Final = InstrumentationScope("evalc", __version__)
 _EVALUATION: Final = "gen_ai.evaluation.result"

@@ -8,9 +8,11 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser, Page, sync_playwright
 
-from evalc.report.html import ReportedSuite, render
+from evalc.model.history import Trend
+from evalc.report.html import render
+from evalc.report.reported import ReportedSuite
 from tests.report.html.browser import FLAGS, chromium
-from tests.report.html.sample import FILE, SOURCE
+from tests.report.html.sample import FILE, SOURCE, run_of
 
 Shown = Callable[..., Page]
 
@@ -39,9 +41,11 @@ def shown(browser: Browser, root: Path) -> Iterator[Shown]:
     """Opens a report from a file, and holds whatever is done with it to no request, no error, no dialog."""
     opened: list[tuple[Page, list[str], list[str]]] = []
 
-    def show(suites: Sequence[ReportedSuite], address: str = "", **options: object) -> Page:
+    def show(
+        suites: Sequence[ReportedSuite], address: str = "", trends: Sequence[Trend] = (), **options: object
+    ) -> Page:
         file = root / "report.html"
-        file.write_bytes(b"".join(render(suites, root=root)))
+        file.write_bytes(b"".join(render(run_of(*suites, root=root, trends=tuple(trends)))))
         options = {"viewport": {"width": 1280, "height": 800}, **options}
         page = browser.new_page(**options)  # type: ignore[arg-type]
         page.set_default_timeout(10_000)

@@ -5,12 +5,14 @@ from __future__ import annotations
 import random
 from collections import Counter
 from collections.abc import Iterable, Mapping
-from typing import Final
+from pathlib import Path
+from typing import Any, Final
 
-import msgspec
 from msgspec import UNSET
+from msgspec.structs import replace
 
 from evalc.model.case import Message
+from evalc.model.history import Trend, TrendPoint
 from evalc.model.result import (
     PASSING,
     AssertionResult,
@@ -28,7 +30,8 @@ from evalc.model.result import (
     Summary,
 )
 from evalc.model.suite import Place
-from evalc.report.html import ReportedSuite
+from evalc.report.reported import ReportedRun, ReportedSuite
+from evalc.runtime.finished import summarize_run
 
 FILE: Final = "evals/weather.eval.yaml"
 SOURCE: Final = "".join(
@@ -70,6 +73,44 @@ def reported(size: int = 24) -> tuple[ReportedSuite, ReportedSuite]:
     labeled = suite(cases, tier="labeled", baseline={case.id: _before(case) for case in cases})
     golden = suite([_case(index, chance, tier="golden") for index in range(5)], tier="golden")
     return labeled, golden
+
+
+def trends(runs: int = 12, *, now: ReportedSuite | None = None) -> tuple[Trend, ...]:
+    """The course of the labeled suite up to this run, which ended as `now` did, and a short one of the golden suite."""
+    chance = random.Random(11)
+    points = tuple(_point(index, runs, chance) for index in range(runs))
+    if now is not None:
+        points = (*points[:-1], _ended(points[-1], now.result.summary))
+    labeled = Trend(
+        tool_name="get_weather", tier="labeled", agent_endpoint=None, criteria=tuple(_WEIGHTS), points=points
+    )
+    first = replace(points[-2], pass_rate=0.8, score=None, criteria={})
+    golden = replace(labeled, tier="golden", criteria=(), points=(first, replace(first, run=RUN_ID, pass_rate=1.0)))
+    return labeled, golden
+
+
+def _ended(point: TrendPoint, summary: Summary) -> TrendPoint:
+    criteria = {each.name: each.score for each in summary.criteria}
+    return replace(point, pass_rate=summary.passed / summary.total_cases, score=summary.score, criteria=criteria)
+
+
+def _point(index: int, runs: int, chance: random.Random) -> TrendPoint:
+    grown = 0.62 + 0.3 * index / runs + chance.uniform(-0.06, 0.06)
+    return TrendPoint(
+        run=RUN_ID if index == runs - 1 else f"{BASELINE_ID[:-2]}{index:02}",
+        timestamp=f"2026-03-{index % 28 + 3:02}T09:26:53Z",
+        pass_rate=min(grown, 1.0),
+        score=min(grown + 0.04, 1.0),
+        criteria={"grounded": min(grown + 0.08, 1.0), "tone": None if index < 4 else 0.96},
+    )
+
+
+def run_of(*suites: ReportedSuite, root: Path, **more: Any) -> ReportedRun:
+    """The run of these suites, whose eval files are within `root`."""
+    summary = summarize_run([suite.result for suite in suites])
+    return ReportedRun(
+        run_id=RUN_ID, folder=f"evals/results/{RUN_ID}", suites=suites, summary=summary, root=root, **more
+    )
 
 
 def suite(
@@ -269,7 +310,5 @@ def _before(case: CaseResult) -> CaseResult:
     """The case as it was in the baseline: what failed passed then."""
     response = (case.details.response or "").replace(". Nothing suggests that this will change before the evening", "")
     response = response.replace(' {"fetchedAt": "09:26"}', "").replace(" with ", " °C and ").replace("°C °C", "°C")
-    details = msgspec.structs.replace(case.details, response=response)
-    return msgspec.structs.replace(
-        case, status="passed", passed=True, error=UNSET, details=details, duration_ms=case.duration_ms + 130
-    )
+    details = replace(case.details, response=response)
+    return replace(case, status="passed", passed=True, error=UNSET, details=details, duration_ms=case.duration_ms + 130)

@@ -9,7 +9,7 @@ from axe_playwright_python.sync_playwright import Axe  # type: ignore[import-unt
 from playwright.sync_api import Page, expect
 
 from tests.report.html.conftest import Shown
-from tests.report.html.sample import answered, reported, suite
+from tests.report.html.sample import answered, reported, suite, trends
 
 HOSTILE = (
     "<script>window.ran = 1</script>",
@@ -238,7 +238,10 @@ def test_without_scripts_it_says_the_result(shown: Shown, browser: Any, root: An
 
 @pytest.mark.parametrize(("scheme", "width"), [("light", 1280), ("dark", 390)])
 def test_axe_finds_nothing(shown: Shown, scheme: str, width: int) -> None:
-    page = shown(reported(), color_scheme=scheme, reduced_motion="reduce", viewport={"width": width, "height": 800})
+    size = {"width": width, "height": 800}
+    page = shown(reported(), trends=trends(), color_scheme=scheme, reduced_motion="reduce", viewport=size)
+    _sound(page)
+    page.locator(".course summary").first.click()
     _sound(page)
     page.locator("#query").fill("no such case")
     _sound(page)

@@ -18,15 +18,16 @@ from hypothesis import strategies as st
 
 from evalc.model.result import AssertionResult, CaseResult, SuiteResult
 from evalc.model.suite import Place
-from evalc.report.html import ReportedSuite, beside, render
+from evalc.report.html import render
 from evalc.report.html.records import LONGEST_TEXT, MOST_CALLS, in_html
-from tests.report.html.sample import FILE, SOURCE, answered, reported, suite
+from evalc.report.reported import ReportedSuite, beside
+from tests.report.html.sample import FILE, SOURCE, answered, reported, run_of, suite
 
 BLOCK = re.compile(rb'<script type="application/json" data-holds="(\w+)">(.*?)</script>', re.DOTALL)
 
 
 def rendered(*suites: ReportedSuite, root: Path = Path(), **options: Any) -> bytes:
-    return b"".join(render(suites, root=root, **options))
+    return b"".join(render(run_of(*suites, root=root, **options)))
 
 
 def data(page: bytes, holds: str) -> Any:
@@ -145,7 +146,7 @@ def test_secrets_are_struck_out_of_quoted_lines(tmp_path: Path) -> None:
 
 
 def test_gates_that_are_not_met_are_told_in_the_words_of_the_console() -> None:
-    [run] = data(rendered(*reported(), gates=("x (golden): below",), warnings=("w",)), "run")
+    [run] = data(rendered(*reported(), below=("x (golden): below",), warnings=("w",)), "run")
     assert run["gates"][0].startswith("get_weather (labeled): score 0.95")
     assert run["gates"][1:] == ["x (golden): below"]
     assert run["warnings"] == ["w"]
@@ -159,7 +160,7 @@ def test_cases_are_read_while_the_page_is_written() -> None:
             read.append(str(number))
             yield answered(str(number), "a")
 
-    pieces = render([ReportedSuite(result=suite([]).result, cases=cases())], root=Path())
+    pieces = render(run_of(ReportedSuite(result=suite([]).result, cases=cases()), root=Path()))
     assert b"<!doctype html>" in next(pieces)
     assert b'data-holds="run"' in next(pieces)
     assert read == []

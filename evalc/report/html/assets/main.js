@@ -131,6 +131,7 @@ showScores(index => {
   document.getElementById("cases").scrollIntoView();
 });
 document.getElementById("latency").append(histogram(cases));
+showHistory();
 showFilters(changed);
 showColumns(changed);
 changed();

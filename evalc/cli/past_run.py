@@ -1,0 +1,52 @@
+"""From the RUN that a command names to the run as reports show it."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from evalc.cli.printing import shown_path
+
+if TYPE_CHECKING:
+    from evalc.config import Settings
+    from evalc.report.reported import ReportedRun
+
+PastRun = Annotated[
+    str,
+    typer.Argument(
+        metavar="[RUN]", help="The run: its id or the beginning of it, latest, latest~1, its folder or a result file."
+    ),
+]
+
+
+def past_run(name: str, settings: Settings) -> ReportedRun:
+    """The run as it was reported when it ended; its suites stand beside none.
+
+    Raises:
+        UsageError: there is no such run, or its results cannot be read.
+    """
+    # For start-up: `--help` shows no run.
+    from evalc.report.reported import ReportedRun, beside  # noqa: PLC0415
+    from evalc.runtime.closing import Closing, read_closing  # noqa: PLC0415
+    from evalc.runtime.load_run import load_run  # noqa: PLC0415
+    from evalc.runtime.past_results import find_results  # noqa: PLC0415
+    from evalc.runtime.redact import Redactor  # noqa: PLC0415
+
+    results = find_results(name, settings.results_folder)
+    past, warnings = load_run(results)
+    closing, unread = (Closing(), ()) if results.is_part else read_closing(results.folder)
+    return ReportedRun(
+        run_id=past.run_id,
+        folder=shown_path(results.folder.resolve()),
+        suites=beside(past.suites),
+        summary=past.summary,
+        root=Path.cwd(),
+        gates=closing.gates,
+        below=closing.below,
+        selected=closing.selected,
+        warnings=(*closing.warnings, *warnings, *unread),
+        redact=Redactor(settings.secret_values(os.environ)).redact,  # of eval files, whose lines are quoted
+    )
