@@ -47,6 +47,7 @@ def emit(suite: MergedSuite, names: Names, schemas: SchemaLoader, problems: Diag
         gates=gates_of(tree.source, tree.gates, problems),
         cases=ir.Cases(parts),
         where=tree.span,
+        tool_at=next((name.span for name in (tree.tool, tree.name) if name is not None), tree.span),
         locate=_locate,
         files=frozenset(_files(suite, names, schemas)),
         partial=tree.partial or not parts or any(case.partial for case in suite.cases),

@@ -187,7 +187,7 @@ class CheckEmitter:
             self._add(self._span(check.question, leaf), EmptyValue(what="the question"))
         scale = 1 if check.scale is None else _number(check.scale)
         least = 1 if check.min is None else _number(check.min)
-        return c.Judge(dimension=_dimension(question), criteria=question, max_score=scale, min_score=least)
+        return c.Judge(dimension=dimension_of(question), criteria=question, max_score=scale, min_score=least)
 
     def _custom(self, check: g.Custom, leaf: CheckLeaf) -> c.Check:
         unknown = unknown_custom(check.name.value)
@@ -328,7 +328,7 @@ _SIMILAR_ENOUGH: Final = c.Similar(value="").threshold
 _LONGEST_DIMENSION: Final = 40
 
 
-def _dimension(question: str) -> str:
+def dimension_of(question: str) -> str:
     """A name for what a judge scores, from the words of the question."""
     name = slug(question.lower())
     if len(name) > _LONGEST_DIMENSION:

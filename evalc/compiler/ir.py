@@ -162,6 +162,7 @@ class Suite(msgspec.Struct, frozen=True, kw_only=True):
         from_json: whether it is eval JSON, where ids and descriptions are the author's own.
         authored: the metadata of an eval JSON's envelope; None for YAML and for a bare array.
         bare: whether it is a bare array, whose staleness is not checked.
+        tool_at: where the tool is named: by `tool:`, else by what the suite is called; else the suite.
         locate: from a place in `source` to its span.
         files: the files that it was made from beside `source`: what it includes, prompts, tables, schemas.
         criteria_partial: whether it may have been meant to have more criteria.
@@ -182,6 +183,7 @@ class Suite(msgspec.Struct, frozen=True, kw_only=True):
     gates: Gates | None = None
     cases: Cases
     where: Where
+    tool_at: Where
     authored: m.Metadata | None = None
     from_json: bool = False
     bare: bool = False

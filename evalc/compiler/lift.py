@@ -95,6 +95,7 @@ def lift(source: Source, data: object, problems: Diagnostics) -> ir.Suite:
         gates=metadata.gates,
         cases=ir.Cases(cases),
         where="/metadata" if raw_metadata is not None else base,
+        tool_at="/metadata/toolName" if raw_metadata is not None else base,
         authored=metadata if raw_metadata is not None else None,
         from_json=True,
         bare=raw_metadata is None,

@@ -207,9 +207,9 @@ class Compiler:
         for suite in suites:
             earlier = first.setdefault(suite.file_name, suite)
             if earlier is not suite:
-                other = f"{earlier.ir.source.name}:{earlier.ir.line(earlier.ir.where)}"
+                other = f"{earlier.ir.source.name}:{earlier.ir.line(earlier.ir.tool_at)}"
                 finding = SuiteCollision(tool=suite.ir.tool, tier=suite.tier, other=other)
-                self._problems.add(*suite.ir.place(suite.ir.where), finding)
+                self._problems.add(*suite.ir.place(suite.ir.tool_at), finding)
 
     def _is_wanted(self, tree: SuiteTree) -> bool:
         """Whether the suite is one of those that `--prompt-id` asks for."""

@@ -15,7 +15,7 @@ from evalc.dsl.tree import PromptTree
 from evalc.files import read_source
 from evalc.source import Source
 
-_MAYBE_PROMPT = re.compile(r"^prompt[ \t]*:", re.MULTILINE)
+_MAYBE_PROMPT = re.compile(r"""^["']?prompt["']?[ \t]*:""", re.MULTILINE)
 
 
 @final

@@ -6,6 +6,7 @@ from collections.abc import Callable
 
 from evalc.diagnostics.catalogue.contract import NeedsValue
 from evalc.diagnostics.catalogue.values import WrongType
+from evalc.dsl.build_fields import parse_fields
 from evalc.dsl.fields import Fields, described
 from evalc.dsl.nodes import Node, Scalar, Sequence
 from evalc.dsl.places import locate
@@ -46,7 +47,7 @@ def _at(fields: Fields, leaf: CheckLeaf) -> CheckLeaf | None:
     if text is None:
         return None
     lead = "fields:"
-    parse = parse_rule("structure", lead + text.value)
+    parse = parse_fields(lead + text.value)
     for fault in parse.faults:
         start, end = (max(at - len(lead), 0) for at in (fault.start, fault.end))
         fields.fault(locate(fields.source, text.span, start, end), fault.finding)
@@ -96,7 +97,7 @@ def _parsed_rule(fields: Fields, type_: Str) -> CheckLeaf | None:
     text = fields.written("rule")
     if text is None:
         return None
-    parse = parse_rule(type_.value, text.value)
+    parse = parse_fields(text.value) if type_.value == "structure" else parse_rule(type_.value, text.value)
     for fault in parse.faults:
         fields.fault(locate(fields.source, text.span, fault.start, fault.end), fault.finding)
     return None if parse.node is None else CheckLeaf(span=type_.span, check=parse.node, origin=text)

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from decimal import Decimal
 from typing import Any, Final, assert_never, final
 
+from evalc.compiler.emit_check import dimension_of
 from evalc.grammar.parse import parse_check
 from evalc.model import checks as c
 from evalc.model.assertions import type_name
@@ -58,13 +59,14 @@ AS_TEMPLATES: Final = Spelling(text=str, pattern=str)
 """Texts that may hold templates."""
 
 
-def line_of(check: c.Check, spelling: Spelling, schema_path: str | None = None) -> str | None:
-    """The one-line form of a check; None when it has none.
+KeepSchema = Callable[[object], str]
+"""Puts a check's JSON Schema into a file, and says its path."""
 
-    `schema_path` is the path of the file that a check's JSON Schema is put into.
-    """
+
+def line_of(check: c.Check, spelling: Spelling, keep_schema: KeepSchema) -> str | None:
+    """The one-line form of a check; None when it has none."""
     try:
-        line = _line(check, spelling, schema_path)
+        line = _line(check, spelling, keep_schema)
     except _NoLine:
         return None
     parse = parse_check(line)
@@ -91,7 +93,7 @@ class _NoLine(Exception):
     """A part of a check that no line can say."""
 
 
-def _line(check: c.Check, spelling: Spelling, schema: str | None) -> str:  # noqa: C901 - one arm a check
+def _line(check: c.Check, spelling: Spelling, keep_schema: KeepSchema) -> str:  # noqa: C901 - one arm a check
     def quoted(text: str) -> str:
         return quoted_text(spelling.text(text))
 
@@ -109,7 +111,7 @@ def _line(check: c.Check, spelling: Spelling, schema: str | None) -> str:  # noq
         case c.Length():
             return f"length {_bounds(check.min, check.max)} {check.unit}"
         case c.Json():
-            return _json(check, schema)
+            return _json(check, keep_schema)
         case c.Structure():
             return _structure(check, spelling)
         case c.Equals():
@@ -138,29 +140,32 @@ def _line(check: c.Check, spelling: Spelling, schema: str | None) -> str:  # noq
         case c.Cost():
             return f"cost <= ${_number(check.max)}"
         case c.At():
-            return f"at {_path(check.path)} {_line(check.check, spelling, schema)}"
+            if isinstance(check.check, _COMPOSITION):
+                raise _NoLine
+            return f"at {_path(check.path)} {_line(check.check, spelling, keep_schema)}"
         case c.Similar():
             return f"similar to {quoted(check.value)} >= {_number(check.threshold)}"
         case c.Custom():
             return _custom(check, spelling)
         case c.Judge():
-            raise _NoLine
+            return _judge(check, spelling)
         case c.AnyOf():
-            return " or ".join(_operands(check.checks, spelling, schema))
+            return " or ".join(_operands(check.checks, spelling, keep_schema))
         case c.AllOf():
-            return " and ".join(_operands(check.checks, spelling, schema))
+            return " and ".join(_operands(check.checks, spelling, keep_schema))
         case c.Not():
-            inner = _line(check.check, spelling, schema)
+            inner = _line(check.check, spelling, keep_schema)
             return f"not ({inner})" if isinstance(check.check, _COMPOSITION | c.NotContains) else f"not {inner}"
         case _:
             assert_never(check)
 
 
-def _operands(checks: Iterable[c.Check], spelling: Spelling, schema: str | None) -> Iterable[str]:
+def _operands(checks: Iterable[c.Check], spelling: Spelling, keep_schema: KeepSchema) -> Iterable[str]:
     """The operands of `and` and `or`, in parentheses where they would run into each other."""
     for check in checks:
-        line = _line(check, spelling, schema)
-        yield f"({line})" if isinstance(check, _COMPOSITION | c.ToolParam) else line
+        line = _line(check, spelling, keep_schema)
+        last = check.check if isinstance(check, c.Not) else check
+        yield f"({line})" if isinstance(check, _COMPOSITION) or isinstance(last, c.ToolParam) else line
 
 
 def _names(names: Iterable[str], spelling: Spelling) -> str:
@@ -209,12 +214,10 @@ def quoted_text(text: str) -> str:
     return json.dumps(text, ensure_ascii=False).replace("\\\\{{", "\\{{")
 
 
-def _json(check: c.Json, schema: str | None) -> str:
+def _json(check: c.Json, keep_schema: KeepSchema) -> str:
     words = ["json"] if check.mode == "strict" else ["json", check.mode]
     if check.schema is not None:
-        if schema is None:
-            raise _NoLine
-        words.append(f"matching {json.dumps(schema, ensure_ascii=False)}")
+        words.append(f"matching {json.dumps(keep_schema(check.schema), ensure_ascii=False)}")
     return " ".join(words)
 
 
@@ -225,6 +228,14 @@ def _structure(check: c.Structure, spelling: Spelling) -> str:
         return f"has headings {', '.join(quoted_text(spelling.text(heading)) for heading in check.headings)}"
     fields = (_path(field.path) + (f" as {field.type}" if field.type else "") for field in check.fields)
     return f"has fields {', '.join(fields)}"
+
+
+def _judge(check: c.Judge, spelling: Spelling) -> str:
+    if check.min_score is None or check.dimension != dimension_of(check.criteria):
+        raise _NoLine
+    question = f"judge {quoted_text(spelling.text(check.criteria))}"
+    is_yes = check.min_score == check.max_score == 1
+    return question if is_yes else f"{question} >= {_number(check.min_score)}/{_number(check.max_score)}"
 
 
 def _custom(check: c.Custom, spelling: Spelling) -> str:

@@ -135,8 +135,8 @@ def _texts(value: object, variables: frozenset[str]) -> tuple[str, ...]:
     return tuple(_text(item, variables) for item in value)
 
 
-def _check(check: c.Check, schema_path: str | None = None) -> Check:
-    line = line_of(check, AS_TEMPLATES, schema_path)
+def _check(check: c.Check, schema_path: str = "") -> Check:
+    line = line_of(check, AS_TEMPLATES, lambda _schema: schema_path)
     if line is None:
         raise Unmappable("no line says the same")
     return Check(line=line, mapping=mapping_of(check, line, AS_TEMPLATES))

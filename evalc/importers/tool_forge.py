@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any, Final, NamedTuple, final
+from typing import Any, Final, final
 
 import msgspec
 
@@ -15,21 +16,18 @@ from evalc.compiler.pipeline import compile_sources
 from evalc.diagnostics.catalogue.imports import ImportedDiffers, NothingToImport, NotImported
 from evalc.diagnostics.problem import Diagnostics
 from evalc.dsl.read_json import JsonPlaces
-from evalc.dsl.write_yaml import Noted, NotWritable, write_yaml
-from evalc.importers.check_line import LITERALLY, escaped, line_of, linked_to, mapping_of
+from evalc.dsl.write_yaml import NotWritable, write_yaml
+from evalc.importers.case_checks import write_checks
+from evalc.importers.check_line import escaped
 from evalc.importers.imported import CaseNames, Imported, Schemas
 from evalc.model import case as m
-from evalc.model import checks as c
-from evalc.model.assertions import PAIRS, assertions
 from evalc.model.codec import to_json
+from evalc.model.gates import Gates
 from evalc.source import Source, Span
 
 _ENDING: Final = ".eval.yaml"
 _DIFFICULTIES: Final[dict[m.Tier, m.Difficulty]] = {"labeled": "straightforward", "regression": "regression"}
-_LONG: Final = 100
 _TEMPLATES: Final = frozenset({"description", "expected"})
-_REGEX_PATTERN: Final = ("/expect/regexPattern",)
-"""A pattern that stands in any tier of eval JSON; in YAML a pattern has to be in the labeled tier."""
 _APART: Final = frozenset({"id", "input", "expect", "criteria", "unlinked", "rubric", "variant"})
 """The fields of a case that are written in a way of their own, or that no key of a case says (a variant's name)."""
 
@@ -44,15 +42,6 @@ def import_tool_forge(source: Source, problems: Diagnostics) -> Imported | None:
         problems.add(source, Span(0, 0), NothingToImport(wanted="eval JSON"))
         return None
     return _Importer(source, compilation.suites[0], problems).imported()
-
-
-class _Entry(NamedTuple):
-    """A check of a case: what it asks, the pointers of its assertions, and what it counts for."""
-
-    at: tuple[str, ...]
-    check: c.Check
-    criterion: str | None
-    weight: int | float
 
 
 @final
@@ -101,6 +90,7 @@ class _Importer:
             "tool_description": metadata.description,
             "registry_size": metadata.registry_size,
             "threshold": metadata.threshold,
+            "gates": _gates(metadata.gates),
         }
         return {key: value for key, value in fields.items() if value is not None}
 
@@ -123,52 +113,15 @@ class _Importer:
             written["difficulty"] = case.difficulty
         written |= _fields_of(case, ("created_at", "bug_ref"))
         written |= _input(case.input)
-        written |= self._validate(case, pointer)
+        written |= write_checks(case, self._suite.tier, self._schemas, partial(self._leave_out, pointer))
         others = (field for field in case.__struct_fields__ if field not in _APART and field not in written)
         written |= _fields_of(case, tuple(field for field in others if field not in ("description", "difficulty")))
-        if case.rubric:
-            written["rubric"] = msgspec.to_builtins(case.rubric)
         return written
 
-    def _validate(self, case: m.Case, pointer: str) -> dict[str, Any]:
-        entries: list[Noted] = []
-        left_out: list[str] = []
-        for entry in _entries(case):
-            written = self._check(entry)
-            if written is None:
-                left_out.append(self._leave_out(entry, pointer))
-            else:
-                entries.append(Noted(written, tuple(left_out)))
-                left_out = []
-        if not entries:
-            return {}
-        return {"validate": Noted(entries, tuple(left_out))}
-
-    def _check(self, entry: _Entry) -> Any:
-        """The entry of `validate:` that a check is written as; None when it cannot be written."""
-        line = line_of(entry.check, LITERALLY, self._schema_path(entry.check))
-        if line is None or (entry.at == _REGEX_PATTERN and self._suite.tier in ("golden", "regression")):
-            return None
-        linked = {"criterion": entry.criterion} if entry.criterion is not None else {}
-        if entry.weight != 1:
-            return {**mapping_of(entry.check, line, LITERALLY), **linked, "weight": entry.weight}
-        if isinstance(entry.check, c.AnyOf | c.AllOf) and len(line) > _LONG:
-            operands = [line_of(check, LITERALLY) for check in entry.check.checks]
-            key = "any_of" if isinstance(entry.check, c.AnyOf) else "all_of"
-            return {key: operands, **linked} if all(operands) else line
-        if entry.criterion is None:
-            return line
-        return linked_to(line, entry.criterion)
-
-    def _schema_path(self, check: c.Check) -> str | None:
-        """The path of a new file beside the suite with the schema of a check, if it has one."""
-        schema = _schema_of(check)
-        return None if schema is None else self._schemas.keep(schema)
-
-    def _leave_out(self, entry: _Entry, pointer: str) -> str:
-        self._incomplete.add(pointer)
-        finding = NotImported(what=f"`{entry.at[0]}`", why="no line says the same")
-        span = self._places.value(pointer + entry.at[0])
+    def _leave_out(self, case: str, pointer: str, why: str) -> str:
+        self._incomplete.add(case)
+        finding = NotImported(what=f"`{pointer}`", why=why)
+        span = self._places.value(case + pointer)
         self._problems.add(self._source, span, finding)
         return f"{finding.message()} ({_place(self._source, span)})"
 
@@ -200,44 +153,9 @@ class _Importer:
 # --- parts of a case -----------------------------------------------------------------------------------------------
 
 
-def _entries(case: m.Case) -> Iterator[_Entry]:
-    """The checks of a case, in the contract's order, each with what it counts for."""
-    links = {link.at[0]: (criterion.name, link) for criterion in case.criteria or () for link in criterion.checks or ()}
-    links |= {link.at[0]: ("", link) for link in case.unlinked or () if link.at}
-    checks = {assertion.at: assertion.check for assertion in assertions(case.expect)}
-    done: set[str] = set()
-    for at, check in checks.items():
-        if at in done:
-            continue
-        criterion, link = links.get(at, ("", None))
-        partner = _partner(at)
-        together = (
-            (at, partner) if partner in checks and partner not in links and not (link and len(link.at) == 1) else (at,)
-        )
-        done.update(together)
-        whole = _range(check, checks[together[1]]) if len(together) == 2 else check
-        yield _Entry(together, whole, criterion or None, 1 if link is None else link.weight)
-
-
-def _partner(at: str) -> str:
-    """The upper bound that a lower one may be one check with."""
-    return next((f"/expect/{high}" for low, high in PAIRS if at == f"/expect/{low}"), "")
-
-
-def _range(lower: c.Check, upper: c.Check) -> c.Check:
-    return msgspec.structs.replace(lower, max=upper.max)  # type: ignore[union-attr]  # PAIRS holds ranges only
-
-
-def _schema_of(check: c.Check) -> object:
-    match check:
-        case c.Json():
-            return check.schema
-        case c.At(check=inner) | c.Not(check=inner):
-            return _schema_of(inner)
-        case c.AnyOf(checks=checks) | c.AllOf(checks=checks):
-            return next((schema for inner in checks if (schema := _schema_of(inner)) is not None), None)
-        case _:
-            return None
+def _gates(gates: Gates | None) -> dict[str, Any] | None:
+    fields = {} if gates is None else msgspec.structs.asdict(gates)
+    return {key: value for key, value in fields.items() if value is not None} or None
 
 
 def _input(given: m.Input) -> dict[str, Any]:

@@ -33,7 +33,9 @@ def changed(**fields: Any) -> ir.Suite:
 
 
 def test_a_good_one() -> None:
-    verify(suite())
+    good = suite()
+    assert [case.id for case in good.cases] == ["x/x", "x/z"]
+    verify(good)
 
 
 @pytest.mark.parametrize(

@@ -19,10 +19,14 @@ def found(entry: dict[str, Any], folder: Path) -> list[Found]:
     """What is found when the files stand in a folder, which is the project and the working folder."""
     for name, content in entry["files"].items():
         _write(folder / name, content)
-    return [
-        {"code": problem.code, "line": problem.start.line, "column": problem.start.column}
-        for problem in _problems(entry["diagnose"], entry["of"])
-    ]
+    return [_found(problem, entry["of"], folder) for problem in _problems(entry["diagnose"], entry["of"])]
+
+
+def _found(problem: Problem, asked: str, folder: Path) -> Found:
+    """Code, line and column, and the file where it is not the one that was asked about."""
+    file = os.path.relpath(problem.source.name, folder)
+    place = {"code": problem.code, "line": problem.start.line, "column": problem.start.column}
+    return place if file == asked else {**place, "file": file}
 
 
 def _problems(action: str, path: str) -> Iterable[Problem]:

@@ -48,6 +48,7 @@ ELSEWHERE = {
     "EV664": "likewise",
     "EV665": "likewise",
     "EV666": "likewise",
+    "EV667": "likewise",
 }
 """The codes that no single change of one file's text yields."""
 

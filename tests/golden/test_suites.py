@@ -26,6 +26,7 @@ def test_meaning_and_json(path: Path, update_goldens: bool) -> None:
     told = {"ir.txt": "".join(ir_text(suite.ir, places=True) for suite in compilation.suites[:1])}
     told |= {suite.file_name: b"".join(suite.encode()).decode() for suite in compilation.suites}
     stem = path.name.removesuffix(".eval.yaml")
+    assert {file.name for file in FOLDER.glob(f"{stem}.*")} == {path.name, *(f"{stem}.{name}" for name in told)}
     for name, text in told.items():
         golden = FOLDER / f"{stem}.{name}"
         shown = text.replace(f'"evalc {evalc.__version__}"', '"evalc VERSION"')

@@ -171,35 +171,113 @@ def test_a_schema_becomes_a_file() -> None:
     assert '- json matching "t.labeled.1.schema.json"' in suite.text
 
 
-def test_what_no_line_says_is_named_at_its_place_and_in_the_suite() -> None:
-    both = {"type": "structure", "fields": [{"path": "a"}], "headings": ["B"]}
-    expect = {"responseNonEmpty": True, "checks": [both]}
-    case = {"id": "t/a", "description": "a", "difficulty": "edge", "input": {"message": "m"}, "expect": expect}
-    text = json.dumps([case])
-    suite, problems = imported(text, "t.labeled.json")
-    assert [str(problem.finding.message()) for problem in problems] == [
-        "not imported: `/expect/checks/0`: no line says the same"
-    ]
-    assert problems[0].start.column == text.index('{"type": "structure"') + 1
+BOTH = {"type": "structure", "fields": [{"path": "a"}], "headings": ["B {{x}}"]}
+"""A check that no line says."""
+
+
+def one_case(*checks: dict[str, Any], **more: Any) -> dict[str, Any]:
+    expect = {"responseNonEmpty": True, "checks": [*checks]}
+    return {"id": "t/a", "description": "a", "difficulty": "edge", "input": {"message": "m"}, "expect": expect, **more}
+
+
+@pytest.mark.parametrize(
+    "check",
+    [
+        BOTH,
+        {
+            "type": "all_of",
+            "checks": [{"type": "icontains", "value": "{{a}}"}, {"type": "json", "schema": {"a": "{{a}}"}}],
+        },
+        {"type": "any_of", "checks": [{"type": "contains", "value": "a"}, {"type": "contains", "value": "b"}]},
+        {"type": "not", "check": {"type": "not", "check": {"type": "equals", "value": "x1"}}},
+        {"type": "not", "check": {"type": "judge", "dimension": "d", "criteria": "q?", "minScore": 1}},
+        {"type": "at", "path": "a.b[0]", "check": {"type": "any_of", "checks": [BOTH, BOTH]}},
+        {"type": "at", "path": '["a.b"].c', "check": {"type": "regex", "pattern": "{{a}}|\\d{2}", "flags": "i"}},
+    ],
+    ids=lambda check: check["type"],
+)
+def test_what_no_line_says_just_so_stands_as_the_model_has_it(check: dict[str, Any], tmp_path: Path) -> None:
+    envelope = [one_case({"type": "icontains", "value": "1"}, check, {**check})]
+    suite, problems = imported(envelope, "t.labeled.json")
+    assert not problems
     assert suite is not None
-    assert (
-        f"# not imported: `/expect/checks/0`: no line says the same (t.labeled.json:1:{problems[0].start.column})"
-        in suite.text
-    )
+    assert suite.side_files == ()
+    assert "      expect:\n        checks:\n" in suite.text
+    assert compiled(suite.write(tmp_path)) == compiled(Source("t.labeled.json", json.dumps(envelope)))
+
+
+def test_what_follows_such_a_check_stays_behind_it(tmp_path: Path) -> None:
+    first, second = ({"type": "not", "check": {"type": "equals", "value": value}} for value in "xy")
+    envelope = [one_case({"type": "not", "check": {"type": "not", "check": first}}, second)]
+    suite, problems = imported(envelope, "t.labeled.json")
+    assert not problems
+    assert suite is not None
+    assert compiled(suite.write(tmp_path)) == compiled(Source("t.labeled.json", json.dumps(envelope)))
+
+
+def test_a_link_of_what_no_line_says_is_named_at_its_place_and_in_the_suite() -> None:
+    metadata = {"toolName": "t", "tier": "labeled", "criteria": [{"name": "facts", "weight": 1}]}
+    linked = [{"name": "facts", "weight": 1, "checks": [{"at": ["/expect/checks/0"]}]}]
+    text = json.dumps({"metadata": metadata, "cases": [one_case(BOTH, criteria=linked)]})
+    suite, problems = imported(text, "t.labeled.json")
+    said = "not imported: `/expect/checks/0`: no line says the same, so that it counts for no criterion"
+    assert [str(problem.finding.message()) for problem in problems] == [said]
+    column = problems[0].start.column
+    assert column == text.index('{"type": "structure"') + 1
+    assert suite is not None
+    assert f"# {said} (t.labeled.json:1:{column})" in suite.text
+    assert "- type: structure\n" in suite.text
+
+
+def test_a_judge_that_counts_for_a_criterion_is_a_check(tmp_path: Path) -> None:
+    criteria = [{"name": "tone", "weight": 1}]
+    links = {"criteria": [{**criteria[0], "checks": [{"at": ["/rubric/1"]}, {"at": ["/rubric/2"], "weight": 2}]}]}
+    rubric: list[dict[str, Any]] = [
+        {"dimension": "facts", "criteria": "right?"},
+        {"dimension": "tone", "maxScore": 5, "criteria": "kind?", "minScore": 4},
+        {"dimension": "tone-2", "criteria": "polite?", "minScore": 1},
+        {"dimension": "odd", "criteria": "last?", "minScore": 1},
+    ]
+    metadata = {"toolName": "t", "tier": "labeled", "criteria": criteria}
+    envelope = {"metadata": metadata, "cases": [one_case(BOTH, rubric=rubric, **links)]}
+    suite, problems = imported(envelope)
+    assert not problems
+    assert suite is not None
+    assert '- judge "kind?" >= 4/5 for tone\n' in suite.text
+    assert compiled(suite.write(tmp_path)) == compiled(Source("get-weather.labeled.json", json.dumps(envelope)))
+
+
+def test_the_gates_of_a_suite_are_taken_over(tmp_path: Path) -> None:
+    gates = {"minPassRate": 0.9, "maxP95Ms": 500, "failOnRegression": True}
+    envelope = {"metadata": {"toolName": "t", "tier": "labeled", "gates": gates}, "cases": [one_case()]}
+    suite, problems = imported(envelope)
+    assert not problems
+    assert suite is not None
+    assert compiled(suite.write(tmp_path))[0]["metadata"]["gates"] == gates
+
+
+def test_several_schemas_of_a_check_are_several_files(tmp_path: Path) -> None:
+    schemas = ({"type": "object"}, {"type": "array", "items": {"required": ["a name that is long enough"]}})
+    check = {"type": "any_of", "checks": [*({"type": "json", "schema": schema} for schema in schemas)]}
+    equals = {"type": "equals", "value": "long " * 20}
+    metadata = {"toolName": "t", "tier": "labeled", "criteria": [{"name": "facts", "weight": 1}]}
+    linked = [{"name": "facts", "weight": 1, "checks": [{"at": ["/expect/checks/1"]}]}]
+    any_of = {"type": "any_of", "checks": [*check["checks"], equals]}
+    envelope = {"metadata": metadata, "cases": [one_case(check, any_of, criteria=linked)]}
+    suite, problems = imported(envelope)
+    assert not problems
+    assert suite is not None
+    assert [json.loads(side.text) for side in suite.side_files] == [*schemas]
+    assert compiled(suite.write(tmp_path)) == compiled(Source("t.labeled.json", json.dumps(envelope)))
 
 
 def test_what_compiles_to_something_else_is_said() -> None:
+    criteria = [{"name": "facts", "weight": 1}]
+    linked = [{**criteria[0], "checks": [{"at": ["/expect/checks/0"]}]}]
+    check = {"type": "not", "check": {"type": "contains", "value": "x"}}
     envelope = {
-        "metadata": {"toolName": "t", "tier": "labeled", "descriptionHash": "0123456789ab"},
-        "cases": [
-            {
-                "id": "t/a",
-                "description": "a",
-                "difficulty": "edge",
-                "input": {"message": "m"},
-                "expect": {"checks": [{"type": "not", "check": {"type": "contains", "value": "x"}}]},
-            }
-        ],
+        "metadata": {"toolName": "t", "tier": "labeled", "descriptionHash": "0123456789ab", "criteria": criteria},
+        "cases": [one_case(check, criteria=linked)],
     }
     suite, problems = imported(envelope)
     assert suite is not None

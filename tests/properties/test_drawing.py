@@ -1,13 +1,60 @@
-"""What the laws are tried on: every type of check can be drawn, as a mapping, as a line and as the model's record."""
+"""What the laws are tried on: every key, type of check and tag of templates that the checker knows can be drawn."""
 
 from __future__ import annotations
 
-from hypothesis import given, settings
+from collections import defaultdict
+from collections.abc import Iterator
+from typing import Any, Final
+
+from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
 
+from evalc.diagnostics.problem import Finding
+from evalc.dsl.build_case import CASE_KEYS, DEFAULT_KEYS
+from evalc.dsl.build_check import GROUPS, LINK_KEYS, USE
+from evalc.dsl.build_criterion import CRITERION_KEYS
+from evalc.dsl.build_expect import EXPECT_KEYS
+from evalc.dsl.build_for_each import FOR_EACH_KEYS
+from evalc.dsl.build_gates import GATE_KEYS
+from evalc.dsl.build_prompt import INPUT_KEYS, PROMPT_KEYS, VARIANT_KEYS
 from evalc.dsl.build_rule import CHECK_TYPES
+from evalc.dsl.build_suite import EVAL_KEYS, KEYS
+from evalc.dsl.kinds import Kind
+from evalc.dsl.read_yaml import read_yaml
+from evalc.dsl.scalars import to_plain
+from evalc.source import Source, Span
 from tests.properties.drawing.checks import LABELED, MANY, ONCE, Draw, Spelt, about, judged
+from tests.properties.drawing.suites import Project, projects
 from tests.properties.drawing.worlds import DATA, PROSE
+
+_KEPT: Final = (*KEYS[Kind.SUITE], "id", "prompt", "inputs", "version", "model_compatibility")
+_UNREAD: Final = frozenset(PROMPT_KEYS) - frozenset(_KEPT)
+"""PromptSpec's keys that evalc keeps unread, for which two stand; `role` and `instructions`, which no import says."""
+_TAGS: Final = (
+    "{{name}}",
+    "{{#if ",
+    "{{#unless ",
+    "{{#each ",
+    "{{this}}",
+    "{{else}}",
+    "\\{{",
+    "{{seed:",
+    "{{snapshot:",
+)
+_KNOWN: Final[dict[str, tuple[str, ...]]] = {
+    "document": (*(key for kind in Kind if kind in KEYS for key in KEYS[kind] if key not in _UNREAD), *EVAL_KEYS),
+    "case": CASE_KEYS,
+    "defaults": DEFAULT_KEYS,
+    "expect": EXPECT_KEYS,
+    "for_each": FOR_EACH_KEYS,
+    "gates": GATE_KEYS,
+    "criterion": CRITERION_KEYS,
+    "input": INPUT_KEYS,
+    "variant": tuple(key for key in VARIANT_KEYS if key != "id"),  # not drawn yet: a variant that is looked up
+    "validate": (*LINK_KEYS, *GROUPS, USE),
+    "template": _TAGS,
+}
+"""What the checker knows, by where it stands."""
 
 
 @st.composite
@@ -26,9 +73,55 @@ def test_every_type_of_check_is_drawn() -> None:
     @settings(max_examples=20)
     @given(one_of_each())
     def note(drawn: list[Spelt]) -> None:
-        mappings.update(spelt.mapping["type"] for spelt in drawn if isinstance(spelt.mapping, dict))
+        mappings.update(spelt.mapping["type"] for spelt in drawn if "type" in spelt.mapping)
         records.update(spelt.record["type"] for spelt in drawn)
 
     note()
     assert {*CHECK_TYPES} - mappings == set()
     assert {*CHECK_TYPES, "at", "check"} - records == set()
+
+
+def test_the_whole_language_is_drawn() -> None:
+    drawn: dict[str, set[str]] = defaultdict(set)
+
+    @settings(max_examples=400, phases=[Phase.generate], database=None)
+    @given(projects())
+    def note(project: Project) -> None:
+        texts = [text for name, text in project.files.items() if name.endswith((".yaml", ".txt"))]
+        drawn["template"].update(tag for tag in _TAGS for text in texts if tag in text.replace("\\\\", "\\"))
+        for name, text in project.files.items():
+            for document in _documents(name, text) if name.endswith(".yaml") else ():
+                for place, keys in _keys(document):
+                    drawn[place].update(keys)
+
+    note()
+    missing = {place: {*known} - drawn[place] for place, known in _KNOWN.items()}
+    assert {place: keys for place, keys in missing.items() if keys} == {}
+
+
+def _keys(document: dict[str, Any]) -> Iterator[tuple[str, Any]]:
+    """The keys of a document and of what stands in it, each with what it is a key of."""
+    yield "document", document
+    inner = {**document, **document.get("eval", {})}
+    for place in ("defaults", "gates"):
+        yield place, inner.get(place, ())
+    yield from (("criterion", each) for each in inner.get("criteria", ()) if isinstance(each, dict))
+    yield from (("variant", each) for each in inner.get("prompts", {}).values() if isinstance(each, dict))
+    declared = inner.get("inputs", ())
+    named = declared.values() if isinstance(declared, dict) else declared
+    yield from (("input", each) for each in named if isinstance(each, dict))
+    for holder in (*inner.get("test_cases", ()), inner.get("defaults", {})):
+        yield from (("validate", each) for each in holder.get("validate", ()) if isinstance(each, dict))
+        yield "expect", holder.get("expect", ())
+        yield "for_each", holder["for_each"] if isinstance(holder.get("for_each"), dict) else ()
+    yield from (("case", case) for case in inner.get("test_cases", ()))
+
+
+def _documents(name: str, text: str) -> Iterator[Any]:
+    for node in read_yaml(Source(name, text), _refuse):
+        assert node is not None
+        yield to_plain(node, _refuse)
+
+
+def _refuse(_span: Span, finding: Finding) -> None:
+    raise AssertionError(finding.message())

@@ -33,8 +33,7 @@ def check_tools(suite: ir.Suite, tools: ToolRegistry, problems: Diagnostics) -> 
     """
     known = tuple(tools)
     if tools.complete and suite.tool not in tools and (near := nearest(suite.tool, known)) is not None:
-        where = "/metadata/toolName" if suite.authored is not None else suite.where
-        problems.add(*suite.place(where), OddSuiteTool(name=suite.tool, near=near))
+        problems.add(*suite.place(suite.tool_at), OddSuiteTool(name=suite.tool, near=near))
     for case in suite.cases:
         for where, finding in _findings(suite, case, tools):
             lenient = suite.from_json and finding.severity == "error"

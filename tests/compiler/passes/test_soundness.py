@@ -26,6 +26,7 @@ def found(checks: list[c.Check]) -> Diagnostics:
         tier="labeled",
         cases=ir.Cases([case]),
         where=Span(0, 0),
+        tool_at=Span(0, 0),
         locate=lambda where: where if isinstance(where, Span) else Span(0, 0),
     )
     problems = Diagnostics()

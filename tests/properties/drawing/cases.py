@@ -9,7 +9,16 @@ from hypothesis import strategies as st
 
 from tests.properties.drawing.checks import LABELED, MANY, ONCE, Draw, Make, Spelt, about, chosen, judged
 from tests.properties.drawing.compositions import group, holding
-from tests.properties.drawing.twin import LISTS, Meant, asserted, fields_of, filled, judges_in, shown
+from tests.properties.drawing.twin import (
+    LISTS,
+    Meant,
+    asserted,
+    fields_of,
+    filled,
+    judges_in,
+    read_only_fields_of,
+    shown,
+)
 from tests.properties.drawing.worlds import COMMON, World, worlds
 
 Data = dict[str, Any]
@@ -17,6 +26,8 @@ Data = dict[str, Any]
 # --- inputs ----------------------------------------------------------------------------------------------------------
 
 DEFAULTS: Final[Data] = {"count": 18}
+_TOLD: Final = {"description": "a: b", "example": "Paris", "examples": ["Paris"], "validation": "any"}
+"""What a declaration says to readers."""
 DECLARED: Final[tuple[Any, ...]] = (
     [
         {"name": "name", "type": "string", "options": [*COMMON]},
@@ -24,7 +35,12 @@ DECLARED: Final[tuple[Any, ...]] = (
         {"name": "flag", "type": "boolean", "required": False},
         {"name": "items", "required": False},
     ],
-    {"name": {"required": True}, "count": 18, "flag": {"required": False, "x-why": "a"}, "items": {"required": False}},
+    {
+        "name": {"required": True, **_TOLD},
+        "count": 18,
+        "flag": {"required": False, "x-why": "a"},
+        "items": {"required": False},
+    },
 )
 """Two spellings of one declaration, to which `DEFAULTS` belongs."""
 
@@ -89,7 +105,8 @@ class Checks:
 
     def add(self, draw: Draw, spelt: Spelt, criteria: list[str]) -> None:
         """Write a check in one of its spellings."""
-        fields = fields_of(spelt.record)
+        fields = read_only_fields_of(spelt.record) if draw(st.booleans()) else {}
+        fields = fields or fields_of(spelt.record)
         place = draw(st.integers(0, 5))
         if fields and place < 3 and self._has_room(fields):
             for name, value in fields.items():
@@ -194,7 +211,11 @@ def extras(draw: Draw, tier: str) -> tuple[Data, Data]:
 @final
 @dataclass(slots=True, kw_only=True)
 class Case:
-    """A case as it is drawn. `message` is a template, None where the suite's prompt is sent."""
+    """A case as it is drawn.
+
+    `message` is a template, None where a prompt is sent: `prompt`, one of its own, else the suite's.
+    `inherited` is what defaults say of it, in JSON.
+    """
 
     name: str
     tier: str
@@ -206,6 +227,8 @@ class Case:
     written: Data
     meant: Data
     id: str | None = None
+    prompt: str | None = None
+    inherited: Data = field(default_factory=dict)
     rows: list[Data] = field(default_factory=list)
     defaults: list[Meant] = field(default_factory=list)
     tags: list[str] = field(default_factory=list)
@@ -232,14 +255,15 @@ class Case:
 
     def in_json(self, identity: str, prompt: str | None, row: Data, defaults: Data, criteria: list[Data]) -> Data:
         """The case of the model that one row of it means."""
-        given = self.inputs | row
+        meant = self.inherited | self.meant
+        if "stubs" in meant:
+            meant["stubs"] = self.inherited.get("stubs", {}) | self.meant.get("stubs", {})
+        given = meant.pop("inputs", {}) | self.inputs | row
         values = defaults | given
         sent: Data = {"message": self._sent(prompt, values)}
         if self.messages:
             sent["messages"] = [{**each, "content": filled(each["content"], values)} for each in self.messages]
-        described: Data = {
-            key: filled(self.meant[key], values) for key in ("description", "expected") if key in self.meant
-        }
+        described: Data = {key: filled(meant[key], values) for key in ("description", "expected") if key in meant}
         own = {check.record["type"] for check in (*self.checks.meant, *self.checks.meant_by_expect)}
         inherited = [check for check in self.defaults if check.record["type"] != "latency" or "latency" not in own]
         checks_ = [*inherited, *self.checks.meant, *self.checks.meant_by_expect]
@@ -248,11 +272,11 @@ class Case:
             "id": identity,
             "description": self.name,
             **({"difficulty": difficulty} if difficulty else {}),
-            **self.meant,
+            **meant,
             **described,
-            **({"tags": [*self.tags, *self.meant.get("tags", [])]} if self.tags else {}),
+            **({"tags": [*self.tags, *meant.get("tags", [])]} if self.tags else {}),
             "input": {**sent, **({"inputs": given} if given else {})},
-            **asserted(checks_, values, criteria, self.meant.get("rubric", [])),
+            **asserted(checks_, values, criteria, meant.get("rubric", [])),
         }
 
 

@@ -90,6 +90,11 @@ def icontains(text: str) -> Spelt:
     return Spelt({"type": "icontains", "value": text}, {"type": "icontains", "rule": text}, line)
 
 
+def not_icontains(text: str) -> Spelt:
+    record, mapping, line, _ = icontains(text)
+    return Spelt({"type": "not", "check": record}, {"not": mapping}, f"not {line}")
+
+
 def contains_any(texts: list[str]) -> Spelt:
     mapping = {"type": "contains_any", "rule": texts}
     return Spelt({"type": "contains_any", "values": texts}, mapping, f"contains any of {listed(texts)}")
@@ -160,12 +165,13 @@ def _json(draw: Draw, world: World) -> Spelt:
 
 
 def _fields(draw: Draw, world: World) -> Spelt:
-    picked = draw(st.lists(st.sampled_from(world.fields), min_size=1, max_size=3, unique_by=lambda field: field[0]))
+    keys = [field for field in world.fields if field[0].isidentifier()]
+    some = chosen(draw, (world.fields, [key for key in keys if key[1]], [key for key in keys if not key[1]]))
+    picked = draw(st.lists(st.sampled_from(some), min_size=1, max_size=3, unique_by=lambda field: field[0]))
     record = {"type": "structure", "fields": [{"path": p, **({"type": t} if t else {})} for p, t in picked]}
     rule = "fields:" + ",".join(f"{path}:{type_}" if type_ else path for path, type_ in picked)
     line = "has fields " + ", ".join(f"{_place(p)} as {t}" if t else _place(p) for p, t in picked)
-    only_on_a_line = any(_place(path) != path for path, _ in picked)
-    return Spelt(record, line if only_on_a_line else {"type": "structure", "rule": rule}, line)
+    return Spelt(record, {"type": "structure", "rule": rule}, line)
 
 
 def _place(path: str) -> str:
@@ -184,8 +190,7 @@ def _at(draw: Draw, world: World) -> Spelt:
     path, text = chosen(draw, world.places)
     inner = chosen(draw, (contains(text), icontains(text), contains_any(["zzz", text]), not_contains(absent(draw))))
     line = f"at {_place(path)} {inner.line}"
-    mapping = line if _place(path) != path else {**inner.mapping, "at": path}
-    return Spelt({"type": "at", "path": path, "check": inner.record}, mapping, line)
+    return Spelt({"type": "at", "path": path, "check": inner.record}, {**inner.mapping, "at": path}, line)
 
 
 def _custom(draw: Draw, _: World) -> Spelt:
@@ -287,6 +292,7 @@ MANY: Final[dict[str, Make]] = {
     "contains": lambda draw, world: contains(present(draw, world)),
     "not_contains": lambda draw, _: not_contains(absent(draw)),
     "icontains": lambda draw, world: icontains(present(draw, world)),
+    "not_icontains": lambda draw, _: not_icontains(absent(draw)),
     "contains_any": _one_of_them,
     "starts_with": lambda draw, world: one_text("starts_with", "starts with", world.text[: draw(st.integers(1, 12))]),
     "similar": _similar,

@@ -5,11 +5,11 @@ from __future__ import annotations
 import csv
 import io
 import json
-from typing import Any
+from typing import Any, Final
 
 from hypothesis import strategies as st
 
-from tests.properties.drawing.cases import Case, Data, link
+from tests.properties.drawing.cases import DECLARED, Case, Data, link, template
 from tests.properties.drawing.checks import Draw, chosen, contains, not_contains
 from tests.properties.drawing.twin import Meant
 from tests.properties.drawing.worlds import COMMON
@@ -42,8 +42,25 @@ def move_to_rules(draw: Draw, items: list[tuple[Case, Data]], files: Files, styl
     return head
 
 
-def add_defaults(draw: Draw, items: list[tuple[Case, Data]], files: Files, style: int, criteria: list[str]) -> Data:
-    """Give all cases what a suite and a file that it includes lay under them; the head that says so."""
+_LAID_UNDER: Final[dict[str, tuple[str, Any]]] = {
+    "inputs": ("inputs", {"count": 18}),
+    "difficulty": ("difficulty", "edge"),
+    "stubs": ("stubs", {"get_weather": "any", "of all": None}),
+    "max_turns": ("maxTurns", 5),
+    "threshold": ("threshold", 0.25),
+    "repeat": ("repeat", 9),
+    "require": ("require", 1),
+}
+"""What defaults may say beside checks and tags: the name in YAML, the name in JSON, a value."""
+
+
+def add_defaults(
+    draw: Draw, items: list[tuple[Case, Data]], files: Files, style: int, criteria: list[str], *, prompted: bool
+) -> Data:
+    """Give all cases what a suite and a file that it includes lay under them; the head that says so.
+
+    Inputs only where they are not themselves what is sent, line by line.
+    """
     shared = [contains(chosen(draw, (*COMMON, "{{name}}"))), not_contains("never: y")]
     links = [link(draw, spelt, criteria) for spelt in draw(st.lists(st.sampled_from(shared), min_size=1, max_size=2))]
     defaults: Data = {"validate": [written for written, _ in links], "tags": ["every"]}
@@ -51,6 +68,11 @@ def add_defaults(draw: Draw, items: list[tuple[Case, Data]], files: Files, style
     if draw(st.booleans()):
         defaults["validate"].append("latency <= 40s")
         meant.append(Meant({"type": "latency", "max": 40_000}))
+    if draw(st.booleans()):
+        defaults["expect"] = {"responseContains": ["rain"]}
+        meant.append(Meant({"type": "contains", "value": "rain"}))
+    more = draw(st.lists(st.sampled_from(sorted(_LAID_UNDER)), max_size=3, unique=True))
+    defaults |= {key: _LAID_UNDER[key][1] for key in more if key != "inputs" or prompted}
     head: Data = {"defaults": defaults}
     tags = ["every"]
     if draw(st.booleans()):
@@ -63,6 +85,11 @@ def add_defaults(draw: Draw, items: list[tuple[Case, Data]], files: Files, style
             data["inherit"] = False
         else:
             case.defaults, case.tags = meant, tags
+            case.inherited = {
+                name: value
+                for key, (name, value) in _LAID_UNDER.items()
+                if key in defaults and (key != "difficulty" or case.tier == "labeled")
+            }
     return head
 
 
@@ -87,6 +114,14 @@ def _csv(rows: list[Data]) -> str:
     table.writeheader()
     table.writerows(rows)
     return written.getvalue()
+
+
+def add_prompt(draw: Draw, case: Case, data: Data, files: Files, style: int) -> None:
+    """Give a case a prompt of its own, in a file that is looked up by its id."""
+    case.prompt = template(draw)
+    data["prompt_id"] = f"prompt of {case.name}"
+    prompt = {"id": data["prompt_id"], "prompt": case.prompt, "inputs": chosen(draw, DECLARED)}
+    files[f"{case.name}.prompt.yaml"] = yaml_text([prompt], style)
 
 
 def merged(items: list[tuple[Case, Data]]) -> Data:

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from tests.properties.drawing.cases import DECLARED, DEFAULTS, Case, Data, cases, template
 from tests.properties.drawing.checks import Draw, chosen
-from tests.properties.drawing.sharing import Files, add_defaults, add_rows, merged, move_to_rules
+from tests.properties.drawing.sharing import Files, add_defaults, add_prompt, add_rows, merged, move_to_rules
 from tests.properties.drawing.worlds import DATA_SCHEMA
 from tests.properties.drawing.yaml_text import yaml_text
 
@@ -26,6 +26,13 @@ _MORE_CRITERIA: Final[tuple[tuple[Any, Data], ...]] = (
     ({"clear tone (0.5)": "Kind #1"}, {"weight": 0.5, "description": "Kind #1"}),
     ("clear tone (0)", {"weight": 0}),
 )
+_GATES: Final = {
+    "min_pass_rate": ("minPassRate", 0.9),
+    "min_score": ("minScore", 0),
+    "max_p95_ms": ("maxP95Ms", 2500.5),
+    "fail_on_regression": ("failOnRegression", True),
+}
+"""What a suite has to reach: the name in YAML, the name in JSON, a value."""
 _TIERS: Final = ("labeled", "labeled", "golden", "regression", "rubric")
 
 
@@ -96,13 +103,15 @@ class _Suite:
         for case, data in items:
             if case.tier != self._tier:
                 data["tier"] = case.tier
+            if case.message is None and not case.messages and draw(st.integers(0, 3)) == 0:
+                add_prompt(draw, case, data, files, style)
             if case.id is None and draw(st.integers(0, 2)) == 0:
                 add_rows(draw, case, data, files)
         match chosen(draw, ("nothing", "rules", "rules", "defaults", "merge")):
             case "rules":
                 self._head |= move_to_rules(draw, items, files, style)
             case "defaults":
-                self._head |= add_defaults(draw, items, files, style, names)
+                self._head |= add_defaults(draw, items, files, style, names, prompted=how != "none")
             case "merge":
                 self._head |= merged(items)
             case _:
@@ -121,6 +130,8 @@ class _Suite:
             head["tier"] = self._tier
         if draw(st.booleans()):
             head |= {"tool_version": "1.2.0", "tool_description": "Does: it", "registry_size": 4, "threshold": 0.5}
+        if draw(st.booleans()):
+            head |= {"description": "For: readers", "gates": {key: value for key, (_, value) in _GATES.items()}}
         text = template(draw)
         self._variants = {"": text}
         inputs: Data = {"inputs": chosen(draw, DECLARED)} if declared else {}
@@ -157,6 +168,8 @@ class _Suite:
                 "registrySize": 4,
             }
             metadata["threshold"] = 0.5
+        if "gates" in self._head:
+            metadata["gates"] = dict(_GATES.values())
         if self._criteria:
             metadata["criteria"] = self._criteria
         found: dict[str, Data] = {}
@@ -168,13 +181,16 @@ class _Suite:
 
     def _in_json(self, case: Case) -> Iterator[Data]:
         variants: dict[str, str | None] = {"": None}
-        if case.message is None and not case.messages:
+        if case.prompt is not None:
+            variants = {"": case.prompt}
+        elif case.message is None and not case.messages:
             variants = {**self._variants} if self._prompted else variants
         for row in case.rows or [{}]:
             key = f"@{row.get('key', row.get('id'))}" if row else ""
             for variant, prompt in variants.items():
                 identity = (case.id or f"{self.name}/{case.name}") + key + (f"@{variant}" if variant else "")
-                whole = case.in_json(identity, prompt, row, self._defaults, self._criteria)
+                defaults = self._defaults if case.prompt is None else DEFAULTS
+                whole = case.in_json(identity, prompt, row, defaults, self._criteria)
                 yield {**whole, "variant": variant} if variant else whole
 
 

@@ -131,6 +131,21 @@ def fields_of(record: Record) -> dict[str, Any]:
     return {}
 
 
+def read_only_fields_of(record: Record) -> dict[str, Any]:
+    """The fields of `expect` that say a check and are read, but written as another one."""
+    match record:
+        case {"type": "regex", "pattern": pattern, **rest} if not rest:
+            return {"regexPattern": pattern}
+        case {"type": "not", "check": {"type": "icontains", "value": phrase}}:
+            return {"copOutPhrases": [phrase]}
+        case {"type": "structure", "fields": fields} if all(
+            "type" in field and _key(field["path"]) is not None for field in fields
+        ):
+            return {"typeChecks": {_key(field["path"]): field["type"] for field in fields}}
+        case _:
+            return {}
+
+
 def _is_flat(field: Mapping[str, str]) -> bool:
     return "type" not in field and _key(field["path"]) is not None
 
@@ -143,7 +158,7 @@ def _key(path: str) -> str | None:
 
 
 LISTS: Final = frozenset(
-    {"responseContains", "responseContainsAny", "responseNotContains", "responseMatches", "toolParams"}
+    {"responseContains", "responseContainsAny", "responseNotContains", "responseMatches", "toolParams", "copOutPhrases"}
 )
 """The fields that several checks may share."""
 
