@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import runpy
+import threading
+from collections.abc import Iterator
 from pathlib import Path
 
+import msgspec
 import pytest
 
 import evalc
@@ -37,6 +41,32 @@ def test_judging_is_scored_by_whoever_judges(tmp_path: Path, monkeypatch: pytest
     (suite,) = run.suites
     assert (run.exit_code, suite.summary.score) == (0, 1)
     assert {who for criterion in suite.summary.criteria for who in criterion.scored_by} == {"linked", "judge"}
+
+
+@pytest.fixture
+def desk() -> Iterator[str]:
+    """The agent of `examples/http`, at a free port."""
+    server = runpy.run_path(str(ROOT / "examples/http/desk.py"))["serve"](0)
+    thread = threading.Thread(target=server.serve_forever)
+    thread.start()
+    yield f"http://127.0.0.1:{server.server_port}"
+    server.shutdown()
+    server.server_close()
+    thread.join()
+
+
+@pytest.mark.parametrize(("path", "cost"), [("/v2/turns", 0.0003), ("/v2/stream", msgspec.UNSET)])
+def test_an_agent_of_another_shape_is_mapped(
+    path: str, cost: object, desk: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("DESK_TOKEN", "open-sesame")
+    run = evalc.run("examples/http", agent=desk + path, config="examples/http/evalc.toml", output_dir=tmp_path)
+    (suite,) = run.suites
+    assert [case.status for case in suite.cases] == ["passed"] * 3
+    assert [call["success"] for case in suite.cases for call in case.details.tool_calls or ()] == [True, False]
+    assert suite.summary.estimated_cost_usd == cost
+    written = [file.read_bytes() for file in tmp_path.rglob("*") if file.is_file()]
+    assert not any(b"open-sesame" in text for text in written)
 
 
 def test_weather_passes(tmp_path: Path) -> None:

@@ -30,6 +30,7 @@ from tests.support.servers import (
     in_turn,
     resets,
     resets_midway,
+    sends_chunks,
     serving,
     talks_garbage,
     truncates,
@@ -56,6 +57,8 @@ def over(client: HttpClient) -> HttpOptions:
         (closes, AgentProtocolError, "not complete HTTP"),
         (truncates, AgentProtocolError, "not complete HTTP"),
         (talks_garbage, AgentProtocolError, "not complete HTTP"),
+        (sends_chunks(b'5\r\n{"res\r\n', b"nine\r\n"), AgentProtocolError, "not complete HTTP"),
+        (sends_chunks(b'5\r\n{"responses'), AgentProtocolError, "not complete HTTP"),
         (floods, AgentProtocolError, "longer than 1000000 bytes"),
         (answers({"error": "boom"}, status=500), AgentProtocolError, 'HTTP 500: {"error": "boom"}'),
         (answers({}, status=404), AgentProtocolError, "HTTP 404"),
@@ -80,7 +83,7 @@ def test_a_broken_answer_is_a_named_error(
     assert len(str(raised)) < 400
 
 
-@pytest.mark.parametrize("broken", [resets, truncates, talks_garbage, floods, closes])
+@pytest.mark.parametrize("broken", [resets, truncates, talks_garbage, floods, closes, sends_chunks(b"nine\r\n")])
 def test_the_session_outlives_a_broken_answer(broken: Behaviour, client: HttpClient) -> None:
     async def run(agent: HttpAgent) -> str:
         async with asyncio.timeout(PATIENCE), agent.session() as session:

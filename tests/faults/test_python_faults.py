@@ -181,3 +181,27 @@ asyncio.run(main())
         check=False,
     )
     assert (done.returncode, done.stdout, done.stderr) == (0, "timed out\n", "")
+
+
+CLOSING = """
+import sys
+def closes(message):
+    sys.stdout.close()
+    sys.stderr.close()
+    return message
+def deletes(message):
+    del sys.stdout, sys.stderr
+    return message
+"""
+
+
+@pytest.mark.parametrize("name", ["closes", "deletes"])
+def test_the_streams_that_an_agent_takes_away_are_its_own(tmp_path: Path, name: str) -> None:
+    (tmp_path / "closing_agent.py").write_text(CLOSING)
+    cases = "cases: [{name: a, message: hi, validate: ['contains \"hi\"', 'length >= 0']}]"
+    (tmp_path / "s.eval.yaml").write_text(f"suite: s\neval:\n  test_{cases}\n")
+    (tmp_path / "evalc.toml").touch()
+    command = [sys.executable, "-m", "evalc", "run", "s.eval.yaml", "--agent", f"python:closing_agent:{name}"]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert (done.returncode, "1/1 passed" in done.stdout) == (0, True), done.stderr
+    assert "warning[" in done.stderr, "what is said at the end of a run needs the stream"

@@ -13,6 +13,7 @@ from __future__ import annotations
 import asyncio
 import json
 import socket
+import ssl
 import struct
 import threading
 from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
@@ -145,6 +146,19 @@ async def talks_garbage(exchange: Exchange) -> None:
     exchange.close()
 
 
+def sends_chunks(*raw: bytes) -> Behaviour:
+    """Send these bytes as a body in chunks, one write each, and keep the connection open."""
+
+    async def behave(exchange: Exchange) -> None:
+        await exchange.write(b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n")
+        for piece in raw:
+            await asyncio.sleep(0.05)  # so that it comes by itself
+            await exchange.write(piece)
+        await hangs(exchange)
+
+    return behave
+
+
 async def drips(exchange: Exchange) -> None:
     """Send the body a byte at a time, and never finish."""
     await exchange.write(b"HTTP/1.1 200 OK\r\nContent-Length: 1000000\r\n\r\n")
@@ -181,14 +195,17 @@ async def ends_body(exchange: Exchange) -> None:
 
 
 @contextmanager
-def serving(behaviour: Behaviour) -> Iterator[Server]:
-    """Run a server that behaves so; on leaving, its connections are closed and its thread has ended."""
+def serving(behaviour: Behaviour, *, tls: ssl.SSLContext | None = None) -> Iterator[Server]:
+    """Run a server that behaves so; on leaving, its connections are closed and its thread has ended.
+
+    With `tls` it speaks HTTPS.
+    """
     server = Server()
     ready = threading.Event()
     stop: list[Callable[[], object]] = []
 
     def run() -> None:
-        asyncio.run(_serve(behaviour, server, ready, stop))
+        asyncio.run(_serve(behaviour, server, tls, ready, stop))
 
     thread = threading.Thread(target=run, name="test-server")
     thread.start()
@@ -201,7 +218,11 @@ def serving(behaviour: Behaviour) -> Iterator[Server]:
 
 
 async def _serve(
-    behaviour: Behaviour, server: Server, ready: threading.Event, stop: list[Callable[[], object]]
+    behaviour: Behaviour,
+    server: Server,
+    tls: ssl.SSLContext | None,
+    ready: threading.Event,
+    stop: list[Callable[[], object]],
 ) -> None:
     handlers: set[asyncio.Task[None]] = set()
     stopped = asyncio.Event()
@@ -211,9 +232,9 @@ async def _serve(
         server.connections += 1
         handlers.add(asyncio.create_task(_converse(behaviour, server, reader, writer)))
 
-    listener = await asyncio.start_server(accept, "127.0.0.1", 0)
+    listener = await asyncio.start_server(accept, "127.0.0.1", 0, ssl=tls)
     host, port = listener.sockets[0].getsockname()
-    server.url = f"http://{host}:{port}/chat"
+    server.url = f"{'http' if tls is None else 'https'}://{host}:{port}/chat"
     stop.append(lambda: loop.call_soon_threadsafe(stopped.set))
     ready.set()
     await stopped.wait()

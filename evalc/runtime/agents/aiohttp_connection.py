@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import functools
 import string
 from collections.abc import AsyncIterator, Mapping
@@ -14,7 +15,7 @@ from yarl import URL
 
 from evalc.errors import AgentError, AgentProtocolError, AgentUnavailable
 from evalc.runtime.agents.route import IDLE_SECONDS, Route
-from evalc.runtime.agents.transport import NotConnected, reason_of
+from evalc.runtime.agents.transport import NotConnected, no_connection, reason_of
 
 _LONGEST_LINE: Final = 65_536
 
@@ -34,12 +35,14 @@ class AiohttpConnection:
         )
         self._proxy = route.proxy
         self._response: aiohttp.ClientResponse | None = None
+        self._watched: asyncio.Future[None] | None = None
 
     async def send(self, method: str, url: str, body: bytes | None, headers: Mapping[str, str]) -> _Incoming:
         """Send a request (see Connection)."""
         self._response = await self._session.request(
             method, _parsed(url), data=body, headers=headers, proxy=self._proxy, allow_redirects=False
         )
+        self._watch_connection()
         return _Incoming(self._response)
 
     def translated(self, error: BaseException) -> AgentError | None:
@@ -50,7 +53,7 @@ class AiohttpConnection:
             case aiohttp.ConnectionTimeoutError():
                 return NotConnected("no connection: it took too long")
             case aiohttp.ClientConnectorError():
-                return NotConnected(f"no connection: {reason_of(error.os_error)}")
+                return no_connection(error.os_error)
             case aiohttp.ClientHttpProxyError():
                 return NotConnected(f"no connection: {error.status} {error.message}")
             case aiohttp.ClientResponseError():
@@ -68,6 +71,25 @@ class AiohttpConnection:
                 return AgentUnavailable(f"the connection was lost: {reason_of(error)}")
             case _:
                 return None
+
+    def _watch_connection(self) -> None:
+        """See to it that a body ends with its connection.
+
+        aiohttp closes the connection at a chunk that is none, and says so only to whoever waits for a head.
+        """
+        connection = None if self._response is None else self._response.connection
+        if connection is None or connection.protocol is None or connection.protocol.closed is self._watched:
+            return
+        self._watched = connection.protocol.closed
+        if self._watched is not None:
+            self._watched.add_done_callback(self._end_body)
+
+    def _end_body(self, closed: asyncio.Future[None]) -> None:
+        if not closed.cancelled():
+            closed.exception()  # asked for, so that the loop does not report it as lost
+        body = None if self._response is None else self._response.content
+        if closed is self._watched and body is not None and not body.is_eof() and body.exception() is None:
+            body.set_exception(aiohttp.ClientPayloadError("the connection was closed"))
 
     async def close(self) -> None:
         """Close it, with an answer that was not read to its end."""

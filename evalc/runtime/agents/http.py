@@ -19,7 +19,7 @@ from evalc.runtime.agents.mapped import read_body
 from evalc.runtime.agents.redirects import Opener, follow
 from evalc.runtime.agents.retry import RETRIED, Backoff, send_with_retries
 from evalc.runtime.agents.stream import CONTENT_TYPE, StreamedAnswer
-from evalc.runtime.agents.transport import Reply, Transport, Watch, connector, open_transport
+from evalc.runtime.agents.transport import Reply, Transport, Watch, open_transport, prepared
 
 _SENT_ANYWAY: Final = {**SENT_ANYWAY, "accept": f"application/json, {CONTENT_TYPE}"}
 
@@ -36,7 +36,7 @@ class HttpAgent:
         options: how it is called, and how its answers are read.
 
     Raises:
-        UsageError: when the URL or a header is not one that HTTP can carry, or what is to carry it is not installed.
+        UsageError: when the URL or a header is not one that HTTP can carry, or what is needed to connect is not there.
     """
 
     def __init__(
@@ -53,7 +53,7 @@ class HttpAgent:
         self._backoff = backoff or Backoff()
         self._max_body = max_body
         self._options = options or HttpOptions()
-        connector(self._options.connecting.client)
+        prepared(self._address.url, self._options.connecting)
 
     @property
     def endpoint(self) -> str:

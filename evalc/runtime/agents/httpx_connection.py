@@ -5,13 +5,13 @@ from __future__ import annotations
 import functools
 from collections.abc import AsyncIterator, Mapping
 from dataclasses import dataclass
-from typing import final
+from typing import cast, final
 
 import httpx
 
 from evalc.errors import AgentError, AgentProtocolError, AgentUnavailable
 from evalc.runtime.agents.route import IDLE_SECONDS, Route
-from evalc.runtime.agents.transport import NotConnected, reason_of
+from evalc.runtime.agents.transport import NotConnected, no_connection, reason_of
 
 
 @final
@@ -27,7 +27,9 @@ class HttpxConnection:
 
     async def send(self, method: str, url: str, body: bytes | None, headers: Mapping[str, str]) -> _Incoming:
         """Send a request (see Connection)."""
-        request = httpx.Request(method, _parsed(url), headers=headers, content=body, extensions=self._extensions)
+        target, stream = _parsed(url), httpx.ByteStream(body or b"")
+        framed = _framed(headers, target, body)
+        request = httpx.Request(method, target, headers=framed, stream=stream, extensions=self._extensions)
         self._response = await self._transport.handle_async_request(request)
         return _Incoming(self._response)
 
@@ -39,7 +41,7 @@ class HttpxConnection:
             case httpx.ConnectTimeout():
                 return NotConnected("no connection: it took too long")
             case httpx.ConnectError() | httpx.ProxyError():
-                return NotConnected(f"no connection: {reason_of(error)}")
+                return no_connection(error)
             case httpx.RemoteProtocolError() | httpx.LocalProtocolError() | httpx.DecodingError():
                 return AgentProtocolError(f"the answer is not complete HTTP: {error}")
             case httpx.HTTPError() | OSError():
@@ -67,8 +69,18 @@ class _Incoming:
     def headers(self) -> Mapping[str, str]:
         return self.response.headers
 
-    def pieces(self) -> AsyncIterator[bytes]:
-        return self.response.aiter_raw()
+    async def pieces(self) -> AsyncIterator[bytes]:
+        # `aiter_raw` yields the same, but counts it and cuts it up anew: measurable in a run of short answers.
+        async for piece in cast(httpx.AsyncByteStream, self.response.stream):
+            yield piece
+        await self.response.aclose()
+
+
+def _framed(headers: Mapping[str, str], url: httpx.URL, body: bytes | None) -> dict[str, str]:
+    """The headers with those that follow from the request; httpx would take three times as long to add them."""
+    host = {} if "host" in map(str.lower, headers) else {"Host": url.netloc.decode()}
+    length = {} if body is None else {"Content-Length": str(len(body))}
+    return {**host, **length, **headers}
 
 
 @functools.lru_cache(maxsize=64)

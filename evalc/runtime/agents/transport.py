@@ -10,7 +10,8 @@ from __future__ import annotations
 import functools
 import importlib.util
 import os
-from collections.abc import AsyncIterator, Callable, Mapping
+import ssl
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from typing import Protocol, final
@@ -46,7 +47,7 @@ class Transport(Protocol):
     All of its methods read the whole answer, and redirects are answers like others. They raise:
 
         NotConnected: when no connection could be made.
-        AgentUnavailable: when the connection was lost.
+        AgentUnavailable: when the connection was lost, or the other side is not trusted.
         AgentProtocolError: when the answer is not HTTP, incomplete, compressed or too long.
     """
 
@@ -108,14 +109,23 @@ async def open_transport(url: str, *, max_body: int, connecting: Connecting | No
         max_body: bytes of an answer that are read at most.
         connecting: how connections are made.
     """
-    connecting = connecting or Connecting()
-    connect = connector(connecting.client)
-    route = route_to(urlsplit(url), connecting)
+    connect, route = prepared(url, connecting or Connecting())
     transport = _Transport(lambda: connect(route), max_body=max_body)
     try:
         yield transport
     finally:
         await transport.close()
+
+
+def prepared(url: str, connecting: Connecting) -> tuple[Callable[[Route], Connection], Route]:
+    """What makes connections, and the route that they take. The first time takes a tenth of a second.
+
+    So it is called once when an agent or a judge is made, before anybody waits, and when mistakes of usage can be told.
+
+    Raises:
+        UsageError: when the library named is not installed, or the certificates or the proxy cannot be used.
+    """
+    return connector(connecting.client), route_to(urlsplit(url), connecting)
 
 
 def connector(client: HttpClient | None) -> Callable[[Route], Connection]:
@@ -141,18 +151,33 @@ def _is_fast() -> bool:
     return importlib.util.find_spec("aiohttp") is not None
 
 
+def no_connection(error: BaseException) -> AgentUnavailable:
+    """What a failure to connect is to evalc; a certificate that is not trusted will not be so at the next attempt."""
+    for seen in _causes(error):
+        if isinstance(seen, ssl.SSLCertVerificationError):
+            why = seen.verify_message.rstrip(".")
+            return AgentUnavailable(f"no connection: the server's certificate is not trusted: {why}")
+    return NotConnected(f"no connection: {reason_of(error)}")
+
+
 def reason_of(error: BaseException) -> str:
     """What the operating system said, which libraries hide behind words of their own."""
-    seen: BaseException | None = error
-    while seen is not None:
-        if isinstance(seen, BaseExceptionGroup):
-            seen = seen.exceptions[0]
+    for seen in _causes(error):
         if isinstance(seen, ConnectionError) and seen.errno:
             return os.strerror(seen.errno)
         if isinstance(seen, OSError) and seen.strerror:
             return seen.strerror
-        seen = seen.__cause__ or seen.__context__
     return str(error) or type(error).__name__
+
+
+def _causes(error: BaseException) -> Iterator[BaseException]:
+    """The exception, and those that it was made of."""
+    seen: BaseException | None = error
+    while seen is not None:
+        if isinstance(seen, BaseExceptionGroup):
+            seen = seen.exceptions[0]
+        yield seen
+        seen = seen.__cause__ or seen.__context__
 
 
 @final

@@ -56,16 +56,19 @@ def read_score(said: Said, question: Question) -> Score:
     Raises:
         Malformed: it is none, or not on the scale.
     """
+    top = question.max_score
     value = _parsed(said.value) if isinstance(said.value, str) else said.value
     if not isinstance(value, Mapping):
         raise Malformed(f"it is not of the form {{reason, score}}, but {wire.kind_of(value)}")
+    if isinstance(said_score := value.get("score"), bool):
+        raise Malformed(f"the score is {wire.kind_of(said_score)}, and not a number between 0 and {_shown(top)}")
     try:
         verdict = msgspec.convert(value, type=_Verdict)
     except msgspec.ValidationError as error:
         raise Malformed(f"it is not of the form {{reason, score}}: {error}") from None
-    score, top = verdict.score, question.max_score
+    score = verdict.score
     if not 0 <= score <= top:
-        raise Malformed(f"the score is {_shown(score)}, and not between 0 and {top:.15g}")
+        raise Malformed(f"the score is {_shown(score)}, and not between 0 and {_shown(top)}")
     if said.whole and not float(score).is_integer():
         raise Malformed(f"the score is {score:.15g}, and not a whole number")
     return Score(score, verdict.reason)

@@ -15,7 +15,7 @@ from evalc.runtime.agents.address import Address
 from evalc.runtime.agents.headers import SENT_ANYWAY, checked_headers, merged
 from evalc.runtime.agents.retry import RETRIED, Backoff, send_with_retries
 from evalc.runtime.agents.route import Connecting
-from evalc.runtime.agents.transport import Transport, open_transport
+from evalc.runtime.agents.transport import Transport, open_transport, prepared
 from evalc.runtime.judges.base import Exhibit, JudgeSession, Question, Said
 from evalc.runtime.judges.python import query_of
 
@@ -25,7 +25,7 @@ class HttpJudge:
     """A service that is sent `{question, message, response, ...}` and answers `{"score", "reason"}`.
 
     Raises:
-        UsageError: the URL or a header is not one that HTTP can carry.
+        UsageError: the URL or a header is not one that HTTP can carry, or what is needed to connect is not there.
     """
 
     def __init__(
@@ -40,6 +40,7 @@ class HttpJudge:
         self._headers = merged(SENT_ANYWAY, self._address.authorization, checked_headers(headers or {}))
         self._backoff = backoff or Backoff()
         self._connecting = connecting or Connecting()
+        prepared(self._address.url, self._connecting)
 
     @property
     def name(self) -> str:

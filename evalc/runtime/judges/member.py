@@ -12,7 +12,7 @@ from evalc.runtime.agents.base import Usage
 from evalc.runtime.agents.guard import said_by
 from evalc.runtime.checks.wording import number, shown
 from evalc.runtime.judges.answer import Malformed, Score, read_score
-from evalc.runtime.judges.base import Exhibit, Judge, JudgeSession, Question, Said
+from evalc.runtime.judges.base import Exhibit, Judge, JudgeSession, Question
 from evalc.runtime.judges.cache import JudgeCache, key_of
 
 _LONGEST_ERROR: Final = 300
@@ -79,10 +79,11 @@ class Member:
 
     async def _asked(self, question: Question, exhibit: Exhibit, meter: Meter) -> Score:
         """The judge's answer within its own deadline; whatever it does, the run goes on."""
-        limit = asyncio.timeout(self.timeout_ms / 1000)
+        deadline = asyncio.get_running_loop().time() + self.timeout_ms / 1000
+        limit = asyncio.timeout_at(deadline)
         try:
             async with limit:
-                return await self._until_well_formed(question, exhibit, meter)
+                return await self._until_well_formed(question, exhibit, meter, deadline)
         except asyncio.CancelledError:
             if (task := asyncio.current_task()) is None or task.cancelling():
                 raise
@@ -94,10 +95,11 @@ class Member:
                 raise self._failed(f"no score within {number(self.timeout_ms)} ms") from None
             raise self._failed(str(error) if isinstance(error, EvalcError) else said_by(error)) from None
 
-    async def _until_well_formed(self, question: Question, exhibit: Exhibit, meter: Meter) -> Score:
+    async def _until_well_formed(self, question: Question, exhibit: Exhibit, meter: Meter, deadline: float) -> Score:
         complaint: str | None = None
         for _ in range(_ASKED):
-            said = await self._ask(question, exhibit, complaint)
+            session = await self._opened()
+            said = await session.ask(question, exhibit, complaint=complaint, deadline=deadline)
             meter.add(said.usage)
             try:
                 return read_score(said, question)
@@ -105,11 +107,10 @@ class Member:
                 complaint = shown(str(malformed), _LONGEST_ERROR)
         raise JudgeError(f"its answer is no score, twice: {complaint}")
 
-    async def _ask(self, question: Question, exhibit: Exhibit, complaint: str | None) -> Said:
+    async def _opened(self) -> JudgeSession:
         if self.session is None:
             self.session = await self.stack.enter_async_context(self.seat.judge.session())
-        deadline = asyncio.get_running_loop().time() + self.timeout_ms / 1000
-        return await self.session.ask(question, exhibit, complaint=complaint, deadline=deadline)
+        return self.session
 
     def _failed(self, why: str) -> JudgeError:
         return JudgeError(f"{self.seat.judge.name}: {shown(why, _LONGEST_ERROR)}")

@@ -21,8 +21,8 @@ from evalc.runtime.judges.base import Exhibit, JudgeSession, Question, Said
 class PythonJudge:
     """A function or async function, given `{question, message, response, ...}` as the specification has it.
 
-    It returns a number, true or false, a pair of one of these and a reason, or `{"score", "reason"}`. What it said is
-    never cached: nothing tells one version of code from the next.
+    It returns a number, a pair of a number and a reason, or `{"score", "reason"}`; on a scale to 1 the number may be
+    true or false. What it said is never cached: nothing tells one version of code from the next.
 
     Raises:
         UsageError: it cannot be imported, is not there, or cannot be called.
@@ -62,7 +62,8 @@ class _PythonSession:
     thread: DaemonThread
 
     async def ask(self, question: Question, exhibit: Exhibit, *, complaint: str | None, deadline: float) -> Said:  # noqa: ARG002 - code is not told what was wrong
-        return Said(_value_of(await self.code.call(query_of(question, exhibit), self.thread)))
+        answer = await self.code.call(query_of(question, exhibit), self.thread)
+        return Said(_value_of(answer, binary=question.max_score == 1))
 
 
 def query_of(question: Question, exhibit: Exhibit) -> dict[str, Any]:
@@ -71,19 +72,21 @@ def query_of(question: Question, exhibit: Exhibit) -> dict[str, Any]:
     return query
 
 
-def _value_of(answer: object) -> object:
+def _value_of(answer: object, *, binary: bool) -> object:
     """What the function returned, in the form of a verdict; a text stays what it is, and is read as JSON."""
     match answer:
-        case bool() | int() | float():
-            return {"score": _number(answer)}
-        case (bool() | int() | float() as score, str() as reason):
-            return {"score": _number(score), "reason": reason}
+        case int() | float():
+            return {"score": _number(answer, binary=binary)}
+        case (int() | float() as score, str() as reason):
+            return {"score": _number(score, binary=binary), "reason": reason}
         case {"score": bool() as score, **rest}:
-            return {**rest, "score": _number(score)}
+            return {**rest, "score": _number(score, binary=binary)}
         case _:
             return answer
 
 
-def _number(score: float) -> float:
-    """True is 1. The subclasses of numbers that libraries have become plain ones."""
+def _number(score: float, *, binary: bool) -> float:
+    """A plain number of what may be a library's subclass of one. True is 1 on a scale to 1, and none of another."""
+    if isinstance(score, bool) and not binary:
+        return score
     return int(score) if isinstance(score, int) else float(score)

@@ -30,6 +30,7 @@ class ScriptedJudge:
         cached: bool = True,
     ) -> None:
         self.asked: list[tuple[Question, Exhibit, str | None]] = []
+        self.deadlines: list[float] = []
         self.sessions = 0
         self._script = script
         self._name = name
@@ -51,6 +52,7 @@ class ScriptedJudge:
 
     async def ask(self, question: Question, exhibit: Exhibit, *, complaint: str | None, deadline: float) -> Said:
         self.asked.append((question, exhibit, complaint))
+        self.deadlines.append(deadline)
         said = self._script(question, len(self.asked) - 1)
         if isinstance(said, BaseException):
             raise said

@@ -36,7 +36,7 @@ def test_scores(said: Any, score: Score) -> None:
         ('I think so: {"score": 5, "reason": "r"}', "is not JSON"),
         ('{"score": 5} {"score": 1}', "is not JSON"),
         ('{"score": "5"}', "is not of the form"),
-        ('{"score": true}', "is not of the form"),
+        ('{"score": true}', "the score is true, and not a number between 0 and 5"),
         ('{"score": null}', "is not of the form"),
         ('{"reason": "r"}', "missing required field `score`"),
         ('{"score": 5, "reason": 7}', "is not of the form"),

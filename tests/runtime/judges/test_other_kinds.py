@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import json
+import socket
+import subprocess
+import sys
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -10,8 +13,10 @@ from typing import Any
 import pytest
 
 from evalc.errors import JudgeError, UsageError
+from evalc.runtime.agents.http_options import HttpOptions
+from evalc.runtime.agents.route import Connecting, Tls
 from evalc.runtime.agents.spec import AgentSettings
-from evalc.runtime.judges.base import Exhibit
+from evalc.runtime.judges.base import Exhibit, Question
 from evalc.runtime.judges.kinds import JudgeSettings, judge_for
 from evalc.runtime.judges.panel import Panel, seated
 from tests.runtime.judges.scripted import EXHIBIT, score
@@ -22,6 +27,7 @@ import asyncio, time
 seen = []
 def number(query): seen.append(query); return 3
 def yes(query): return True
+def surely(query): return True, "sure"
 def pair(query): return 2.5, "half"
 def mapping(query): return {"score": False, "reason": "none"}
 def text(query): return '{"score": 1, "reason": "as text"}'
@@ -53,8 +59,6 @@ def judged(spec: str, folder: Path = Path(), *, timeout_ms: float = 10_000) -> A
 def code(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     (tmp_path / "judging_here.py").write_text(CODE)
     monkeypatch.syspath_prepend(str(tmp_path))
-    import sys
-
     monkeypatch.delitem(sys.modules, "judging_here", raising=False)
     return tmp_path
 
@@ -63,9 +67,7 @@ def code(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     ("name", "value", "reason"),
     [
         ("number", 3, None),
-        ("yes", 1, None),
         ("pair", 2.5, "half"),
-        ("mapping", 0, "none"),
         ("text", 1, "as text"),
         ("waits", 4, None),
         ("hands_over", 4, None),
@@ -83,10 +85,22 @@ def test_a_function_scores(code: Path, name: str, value: float, reason: str | No
         ("exits", "SystemExit: 3"),
         ("none", "its answer is no score, twice"),
         ("nan", "the score is nan"),
+        ("yes", "its answer is no score, twice: the score is true, and not a number between 0 and 5"),
+        ("surely", "the score is true, and not a number between 0 and 5"),
+        ("mapping", "the score is false, and not a number between 0 and 5"),
     ],
 )
 def test_a_function_that_breaks_is_an_error(code: Path, name: str, why: str) -> None:
     assert why in judged(f"python:judging_here:{name}", code)
+
+
+@pytest.mark.parametrize(("name", "value", "reason"), [("yes", 1, None), ("surely", 1, "sure"), ("mapping", 0, "none")])
+def test_true_and_false_are_scores_where_the_scale_has_no_others(
+    code: Path, name: str, value: int, reason: str | None
+) -> None:
+    judge = judge_for(f"python:judging_here:{name}", settings=settings(code))
+    outcome = score(Panel(seats=seated([judge], 1)), question=Question(name="tone", max_score=1))
+    assert (outcome.score, outcome.reason) == (value, reason)
 
 
 @pytest.mark.parametrize("name", ["hangs", "hangs_too"])
@@ -158,12 +172,46 @@ def test_a_service_is_told_what_was_wrong() -> None:
         (answers_bytes(b"\xff\xfe<html>"), "its answer is no score, twice: the answer is not JSON"),
         (answers({"verdict": 5}), "its answer is no score, twice"),
         (closes, "127.0.0.1"),
-        (hangs, "no score within 300 ms"),
     ],
 )
 def test_a_service_that_breaks_is_an_error(behaviour: Behaviour, why: str) -> None:
     with serving(behaviour) as server:
-        assert why in judged(server.url, timeout_ms=300)
+        assert why in judged(server.url)
+
+
+def test_a_service_that_hangs_runs_out_of_time() -> None:
+    with serving(hangs) as server:
+        assert judged(server.url, timeout_ms=300).endswith("no score within 300 ms")
+
+
+def test_a_service_that_nobody_runs_is_told_from_one_that_is_slow() -> None:
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        url = f"http://127.0.0.1:{listener.getsockname()[1]}/"
+    assert judged(url) == f"{url}: no connection: Connection refused"
+
+
+def test_what_carries_requests_is_imported_before_a_score_is_waited_for() -> None:
+    code = """
+import sys
+from evalc.runtime.agents.spec import AgentSettings
+from evalc.runtime.judges.kinds import JudgeSettings, judge_for
+assert not {"aiohttp", "httpx"} & sys.modules.keys()
+judge_for("http://127.0.0.1:1/", settings=JudgeSettings(reached=AgentSettings()))
+assert {"aiohttp", "httpx"} & sys.modules.keys()
+"""
+    subprocess.run([sys.executable, "-c", code], check=True)
+
+
+def test_what_is_needed_to_connect_is_missed_before_anything_is_asked(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    http = HttpOptions(connecting=Connecting(tls=Tls(authorities=tmp_path / "none.pem")))
+    with pytest.raises(UsageError, match="cannot be used: No such file"):
+        judge_for("https://127.0.0.1:1/", settings=JudgeSettings(reached=AgentSettings(http=http)))
+    monkeypatch.setitem(sys.modules, "evalc.runtime.agents.aiohttp_connection", None)
+    http = HttpOptions(connecting=Connecting(client="aiohttp"))
+    with pytest.raises(UsageError, match=r"install `evalc\[fast\]`"):
+        judge_for("http://127.0.0.1:1/", settings=JudgeSettings(reached=AgentSettings(http=http)))
 
 
 def test_a_service_gets_all_that_a_case_has() -> None:

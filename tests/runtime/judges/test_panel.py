@@ -71,6 +71,13 @@ def test_a_judge_has_a_deadline_of_its_own() -> None:
         score(panel(ScriptedJudge(says(FOREVER), name="j"), timeout_ms=20))
 
 
+def test_asking_again_gives_no_more_time() -> None:
+    judge = ScriptedJudge(says("5/5!", 4), name="j")
+    score(panel(judge))
+    assert len(judge.deadlines) == 2
+    assert len(set(judge.deadlines)) == 1
+
+
 def test_a_judge_whose_session_cannot_be_opened() -> None:
     judge = ScriptedJudge(says(1), name="j")
     judge.session = lambda: (_ for _ in ()).throw(OSError("no route"))  # type: ignore[method-assign]

@@ -6,10 +6,13 @@ import asyncio
 import io
 import os
 import signal
+import socket
 import subprocess
 import sys
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
+from urllib.parse import urlsplit
 
 import pytest
 
@@ -22,6 +25,7 @@ from evalc.runtime.local_model.gguf import gguf_of
 from evalc.runtime.local_model.server import LocalServer, server_of
 from evalc.runtime.local_model.serving import Serving
 from evalc.terminal import Screen
+from tests.support.asking import PATIENCE
 
 FAKE = Path(__file__).parent / "fake_llama"
 SUITE = """
@@ -142,8 +146,7 @@ from pathlib import Path
 from evalc.runtime.local_model.server import LocalServer
 from evalc.runtime.local_model.serving import Serving
 server = LocalServer(Path(sys.argv[1]), Serving())
-asyncio.run(server.url())
-print(server._process._popen.pid, flush=True)
+print(asyncio.run(server.url()), flush=True)
 sys.stdin.read()
 """
 
@@ -153,21 +156,13 @@ def test_it_is_gone_when_its_parent_was_killed(model: Callable[[str], Path]) -> 
         [sys.executable, "-c", PARENT, str(model("hi"))], stdin=subprocess.PIPE, stdout=subprocess.PIPE
     ) as parent:
         assert parent.stdout is not None
-        child = int(parent.stdout.readline())
-        os.kill(child, 0)
-        parent.kill()
-        parent.wait()
-    while _runs(child):  # bounded by the test run: it waits for an event that has to come
-        os.sched_yield()
-
-
-def _runs(pid: int) -> bool:
-    """Whether the process runs; one that nobody has waited for yet does not."""
-    try:
-        status = Path(f"/proc/{pid}/stat").read_text()
-    except (FileNotFoundError, ProcessLookupError):
-        return False
-    return status.rpartition(")")[2].split()[0] != "Z"
+        url = urlsplit(parent.stdout.readline().decode().strip())
+        with socket.create_connection((url.hostname, url.port), timeout=PATIENCE) as connection:
+            parent.kill()
+            parent.wait()
+            # The system closes a connection with the last process that has it.
+            with suppress(ConnectionResetError):
+                assert connection.recv(1) == b""
 
 
 def test_a_terminal_is_told_what_it_waits_for() -> None:

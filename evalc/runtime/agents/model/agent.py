@@ -23,7 +23,7 @@ from evalc.runtime.agents.model.options import Access, ModelOptions, Provider
 from evalc.runtime.agents.model.prices import Prices, load_prices
 from evalc.runtime.agents.retry import RETRIED, Backoff, send_with_retries
 from evalc.runtime.agents.route import Connecting
-from evalc.runtime.agents.transport import Reply, Transport, open_transport
+from evalc.runtime.agents.transport import Reply, Transport, open_transport, prepared
 from evalc.tools.registry import Tool, ToolRegistry
 
 _OVERLOADED = 529
@@ -48,7 +48,8 @@ class ModelAgent:
         api: how the API is spoken, in place of the provider's own way.
 
     Raises:
-        UsageError: the provider cannot be asked like this, or not without a key.
+        UsageError: the provider cannot be asked like this, or not without a key, or what is needed to connect is not
+            there.
     """
 
     def __init__(
@@ -74,6 +75,7 @@ class ModelAgent:
         self._connecting = connecting or Connecting()
         self._backoff = backoff or Backoff()
         self._max_body = max_body
+        prepared(self._door.url, self._connecting)
         load_prices()
 
     @property

@@ -49,6 +49,7 @@ def api_of(path: Path) -> TestedApi:
 def test_requests_and_answers_are_of_the_sdks_types(path: Path) -> None:
     api = api_of(path)
     exchanges: list[dict[str, Any]] = json.loads(path.read_bytes())
+    assert exchanges
     for exchange in exchanges:
         assert exchange["status"] == 200
         api.check_request(exchange["request"])
