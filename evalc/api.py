@@ -5,23 +5,27 @@ from __future__ import annotations
 from collections.abc import Callable, Coroutine, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, final
+from typing import TYPE_CHECKING, Any, Unpack, final
 
 from evalc import whole_run
 from evalc.compiler.compiled import Compilation
 from evalc.config import Override, Settings, load_settings
 from evalc.diagnostics.policy import Selection
-from evalc.errors import AgentError, SourceError, UsageError
+from evalc.errors import AgentError, UsageError
+from evalc.runtime.run_id import new_run_id
+from evalc.setup_call import RunFlags, given_by, subjects_among
 from evalc.setup_compile import Subject, compiled, files_of, policy_of, problems_of, subjects_of
-from evalc.source import Source
-from evalc.whole_run import Run, Start, ToRun
+from evalc.setup_given import Start
+from evalc.whole_run import Run, ToRun
 
 if TYPE_CHECKING:
     from evalc.diagnostics.problem import Problem
-    from evalc.runtime.agents.base import Agent
     from evalc.runtime.resume import PastRun
     from evalc.runtime.run_suite import Observer
     from evalc.runtime.select import Wanted
+
+Running = Callable[[], Coroutine[Any, Any, Run]]
+"""What runs that which is compiled."""
 
 __all__ = [
     "Checked",
@@ -67,7 +71,7 @@ def compile(  # noqa: A001 - it is to be called evalc.compile
     [('greeting.labeled.json', ['greeting/hi'])]
     """
     settings = _settings(strict=strict, prompts=prompts)
-    return compiled(_subjects(subject), settings, policy_of(settings), errors_stay=True)
+    return compiled(subjects_among(subject), settings, policy_of(settings), errors_stay=True)
 
 
 def check(subject: Subject | Sequence[Subject], *, strict: bool = False) -> tuple[Problem, ...]:
@@ -80,41 +84,29 @@ def check(subject: Subject | Sequence[Subject], *, strict: bool = False) -> tupl
     greeting.eval.yaml:1:28: error[EV401]: the case `hi` asserts nothing, so it can never fail
     """
     settings = _settings(strict=strict)
-    return compiled(_subjects(subject), settings, policy_of(settings), errors_stay=False).problems
+    return compiled(subjects_among(subject), settings, policy_of(settings), errors_stay=False).problems
 
 
-def run(  # noqa: PLR0913 - one parameter an option
-    subject: Subject | Sequence[Subject],
-    *,
-    agent: str | Agent | Sequence[str | Agent] | None = None,
-    output_dir: str | Path | None = None,
-    concurrency: int | Literal["auto"] | None = None,
-    rpm: int | None = None,
-    timeout_ms: float | None = None,
-    baseline: str | None = None,
-    seed_manifest: str | Path | None = None,
-    snapshot: str | None = None,
-    judge: str | Sequence[str] | None = None,
-    strict: bool = False,
-) -> Run:
+def run(subject: Subject | Sequence[Subject] | None = None, **flags: Unpack[RunFlags]) -> Run:
     """Run eval files, YAML or JSON, against an agent. What is not given comes from the configuration.
 
     Args:
-        subject: a path (file, folder, glob), a `Source`, or several of them.
-        agent: a spec as `--agent` takes it, or an agent such as a `ScriptedAgent`; several are each asked everything.
-        output_dir: where the run's folder with its result files is made.
-        concurrency: how many cases run at a time; `auto` finds out how many the agent keeps up with.
-        rpm: how many requests go to the agent a minute at most.
-        timeout_ms: how long the agent may take for a case, in milliseconds.
-        baseline: a run to compare with: a run id, `latest`, or a path.
-        seed_manifest: the JSON file that `{{seed:path}}` tokens name values of.
-        snapshot: the file, URL, `python:module:name` or `command:...` that `{{snapshot:path}}` tokens take values from.
-        judge: who scores criteria and rubrics, as `--judge` names them; several are a panel.
-        strict: checks that cannot fail are errors, and so are cases that verified nothing.
+        subject: a path (file, folder, glob), `PATH::CASE`, a `Source`, or several of them; by default what the
+            configuration says, else the working folder.
+        flags: those of `evalc run`, by their names in Python, with the same meaning. `agent` may also be an agent, such
+            as a `ScriptedAgent`; several are each asked everything.
+
+            - what is run: `keywords` (`-k`), `tag`, `not_tag`, `filter`, `tier`, `failed_from`, `last_failed`,
+              `changed_since`, `prompt_id`, `repeat`
+            - against what, and how: `agent`, `concurrency`, `rpm`, `timeout_ms`, `all_assertions`, `judge`, `judges`,
+              `rubrics`, `no_judge_cache`, `seed_manifest`, `snapshot`, `tools`, `prompts`, `env_file`, `config`
+            - when it stops, and what decides it: `maxfail`, `max_cost`, `min_pass_rate`, `min_score`, `max_p95_ms`,
+              `baseline`, `fail_on_regression`, `strict`
+            - what is written, and gone on with: `output_dir`, `record`, `otel`, `resume`
 
     Raises:
         SourceError: the eval files have errors; nothing was run.
-        UsageError: what was asked for cannot be done; nothing was run.
+        UsageError: what was asked for cannot be done, or there is nothing to do; nothing was run.
 
     >>> import evalc, tempfile
     >>> text = "eval: {test_cases: [{name: hi, message: Say hello, validate: [contains 'hello']}]}"
@@ -124,52 +116,21 @@ def run(  # noqa: PLR0913 - one parameter an option
     ...     [(case.id, case.status) for suite in run.suites for case in suite.cases]
     [('greeting/hi', 'passed')]
     """
-    return _to_the_end(
-        lambda: run_async(
-            subject,
-            agent=agent,
-            output_dir=output_dir,
-            concurrency=concurrency,
-            rpm=rpm,
-            timeout_ms=timeout_ms,
-            baseline=baseline,
-            seed_manifest=seed_manifest,
-            snapshot=snapshot,
-            judge=judge,
-            strict=strict,
-        )
-    )
+    return _to_the_end(lambda: _compiled_for(subject, flags))
 
 
-async def run_async(  # noqa: PLR0913 - likewise
-    subject: Subject | Sequence[Subject],
-    *,
-    agent: str | Agent | Sequence[str | Agent] | None = None,
-    output_dir: str | Path | None = None,
-    concurrency: int | Literal["auto"] | None = None,
-    rpm: int | None = None,
-    timeout_ms: float | None = None,
-    baseline: str | None = None,
-    seed_manifest: str | Path | None = None,
-    snapshot: str | None = None,
-    judge: str | Sequence[str] | None = None,
-    strict: bool = False,
-) -> Run:
+async def run_async(subject: Subject | Sequence[Subject] | None = None, **flags: Unpack[RunFlags]) -> Run:
     """`run`, for callers that have an event loop."""
-    agents = () if agent is None else agent if isinstance(agent, Sequence) and not isinstance(agent, str) else (agent,)
-    settings = _settings(
-        agentEndpoint=[agent for agent in agents if isinstance(agent, str)] or None,
-        outputDir=output_dir,
-        concurrency=concurrency,
-        rpm=rpm,
-        timeoutMs=timeout_ms,
-        baselineRunId=baseline,
-        seedManifestPath=seed_manifest,
-        snapshotSource=snapshot,
-        judges=judge,
-        strict=strict,
-    )
-    return await whole_run.run(_subjects(subject), settings, agents=agents)
+    return await _compiled_for(subject, flags)()
+
+
+def _compiled_for(subject: Subject | Sequence[Subject] | None, flags: RunFlags) -> Running:
+    """Compile what a call is about; what is returned runs it."""
+    given = given_by(subject, flags)
+    settings = given.settings()
+    start = given.start(settings, max_fail=flags.get("maxfail"))
+    what = whole_run.to_run(given.looked_at(settings), settings, given.prompt_id, start.wanted)
+    return lambda: whole_run.run(what, settings, start, agents=given.agents)
 
 
 # --- for the command line, which brings its settings ---------------------------------------------------------------
@@ -205,7 +166,7 @@ def compile_paths(
 
 
 def paths_to_run(
-    paths: Sequence[str],
+    paths: Sequence[Subject],
     *,
     settings: Settings,
     prompt_id: str | None = None,
@@ -222,22 +183,28 @@ def paths_to_run(
 
 
 def run_paths(
-    paths: Sequence[str],
+    paths: Sequence[Subject],
     *,
     settings: Settings,
     prompt_id: str | None = None,
     stdin: str | None = None,
     observer: Observer | None = None,
     start: Start | None = None,
+    reports: Sequence[Path] = (),
 ) -> Run:
-    """Run the files that the paths name against the configured agent.
+    """Run the files that the paths name against the configured agent; `reports` are files that will be written.
 
     Raises:
         SourceError: the eval files have errors; nothing was run.
         UsageError: what was asked for cannot be done; nothing was run.
     """
-    subjects = subjects_of(paths, stdin)
-    return _to_the_end(lambda: whole_run.run(subjects, settings, prompt_id=prompt_id, observer=observer, start=start))
+    begun = start or Start(run_id=new_run_id())
+
+    def compiled_run() -> Running:
+        what = whole_run.to_run(subjects_of(paths, stdin), settings, prompt_id, begun.wanted, reports)
+        return lambda: whole_run.run(what, settings, begun, observer=observer)
+
+    return _to_the_end(compiled_run)
 
 
 def rescore_paths(paths: Sequence[str], past: PastRun, *, settings: Settings, observer: Observer | None = None) -> Run:
@@ -247,7 +214,12 @@ def rescore_paths(paths: Sequence[str], past: PastRun, *, settings: Settings, ob
         SourceError: the eval files have errors; nothing was checked.
         UsageError: what was asked for cannot be done; nothing was checked.
     """
-    return _to_the_end(lambda: whole_run.rescore(paths, past, settings, observer))
+
+    def compiled_rescoring() -> Running:
+        what = whole_run.to_rescore(paths, past, settings)
+        return lambda: whole_run.rescore(what, past, settings, observer)
+
+    return _to_the_end(compiled_rescoring)
 
 
 def _settings(**given: object) -> Settings:
@@ -257,23 +229,21 @@ def _settings(**given: object) -> Settings:
         SourceError: the configuration has errors.
     """
     overrides = [Override(key, value, key) for key, value in given.items() if value is not None and value is not False]
-    settings, problems = load_settings(Path.cwd(), None, overrides)
-    if problems:
-        raise SourceError(problems)
-    return settings
+    return load_settings(Path.cwd(), None, overrides).sound()
 
 
-def _subjects(subject: Subject | Sequence[Subject]) -> Sequence[Subject]:
-    return [subject] if isinstance(subject, str | Path | Source) else subject
+def _to_the_end(compiled: Callable[[], Running]) -> Run:
+    """Compile, and then run in an event loop of its own.
 
-
-def _to_the_end(start: Callable[[], Coroutine[Any, Any, Run]]) -> Run:
-    """Run in an event loop of its own."""
+    Not in one step: within a loop Ctrl-C and a request to terminate are heard only where something is awaited, and
+    compiling awaits nothing.
+    """
     import asyncio  # noqa: PLC0415 - for start-up: `check` and `compile` need no event loop
 
     if asyncio._get_running_loop() is not None:
         raise UsageError("`evalc.run` cannot run where an event loop does, as in a notebook: await `evalc.run_async`")
+    running = compiled()
     try:
-        return asyncio.run(start())
+        return asyncio.run(running())
     except asyncio.CancelledError:  # by Ctrl-C it would be a KeyboardInterrupt
         raise AgentError("the run was cancelled by the agent; what was finished is in its journal") from None

@@ -2,6 +2,7 @@
 
     EvalcError
     +-- UsageError               what was asked for cannot be done: exit code 2, nothing was run
+        +-- NothingToDo          there is nothing to do, and nothing is wrong: exit code 0
     +-- SourceError              the eval files have errors; carries the problems: exit code 2
     +-- AgentError               the agent broke: the case ends in `error`
         +-- AgentTimeout         no complete answer in time: the case ends in `failed` (contract, timeoutMs)
@@ -27,6 +28,10 @@ class EvalcError(Exception):
 
 class UsageError(EvalcError):
     """What was asked for cannot be done; the message says what to ask instead."""
+
+
+class NothingToDo(UsageError):
+    """There is nothing to do, and nothing is wrong."""
 
 
 class SourceError(EvalcError):

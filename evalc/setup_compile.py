@@ -26,8 +26,8 @@ Subject = str | Path | Source
 """What can be compiled: a path of a file or folder, a glob, or a text with a name."""
 
 
-def subjects_of(paths: Sequence[str], stdin: str | None) -> list[Subject]:
-    """What the paths name; `-` is the text `stdin`."""
+def subjects_of(paths: Sequence[Subject], stdin: str | None) -> list[Subject]:
+    """The subjects, of which `-` is the text `stdin`."""
     return [Source("<stdin>", stdin or "") if path == "-" else path for path in paths]
 
 

@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
+import asyncio
 import doctest
 import subprocess
 import sys
 from pathlib import Path
 from types import ModuleType
+from typing import Any
 
 import pytest
+from typer.main import get_command
 
 import evalc
 from evalc import api
+from evalc.cli.app import app
 from evalc.runtime.agents import scripted
+from evalc.setup_call import RunFlags
 
 PUBLIC = {
     "AgentError",
@@ -64,3 +69,131 @@ def test_a_source_with_errors_is_not_run(tmp_path: Path) -> None:
         evalc.run(source, agent=evalc.ScriptedAgent(default="hello"), output_dir=tmp_path)
     assert [problem.code for problem in raised.value.problems] == ["EV401"]
     assert list(tmp_path.iterdir()) == []
+
+
+OF_A_TERMINAL = {
+    *("eval", "quiet", "verbose", "durations", "json", "output"),
+    *("collect_only", "dry_run", "show_settings", "fail_fast"),
+}
+"""The flags that are nothing to a call: it gets the results, and `maxfail` is more than `fail_fast`."""
+
+
+def test_a_call_takes_every_flag_of_the_command() -> None:
+    command: Any = get_command(app)
+    options = [parameter.opts for parameter in command.commands["run"].params if parameter.param_type_name == "option"]
+    flags = {opts[0].lstrip("-").replace("-", "_") for opts in options}
+    assert {"keywords" if flag == "k" else flag for flag in flags} - OF_A_TERMINAL == set(RunFlags.__annotations__)
+    told = str(evalc.run.__doc__)
+    assert all(f"`{flag}`" in told for flag in RunFlags.__annotations__)
+
+
+CITIES = """\
+suite: cities
+eval:
+  test_cases:
+    - {name: paris, tags: [smoke], message: in Paris?, validate: [contains "Paris"]}
+    - {name: tokyo, message: in Tokyo?, validate: [contains "Lima"]}
+    - {name: cairo, tags: [slow], message: in Cairo?, validate: [contains "Cairo"]}
+"""
+ECHO = evalc.ScriptedAgent({f"in {city}?": city for city in ("Paris", "Tokyo", "Cairo")})
+
+
+@pytest.fixture
+def cities(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / ".git").mkdir()
+    file = tmp_path / "cities.eval.yaml"
+    file.write_text(CITIES)
+    return file
+
+
+def ids(run: evalc.Run) -> list[str]:
+    return [case.id for suite in run.suites for case in suite.cases]
+
+
+@pytest.mark.parametrize(
+    ("subject", "flags", "chosen"),
+    [
+        (None, {}, ["paris", "tokyo", "cairo"]),
+        ("cities.eval.yaml::*o", {}, ["tokyo", "cairo"]),
+        (Path("cities.eval.yaml"), {"keywords": "paris or cairo"}, ["paris", "cairo"]),
+        (None, {"tag": "smoke"}, ["paris"]),
+        (None, {"tag": ["smoke", "slow"], "not_tag": "slow"}, ["paris"]),
+        (None, {"filter": "/[ck]y?/", "tier": "labeled"}, ["paris", "tokyo", "cairo"]),
+        (None, {"filter": ("cities/t*",)}, ["tokyo"]),
+    ],
+)
+def test_a_call_chooses_cases(cities: Path, subject: Any, flags: Any, chosen: list[str]) -> None:
+    assert ids(evalc.run(subject, agent=ECHO, **flags)) == [f"cities/{name}" for name in chosen]
+
+
+def test_a_call_runs_what_failed_and_has_gates(cities: Path) -> None:
+    first = evalc.run(agent=ECHO, min_pass_rate=0.6)
+    assert (first.exit_code, first.summary.failed) == (0, 1)
+    again = evalc.run(agent=ECHO, failed_from=first.run_id, repeat=2, baseline=first.run_id)
+    assert (ids(again), again.exit_code) == (["cities/tokyo"], 1)
+    assert [suite.baseline_run_id for suite in again.suites] == [first.run_id]
+    assert evalc.run(agent=ECHO, maxfail=1, min_score=0).exit_code == 1
+    cities.write_text(CITIES.replace("Lima", "Tokyo"))
+    healed = evalc.run(agent=ECHO)
+    with pytest.raises(evalc.UsageError, match="nothing to run: no case of these suites failed"):
+        evalc.run(agent=ECHO, failed_from=healed.folder)
+
+
+def test_a_call_asks_several_agents_and_records_them(cities: Path) -> None:
+    run = evalc.run(agent=["demo", ECHO], record=Path("said"), keywords="paris")
+    assert [suite.agent_endpoint for suite in run.suites] == ["demo", "scripted"]
+    assert {file.parent.name.partition("-")[0] for file in Path("said").rglob("*.json")} == {"demo", "scripted"}
+    replayed = evalc.run(agent=f"replay:{next(Path('said').glob('scripted*'))}", keywords="paris")
+    assert replayed.summary.passed == 1
+
+
+def test_a_call_resumes_a_run(cities: Path) -> None:
+    run = evalc.run(agent=ECHO, keywords="not tokyo", timeout_ms=5000)
+    journal = run.folder / "journal.jsonl"
+    journal.write_bytes(b"".join(journal.read_bytes().splitlines(keepends=True)[:2]))
+    with pytest.raises(evalc.UsageError, match="no agent is named"):
+        evalc.run(resume=run.run_id)
+    again = evalc.run(agent=ECHO, resume="latest")
+    assert (again.run_id, ids(again)) == (run.run_id, ["cities/paris", "cities/cairo"])
+
+
+def test_a_run_of_a_call_is_resumed_from_the_command_line(cities: Path) -> None:
+    run = evalc.run(agent="demo", keywords="paris", output_dir="out", min_pass_rate=0)
+    assert run.exit_code == 0
+    (run.folder / "cities.labeled.json").unlink()
+    command = [sys.executable, "-m", "evalc", "run", "--resume", "latest", "--output-dir", "out"]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stderr) == (0, "running cities (labeled): 1 case\n")
+    assert "cities/paris" in done.stdout
+
+
+@pytest.mark.parametrize(
+    ("flags", "error", "message"),
+    [
+        ({"keyword": "paris"}, TypeError, "got an unexpected keyword argument `keyword`"),
+        ({"repeat": 0}, evalc.UsageError, "what chooses cases has a value that cannot be: Expected `int` >= 1"),
+        ({"keywords": 5}, evalc.UsageError, "what chooses cases has a value that cannot be: Expected `str"),
+        ({"maxfail": 0}, evalc.UsageError, "`--maxfail` has to be 1 or above"),
+        ({"min_pass_rate": 2}, evalc.UsageError, "`--min-pass-rate` must be between 0 and 1"),
+        ({"tier": "gold"}, evalc.UsageError, "`--tier gold`: the tiers are"),
+        ({"failed_from": "a", "last_failed": True}, evalc.UsageError, "give one of them"),
+        ({"resume": "nope"}, evalc.UsageError, "`nope` is neither a run"),
+    ],
+)
+def test_a_call_that_cannot_be_done(cities: Path, flags: Any, error: type[Exception], message: str) -> None:
+    with pytest.raises(error, match=message):
+        evalc.run(agent=ECHO, **flags)
+    assert not (cities.parent / "evals").exists()
+
+
+def test_a_loop_is_refused_before_anything_is_compiled(cities: Path) -> None:
+    cities.write_text("eval: [")
+
+    async def within() -> None:
+        with pytest.raises(evalc.UsageError, match=r"await `evalc\.run_async`"):
+            evalc.run(agent=ECHO)
+        cities.write_text(CITIES)
+        assert len(ids(await evalc.run_async(agent=ECHO))) == 3
+
+    asyncio.run(within())

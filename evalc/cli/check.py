@@ -22,9 +22,13 @@ def check(  # noqa: PLR0913, PLR0917 - one parameter a flag
     ] = None,
     ignore: Annotated[
         list[str] | None,
-        typer.Option("--ignore", metavar="CODES", help="Do not report these codes. The longer of two that match wins."),
+        typer.Option(
+            "--ignore",
+            metavar="CODES",
+            help="Do not report these codes. Of --select and --ignore, the longer match wins.",
+        ),
     ] = None,
-    fix: Annotated[bool, typer.Option("--fix", help="Put right what is sure to be right then.")] = False,
+    fix: Annotated[bool, typer.Option("--fix", help="Cure in the files what has a sure cure.")] = False,
     diff: Annotated[bool, typer.Option("--diff", help="Print what --fix would change, and change nothing.")] = False,
     prompts: Prompts = None,
     tools: Tools = None,

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from evalc.cli.collector import collector_off
 from evalc.cli.ending import ExitCode
-from evalc.cli.flags import paths_to_look_at, settings_from, standard_input
+from evalc.cli.flags import settings_from, standard_input
 from evalc.cli.printing import print_problems, warn_of_nothing
 from evalc.errors import UsageError
 
@@ -48,7 +48,7 @@ def check_files(  # noqa: PLR0913 - the parameters are the command's
     from evalc import api  # noqa: PLC0415 - for start-up: `--help` compiles nothing
 
     settings, of_config = settings_from(config, prompts=prompts, strict=strict, tools=tools)
-    looked_at = paths_to_look_at(paths, settings)
+    looked_at = settings.looked_at(paths)
     if fix and not diff and "-" in looked_at:
         raise UsageError("`--fix` writes files: name one in place of `-`, or use `--diff`")
     selection = _selection(select, ignore)

@@ -10,7 +10,7 @@ import typer
 
 from evalc.cli.collector import collector_off
 from evalc.cli.ending import ExitCode
-from evalc.cli.flags import paths_to_look_at, sound_settings_from, standard_input
+from evalc.cli.flags import sound_settings_from, standard_input
 from evalc.cli.options import Config, Prompts, Strict, Tools
 from evalc.cli.printing import print_problems, shown_path, warn_of_nothing
 from evalc.errors import UsageError
@@ -53,7 +53,7 @@ def compile_files(
     from evalc import api  # noqa: PLC0415 - for start-up: `--help` compiles nothing
 
     settings = sound_settings_from(config, prompts=prompts, strict=strict, tools=tools)
-    looked_at = paths_to_look_at(files or (), settings)
+    looked_at = settings.looked_at(files or ())
     stdin = standard_input(looked_at)
     with collector_off():
         compilation = api.compile_paths(looked_at, settings=settings, stdin=stdin)

@@ -12,7 +12,8 @@ from functools import wraps
 from typing import Never, ParamSpec
 
 from evalc.cli.printing import print_error, print_problems
-from evalc.errors import EvalcError, SourceError, UsageError
+from evalc.errors import EvalcError, NothingToDo, SourceError, UsageError
+from evalc.terminal import visible
 
 P = ParamSpec("P")
 
@@ -71,6 +72,9 @@ def _explained(error: Exception) -> ExitCode:
         case SourceError():
             print_problems(error.problems, sys.stderr)
             return ExitCode.USAGE
+        case NothingToDo():
+            sys.stderr.write(f"{visible(str(error))}\n")
+            return ExitCode.OK
         case UsageError():
             print_error(str(error))
             return ExitCode.USAGE

@@ -1,54 +1,21 @@
-"""From the flags that commands share to settings and to the paths that a command looks at."""
+"""From the flags that commands share to settings, and from `-` to the text of standard input."""
 
 from __future__ import annotations
 
 import sys
-from collections.abc import Mapping, Sequence
-from pathlib import Path
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from evalc.config import Settings
     from evalc.config.load import Loaded
 
-SETTING_OF_FLAG: Mapping[str, str] = {
-    "--agent": "agentEndpoint",
-    "--all-assertions": "allAssertions",
-    "--baseline": "baselineRunId",
-    "--concurrency": "concurrency",
-    "--fail-on-regression": "failOnRegression",
-    "--judge": "judges",
-    "--judges": "judge.samples",
-    "--max-cost": "maxCost",
-    "--max-p95-ms": "maxP95Ms",
-    "--min-pass-rate": "minPassRate",
-    "--min-score": "minScore",
-    "--no-judge-cache": "judge.cache",
-    "--otel": "otel",
-    "--output-dir": "outputDir",
-    "--prompts": "prompts",
-    "--rpm": "rpm",
-    "--rubrics": "judge.rubrics",
-    "--seed-manifest": "seedManifestPath",
-    "--snapshot": "snapshotSource",
-    "--strict": "strict",
-    "--timeout-ms": "timeoutMs",
-    "--tools": "toolRegistryPath",
-}
-"""The key of the configuration that each flag wins over."""
-
 
 def settings_from(config: str | None, **flags: object) -> Loaded:
     """The settings of the working folder; `flags` win where they are given (not None, not False)."""
-    from evalc.config import Override, load_settings  # noqa: PLC0415 - for start-up: `--help` needs no settings
+    from evalc.config.flags import settings_with  # noqa: PLC0415 - for start-up: `--help` needs no settings
 
-    said = {f"--{name.replace('_', '-')}": value for name, value in flags.items()}
-    overrides = [
-        Override(SETTING_OF_FLAG[flag], False if flag.startswith("--no-") else value, flag)
-        for flag, value in said.items()
-        if value is not None and value is not False
-    ]
-    return load_settings(Path.cwd(), Path(config) if config is not None else None, overrides)
+    return settings_with(config, flags)
 
 
 def sound_settings_from(config: str | None, **flags: object) -> Settings:
@@ -57,20 +24,10 @@ def sound_settings_from(config: str | None, **flags: object) -> Settings:
     Raises:
         SourceError: when it has.
     """
-    from evalc.errors import SourceError  # noqa: PLC0415 - for start-up: only where something is wrong
-
-    settings, problems = settings_from(config, **flags)
-    if problems:
-        raise SourceError(problems)
-    return settings
+    return settings_from(config, **flags).sound()
 
 
-def paths_to_look_at(given: Sequence[str], settings: Settings) -> Sequence[str]:
-    """The paths given, else the configuration's, else the working folder."""
-    return given or settings.paths or (".",)
-
-
-def standard_input(paths: Sequence[str]) -> str | None:
+def standard_input(paths: Sequence[object]) -> str | None:
     """The whole of standard input where `-` is among the paths, without a byte order mark.
 
     Raises:

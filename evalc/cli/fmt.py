@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from evalc.cli.ending import ExitCode
-from evalc.cli.flags import paths_to_look_at, sound_settings_from, standard_input
+from evalc.cli.flags import sound_settings_from, standard_input
 from evalc.cli.options import Config
 from evalc.cli.printing import print_problems
 from evalc.terminal import visible
@@ -51,7 +51,7 @@ def fmt(
     from evalc.diagnostics.problem import Diagnostics  # noqa: PLC0415 - for start-up: `--help` formats nothing
 
     settings = sound_settings_from(config)
-    looked_at = paths_to_look_at(paths or (), settings)
+    looked_at = settings.looked_at(paths or ())
     problems = Diagnostics()
     writes = not (check or diff)
     changed = unchanged = 0
@@ -84,7 +84,7 @@ def _formatted(paths: Sequence[str], settings: Settings, problems: Diagnostics) 
         text = format_source(source, problems, named=True)
         if text is not None:
             yield FormattedFile(source=source, text=text)
-    finder = Finder(exclude=settings.exclude, output_folders=(settings.results_folder, settings.build_folder))
+    finder = Finder(exclude=settings.exclude, output_folders=settings.written_folders)
     for path, named in finder.expand(path for path in paths if path != "-"):
         file = None if path.suffix in (".json", ".jsonl") else format_file(path, problems, named=named)
         if file is not None:

@@ -4,36 +4,14 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Sequence
-from dataclasses import replace
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from evalc.cli.ending import ExitCode
-from evalc.cli.flags import standard_input
-from evalc.cli.printing import print_problems
 from evalc.terminal import visible
 
 if TYPE_CHECKING:
     from evalc.api import ToRun
-    from evalc.cli.starting import Given
     from evalc.config import Settings
-
-
-def with_env_file(settings: Settings, file: str | None) -> Settings:
-    """The settings, with the variables of a file in the environment where it does not have them.
-
-    Raises:
-        UsageError: the file cannot be read.
-    """
-    if file is None:
-        return settings
-    from evalc.cli.env_file import read_env_file, secrets_among  # noqa: PLC0415 - for start-up: only where one is named
-
-    variables = read_env_file(Path(file))
-    for name, value in variables.items():
-        os.environ.setdefault(name, value)
-    return replace(settings, secrets=(*settings.secrets, *secrets_among(variables)))
 
 
 def print_settings(settings: Settings) -> int:
@@ -44,9 +22,8 @@ def print_settings(settings: Settings) -> int:
     return ExitCode.OK
 
 
-def list_cases(given: Given, settings: Settings, paths: Sequence[str], *, quiet: bool) -> int:
+def list_cases(to_run: ToRun, *, quiet: bool) -> int:
     """A line a case: `PATH::ID`, as `evalc run` takes it; `quiet` leaves the ids alone."""
-    to_run = _to_run(given, settings, paths)
     for suite in to_run.suites:
         for located in suite.cases:
             identity = visible(located.case.id)
@@ -56,12 +33,11 @@ def list_cases(given: Given, settings: Settings, paths: Sequence[str], *, quiet:
     return ExitCode.OK
 
 
-def list_requests(given: Given, settings: Settings, paths: Sequence[str], *, quiet: bool) -> int:
+def list_requests(to_run: ToRun, settings: Settings, *, quiet: bool) -> int:
     """What would be sent: the cases of each suite, how many requests, how many tokens they have, what these cost."""
     from evalc.cli.plan import plan_lines  # noqa: PLC0415 - for start-up: seldom asked for
     from evalc.setup_run import price_of, redactor_of  # noqa: PLC0415 - likewise
 
-    to_run = _to_run(given, settings, paths)
     redactor = redactor_of(settings, os.environ)
     prices = {
         redactor.redact(agent): price_of(agent, settings, os.environ)
@@ -70,20 +46,6 @@ def list_requests(given: Given, settings: Settings, paths: Sequence[str], *, qui
     lines = plan_lines(to_run.suites, prices=prices, quiet=quiet)
     sys.stdout.writelines(f"{line}\n" for line in (*lines, _counted(to_run)))
     return ExitCode.OK
-
-
-def _to_run(given: Given, settings: Settings, paths: Sequence[str]) -> ToRun:
-    from evalc import api  # noqa: PLC0415 - for start-up: `--help` runs nothing
-
-    to_run = api.paths_to_run(
-        paths,
-        settings=settings,
-        prompt_id=given.prompt_id,
-        stdin=standard_input(paths),
-        wanted=given.of_cases(),
-    )
-    print_problems(to_run.problems, sys.stderr)
-    return to_run
 
 
 def _counted(to_run: ToRun) -> str:

@@ -33,7 +33,8 @@ def judge_labels(
         typer.Option(
             "--calibrate",
             metavar="FILE",
-            help="A CSV file: response, label; if wanted case, message, question, criterion, reference, maxScore.",
+            help="A CSV file with the columns response and label; case, message, question, criterion, reference and "
+            "maxScore may be there too.",
         ),
     ],
     judge: flags.Judge = None,

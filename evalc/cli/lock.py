@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from evalc.cli.ending import ExitCode
-from evalc.cli.flags import paths_to_look_at, sound_settings_from
+from evalc.cli.flags import sound_settings_from
 from evalc.cli.options import Config, Prompts
 from evalc.cli.printing import print_problems, shown_path
 
@@ -41,7 +41,7 @@ def lock(
     settings = sound_settings_from(config, prompts=prompts)
     problems = Diagnostics()
     locked = read_lock(settings.root, problems)
-    compilation = api.compile_paths(paths_to_look_at(paths or (), settings), settings=settings)
+    compilation = api.compile_paths(settings.looked_at(paths or ()), settings=settings)
     problems.extend(compilation.problems)
     if problems.has_errors:
         print_problems(tuple(problems), sys.stderr)

@@ -24,12 +24,12 @@ Tools = Annotated[
         "--tool-registry",
         metavar="PATH",
         rich_help_panel=DATA,
-        help="The tools as they are now: JSON, or a TS/JS module.",
+        help="The file with the agent's tools, to check their names: JSON, or a TypeScript or JavaScript module.",
     ),
 ]
 OutputDir = Annotated[
     str | None, typer.Option("--output-dir", metavar="DIR", help="Where runs are. Default: evals/results.")
 ]
 Strict = Annotated[
-    bool, typer.Option("--strict", help="Make errors of checks that cannot fail and of cases that verify nothing.")
+    bool, typer.Option("--strict", help="Treat checks that cannot fail, and cases that verify nothing, as errors.")
 ]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-import signal
+import shlex
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager, redirect_stdout
@@ -13,19 +13,19 @@ from typing import TYPE_CHECKING, Annotated, TextIO
 import typer
 
 from evalc.cli import run_flags as flags
-from evalc.cli.choosing import path_of, wanted_cases
 from evalc.cli.ending import ExitCode
-from evalc.cli.flags import sound_settings_from, standard_input
-from evalc.cli.instead import list_cases, list_requests, print_settings, with_env_file
+from evalc.cli.flags import standard_input
+from evalc.cli.instead import list_cases, list_requests, print_settings
+from evalc.cli.lent_streams import lent_streams
 from evalc.cli.options import Config, Prompts, Strict, Tools
 from evalc.cli.outputs import Outputs, outputs_of
-from evalc.cli.printing import print_error, print_problems
+from evalc.cli.printing import print_error, print_problems, shown_path
 from evalc.cli.reporting import Shown, report
-from evalc.cli.starting import Given, how_to_resume, resumed
+from evalc.cli.termination import termination_as_interrupt
 from evalc.terminal import Screen
 
 if TYPE_CHECKING:
-    from evalc.runtime.resume import PastRun
+    from evalc.setup_given import Given
 
 
 def run_evals(  # noqa: PLR0913, PLR0917 - one parameter a flag
@@ -195,19 +195,14 @@ def run_evals(  # noqa: PLR0913, PLR0917 - one parameter a flag
         "timeout_ms": timeout_ms,
         "tools": tools,
     }
+    # For start-up: `--help` runs nothing.
+    from evalc import api  # noqa: PLC0415
+    from evalc.report.progress import Progress, draws  # noqa: PLC0415
+    from evalc.setup_choice import path_of, wanted_cases  # noqa: PLC0415
+    from evalc.setup_given import Given, resumed  # noqa: PLC0415
+    from evalc.setup_run import redactor_of  # noqa: PLC0415
+
     named = (*(paths or ()), *(evals or ()))
-    wanted = wanted_cases(
-        named,
-        keywords=keywords,
-        tags=tags or (),
-        not_tags=not_tags or (),
-        ids=filters or (),
-        tiers=tiers or (),
-        failed_from=failed_from,
-        last_failed=last_failed,
-        changed_since=changed_since,
-        repeat=repeat,
-    )
     given = Given(
         flags=given_flags,
         paths=tuple(map(path_of, named)),
@@ -215,37 +210,38 @@ def run_evals(  # noqa: PLR0913, PLR0917 - one parameter a flag
         prompt_id=prompt_id,
         record=record,
         env_file=env_file,
-        wanted=wanted,
+        wanted=wanted_cases(
+            named,
+            keywords=keywords,
+            tags=tags or (),
+            not_tags=not_tags or (),
+            ids=filters or (),
+            tiers=tiers or (),
+            failed_from=failed_from,
+            last_failed=last_failed,
+            changed_since=changed_since,
+            repeat=repeat,
+        ),
     )
-    past = None if resume is None else _past_run(resume, config, output_dir)
-    if past is not None:
-        given = resumed(given, past, ours=_is_ours(past, config, output_dir))
-    settings = with_env_file(given.settings(), given.env_file)
+    if resume is not None:
+        given = resumed(given, resume)
+    settings = given.settings()
     if show_settings:
         return print_settings(settings)
-    from evalc import api  # noqa: PLC0415 - for start-up: `--help` runs nothing
-    from evalc.report.progress import Progress, draws  # noqa: PLC0415 - likewise
-    from evalc.runtime.run_id import new_run_id  # noqa: PLC0415 - likewise
-    from evalc.setup_run import redactor_of  # noqa: PLC0415 - likewise
-
-    given = given.pinned(settings)
+    start = given.start(settings, max_fail=1 if fail_fast else max_fail)
     looked_at = given.looked_at(settings)
-    if collect_only or dry_run:
-        return (list_cases if collect_only else list_requests)(given, settings, looked_at, quiet=quiet)
-    start = api.Start(
-        run_id=new_run_id() if past is None else past.run_id,
-        flags=given.kept(),
-        past=past,
-        record=None if given.record is None else Path(given.record),
-        wanted=given.of_cases(),
-        max_fail=1 if fail_fast else max_fail,
-    )
-    outputs = outputs_of(output or (), as_json=json)
     stdin = standard_input(looked_at)
+    if collect_only or dry_run:
+        what = api.paths_to_run(
+            looked_at, settings=settings, prompt_id=given.prompt_id, stdin=stdin, wanted=start.wanted
+        )
+        print_problems(what.problems, sys.stderr)
+        return list_cases(what, quiet=quiet) if collect_only else list_requests(what, settings, quiet=quiet)
+    outputs = outputs_of(output or (), as_json=json)
     with _standard_output() as stdout:
         try:
             screen, drawn = Screen.of(sys.stderr, os.environ), draws(sys.stderr, os.environ)
-            with _termination_as_interrupt(), Progress(sys.stderr, screen, drawn=drawn) as progress:
+            with termination_as_interrupt(), Progress(sys.stderr, screen, drawn=drawn) as progress, lent_streams():
                 finished = api.run_paths(
                     looked_at,
                     settings=settings,
@@ -253,9 +249,10 @@ def run_evals(  # noqa: PLR0913, PLR0917 - one parameter a flag
                     stdin=stdin,
                     observer=progress,
                     start=start,
+                    reports=[asked.file for asked in outputs if asked.file is not None],
                 )
         except KeyboardInterrupt:
-            _say_interrupted(given, settings.results_folder / start.run_id if past is None else past.folder)
+            _say_interrupted(given, settings.results_folder / start.run_id if given.past is None else given.past.folder)
             return ExitCode.INTERRUPTED
         print_problems(finished.problems, sys.stderr)
         shown = Shown(detail="quiet" if quiet else "verbose" if verbose else "normal", slowest=durations or 0)
@@ -263,24 +260,18 @@ def run_evals(  # noqa: PLR0913, PLR0917 - one parameter a flag
     return finished.exit_code
 
 
-def _past_run(name: str, config: str | None, output_dir: str | None) -> PastRun:
-    """The run to resume, which may be named by what only the configuration tells: where runs are."""
-    from evalc.runtime.resume import find_run  # noqa: PLC0415 - for start-up: only where a run is resumed
-
-    return find_run(name, sound_settings_from(config, output_dir=output_dir).results_folder)
-
-
-def _is_ours(past: PastRun, config: str | None, output_dir: str | None) -> bool:
-    """Whether the run lies where the project's own runs do, so that nobody else wrote its journal."""
-    results = sound_settings_from(config, output_dir=output_dir).results_folder
-    return past.folder.resolve().parent == results.resolve()
-
-
 def _say_interrupted(given: Given, folder: Path) -> None:
     if folder.exists():
-        print_error(f"interrupted; what was finished is kept, and `{how_to_resume(given, folder)}` runs the rest")
+        print_error(f"interrupted; what was finished is kept, and `{_how_to_resume(given, folder)}` runs the rest")
     else:
         print_error("interrupted; nothing was run")
+
+
+def _how_to_resume(given: Given, folder: Path) -> str:
+    """The command that goes on with a run that was interrupted, where its id is found."""
+    where = (("--config", given.config), ("--output-dir", given.flags.get("output_dir")))
+    said = (word for flag, value in where if value for word in (flag, shown_path(Path(value))))
+    return shlex.join(["evalc", "run", "--resume", folder.name, *said])
 
 
 @contextmanager
@@ -304,13 +295,3 @@ def _with_descriptor_of_its_own(stdout: TextIO) -> TextIO:
     except OSError:  # not a file, as in tests
         return stdout
     return os.fdopen(own, "w", encoding=stdout.encoding, errors=stdout.errors)
-
-
-@contextmanager
-def _termination_as_interrupt() -> Iterator[None]:
-    """Let a request to terminate end the run as Ctrl-C does: in order, and with a word about finished work."""
-    previous = signal.signal(signal.SIGTERM, lambda *_: signal.raise_signal(signal.SIGINT))
-    try:
-        yield
-    finally:
-        signal.signal(signal.SIGTERM, previous)

@@ -21,7 +21,7 @@ Keywords = Annotated[
         "-k",
         metavar="EXPR",
         rich_help_panel=CHOICE,
-        help="Words that ids, tools and tags contain, with and, or, not and parentheses.",
+        help="Cases whose id, tool or tags contain these words, joined by and, or, not and parentheses.",
     ),
 ]
 Tags = Annotated[
@@ -37,7 +37,10 @@ NotTags = Annotated[
 Filters = Annotated[
     list[str] | None,
     typer.Option(
-        "--filter", metavar="PATTERN", rich_help_panel=CHOICE, help="Cases whose id is like a glob, or like /REGEX/."
+        "--filter",
+        metavar="PATTERN",
+        rich_help_panel=CHOICE,
+        help="Cases whose id matches a glob such as 'weather/*', or /REGEX/.",
     ),
 ]
 Tiers = Annotated[
@@ -94,8 +97,8 @@ Agents = Annotated[
         "--agent",
         metavar="AGENT",
         rich_help_panel=HOW,
-        help="http://..., openai:MODEL, anthropic:MODEL, python:MODULE:NAME, command:..., or demo; several are each "
-        "asked everything.",
+        help="http://..., openai:MODEL, anthropic:MODEL, python:MODULE:NAME, command:..., local, replay:DIR "
+        "or demo; several are each asked everything.",
     ),
 ]
 Judge = Annotated[
@@ -104,7 +107,7 @@ Judge = Annotated[
         "--judge",
         metavar="JUDGE",
         rich_help_panel=HOW,
-        help="Who scores criteria and rubrics: openai:MODEL, anthropic:MODEL, python:MODULE:NAME or http://...; "
+        help="Who scores criteria and rubrics: http://..., openai:MODEL, anthropic:MODEL, python:MODULE:NAME or local; "
         "several are a panel.",
     ),
 ]

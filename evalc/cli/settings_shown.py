@@ -9,8 +9,8 @@ from dataclasses import fields, is_dataclass
 from pathlib import Path
 from typing import Any, Final
 
-from evalc.cli.flags import SETTING_OF_FLAG
 from evalc.config import Settings
+from evalc.config.flags import SETTING_OF_FLAG
 from evalc.config.keys import KEYS, NEVER_SHOWN, TABLES, Key
 from evalc.setup_run import redactor_of
 from evalc.terminal import visible

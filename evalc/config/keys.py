@@ -64,20 +64,19 @@ def _share(value: Any, _: Folders) -> float:
     return value
 
 
-def _dollars(value: Any, _: Folders) -> float:
-    if isinstance(value, bool) or not isinstance(value, int | float):
-        raise Refused("a number of US dollars", found=described(value))
-    if not 0 < value < math.inf:
-        raise Refused("above 0")
-    return value
+def _above_zero(unit: str) -> Reader:
+    def read(value: Any, _: Folders) -> float:
+        if isinstance(value, bool) or not isinstance(value, int | float):
+            raise Refused(f"a number of {unit}", found=described(value))
+        if not 0 < value < math.inf:
+            raise Refused("above 0")
+        return value
+
+    return read
 
 
-def _milliseconds(value: Any, _: Folders) -> float:
-    if isinstance(value, bool) or not isinstance(value, int | float):
-        raise Refused("a number of milliseconds", found=described(value))
-    if not 0 < value < math.inf:
-        raise Refused("above 0")
-    return value
+_dollars = _above_zero("US dollars")
+_milliseconds = _above_zero("milliseconds")
 
 
 def _path(value: Any, folders: Folders) -> Path:

@@ -21,7 +21,7 @@ from evalc.diagnostics.catalogue.config import (
     UnknownSetting,
 )
 from evalc.diagnostics.problem import Diagnostics, Finding, Problem
-from evalc.errors import UsageError
+from evalc.errors import SourceError, UsageError
 from evalc.files import read_source
 from evalc.project import find_project
 from evalc.source import Source, Span
@@ -45,6 +45,16 @@ class Loaded(NamedTuple):
 
     settings: Settings
     problems: tuple[Problem, ...]
+
+    def sound(self) -> Settings:
+        """The settings, for whoever does not go on with a configuration that has errors.
+
+        Raises:
+            SourceError: when it has.
+        """
+        if self.problems:
+            raise SourceError(self.problems)
+        return self.settings
 
 
 def load_settings(start: Path, explicit: Path | None = None, overrides: Iterable[Override] = ()) -> Loaded:

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Literal, final
+from typing import Any, Literal, TypeVar, final
 
 from evalc.errors import UsageError
 from evalc.mapping.body import BodyTemplate
 from evalc.mapping.records import AnswerPaths, StreamPaths
+
+T = TypeVar("T")
 
 _VARIABLE = re.compile(r"\$\{([A-Za-z_][A-Za-z0-9_]*)\}")
 _CREDENTIAL_HEADERS = frozenset({"authorization", "proxy-authorization", "cookie", "api-key", "x-api-key"})
@@ -153,6 +155,10 @@ class Settings:
     per_file_ignores: tuple[tuple[str, tuple[str, ...]], ...] = ()
     given: frozenset[str] = frozenset()
     configured: frozenset[str] = frozenset()
+
+    def looked_at(self, paths: Sequence[T]) -> Sequence[T | str]:
+        """What a command names, else the configuration's paths, else the working folder."""
+        return paths or self.paths or (".",)
 
     @property
     def results_folder(self) -> Path:

@@ -97,10 +97,7 @@ class EvalSession:
         wishes = self._wishes
         given = {"agentEndpoint": wishes.agent, "strict": wishes.strict or None, "outputDir": wishes.output_dir}
         overrides = [Override(key, value, key) for key, value in given.items() if value is not None]
-        settings, problems = load_settings(Path.cwd(), wishes.config, overrides)
-        if problems:
-            raise SourceError(problems)
-        return settings
+        return load_settings(Path.cwd(), wishes.config, overrides).sound()
 
     @cached_property
     def told(self) -> Told:

@@ -16,10 +16,10 @@ def skipped_case(case: Case, otherwise: str | None = None) -> SkippedCase | None
 
     `otherwise` is why none of its suite is sent that says nothing of itself.
     """
-    reason = next((why for why in (case.archived, case.skip, otherwise) if why is not None), None)
+    archived = case.archived is not None
+    reason = case.archived if archived else otherwise if case.skip is None else case.skip
     if reason is None:
         return None
-    archived = case.archived is not None
     return SkippedCase(id=case.id, description=case.description, reason=reason, archived=archived)
 
 

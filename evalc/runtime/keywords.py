@@ -6,16 +6,21 @@ A word holds where any text contains it, whatever its case. `not` binds closer t
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections import deque
+from collections.abc import Callable, Iterator, Sequence
 from typing import Final, NamedTuple, final
 
 from evalc.errors import UsageError
+from evalc.terminal import shortened
 
 Expression = Callable[[Sequence[str]], bool]
 """Whether texts, folded to one case, satisfy the expression."""
 
 _TOKEN: Final = re.compile(r"""\s*(?:(?P<sign>[()])|"(?P<quoted>[^"]+)"|(?P<word>[^\s()"]+))""")
 _DEEPEST: Final = 50
+_SHOWN: Final = 80
+"""How many characters of an expression a message shows."""
+
 _WORDS: Final = frozenset({"and", "or", "not"})
 
 
@@ -45,36 +50,35 @@ class _Parser:
 
     def __init__(self, text: str) -> None:
         self._text = text
-        self._tokens = self._split(text)
+        self._tokens = deque(self._split(text))
 
-    def _split(self, text: str) -> list[_Token]:
-        tokens: list[_Token] = []
-        at = 0
-        while text[at:].strip():
+    def _split(self, text: str) -> Iterator[_Token]:
+        at, end = 0, len(text.rstrip())
+        while at < end:
             match = _TOKEN.match(text, at)
             if match is None:
-                raise self._error("a closing quote is missing", len(text) - len(text[at:].lstrip()) + 1)
+                raise self._error("a closing quote is missing", text.index('"', at) + 1)
             word = match["sign"] or match["quoted"] or match["word"]
             kind = "word" if match["quoted"] or word not in {"(", ")", *_WORDS} else word
-            tokens.append(_Token(kind, word.casefold(), match.end() - len(match[0].lstrip()) + 1))
+            yield _Token(kind, word.casefold(), match.end() - len(match[0].lstrip()) + 1)
             at = match.end()
-        return [*tokens, _Token("end", "", len(text) + 1)]
+        yield _Token("end", "", len(text) + 1)
 
     def either(self, depth: int) -> Expression:
         """`A or B`."""
-        first = self._both(depth)
+        parts = [self._both(depth)]
         while self._accept("or"):
-            first = _or(first, self._both(depth))
-        return first
+            parts.append(self._both(depth))
+        return parts[0] if len(parts) == 1 else lambda texts: any(part(texts) for part in parts)
 
     def _both(self, depth: int) -> Expression:
-        first = self._one(depth)
+        parts = [self._one(depth)]
         while self._accept("and"):
-            first = _and(first, self._one(depth))
-        return first
+            parts.append(self._one(depth))
+        return parts[0] if len(parts) == 1 else lambda texts: all(part(texts) for part in parts)
 
     def _one(self, depth: int) -> Expression:
-        token = self._tokens.pop(0)
+        token = self._tokens.popleft()
         if depth > _DEEPEST:
             raise self._error("it is nested too deep", token.at)
         match token.kind:
@@ -98,15 +102,22 @@ class _Parser:
     def _accept(self, kind: str) -> bool:
         if self._tokens[0].kind != kind:
             return False
-        self._tokens.pop(0)
+        self._tokens.popleft()
         return True
 
     def _unexpected(self, token: _Token, expected: str) -> UsageError:
-        found = "its end" if token.kind == "end" else f"`{token.text}`"
+        found = "its end" if token.kind == "end" else f"`{shortened(token.text, _SHOWN)}`"
         return self._error(f"expected {expected}, found {found}", token.at)
 
     def _error(self, what: str, at: int) -> UsageError:
-        return UsageError(f"`-k {self._text}`: {what} at column {at}")
+        return UsageError(f"`-k {_around(self._text, at)}`: {what} at column {at}")
+
+
+def _around(text: str, at: int) -> str:
+    """The text, of a long one what stands round a column."""
+    begin = max(0, at - 1 - _SHOWN // 2)
+    shown = text[begin : begin + _SHOWN]
+    return f"{'…' if begin else ''}{shown}{'…' if begin + _SHOWN < len(text) else ''}"
 
 
 def _contains(word: str) -> Expression:
@@ -115,11 +126,3 @@ def _contains(word: str) -> Expression:
 
 def _not(inner: Expression) -> Expression:
     return lambda texts: not inner(texts)
-
-
-def _and(first: Expression, second: Expression) -> Expression:
-    return lambda texts: first(texts) and second(texts)
-
-
-def _or(first: Expression, second: Expression) -> Expression:
-    return lambda texts: first(texts) or second(texts)

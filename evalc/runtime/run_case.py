@@ -135,7 +135,6 @@ async def ask_agent(case: Case, session: Session, options: CaseOptions) -> Answe
     """Send the case. Its duration is the contract's: wall-clock, from sending to the complete response."""
     timeout_ms = options.timeout_ms
     request = request_of(case, asyncio.get_running_loop().time() + timeout_ms / 1000)
-    too_late = f"timeout: no complete answer within {number(timeout_ms)} ms"
     response: AgentResponse | None = None
     status: Status = "passed"
     error: str | None = None
@@ -160,6 +159,7 @@ async def ask_agent(case: Case, session: Session, options: CaseOptions) -> Answe
         duration_ms = recorded_ms
     if limit.expired() or (recorded_ms is not None and recorded_ms > timeout_ms):
         # Also where the agent, cancelled, answered after all or raised something else: it was too late.
+        too_late = f"timeout: no complete answer within {number(timeout_ms)} ms"
         return Answer(duration_ms, None, "failed", too_late)
     return Answer(duration_ms, response, status, error)
 
@@ -189,13 +189,12 @@ def _judged(located: LocatedCase, answer: Answer, checked: Checked) -> CaseRun:
     """The result of a case that was answered. An error is neither a pass nor a failure, and has no score."""
     case = located.case
     verdicts = checked.verdicts
-    evaluated = any(verdict.outcome in ("passed", "failed", "error") for verdict in verdicts.values())
     if checked.error:
         return _result(located, answer, checked, "error", checked.error, unscored(case))
     score = score_case(case, verdicts, checked.criteria)
     if checked.failure:
         return _result(located, answer, checked, "failed", checked.failure, score)
-    if not evaluated:
+    if all(verdict.outcome in ("skipped", "not_applicable") for verdict in verdicts.values()):
         return _result(located, answer, checked, "unverified", None, score)
     if gate := below(score.score, case.threshold):
         return _result(located, answer, checked, "failed", gate, score)

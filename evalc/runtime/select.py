@@ -9,12 +9,12 @@ from difflib import get_close_matches
 from fnmatch import fnmatchcase
 from itertools import chain, islice
 from math import ceil
-from typing import Final, final
+from typing import Annotated, Final, final
 
 import msgspec
 
 from evalc.ecma.regexp import PatternError, compile_pattern
-from evalc.errors import UsageError
+from evalc.errors import NothingToDo, UsageError
 from evalc.model.case import Case
 from evalc.model.suite import LocatedCase, Selected, Suite
 from evalc.runtime.keywords import Expression, parse_keywords
@@ -46,7 +46,7 @@ class Wanted(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     failed_from: str | None = None
     else_all: bool = False
     changed_since: str | None = None
-    repeat: int | None = None
+    repeat: Annotated[int, msgspec.Meta(ge=1)] | None = None
 
     def words(self) -> tuple[str, ...]:
         """What narrows the choice down, as a user says it."""
@@ -95,11 +95,13 @@ def select_cases(suites: Sequence[Suite], wanted: Wanted, known: Known) -> tuple
     """The suites with the cases that are wanted; a suite of which none is wanted is left out.
 
     Raises:
+        NothingToDo: what failed in a run or changed since a commit is wanted, and nothing of the suites did.
         UsageError: no case is left, a case is named that is not there, or an expression is none.
     """
     words = wanted.words()
     if not words:
         return tuple(_repeated(suite, wanted.repeat) for suite in suites)
+    _refuse_nothing_to_do(suites, wanted, known)
     choice = _Choice(wanted, known)
     chosen = [_chosen(suite, choice, words) for suite in suites]
     _refuse_unknown(suites, known.named, choice.met)
@@ -107,6 +109,14 @@ def select_cases(suites: Sequence[Suite], wanted: Wanted, known: Known) -> tuple
         total = sum(suite.size for suite in suites)
         raise UsageError(f"none of {total} case{'' if total == 1 else 's'} is selected by `{' '.join(words)}`")
     return tuple(_repeated(suite, wanted.repeat) for suite in chosen if suite.size)
+
+
+def _refuse_nothing_to_do(suites: Sequence[Suite], wanted: Wanted, known: Known) -> None:
+    """Nothing of what is wanted can be there, whatever else is said of the cases; that is no mistake."""
+    if known.failed is not None and not any(known.failed.get((suite.tool_name, suite.tier)) for suite in suites):
+        raise NothingToDo(f"nothing to run: no case of these suites failed in the run `{wanted.failed_from}`")
+    if known.changed is not None and not any(suite.origin in known.changed for suite in suites):
+        raise NothingToDo(f"nothing to run: no file of these suites has changed since `{wanted.changed_since}`")
 
 
 def selected_of(chosen: Sequence[Suite], suites: Sequence[Suite], wanted: Wanted) -> Selected | None:

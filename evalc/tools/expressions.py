@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterator, Mapping
 from typing import TYPE_CHECKING, Final, final
 
-from evalc.ecma.text import trim
+from evalc.tools.calls import defined, text_of
+from evalc.tools.exports import ExportLists
+from evalc.tools.literals import literal
 from evalc.tools.modules import Declared, Expression, Import, Local, Module, ModuleLoader, is_relative, required
 from evalc.tools.values import CODE, Items, Located, Record, Unread, Value
 from evalc.tools.zod import schema_of
@@ -31,11 +32,6 @@ _TRANSPARENT: Final = {
 }
 """What only adds a type or parentheses, and which of its parts is the value."""
 
-_CODE: Final = frozenset(
-    {"arrow_function", "function_expression", "function", "generator_function", "class", "regex", "class_expression"}
-)
-_CONSTANTS: Final[Mapping[str, Value]] = {"true": True, "false": False, "null": None, "undefined": None}
-_DEFINER: Final = re.compile(r"tool|define", re.IGNORECASE)
 _SCHEMA_MAKERS: Final = frozenset({"zodToJsonSchema", "z.toJSONSchema", "jsonSchema", "zodSchema"})
 
 
@@ -45,26 +41,15 @@ class Evaluator:
 
     def __init__(self, loader: ModuleLoader) -> None:
         self._loader = loader
+        self._exports = ExportLists(loader)
         self._known: dict[tuple[int, str], Value] = {}
         self._open: set[tuple[int, str]] = set()
         self._steps = 0
 
     def exports(self, module: Module, depth: int = 0) -> Iterator[tuple[str, Value]]:
         """Everything that a module exports: names and values, in order."""
-        for name, export, of in self._listed(module):
+        for name, export, of in self._exports.of(module):
             yield name, self._exported(of, name, export, depth)
-
-    def _listed(self, module: Module) -> Iterator[tuple[str, Export, Module]]:
-        """What a module exports, itself or by `export *`, without a look at the values: each with its own module."""
-        seen = {module}
-        waiting: list[tuple[str, Export, Module]] = [(*item, module) for item in reversed(module.exports.items())]
-        while waiting:
-            name, export, of = waiting.pop()
-            if not isinstance(export, Import) or export not in of.everything_of or not is_relative(export.path):
-                yield name, export, of
-            elif (inner := self._loader.imported(of, export)) is not None and inner not in seen:
-                seen.add(inner)
-                waiting += [(*item, inner) for item in reversed(inner.exports.items()) if item[0] != "default"]
 
     def value(self, node: Node, module: Module, depth: int = 0) -> Value:
         """What an expression is worth."""
@@ -78,7 +63,7 @@ class Evaluator:
         if kind in _TRANSPARENT and node.named_children:
             return self.value(node.named_children[_TRANSPARENT[kind]], module, depth + 1)
         reader = _READERS.get(kind)
-        return _simple(node, module, at) if reader is None else reader(self, node, module, depth)
+        return literal(node, module, at) if reader is None else reader(self, node, module, depth)
 
     # --- names ---
 
@@ -132,9 +117,9 @@ class Evaluator:
             return Unread("its module is not there", wanted.at)
         if wanted.name == "*":
             return self._namespace(inner, wanted.at, depth)
-        for name, value in self.exports(inner, depth + 1):
-            if name == wanted.name:
-                return value
+        found = self._exports.named(wanted.name, inner)
+        if found is not None:
+            return self._exported(found.of, found.name, found.export, depth + 1)
         common = (
             self._exported(inner, "default", inner.exports["default"], depth) if "default" in inner.exports else None
         )
@@ -278,7 +263,7 @@ class Evaluator:
             return schema
         name = module.script.text(callee) if callee.end_byte - callee.start_byte < 200 else ""
         values = [self.value(part, module, depth + 1) for part in arguments.named_children if part.type != "comment"]
-        return self._known_call(name, callee, values, module, depth) or _defined(name, values, at)
+        return self._known_call(name, callee, values, module, depth) or defined(name, values, at)
 
     def _known_call(self, name: str, callee: Node, values: list[Value], module: Module, depth: int) -> Value:
         """What the few functions do that lists of tools and texts are often written with; None for all others."""
@@ -292,7 +277,7 @@ class Evaluator:
             case _ if name.endswith((".join", ".trim")):
                 of = callee.child_by_field_name("object")
                 value = None if of is None else self.value(of, module, depth + 1)
-                return _text_of(name.rpartition(".")[2], value, values)
+                return text_of(name.rpartition(".")[2], value, values)
             case _:
                 return None
 
@@ -310,57 +295,9 @@ _READERS: Final[Mapping[str, Callable[[Evaluator, Node, Module, int], Value]]] =
 """How each kind of expression with parts is read."""
 
 
-def _simple(node: Node, module: Module, at: Located) -> Value:
-    """The value of an expression that holds no other."""
-    match node.type:
-        case "string":
-            return module.script.literal(node)
-        case "number" | "unary_expression":
-            return _number(module.script.text(node), at)
-        case kind if kind in _CONSTANTS:
-            return _CONSTANTS[kind]
-        case kind if kind in _CODE:
-            return CODE
-        case _:
-            return Unread("it is computed", at)
-
-
 def _replaced(members: Mapping[str, Value], by: Located) -> dict[str, Value]:
     """The members of an object behind which stands something unknown that may replace any of them."""
     return dict.fromkeys(members, Unread("what stands behind it may replace it", by))
-
-
-def _text_of(method: str, of: Value, arguments: list[Value]) -> Value:
-    match method, of, arguments:
-        case "trim", str(), []:
-            return trim(of)
-        case "join", Items(complete=True), [str() as separator]:
-            texts = [item for item in of.items if isinstance(item, str)]
-            return separator.join(texts) if len(texts) == len(of.items) else None
-        case _:
-            return None
-
-
-def _defined(name: str, arguments: list[Value], at: Located) -> Value:
-    """The definition that is handed to a function which makes a tool of it, as its name says."""
-    record = next((value for value in arguments if isinstance(value, Record)), None)
-    if record is None or not _DEFINER.search(name):
-        return Unread(f"`{name or 'a function'}` would have to be called", at)
-    members = dict(record.members)
-    if "name" not in members and isinstance(arguments[0], str):
-        members["name"] = arguments[0]
-    return Record(record.at, members, record.places, record.complete, made_by_call=True)
-
-
-def _number(text: str, at: Located) -> Value:
-    try:
-        return int(text.replace("_", ""), 0)
-    except ValueError:
-        pass
-    try:
-        return float(text.replace("_", ""))
-    except ValueError:
-        return Unread("it is no number that JSON has", at)
 
 
 def _foreign(wanted: Import) -> Unread:

@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final, NamedTuple, final
 
 from evalc.diagnostics.catalogue.files import OutsideProject
-from evalc.diagnostics.catalogue.tools import MissingModule, NotReadable, RegistryTooLarge
-from evalc.diagnostics.problem import Diagnostics
+from evalc.diagnostics.catalogue.tools import BrokenModule, MissingModule, NotReadable, RegistryTooLarge
+from evalc.diagnostics.problem import Diagnostics, Finding
 from evalc.files import read_source
 from evalc.tools.script import ENDINGS, Script
 from evalc.tools.values import Located
@@ -80,6 +80,7 @@ class ModuleLoader:
         self._root = root
         self._problems = problems
         self._modules: dict[Path, Module | None] = {}
+        self._imported: dict[Path, Module | None] = {}
 
     def open(self, path: Path, name: str) -> Module | None:
         """The module of a file; None where it cannot be read, which is reported. `name` is for messages."""
@@ -90,8 +91,10 @@ class ModuleLoader:
 
     def imported(self, module: Module, wanted: Import) -> Module | None:
         """The module that an import of another leads to; None where there is none to read, which is reported."""
-        folder = module.path.parent
-        found = next((path for path in _candidates(folder / wanted.path) if path.is_file()), None)
+        path = module.path.parent / wanted.path
+        if path in self._imported:
+            return self._imported[path]
+        found = next((file for file in _candidates(path) if file.is_file()), None)
         if found is None:
             self._add(wanted.at, MissingModule(what="module", module=wanted.path))
         elif not found.resolve().is_relative_to(self._root.resolve()):
@@ -99,14 +102,11 @@ class ModuleLoader:
         elif len(self._modules) >= MOST_MODULES and found.resolve() not in self._modules:
             self._add(wanted.at, RegistryTooLarge(what=f"{MOST_MODULES:,} modules"))
         else:
-            return self.open(found, self._shown(found))
+            self._imported[path] = self.open(found, os.path.relpath(found))
+            return self._imported[path]
         return None
 
-    def _shown(self, path: Path) -> str:
-        """A module's file as messages name it: from the working folder where it lies below."""
-        return os.path.relpath(path)
-
-    def _add(self, at: Located, finding: MissingModule | OutsideProject | RegistryTooLarge | NotReadable) -> None:
+    def _add(self, at: Located, finding: Finding) -> None:
         self.complete = False
         self._problems.add(*at, finding)
 
@@ -116,9 +116,11 @@ class ModuleLoader:
             self.complete = False
             return None
         module = Module(path, Script(source, path.suffix.lower()))
-        for node in module.script.errors():
-            self._add(module.script.place(node), NotReadable(what="this part", why="it does not parse"))
-            break  # one slip often leads to more, and each is no news
+        node = next(module.script.errors(), None)  # one slip often leads to more, and each is no news
+        if node is not None:
+            in_part = NotReadable(what="this part", why="it does not parse")
+            # What somebody else wrote is read as far as it goes; the first of all modules is the one that is named.
+            self._add(module.script.place(node), in_part if self._modules else BrokenModule(path=name))
         _read_statements(module)
         return module
 

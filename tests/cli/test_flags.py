@@ -7,9 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from evalc.cli.flags import SETTING_OF_FLAG, paths_to_look_at, settings_from, sound_settings_from
+from evalc.cli.flags import settings_from, sound_settings_from
 from evalc.cli.run import run_evals
 from evalc.config import Settings
+from evalc.config.flags import SETTING_OF_FLAG
 from evalc.config.keys import KEYS, TABLES
 from evalc.errors import SourceError, UsageError
 
@@ -56,6 +57,6 @@ def test_sound_settings_are_those_of_a_configuration_without_problems(project: P
 
 def test_paths_are_the_given_else_the_configured_else_the_working_folder() -> None:
     configured = Settings(root=Path(), paths=("a",))
-    assert paths_to_look_at(["b"], configured) == ["b"]
-    assert paths_to_look_at([], configured) == ("a",)
-    assert paths_to_look_at((), Settings(root=Path())) == (".",)
+    assert configured.looked_at(["b"]) == ["b"]
+    assert configured.looked_at([]) == ("a",)
+    assert Settings(root=Path()).looked_at(()) == (".",)

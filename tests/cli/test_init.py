@@ -54,7 +54,9 @@ def test_the_working_folder_is_the_default(invoke: Invoke, empty: Path) -> None:
 
 def test_the_schema_that_the_suites_name_is_there(invoke: Invoke, empty: Path) -> None:
     invoke("init")
-    for suite in empty.glob("evals/*.yaml"):
+    suites = sorted(empty.glob("evals/*.yaml"))
+    assert len(suites) == 2
+    for suite in suites:
         named = suite.read_text().splitlines()[0].removeprefix("# yaml-language-server: $schema=")
         assert "$defs" in json.loads((suite.parent / named).read_text())
 

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import os
 import re
+import shlex
 import signal
 import subprocess
 import sys
@@ -124,6 +126,37 @@ def test_a_run_that_is_interrupted_before_it_begins(invoke: Invoke, monkeypatch:
     monkeypatch.setattr(api, "run_paths", interrupted)
     outcome = invoke("run", "--agent", "demo")
     assert (outcome.code, outcome.err) == (130, "error: interrupted; nothing was run\n")
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_a_signal_ends_what_is_being_compiled(
+    invoke: Invoke, monkeypatch: pytest.MonkeyPatch, number: signal.Signals
+) -> None:
+    went_on = []
+
+    def compiling(*_: object, **__: object) -> None:
+        signal.raise_signal(number)
+        went_on.append(True)
+
+    monkeypatch.setattr("evalc.whole_run.compiled", compiling)
+    outcome = invoke("run", "--agent", "demo")
+    assert (outcome.code, outcome.err, went_on) == (130, "error: interrupted; nothing was run\n", [])
+
+
+def test_a_run_behind_an_ampersand_hears_of_termination(project: Path) -> None:
+    (project / "hanging.py").write_text("import time\ndef answer(message):\n    time.sleep(600)\n")
+    command = f"{shlex.quote(sys.executable)} -m evalc run evals --agent python:hanging:answer & echo $!; wait $!"
+    with subprocess.Popen(
+        ["/bin/sh", "-c", command], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    ) as shell:
+        assert shell.stdout is not None
+        assert shell.stderr is not None
+        evalc = int(shell.stdout.readline())
+        assert shell.stderr.readline() == "running weather (labeled): 1 case\n"
+        os.kill(evalc, signal.SIGTERM)
+        _, errors = shell.communicate(timeout=60)
+    assert shell.returncode == 130
+    assert errors.startswith("error: interrupted; what was finished is kept, and `evalc run --resume ")
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])

@@ -91,8 +91,24 @@ def test_last_failed_runs_what_failed_then_everything(invoke: Invoke, cities: Pa
 def test_the_failed_of_a_run_by_its_id(invoke: Invoke, cities: Path) -> None:
     first = json.loads(invoke("run", "--agent", "demo", "--json").out)["runId"]
     invoke("run", "--agent", "demo", "-k", "paris")
-    assert "none of 4 cases is selected" in invoke("run", "--failed-from", "latest", "--agent", "demo").err
     assert ran(invoke("run", "--failed-from", first, "--agent", "demo", "--json")) == ["cities/tokyo"]
+
+
+@pytest.mark.parametrize("flags", [(), ("--dry-run",), ("--collect-only",), ("--json",)])
+def test_where_nothing_failed_there_is_nothing_to_do(invoke: Invoke, cities: Path, flags: tuple[str, ...]) -> None:
+    run = json.loads(invoke("run", "--agent", "demo", "-k", "paris", "--json").out)["runId"]
+    outcome = invoke("run", "--failed-from", "latest", "--agent", "demo", *flags)
+    told = f"nothing to run: no case of these suites failed in the run `{run}`\n"
+    assert (outcome.code, outcome.out, outcome.err) == (0, "", told)
+    assert len(list((cities.parent / "results").glob("*/"))) == 1
+
+
+def test_what_failed_and_is_not_there_any_more_is_an_error(invoke: Invoke, cities: Path) -> None:
+    invoke("run", "--agent", "demo")
+    cities.write_text(CITIES.replace("name: tokyo", "name: kyoto"))
+    outcome = invoke("run", "--failed-from", "latest", "--agent", "demo")
+    assert outcome.code == 2
+    assert outcome.err.startswith("error: none of 4 cases is selected by `--failed-from ")
 
 
 def test_the_latest_baseline_is_a_whole_run_where_there_is_one(invoke: Invoke, cities: Path) -> None:
@@ -136,7 +152,9 @@ def test_suites_that_have_changed_since_a_commit(invoke: Invoke, project: Path, 
     git("init", "-q")
     git("add", "-A")
     git("commit", "-q", "-m", "first")
-    assert "none of 2 cases is selected" in invoke("run", "--changed-since", "HEAD", "--agent", "demo").err
+    unchanged = invoke("run", "--changed-since", "HEAD", "--agent", "demo")
+    assert unchanged.code == 0
+    assert unchanged.err.startswith("nothing to run: no file of these suites has changed since `")
     if part == "new.eval.yaml":
         (evals / part).write_text(CITIES)
         expected = "cities"
@@ -187,3 +205,44 @@ def test_what_would_be_sent(invoke: Invoke, cities: Path) -> None:
     ]
     assert "cost n/a" in invoke("run", "--dry-run", "--agent", "http://user:hidden-word@localhost/").out
     assert "hidden-word" not in invoke("run", "--dry-run", "--agent", "http://user:hidden-word@localhost/").out
+
+
+def test_what_a_message_quotes_of_a_choice_holds_no_secret(
+    invoke: Invoke, cities: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("CHAT_TOKEN", "planted-secret-1")
+    Path("evalc.toml").write_text('secrets = ["CHAT_TOKEN"]')
+    for arguments in (["-k", "planted-secret-1"], ["-k", "(planted-secret-1"], ["--filter", "/planted-secret-1(/"]):
+        outcome = invoke("run", *arguments, "--agent", "demo")
+        assert outcome.code == 2
+        assert "planted-secret-1" not in outcome.err
+    chosen = invoke("run", "-k", "paris or planted-secret-1", "--agent", "demo", "-o", "report.html")
+    written = [
+        chosen.out,
+        chosen.err,
+        *(file.read_text() for file in Path().rglob("*.*") if file.is_file() and file.suffix not in {".db", ".toml"}),
+    ]
+    assert "1/1 passed" in chosen.out
+    assert not any("planted-secret-1" in text for text in written)
+
+
+def test_what_git_says_of_renamed_files_worktrees_and_odd_names(
+    invoke: Invoke, cities: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (cities.parent.parent / ".git").rmdir()
+    git("init", "-q")
+    git("add", "-A")
+    git("commit", "-q", "-m", "first")
+    git("mv", "evals/cities.eval.yaml", "evals/towns.eval.yaml")
+    since = ("run", "--agent", "demo", "--changed-since")
+    assert len(ran(invoke(*since, "HEAD", "--json"))) == 3
+    for odd in ("--output=pwned", "-p", "", "a\nb"):
+        outcome = invoke(*since, odd)
+        assert outcome.code == 2
+        assert outcome.err.endswith("git knows no such commit\n")
+    assert not Path("pwned").exists()
+    git("worktree", "add", "-q", "tree")
+    changed = Path("tree/evals/weather.eval.yaml")
+    changed.write_text(changed.read_text() + "\n")
+    monkeypatch.chdir(changed.parent)
+    assert ran(invoke(*since, "HEAD", "--json")) == ["weather/paris"]

@@ -44,14 +44,33 @@ def test_words_are_looked_for_in_all_texts(expression: str, holds: bool) -> None
         ("paris)", "expected `and` or `or`, found `)` at column 6"),
         ('a and "b', "a closing quote is missing at column 7"),
         ("()", "expected a word, `not` or `(`, found `)` at column 2"),
-        ("(" * 1000, "it is nested too deep at column 52"),
-        ("not " * 1000, "it is nested too deep at column 205"),
     ],
 )
 def test_what_is_wrong_is_told_with_its_column(expression: str, message: str) -> None:
     with pytest.raises(UsageError) as raised:
         parse_keywords(expression)
     assert str(raised.value) == f"`-k {expression}`: {message}"
+
+
+@pytest.mark.parametrize(
+    ("expression", "message"),
+    [
+        ("(" * 3000, f"`-k …{'(' * 80}…`: it is nested too deep at column 52"),
+        ("not " * 1000, f"`-k …{'not ' * 20}…`: it is nested too deep at column 205"),
+        ("a or " * 1000, f"`-k …{'a or ' * 8}`: expected a word, `not` or `(`, found its end at column 5001"),
+        (f"a {'b' * 1000}", f"`-k a {'b' * 78}…`: expected `and` or `or`, found `{'b' * 79}…` at column 3"),
+    ],
+)
+def test_of_a_long_expression_the_place_is_shown(expression: str, message: str) -> None:
+    with pytest.raises(UsageError) as raised:
+        parse_keywords(expression)
+    assert str(raised.value) == message
+
+
+def test_an_expression_may_have_any_number_of_words() -> None:
+    words = [f"w{number}" for number in range(20_000)]
+    assert parse_keywords(" or ".join(words))(("w19999",))
+    assert parse_keywords(" and ".join(words))(words)
 
 
 WORDS = st.sampled_from(["a", "b", "c"])

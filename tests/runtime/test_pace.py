@@ -150,8 +150,11 @@ def test_who_is_cancelled_while_waiting_leaves_no_hole() -> None:
         waiting[1].cancel()  # which has not noticed yet
         await asyncio.gather(*waiting[:2], return_exceptions=True)
         await waiting[2]
+        full = asyncio.create_task(limit.enter())
+        await asyncio.sleep(0)
+        assert not full.done()
         limit.leave()
-        await limit.enter()
+        await full
 
     asyncio.run(asyncio.wait_for(run(), 10))
 

@@ -157,7 +157,9 @@ def test_options_that_decide_verdicts_must_be_the_same(whole: Path, options: dic
 
 
 def test_options_that_decide_nothing_may_be_others(whole: Path) -> None:
-    resume(whole, *SUITES, concurrency=7, rpm=100)
+    before, asked = results(whole), agent()
+    resume(whole, *SUITES, asked=asked, concurrency=7, rpm=100)
+    assert (asked.requests, results(whole)) == ([], before)
 
 
 @pytest.mark.parametrize(

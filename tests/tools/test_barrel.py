@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -10,7 +11,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from evalc.diagnostics.problem import Diagnostics
+from evalc.tools import modules
+from evalc.tools.exports import Exported, ExportLists
 from evalc.tools.load import RegistryFile, load_tools
+from evalc.tools.modules import Module
 from tests.tools.reading import read
 
 TOOL = '{ name: "get_weather", description: "Gets the weather", version: "1.2.0", parameters: { type: "object" } }'
@@ -266,3 +270,54 @@ def test_a_module_of_many_exports_is_read_whole(tmp_path: Path) -> None:
     lines = [f'export const t{n} = {{name: "t{n}", description: "größer", schema: {{}}}};\n' for n in range(3000)]
     found = read(tmp_path, {"tools.ts": "".join(lines)})
     assert (found.tools.size, found.problems) == (3000, [])
+
+
+@pytest.mark.parametrize(
+    "barrel",
+    [
+        "import {{ {names} }} from './all';\nexport const tools = [{names}];",
+        "export {{ {names} }} from './all';",
+    ],
+)
+def test_what_a_module_exports_is_listed_and_looked_for_once(
+    barrel: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    looked_for: list[Path] = []
+    listed: list[Module] = []
+    candidates, lists = modules._candidates, ExportLists._listed
+
+    def looking(path: Path) -> Iterator[Path]:
+        looked_for.append(path)
+        return candidates(path)
+
+    def listing(self: ExportLists, module: Module) -> Iterator[Exported]:
+        listed.append(module)
+        return lists(self, module)
+
+    monkeypatch.setattr(modules, "_candidates", looking)
+    monkeypatch.setattr(ExportLists, "_listed", listing)
+    names = [f"t{number}" for number in range(300)]
+    text = "\n".join(f"export const {name} = {{ name: '{name}', description: 'd' }};" for name in names)
+    found = read(tmp_path, {"tools.ts": barrel.format(names=", ".join(names)), "all.ts": text})
+    assert (list(found.tools), found.problems) == (names, [])
+    assert len(looked_for) == 1
+    assert len(listed) == 2
+
+
+def test_modules_that_export_each_other_and_themselves_are_read_once(tmp_path: Path) -> None:
+    def module(name: str, following: str) -> str:
+        return f"export * from './{following}'; export const {name} = {{ name: '{name}', description: 'd' }};"
+
+    files = {f"{name}.ts": module(name, following) for name, following in ("ab", "bc", "ca")}
+    files["a.ts"] += "export * from './a'; export { b as again } from './c';"
+    found = read(tmp_path, files)
+    assert (sorted(found.tools), found.problems) == (["a", "b", "c"], [])
+
+
+def test_a_named_module_that_does_not_parse_is_an_error(tmp_path: Path) -> None:
+    broken = "export const a = { name: 'a', description: 'd' };\nexport const b = = 3;"
+    [problem] = read(tmp_path, {"tools.ts": broken}).problems
+    assert problem.startswith("tools.ts:2:16 EV667 the module `")
+    within = read(tmp_path, {"barrel.ts": "export * from './tools';"})
+    assert within.problems == ["tools.ts:2:16 EV663 this part cannot be read: it does not parse"]
+    assert (list(within.tools), within.tools.complete) == (["a"], False)

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from evalc.cli.env_file import read_env_file, secrets_among
+from evalc.config.env_file import read_env_file, secrets_among
 from evalc.errors import UsageError
 
 TEXT = r"""

@@ -6,11 +6,14 @@ know the escapes `\\n`, `\\r`, `\\t`, `\\"`, `\\$` and `\\\\`; `#` begins a comm
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Final
 
+from evalc.config.settings import Settings
 from evalc.errors import UsageError
 
 _LARGEST: Final = 1_000_000
@@ -24,6 +27,20 @@ _SECRET_NAME: Final = re.compile(
     r"(?:^|_)(?:API)?(?:KEY|TOKEN|SECRET|PASSWORD|PASSWD|CREDENTIALS?)(?:_|$)", re.IGNORECASE
 )
 _SHORTEST_SECRET: Final = 8
+
+
+def with_env_file(settings: Settings, file: str | None) -> Settings:
+    """The settings, with the variables of a file in the environment where it does not have them.
+
+    Raises:
+        UsageError: the file cannot be read.
+    """
+    if file is None:
+        return settings
+    variables = read_env_file(Path(file))
+    for name, value in variables.items():
+        os.environ.setdefault(name, value)
+    return replace(settings, secrets=(*settings.secrets, *secrets_among(variables)))
 
 
 def read_env_file(path: Path) -> Mapping[str, str]:
