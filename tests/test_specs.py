@@ -12,8 +12,8 @@ import pytest
 
 import evalc
 from evalc.cli.ending import ExitCode
-from evalc.cli.flags import SETTING_OF_FLAG
 from evalc.config import load_settings
+from evalc.config.flags import SETTING_OF_FLAG
 from evalc.config.keys import KEYS as SETTINGS
 from evalc.config.keys import TABLES as SETTING_TABLES
 from evalc.diagnostics.catalogue.index import findings

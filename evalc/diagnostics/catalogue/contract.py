@@ -1,4 +1,4 @@
-"""EV4xx: what the eval runner contract and the case model ask of a case."""
+"""EV40x, EV41x: what the eval runner contract and the case model ask of a case."""
 
 from __future__ import annotations
 

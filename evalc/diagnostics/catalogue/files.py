@@ -1,4 +1,4 @@
-"""What can be wrong with a file before its text is read, and the limits of what is read (EV600-EV619)."""
+"""Files: what is wrong before a text is read (EV60x), limits, tables, includes (EV61x), kinds of files (EV64x)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What can go wrong when files are rewritten or taken over from elsewhere (EV650-EV669)."""
+"""EV65x: what can go wrong when files are rewritten or taken over from elsewhere."""
 
 from __future__ import annotations
 

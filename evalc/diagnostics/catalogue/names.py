@@ -1,4 +1,4 @@
-"""EV2xx: names that are unknown, missing or used twice."""
+"""EV20x, EV21x: names that are unknown, missing or used twice."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""From a slip in one of the small languages to what is said about it: EV131 to EV169."""
+"""What can be wrong with a text of a small language: a check, rule or criterion (EV13x), a template (EV15x)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What can be wrong with the syntax of a YAML or JSON text (EV100-EV129)."""
+"""What can be wrong with the syntax of a YAML or JSON text (EV100-EV130)."""
 
 from __future__ import annotations
 

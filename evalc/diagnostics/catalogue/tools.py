@@ -15,6 +15,10 @@ def _some(names: tuple[str, ...]) -> str:
     return listed(names[:_MOST_LISTED]) + (f" and {more} more" if more > 0 else "")
 
 
+def _tools_are(known: tuple[str, ...]) -> str:
+    return f"the tools are {_some(known)}" if known else "the registry has no tools"
+
+
 class UnknownTool(Finding, frozen=True, kw_only=True):
     """A check or a stub names a tool that the tool registry does not have.
 
@@ -34,7 +38,7 @@ class UnknownTool(Finding, frozen=True, kw_only=True):
         return did_you_mean(self.name, self.known)
 
     def help(self) -> str:
-        return f"the tools are {_some(self.known)}" if self.known else "the registry has no tools"
+        return _tools_are(self.known)
 
 
 class UnknownParameter(Finding, frozen=True, kw_only=True):
@@ -104,7 +108,7 @@ class ForbidsUnknownTool(Finding, frozen=True, kw_only=True):
         return did_you_mean(self.name, self.known)
 
     def help(self) -> str:
-        return f"the tools are {_some(self.known)}" if self.known else "the registry has no tools"
+        return _tools_are(self.known)
 
 
 class OddSuiteTool(Finding, frozen=True, kw_only=True):
@@ -248,3 +252,17 @@ class RegistryTooLarge(Finding, frozen=True, kw_only=True):
 
     def message(self) -> str:
         return f"the tool registry has more than {self.what}"
+
+
+class BrokenModule(Finding, frozen=True, kw_only=True):
+    """The module that is named as the tool registry is no TypeScript or JavaScript: it does not parse.
+
+    Whatever would run it would refuse it too, and which tools stand in it nobody can tell. Of the modules that it
+    imports, whose parts may be written in a newer form of the language, the same is a warning (EV663).
+    """
+
+    code: ClassVar[str] = "EV667"
+    path: str
+
+    def message(self) -> str:
+        return f"the module `{self.path}` does not parse here"
