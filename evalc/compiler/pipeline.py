@@ -12,10 +12,10 @@ import msgspec
 from evalc.compiler import ir
 from evalc.compiler.compiled import Compilation, CompiledSuite, by_tier
 from evalc.compiler.discover import Found, project_root
-from evalc.compiler.emit import emit
-from evalc.compiler.include import IncludeLibrary
+from evalc.compiler.emit.suite import emit
 from evalc.compiler.lock import check_lock, read_lock
-from evalc.compiler.merge import merge
+from evalc.compiler.merge.cases import merge
+from evalc.compiler.merge.include import IncludeLibrary
 from evalc.compiler.options import CompileOptions
 from evalc.compiler.passes.check_contract import check_contract
 from evalc.compiler.passes.check_contradictions import check_contradictions
@@ -23,8 +23,8 @@ from evalc.compiler.passes.check_criteria import check_criteria
 from evalc.compiler.passes.check_ids import check_ids
 from evalc.compiler.passes.check_links import check_links
 from evalc.compiler.passes.check_vacuity import check_vacuity
-from evalc.compiler.prompts import PromptLibrary
-from evalc.compiler.resolve import resolve_names
+from evalc.compiler.resolve.names import resolve_names
+from evalc.compiler.resolve.prompts import PromptLibrary
 from evalc.compiler.schemas import SchemaLoader
 from evalc.compiler.tool_state import with_tool_state
 from evalc.compiler.verify import verify
@@ -126,7 +126,7 @@ class Compiler:
 
     def _read_json(self, source: Source, problems: Diagnostics, *, named: bool) -> list[ir.Suite] | None:
         # For start-up: most suites are YAML.
-        from evalc.compiler.lift import (  # noqa: PLC0415
+        from evalc.compiler.lift.suite import (  # noqa: PLC0415
             is_eval_json,
             is_result,
             is_suite_in_json,

@@ -15,7 +15,7 @@ from typing import Any, BinaryIO, Final, NamedTuple, final
 import msgspec
 
 from evalc.compiler.discover import is_below, project_root, shown
-from evalc.compiler.row_places import csv_spans, placed_csv, placed_json
+from evalc.compiler.merge.row_places import csv_spans, placed_csv, placed_json
 from evalc.diagnostics.catalogue.files import BadRow, BadTable, NotUtf8, OutsideProject
 from evalc.diagnostics.catalogue.names import DuplicateName, RowWithoutKey
 from evalc.diagnostics.problem import Diagnostics, Finding

@@ -8,12 +8,12 @@ from typing import Final
 import msgspec
 
 from evalc.compiler import ir
-from evalc.compiler.emit_case import CaseEmitter
-from evalc.compiler.emit_gates import gates_of
-from evalc.compiler.emit_numbers import share
-from evalc.compiler.merge import MergedCase, MergedSuite
-from evalc.compiler.resolve import Names, Variant
-from evalc.compiler.rows import Row, Rows, say_nothing
+from evalc.compiler.emit.case import CaseEmitter
+from evalc.compiler.emit.gates import gates_of
+from evalc.compiler.emit.numbers import share
+from evalc.compiler.merge.cases import MergedCase, MergedSuite
+from evalc.compiler.merge.rows import Row, Rows, say_nothing
+from evalc.compiler.resolve.names import Names, Variant
 from evalc.compiler.schemas import SchemaLoader
 from evalc.diagnostics.catalogue.files import BadTable, MoreRowFaults
 from evalc.diagnostics.catalogue.names import NumberedRows

@@ -10,11 +10,11 @@ from typing import final
 
 import msgspec
 
-from evalc.compiler.declared import check_declaration
 from evalc.compiler.discover import is_below, project_root, shown
 from evalc.compiler.fill import tokens, variables
-from evalc.compiler.merge import MergedCase, MergedSuite
-from evalc.compiler.prompts import PromptLibrary, read_prompts
+from evalc.compiler.merge.cases import MergedCase, MergedSuite
+from evalc.compiler.resolve.declared import check_declaration
+from evalc.compiler.resolve.prompts import PromptLibrary, read_prompts
 from evalc.compiler.slug import is_slug, slug
 from evalc.diagnostics.catalogue.contract import TokenNotAllowed
 from evalc.diagnostics.catalogue.files import OutsideProject
