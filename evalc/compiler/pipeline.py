@@ -171,7 +171,7 @@ class Compiler:
 
     def _front_end(self, tree: SuiteTree, problems: Diagnostics) -> ir.Suite:
         suite = merge(tree, self._includes, problems)
-        names = resolve_names(suite, self._prompts(tree.source), problems)
+        names = resolve_names(suite, self._prompts(tree.source), self._options.inputs_sent, problems)
         return with_tool_state(emit(suite, names, self._schemas, problems), self._tools)
 
     # --- on the IR, whichever front end it came from ---
@@ -186,9 +186,7 @@ class Compiler:
             check_contract(piece, self._problems)
             check_vacuity(piece, self._problems)
             if self._tools is not None:
-                from evalc.compiler.passes.check_tools import check_tools  # noqa: PLC0415 - for start-up
-
-                check_tools(piece, self._tools, self._problems)
+                _check_tools(piece, self._tools, self._problems)
             if not self._problems.has_errors:
                 verify(piece)
         check_contradictions(suite, self._problems)
@@ -228,6 +226,12 @@ def _load_tools(file: RegistryFile, problems: Diagnostics) -> ToolRegistry | Non
     from evalc.tools.load import load_tools  # noqa: PLC0415 - for start-up: most projects name no registry
 
     return load_tools(file, problems)
+
+
+def _check_tools(suite: ir.Suite, tools: ToolRegistry, problems: Diagnostics) -> None:
+    from evalc.compiler.passes.check_tools import check_tools  # noqa: PLC0415 - likewise
+
+    check_tools(suite, tools, problems)
 
 
 def _is_json(source: Source) -> bool:

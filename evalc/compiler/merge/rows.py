@@ -79,7 +79,7 @@ class Rows(msgspec.Struct, frozen=True, kw_only=True):
         """The row with each of its cells at its own place; those of a file are read without."""
         if self.path is None:
             return row
-        place = placed_csv if self.path.suffix == ".csv" else placed_json
+        place = placed_csv if self._is_csv else placed_json
         return row._replace(cells=place(row.source, row.cells))
 
     def _place_of_key(self, row: Row) -> Span:
@@ -90,10 +90,14 @@ class Rows(msgspec.Struct, frozen=True, kw_only=True):
 
     def columns(self) -> frozenset[str]:
         """Every column that some row has."""
-        if self.path is not None and self.path.suffix == ".csv":
+        if self._is_csv:
             row = next(self._written(say_nothing), None)  # the header holds for all
             return frozenset() if row is None else frozenset(cell.name.value for cell in row.cells)
         return frozenset(cell.name.value for row in self._written(say_nothing) for cell in row.cells)
+
+    @property
+    def _is_csv(self) -> bool:
+        return self.path is not None and self.path.suffix.lower() == ".csv"
 
     def _written(self, report: Report) -> Iterator[Row]:
         if self.path is None:
@@ -104,7 +108,7 @@ class Rows(msgspec.Struct, frozen=True, kw_only=True):
         if file is not None:
             with file:
                 lines = _lines(file, name, report)
-                yield from (_csv_rows if self.path.suffix == ".csv" else _json_rows)(lines, name, report)
+                yield from (_csv_rows if self._is_csv else _json_rows)(lines, name, report)
 
     def _keyed(self, row: Row, number: int) -> Row:
         """The row with the text of the key column; else of `id` or `name`, else with its number."""
@@ -130,7 +134,7 @@ def find_rows(source: Source, tree: ForEachTree, problems: Diagnostics) -> Rows 
     if not is_below(path, root):
         problems.add(source, tree.file.span, OutsideProject(path=tree.file.value, root=str(root)))
         return None
-    if path.suffix not in _ENDINGS:
+    if path.suffix.lower() not in _ENDINGS:
         finding = BadTable(path=tree.file.value, reason="is neither a .csv nor a .jsonl file")
         problems.add(source, tree.file.span, finding)
         return None
