@@ -18,7 +18,7 @@ from evalc.compiler.merge.cases import merge
 from evalc.compiler.merge.include import IncludeLibrary
 from evalc.compiler.options import CompileOptions
 from evalc.compiler.passes.check_contract import check_contract
-from evalc.compiler.passes.check_contradictions import check_contradictions
+from evalc.compiler.passes.check_contradictions import Contradictions
 from evalc.compiler.passes.check_criteria import check_criteria
 from evalc.compiler.passes.check_ids import check_ids
 from evalc.compiler.passes.check_links import check_links
@@ -179,17 +179,19 @@ class Compiler:
     def _lint(self, suite: ir.Suite) -> None:
         check_criteria(suite, self._problems)
         ids: set[int] = set()
+        contradictions = Contradictions()
         for cases in suite.cases.in_pieces(_PIECE):
             piece = msgspec.structs.replace(suite, cases=cases)
             check_ids(piece, ids, self._problems)
             check_links(piece, self._problems)
             check_contract(piece, self._problems)
             check_vacuity(piece, self._problems)
+            contradictions.check(piece, self._problems)
             if self._tools is not None:
                 _check_tools(piece, self._tools, self._problems)
             if not self._problems.has_errors:
                 verify(piece)
-        check_contradictions(suite, self._problems)
+        contradictions.finish(suite, self._problems)
 
     def _without_copies(self, suites: tuple[CompiledSuite, ...]) -> tuple[CompiledSuite, ...]:
         """The suites less evalc's own output that a search came upon beside what it was compiled from."""

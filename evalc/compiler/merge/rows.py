@@ -72,8 +72,12 @@ class Rows(msgspec.Struct, frozen=True, kw_only=True):
                 at = self._place_of_key(row)
                 report(row.source, at, DuplicateName(what="row", name=row.key, line=lines[row.key]))
             else:
-                lines[row.key] = row.source.position(row.span.start).line
+                lines[row.key] = self._line_of(row)
                 yield row
+
+    def _line_of(self, row: Row) -> int:
+        """The line that a row begins at; of one in a file, its source is the excerpt that begins there."""
+        return row.source.position(row.span.start).line if self.path is None else row.source.first_line
 
     def placed(self, row: Row) -> Row:
         """The row with each of its cells at its own place; those of a file are read without."""
@@ -256,9 +260,7 @@ def _json_rows(lines: Iterator[_Line], name: str, report: Report) -> Iterator[Ro
             continue
         source, span = _place(name, [line])
         try:
-            data = json.loads(
-                line.text, parse_int=_Number, parse_float=_Number, parse_constant=_refuse, object_pairs_hook=_unique
-            )
+            data = _JSON.decode(line.text)
         except RecursionError:
             report(source, span, BadRow(reason="is nested too deep"))
         except json.JSONDecodeError as error:
@@ -288,6 +290,11 @@ def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     if len(data) != len(pairs):
         raise ValueError("a key stands there twice")
     return data
+
+
+_JSON: Final = json.JSONDecoder(
+    parse_int=_Number, parse_float=_Number, parse_constant=_refuse, object_pairs_hook=_unique
+)
 
 
 def _node(value: Any, span: Span) -> Node:
