@@ -49,6 +49,7 @@ def options_for(settings: Settings, prompt_id: str | None = None) -> CompileOpti
         prompt_id=prompt_id,
         lock_folder=settings.root,
         tools=_registry_file(settings),
+        inputs_sent=frozenset() if settings.body is None else settings.body.inputs,
         finder=Finder(
             exclude=settings.exclude,
             output_folders=settings.written_folders,

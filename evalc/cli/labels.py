@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Final, NamedTuple
 
-from evalc.compiler.row_places import csv_spans
+from evalc.compiler.merge.row_places import csv_spans
 from evalc.diagnostics.near import did_you_mean, listed
 from evalc.errors import UsageError
 from evalc.runtime.judges.base import Exhibit, Question

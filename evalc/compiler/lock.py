@@ -80,7 +80,7 @@ def _check_suite(suite: CompiledSuite, key: str, locked: LockedSuite, problems: 
 
 def is_archived(case: ir.Case) -> bool:
     """Whether the case is retired."""
-    return getattr(case, "archived", None) is not None
+    return case.archived is not None
 
 
 def hash_of(case: ir.Case, suite: CompiledSuite) -> str:

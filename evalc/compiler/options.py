@@ -23,6 +23,7 @@ class CompileOptions(msgspec.Struct, frozen=True, kw_only=True):
         prompt_id: only the suites of this prompt are compiled.
         lock_folder: the folder whose `evalc.lock` the regression cases are held to; None: to none.
         tools: the tool registry that names of tools are looked up in; None: they are not.
+        inputs_sent: names of inputs that the agent is sent whether or not a template uses them.
         finder: how folders are searched.
     """
 
@@ -31,4 +32,5 @@ class CompileOptions(msgspec.Struct, frozen=True, kw_only=True):
     prompt_id: str | None = None
     lock_folder: Path | None = None
     tools: RegistryFile | None = None
+    inputs_sent: frozenset[str] = frozenset()
     finder: Finder = msgspec.field(default_factory=Finder)

@@ -12,19 +12,19 @@ import msgspec
 from evalc.compiler import ir
 from evalc.compiler.compiled import Compilation, CompiledSuite, by_tier
 from evalc.compiler.discover import Found, project_root
-from evalc.compiler.emit import emit
-from evalc.compiler.include import IncludeLibrary
+from evalc.compiler.emit.suite import emit
 from evalc.compiler.lock import check_lock, read_lock
-from evalc.compiler.merge import merge
+from evalc.compiler.merge.cases import merge
+from evalc.compiler.merge.include import IncludeLibrary
 from evalc.compiler.options import CompileOptions
 from evalc.compiler.passes.check_contract import check_contract
-from evalc.compiler.passes.check_contradictions import check_contradictions
+from evalc.compiler.passes.check_contradictions import Contradictions
 from evalc.compiler.passes.check_criteria import check_criteria
 from evalc.compiler.passes.check_ids import check_ids
 from evalc.compiler.passes.check_links import check_links
 from evalc.compiler.passes.check_vacuity import check_vacuity
-from evalc.compiler.prompts import PromptLibrary
-from evalc.compiler.resolve import resolve_names
+from evalc.compiler.resolve.names import resolve_names
+from evalc.compiler.resolve.prompts import PromptLibrary
 from evalc.compiler.schemas import SchemaLoader
 from evalc.compiler.tool_state import with_tool_state
 from evalc.compiler.verify import verify
@@ -126,7 +126,7 @@ class Compiler:
 
     def _read_json(self, source: Source, problems: Diagnostics, *, named: bool) -> list[ir.Suite] | None:
         # For start-up: most suites are YAML.
-        from evalc.compiler.lift import (  # noqa: PLC0415
+        from evalc.compiler.lift.suite import (  # noqa: PLC0415
             is_eval_json,
             is_result,
             is_suite_in_json,
@@ -171,7 +171,7 @@ class Compiler:
 
     def _front_end(self, tree: SuiteTree, problems: Diagnostics) -> ir.Suite:
         suite = merge(tree, self._includes, problems)
-        names = resolve_names(suite, self._prompts(tree.source), problems)
+        names = resolve_names(suite, self._prompts(tree.source), self._options.inputs_sent, problems)
         return with_tool_state(emit(suite, names, self._schemas, problems), self._tools)
 
     # --- on the IR, whichever front end it came from ---
@@ -179,19 +179,19 @@ class Compiler:
     def _lint(self, suite: ir.Suite) -> None:
         check_criteria(suite, self._problems)
         ids: set[int] = set()
+        contradictions = Contradictions()
         for cases in suite.cases.in_pieces(_PIECE):
             piece = msgspec.structs.replace(suite, cases=cases)
             check_ids(piece, ids, self._problems)
             check_links(piece, self._problems)
             check_contract(piece, self._problems)
             check_vacuity(piece, self._problems)
+            contradictions.check(piece, self._problems)
             if self._tools is not None:
-                from evalc.compiler.passes.check_tools import check_tools  # noqa: PLC0415 - for start-up
-
-                check_tools(piece, self._tools, self._problems)
+                _check_tools(piece, self._tools, self._problems)
             if not self._problems.has_errors:
                 verify(piece)
-        check_contradictions(suite, self._problems)
+        contradictions.finish(suite, self._problems)
 
     def _without_copies(self, suites: tuple[CompiledSuite, ...]) -> tuple[CompiledSuite, ...]:
         """The suites less evalc's own output that a search came upon beside what it was compiled from."""
@@ -228,6 +228,12 @@ def _load_tools(file: RegistryFile, problems: Diagnostics) -> ToolRegistry | Non
     from evalc.tools.load import load_tools  # noqa: PLC0415 - for start-up: most projects name no registry
 
     return load_tools(file, problems)
+
+
+def _check_tools(suite: ir.Suite, tools: ToolRegistry, problems: Diagnostics) -> None:
+    from evalc.compiler.passes.check_tools import check_tools  # noqa: PLC0415 - likewise
+
+    check_tools(suite, tools, problems)
 
 
 def _is_json(source: Source) -> bool:

@@ -1,7 +1,7 @@
 """From a one-line check to its node, by way of a check that differs from it only in its literals.
 
 Two checks of one shape (`contains "a" for x`, `contains "docstring" for x`) have one node, but for the texts of its
-literals and for where everything stands. So lark reads each shape once, and the node is then made anew for each text.
+literals and for where everything stands. So each shape is parsed once, and the node is then made anew for each text.
 What is odd in any way (an escape, a mistake, a long line) is read with care, as if there were no shapes.
 """
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from enum import StrEnum
 from pathlib import Path
 
-from evalc.compiler.lift import is_eval_json, read_document
+from evalc.compiler.lift.suite import is_eval_json, read_document
 from evalc.diagnostics.catalogue.imports import NothingToImport
 from evalc.diagnostics.problem import Diagnostics
 from evalc.dsl.read_yaml import read_yaml

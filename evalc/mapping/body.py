@@ -8,8 +8,8 @@ no text stands as JSON. `\\{{` is a literal `{{`.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import chain
 from typing import Any, Final, final
 
 import msgspec
@@ -37,8 +37,7 @@ class NoInput(Exception):
 
 
 @final
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Values:
+class Values(msgspec.Struct, frozen=True, kw_only=True):
     """What the placeholders of a body stand for."""
 
     message: str
@@ -67,24 +66,21 @@ class Values:
 
 
 @final
-@dataclass(frozen=True, slots=True)
-class _Name:
+class _Name(msgspec.Struct, frozen=True):
     """A placeholder, by the name of its value."""
 
     name: str
 
 
 @final
-@dataclass(frozen=True, slots=True)
-class _Pieces:
+class _Pieces(msgspec.Struct, frozen=True):
     """A text with placeholders in it."""
 
     pieces: tuple[str | _Name, ...]
 
 
 @final
-@dataclass(frozen=True, slots=True)
-class BodyTemplate:
+class BodyTemplate(msgspec.Struct, frozen=True):
     """A body whose placeholders are known to be ones that can be filled."""
 
     _parts: Any
@@ -97,6 +93,11 @@ class BodyTemplate:
             BadBody: when a placeholder names nothing, or something in it is no JSON.
         """
         return cls(_parsed(value, ()))
+
+    @property
+    def inputs(self) -> frozenset[str]:
+        """The names of the inputs that it asks for."""
+        return frozenset(name.removeprefix(_INPUT) for name in _names(self._parts) if name.startswith(_INPUT))
 
     def fill(self, values: Values) -> Any:
         """The body with its placeholders filled.
@@ -149,6 +150,19 @@ def _checked(name: str, within: tuple[str | int, ...]) -> str:
         known = "`{{message}}`, `{{messages}}`, `{{id}}` and `{{input.NAME}}`"
         raise BadBody(f"one with the placeholders {known}, not `{{{{{name[:60]}}}}}`{or_rather(name, _NAMES)}", within)
     return name
+
+
+def _names(part: Any) -> Iterator[str]:
+    """The placeholders in a part of a body."""
+    match part:
+        case _Name(name):
+            yield name
+        case _Pieces(pieces):
+            yield from (piece.name for piece in pieces if isinstance(piece, _Name))
+        case dict():
+            yield from chain.from_iterable(map(_names, part.values()))
+        case list():
+            yield from chain.from_iterable(map(_names, part))
 
 
 def _filled(part: Any, values: Values) -> Any:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, final
+
+import msgspec
 
 if TYPE_CHECKING:
     from evalc.mapping.paths import JsonPath
@@ -14,8 +15,7 @@ class NotSearchable(Exception):
 
 
 @final
-@dataclass(frozen=True, slots=True, kw_only=True)
-class AnswerPaths:
+class AnswerPaths(msgspec.Struct, frozen=True, kw_only=True):
     """Where in an agent's answer things stand; None where they stand as the contract says.
 
     The paths from `name` to `params` are applied to each of the `tool_calls`.
@@ -33,8 +33,7 @@ class AnswerPaths:
 
 
 @final
-@dataclass(frozen=True, slots=True, kw_only=True)
-class StreamPaths:
+class StreamPaths(msgspec.Struct, frozen=True, kw_only=True):
     """Where in each event of a stream things stand; what is not there in an event adds nothing.
 
     `done` finds something true in the event that ends the stream; where it is None, the end of the body does.

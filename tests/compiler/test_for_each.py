@@ -85,6 +85,11 @@ def test_values_of_json_lines_keep_their_types_and_those_of_csv_are_texts() -> N
     assert case.input.inputs == {"id": "1", "city": "P", "n": "1.50"}
 
 
+def test_the_ending_of_a_file_may_be_in_capitals() -> None:
+    Path("R.CSV").write_text("id,city\n1,P\n")
+    assert sent(compiled(LIST % "R.CSV")) == [("s/a@1", "P: 0")]
+
+
 def test_what_a_cell_contains_is_never_a_template() -> None:
     Path("r.csv").write_text("id,city\n1,{{n}}\n")
     assert sent(compiled(LIST % "r.csv")) == [("s/a@1", "{{n}}: 0")]

@@ -117,6 +117,14 @@ def test_an_input_that_nothing_uses_is_a_warning_where_that_is_sure() -> None:
     assert places("include: r.yaml\n" + text % "non-empty") == []
 
 
+def test_an_input_that_the_body_of_the_request_asks_for_is_used() -> None:
+    text = "inputs: [{name: x, default: 1}]\neval: {test_cases: [{name: a, message: hi, validate: [non-empty]}]}\n"
+    Path("s.eval.yaml").write_text(text)
+    assert [problem.code for problem in evalc.check(Path("s.eval.yaml"))] == ["EV217"]
+    Path("evalc.toml").write_text('[agent.body]\ntext = "{{message}}"\nturn = ["about {{ input.x }}"]\n')
+    assert [problem.code for problem in evalc.check(Path("s.eval.yaml"))] == []
+
+
 # --- repetitions and reasons ---------------------------------------------------------------------------------------
 
 

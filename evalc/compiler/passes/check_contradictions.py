@@ -9,7 +9,6 @@ One that several cases share (by `defaults`, `use` or `for_each`) is redundant o
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterable, Iterator
 from itertools import chain
 from typing import Final, final
@@ -35,34 +34,42 @@ _ONE_A_CASE: Final = (*_TOOLS, c.Latency, c.Tokens, c.Cost)
 _GUARDS: Final = (c.NonEmpty, c.ToolsNotCalled)
 
 
-def check_contradictions(suite: ir.Suite, problems: Diagnostics) -> None:
-    """Report the checks of each case that contradict, repeat or imply each other."""
-    redundant: dict[ir.Where, list[Finding]] = {}
-    for case in suite.cases:
-        if are_unrelated(item.check for item in case.checks) or not _may_be_related(case):
-            continue
-        once, repeated = _distinct(_in_written_order(suite, case))
-        telling = [said for said in once if not always(said.formula) and not never(said.formula)]
-        contradictions = list(_contradictions(suite, telling))
-        for where, finding in contradictions:
-            problems.add(*suite.place(where), finding)
-        found = list(_repetitions(suite, repeated))
-        if not contradictions:  # from a contradiction everything would follow
-            found += _redundant(suite, telling)
-        for where, finding in dict(found).items():
-            redundant.setdefault(where, []).append(finding)
-    for where, finding in _everywhere(suite, redundant):
+@final
+class Contradictions:
+    """Reports the checks of each case that contradict, repeat or imply each other; the cases come in pieces."""
+
+    def __init__(self) -> None:
+        self._redundant: dict[ir.Where, Finding] = {}
+        self._telling: set[ir.Where] = set()  # what tells something in some case
+
+    def check(self, suite: ir.Suite, problems: Diagnostics) -> None:
+        """Report the contradictions within cases, and remember what is redundant in them."""
+        for case in suite.cases:
+            found: dict[ir.Where, Finding] = {}
+            if not are_unrelated(item.check for item in case.checks) and _may_be_related(case):
+                found = _within(suite, case, problems)
+            for where, finding in found.items():
+                self._redundant.setdefault(where, finding)
+            self._telling.update(item.where for item in case.checks if item.where not in found)
+
+    def finish(self, suite: ir.Suite, problems: Diagnostics) -> None:
+        """Report what is redundant in all the cases that have a check from there."""
+        for where, finding in self._redundant.items():
+            if where not in self._telling:
+                problems.add(*suite.place(where), finding)
+
+
+def _within(suite: ir.Suite, case: ir.Case, problems: Diagnostics) -> dict[ir.Where, Finding]:
+    """Report the contradictions of a case; what is redundant in it, by the places of the checks."""
+    once, repeated = _distinct(_in_written_order(suite, case))
+    telling = [said for said in once if not always(said.formula) and not never(said.formula)]
+    contradictions = list(_contradictions(suite, telling))
+    for where, finding in contradictions:
         problems.add(*suite.place(where), finding)
-
-
-def _everywhere(suite: ir.Suite, redundant: dict[ir.Where, list[Finding]]) -> Iterator[tuple[ir.Where, Finding]]:
-    """What was found in all the cases that have a check from there."""
-    if not redundant:
-        return
-    cases = Counter(where for case in suite.cases for where in {item.where for item in case.checks} & redundant.keys())
-    for where, findings in redundant.items():
-        if len(findings) == cases[where]:
-            yield where, findings[0]
+    found = list(_repetitions(suite, repeated))
+    if not contradictions:  # from a contradiction everything would follow
+        found += _redundant(suite, telling)
+    return dict(found)
 
 
 @final

@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from evalc.compiler import ir
-from evalc.compiler.passes.check_contradictions import check_contradictions
+from evalc.compiler.passes.check_contradictions import Contradictions
 from evalc.diagnostics.catalogue.vacuity import Contradiction, Implied, NeverReached, Repeated
 from evalc.diagnostics.problem import Diagnostics
 from evalc.model import checks as c
@@ -30,7 +30,9 @@ def found(checks: list[c.Check]) -> Diagnostics:
         locate=lambda where: where if isinstance(where, Span) else Span(0, 0),
     )
     problems = Diagnostics()
-    check_contradictions(suite, problems)
+    contradictions = Contradictions()
+    contradictions.check(suite, problems)
+    contradictions.finish(suite, problems)
     return problems
 
 

@@ -7,14 +7,14 @@ from typing import Any, Final, final
 import msgspec
 
 from evalc.compiler import ir
-from evalc.compiler.declared import check_inputs
-from evalc.compiler.emission import Emission
-from evalc.compiler.emit_message import message_of, messages_of, system_of
-from evalc.compiler.emit_numbers import count_of, repetitions_of, threshold_of
-from evalc.compiler.emit_validate import checks_of
-from evalc.compiler.merge import MergedCase
-from evalc.compiler.resolve import Names, Variant
-from evalc.compiler.rows import Row
+from evalc.compiler.emit.emission import Emission
+from evalc.compiler.emit.message import message_of, messages_of, system_of
+from evalc.compiler.emit.numbers import count_of, repetitions_of, threshold_of
+from evalc.compiler.emit.validate import checks_of
+from evalc.compiler.merge.cases import MergedCase
+from evalc.compiler.merge.rows import Row
+from evalc.compiler.resolve.declared import check_inputs
+from evalc.compiler.resolve.names import Names, Variant
 from evalc.compiler.schemas import SchemaLoader
 from evalc.compiler.shape import escaped, is_timestamp
 from evalc.diagnostics.catalogue.names import UnknownVariable

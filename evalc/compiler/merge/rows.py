@@ -15,7 +15,7 @@ from typing import Any, BinaryIO, Final, NamedTuple, final
 import msgspec
 
 from evalc.compiler.discover import is_below, project_root, shown
-from evalc.compiler.row_places import csv_spans, placed_csv, placed_json
+from evalc.compiler.merge.row_places import csv_spans, placed_csv, placed_json
 from evalc.diagnostics.catalogue.files import BadRow, BadTable, NotUtf8, OutsideProject
 from evalc.diagnostics.catalogue.names import DuplicateName, RowWithoutKey
 from evalc.diagnostics.problem import Diagnostics, Finding
@@ -72,14 +72,18 @@ class Rows(msgspec.Struct, frozen=True, kw_only=True):
                 at = self._place_of_key(row)
                 report(row.source, at, DuplicateName(what="row", name=row.key, line=lines[row.key]))
             else:
-                lines[row.key] = row.source.position(row.span.start).line
+                lines[row.key] = self._line_of(row)
                 yield row
+
+    def _line_of(self, row: Row) -> int:
+        """The line that a row begins at; of one in a file, its source is the excerpt that begins there."""
+        return row.source.position(row.span.start).line if self.path is None else row.source.first_line
 
     def placed(self, row: Row) -> Row:
         """The row with each of its cells at its own place; those of a file are read without."""
         if self.path is None:
             return row
-        place = placed_csv if self.path.suffix == ".csv" else placed_json
+        place = placed_csv if self._is_csv else placed_json
         return row._replace(cells=place(row.source, row.cells))
 
     def _place_of_key(self, row: Row) -> Span:
@@ -90,10 +94,14 @@ class Rows(msgspec.Struct, frozen=True, kw_only=True):
 
     def columns(self) -> frozenset[str]:
         """Every column that some row has."""
-        if self.path is not None and self.path.suffix == ".csv":
+        if self._is_csv:
             row = next(self._written(say_nothing), None)  # the header holds for all
             return frozenset() if row is None else frozenset(cell.name.value for cell in row.cells)
         return frozenset(cell.name.value for row in self._written(say_nothing) for cell in row.cells)
+
+    @property
+    def _is_csv(self) -> bool:
+        return self.path is not None and self.path.suffix.lower() == ".csv"
 
     def _written(self, report: Report) -> Iterator[Row]:
         if self.path is None:
@@ -104,7 +112,7 @@ class Rows(msgspec.Struct, frozen=True, kw_only=True):
         if file is not None:
             with file:
                 lines = _lines(file, name, report)
-                yield from (_csv_rows if self.path.suffix == ".csv" else _json_rows)(lines, name, report)
+                yield from (_csv_rows if self._is_csv else _json_rows)(lines, name, report)
 
     def _keyed(self, row: Row, number: int) -> Row:
         """The row with the text of the key column; else of `id` or `name`, else with its number."""
@@ -130,7 +138,7 @@ def find_rows(source: Source, tree: ForEachTree, problems: Diagnostics) -> Rows 
     if not is_below(path, root):
         problems.add(source, tree.file.span, OutsideProject(path=tree.file.value, root=str(root)))
         return None
-    if path.suffix not in _ENDINGS:
+    if path.suffix.lower() not in _ENDINGS:
         finding = BadTable(path=tree.file.value, reason="is neither a .csv nor a .jsonl file")
         problems.add(source, tree.file.span, finding)
         return None
@@ -252,9 +260,7 @@ def _json_rows(lines: Iterator[_Line], name: str, report: Report) -> Iterator[Ro
             continue
         source, span = _place(name, [line])
         try:
-            data = json.loads(
-                line.text, parse_int=_Number, parse_float=_Number, parse_constant=_refuse, object_pairs_hook=_unique
-            )
+            data = _JSON.decode(line.text)
         except RecursionError:
             report(source, span, BadRow(reason="is nested too deep"))
         except json.JSONDecodeError as error:
@@ -284,6 +290,11 @@ def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     if len(data) != len(pairs):
         raise ValueError("a key stands there twice")
     return data
+
+
+_JSON: Final = json.JSONDecoder(
+    parse_int=_Number, parse_float=_Number, parse_constant=_refuse, object_pairs_hook=_unique
+)
 
 
 def _node(value: Any, span: Span) -> Node:

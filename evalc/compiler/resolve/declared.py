@@ -6,8 +6,8 @@ from collections.abc import Callable, Mapping
 from functools import partial
 from typing import Final
 
-from evalc.compiler.merge import GivenInput, MergedCase
-from evalc.compiler.rows import Row
+from evalc.compiler.merge.cases import GivenInput, MergedCase
+from evalc.compiler.merge.rows import Row
 from evalc.diagnostics.catalogue.names import MissingInput, UndeclaredInput
 from evalc.diagnostics.catalogue.values import NotAnOption, WrongInputType
 from evalc.diagnostics.near import nearest

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from evalc.compiler.emit_gates import outside_range
-from evalc.compiler.json_reader import JsonReader, Reports
+from evalc.compiler.emit.gates import outside_range
+from evalc.compiler.lift.reader import JsonReader, Reports
 from evalc.compiler.packages import unknown_custom
 from evalc.compiler.patterns import examine
 from evalc.compiler.schemas import unusable

@@ -7,8 +7,8 @@ from typing import Any, Final, final
 
 import msgspec
 
-from evalc.compiler.include import IncludeLibrary, Layer, Scope, Shared, check_uses
-from evalc.compiler.rows import Row, Rows, find_rows
+from evalc.compiler.merge.include import IncludeLibrary, Layer, Scope, Shared, check_uses
+from evalc.compiler.merge.rows import Row, Rows, find_rows
 from evalc.diagnostics.problem import Diagnostics
 from evalc.dsl.nodes import Node
 from evalc.dsl.tree import CaseTree, CheckTree, CheckUse, Str, SuiteTree

@@ -8,12 +8,12 @@ from typing import Final
 import msgspec
 
 from evalc.compiler import ir
-from evalc.compiler.emit_case import CaseEmitter
-from evalc.compiler.emit_gates import gates_of
-from evalc.compiler.emit_numbers import share
-from evalc.compiler.merge import MergedCase, MergedSuite
-from evalc.compiler.resolve import Names, Variant
-from evalc.compiler.rows import Row, Rows, say_nothing
+from evalc.compiler.emit.case import CaseEmitter
+from evalc.compiler.emit.gates import gates_of
+from evalc.compiler.emit.numbers import share
+from evalc.compiler.merge.cases import MergedCase, MergedSuite
+from evalc.compiler.merge.rows import Row, Rows, say_nothing
+from evalc.compiler.resolve.names import Names, Variant
 from evalc.compiler.schemas import SchemaLoader
 from evalc.diagnostics.catalogue.files import BadTable, MoreRowFaults
 from evalc.diagnostics.catalogue.names import NumberedRows
@@ -24,6 +24,9 @@ from evalc.source import Source, Span
 
 MOST_FAULTS: Final = 10
 """How many problems of the rows of one case are told one by one."""
+
+MOST_KEPT: Final = 2_000
+"""How many cases of one table are kept, rather than made anew for each of the phases behind."""
 
 
 def emit(suite: MergedSuite, names: Names, schemas: SchemaLoader, problems: Diagnostics) -> ir.Suite:
@@ -84,11 +87,14 @@ def _criterion(tree: CriterionTree) -> ir.Criterion:
 def _parts(
     case: MergedCase, variants: tuple[Variant, ...], emitter: CaseEmitter, problems: Diagnostics
 ) -> Iterator[ir.Case | ir.CaseRows]:
-    """The cases of a test case, or what they are made from anew each time."""
+    """The cases of a test case; those of many rows as what they are made from anew each time."""
     if case.rows is not None:
-        size = _check_rows(case, case.rows, variants, emitter, problems)
-        if size:
-            yield _rows(case, case.rows, variants, emitter, size * len(variants))
+        kept: list[ir.Case] = []
+        size = _check_rows(case, case.rows, variants, emitter, problems, kept) * len(variants)
+        if size == len(kept):
+            yield from kept
+        elif size:
+            yield _rows(case, case.rows, variants, emitter, size)
     elif case.tree.for_each is None:
         for variant in variants:
             yield emitter.emit(case, None, variant, problems)
@@ -119,9 +125,17 @@ def _placed(
 
 
 def _check_rows(
-    case: MergedCase, rows: Rows, variants: tuple[Variant, ...], emitter: CaseEmitter, problems: Diagnostics
+    case: MergedCase,
+    rows: Rows,
+    variants: tuple[Variant, ...],
+    emitter: CaseEmitter,
+    problems: Diagnostics,
+    kept: list[ir.Case],
 ) -> int:
-    """How many rows there are. What is wrong with them is reported, the first few problems one by one."""
+    """How many rows there are. What is wrong with them is reported, the first few problems one by one.
+
+    The first cases are `kept`: all of them, where they are not many.
+    """
     tree = rows.tree
     faults = 0
     size = 0
@@ -142,7 +156,9 @@ def _check_rows(
         numbered |= row.numbered
         for variant in variants:
             found = Diagnostics()
-            emitter.emit(case, row, variant, found)
+            made = emitter.emit(case, row, variant, found)
+            if len(kept) < MOST_KEPT:
+                kept.append(made)
             for problem in _placed(found, case, rows, row, variant, emitter):
                 if problem.source is row.source and rows.path is not None:
                     report(problem.source, problem.span, problem.finding)

@@ -7,7 +7,7 @@ from typing import Any, Final, assert_never
 
 import msgspec
 
-from evalc.compiler.check_json import check_vocabulary
+from evalc.compiler.lift.check_case import check_vocabulary
 from evalc.compiler.node_places import NodePlaces
 from evalc.compiler.shape import mismatches
 from evalc.diagnostics.problem import Diagnostics

@@ -10,11 +10,11 @@ from typing import final
 
 import msgspec
 
-from evalc.compiler.declared import check_declaration
 from evalc.compiler.discover import is_below, project_root, shown
 from evalc.compiler.fill import tokens, variables
-from evalc.compiler.merge import MergedCase, MergedSuite
-from evalc.compiler.prompts import PromptLibrary, read_prompts
+from evalc.compiler.merge.cases import MergedCase, MergedSuite
+from evalc.compiler.resolve.declared import check_declaration
+from evalc.compiler.resolve.prompts import PromptLibrary, read_prompts
 from evalc.compiler.slug import is_slug, slug
 from evalc.diagnostics.catalogue.contract import TokenNotAllowed
 from evalc.diagnostics.catalogue.files import OutsideProject
@@ -113,7 +113,9 @@ class Names(msgspec.Struct, frozen=True, kw_only=True):
         return self.variants
 
 
-def resolve_names(suite: MergedSuite, library: PromptLibrary, problems: Diagnostics) -> Names:
+def resolve_names(
+    suite: MergedSuite, library: PromptLibrary, inputs_sent: frozenset[str], problems: Diagnostics
+) -> Names:
     """Look up every name of a suite and report those that stand for nothing."""
     tree = suite.tree
     name = _suite_name(tree, problems)
@@ -130,7 +132,7 @@ def resolve_names(suite: MergedSuite, library: PromptLibrary, problems: Diagnost
     _check_prompt_variables(tree, names, problems)
     for source, declaration in _declarations(tree, names):
         check_declaration(source, declaration, problems)
-    _check_used(tree, names, problems)
+    _check_used(tree, names, inputs_sent, problems)
     return names
 
 
@@ -328,10 +330,10 @@ def _check_prompt_variables(tree: SuiteTree, names: Names, problems: Diagnostics
                 problems.add(prompt.tree.source, span, finding)
 
 
-def _check_used(tree: SuiteTree, names: Names, problems: Diagnostics) -> None:
+def _check_used(tree: SuiteTree, names: Names, inputs_sent: frozenset[str], problems: Diagnostics) -> None:
     """Report inputs that the suite declares and nothing uses, where that is sure: all its templates are at hand.
 
-    A case with neither prompt nor message sends its inputs themselves.
+    A case with neither prompt nor message sends its inputs themselves, and some are sent beside the message.
     """
     prompts = list(_prompts(names))
     if tree.partial or tree.shared.includes or any(prompt.template is None for prompt in prompts):
@@ -343,5 +345,6 @@ def _check_used(tree: SuiteTree, names: Names, problems: Diagnostics) -> None:
     texts = {prompt.tree.source.text for prompt in prompts} | {tree.source.text}
     for declared in tree.inputs or ():
         name = declared.name.value
-        if not any(re.search(rf"\{{\{{[^}}]*\b{re.escape(name)}\b", text) for text in texts):
+        use = re.compile(rf"\{{\{{[^}}]*\b{re.escape(name)}\b")
+        if name not in inputs_sent and not any(map(use.search, texts)):
             problems.add(tree.source, declared.name.span, UnusedInput(name=name))

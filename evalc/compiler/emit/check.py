@@ -8,11 +8,11 @@ from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from typing import Any, Final, TypeVar, assert_never, cast, final
 
-from evalc.compiler.emission import Emission
-from evalc.compiler.emit_json_check import json_check
+from evalc.compiler.emit.emission import Emission
+from evalc.compiler.emit.json_check import json_check
 from evalc.compiler.fill import fill, tokens, variables
-from evalc.compiler.include import Scope
 from evalc.compiler.ir import Located
+from evalc.compiler.merge.include import Scope
 from evalc.compiler.packages import unknown_custom
 from evalc.compiler.patterns import examine
 from evalc.compiler.slug import slug

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from math import ceil
 
-from evalc.compiler.emission import Emission
+from evalc.compiler.emit.emission import Emission
 from evalc.diagnostics.catalogue.values import BadRequirement, OutOfRange
 from evalc.diagnostics.problem import Diagnostics
 from evalc.dsl.tree import Num

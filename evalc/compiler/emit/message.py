@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from evalc.compiler.emission import Emission
+from evalc.compiler.emit.emission import Emission
 from evalc.compiler.fill import fill, text_of_input, variables
 from evalc.compiler.node_places import node_at
 from evalc.diagnostics.catalogue.contract import MessageFromInputs, NothingToSend

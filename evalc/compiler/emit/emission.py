@@ -9,10 +9,10 @@ import msgspec
 
 from evalc.compiler import ir
 from evalc.compiler.fill import Inputs, fill, tokens, variables
-from evalc.compiler.merge import MergedCase
+from evalc.compiler.merge.cases import MergedCase
+from evalc.compiler.merge.rows import Row
 from evalc.compiler.node_places import node_at
-from evalc.compiler.resolve import Names, Variant
-from evalc.compiler.rows import Row
+from evalc.compiler.resolve.names import Names, Variant
 from evalc.compiler.schemas import SchemaLoader
 from evalc.compiler.shape import mismatches
 from evalc.diagnostics.catalogue.contract import TokenNotAllowed

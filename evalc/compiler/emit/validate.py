@@ -8,9 +8,9 @@ from typing import Final, final
 import msgspec
 
 from evalc.compiler import ir
-from evalc.compiler.emission import Emission
-from evalc.compiler.emit_check import CheckEmitter
-from evalc.compiler.merge import PlacedCheck
+from evalc.compiler.emit.check import CheckEmitter
+from evalc.compiler.emit.emission import Emission
+from evalc.compiler.merge.cases import PlacedCheck
 from evalc.compiler.node_places import node_at
 from evalc.compiler.order import rank
 from evalc.compiler.single import single_fields, without

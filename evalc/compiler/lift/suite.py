@@ -10,8 +10,8 @@ from typing import Any, NamedTuple
 import msgspec
 
 from evalc.compiler import ir
-from evalc.compiler.check_json import check_case, check_gates, check_share
-from evalc.compiler.json_reader import JsonReader
+from evalc.compiler.lift.check_case import check_case, check_gates, check_share
+from evalc.compiler.lift.reader import JsonReader
 from evalc.compiler.order import rank
 from evalc.compiler.shape import mismatches, named
 from evalc.compiler.slug import is_slug, slug

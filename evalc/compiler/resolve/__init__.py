@@ -1,0 +1,1 @@
+"""From merged suites to what their names stand for: prompts, inputs, the suite and its tool."""
