@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from decimal import Decimal
 from typing import Any, Final, assert_never, final
 
-from evalc.compiler.emit_check import dimension_of
+from evalc.compiler.emit.check import dimension_of
 from evalc.grammar.parse import parse_check
 from evalc.model import checks as c
 from evalc.model.assertions import type_name

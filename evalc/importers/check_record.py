@@ -6,7 +6,7 @@ from typing import Any
 
 import msgspec
 
-from evalc.compiler.emit_check import all_of, any_of, negated
+from evalc.compiler.emit.check import all_of, any_of, negated
 from evalc.importers.check_line import Spelling
 from evalc.model import checks as c
 
