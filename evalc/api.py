@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Coroutine, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Unpack, final
+
+import msgspec
 
 from evalc import whole_run
 from evalc.compiler.compiled import Compilation
@@ -137,8 +138,7 @@ def _compiled_for(subject: Subject | Sequence[Subject] | None, flags: RunFlags) 
 
 
 @final
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Checked:
+class Checked(msgspec.Struct, frozen=True, kw_only=True):
     """What is wrong with some files, and how many eval files there were."""
 
     problems: tuple[Problem, ...]

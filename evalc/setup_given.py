@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Final, final
 
@@ -30,8 +29,7 @@ _HARMLESS: Final = frozenset({"demo", "openai", "anthropic"})
 
 
 @final
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Start:
+class Start(msgspec.Struct, frozen=True, kw_only=True):
     """How a run begins.
 
     Attributes:
@@ -44,7 +42,7 @@ class Start:
     """
 
     run_id: str
-    flags: Mapping[str, Any] = field(default_factory=dict)
+    flags: Mapping[str, Any] = msgspec.field(default_factory=dict)
     past: PastRun | None = None
     record: Path | None = None
     wanted: Wanted | None = None
@@ -52,8 +50,7 @@ class Start:
 
 
 @final
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Given:
+class Given(msgspec.Struct, frozen=True, kw_only=True):
     """What a command line, or a call from Python, says of a run.
 
     Attributes:
@@ -75,7 +72,7 @@ class Given:
     prompt_id: str | None = None
     record: str | None = None
     env_file: str | None = None
-    wanted: Mapping[str, Any] = field(default_factory=dict)
+    wanted: Mapping[str, Any] = msgspec.field(default_factory=dict)
     past: PastRun | None = None
 
     def start(self, settings: Settings, *, max_fail: int | None) -> Start:
@@ -142,7 +139,7 @@ def resumed(given: Given, name: str) -> Given:
     results = settings_with(given.config, where).sound().results_folder
     past = find_run(name, results)
     ours = past.folder.resolve().parent == results.resolve()
-    return replace(_merged(given, past, ours=ours), past=past)
+    return msgspec.structs.replace(_merged(given, past, ours=ours), past=past)
 
 
 def _merged(given: Given, past: PastRun, *, ours: bool) -> Given:

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, final
+
+import msgspec
 
 from evalc.config import Settings
 from evalc.errors import SourceError, UsageError
@@ -31,8 +33,7 @@ if TYPE_CHECKING:
 
 
 @final
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Run:
+class Run(msgspec.Struct, frozen=True, kw_only=True):
     """A finished run.
 
     Attributes:
@@ -82,8 +83,7 @@ class Run:
 
 
 @final
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ToRun:
+class ToRun(msgspec.Struct, frozen=True, kw_only=True):
     """What a run would run.
 
     Attributes:
@@ -122,7 +122,9 @@ async def run(
     served = asked  # what records one hides what it is
     snapshot = _snapshot_of(start)
     options, notes = await options_of(
-        settings if snapshot is None else replace(settings, snapshot_source=None), os.environ, what.tools
+        settings if snapshot is None else msgspec.structs.replace(settings, snapshot_source=None),
+        os.environ,
+        what.tools,
     )
     options = _started(options, start, snapshot)
     if start.record is not None:
@@ -237,7 +239,7 @@ async def rescore(what: ToRun, past: PastRun, settings: Settings, observer: Obse
     from evalc.setup_run import options_of  # noqa: PLC0415
 
     header = past.header
-    options, notes = await options_of(replace(settings, snapshot_source=None), os.environ, what.tools)
+    options, notes = await options_of(msgspec.structs.replace(settings, snapshot_source=None), os.environ, what.tools)
     # What is configured is for runs: a rescored one shows what has changed since the run that it is made of.
     baseline = options.baseline if "baseline_run_id" in settings.given else None
     options = replace(options, snapshot=None if header is None else kept_snapshot(header), baseline=baseline)
@@ -268,7 +270,7 @@ def _closed(run: Run, options: RunOptions) -> Run:
         warnings=(*run.notes, *finished.warnings),
     )
     warning = write_closing(finished.folder, closing, options.redactor)
-    return run if warning is None else replace(run, notes=(*run.notes, warning))
+    return run if warning is None else msgspec.structs.replace(run, notes=(*run.notes, warning))
 
 
 async def _exported(finished: FinishedRun, exporter: Exporter | None) -> tuple[str, ...]:

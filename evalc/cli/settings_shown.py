@@ -5,9 +5,10 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Iterator, Mapping
-from dataclasses import fields, is_dataclass
 from pathlib import Path
 from typing import Any, Final
+
+import msgspec
 
 from evalc.config import Settings
 from evalc.config.flags import SETTING_OF_FLAG
@@ -68,7 +69,6 @@ def _plain(value: object) -> object:
     if isinstance(value, Path):
         here = Path.cwd()
         return str(value.relative_to(here) if value.is_relative_to(here) else value)
-    if is_dataclass(value):
-        parts = {part.name: getattr(value, part.name) for part in fields(value)}
-        return {name: part for name, part in parts.items() if part is not None}
+    if isinstance(value, msgspec.Struct):
+        return {name: part for name, part in msgspec.structs.asdict(value).items() if part is not None}
     return str(value)

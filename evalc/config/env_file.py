@@ -9,9 +9,10 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Mapping
-from dataclasses import replace
 from pathlib import Path
 from typing import Final
+
+import msgspec
 
 from evalc.config.settings import Settings
 from evalc.errors import UsageError
@@ -40,7 +41,7 @@ def with_env_file(settings: Settings, file: str | None) -> Settings:
     variables = read_env_file(Path(file))
     for name, value in variables.items():
         os.environ.setdefault(name, value)
-    return replace(settings, secrets=(*settings.secrets, *secrets_among(variables)))
+    return msgspec.structs.replace(settings, secrets=(*settings.secrets, *secrets_among(variables)))
 
 
 def read_env_file(path: Path) -> Mapping[str, str]:

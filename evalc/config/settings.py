@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal, TypeVar, final
+
+import msgspec
 
 from evalc.errors import UsageError
 from evalc.mapping.body import BodyTemplate
@@ -14,13 +15,15 @@ from evalc.mapping.records import AnswerPaths, StreamPaths
 
 T = TypeVar("T")
 
+_MAY_HOLD_SECRETS = frozenset(
+    {"headers", "openai_headers", "anthropic_headers", "model_extra_body", "judge_extra_body", "judge_headers"}
+)
 _VARIABLE = re.compile(r"\$\{([A-Za-z_][A-Za-z0-9_]*)\}")
 _CREDENTIAL_HEADERS = frozenset({"authorization", "proxy-authorization", "cookie", "api-key", "x-api-key"})
 
 
 @final
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Settings:
+class Settings(msgspec.Struct, frozen=True, kw_only=True):
     """The settings of one command. Paths are absolute, except `paths`, which are as the working folder sees them.
 
     Attributes:
@@ -101,11 +104,11 @@ class Settings:
     timeout_ms: float = 60_000
     tool_registry_path: Path | None = None
     secrets: tuple[str, ...] = ()
-    headers: tuple[tuple[str, str], ...] = field(default=(), repr=False)
+    headers: tuple[tuple[str, str], ...] = ()
     retries: int = 2
     method: Literal["POST", "PUT", "PATCH"] = "POST"
     body: BodyTemplate | None = None
-    answer_paths: AnswerPaths = field(default_factory=AnswerPaths)
+    answer_paths: AnswerPaths = msgspec.field(default_factory=AnswerPaths)
     stream_paths: StreamPaths | None = None
     redirects: int = 0
     verify_tls: bool = True
@@ -115,15 +118,15 @@ class Settings:
     openai_base_url: str | None = None
     openai_api: Literal["chat", "responses"] = "chat"
     openai_key_variable: str = "OPENAI_API_KEY"
-    openai_headers: tuple[tuple[str, str], ...] = field(default=(), repr=False)
+    openai_headers: tuple[tuple[str, str], ...] = ()
     anthropic_base_url: str | None = None
     anthropic_key_variable: str = "ANTHROPIC_API_KEY"
-    anthropic_headers: tuple[tuple[str, str], ...] = field(default=(), repr=False)
+    anthropic_headers: tuple[tuple[str, str], ...] = ()
     model_system_prompt: str | None = None
     model_temperature: float | None = None
     model_max_tokens: int | None = None
     model_seed: int | None = None
-    model_extra_body: tuple[tuple[str, Any], ...] = field(default=(), repr=False)
+    model_extra_body: tuple[tuple[str, Any], ...] = ()
     similarity: Literal["edit-distance", "embeddings"] = "edit-distance"
     otel: str | None = None
     otel_content: bool = False
@@ -137,8 +140,8 @@ class Settings:
     judge_temperature: float | None = None
     judge_max_tokens: int | None = None
     judge_seed: int | None = None
-    judge_extra_body: tuple[tuple[str, Any], ...] = field(default=(), repr=False)
-    judge_headers: tuple[tuple[str, str], ...] = field(default=(), repr=False)
+    judge_extra_body: tuple[tuple[str, Any], ...] = ()
+    judge_headers: tuple[tuple[str, str], ...] = ()
     paths: tuple[str, ...] = ()
     exclude: tuple[str, ...] = ()
     prompts: Path | None = None
@@ -155,6 +158,10 @@ class Settings:
     per_file_ignores: tuple[tuple[str, tuple[str, ...]], ...] = ()
     given: frozenset[str] = frozenset()
     configured: frozenset[str] = frozenset()
+
+    def __repr__(self) -> str:
+        shown = (f"{name}={getattr(self, name)!r}" for name in self.__struct_fields__ if name not in _MAY_HOLD_SECRETS)
+        return f"Settings({', '.join(shown)})"
 
     def looked_at(self, paths: Sequence[T]) -> Sequence[T | str]:
         """What a command names, else the configuration's paths, else the working folder."""

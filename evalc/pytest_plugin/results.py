@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
 from typing import NamedTuple, final
+
+import msgspec
 
 from evalc.errors import UsageError
 from evalc.history.index import register
@@ -73,7 +74,7 @@ class Results:
 def _of(suite: Suite, ran: Sequence[_Ran], agent: str | None) -> Suite:
     """The suite, with the cases that were run."""
     chosen = Selected(cases=len(ran), of=suite.size, by=("pytest",))
-    return replace(
+    return msgspec.structs.replace(
         suite,
         cases=tuple(case.located for case in ran),
         size=len(ran),

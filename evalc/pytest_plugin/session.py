@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import os
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import cached_property
 from pathlib import Path
@@ -166,7 +166,11 @@ class EvalSession:
         return self._asked[id(given)][1]
 
     def _opened(self, given: object) -> Asked:
-        settings = replace(self.settings, agent_endpoints=(given,)) if isinstance(given, str) else self.settings
+        settings = (
+            msgspec.structs.replace(self.settings, agent_endpoints=(given,))
+            if isinstance(given, str)
+            else self.settings
+        )
         agent = _agent_of(given, settings, self._tools)
         self._runner = self._runner or asyncio.Runner(loop_factory=asyncio.new_event_loop)
         options, notes = self._runner.run(options_of(settings, os.environ, self._tools))

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Final, final
 
 import msgspec
@@ -82,7 +82,7 @@ async def rescore_suites(
         else _itself(header, cases)
     )
     if header.agents:
-        suites = [replace(suite, agent=agent) for suite in suites for agent in agents]
+        suites = [msgspec.structs.replace(suite, agent=agent) for suite in suites for agent in agents]
     journal = new_journal(header_of(suites, agents, options, rescored_from=header.run_id), options)
     try:
         suite_warnings = {}

@@ -5,8 +5,9 @@ from __future__ import annotations
 import asyncio
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
 from typing import NamedTuple, NoReturn, Protocol, final
+
+import msgspec
 
 from evalc.errors import UsageError
 from evalc.model.result import CaseResult, SkippedCase
@@ -70,7 +71,7 @@ async def run_suites(
     by_endpoint = _by_endpoint(agents if isinstance(agents, Sequence) else [agents], options)
     baseline = _baseline(suites, tuple(by_endpoint), options)
     if len(by_endpoint) > 1:
-        suites = [replace(suite, agent=endpoint) for suite in suites for endpoint in by_endpoint]
+        suites = [msgspec.structs.replace(suite, agent=endpoint) for suite in suites for endpoint in by_endpoint]
     journal = begin_run(suites, tuple(by_endpoint), options)
     run = _Run(suites, tuple(by_endpoint.values()), options, observer, journal)
     try:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from array import array
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from difflib import get_close_matches
 from fnmatch import fnmatchcase
 from itertools import chain, islice
@@ -199,7 +199,7 @@ def _chosen(suite: Suite, choice: _Choice, words: tuple[str, ...]) -> Suite:
     if len(numbers) == suite.size:
         return suite
     selected = Selected(cases=len(numbers), of=suite.size, by=words)
-    return replace(suite, cases=_Numbered(suite.cases, numbers), size=len(numbers), selected=selected)
+    return msgspec.structs.replace(suite, cases=_Numbered(suite.cases, numbers), size=len(numbers), selected=selected)
 
 
 @final
@@ -240,7 +240,7 @@ def _near(suites: Sequence[Suite], named: NamedCases) -> str:
 
 
 def _repeated(suite: Suite, times: int | None) -> Suite:
-    return suite if times is None else replace(suite, cases=_Repeated(suite.cases, times))
+    return suite if times is None else msgspec.structs.replace(suite, cases=_Repeated(suite.cases, times))
 
 
 @final

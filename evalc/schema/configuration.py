@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import dataclasses
 from collections.abc import Iterable, Mapping
-from pathlib import Path
-from typing import Any, Final, get_args
+from typing import Final, get_args
+
+import msgspec
 
 from evalc.config.agent_keys import ANSWER_KEYS, STREAM_KEYS
 from evalc.config.keys import KEYS, RECEIVER, TABLES, Key
@@ -252,8 +252,4 @@ def _property(name: str, key: Key) -> Schema:
     return {**schema, "default": default} if isinstance(default, bool | int | float) else schema
 
 
-def _default(field: dataclasses.Field[Any]) -> Any:
-    return None if field.default is dataclasses.MISSING or isinstance(field.default, Path) else field.default
-
-
-_DEFAULTS: Final = {field.name: _default(field) for field in dataclasses.fields(Settings)}
+_DEFAULTS: Final = {field.name: field.default for field in msgspec.structs.fields(Settings)}

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import json
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -195,6 +194,6 @@ def test_nobody_is_asked_and_the_old_run_stays_as_it_is(tmp_path: Path) -> None:
     first = run(tmp_path, suite(*ALL), agent=agent)
     before = {file: file.read_bytes() for file in first.folder.iterdir()}
     asked = agent.asked
-    rescore(tmp_path, replace(suite(*ALL), file_hash="other"))
+    rescore(tmp_path, msgspec.structs.replace(suite(*ALL), file_hash="other"))
     assert agent.asked == asked
     assert {file: file.read_bytes() for file in first.folder.iterdir()} == before

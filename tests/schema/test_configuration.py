@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import dataclasses
 from pathlib import Path
 from typing import Any
 
+import msgspec
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
@@ -79,5 +79,5 @@ def test_defaults_are_those_of_the_settings() -> None:
     properties = configuration()["properties"]
     plain = Settings(root=Path("/project"))
     shown = {KEYS[name].attribute: value["default"] for name, value in properties.items() if "default" in value}
-    assert shown.items() <= dataclasses.asdict(plain).items()
+    assert shown.items() <= msgspec.structs.asdict(plain).items()
     assert {"concurrency", "timeout_ms", "strict"} <= shown.keys()
