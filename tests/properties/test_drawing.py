@@ -84,7 +84,7 @@ def test_every_type_of_check_is_drawn() -> None:
 def test_the_whole_language_is_drawn() -> None:
     drawn: dict[str, set[str]] = defaultdict(set)
 
-    @settings(max_examples=400, phases=[Phase.generate], database=None)
+    @settings(max_examples=600, phases=[Phase.generate], database=None)
     @given(projects())
     def note(project: Project) -> None:
         texts = [text for name, text in project.files.items() if name.endswith((".yaml", ".txt"))]

@@ -161,7 +161,7 @@ def _json(draw: Draw, world: World) -> Spelt:
     if draw(st.integers(0, 3)) == 0:
         record = {"type": "json", "schema": DATA_SCHEMA}
         return Spelt(record, {"type": "json", "rule": "schema:data.schema.json"}, 'json matching "data.schema.json"')
-    return json_form(chosen(draw, world.forms))
+    return json_form(chosen(draw, ("strict", *world.forms)))  # which alone has a field of `expect`
 
 
 def _fields(draw: Draw, world: World) -> Spelt:

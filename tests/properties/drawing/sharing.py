@@ -45,7 +45,7 @@ def move_to_rules(draw: Draw, items: list[tuple[Case, Data]], files: Files, styl
 _LAID_UNDER: Final[dict[str, tuple[str, Any]]] = {
     "inputs": ("inputs", {"count": 18}),
     "difficulty": ("difficulty", "edge"),
-    "stubs": ("stubs", {"get_weather": "any", "of all": None}),
+    "stubs": ("stubs", {"get_weather": "any", "book.table": None}),
     "max_turns": ("maxTurns", 5),
     "threshold": ("threshold", 0.25),
     "repeat": ("repeat", 9),
