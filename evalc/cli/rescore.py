@@ -15,6 +15,7 @@ from evalc.cli.options import Config, Prompts, Strict, Tools
 from evalc.cli.outputs import Outputs, outputs_of
 from evalc.cli.printing import print_error, print_problems
 from evalc.cli.reporting import Shown, report
+from evalc.cli.termination import termination_as_interrupt
 from evalc.terminal import Screen
 
 
@@ -78,7 +79,8 @@ def rescore(  # noqa: PLR0913, PLR0917 - one parameter a flag
     outputs = outputs_of(output or (), as_json=json)
     past = find_run(run, settings.results_folder)
     try:
-        with Progress(sys.stderr, Screen.of(sys.stderr, os.environ), drawn=draws(sys.stderr, os.environ)) as progress:
+        screen, drawn = Screen.of(sys.stderr, os.environ), draws(sys.stderr, os.environ)
+        with termination_as_interrupt(), Progress(sys.stderr, screen, drawn=drawn) as progress:
             finished = api.rescore_paths(paths or (), past, settings=settings, observer=progress)
     except KeyboardInterrupt:
         print_error("interrupted; the run that was rescored is as it was")

@@ -1,6 +1,6 @@
 """From bytes and a URL to a reply over HTTP: what is the same whichever library carries it.
 
-There are two: httpx, which is always there, and aiohttp, several times as fast, where the extra `fast` is installed.
+There are two: httpx, which is always there, and aiohttp, about twice as fast, where the extra `fast` is installed.
 Every exception of theirs and of the operating system becomes one of evalc's. There are no time limits here but that
 of connecting: whoever sends cancels when time is up, and a cancelled request takes its connection with it.
 """
