@@ -221,7 +221,8 @@ def _csv_rows(lines: Iterator[_Line], name: str, report: Report) -> Iterator[Row
                 report(source, list(csv_spans(source.text))[column], finding)
                 return
         elif len(cells) != len(columns):
-            counted = f"has {len(cells)} {'cell' if len(cells) == 1 else 'cells'}, and the header names {len(columns)} columns"
+            cells_there = "1 cell" if len(cells) == 1 else f"{len(cells)} cells"
+            counted = f"has {cells_there}, and the header names {len(columns)} columns"
             report(source, span, BadRow(reason=counted))
         else:
             values = zip(columns, cells, strict=True)

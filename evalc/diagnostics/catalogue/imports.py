@@ -61,8 +61,8 @@ class NothingToImport(Finding, frozen=True, kw_only=True):
 class ImportedDiffers(Finding, frozen=True, kw_only=True):
     """The written suite does not compile to exactly what was imported.
 
-    Some JSON can be written by hand that no eval file compiles to, such as several checks that are linked to a criterion
-    as one. The suite means the same or nearly so; compare the case.
+    Some JSON can be written by hand that no eval file compiles to, such as several checks that count as one for a
+    criterion. The suite means the same or nearly so; compare the case.
     """
 
     code: ClassVar[str] = "EV653"
