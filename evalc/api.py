@@ -14,9 +14,9 @@ from evalc.config import Override, Settings, load_settings
 from evalc.diagnostics.policy import Selection
 from evalc.errors import AgentError, UsageError
 from evalc.runtime.run_id import new_run_id
-from evalc.setup_call import RunFlags, given_by, subjects_among
-from evalc.setup_compile import Subject, compiled, files_of, policy_of, problems_of, subjects_of
-from evalc.setup_given import Start
+from evalc.setup.call import RunFlags, given_by, subjects_among
+from evalc.setup.compile import Subject, compiled, files_of, policy_of, problems_of, subjects_of
+from evalc.setup.given import Start
 from evalc.whole_run import Run, ToRun
 
 if TYPE_CHECKING:

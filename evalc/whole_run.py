@@ -13,7 +13,7 @@ import msgspec
 from evalc.config import Settings
 from evalc.errors import SourceError, UsageError
 from evalc.model.codec import to_json
-from evalc.setup_compile import Subject, compiled, files_of, policy_of
+from evalc.setup.compile import Subject, compiled, files_of, policy_of
 from evalc.source import Source
 
 if TYPE_CHECKING:
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from evalc.runtime.run_options import RunOptions
     from evalc.runtime.run_suite import Observer
     from evalc.runtime.select import Wanted
-    from evalc.setup_given import Start
+    from evalc.setup.given import Start
     from evalc.tools.registry import ToolRegistry
 
 
@@ -115,7 +115,7 @@ async def run(
     # For start-up: `check` and `compile` run nothing.
     from evalc.runtime.local_model.served import local_models  # noqa: PLC0415
     from evalc.runtime.run_suite import run_suites  # noqa: PLC0415
-    from evalc.setup_run import exporter_of, options_of, recorded  # noqa: PLC0415
+    from evalc.setup.run import exporter_of, options_of, recorded  # noqa: PLC0415
 
     exporter = exporter_of(settings)
     asked = _agents(agents, settings, what.tools)
@@ -160,8 +160,8 @@ def to_run(
     """
     # For start-up: `check` and `compile` run nothing.
     from evalc.runtime.select import Wanted, select_cases, selected_of  # noqa: PLC0415
-    from evalc.setup_choice import known_of  # noqa: PLC0415
-    from evalc.setup_run import redactor_of  # noqa: PLC0415
+    from evalc.setup.choice import known_of  # noqa: PLC0415
+    from evalc.setup.run import redactor_of  # noqa: PLC0415
 
     compilation = _soundly_compiled(subjects, settings, prompt_id)
     _refuse_to_write_over(_read_files(compilation, settings), outputs)
@@ -236,7 +236,7 @@ async def rescore(what: ToRun, past: PastRun, settings: Settings, observer: Obse
     from evalc.runtime.local_model.served import local_models  # noqa: PLC0415
     from evalc.runtime.rescore import rescore_suites  # noqa: PLC0415
     from evalc.runtime.resume import kept_snapshot  # noqa: PLC0415
-    from evalc.setup_run import options_of  # noqa: PLC0415
+    from evalc.setup.run import options_of  # noqa: PLC0415
 
     header = past.header
     options, notes = await options_of(msgspec.structs.replace(settings, snapshot_source=None), os.environ, what.tools)
@@ -314,7 +314,7 @@ def _started(options: RunOptions, start: Start, snapshot: object) -> RunOptions:
 
 def _agents(given: Sequence[str | Agent], settings: Settings, tools: ToolRegistry | None) -> Sequence[Agent]:
     """The agents that a caller gives, of whose specs the settings know; where none are given, those of the settings."""
-    from evalc.setup_run import agents_of  # noqa: PLC0415 - for start-up: `check` and `compile` run nothing
+    from evalc.setup.run import agents_of  # noqa: PLC0415 - for start-up: `check` and `compile` run nothing
 
     if not given:
         return agents_of(settings, os.environ, tools)

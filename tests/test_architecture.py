@@ -18,7 +18,7 @@ def section(heading: str) -> str:
 def contract() -> dict[str, list[str]]:
     """The import contract of the layers."""
     config = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
-    (layers,) = (each for each in config["tool"]["importlinter"]["contracts"] if each["type"] == "layers")
+    (layers,) = (each for each in config["tool"]["importlinter"]["contracts"] if each.get("containers") == ["evalc"])
     return layers  # type: ignore[no-any-return]
 
 

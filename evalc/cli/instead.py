@@ -36,7 +36,7 @@ def list_cases(to_run: ToRun, *, quiet: bool) -> int:
 def list_requests(to_run: ToRun, settings: Settings, *, quiet: bool) -> int:
     """What would be sent: the cases of each suite, how many requests, how many tokens they have, what these cost."""
     from evalc.cli.plan import plan_lines  # noqa: PLC0415 - for start-up: seldom asked for
-    from evalc.setup_run import price_of, redactor_of  # noqa: PLC0415 - likewise
+    from evalc.setup.run import price_of, redactor_of  # noqa: PLC0415 - likewise
 
     redactor = redactor_of(settings, os.environ)
     prices = {

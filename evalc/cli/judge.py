@@ -52,7 +52,7 @@ def judge_labels(
     # For start-up: `--help` judges nothing.
     from evalc.cli.labels import BadLabels, read_labels  # noqa: PLC0415
     from evalc.model.codec import to_json  # noqa: PLC0415
-    from evalc.setup_run import panel_of, redactor_of  # noqa: PLC0415
+    from evalc.setup.run import panel_of, redactor_of  # noqa: PLC0415
 
     settings = sound_settings_from(config, judge=judge or None, judges=judges, no_judge_cache=no_judge_cache)
     try:

@@ -25,7 +25,7 @@ from evalc.cli.termination import termination_as_interrupt
 from evalc.terminal import Screen
 
 if TYPE_CHECKING:
-    from evalc.setup_given import Given
+    from evalc.setup.given import Given
 
 
 def run_evals(  # noqa: PLR0913, PLR0917 - one parameter a flag
@@ -198,9 +198,9 @@ def run_evals(  # noqa: PLR0913, PLR0917 - one parameter a flag
     # For start-up: `--help` runs nothing.
     from evalc import api  # noqa: PLC0415
     from evalc.report.progress import Progress, draws  # noqa: PLC0415
-    from evalc.setup_choice import path_of, wanted_cases  # noqa: PLC0415
-    from evalc.setup_given import Given, resumed  # noqa: PLC0415
-    from evalc.setup_run import redactor_of  # noqa: PLC0415
+    from evalc.setup.choice import path_of, wanted_cases  # noqa: PLC0415
+    from evalc.setup.given import Given, resumed  # noqa: PLC0415
+    from evalc.setup.run import redactor_of  # noqa: PLC0415
 
     named = (*(paths or ()), *(evals or ()))
     given = Given(

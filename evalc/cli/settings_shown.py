@@ -13,7 +13,7 @@ import msgspec
 from evalc.config import Settings
 from evalc.config.flags import SETTING_OF_FLAG
 from evalc.config.keys import KEYS, NEVER_SHOWN, TABLES, Key
-from evalc.setup_run import redactor_of
+from evalc.setup.run import redactor_of
 from evalc.terminal import visible
 
 _STRUCK_OUT: Final = "***"

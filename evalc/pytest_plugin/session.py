@@ -28,8 +28,8 @@ from evalc.runtime.agents.python import PythonAgent
 from evalc.runtime.declared import as_expected
 from evalc.runtime.run_options import RunOptions
 from evalc.runtime.written import encoded, redacted
-from evalc.setup_compile import compiled, policy_of
-from evalc.setup_run import agents_of, options_of, redactor_of
+from evalc.setup.compile import compiled, policy_of
+from evalc.setup.run import agents_of, options_of, redactor_of
 from evalc.tools.registry import ToolRegistry
 
 

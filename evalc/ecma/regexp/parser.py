@@ -37,6 +37,8 @@ _BRACES: Final = re.compile(r"\{([0-9]+)(?:(,)([0-9]*))?\}")
 _LOOKS: Final = {"(?=": (False, False), "(?!": (False, True), "(?<=": (True, False), "(?<!": (True, True)}
 _MODIFIERS: Final = re.compile(r"\(\?([A-Za-z]*)(-?)([A-Za-z]*):")
 _BACKREFERENCE: Final = re.compile("[1-9][0-9]{0,5}")
+_RUN: Final = re.compile(r"[\w ,;:'\"!#%&<>=~@`/-]+(?![*+?{])", re.ASCII)
+"""Characters that stand for themselves: most of most patterns."""
 _NAME: Final = re.compile("<([^>]*)>")
 _NAME_ESCAPE: Final = re.compile(r"\\u(?:([0-9A-Fa-f]{4})|\{0*([0-9A-Fa-f]{1,6})\})")
 _SURROGATE_PAIR: Final = re.compile("[\ud800-\udbff][\udc00-\udfff]")
@@ -111,7 +113,13 @@ class _Parser:
         start = scanner.at
         items: list[Term] = []
         while scanner and scanner.peek() not in "|)":
-            items.append(self._term())
+            if run := scanner.take(_RUN):
+                items += [
+                    Character(start=scanner.offset(at), end=scanner.end_offset(at + 1), code=ord(character))
+                    for at, character in enumerate(run[0], run.start())
+                ]
+            else:
+                items.append(self._term())
         if len(items) == 1:
             return items[0]
         end = max(scanner.end_offset(scanner.at), scanner.offset(start))

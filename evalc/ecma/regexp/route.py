@@ -7,6 +7,7 @@ left to the other engine, as are the foldings of case that Unicode adds to ASCII
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import Final, assert_never, final
 
 import msgspec
@@ -160,6 +161,7 @@ class _Translator:
         return _literal(code)
 
 
+@lru_cache
 def _literal(code: int) -> str:
     character = chr(code)
     return character if character.isascii() and character.isalnum() else f"\\x{{{code:x}}}"

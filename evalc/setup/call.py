@@ -8,9 +8,9 @@ from typing import Any, Literal, TypedDict
 
 from evalc.config.flags import SETTING_OF_FLAG
 from evalc.runtime.agents.base import Agent
-from evalc.setup_choice import path_of, wanted_cases
-from evalc.setup_compile import Subject
-from evalc.setup_given import Given, resumed
+from evalc.setup.choice import path_of, wanted_cases
+from evalc.setup.compile import Subject
+from evalc.setup.given import Given, resumed
 from evalc.source import Source
 
 

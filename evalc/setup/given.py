@@ -16,8 +16,8 @@ from evalc.runtime.agents.base import Agent
 from evalc.runtime.resume import PastRun, find_run
 from evalc.runtime.run_id import new_run_id
 from evalc.runtime.select import Wanted
-from evalc.setup_choice import pinned
-from evalc.setup_compile import Subject
+from evalc.setup.choice import pinned
+from evalc.setup.compile import Subject
 
 _NOT_KEPT: Final = frozenset({"output_dir", "otel", "snapshot"})
 """The flags that a resumed run does not take from its journal: where it is found says the folder of results, the
