@@ -82,9 +82,9 @@ async def evalc(url: str, concurrency: int, cases: int, client: str = "httpx") -
     """evalc: cases with three checks each, scored, journaled, and their results written."""
     from evalc.model.case import Case, Expect, Input
     from evalc.model.suite import LocatedCase, Suite
-    from evalc.runtime.agents.http import HttpAgent
-    from evalc.runtime.agents.http_options import HttpOptions
-    from evalc.runtime.agents.route import Connecting
+    from evalc.runtime.agents.http.agent import HttpAgent
+    from evalc.runtime.agents.http.options import HttpOptions
+    from evalc.runtime.agents.http.route import Connecting
     from evalc.runtime.run_options import RunOptions
     from evalc.runtime.run_suite import run_suites
 

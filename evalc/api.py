@@ -21,7 +21,7 @@ from evalc.whole_run import Run, ToRun
 
 if TYPE_CHECKING:
     from evalc.diagnostics.problem import Problem
-    from evalc.runtime.resume import PastRun
+    from evalc.runtime.past.resume import PastRun
     from evalc.runtime.run_suite import Observer
     from evalc.runtime.select import Wanted
 

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from evalc.report.otel.exporter import Exporter
     from evalc.runtime.agents.base import Agent
     from evalc.runtime.finished import FinishedRun
-    from evalc.runtime.resume import PastRun
+    from evalc.runtime.past.resume import PastRun
     from evalc.runtime.run_options import RunOptions
     from evalc.runtime.run_suite import Observer
     from evalc.runtime.select import Wanted
@@ -234,8 +234,8 @@ async def rescore(what: ToRun, past: PastRun, settings: Settings, observer: Obse
     """Check the answers of a past run again, with the checks of the suites."""
     # For start-up: `check` and `compile` run nothing.
     from evalc.runtime.local_model.served import local_models  # noqa: PLC0415
-    from evalc.runtime.rescore import rescore_suites  # noqa: PLC0415
-    from evalc.runtime.resume import kept_snapshot  # noqa: PLC0415
+    from evalc.runtime.past.rescore import rescore_suites  # noqa: PLC0415
+    from evalc.runtime.past.resume import kept_snapshot  # noqa: PLC0415
     from evalc.setup.run import options_of  # noqa: PLC0415
 
     header = past.header
@@ -292,7 +292,7 @@ async def _exported(finished: FinishedRun, exporter: Exporter | None) -> tuple[s
 
 def _snapshot_of(start: Start) -> object:
     """The snapshot of the run that is resumed; None where it is to be captured."""
-    from evalc.runtime.resume import kept_snapshot  # noqa: PLC0415 - for start-up: `check` and `compile` run nothing
+    from evalc.runtime.past.resume import kept_snapshot  # noqa: PLC0415 - for start-up: `check` and `compile` run nothing
 
     return None if start.past is None or start.past.header is None else kept_snapshot(start.past.header)
 

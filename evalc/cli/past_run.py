@@ -31,8 +31,8 @@ def past_run(name: str, settings: Settings) -> ReportedRun:
     # For start-up: `--help` shows no run.
     from evalc.report.reported import ReportedRun, beside  # noqa: PLC0415
     from evalc.runtime.closing import Closing, read_closing  # noqa: PLC0415
-    from evalc.runtime.load_run import load_run  # noqa: PLC0415
-    from evalc.runtime.past_results import find_results  # noqa: PLC0415
+    from evalc.runtime.past.load import load_run  # noqa: PLC0415
+    from evalc.runtime.past.results import find_results  # noqa: PLC0415
     from evalc.runtime.redact import Redactor  # noqa: PLC0415
 
     results = find_results(name, settings.results_folder)

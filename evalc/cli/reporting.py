@@ -107,9 +107,9 @@ def do_all(steps: Iterable[Step]) -> None:
 
 def suites_before(suites: Iterable[SuiteResult], output_dir: Path) -> tuple[SuiteResult, ...]:
     """The suites that these were compared with, in memory, where the runs are still there."""
-    from evalc.runtime.load_run import load_run  # noqa: PLC0415 - for start-up
-    from evalc.runtime.past_results import find_results  # noqa: PLC0415 - likewise
-    from evalc.runtime.past_runs import has_results  # noqa: PLC0415 - likewise
+    from evalc.runtime.past.load import load_run  # noqa: PLC0415 - for start-up
+    from evalc.runtime.past.results import find_results  # noqa: PLC0415 - likewise
+    from evalc.runtime.past.runs import has_results  # noqa: PLC0415 - likewise
 
     names = dict.fromkeys(suite.baseline_run_id for suite in suites if suite.baseline_run_id)
     # A name that leads elsewhere is not ours: a result file may come from anyone.

@@ -12,8 +12,8 @@ from evalc.compare.past import Measure
 from evalc.errors import UsageError
 from evalc.model.history import HistoryEntry
 from evalc.model.result import SuiteResult
-from evalc.runtime.past_results import read_result
-from evalc.runtime.past_runs import age
+from evalc.runtime.past.results import read_result
+from evalc.runtime.past.runs import age
 
 _Count = Annotated[int, msgspec.Meta(ge=0, le=10**12)]
 

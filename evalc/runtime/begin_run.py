@@ -10,7 +10,7 @@ from evalc.errors import UsageError
 from evalc.model.suite import Suite
 from evalc.runtime.journal import Journal
 from evalc.runtime.journaled import FILE_NAME, Header, JournaledSuite
-from evalc.runtime.resume import data_hash, kept_flags, refuse_another_run
+from evalc.runtime.past.resume import data_hash, kept_flags, refuse_another_run
 from evalc.runtime.run_options import RunOptions
 from evalc.runtime.written import encoded, redacted
 

@@ -11,8 +11,8 @@ from pathlib import Path
 from typing import Any, Final
 
 from evalc.errors import AgentError, UsageError
-from evalc.runtime.agents.address import checked_url
-from evalc.runtime.agents.transport import open_transport
+from evalc.runtime.agents.http.address import checked_url
+from evalc.runtime.agents.http.transport import open_transport
 from evalc.runtime.capture_code import printed_snapshot, returned_snapshot
 from evalc.runtime.snapshot import load_snapshot, parse_snapshot
 

@@ -12,10 +12,10 @@ import msgspec
 from evalc.model.gates import Gates
 from evalc.model.result import GateResult, SuiteResult
 from evalc.model.suite import Suite
-from evalc.runtime.baseline import Baseline, PastSuite
 from evalc.runtime.finished import FinishedRun, FinishedSuite, summarize_run
 from evalc.runtime.gates import Measured, durations_of, judge_gates
 from evalc.runtime.journal import Journal
+from evalc.runtime.past.baseline import Baseline, PastSuite
 from evalc.runtime.results import file_names, sum_up, write_result
 from evalc.runtime.score import below
 from evalc.runtime.staleness import check_staleness, not_compared, state_at_run

@@ -15,7 +15,6 @@ from evalc.model.suite import LocatedCase, Suite
 from evalc.runtime.agents.base import Agent
 from evalc.runtime.agents.fingerprint import fingerprint_of
 from evalc.runtime.attempts import run_attempts
-from evalc.runtime.baseline import Baseline, find_baseline
 from evalc.runtime.begin_run import begin_run
 from evalc.runtime.ceiling import Brake, not_run
 from evalc.runtime.declared import as_expected, skipped_case, why_no_rubrics
@@ -23,7 +22,8 @@ from evalc.runtime.finish_run import Ending, finish_run
 from evalc.runtime.finished import FinishedRun, FinishedSuite
 from evalc.runtime.journal import Journal
 from evalc.runtime.pace import MOST_AT_A_TIME, Pace
-from evalc.runtime.past_runs import steps_back
+from evalc.runtime.past.baseline import Baseline, find_baseline
+from evalc.runtime.past.runs import steps_back
 from evalc.runtime.results import file_names
 from evalc.runtime.run_case import CaseRun, request_of
 from evalc.runtime.run_options import RunOptions

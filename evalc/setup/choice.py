@@ -14,8 +14,8 @@ from evalc.config import Settings
 from evalc.dsl.build_case import TIERS
 from evalc.errors import UsageError
 from evalc.git import changed_files, commit_of
-from evalc.runtime.failures import failures_of
-from evalc.runtime.past_runs import find_folder, has_results, steps_back
+from evalc.runtime.past.failures import failures_of
+from evalc.runtime.past.runs import find_folder, has_results, steps_back
 from evalc.runtime.select import Known, NamedCases, Wanted
 
 SEPARATOR: Final = "::"

@@ -13,7 +13,7 @@ from evalc.config.env_file import with_env_file
 from evalc.config.flags import settings_with
 from evalc.errors import UsageError
 from evalc.runtime.agents.base import Agent
-from evalc.runtime.resume import PastRun, find_run
+from evalc.runtime.past.resume import PastRun, find_run
 from evalc.runtime.run_id import new_run_id
 from evalc.runtime.select import Wanted
 from evalc.setup.choice import pinned

@@ -12,10 +12,10 @@ import pytest
 
 from evalc.errors import AgentError, AgentProtocolError, AgentUnavailable
 from evalc.runtime.agents.base import AgentRequest
-from evalc.runtime.agents.http import HttpAgent
-from evalc.runtime.agents.http_options import HttpOptions
+from evalc.runtime.agents.http.agent import HttpAgent
+from evalc.runtime.agents.http.options import HttpOptions
+from evalc.runtime.agents.http.route import Connecting, HttpClient
 from evalc.runtime.agents.retry import Backoff
-from evalc.runtime.agents.route import Connecting, HttpClient
 from tests.support.asking import PATIENCE, ask, ask_after_timeout, failure, run_out_of_time
 from tests.support.servers import (
     Behaviour,

@@ -10,8 +10,8 @@ import pytest
 
 import evalc.pytest_plugin.collecting  # noqa: F401 - sessions within this process forget what they import themselves
 from evalc.report.case_words import main_reason
-from evalc.runtime.load_run import load_run
-from evalc.runtime.past_results import find_results
+from evalc.runtime.past.load import load_run
+from evalc.runtime.past.results import find_results
 
 pytest_plugins = ["pytester"]
 

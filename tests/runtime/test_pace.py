@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 
 from evalc.errors import AgentUnavailable
 from evalc.runtime import pace
+from evalc.runtime.agents.http.transport import Reply
 from evalc.runtime.agents.retry import Backoff, send_with_retries
-from evalc.runtime.agents.transport import Reply
 from evalc.runtime.pace import AdaptiveLimit, Pace, RateLimit
 
 

@@ -17,9 +17,9 @@ from evalc.model.suite import LocatedCase, Suite
 from evalc.runtime.agents.base import AgentResponse, ToolCall, Usage
 from evalc.runtime.agents.scripted import ScriptedAgent
 from evalc.runtime.finished import FinishedRun
+from evalc.runtime.past.rescore import rescore_suites
+from evalc.runtime.past.resume import find_run
 from evalc.runtime.redact import Redactor
-from evalc.runtime.rescore import rescore_suites
-from evalc.runtime.resume import find_run
 from evalc.runtime.run_options import RunOptions
 from evalc.runtime.run_suite import run_suites
 

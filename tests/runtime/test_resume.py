@@ -22,8 +22,8 @@ from evalc.runtime.agents.scripted import ScriptedAgent
 from evalc.runtime.finished import FinishedRun
 from evalc.runtime.journal import Journal
 from evalc.runtime.journaled import read_header
+from evalc.runtime.past.resume import find_run, refuse_another_run
 from evalc.runtime.redact import Redactor
-from evalc.runtime.resume import find_run, refuse_another_run
 from evalc.runtime.run_options import RunOptions
 from evalc.runtime.run_suite import run_suites
 

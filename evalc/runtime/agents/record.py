@@ -14,7 +14,7 @@ import msgspec
 from evalc.atomic import write_atomic
 from evalc.errors import AgentError, UsageError
 from evalc.runtime.agents.base import Agent, AgentRequest, AgentResponse, Session
-from evalc.runtime.agents.http_options import HttpOptions
+from evalc.runtime.agents.http.options import HttpOptions
 from evalc.runtime.agents.model.options import ModelOptions
 from evalc.runtime.agents.recording import (
     AGENT_FILE,

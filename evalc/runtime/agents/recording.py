@@ -18,7 +18,7 @@ import msgspec
 from evalc.errors import AgentError, AgentProtocolError, AgentTimeout, AgentUnavailable
 from evalc.runtime.agents.base import AgentRequest, AgentResponse
 from evalc.runtime.agents.fingerprint import fingerprint, sent_fields
-from evalc.runtime.agents.http_options import HttpOptions
+from evalc.runtime.agents.http.options import HttpOptions
 from evalc.runtime.agents.model.options import ModelOptions
 from evalc.runtime.written import Redactor
 

@@ -13,7 +13,7 @@ from evalc.errors import AgentError, UsageError
 from evalc.runtime.agents import wire
 from evalc.runtime.agents.base import AgentRequest, AgentResponse, Session
 from evalc.runtime.agents.fingerprint import fingerprint
-from evalc.runtime.agents.http_options import HttpOptions
+from evalc.runtime.agents.http.options import HttpOptions
 from evalc.runtime.agents.model.options import ModelOptions
 from evalc.runtime.agents.recording import AGENT_FILE, Attempts, Exchange, RecordedAgent, everything_sent, file_name
 from evalc.runtime.written import Redactor

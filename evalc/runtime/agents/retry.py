@@ -11,7 +11,7 @@ from datetime import UTC, datetime
 from typing import Final, final
 
 from evalc.runtime import pace
-from evalc.runtime.agents.transport import NotConnected, Reply
+from evalc.runtime.agents.http.transport import NotConnected, Reply
 
 RETRIED: Final = frozenset({429, 502, 503, 504})
 """The statuses that say "not now"."""

@@ -12,7 +12,7 @@ from urllib.parse import unquote, urlsplit
 from evalc.errors import UsageError
 from evalc.runtime.agents import wire
 from evalc.runtime.agents.base import Agent
-from evalc.runtime.agents.http_options import HttpOptions
+from evalc.runtime.agents.http.options import HttpOptions
 from evalc.runtime.agents.model.options import Access, ModelOptions, Provider
 from evalc.runtime.local_model.serving import Serving
 from evalc.runtime.written import Redactor
@@ -123,7 +123,7 @@ def _credentials(spec: str) -> tuple[str, ...]:
 
 
 def _http_agent(url: str, settings: AgentSettings) -> Agent:
-    from evalc.runtime.agents.http import HttpAgent  # noqa: PLC0415
+    from evalc.runtime.agents.http.agent import HttpAgent  # noqa: PLC0415
     from evalc.runtime.agents.retry import Backoff  # noqa: PLC0415
 
     backoff = Backoff(retries=settings.retries)

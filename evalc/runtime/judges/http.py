@@ -11,11 +11,11 @@ import msgspec
 
 from evalc.errors import AgentProtocolError, AgentUnavailable
 from evalc.runtime.agents import wire
-from evalc.runtime.agents.address import Address
-from evalc.runtime.agents.headers import SENT_ANYWAY, checked_headers, merged
+from evalc.runtime.agents.http.address import Address
+from evalc.runtime.agents.http.headers import SENT_ANYWAY, checked_headers, merged
+from evalc.runtime.agents.http.route import Connecting
+from evalc.runtime.agents.http.transport import Transport, open_transport, prepared
 from evalc.runtime.agents.retry import RETRIED, Backoff, send_with_retries
-from evalc.runtime.agents.route import Connecting
-from evalc.runtime.agents.transport import Transport, open_transport, prepared
 from evalc.runtime.judges.base import Exhibit, JudgeSession, Question, Said
 from evalc.runtime.judges.python import query_of
 

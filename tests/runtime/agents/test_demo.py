@@ -15,7 +15,7 @@ from evalc.runtime.agents.base import ToolCall
 from evalc.runtime.agents.demo import conversation, review, server
 from evalc.runtime.agents.demo.agent import DemoAgent, answer
 from evalc.runtime.agents.demo.weather import CITIES, LONGEST_FORECAST, get_forecast
-from evalc.runtime.agents.http import HttpAgent
+from evalc.runtime.agents.http.agent import HttpAgent
 from tests.support.asking import PATIENCE, ask, ask_all
 
 

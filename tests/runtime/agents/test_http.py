@@ -11,7 +11,7 @@ import pytest
 
 from evalc.errors import AgentProtocolError, AgentUnavailable, UsageError
 from evalc.runtime.agents.base import AgentRequest, AgentResponse
-from evalc.runtime.agents.http import HttpAgent
+from evalc.runtime.agents.http.agent import HttpAgent
 from evalc.runtime.agents.retry import Backoff, _retry_after
 from tests.support.asking import PATIENCE, ask, ask_all, failure
 from tests.support.servers import answers, answers_bytes, echoes, hangs, in_turn, serving

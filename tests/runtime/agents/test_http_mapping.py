@@ -13,12 +13,12 @@ from evalc.errors import AgentError, AgentProtocolError, AgentUnavailable, Usage
 from evalc.mapping.body import BodyTemplate
 from evalc.mapping.paths import JsonPath
 from evalc.mapping.records import AnswerPaths
-from evalc.runtime.agents import transport
 from evalc.runtime.agents.base import AgentRequest, AgentResponse, ToolCall, Usage
-from evalc.runtime.agents.http import HttpAgent
-from evalc.runtime.agents.http_options import HttpOptions
+from evalc.runtime.agents.http import transport
+from evalc.runtime.agents.http.agent import HttpAgent
+from evalc.runtime.agents.http.options import HttpOptions
+from evalc.runtime.agents.http.route import Connecting, HttpClient, Tls
 from evalc.runtime.agents.retry import Backoff
-from evalc.runtime.agents.route import Connecting, HttpClient, Tls
 from tests.support.asking import PATIENCE, ask, failure
 from tests.support.servers import Exchange, answers, answers_bytes, echoes, in_turn, serving
 
@@ -188,7 +188,7 @@ def test_certificates_that_cannot_be_used_are_a_mistake_of_usage(tmp_path: Path)
 
 
 def test_a_library_that_is_not_installed(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(__import__("sys").modules, "evalc.runtime.agents.aiohttp_connection", None)
+    monkeypatch.setitem(__import__("sys").modules, "evalc.runtime.agents.http.aiohttp_connection", None)
     with pytest.raises(UsageError, match=r"install `evalc\[fast\]`"):
         HttpAgent("http://127.0.0.1:1/", options=HttpOptions(connecting=Connecting(client="aiohttp")))
 

@@ -11,10 +11,10 @@ import pytest
 import trustme
 
 from evalc.errors import AgentUnavailable, EvalcError
-from evalc.runtime.agents import route
-from evalc.runtime.agents.http_options import HttpOptions
+from evalc.runtime.agents.http import route
+from evalc.runtime.agents.http.options import HttpOptions
+from evalc.runtime.agents.http.route import Connecting, HttpClient, Tls
 from evalc.runtime.agents.model.options import Access
-from evalc.runtime.agents.route import Connecting, HttpClient, Tls
 from evalc.runtime.agents.spec import AgentSettings, agent_for
 from evalc.runtime.judges.kinds import JudgeSettings, judge_for
 from evalc.runtime.judges.panel import Panel, seated

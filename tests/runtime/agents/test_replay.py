@@ -16,7 +16,7 @@ from evalc.model.case import Case, Expect, Input
 from evalc.model.result import CaseResult
 from evalc.model.suite import LocatedCase, Suite
 from evalc.runtime.agents.base import Agent, AgentRequest, AgentResponse, Session, ToolCall, Usage
-from evalc.runtime.agents.http_options import HttpOptions
+from evalc.runtime.agents.http.options import HttpOptions
 from evalc.runtime.agents.model.options import ModelOptions, Sampling
 from evalc.runtime.agents.record import RecordingAgent
 from evalc.runtime.agents.replay import ReplayAgent

@@ -9,7 +9,7 @@ import pytest
 from evalc.errors import UsageError
 from evalc.runtime.agents.command import CommandAgent
 from evalc.runtime.agents.demo.agent import DemoAgent
-from evalc.runtime.agents.http import HttpAgent
+from evalc.runtime.agents.http.agent import HttpAgent
 from evalc.runtime.agents.python import PythonAgent
 from evalc.runtime.agents.spec import AgentSettings, agent_for, secrets_of
 from tests.support.asking import ask, failure

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evalc.runtime.agents.sse import EventParser, ServerSentEvent
+from evalc.runtime.agents.http.sse import EventParser, ServerSentEvent
 
 
 def events(*pieces: bytes) -> list[ServerSentEvent]:

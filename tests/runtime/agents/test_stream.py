@@ -11,8 +11,8 @@ from evalc.errors import AgentError, AgentProtocolError, AgentUnavailable
 from evalc.mapping.paths import JsonPath
 from evalc.mapping.records import AnswerPaths, StreamPaths
 from evalc.runtime.agents.base import AgentResponse, ToolCall, Usage
-from evalc.runtime.agents.http import HttpAgent
-from evalc.runtime.agents.http_options import HttpOptions
+from evalc.runtime.agents.http.agent import HttpAgent
+from evalc.runtime.agents.http.options import HttpOptions
 from tests.support.asking import PATIENCE, ask, ask_all, failure, run_out_of_time
 from tests.support.servers import Exchange, hangs, resets, serving, streams
 

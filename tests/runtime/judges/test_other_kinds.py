@@ -13,8 +13,8 @@ from typing import Any
 import pytest
 
 from evalc.errors import JudgeError, UsageError
-from evalc.runtime.agents.http_options import HttpOptions
-from evalc.runtime.agents.route import Connecting, Tls
+from evalc.runtime.agents.http.options import HttpOptions
+from evalc.runtime.agents.http.route import Connecting, Tls
 from evalc.runtime.agents.spec import AgentSettings
 from evalc.runtime.judges.base import Exhibit, Question
 from evalc.runtime.judges.kinds import JudgeSettings, judge_for
@@ -208,7 +208,7 @@ def test_what_is_needed_to_connect_is_missed_before_anything_is_asked(
     http = HttpOptions(connecting=Connecting(tls=Tls(authorities=tmp_path / "none.pem")))
     with pytest.raises(UsageError, match="cannot be used: No such file"):
         judge_for("https://127.0.0.1:1/", settings=JudgeSettings(reached=AgentSettings(http=http)))
-    monkeypatch.setitem(sys.modules, "evalc.runtime.agents.aiohttp_connection", None)
+    monkeypatch.setitem(sys.modules, "evalc.runtime.agents.http.aiohttp_connection", None)
     http = HttpOptions(connecting=Connecting(client="aiohttp"))
     with pytest.raises(UsageError, match=r"install `evalc\[fast\]`"):
         judge_for("http://127.0.0.1:1/", settings=JudgeSettings(reached=AgentSettings(http=http)))

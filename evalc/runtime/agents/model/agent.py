@@ -13,8 +13,10 @@ import msgspec
 
 from evalc.errors import AgentError, AgentProtocolError, AgentUnavailable, UsageError
 from evalc.runtime.agents import wire
-from evalc.runtime.agents.address import without_credentials
 from evalc.runtime.agents.base import AgentRequest, AgentResponse, Session
+from evalc.runtime.agents.http.address import without_credentials
+from evalc.runtime.agents.http.route import Connecting
+from evalc.runtime.agents.http.transport import Reply, Transport, open_transport, prepared
 from evalc.runtime.agents.model.answer import object_at
 from evalc.runtime.agents.model.api import Api, Message, Prompt, Turn
 from evalc.runtime.agents.model.door import Door, door_to
@@ -22,8 +24,6 @@ from evalc.runtime.agents.model.loop import converse
 from evalc.runtime.agents.model.options import Access, ModelOptions, Provider
 from evalc.runtime.agents.model.prices import Prices, load_prices
 from evalc.runtime.agents.retry import RETRIED, Backoff, send_with_retries
-from evalc.runtime.agents.route import Connecting
-from evalc.runtime.agents.transport import Reply, Transport, open_transport, prepared
 from evalc.tools.registry import Tool, ToolRegistry
 
 _OVERLOADED = 529

@@ -8,8 +8,8 @@ from typing import Final, final
 from urllib.parse import SplitResult
 
 from evalc.errors import UsageError
-from evalc.runtime.agents.address import checked_url
-from evalc.runtime.agents.headers import SENT_ANYWAY, checked_headers
+from evalc.runtime.agents.http.address import checked_url
+from evalc.runtime.agents.http.headers import SENT_ANYWAY, checked_headers
 from evalc.runtime.agents.model.api import Api
 from evalc.runtime.agents.model.chat_completions import ChatCompletions
 from evalc.runtime.agents.model.messages import Messages

@@ -12,7 +12,7 @@ from typing import Any, Final, final
 from evalc.errors import UsageError
 from evalc.model.codec import short_hash
 from evalc.runtime.journaled import FILE_NAME, Header, JournaledSuite, read_header
-from evalc.runtime.past_runs import find_folder, steps_back
+from evalc.runtime.past.runs import find_folder, steps_back
 from evalc.runtime.written import Redactor
 
 _DECIDING: Final = {

@@ -18,7 +18,7 @@ from typing import Protocol, final
 from urllib.parse import urlsplit
 
 from evalc.errors import AgentError, AgentProtocolError, AgentUnavailable, UsageError
-from evalc.runtime.agents.route import Connecting, HttpClient, Route, route_to
+from evalc.runtime.agents.http.route import Connecting, HttpClient, Route, route_to
 
 Watch = Callable[[bytes], bool]
 """Is given a body piece by piece, and says when it has enough: the rest is then not waited for."""
@@ -136,11 +136,11 @@ def connector(client: HttpClient | None) -> Callable[[Route], Connection]:
     """
     # A library is imported when it is used, for start-up time: each takes as long as all of evalc.
     if client == "httpx" or (client is None and not _is_fast()):
-        from evalc.runtime.agents.httpx_connection import HttpxConnection  # noqa: PLC0415
+        from evalc.runtime.agents.http.httpx_connection import HttpxConnection  # noqa: PLC0415
 
         return HttpxConnection
     try:
-        from evalc.runtime.agents.aiohttp_connection import AiohttpConnection  # noqa: PLC0415
+        from evalc.runtime.agents.http.aiohttp_connection import AiohttpConnection  # noqa: PLC0415
     except ImportError:
         raise UsageError("`aiohttp` is not installed: install `evalc[fast]`, or use `httpx`") from None
     return AiohttpConnection

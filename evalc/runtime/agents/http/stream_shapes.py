@@ -7,8 +7,8 @@ from typing import Any, Final, final
 
 from evalc.errors import AgentProtocolError
 from evalc.runtime.agents import wire
-from evalc.runtime.agents.mapped import params_of
-from evalc.runtime.agents.sse import ServerSentEvent
+from evalc.runtime.agents.http.mapped import params_of
+from evalc.runtime.agents.http.sse import ServerSentEvent
 
 _END: Final = "[DONE]"
 _LAST_NAMES: Final = ("done", "end", "final")

@@ -12,8 +12,8 @@ import msgspec
 
 from evalc.errors import UsageError
 from evalc.model.suite import Selected
-from evalc.runtime.past_results import read_result
-from evalc.runtime.past_runs import (
+from evalc.runtime.past.results import read_result
+from evalc.runtime.past.runs import (
     age,
     find_folder,
     has_results,

@@ -10,7 +10,7 @@ from typing import Final, TypeVar, final
 import msgspec
 
 from evalc.errors import UsageError
-from evalc.runtime.past_runs import age, find_folder, has_results, result_files, run_folders
+from evalc.runtime.past.runs import age, find_folder, has_results, result_files, run_folders
 
 LARGEST: Final = 4_000_000_000
 """The bytes of a result file that is read."""

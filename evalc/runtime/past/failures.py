@@ -7,7 +7,7 @@ from pathlib import Path
 
 import msgspec
 
-from evalc.runtime.past_results import find_results, read_result
+from evalc.runtime.past.results import find_results, read_result
 
 
 class _Case(msgspec.Struct, frozen=True):

@@ -8,8 +8,8 @@ from typing import Final, Protocol
 from urllib.parse import urljoin, urlsplit
 
 from evalc.errors import AgentProtocolError, UsageError
-from evalc.runtime.agents.address import Address
-from evalc.runtime.agents.transport import Reply, Transport, Watcher
+from evalc.runtime.agents.http.address import Address
+from evalc.runtime.agents.http.transport import Reply, Transport, Watcher
 
 _KEEPING: Final = frozenset({307, 308})
 _CHANGING: Final = frozenset({301, 302, 303})

@@ -20,15 +20,15 @@ from evalc.runtime import journaled
 from evalc.runtime.agents.base import AgentResponse, ToolCall, ToolMode, Usage
 from evalc.runtime.agents.fingerprint import fingerprint_of
 from evalc.runtime.attempts import run_attempts
-from evalc.runtime.baseline import Baseline, PastSuite, find_baseline
 from evalc.runtime.begin_run import header_of, new_journal
 from evalc.runtime.declared import as_expected, skipped_case
 from evalc.runtime.finish_run import Ending, finish_run
 from evalc.runtime.finished import FinishedRun
 from evalc.runtime.journal import Journal
 from evalc.runtime.judges.panel import Bench
+from evalc.runtime.past.baseline import Baseline, PastSuite, find_baseline
+from evalc.runtime.past.resume import PastRun
 from evalc.runtime.results import file_names
-from evalc.runtime.resume import PastRun
 from evalc.runtime.run_case import Answer, CaseOptions, CaseRun, request_of, result_of
 from evalc.runtime.run_options import RunOptions
 from evalc.runtime.run_suite import Observer

@@ -11,15 +11,15 @@ from urllib.parse import urljoin, urlsplit
 from evalc.errors import AgentError, AgentProtocolError, AgentUnavailable
 from evalc.mapping.body import NoInput, Values
 from evalc.runtime.agents import wire
-from evalc.runtime.agents.address import Address, without_credentials
 from evalc.runtime.agents.base import AgentRequest, AgentResponse, Session
-from evalc.runtime.agents.headers import SENT_ANYWAY, checked_headers, merged
-from evalc.runtime.agents.http_options import HttpOptions
-from evalc.runtime.agents.mapped import read_body
-from evalc.runtime.agents.redirects import Opener, follow
+from evalc.runtime.agents.http.address import Address, without_credentials
+from evalc.runtime.agents.http.headers import SENT_ANYWAY, checked_headers, merged
+from evalc.runtime.agents.http.mapped import read_body
+from evalc.runtime.agents.http.options import HttpOptions
+from evalc.runtime.agents.http.redirects import Opener, follow
+from evalc.runtime.agents.http.stream import CONTENT_TYPE, StreamedAnswer
+from evalc.runtime.agents.http.transport import Reply, Transport, Watch, open_transport, prepared
 from evalc.runtime.agents.retry import RETRIED, Backoff, send_with_retries
-from evalc.runtime.agents.stream import CONTENT_TYPE, StreamedAnswer
-from evalc.runtime.agents.transport import Reply, Transport, Watch, open_transport, prepared
 
 _SENT_ANYWAY: Final = {**SENT_ANYWAY, "accept": f"application/json, {CONTENT_TYPE}"}
 

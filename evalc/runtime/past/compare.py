@@ -10,7 +10,7 @@ from evalc.compare.past import ComparedSuite
 from evalc.compare.suites import compare_runs
 from evalc.errors import UsageError
 from evalc.model.comparison import RunComparison
-from evalc.runtime.past_results import PastResults, find_results, read_results, results_before
+from evalc.runtime.past.results import PastResults, find_results, read_results, results_before
 
 
 def compare_past(before: str | None, after: str, output_dir: Path) -> RunComparison:

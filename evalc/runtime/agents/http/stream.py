@@ -13,9 +13,9 @@ from evalc.errors import AgentError, AgentProtocolError
 from evalc.mapping.records import AnswerPaths, StreamPaths
 from evalc.runtime.agents import wire
 from evalc.runtime.agents.base import AgentResponse
-from evalc.runtime.agents.mapped import found, read_call
-from evalc.runtime.agents.sse import EventParser, ServerSentEvent
-from evalc.runtime.agents.stream_shapes import AnthropicEvents, OpenAIChunks, OwnEvents
+from evalc.runtime.agents.http.mapped import found, read_call
+from evalc.runtime.agents.http.sse import EventParser, ServerSentEvent
+from evalc.runtime.agents.http.stream_shapes import AnthropicEvents, OpenAIChunks, OwnEvents
 
 CONTENT_TYPE: Final = "text/event-stream"
 

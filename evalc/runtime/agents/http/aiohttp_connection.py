@@ -14,8 +14,8 @@ import aiohttp
 from yarl import URL
 
 from evalc.errors import AgentError, AgentProtocolError, AgentUnavailable
-from evalc.runtime.agents.route import IDLE_SECONDS, Route
-from evalc.runtime.agents.transport import NotConnected, no_connection, reason_of
+from evalc.runtime.agents.http.route import IDLE_SECONDS, Route
+from evalc.runtime.agents.http.transport import NotConnected, no_connection, reason_of
 
 _LONGEST_LINE: Final = 65_536
 

@@ -10,8 +10,8 @@ from typing import cast, final
 import httpx
 
 from evalc.errors import AgentError, AgentProtocolError, AgentUnavailable
-from evalc.runtime.agents.route import IDLE_SECONDS, Route
-from evalc.runtime.agents.transport import NotConnected, no_connection, reason_of
+from evalc.runtime.agents.http.route import IDLE_SECONDS, Route
+from evalc.runtime.agents.http.transport import NotConnected, no_connection, reason_of
 
 
 @final

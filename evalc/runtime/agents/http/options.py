@@ -7,7 +7,7 @@ from typing import Literal, final
 
 from evalc.mapping.body import BodyTemplate
 from evalc.mapping.records import AnswerPaths, StreamPaths
-from evalc.runtime.agents.route import Connecting
+from evalc.runtime.agents.http.route import Connecting
 
 Method = Literal["POST", "PUT", "PATCH"]
 """The methods that carry a message."""

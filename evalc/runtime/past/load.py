@@ -9,7 +9,7 @@ from evalc.errors import UsageError
 from evalc.model.result import RunResult, SuiteResult
 from evalc.runtime.finished import summarize_run
 from evalc.runtime.journaled import FILE_NAME, read_header
-from evalc.runtime.past_results import PastResults, read_results
+from evalc.runtime.past.results import PastResults, read_results
 
 
 def load_run(past: PastResults) -> tuple[RunResult, tuple[str, ...]]:
