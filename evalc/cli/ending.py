@@ -9,6 +9,7 @@ from collections.abc import Callable
 from contextlib import suppress
 from enum import IntEnum
 from functools import wraps
+from pathlib import Path
 from typing import Never, ParamSpec
 
 from evalc.cli.printing import print_error, print_problems
@@ -35,6 +36,7 @@ def exits(command: Callable[P, int]) -> Callable[P, None]:
 
     @wraps(command)
     def exiting(*args: P.args, **kwargs: P.kwargs) -> None:
+        _open_closed_streams()
         for stream in (sys.stdout, sys.stderr):
             # What the encoding of a terminal or pipe lacks is written as an escape, rather than breaking the command.
             if isinstance(stream, io.TextIOWrapper):
@@ -53,6 +55,12 @@ def exits(command: Callable[P, int]) -> Callable[P, None]:
         raise SystemExit(code)
 
     return exiting
+
+
+def _open_closed_streams() -> None:
+    """Give a command that is started without standard output or error (`>&-`) one that goes nowhere."""
+    sys.stdout = sys.stdout or Path(os.devnull).open("w", encoding="utf-8")  # noqa: SIM115 - open to the end
+    sys.stderr = sys.stderr or Path(os.devnull).open("w", encoding="utf-8")  # noqa: SIM115 - likewise
 
 
 def leave(code: int) -> Never:

@@ -9,9 +9,16 @@ from evalc import __version__
 
 def main() -> None:
     """Run the command line and exit."""
+    try:
+        _run(sys.argv[1:])
+    except KeyboardInterrupt:  # before there was a command that would end in order
+        sys.exit(130)
+
+
+def _run(arguments: list[str]) -> None:
     # Imported when they are needed, for start-up: typer takes longer to import than all of `--version`, and about as
     # long as a small file takes to be checked.
-    match sys.argv[1:]:
+    match arguments:
         case ["--version"]:
             sys.stdout.write(f"evalc {__version__}\n")
         case ["check", *paths] if not any(map(_is_option, paths)):

@@ -88,7 +88,10 @@ def _by_suffix(name: str) -> Format:
     from evalc.report.outputs import SUFFIXES  # noqa: PLC0415 - for start-up
 
     longest_first = sorted(SUFFIXES, key=len, reverse=True)
-    return next((SUFFIXES[suffix] for suffix in longest_first if name.lower().endswith(suffix)), "json")
+    said = next((SUFFIXES[suffix] for suffix in longest_first if name.lower().endswith(suffix)), None)
+    if said is None and Path(name).is_file() and not _is_of_evals(name):  # which are refused by whatever format
+        raise UsageError(f"`{name}` exists, and its name is not that of a report: write `-o json:{name}` if it is one")
+    return said or "json"
 
 
 def _file(name: str) -> Path | None:

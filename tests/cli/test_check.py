@@ -3,7 +3,11 @@
 from __future__ import annotations
 
 import json
+import subprocess
+import sys
 from pathlib import Path
+
+import pytest
 
 from tests.cli.conftest import SUITE, Invoke
 
@@ -90,3 +94,12 @@ def test_problems_of_the_configuration_are_found_with_those_of_the_evals(invoke:
     assert "error[EV621]" in outcome.out
     assert "error[EV203]" in outcome.out
     assert outcome.out.endswith("\n2 errors in 2 files\n")
+
+
+@pytest.mark.parametrize("closed", [">&-", "2>&-", ">&- 2>&-", "--format json >&-"])
+def test_closed_streams_change_no_exit_code(project: Path, closed: str) -> None:
+    (project / "bad.eval.yaml").write_text(BROKEN)
+    for file, code in (("evals", 0), ("bad.eval.yaml", 2)):
+        command = f"exec '{sys.executable}' -m evalc check {file} {closed}"
+        done = subprocess.run(["sh", "-c", command], capture_output=True, text=True, check=False)
+        assert (done.returncode, "Traceback" in done.stderr) == (code, False)

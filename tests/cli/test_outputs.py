@@ -101,6 +101,16 @@ def test_what_the_run_reads_is_not_written_over(invoke: Invoke, project: Path, r
     assert not (project / "evals" / "results").exists()
 
 
+def test_a_file_of_another_name_is_not_written_over_without_a_word(project: Path) -> None:
+    Path("my.env").write_text("KEY=secret")
+    with pytest.raises(
+        UsageError, match=r"`my.env` exists, and its name is not that of a report: write `-o json:my.env`"
+    ):
+        outputs_of(["my.env"])
+    assert Path("my.env").read_text() == "KEY=secret"
+    assert outputs_of(["json:my.env"]) == (Output(format="json", file=Path("my.env")),)
+
+
 def test_a_report_is_written_over_an_earlier_one(invoke: Invoke, project: Path) -> None:
     assert invoke("run", "--agent", "demo", "-o", "report.json").code == 0
     assert invoke("run", "--agent", "demo", "-o", "report.json").code == 0

@@ -9,6 +9,8 @@ import pytest
 
 import evalc
 from evalc.compiler.compiled import CompiledSuite
+from evalc.compiler.emit.suite import MOST_KEPT
+from evalc.errors import UsageError
 
 LIST = """suite: s
 eval:
@@ -191,6 +193,19 @@ def test_memory_does_not_grow_with_the_rows(tmp_path: Path) -> None:
 
     peak(10)
     assert peak(6000) < peak(2000) + 2_000_000
+
+
+@pytest.mark.parametrize("rows", ["", "Rome,1\n", "Rome,1,2\n", None])
+def test_a_long_table_that_changes_behind_the_compiler_is_not_read_as_a_shorter_one(rows: str | None) -> None:
+    Path("r.csv").write_text(HEAD + "".join(f"city{n},{n}\n" for n in range(MOST_KEPT)))
+    suite = compiled(LIST % "{file: r.csv, key: city}")
+    assert sum(1 for _ in suite.cases()) == MOST_KEPT + 1
+    if rows is None:
+        Path("r.csv").unlink()
+    else:
+        Path("r.csv").write_text(HEAD + rows)
+    with pytest.raises(UsageError, match=r"the table `r.csv` has changed since it was compiled"):
+        list(suite.cases())
 
 
 def test_a_failed_run_names_the_row_and_the_check(tmp_path: Path) -> None:

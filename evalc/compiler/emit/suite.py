@@ -12,7 +12,7 @@ from evalc.compiler.emit.case import CaseEmitter
 from evalc.compiler.emit.gates import gates_of
 from evalc.compiler.emit.numbers import share
 from evalc.compiler.merge.cases import MergedCase, MergedSuite
-from evalc.compiler.merge.rows import Row, Rows, say_nothing
+from evalc.compiler.merge.rows import Row, Rows
 from evalc.compiler.resolve.names import Names, Variant
 from evalc.compiler.schemas import SchemaLoader
 from evalc.diagnostics.catalogue.files import BadTable, MoreRowFaults
@@ -105,7 +105,7 @@ def _parts(
 
 def _rows(case: MergedCase, rows: Rows, variants: tuple[Variant, ...], emitter: CaseEmitter, size: int) -> ir.CaseRows:
     def expand() -> Iterator[ir.Case]:
-        for row in rows.read(say_nothing):
+        for row in rows.read_again():
             for variant in variants:
                 yield emitter.emit(case, row, variant, None)
 

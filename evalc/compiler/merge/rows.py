@@ -21,6 +21,7 @@ from evalc.diagnostics.catalogue.names import DuplicateName, RowWithoutKey
 from evalc.diagnostics.problem import Diagnostics, Finding
 from evalc.dsl.nodes import Mapping, Node, Scalar, Sequence, span_of
 from evalc.dsl.tree import ForEachTree, InputValue, Str
+from evalc.errors import UsageError
 from evalc.files import open_lines
 from evalc.source import Source, Span
 
@@ -55,11 +56,13 @@ class Rows(msgspec.Struct, frozen=True, kw_only=True):
         source: the eval file.
         tree: what `for_each:` says.
         path: the file of the rows; None for a list.
+        stamp: what tells this state of the file from a later one.
     """
 
     source: Source
     tree: ForEachTree
     path: Path | None
+    stamp: tuple[int, ...] = ()
 
     def read(self, report: Report) -> Iterator[Row]:
         """The rows that are as they should be; what is wrong with the others is reported."""
@@ -74,6 +77,20 @@ class Rows(msgspec.Struct, frozen=True, kw_only=True):
             else:
                 lines[row.key] = self._line_of(row)
                 yield row
+
+    def read_again(self) -> Iterator[Row]:
+        """The same rows once more.
+
+        Raises:
+            UsageError: their file has changed since it was found, so that they may not be the same.
+        """
+        self._hold()
+        yield from self.read(say_nothing)
+        self._hold()
+
+    def _hold(self) -> None:
+        if self.path is not None and self.stamp != _stamp_of(self.path):
+            raise UsageError(f"the table `{shown(self.path)}` has changed since it was compiled: start again")
 
     def _line_of(self, row: Row) -> int:
         """The line that a row begins at; of one in a file, its source is the excerpt that begins there."""
@@ -142,7 +159,15 @@ def find_rows(source: Source, tree: ForEachTree, problems: Diagnostics) -> Rows 
         finding = BadTable(path=tree.file.value, reason="is neither a .csv nor a .jsonl file")
         problems.add(source, tree.file.span, finding)
         return None
-    return Rows(source=source, tree=tree, path=path)
+    return Rows(source=source, tree=tree, path=path, stamp=_stamp_of(path))
+
+
+def _stamp_of(path: Path) -> tuple[int, ...]:
+    try:
+        status = path.stat()
+    except OSError:
+        return ()
+    return (status.st_mtime_ns, status.st_size, status.st_ino)
 
 
 def say_nothing(_source: Source, _span: Span, _finding: Finding) -> None:

@@ -112,7 +112,10 @@ def secrets_of(spec: str, *, settings: AgentSettings) -> tuple[str, ...]:
 
 
 def _credentials(spec: str) -> tuple[str, ...]:
-    parts = urlsplit(spec) if spec.lower().startswith("http") else None
+    try:
+        parts = urlsplit(spec) if spec.lower().startswith("http") else None
+    except ValueError:  # no URL, which is told where it is used
+        return ()
     if parts is None or not parts.password:
         return ()
     user, password = unquote(parts.username or ""), unquote(parts.password)

@@ -33,6 +33,12 @@ def test_every_form(spec: str, kind: type, endpoint: str, monkeypatch: pytest.Mo
     assert agent.endpoint == endpoint
 
 
+def test_a_url_that_is_none_holds_no_secret_and_says_so() -> None:
+    assert secrets_of("https://u:p@[::1", settings=AgentSettings()) == ()
+    with pytest.raises(UsageError, match="the agent's URL cannot be read"):
+        agent_for("https://[::1", settings=AgentSettings())
+
+
 @pytest.mark.parametrize("spec", ["", "openai", "ftp://host", "http:/host", "demo:1", "nobody:pass@host", "C:\\agent"])
 def test_an_unknown_form_lists_the_known_ones(spec: str) -> None:
     with pytest.raises(UsageError) as caught:
