@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from evalc.model import checks as c
-from evalc.model.case import Case, Expect, RubricDimension
+from evalc.model.case import Expect, RubricDimension
 from evalc.model.paths import path_of_key
 
 
@@ -104,8 +104,3 @@ def judge(dimension: RubricDimension) -> c.Judge:
 def type_name(check: c.Check) -> str:
     """The check's `type`, as authors write it."""
     return str(check.__struct_config__.tag)
-
-
-def asserts_nothing(case: Case) -> bool:
-    """Whether nothing about the case could ever fail: no assertion, no rubric and no expected text."""
-    return next(assertions(case.expect), None) is None and not case.rubric and not case.expected

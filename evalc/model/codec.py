@@ -17,11 +17,6 @@ def to_json(record: Any) -> bytes:
     return _encoder.encode(record)
 
 
-def to_pretty_json(record: Any) -> bytes:
-    """The record as indented JSON with a line end, for files that people read."""
-    return msgspec.json.format(_encoder.encode(record), indent=2) + b"\n"
-
-
 def encode_envelope(metadata: Metadata, cases: Iterable[Case]) -> Iterator[bytes]:
     """The bytes of a compiled file, streamed: metadata, then a case at a time, indented by two."""
     yield b'{\n  "metadata": ' + _indented(metadata) + b',\n  "cases": ['

@@ -89,10 +89,10 @@ def _parts(
 ) -> Iterator[ir.Case | ir.CaseRows]:
     """The cases of a test case; those of many rows as what they are made from anew each time."""
     if case.rows is not None:
-        kept: list[ir.Case] = []
-        size = _check_rows(case, case.rows, variants, emitter, problems, kept) * len(variants)
-        if size == len(kept):
-            yield from kept
+        rows, made = _check_rows(case, case.rows, variants, emitter, problems)
+        size = rows * len(variants)
+        if size == len(made):
+            yield from made
         elif size:
             yield _rows(case, case.rows, variants, emitter, size)
     elif case.tree.for_each is None:
@@ -125,20 +125,16 @@ def _placed(
 
 
 def _check_rows(
-    case: MergedCase,
-    rows: Rows,
-    variants: tuple[Variant, ...],
-    emitter: CaseEmitter,
-    problems: Diagnostics,
-    kept: list[ir.Case],
-) -> int:
-    """How many rows there are. What is wrong with them is reported, the first few problems one by one.
+    case: MergedCase, rows: Rows, variants: tuple[Variant, ...], emitter: CaseEmitter, problems: Diagnostics
+) -> tuple[int, list[ir.Case]]:
+    """How many rows there are, and their first cases: all of them, where they are not many.
 
-    The first cases are `kept`: all of them, where they are not many.
+    What is wrong with the rows is reported, the first few problems one by one.
     """
     tree = rows.tree
     faults = 0
     size = 0
+    kept: list[ir.Case] = []
     numbered = False
 
     def report(source: Source, span: Span, finding: Finding) -> None:
@@ -170,4 +166,4 @@ def _check_rows(
         problems.add(rows.source, tree.span, NumberedRows(case=case.tree.name.value))
     if not size and not faults and tree.file is not None and not problems.has_errors:
         problems.add(rows.source, tree.span, BadTable(path=tree.file.value, reason="has no rows"))
-    return size
+    return size, kept
