@@ -15,7 +15,7 @@ from evalc.diagnostics.policy import Selection
 from evalc.errors import AgentError, UsageError
 from evalc.runtime.run_id import new_run_id
 from evalc.setup.call import RunFlags, given_by, subjects_among
-from evalc.setup.compile import Subject, compiled, files_of, policy_of, problems_of, subjects_of
+from evalc.setup.compile import Subject, checked, compiled, files_of, policy_of, problems_of, subjects_of
 from evalc.setup.given import Start
 from evalc.whole_run import Run, ToRun
 
@@ -152,8 +152,7 @@ def check_paths(
 
     `selection` narrows down what the settings report; one that selects codes takes the place of theirs.
     """
-    subjects = subjects_of(paths, stdin)
-    compilation = compiled(subjects, settings, policy_of(settings, selection), errors_stay=False)
+    compilation = checked(subjects_of(paths, stdin), settings, policy_of(settings, selection))
     return Checked(problems=compilation.problems, files=compilation.files)
 
 

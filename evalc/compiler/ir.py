@@ -106,6 +106,7 @@ class Case(msgspec.Struct, frozen=True, kw_only=True):
 class CaseRows(msgspec.Struct, frozen=True, kw_only=True):
     """The cases of one `for_each:`, which are made anew each time they are wanted."""
 
+    name: str
     tier: m.Tier
     size: int
     expand: Callable[[], Iterator[Case]]

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Sequence, Set
 from pathlib import Path
-from typing import TYPE_CHECKING, final
+from typing import TYPE_CHECKING, NamedTuple, final
 
 import msgspec
 
@@ -58,13 +58,23 @@ def compile_sources(subjects: Iterable[str | Path | Source], options: CompileOpt
     Raises nothing for what authors wrote: every problem of every file is in the compilation.
     """
     compiler = Compiler(options)
-    wanted = list(subjects)
-    for source in wanted:
-        if isinstance(source, Source):
-            compiler.add(source, named=True)
-    for found in options.finder.expand(path for path in wanted if not isinstance(path, Source)):
-        compiler.add_file(found)
+    for text in compiler.open(subjects):
+        compiler.add(text)
     return compiler.finish()
+
+
+class Text(NamedTuple):
+    """A text to compile; `named` says that the user named it, so that it has to be an eval file."""
+
+    source: Source
+    named: bool
+
+
+class Added(NamedTuple):
+    """A suite that a compilation has taken in, with the hashes of the ids of its cases."""
+
+    suite: ir.Suite
+    ids: Set[int]
 
 
 @final
@@ -74,6 +84,7 @@ class Compiler:
     def __init__(self, options: CompileOptions) -> None:
         self.files = 0
         self._options = options
+        self._none_wanted = False
         self._problems = Diagnostics(strict=options.strict)
         self._tools = None if options.tools is None else _load_tools(options.tools, self._problems)
         self._schemas = SchemaLoader()
@@ -81,6 +92,14 @@ class Compiler:
         self._library: PromptLibrary | None = None
         self._suites: list[ir.Suite] = []
         self._come_upon: set[str] = set()
+
+    def of_sound_texts(self) -> Compiler:
+        """An empty compilation with the same tools, in which a text that has a problem raises `NotSound`."""
+        compiler = Compiler(msgspec.structs.replace(self._options, tools=None))
+        compiler._none_wanted = True
+        compiler._problems = Diagnostics(none_wanted=True)
+        compiler._tools = self._tools
+        return compiler
 
     def finish(self) -> Compilation:
         """What came of all sources: the suites, or only the problems when any is an error."""
@@ -93,34 +112,47 @@ class Compiler:
             compiled = ()
         return Compilation(suites=compiled, problems=tuple(self._problems), files=self.files, tools=self._tools)
 
-    def add_file(self, found: Found) -> None:
-        """Compile a file. One that a search came upon and that is no eval file is passed over without a word."""
+    def open(self, subjects: Iterable[str | Path | Source]) -> Iterator[Text]:
+        """The texts among the subjects, then those of the files; what cannot be read is reported."""
+        wanted = list(subjects)
+        yield from (Text(source, named=True) for source in wanted if isinstance(source, Source))
+        for found in self._options.finder.expand(path for path in wanted if not isinstance(path, Source)):
+            text = self._read(found)
+            if text is not None:
+                yield text
+
+    def _read(self, found: Found) -> Text | None:
+        """The text of a file; None for one that a search came upon and that is none, and cannot be meant as an eval."""
         problems = Diagnostics()
         limit = JSON_LIMIT if found.path.suffix == ".json" else YAML_LIMIT
         source = read_source(found.path, problems.add, limit=limit)
-        if source is None:
-            if found.named:
-                self._problems.extend(problems)
-        elif found.named or not len(problems) or looks_like_eval(source.text):
+        if found.named or (source is not None and (not len(problems) or looks_like_eval(source.text))):
             self._problems.extend(problems)
-            self.add(source, named=found.named)
+            return None if source is None else Text(source, named=found.named)
+        return None
 
-    def add(self, source: Source, *, named: bool) -> None:
-        """Compile a text; `named` says that the user named it, so that it has to be an eval file."""
-        problems = Diagnostics()
-        read = self._read_json if _is_json(source) else self._read_yaml
+    def add(self, text: Text) -> Sequence[Added] | None:
+        """Compile a text: the suites in it. None for one that a search came upon and that is no eval file."""
+        source, named = text
+        problems = Diagnostics(none_wanted=self._none_wanted)
+        read = self._read_json if is_json(source) else self._read_yaml
         suites = read(source, problems, named=named)
         if suites is None and not named and not (problems.has_errors and looks_like_eval(source.text)):
-            return
+            return None
         if suites is None and not problems.has_errors:
             problems.add(source, Span(0, 0), NotAnEvalFile(path=source.name, meant=None))
         self.files += 1
         self._problems.extend(problems)
         if not named:
             self._come_upon.add(source.name)
-        for suite in suites or ():
-            self._lint(suite)
-            self._suites.append(suite)
+        added = [Added(suite, self._lint(suite)) for suite in suites or ()]
+        self._suites += (suite for suite, _ in added)
+        return added
+
+    @property
+    def outputs(self) -> Iterator[str]:
+        """The names of the files that the suites are compiled to."""
+        return (part.file_name for suite in self._suites for part in by_tier(suite))
 
     # --- the front ends: each gives None for a text of another kind ---
 
@@ -176,7 +208,8 @@ class Compiler:
 
     # --- on the IR, whichever front end it came from ---
 
-    def _lint(self, suite: ir.Suite) -> None:
+    def _lint(self, suite: ir.Suite) -> Set[int]:
+        """Report what is wrong with a suite; the hashes of the ids of its cases."""
         check_criteria(suite, self._problems)
         ids: set[int] = set()
         contradictions = Contradictions()
@@ -192,6 +225,7 @@ class Compiler:
             if not self._problems.has_errors:
                 verify(piece)
         contradictions.finish(suite, self._problems)
+        return ids
 
     def _without_copies(self, suites: tuple[CompiledSuite, ...]) -> tuple[CompiledSuite, ...]:
         """The suites less evalc's own output that a search came upon beside what it was compiled from."""
@@ -236,7 +270,8 @@ def _check_tools(suite: ir.Suite, tools: ToolRegistry, problems: Diagnostics) ->
     check_tools(suite, tools, problems)
 
 
-def _is_json(source: Source) -> bool:
+def is_json(source: Source) -> bool:
+    """Whether a text is read as JSON: by its name, and from standard input by how it begins."""
     return source.name.endswith(".json") or (source.name == STDIN and _BEGINS_AS_JSON.match(source.text) is not None)
 
 

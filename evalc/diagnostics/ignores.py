@@ -18,6 +18,11 @@ Texts = Callable[[Source], Iterable[Span]]
 _MARK: Final = "evalc: ignore"
 
 
+def mentions_ignoring(source: Source) -> bool:
+    """Whether there may be such comments in a source; JSON has no comments."""
+    return not source.name.endswith(".json") and _MARK in source.text
+
+
 def silenced(problems: Sequence[Problem], complete: Iterable[Source], texts: Texts) -> Sequence[Problem]:
     """The problems without the warnings that comments ask to ignore, and with those about the comments themselves.
 
@@ -27,7 +32,7 @@ def silenced(problems: Sequence[Problem], complete: Iterable[Source], texts: Tex
         texts: where the texts of a source stand; asked only about sources that mention ignore comments.
     """
     sources = {problem.source: False for problem in problems} | dict.fromkeys(complete, True)
-    mentioning = [source for source in sources if not source.name.endswith(".json") and _MARK in source.text]
+    mentioning = [source for source in sources if mentions_ignoring(source)]
     if not mentioning:
         return problems
     # Deferred for start-up: few files have such comments.

@@ -82,20 +82,28 @@ class Problem(msgspec.Struct, frozen=True, kw_only=True):
         return f"{self.source.name}:{line}:{column}: {self.severity}[{self.code}]: {self.finding.message()}"
 
 
+class NotSound(Exception):
+    """There is a problem, where only that was asked."""
+
+
 @final
 class Diagnostics:
     """A growing collection of problems, read in the order of their files, lines and columns.
 
     Args:
         strict: make an error of the warnings that `--strict` speaks of (the EV5xx family: checks that cannot fail).
+        none_wanted: raise `NotSound` at the first one, where only whether there is any is of interest.
     """
 
-    def __init__(self, *, strict: bool = False) -> None:
+    def __init__(self, *, strict: bool = False, none_wanted: bool = False) -> None:
         self._problems: dict[tuple[str, int, int, int, Finding], Problem] = {}
         self._strict = strict
+        self._none_wanted = none_wanted
 
     def add(self, source: Source, span: Span, finding: Finding) -> None:
         """Record a finding at a place; the same finding at the same place is recorded once."""
+        if self._none_wanted:
+            raise NotSound
         severity: Severity = finding.severity
         if self._strict and finding.code.startswith("EV5"):
             severity = "error"

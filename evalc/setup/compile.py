@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
+from evalc.compiler.checked import check_sources
 from evalc.compiler.compiled import Compilation
 from evalc.compiler.discover import Finder
 from evalc.compiler.options import CompileOptions
@@ -35,7 +36,15 @@ def compiled(
     subjects: Iterable[Subject], settings: Settings, policy: Policy, *, errors_stay: bool, prompt_id: str | None = None
 ) -> Compilation:
     """Compile under a policy; `errors_stay` where something is to be made of the suites."""
-    compilation = compile_sources(subjects, options_for(settings, prompt_id))
+    return _under(policy, compile_sources(subjects, options_for(settings, prompt_id)), errors_stay=errors_stay)
+
+
+def checked(subjects: Iterable[Subject], settings: Settings, policy: Policy) -> Compilation:
+    """Find the problems under a policy; what is sound is not compiled to suites where there is much to read."""
+    return _under(policy, check_sources(subjects, options_for(settings)), errors_stay=False)
+
+
+def _under(policy: Policy, compilation: Compilation, *, errors_stay: bool) -> Compilation:
     complete = (suite.ir.source for suite in compilation.suites)
     problems = policy.reported(silenced(compilation.problems, complete, texts_of), errors_stay=errors_stay)
     failed = any(problem.severity == "error" for problem in problems)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -103,3 +104,29 @@ def test_closed_streams_change_no_exit_code(project: Path, closed: str) -> None:
         command = f"exec '{sys.executable}' -m evalc check {file} {closed}"
         done = subprocess.run(["sh", "-c", command], capture_output=True, text=True, check=False)
         assert (done.returncode, "Traceback" in done.stderr) == (code, False)
+
+
+def test_a_large_suite_is_checked_by_every_processor(project: Path) -> None:
+    head = "suite: large\neval:\n  test_cases:\n"
+    cases = [f'    - {{name: case {n}, message: Hello, validate: [contains "word {n}"]}}\n' for n in range(5_000)]
+    large = project / "large.eval.yaml"
+
+    def check(processors: set[int]) -> tuple[int, str, str]:
+        run = subprocess.run(
+            [sys.executable, "-m", "evalc", "check", large.name],
+            cwd=project,
+            capture_output=True,
+            text=True,
+            preexec_fn=lambda: os.sched_setaffinity(0, processors),
+            check=False,
+        )
+        return run.returncode, run.stdout, run.stderr
+
+    every = os.sched_getaffinity(0)
+    large.write_text(head + "".join(cases))
+    assert check(every) == check({min(every)}) == (0, "all good: 1 file\n", "")
+    cases[4_000] = cases[4_000].replace("contains", "containz")
+    cases[10] = cases[10].replace("case 10", "case 4500")
+    large.write_text(head + "".join(cases))
+    assert check(every) == check({min(every)})
+    assert check(every)[1].endswith("2 errors in 1 file\n")

@@ -109,7 +109,7 @@ def _rows(case: MergedCase, rows: Rows, variants: tuple[Variant, ...], emitter: 
             for variant in variants:
                 yield emitter.emit(case, row, variant, None)
 
-    return ir.CaseRows(tier=emitter.tier_of(case.tree), size=size, expand=expand)
+    return ir.CaseRows(name=case.tree.name.value, tier=emitter.tier_of(case.tree), size=size, expand=expand)
 
 
 def _placed(
