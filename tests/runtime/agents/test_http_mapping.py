@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import ssl
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, cast, get_args
@@ -17,7 +18,7 @@ from evalc.runtime.agents.base import AgentRequest, AgentResponse, ToolCall, Usa
 from evalc.runtime.agents.http import transport
 from evalc.runtime.agents.http.agent import HttpAgent
 from evalc.runtime.agents.http.options import HttpOptions
-from evalc.runtime.agents.http.route import Connecting, HttpClient, Tls
+from evalc.runtime.agents.http.route import Connecting, HttpClient, Route, Tls
 from evalc.runtime.agents.retry import Backoff
 from tests.support.asking import PATIENCE, ask, failure
 from tests.support.servers import Exchange, answers, answers_bytes, echoes, in_turn, serving
@@ -194,10 +195,21 @@ def test_a_library_that_is_not_installed(monkeypatch: pytest.MonkeyPatch) -> Non
 
 
 def test_without_the_extra_there_is_httpx(monkeypatch: pytest.MonkeyPatch) -> None:
+    def connected(proxy: str | None) -> str:
+        route = Route(proxy=proxy, tls=ssl.create_default_context())
+
+        async def connection() -> str:  # aiohttp wants a loop
+            made = transport.connector(None)(route)
+            await made.close()
+            return type(made).__name__
+
+        return asyncio.run(connection())
+
     monkeypatch.setattr(transport, "_is_fast", lambda: False)
-    assert transport.connector(None).__name__ == "HttpxConnection"
+    assert connected(None) == "HttpcoreConnection"
+    assert connected("http://proxy.example:3128") == "HttpxConnection"
     monkeypatch.setattr(transport, "_is_fast", lambda: True)
-    assert transport.connector(None).__name__ == "AiohttpConnection"
+    assert connected(None) == "AiohttpConnection"
 
 
 def test_both_libraries_send_the_same(client: HttpClient) -> None:

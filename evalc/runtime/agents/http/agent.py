@@ -18,7 +18,7 @@ from evalc.runtime.agents.http.mapped import read_body
 from evalc.runtime.agents.http.options import HttpOptions
 from evalc.runtime.agents.http.redirects import Opener, follow
 from evalc.runtime.agents.http.stream import CONTENT_TYPE, StreamedAnswer
-from evalc.runtime.agents.http.transport import Reply, Transport, Watch, open_transport, prepared
+from evalc.runtime.agents.http.transport import NotConnected, Reply, Transport, Watch, open_transport, prepared
 from evalc.runtime.agents.retry import RETRIED, Backoff, send_with_retries
 
 _SENT_ANYWAY: Final = {**SENT_ANYWAY, "accept": f"application/json, {CONTENT_TYPE}"}
@@ -118,7 +118,10 @@ class _Exchange:
     async def attempt(self) -> Reply:
         session = self._session
         method, most = session.options.method, session.options.redirects
-        reply = await session.transport.request(method, session.url, self._body, session.headers, watch=self._watch)
+        try:
+            reply = await session.transport.request(method, session.url, self._body, session.headers, watch=self._watch)
+        except NotConnected as error:
+            raise NotConnected(f"{error} ({without_credentials(urlsplit(session.url))})") from None
         if most == 0 or not 300 <= reply.status < 400:
             return reply
         return await follow(

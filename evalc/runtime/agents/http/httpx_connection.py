@@ -1,4 +1,4 @@
-"""From a request to the head and the body of an answer by httpx: the one place that knows it."""
+"""From a request to the head and the body of an answer by httpx, through a proxy: the one place that knows it."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from evalc.runtime.agents.http.transport import NotConnected, no_connection, rea
 
 @final
 class HttpxConnection:
-    """One connection of httpx's. Its transport serves without its client, which has a cookie jar."""
+    """One connection of httpx's, through a proxy. Its transport serves without its client, which has a cookie jar."""
 
     def __init__(self, route: Route) -> None:
         limits = httpx.Limits(max_connections=1, max_keepalive_connections=1, keepalive_expiry=IDLE_SECONDS)

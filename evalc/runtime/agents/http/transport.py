@@ -1,6 +1,6 @@
 """From bytes and a URL to a reply over HTTP: what is the same whichever library carries it.
 
-There are two: httpx, which is always there, and aiohttp, about twice as fast, where the extra `fast` is installed.
+There are two: httpx, or its engine where there is no proxy; and aiohttp, about twice as fast, with the extra `fast`.
 Every exception of theirs and of the operating system becomes one of evalc's. There are no time limits here but that
 of connecting: whoever sends cancels when time is up, and a cancelled request takes its connection with it.
 """
@@ -136,9 +136,10 @@ def connector(client: HttpClient | None) -> Callable[[Route], Connection]:
     """
     # A library is imported when it is used, for start-up time: each takes as long as all of evalc.
     if client == "httpx" or (client is None and not _is_fast()):
+        from evalc.runtime.agents.http.httpcore_connection import HttpcoreConnection  # noqa: PLC0415
         from evalc.runtime.agents.http.httpx_connection import HttpxConnection  # noqa: PLC0415
 
-        return HttpxConnection
+        return lambda route: HttpcoreConnection(route) if route.proxy is None else HttpxConnection(route)
     try:
         from evalc.runtime.agents.http.aiohttp_connection import AiohttpConnection  # noqa: PLC0415
     except ImportError:
