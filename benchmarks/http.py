@@ -96,7 +96,8 @@ def _goals(costs: Costs, milliseconds: int) -> list[str]:
     return [
         _goal(costs, "evalc, httpx", "bare httpx", 0.85),
         _goal(costs, "evalc, httpx", "shared httpx", 3),
-        _goal(costs, "evalc, aiohttp", "evalc, httpx", 3),
+        _goal(costs, "evalc, aiohttp", "bare httpx", 3 * 0.85),
+        _goal(costs, "evalc, aiohttp", "shared httpx", 3 * 3),
     ]
 
 

@@ -47,6 +47,8 @@ def find_sound(texts: Sequence[Text], compiler: Compiler, processes: int) -> Map
     """
     size = sum(len(text.source.text) for text in texts)
     parts = [part for at, text in enumerate(texts) for part in _parts(at, text, size / processes)]
+    if len(parts) == 1:
+        return {}  # nothing can be done side by side
     told: dict[int, list[Facts]] = {part.of: [] for part in parts}
     with closing(side_by_side(partial(_told, compiler=compiler), _shared_out(parts, processes))) as answers:
         for answer in answers:
@@ -80,8 +82,8 @@ def _parts(at: int, text: Text, share: float) -> Iterator[_Part]:
 
 def _shared_out(parts: Sequence[_Part], processes: int) -> list[list[_Part]]:
     """The parts, the longest first, each to the process that has the least to do."""
-    shares: list[list[_Part]] = [[] for _ in range(processes)]
-    sizes = [0] * processes
+    shares: list[list[_Part]] = [[] for _ in range(min(processes, len(parts)))]
+    sizes = [0] * len(shares)
     for part in sorted(parts, key=lambda part: -len(part.text.source.text)):
         least = sizes.index(min(sizes))
         shares[least].append(part)
