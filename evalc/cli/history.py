@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import os
 import sys
+from collections.abc import Sequence
 from itertools import islice
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated, Final
 
 import typer
 
@@ -16,11 +17,16 @@ from evalc.cli.printing import print_warning
 from evalc.errors import UsageError
 from evalc.terminal import Screen
 
+if TYPE_CHECKING:
+    from evalc.model.history import HistoryEntry
+
+_MOST_LISTED: Final = 10
+
 
 def history(
     suite: Annotated[
         str | None,
-        typer.Argument(metavar="[SUITE]", help="Only this suite: its tool, or TOOL.TIER.", show_default=False),
+        typer.Argument(metavar="[SUITE]", help="Only this suite: its tool or name, or TOOL.TIER.", show_default=False),
     ] = None,
     limit: Annotated[int, typer.Option("--limit", metavar="N", min=1, help="How many results are listed.")] = 20,
     rebuild: Annotated[
@@ -52,9 +58,10 @@ def history(
             files = "1 JSON file" if strangers == 1 else f"{strangers} JSON files"
             print_warning(f"no results of suites: {files} in the folders of runs in `{folder}`")
         all_entries = tuple(index.entries(suite))
-        names = short_names([entry.run for entry in index.entries()])
+        every = tuple(index.entries())
+        names = short_names([entry.run for entry in every])
     if suite is not None and not all_entries:
-        raise UsageError(f"no run in `{folder}` has results of the suite `{suite}`")
+        raise UsageError(f"no run in `{folder}` has results of the suite `{suite}`{_there_is(suite, every)}")
     found = History(entries=tuple(islice(all_entries, limit)), trends=trends_of(all_entries))
     if json:
         sys.stdout.buffer.write(to_json(found) + b"\n")
@@ -64,3 +71,15 @@ def history(
         screen = Screen.of(sys.stdout, os.environ)
         sys.stdout.writelines(f"{line}\n" for line in history_lines(found, screen, names=names))
     return ExitCode.OK
+
+
+def _there_is(wanted: str, entries: Sequence[HistoryEntry]) -> str:
+    """What could have been meant: the nearest name, else the suites that there are, those of the newest runs."""
+    from evalc.diagnostics.near import did_you_mean, listed  # noqa: PLC0415 - for start-up: only for a mistake
+
+    suites = tuple(dict.fromkeys(f"{entry.tool_name}.{entry.tier}" for entry in entries))
+    if not suites:
+        return ""
+    near = did_you_mean(wanted, filter(None, (name for entry in entries for name in (entry.tool_name, entry.suite))))
+    more = f" and {len(suites) - _MOST_LISTED} more" if len(suites) > _MOST_LISTED else ""
+    return f"; {near or f'there are {listed(suites[:_MOST_LISTED])}{more}'}"

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import sys
 
+from evalc.cli import run_flags as flags
 from evalc.cli.ending import ExitCode
 from evalc.cli.flags import sound_settings_from
 from evalc.cli.options import Config, OutputDir
@@ -12,18 +13,25 @@ from evalc.cli.past_run import PastRun, past_run
 from evalc.terminal import Screen
 
 
-def show(run: PastRun = "latest", output_dir: OutputDir = None, config: Config = None) -> int:
+def show(
+    run: PastRun = "latest",
+    quiet: flags.Quiet = False,
+    verbose: flags.Verbose = False,
+    output_dir: OutputDir = None,
+    config: Config = None,
+) -> int:
     """Print the summary of a past run again.
 
     \b
     Examples:
       evalc show
       evalc show latest~1
-      evalc show 01a200e6
+      evalc show 01a200e6 -v
     """
     from evalc.report.text import summary_lines  # noqa: PLC0415 - for start-up: `--help` shows no run
 
     past = past_run(run, sound_settings_from(config, output_dir=output_dir))
-    lines = summary_lines(past, Screen.of(sys.stdout, os.environ))
+    screen = Screen.of(sys.stdout, os.environ)
+    lines = summary_lines(past, screen, detail="quiet" if quiet else "verbose" if verbose else "normal")
     sys.stdout.writelines(f"{line}\n" for line in lines)
     return ExitCode.OK

@@ -21,7 +21,7 @@ from evalc.runtime.finished import FinishedRun
 from evalc.runtime.past.runs import has_results, result_files, run_folders
 
 FILE_NAME: Final = "history.db"
-VERSION: Final = 1
+VERSION: Final = 2
 
 PATIENCE_S: Final = 5.0
 """How long another process may hold the index."""
@@ -29,7 +29,7 @@ PATIENCE_S: Final = 5.0
 _TABLES: Final = (
     """CREATE TABLE files (
         run TEXT NOT NULL, file TEXT NOT NULL, modified_ns INTEGER NOT NULL, size INTEGER NOT NULL,
-        began REAL, tool TEXT, tier TEXT, entry TEXT,
+        began REAL, tool TEXT, tier TEXT, suite TEXT, entry TEXT,
         PRIMARY KEY (run, file)
     ) WITHOUT ROWID""",
     "CREATE INDEX files_by_time ON files (began)",
@@ -53,7 +53,7 @@ def register(finished: FinishedRun) -> str | None:
     """Put a finished run into the index of its output folder. A run never fails by that: the answer is a warning."""
     try:
         rows = {
-            (finished.folder.name, file): (_stamp(suite.path.stat()), entry_of(finished.folder, file, suite.result))
+            (finished.folder.name, file): (_stamp(suite.path.stat()), entry_of(finished.folder, file, suite))
             for suite in finished.suites
             for file in [suite.path.relative_to(finished.folder).as_posix()]
         }
@@ -148,8 +148,8 @@ class Index:
             self._put(rows)
 
     def entries(self, suite: str | None = None) -> Iterator[HistoryEntry]:
-        """The entries, the newest first: all, or those of a suite, called by its tool or `TOOL.TIER`."""
-        wanted = "" if suite is None else "AND (tool = :suite OR tool || '.' || tier = :suite)"
+        """The entries, the newest first: all, or those of a suite: its tool or its name, with `.TIER` or without."""
+        wanted = "" if suite is None else "AND :suite IN (tool, suite, tool || '.' || tier, suite || '.' || tier)"
         found = self._connection.execute(
             f"SELECT entry FROM files WHERE entry IS NOT NULL {wanted} ORDER BY began DESC, run DESC, file",  # noqa: S608 - either of two texts
             {} if suite is None else {"suite": suite},
@@ -168,15 +168,15 @@ class Index:
 
     def _put(self, rows: Mapping[_Key, tuple[_Stamp, HistoryEntry | None]]) -> None:
         self._connection.executemany(
-            "INSERT OR REPLACE INTO files VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
+            "INSERT OR REPLACE INTO files VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
             ((*key, *stamp, *_columns(entry)) for key, (stamp, entry) in rows.items()),
         )
 
 
-def _columns(entry: HistoryEntry | None) -> tuple[float | None, str | None, str | None, str | None]:
+def _columns(entry: HistoryEntry | None) -> tuple[float | None, str | None, str | None, str | None, str | None]:
     if entry is None:
-        return None, None, None, None
-    return entry.began, entry.tool_name, entry.tier, msgspec.json.encode(entry).decode()
+        return None, None, None, None, None
+    return entry.began, entry.tool_name, entry.tier, entry.suite, msgspec.json.encode(entry).decode()
 
 
 def _remove(output_dir: Path) -> None:
@@ -198,7 +198,7 @@ def _connected(path: str, patience_s: float) -> sqlite3.Connection:
             connection.execute("PRAGMA journal_mode = WAL")  # readers and a writer do not wait for each other
             _make_tables(connection)
         connection.execute("PRAGMA synchronous = NORMAL")  # a row that a power cut takes is read from its file again
-        connection.execute("SELECT run, file, modified_ns, size, began, tool, tier, entry FROM files LIMIT 1")
+        connection.execute("SELECT run, file, modified_ns, size, began, tool, tier, suite, entry FROM files LIMIT 1")
     except BaseException:
         connection.close()
         raise

@@ -11,7 +11,7 @@ import msgspec
 from evalc.compare.past import Measure
 from evalc.errors import UsageError
 from evalc.model.history import HistoryEntry
-from evalc.model.result import SuiteResult
+from evalc.runtime.finished import FinishedSuite
 from evalc.runtime.past.results import read_result
 from evalc.runtime.past.runs import age
 
@@ -37,12 +37,17 @@ class _Summary(_Read, frozen=True):
     criteria: tuple[_Criterion, ...] = ()
 
 
+class _Case(_Read, frozen=True, gc=False):
+    id: Any = ""
+
+
 class _Result(_Read, frozen=True):
-    """What the history needs of an EvalSuiteResult; the cases are passed over."""
+    """What the history needs of an EvalSuiteResult."""
 
     tool_name: str
     tier: str
     summary: _Summary
+    cases: tuple[_Case, ...] = ()
     run_id: str | None = None
     timestamp: str | None = None
     agent_endpoint: str = ""
@@ -54,19 +59,21 @@ class _Result(_Read, frozen=True):
 def read_entry(folder: Path, file: str) -> HistoryEntry | None:
     """The entry of a file in a run's folder; None where it is no result of a suite."""
     try:
-        return _entry(folder, file, read_result(folder / file, _Result))
+        found = read_result(folder / file, _Result)
+        return _entry(folder, file, found, str(found.cases[0].id) if found.cases else "")
     except (UsageError, OSError):
         return None
 
 
-def entry_of(folder: Path, file: str, result: SuiteResult) -> HistoryEntry:
+def entry_of(folder: Path, file: str, finished: FinishedSuite) -> HistoryEntry:
     """The entry of a result that is written to the file and still at hand."""
-    return _entry(
-        folder, file, msgspec.convert(msgspec.to_builtins(msgspec.structs.replace(result, cases=())), _Result)
-    )
+    result = msgspec.structs.replace(finished.result, cases=())
+    first = next((case.id for case in finished.cases()), "")
+    return _entry(folder, file, msgspec.convert(msgspec.to_builtins(result), _Result), first)
 
 
-def _entry(folder: Path, file: str, result: _Result) -> HistoryEntry:
+def _entry(folder: Path, file: str, result: _Result, first_case: str) -> HistoryEntry:
+    name, slash, _ = first_case.partition("/")
     began = _time(result.timestamp) or _time_of(folder)
     summary = result.summary
     return HistoryEntry(
@@ -77,6 +84,7 @@ def _entry(folder: Path, file: str, result: _Result) -> HistoryEntry:
         began=began.timestamp(),
         tool_name=result.tool_name,
         tier=result.tier,
+        suite=name if slash else None,
         agent_endpoint=result.agent_endpoint,
         total_cases=summary.total_cases,
         passed=summary.passed,

@@ -12,6 +12,7 @@ class _Record(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
 class HistoryEntry(_Record, frozen=True, kw_only=True):
     """A suite in a run.
 
+    `suite` is its own name, as the id of its first case has it, `SUITE/NAME`; null where that has none.
     `run` is the name of the run's folder, `began` the seconds since 1970 at which the run did; `criteria` are the mean
     scores by criterion, null where nothing scored it. `partial` says that not all of the suite's cases ran, because
     some were chosen or the run stopped; `rescored` that no agent was asked.
@@ -24,6 +25,7 @@ class HistoryEntry(_Record, frozen=True, kw_only=True):
     began: float
     tool_name: str
     tier: str
+    suite: str | None
     agent_endpoint: str
     total_cases: int
     passed: int
@@ -49,7 +51,7 @@ class TrendPoint(_Record, frozen=True, kw_only=True):
 class Trend(_Record, frozen=True, kw_only=True):
     """The course of a suite, the oldest run first. `criteria` are all that any run scored, in order of appearance.
 
-    `agentEndpoint` is the agent where the suite's runs have several, so that each has a course of its own; else null.
+    `agentEndpoint` is the agent where the suite was run by several, so that each has a course of its own; else null.
     """
 
     tool_name: str

@@ -13,6 +13,7 @@ from evalc.history.index import register
 from evalc.model.suite import LocatedCase, Selected, Suite
 from evalc.runtime.agents.fingerprint import fingerprint_of
 from evalc.runtime.begin_run import begin_run
+from evalc.runtime.closing import Closing, write_closing
 from evalc.runtime.finish_run import Ending, finish_run
 from evalc.runtime.run_case import CaseRun, request_of
 from evalc.runtime.run_options import RunOptions
@@ -37,8 +38,8 @@ class Results:
         suite, case = number
         self._ran[suite, endpoint][case] = _Ran(located, run)
 
-    def write(self, suites: Sequence[Suite], options: RunOptions) -> Iterator[str]:
-        """Write what was run of the suites, and say where; or why not."""
+    def write(self, suites: Sequence[Suite], options: RunOptions, warnings: tuple[str, ...] = ()) -> Iterator[str]:
+        """Write what was run of the suites, with the session's warnings, and say where; or why not."""
         keys = sorted(self._ran)
         endpoints = tuple(dict.fromkeys(endpoint for _, endpoint in keys))
         ran = [[cases[number] for number in sorted(cases)] for cases in map(self._ran.__getitem__, keys)]
@@ -65,10 +66,10 @@ class Results:
             return
         finally:
             journal.close()
-        warning = register(finished)
+        closing = Closing(below=finished.below_threshold, warnings=warnings)
+        failures = (register(finished), write_closing(finished.folder, closing, options.redactor))
         yield f"results in {finished.folder}"
-        if warning is not None:
-            yield warning
+        yield from filter(None, failures)
 
 
 def _of(suite: Suite, ran: Sequence[_Ran], agent: str | None) -> Suite:

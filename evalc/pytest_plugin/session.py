@@ -158,7 +158,7 @@ class EvalSession:
         self._runner.close()
         self._runner = None
         if asked and self._wishes.output_dir is not None:
-            self.notes += self._results.write(self._suites, asked[0].options)
+            self.notes += self._results.write(self._suites, asked[0].options, tuple(self.notes))
 
     def _asked_of(self, given: object) -> Asked:
         if id(given) not in self._asked:

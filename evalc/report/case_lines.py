@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from itertools import islice
 from typing import Final, NamedTuple
 
 from msgspec import UNSET
@@ -18,6 +19,10 @@ from evalc.terminal import Color, Screen, cells, padded, painted, shortened, vis
 
 _MOST_REASONS: Final = 5
 _WIDEST_PART: Final = 76
+_MOST_RESPONSE_LINES: Final = 3
+_LONGEST_QUOTED: Final = 200
+"""The characters of a response that a message may quote whole."""
+_RESPONSE_MARGIN: Final = "      response: "
 _MARKED: Final[dict[Kind, tuple[str, Color]]] = {
     "found": ("found here", "red"),
     "nearest": ("nearest", "yellow"),
@@ -108,16 +113,39 @@ def _response(reason: Reason, case: CaseResult, symbols: Symbols, screen: Screen
     part = spoken_of(reason.message, case.details.response)
     if part is None:
         return
-    margin = "      response: "
     label, color = _MARKED[part.kind]
-    room = min(screen.width - len(margin) - 2 * len(symbols.ellipsis), _WIDEST_PART)
+    room = min(screen.width - len(_RESPONSE_MARGIN) - 2 * len(symbols.ellipsis), _WIDEST_PART)
     before, marked, after = _within(part, room, symbols.ellipsis)
     carets = "^" * max(cells(marked), 1)
-    yield f"{margin}{before}{painted(marked, color, on=screen.color)}{after}"
-    indent = " " * (len(margin) + cells(before))
+    yield f"{_RESPONSE_MARGIN}{before}{painted(marked, color, on=screen.color)}{after}"
+    indent = " " * (len(_RESPONSE_MARGIN) + cells(before))
     told = f"{carets} {label}"
     fits = len(indent) + len(told) <= screen.width
     yield f"{indent}{painted(told if fits else carets, color, on=screen.color)}"
+
+
+def response_lines(case: CaseResult, symbols: Symbols, screen: Screen) -> Iterator[str]:
+    """The beginning of the response, where the lines of no reason show a part of it, or all."""
+    response = case.details.response
+    told = islice(reasons(case), _MOST_REASONS)
+    if response is None or any(_is_shown(response, reason) for reason in told):
+        return
+    room = screen.width - len(_RESPONSE_MARGIN)
+    rest = visible(response[: _MOST_RESPONSE_LINES * room + 1]) or "(empty)"
+    margin = _RESPONSE_MARGIN
+    for _ in range(_MOST_RESPONSE_LINES - 1):
+        head = _head(rest, room)
+        yield f"{margin}{rest[:head]}"
+        rest = rest[head:]
+        if not rest:
+            return
+        margin = " " * len(margin)
+    yield f"{margin}{shortened(rest, room, symbols.ellipsis)}"
+
+
+def _is_shown(response: str, reason: Reason) -> bool:
+    whole = len(response) <= _LONGEST_QUOTED and reason.message.endswith(f"but got '{visible(response)}'")
+    return whole or spoken_of(reason.message, response) is not None
 
 
 def _within(part: Part, room: int, ellipsis: str) -> tuple[str, str, str]:
@@ -140,10 +168,29 @@ def _tail(text: str, room: int) -> int:
     return start
 
 
-def assertion_lines(case: CaseResult, symbols: Symbols, screen: Screen) -> Iterator[str]:
-    """Every assertion that was reached, by its JSON pointer in the case."""
+def _head(text: str, room: int) -> int:
+    """Up to where the beginning of the text has room: as much as `room` columns, at least a character."""
+    end = 0
+    while end < len(text) and (room := room - cells(text[end])) >= 0:
+        end += 1
+    return max(end, 1)
+
+
+def assertion_lines(case: CaseResult, symbols: Symbols, screen: Screen, told: Told | None = None) -> Iterator[str]:
+    """Every assertion that was reached: its place and the words there, else its field, as `responseContains/0`."""
     for assertion in case.assertions:
         status = _STATUS_OF_OUTCOME[assertion.outcome]
-        place = "" if assertion.place is None else f"  {visible(str(assertion.place))}"
         mark = painted(symbols.marks[status], COLORS[status], on=screen.color)
-        yield f"    {mark} {visible(assertion.at)}{painted(place, 'dim', on=screen.color)}"
+        if assertion.place is None:
+            yield f"    {mark} {visible(assertion.at.removeprefix('/expect').removeprefix('/'))}"
+            continue
+        place = visible(str(assertion.place))
+        room = screen.width - len("    ✓   ") - cells(place)
+        words = shortened(_words_at(assertion.place, told), room, symbols.ellipsis)
+        yield f"    {mark} {painted(place, 'dim', on=screen.color)}  {words}".rstrip()
+
+
+def _words_at(place: Place, told: Told | None) -> str:
+    """What the authored line says from the place on; nothing where it cannot be shown."""
+    line = None if told is None else told.sources.line(place, told.began)
+    return "" if line is None else visible(line[place.column - 1 :].strip())

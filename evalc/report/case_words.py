@@ -15,10 +15,14 @@ from evalc.terminal import visible
 
 
 class Reason(NamedTuple):
-    """Why a case did not simply pass, and where that was authored; `message` may quote the agent at any length."""
+    """Why a case did not simply pass, and where that was authored; `message` may quote the agent at any length.
+
+    `at` is the JSON pointer of the assertion that says so; None of what no single assertion does.
+    """
 
     message: str
     place: Place | None
+    at: str | None = None
 
     def in_short(self, ellipsis: str = "…") -> str:
         """The message on one line of at most 400 columns, with nothing in it that a terminal would obey."""
@@ -37,10 +41,11 @@ def reasons(case: CaseResult) -> Iterator[Reason]:
     elif case.error is not UNSET:
         # The error is what one of them says, of a repeated case after the count of its attempts.
         told = [assertion for assertion in broken if case.error.endswith(_named(assertion))][:1]
-        yield Reason(case.error, next((assertion.place for assertion in told), None) or case_place)
+        place = next((assertion.place for assertion in told), None) or case_place
+        yield Reason(case.error, place, next((assertion.at for assertion in told), None))
         broken = [assertion for assertion in broken if assertion not in told]
     for assertion in broken:
-        yield Reason(_named(assertion), assertion.place)
+        yield Reason(_named(assertion), assertion.place, assertion.at)
 
 
 def main_reason(case: CaseResult) -> Reason | None:

@@ -6,7 +6,7 @@ import math
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain, islice
 from pathlib import Path
-from typing import Literal
+from typing import Final, Literal
 
 from msgspec import UNSET
 
@@ -21,8 +21,8 @@ from evalc.model.result import (
     Summary,
 )
 from evalc.model.suite import Selected
-from evalc.report.case_lines import Columns, Told, assertion_lines, case_line, reason_lines
-from evalc.report.gates import gate_line
+from evalc.report.case_lines import Columns, Told, assertion_lines, case_line, reason_lines, response_lines
+from evalc.report.gates import failed_all_the_same, gate_line
 from evalc.report.legible import in_short
 from evalc.report.numbers import counted, milliseconds, rounded
 from evalc.report.selected import selected_line
@@ -36,6 +36,9 @@ _BAR_WIDTH = 20
 _MOST_SKIPPED = 10
 _MEASURED_CASES = 500
 """The columns are as wide as these first cases need: all may be too many to hold."""
+
+_NO_NEWS: Final[frozenset[Status]] = frozenset(("passed", "expected-failure"))
+"""How cases end that `quiet` does not tell of."""
 
 Detail = Literal["quiet", "normal", "verbose"]
 """How much is told of the cases."""
@@ -57,7 +60,7 @@ def suite_lines(
         screen: what the reader's screen can show.
         cases: the cases, read one at a time, where the result itself does not hold them.
         skipped: likewise the cases that were not run.
-        detail: which cases are told of: `quiet` leaves out those that passed, `verbose` adds their assertions.
+        detail: `quiet` tells of nothing but what is not as it should be, `verbose` adds the assertions of cases.
         sources: where the lines come from that failed checks were authored in; None shows their places alone.
     """
     symbols = symbols_of(screen)
@@ -66,30 +69,44 @@ def suite_lines(
     rule_width = min(_RULE_WIDTH, screen.width)
     yield painted(title + symbols.title * (rule_width - cells(title)), "bold", on=screen.color)
     all_cases = result.cases if cases is None else cases
-    remaining = (case for case in all_cases if detail != "quiet" or case.status != "passed")
+    remaining = (case for case in all_cases if detail != "quiet" or case.status not in _NO_NEWS)
     measured = list(islice(remaining, _MEASURED_CASES))
     columns = Columns.of(measured, screen.width)
     for case in chain(measured, remaining):
         yield case_line(case, columns, symbols, screen)
         yield from reason_lines(case, symbols, screen, None if case.passed else told)
+        if told is not None and not case.passed:
+            yield from response_lines(case, symbols, screen)
         if detail == "verbose":
-            yield from assertion_lines(case, symbols, screen)
+            yield from assertion_lines(case, symbols, screen, told)
+    if detail == "quiet":
+        yield from _stopped(result, symbols, screen)
+        yield from _gates(_not_met(result.gates or ()), symbols, screen)
+        yield from _failed_all_the_same(result.gates or (), result.summary, symbols, screen)
+        return
     yield symbols.rule * rule_width
     yield f"  {_totals(result.summary)}"
     if result.selected:
         yield f"  {selected_line(result.selected, result.summary.total_cases)}"
     yield from _scores(result.summary, () if result.judges is UNSET else result.judges, symbols, screen)
     yield from _skipped(result.skipped if skipped is None else skipped, result.summary.skipped, symbols, screen)
-    if result.stopped:
-        yield painted(f"  {symbols.warning} the run stopped: {visible(result.stopped)}", "red", on=screen.color)
+    yield from _stopped(result, symbols, screen)
     yield from _changes(result, symbols, screen)
     yield from _gates(result.gates or (), symbols, screen)
+    yield from _failed_all_the_same(result.gates or (), result.summary, symbols, screen)
     yield from _warnings((*result.staleness_warnings, *result.warnings), symbols, screen)
+
+
+def all_is_well(result: SuiteResult) -> bool:
+    """Whether there is nothing that `quiet` tells of a suite."""
+    summary = result.summary
+    unmet = any(not gate.passed for gate in result.gates or ())
+    return not (summary.failed or summary.unverified or result.stopped or unmet)
 
 
 def run_lines(
     run_id: str,
-    folder: Path,
+    folder: Path | None,
     summary: RunSummary,
     screen: Screen,
     *,
@@ -97,33 +114,40 @@ def run_lines(
     judged: Sequence[GateResult] = (),
     selected: Selected | None = None,
     warnings: Sequence[str] = (),
+    detail: Detail = "normal",
 ) -> Iterator[str]:
     """The end of the report: the totals of all suites, what decides the run, and where the results are.
 
     Args:
         run_id: the id of the run.
-        folder: where its results are.
+        folder: where its results are; None where it has none, as nothing was run.
         summary: the totals.
         screen: what the reader's screen can show.
         gates: the thresholds that were not met.
         judged: the gates of the run as a whole.
         selected: which of all cases were chosen; None where it was all of them.
         warnings: those that belong to no suite.
+        detail: `quiet` leaves out what decides nothing.
     """
     symbols = symbols_of(screen)
     totals = f"{counted(summary.suites, 'suite')} | {_totals(summary)}"
     yield painted(f"run {visible(run_id)} | {totals}", "bold", on=screen.color)
-    if selected is not None:
+    quiet = detail == "quiet"
+    if selected is not None and not quiet:
         yield f"  {selected_line(selected, summary.total_cases)}"
-    if summary.score is not None:
+    if summary.score is not None and not quiet:
         yield f"  score {rounded(summary.score)}"
     if summary.regressions:
         yield painted(f"  {counted(summary.regressions, 'regression')}", "red", on=screen.color)
-    yield from _gates(judged, symbols, screen)
+    yield from _gates(_not_met(judged) if quiet else judged, symbols, screen)
+    yield from _failed_all_the_same(judged, summary, symbols, screen)
     for gate in gates:
         yield painted(f"  {symbols.marks['failed']} {visible(gate)}", "red", on=screen.color)
+    if quiet:
+        return
     yield from _warnings(warnings, symbols, screen)
-    yield f"  results in {visible(str(folder))}"
+    if folder is not None:
+        yield f"  results in {visible(str(folder))}"
 
 
 def _gates(gates: Iterable[GateResult], symbols: Symbols, screen: Screen) -> Iterator[str]:
@@ -131,6 +155,22 @@ def _gates(gates: Iterable[GateResult], symbols: Symbols, screen: Screen) -> Ite
     for gate in gates:
         status: Status = "passed" if gate.passed else "failed"
         yield painted(f"  {symbols.marks[status]} {gate_line(gate)}", COLORS[status], on=screen.color)
+
+
+def _not_met(gates: Iterable[GateResult]) -> Iterator[GateResult]:
+    return (gate for gate in gates if not gate.passed)
+
+
+def _failed_all_the_same(
+    gates: Sequence[GateResult], summary: Summary | RunSummary, symbols: Symbols, screen: Screen
+) -> Iterator[str]:
+    told = failed_all_the_same(gates, summary)
+    yield from _warnings(() if told is None else (told,), symbols, screen)
+
+
+def _stopped(result: SuiteResult, symbols: Symbols, screen: Screen) -> Iterator[str]:
+    if result.stopped:
+        yield painted(f"  {symbols.warning} the run stopped: {visible(result.stopped)}", "red", on=screen.color)
 
 
 def _totals(summary: Summary | RunSummary) -> str:
@@ -182,7 +222,7 @@ def _scores(summary: Summary, judges: Sequence[str], symbols: Symbols, screen: S
         yield f"  {padded(name, width)}  {criterion.weight:<5g} {drawn}  {mean}"
     score = "unscored" if summary.score is None else rounded(summary.score)
     share = summary.scored_weight
-    partial = f" over {rounded(share)} of the weight" if share is not None and share < 1 else ""
+    partial = f" over {rounded(share)} of the weight" if share and share < 1 else ""
     total = f"  {padded('score', width)}  {'':5} {_bar(summary.score, symbols)}  {score}{partial}"
     yield painted(total, "bold", on=screen.color)
 
@@ -192,7 +232,7 @@ def _mean(criterion: CriterionSummary, errors: int) -> str:
     if criterion.score is None:
         return "unscored"
     broken = f", {counted(errors, 'error')}" if errors else ""
-    return f"{rounded(criterion.score)} over {criterion.cases} of {criterion.of} cases{broken}"
+    return f"{rounded(criterion.score)} over {criterion.cases} of {counted(criterion.of, 'case')}{broken}"
 
 
 def _by(criterion: CriterionSummary, judges: Sequence[str]) -> str:

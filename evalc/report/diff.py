@@ -94,9 +94,13 @@ def _percent(rate: Rate) -> str:
 
 
 def _counts(rate: Rate) -> str:
-    """`183/200 (86.8 to 94.6 %)`, the interval of the rate, and how many more ended in error."""
+    """`183/200 (95 % interval 86.8 to 94.6 %)`, the interval of the rate, and how many more ended in error."""
     errors = f", {counted(rate.errors, 'error')}" if rate.errors else ""
-    interval = "" if rate.low is None or rate.high is None else f" ({100 * rate.low:.1f} to {100 * rate.high:.1f} %)"
+    interval = (
+        ""
+        if rate.low is None or rate.high is None
+        else f" (95 % interval {100 * rate.low:.1f} to {100 * rate.high:.1f} %)"
+    )
     return f"{rate.passed}/{rate.of}{interval}{errors}"
 
 

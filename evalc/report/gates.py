@@ -1,12 +1,14 @@
-"""From the verdict on a gate to the line about it."""
+"""From the verdicts on gates to the lines about them."""
 
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator, Sequence
 from typing import assert_never
 
-from evalc.model.result import GateResult
+from evalc.model.result import GateResult, RunSummary, Summary
 from evalc.report.numbers import counted
+from evalc.report.reported import ReportedRun
 
 
 def gate_line(gate: GateResult) -> str:
@@ -25,6 +27,29 @@ def gate_line(gate: GateResult) -> str:
             return f"{measured}, none is allowed"
         case _:
             assert_never(gate.gate)
+
+
+def not_met(run: ReportedRun) -> Iterator[str]:
+    """The gates and thresholds of the run and its suites that are not met."""
+    for result in [suite.result for suite in run.suites]:
+        for gate in result.gates or ():
+            if not gate.passed:
+                yield f"{run.title_of(result)}: {gate_line(gate)}"
+    yield from run.below
+    yield from (gate_line(gate) for gate in run.gates if not gate.passed)
+
+
+def failed_all_the_same(gates: Sequence[GateResult], summary: Summary | RunSummary) -> str | None:
+    """That cases failed though every gate is met, and why no gate minds; None where it is not so.
+
+    Cases that broke are not meant: they fail a run whatever its gates say.
+    """
+    failed = summary.failed - summary.errors
+    if not failed or not gates or not all(gate.passed for gate in gates):
+        return None
+    by_rate = any(gate.gate == "minPassRate" for gate in gates)
+    why = "the pass rate allows for" if by_rate else "no gate counts"
+    return f"{counted(failed, 'case')} failed, which {why}"
 
 
 def _share(value: float | None) -> str:

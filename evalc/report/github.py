@@ -3,22 +3,54 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import chain, islice, starmap
 from pathlib import Path
+from typing import Final
 
 from evalc.model.result import PASSING, CaseResult
 from evalc.project import below_working_folder
-from evalc.report.case_words import Reason, main_reason
+from evalc.report.case_words import Reason, reasons
+from evalc.report.gates import not_met
+from evalc.report.numbers import counted
 from evalc.report.reported import ReportedRun
 from evalc.workflow_command import annotation
 
+_MOST_SHOWN: Final = 10
+"""The errors that GitHub shows of a step, the first; the log has all."""
+
+_MOST_REASONS: Final = 20
+
 
 def render(run: ReportedRun) -> Iterator[bytes]:
-    """A command a case that did not pass, at the line that says why; GitHub shows the first ten of a step."""
-    for suite in run.suites:
-        for case in suite.cases:
-            reason = main_reason(case)
-            if reason is not None and case.status not in PASSING:
-                yield f"{_command(case, reason)}\n".encode(errors="backslashreplace")
+    """A command for each gate that is not met and each reason why a case did not pass, at the line of its check.
+
+    The main reasons of all cases come before the others, so that the ten that GitHub shows speak of as many cases as
+    they can; a notice says how many it does not show.
+    """
+    gates = (annotation("error", {"title": "evalc"}, [words]) for words in not_met(run))
+    count = 0
+    for command in chain(gates, starmap(_command, chain(_mains(run), _others(run)))):
+        count += 1
+        yield _written(command)
+    if count > _MOST_SHOWN:
+        left_out = f"{counted(count - _MOST_SHOWN, 'more error')}: GitHub shows the first {_MOST_SHOWN}"
+        yield _written(annotation("notice", {"title": "evalc"}, [f"{left_out}, the log has all"]))
+
+
+def _mains(run: ReportedRun) -> Iterator[tuple[CaseResult, Reason]]:
+    return ((case, reason) for case in _not_passed(run) for reason in islice(reasons(case), 1))
+
+
+def _others(run: ReportedRun) -> Iterator[tuple[CaseResult, Reason]]:
+    return ((case, reason) for case in _not_passed(run) for reason in islice(reasons(case), 1, _MOST_REASONS))
+
+
+def _not_passed(run: ReportedRun) -> Iterator[CaseResult]:
+    return (case for suite in run.suites for case in suite.cases if case.status not in PASSING)
+
+
+def _written(command: str) -> bytes:
+    return f"{command}\n".encode(errors="backslashreplace")
 
 
 def _command(case: CaseResult, reason: Reason) -> str:

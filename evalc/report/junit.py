@@ -12,7 +12,7 @@ from msgspec import UNSET
 from evalc.model.result import PASSING, CaseResult, SkippedCase, Status, SuiteResult, Summary
 from evalc.model.suite import Place
 from evalc.report.case_words import main_reason, place_of, reasons_in_full, timed_out
-from evalc.report.gates import gate_line
+from evalc.report.gates import failed_all_the_same, gate_line
 from evalc.report.legible import legible
 from evalc.report.reported import ReportedRun, ReportedSuite
 from evalc.terminal import visible
@@ -87,6 +87,9 @@ def _of_suite(result: SuiteResult) -> Iterator[tuple[str, str]]:
         yield f"criterion: {criterion.name}", _score(criterion.score)
     for gate in result.gates or ():
         yield f"gate: {gate.gate}", f"{'met' if gate.passed else 'not met'}: {gate_line(gate)}"
+    uncounted = failed_all_the_same(result.gates or (), result.summary)
+    if uncounted is not None:
+        yield "gates", uncounted
 
 
 def _case(case: CaseResult, suite: str, *, strict: bool) -> Element:

@@ -7,10 +7,11 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain, islice
 from typing import Final
 
-from evalc.model.result import PASSING, CaseResult, GateResult, SuiteResult
+from evalc.model.result import PASSING, CaseResult, GateResult, RunSummary, SuiteResult, Summary
 from evalc.report.case_words import reasons_in_full
-from evalc.report.gates import gate_line
-from evalc.report.numbers import rounded
+from evalc.report.gates import failed_all_the_same, gate_line
+from evalc.report.legible import legible
+from evalc.report.numbers import counted, rounded
 from evalc.report.reported import ReportedRun, ReportedSuite
 from evalc.report.selected import selected_line
 from evalc.terminal import shortened, visible
@@ -21,6 +22,7 @@ MOST_BYTES: Final = 1_000_000
 _ROOM_FOR_CUT: Final = 200
 _LONGEST_NAME: Final = 200
 _LONGEST_REASON: Final = 2_000
+_LONGEST_RESPONSE: Final = 500
 _MOST_REASONS: Final = 5
 _MOST_ROWS: Final = 200
 _MOST_NOTES: Final = 100
@@ -61,7 +63,7 @@ def _overview(run: ReportedRun) -> Iterator[str]:
     summary = run.summary
     mark = "❌" if summary.failed or _gates_not_met(run) else "✅"
     score = "" if summary.score is None else f", score {_score(summary.score)}"
-    yield f"## {mark} evalc: {summary.passed} of {summary.total_cases} cases passed{score}"
+    yield f"## {mark} evalc: {summary.passed} of {counted(summary.total_cases, 'case')} passed{score}"
     yield _table(_SUITE_HEADER, (_suite_row(suite, run.name_of(suite.result)) for suite in run.suites))
     criteria = [row for suite in run.suites for row in _criterion_rows(suite, run.name_of(suite.result))]
     if criteria:
@@ -110,7 +112,7 @@ def _notes(run: ReportedRun) -> Iterator[str]:
     """What else decides the run or should be known."""
     if run.selected is not None:
         yield _name(selected_line(run.selected, run.summary.total_cases))
-    yield from map(_gate, run.gates)
+    yield from _gates(run.gates, run.summary)
     for words in run.below:
         yield f"**not met**: {_name(words)}"
     for suite in run.suites:
@@ -120,8 +122,7 @@ def _notes(run: ReportedRun) -> Iterator[str]:
 
 
 def _suite_notes(result: SuiteResult, suite: str) -> Iterator[str]:
-    for gate in result.gates or ():
-        yield f"{suite}: {_gate(gate)}"
+    yield from (f"{suite}: {told}" for told in _gates(result.gates or (), result.summary))
     if result.stopped:
         yield f"{suite}: the run stopped: {_name(result.stopped)}"
     if result.regressions:
@@ -137,8 +138,12 @@ def _gates_not_met(run: ReportedRun) -> bool:
     return bool(run.below) or not all(gate.passed for gate in gates)
 
 
-def _gate(gate: GateResult) -> str:
-    return f"{'met' if gate.passed else '**not met**'}: {_name(gate_line(gate))}"
+def _gates(gates: Sequence[GateResult], summary: Summary | RunSummary) -> Iterator[str]:
+    for gate in gates:
+        yield f"{'met' if gate.passed else '**not met**'}: {_name(gate_line(gate))}"
+    uncounted = failed_all_the_same(gates, summary)
+    if uncounted is not None:
+        yield f"**{uncounted}**"
 
 
 def _failures(run: ReportedRun) -> Iterator[str]:
@@ -155,7 +160,10 @@ def _failures(run: ReportedRun) -> Iterator[str]:
 
 def _failure(case: CaseResult, suite: str) -> str:
     title = f"**{_name(case.id)}** in {_name(suite)}: {case.status}"
-    return f"{title}\n\n{_fenced(reasons_in_full(case, most=_MOST_REASONS, longest=_LONGEST_REASON))}"
+    told = reasons_in_full(case, most=_MOST_REASONS, longest=_LONGEST_REASON)
+    response = case.details.response
+    said = "" if response is None else f"\nresponse: {legible(response, _LONGEST_RESPONSE) or '(empty)'}"
+    return f"{title}\n\n{_fenced(told + said)}"
 
 
 def _fenced(text: str) -> str:

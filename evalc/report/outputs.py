@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import re
+from collections.abc import Iterator, Mapping
 from typing import Final, Literal, assert_never, get_args
 
 from evalc.report.reported import ReportedRun
@@ -22,6 +23,29 @@ SUFFIXES: Final[dict[str, Format]] = {
     ".xml": "junit",
 }
 """What the end of a file's name says of its format."""
+
+BEGINNING: Final = 1_000
+"""By how many bytes of a file its format is told."""
+
+_BEGINNINGS: Final[Mapping[Format, re.Pattern[bytes]]] = {
+    "text": re.compile("(═══|===) |agent [^\n]+\n(═══|===) |run [0-9a-f]{8}-".encode()),
+    "json": re.compile(rb'\s*\{\s*"runId"\s*:\s*"[^"]*"\s*,\s*"suites"\s*:'),
+    "html": re.compile(
+        rb'<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n<meta http-equiv="Content-Sec'
+    ),
+    "junit": re.compile(rb"\s*(<\?xml[^>]*>)?\s*<testsuites?[\s>]"),
+    "xunit": re.compile(rb"\s*(<\?xml[^>]*>)?\s*<testsuites?[\s>]"),
+    "markdown": re.compile("## (✅|❌) evalc: ".encode()),
+    "csv": re.compile(rb'"suite","tier","agent","case",'),
+    "github": re.compile(rb"::(error|notice) "),
+    "sarif": re.compile(rb'\s*\{\s*("version"\s*:\s*"2\.1\.0"\s*,\s*)?"\$schema"\s*:\s*"[^"]*sarif'),
+}
+"""How a report of each format begins."""
+
+
+def may_be(chosen: Format, beginning: bytes) -> bool:
+    """Whether a file that begins so may be a report of that format; one that is empty may become any."""
+    return not beginning or _BEGINNINGS[chosen].match(beginning) is not None
 
 
 def render(chosen: Format, run: ReportedRun) -> Iterator[bytes]:

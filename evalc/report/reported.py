@@ -37,7 +37,7 @@ class ReportedRun:
 
     Attributes:
         run_id: the id that its suites share.
-        folder: where its result files are, as the reader is to be told.
+        folder: where its result files are, as the reader is to be told; empty where nothing was run.
         suites: their totals, and cases that can be iterated several times.
         summary: the totals of all suites.
         root: the folder that the places in results are relative to.

@@ -1,16 +1,16 @@
-"""From a run to SARIF 2.1.0: a result for each case that did not pass, at the line that says why."""
+"""From a run to SARIF 2.1.0: a result for each reason why a case did not pass, at the line that says it."""
 
 from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from itertools import islice
 from typing import Any, Final
 
 from evalc import __version__
 from evalc.model.result import PASSING, CaseResult
-from evalc.report.case_words import reasons
+from evalc.report.case_words import Reason, reasons
 from evalc.report.reported import ReportedRun
 from evalc.sarif import SCHEMA, artifact_location, message_text
 from evalc.terminal import visible
@@ -24,7 +24,7 @@ _MOST_REASONS: Final = 20
 
 
 def render(run: ReportedRun) -> Iterator[bytes]:
-    """The log, in ASCII, a case at a time. What a case did not pass for is its first reason; others follow it."""
+    """The log, in ASCII, a case at a time: its main reason, then the others, each a result."""
     driver = {"name": "evalc", "version": __version__, "rules": [_rule(name) for name in _RULES]}
     frame = {"tool": {"driver": driver}, "columnKind": "unicodeCodePoints", "results": []}
     head, key, tail = json.dumps({"$schema": SCHEMA, "version": "2.1.0", "runs": [frame]}).partition('"results": [')
@@ -32,27 +32,30 @@ def render(run: ReportedRun) -> Iterator[bytes]:
     separator = "\n"
     for suite in run.suites:
         for case in suite.cases:
-            if case.status not in PASSING:
-                yield f"{separator}{json.dumps(_result(case, run.name_of(suite.result)))}".encode()
+            for reason in () if case.status in PASSING else _told(case):
+                yield f"{separator}{json.dumps(_result(case, reason, run.name_of(suite.result)))}".encode()
                 separator = ",\n"
     yield f"\n{tail}\n".encode()
+
+
+def _told(case: CaseResult) -> Sequence[Reason]:
+    """The reasons, at least one: a result of another runner may have none."""
+    return tuple(islice(reasons(case), _MOST_REASONS)) or (Reason(case.status, case.place or None),)
 
 
 def _rule(name: str) -> dict[str, Any]:
     return {"id": name, "shortDescription": {"text": _RULES[name]}, "defaultConfiguration": {"level": "error"}}
 
 
-def _result(case: CaseResult, suite: str) -> dict[str, Any]:
-    told = list(islice(reasons(case), _MOST_REASONS))
-    words = [reason.in_short() for reason in told] or [case.status]
+def _result(case: CaseResult, reason: Reason, suite: str) -> dict[str, Any]:
     result: dict[str, Any] = {
         "ruleId": case.status,
         "ruleIndex": list(_RULES).index(case.status),
         "level": "error",
-        "message": {"text": message_text("\n".join((f"{visible(case.id)}: {words[0]}", *words[1:])))},
-        "partialFingerprints": {"case/v1": _fingerprint(case, suite)},
+        "message": {"text": message_text(f"{visible(case.id)}: {reason.in_short()}")},
+        "partialFingerprints": {"check/v1": _fingerprint(case, reason, suite)},
     }
-    place = told[0].place if told else None
+    place = reason.place
     if place is not None:
         region = {"startLine": place.line, "startColumn": place.column}
         physical = {"artifactLocation": artifact_location(place.file), "region": region}
@@ -60,7 +63,7 @@ def _result(case: CaseResult, suite: str) -> dict[str, Any]:
     return result
 
 
-def _fingerprint(case: CaseResult, suite: str) -> str:
-    """The same for the same case of a suite, wherever in its file it stands."""
-    name = f"{suite}\n{case.id}"
+def _fingerprint(case: CaseResult, reason: Reason, suite: str) -> str:
+    """The same for the same check of a case, wherever in its file it stands and whatever the agent said."""
+    name = f"{suite}\n{case.id}\n{reason.at or ''}"
     return hashlib.sha256(name.encode("utf-8", "surrogatepass")).hexdigest()[:16]

@@ -22,11 +22,12 @@ def significance_line(found: Significance) -> str:
 
 
 def difference_words(found: Difference) -> str:
-    """A difference, its interval and the verdict, as `+0.04 (95 %: +0.01 to +0.07) better`."""
+    """A difference, its interval and the verdict, as `+0.04 (95 % interval +0.01 to +0.07) better`."""
     if found.verdict == "unchanged":
         return found.verdict
     settled = f"; {more_cases(found.more_cases)}" if found.verdict == "inconclusive" else ""
-    return f"{_signed(found.difference)} (95 %: {_signed(found.low)} to {_signed(found.high)}) {found.verdict}{settled}"
+    interval = f"95 % interval {_signed(found.low)} to {_signed(found.high)}"
+    return f"{_signed(found.difference)} ({interval}) {found.verdict}{settled}"
 
 
 def more_cases(count: int | None) -> str:

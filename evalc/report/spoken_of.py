@@ -15,7 +15,7 @@ _LEAST_ALIKE: Final = 60.0
 # The wording of the checks in `runtime/checks/texts.py`.
 _MISSING: Final = re.compile(r"expected '(.*)' in response(?:, ignoring case,)? but not found$")
 _FOUND: Final = re.compile(r'found "(.*)" in response$')
-_OTHER: Final = re.compile(r"expected response to (?:equal|start with) '(.*?)' but got '")
+_OTHER: Final = re.compile(r"expected response to (?:equal|start with) '(.*?)' but got '(.*)'$")
 
 Kind = Literal["found", "nearest", "differs"]
 
@@ -41,7 +41,7 @@ def spoken_of(message: str, response: str | None) -> Part | None:
         return _found(_whole(match[1]), text)
     if match := _MISSING.search(message):
         return _nearest(_whole(match[1]), text)
-    if match := _OTHER.search(message):
+    if (match := _OTHER.search(message)) and text.startswith(_whole(match[2])):  # not of a value within it
         return _differs(_whole(match[1]), text)
     return None
 

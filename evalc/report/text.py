@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from itertools import chain
 from pathlib import Path
 
-from evalc.report.console import Detail, run_lines, suite_lines
+from evalc.report.console import Detail, all_is_well, run_lines, suite_lines
 from evalc.report.reported import ReportedRun
 from evalc.report.side_by_side import side_by_side_lines
 from evalc.report.slowest import slowest_lines
@@ -24,25 +24,30 @@ def summary_lines(run: ReportedRun, screen: Screen, *, detail: Detail = "normal"
         slowest: of how many cases the time that they took is listed.
     """
     sources = SourceLines(run.root, run.redact)
+    quiet = detail == "quiet"
     for suite in run.suites:
+        if quiet and all_is_well(suite.result):
+            continue
         if run.several_agents:
             yield f"agent {visible(suite.result.agent_endpoint)}"
         yield from suite_lines(
             suite.result, screen, cases=suite.cases, skipped=suite.skipped, detail=detail, sources=sources
         )
         yield ""
-    yield from side_by_side_lines(run.suites, screen)
+    if not quiet:
+        yield from side_by_side_lines(run.suites, screen)
     if slowest:
         yield from slowest_lines(chain.from_iterable(suite.cases for suite in run.suites), slowest)
     yield from run_lines(
         run.run_id,
-        Path(run.folder),
+        Path(run.folder) if run.folder else None,
         run.summary,
         screen,
         gates=run.below,
         judged=run.gates,
         selected=run.selected,
         warnings=run.warnings,
+        detail=detail,
     )
 
 

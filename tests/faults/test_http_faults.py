@@ -154,9 +154,10 @@ def test_a_host_that_accepts_and_says_nothing_runs_out_of_time(client: HttpClien
 def test_a_port_that_nobody_listens_on(client: HttpClient) -> None:
     with socket.create_server(("127.0.0.1", 0)) as listener:
         port = listener.getsockname()[1]
-    raised = failure(HttpAgent(f"http://127.0.0.1:{port}/", backoff=AT_ONCE, options=over(client)))
+    url = f"http://me:a-password@127.0.0.1:{port}/chat?key=a-secret#a-fragment"
+    raised = failure(HttpAgent(url, backoff=AT_ONCE, options=over(client)))
     assert isinstance(raised, AgentUnavailable)
-    assert str(raised) == "no connection: Connection refused"
+    assert str(raised) == f"no connection: Connection refused (http://127.0.0.1:{port}/chat?key=***)"
 
 
 def test_tls_spoken_to_a_server_without_it(client: HttpClient) -> None:

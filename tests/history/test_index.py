@@ -50,6 +50,15 @@ def test_a_finished_run_is_in_the_index_as_its_file_has_it(tmp_path: Path) -> No
     assert entries(tmp_path) == registered
 
 
+def test_a_suite_is_found_by_its_tool_and_by_its_own_name(tmp_path: Path) -> None:
+    text = TEXT.replace("suite: greeting", "suite: greeting\ntool: say_hello")
+    agent = evalc.ScriptedAgent({"Say hello": "hello, world"})
+    run = evalc.run(evalc.Source("greeting.eval.yaml", text), agent=agent, output_dir=tmp_path)
+    for name in ("say_hello", "say_hello.labeled", "greeting", "greeting.labeled"):
+        assert runs(tmp_path, name) == [(run.run_id, "say_hello")]
+    assert runs(tmp_path, "hi") == []
+
+
 def test_it_follows_the_files(tmp_path: Path) -> None:
     first = save(tmp_path, result(True, tool="a", run_id=OLD))
     assert runs(tmp_path) == [(OLD, "a")]
@@ -230,11 +239,12 @@ def of_agent(agent: str, run_id: str, day: int, *passed: bool, tool: str = "t") 
     }
 
 
-def test_agents_of_one_run_have_courses_of_their_own_and_an_agent_that_changes_has_one(tmp_path: Path) -> None:
-    for day, agent in enumerate(("http://localhost:1", "http://localhost:2"), 1):
-        save(tmp_path, of_agent(agent, f"run-{day}", day, True))
+def test_each_agent_has_a_course_of_its_own_whether_or_not_it_was_alone_in_its_run(tmp_path: Path) -> None:
+    for day in (1, 2):
+        save(tmp_path, of_agent("x", f"run-{day}", day, True))
     (trend,) = trends_of(entries(tmp_path))
     assert (trend.agent_endpoint, len(trend.points)) == (None, 2)
+    save(tmp_path, of_agent("z", "run-2b", 2, False))
     for day in (3, 4):
         folder = tmp_path / f"run-{day}"
         folder.mkdir()
@@ -244,7 +254,23 @@ def test_agents_of_one_run_have_courses_of_their_own_and_an_agent_that_changes_h
     trends = {
         trend.agent_endpoint: [point.pass_rate for point in trend.points] for trend in trends_of(entries(tmp_path))
     }
-    assert trends == {"x": [1, 1], "y": [0, 0], "http://localhost:1": [1], "http://localhost:2": [1]}
+    assert trends == {"x": [1, 1, 1, 1], "y": [0, 0], "z": [0]}
+
+
+def test_an_agent_on_this_machine_is_the_same_at_another_port(tmp_path: Path) -> None:
+    for day, port in ((1, 40001), (2, 40002)):
+        save(tmp_path, of_agent(f"http://127.0.0.1:{port}/chat", f"run-{day}", day, True))
+    (trend,) = trends_of(entries(tmp_path))
+    assert (trend.agent_endpoint, len(trend.points)) == (None, 2)
+    save(tmp_path, of_agent("http://127.0.0.1:40003/v2", "run-3", 3, True))
+    save(tmp_path, of_agent("http://elsewhere.example:40003/chat", "run-4", 4, True))
+    assert sorted(len(trend.points) for trend in trends_of(entries(tmp_path))) == [1, 1, 2]
+    several = tmp_path / "run-5"
+    several.mkdir()
+    (several / "journal.jsonl").touch()
+    for port in (40001, 40009):  # of which one run can only tell by the port
+        save(several, of_agent(f"http://127.0.0.1:{port}/chat", "run-5", 5, True), run=str(port))
+    assert sorted(len(trend.points) for trend in trends_of(entries(tmp_path))) == [1, 1, 1, 1, 2]
 
 
 def test_a_report_gets_the_courses_of_its_suites_that_have_two_runs(tmp_path: Path) -> None:

@@ -10,6 +10,7 @@ import pytest
 
 import evalc.pytest_plugin.collecting  # noqa: F401 - sessions within this process forget what they import themselves
 from evalc.report.case_words import main_reason
+from evalc.runtime.closing import read_closing
 from evalc.runtime.past.load import load_run
 from evalc.runtime.past.results import find_results
 
@@ -169,6 +170,17 @@ def test_pytest_names_the_line_and_the_reason_that_results_have(pytester: pytest
         reason = main_reason(case)
         assert reason is not None
         result.stdout.fnmatch_lines([f"*→ {reason.in_short()}", f"*at {reason.place}"])
+
+
+def test_what_a_session_says_beside_its_suites_is_kept_with_its_results(pytester: pytest.Pytester) -> None:
+    write(pytester, "evalc.toml", 'seedManifestPath = "gone.json"\n')
+    write(pytester, "weather.eval.yaml", SUITE.replace("suite: weather\n", "suite: weather\nthreshold: 0.9\n"))
+    run(pytester, "--evalc-agent", "demo", "--evalc-output-dir", "out")
+    (folder,) = [folder for folder in (pytester.path / "out").iterdir() if folder.is_dir()]
+    closing, unread = read_closing(folder)
+    assert unread == ()
+    assert "weather (labeled)" in "".join(closing.below)
+    assert "gone.json" in "".join(closing.warnings)
 
 
 def test_mistakes_are_one_error_of_collection(pytester: pytest.Pytester) -> None:

@@ -9,11 +9,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evalc.model.result import AssertionResult, CriterionSummary, SkippedCase, SuiteResult
+from evalc.model.result import AssertionResult, CriterionSummary, GateResult, SkippedCase, SuiteResult
 from evalc.model.suite import Place
-from evalc.report.console import run_lines, suite_lines
+from evalc.report.console import Detail, run_lines, suite_lines
+from evalc.report.text import summary_lines
 from evalc.terminal import Screen, cells
 from tests.report.results import case, suite, totals
+from tests.report.runs import reported
 
 
 def shown(result: SuiteResult, screen: Screen | None = None) -> str:
@@ -176,6 +178,53 @@ def test_scores() -> None:
     ]
 
 
+def test_a_suite_that_nothing_scored_is_unscored_and_no_more() -> None:
+    criteria = (CriterionSummary(name="c", weight=1, score=None, cases=0, of=1),)
+    lines = shown(suite(case("a"), criteria=criteria, scored_weight=0)).split("\n")
+    assert lines[-1] == "  score        ░░░░░░░░░░░░░░░░░░░░  unscored"
+
+
+def gated(*gates: GateResult) -> SuiteResult:
+    cases = (case("a"), case("b", status="failed", error="no"), case("c", status="error", error="broken"))
+    return msgspec.structs.replace(suite(*cases), gates=gates)
+
+
+SCORE_MET = GateResult(gate="minScore", limit=0.5, value=1.0, passed=True)
+RATE_MET = GateResult(gate="minPassRate", limit=0.3, value=0.3333, passed=True)
+RATE_UNMET = GateResult(gate="minPassRate", limit=0.9, value=0.3333, passed=False)
+
+
+@pytest.mark.parametrize("detail", ["normal", "quiet"])
+def test_gates_that_are_met_say_which_failures_they_do_not_count(detail: Detail) -> None:
+    by_score, by_rate = (list(suite_lines(gated(gate), Screen(), detail=detail)) for gate in (SCORE_MET, RATE_MET))
+    assert by_score[-1] == "  ⚠ 1 case failed, which no gate counts"
+    assert by_rate[-1] == "  ⚠ 1 case failed, which the pass rate allows for"
+    assert "which" not in "".join(suite_lines(gated(SCORE_MET, RATE_UNMET), Screen(), detail=detail))
+    assert "which" not in shown(msgspec.structs.replace(suite(case("a")), gates=(SCORE_MET,)))
+    run = run_lines("r", Path("d"), totals(), Screen(), judged=(SCORE_MET,), detail=detail)
+    assert "  ⚠ 1 case failed, which no gate counts" in run
+
+
+def test_quiet_is_what_failed_and_a_closing_line() -> None:
+    criteria = (CriterionSummary(name="c", weight=1, score=0.5, cases=1, of=1),)
+    fine = suite(case("a"), case("x", status="expected-failure", expected_failure="known"), tool="fine", score=0.5)
+    bad = suite(case("b"), case("c", status="failed", error="no"), score=0.5, criteria=criteria, warnings=("odd",))
+    unmet = msgspec.structs.replace(suite(case("d"), tool="slow"), gates=(SCORE_MET, RATE_UNMET))
+    run = reported(fine, bad, unmet, warnings=("look",))
+    assert list(summary_lines(run, Screen(), detail="quiet")) == [
+        "═══ get_weather — golden evals ════════════════════════════════════",
+        "  ✗ c  says so  100ms",
+        "    → no",
+        "",
+        "═══ slow — golden evals ═══════════════════════════════════════════",
+        "  ✗ pass rate 0.3333, at least 0.9 is needed",
+        "",
+        "run run-1 | 3 suites | 4/5 passed (1 expected failure) | 1 failed | 0 skipped assertions | 500ms total",
+    ]
+    (line,) = summary_lines(reported(fine), Screen(), detail="quiet")
+    assert line.startswith("run run-1 | 1 suite | 2/2 passed")
+
+
 def test_regressions_and_new_passes_stand_out() -> None:
     result = suite(case("a", status="failed", error="e"), case("b"), regressions=("a",), new_passes=("b",))
     assert shown(result).split("\n")[-4:] == [
@@ -210,7 +259,7 @@ def test_in_ascii() -> None:
         "    -> e",
         "-" * 67,
         "  1/2 passed | 1 failed | 0 skipped assertions | 200ms total",
-        "  c      1     ##########..........  0.50 over 1 of 1 cases",
+        "  c      1     ##########..........  0.50 over 1 of 1 case",
         "  score        ##########..........  0.50",
         "  ! old",
     ]

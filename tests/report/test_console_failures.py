@@ -92,7 +92,7 @@ def test_what_is_changed_gone_or_elsewhere_is_a_place_alone(
 ) -> None:
     sources = authored(tmp_path, "a\nb", written)
     result = failing("expected at most 5 chars but got 32", "", file=file, line=line)
-    assert shown(result, sources)[1:] == [f"      at {visible(file)}:{line}:5"]
+    assert shown(result, sources)[1:] == [f"      at {visible(file)}:{line}:5", "      response: (empty)"]
 
 
 @pytest.mark.parametrize(
@@ -108,11 +108,55 @@ def test_where_there_is_nothing_to_show_nothing_is_shown(message: str, response:
     assert spoken_of(message, response) is None
 
 
-@given(st.text(min_size=1), st.text(), st.integers(40, 130), st.booleans(), st.sampled_from(["missing", "found"]))
+def test_a_response_without_a_part_that_is_meant_begins(tmp_path: Path) -> None:
+    result = failing("expected at most 5 chars but got 32", "天気 is fine.\n" * 40)
+    *_, first, second, third = shown(result, authored(tmp_path, ""), Screen(width=40))
+    assert first == "      response: 天気 is fine.\\n天気 is f"
+    assert second == "                ine.\\n天気 is fine.\\n天"
+    assert third == "                気 is fine.\\n天気 is fi…"
+    assert cells(third) == 40
+
+
+@pytest.mark.parametrize("response", ["no\n", "sunny"])
+def test_a_response_that_a_message_quotes_whole_is_not_shown_twice(tmp_path: Path, response: str) -> None:
+    result = failing(f"expected response to match /x/ but got '{visible(response)}'", response)
+    assert shown(result, authored(tmp_path, ""))[1:] == ["      at w.eval.yaml:2:5"]
+
+
+def test_no_answer_is_not_an_empty_one(tmp_path: Path) -> None:
+    result = suite(case("a", status="failed", error="timeout: no complete answer within 60000ms"))
+    assert shown(result, authored(tmp_path, "")) == ["    → timeout: no complete answer within 60000ms"]
+
+
+def test_a_value_within_the_response_is_not_sought_at_its_beginning() -> None:
+    message = "at: city: expected response to equal 'Paris' but got 'Oslo'"
+    assert spoken_of(message, '{"city": "Oslo"}') is None
+    assert spoken_of(message, "Oslo") is not None
+
+
+def test_verbose_shows_places_and_the_words_there(tmp_path: Path) -> None:
+    result = failing("expected at most 5 chars but got 32", "some text")
+    (only,) = result.cases
+    passed = AssertionResult(at="/expect/responseContains/0", outcome="passed")
+    whole = suite(msgspec.structs.replace(only, assertions=(passed, *only.assertions)))
+    for written, words in ((BEFORE, "  length <= 5 chars"), (AFTER, "")):
+        sources = authored(tmp_path, "- name: a\n  - length <= 5 chars\n", written)
+        lines = list(suite_lines(whole, Screen(), sources=sources, detail="verbose"))
+        assert lines[-4:-2] == ["    ✓ responseContains/0", f"    ✗ w.eval.yaml:2:5{words}"]
+
+
+@given(
+    st.text(min_size=1), st.text(), st.integers(40, 130), st.booleans(), st.sampled_from(["missing", "found", "other"])
+)
 def test_whatever_an_agent_says_the_lines_fit_and_obey_nothing(
     wanted: str, around: str, width: int, unicode: bool, how: str
 ) -> None:
-    message = f'found "{wanted}" in response' if how == "found" else f"expected '{wanted}' in response but not found"
+    messages = {
+        "found": f'found "{wanted}" in response',
+        "missing": f"expected '{wanted}' in response but not found",
+        "other": "expected at most 5 chars but got 32",
+    }
+    message = messages[how]
     result = failing(message, around + wanted + around)
     screen = Screen(width=width, unicode=unicode)
     for line in shown(result, SourceLines(Path(os.devnull)), screen)[2:]:

@@ -47,9 +47,9 @@ def test_a_planted_regression() -> None:
         """\
 ═══ get_weather (golden)  run-a → run-b
   worse: 12 of 200 cases regressed, none newly passes (McNemar's exact test, p = 0.000488)
-  pass rate        100.0 % → 94.0 %  200/200 (98.1 to 100.0 %) → 188/200 (89.8 to 96.5 %)
-  score            1.000   → 0.970   -0.030 (95 %: -0.048 to -0.015) worse
-    clarity        1.000   → 0.970   -0.030 (95 %: -0.048 to -0.015) worse
+  pass rate        100.0 % → 94.0 %  200/200 (95 % interval 98.1 to 100.0 %) → 188/200 (95 % interval 89.8 to 96.5 %)
+  score            1.000   → 0.970   -0.030 (95 % interval -0.048 to -0.015) worse
+    clarity        1.000   → 0.970   -0.030 (95 % interval -0.048 to -0.015) worse
   latency, median  200ms   → 200ms
   REGRESSIONS (12)
 """
@@ -62,13 +62,13 @@ def test_noise() -> None:
     before = [number >= 6 for number in range(200)]
     after = [not 6 <= number < 11 for number in range(200)]
     lines = shown(before, after, Screen(unicode=False)).splitlines()
-    more = "; about 17,000 more cases would settle it"
+    more, of = "; about 17,000 more cases would settle it", "95 % interval"
     assert lines[:6] == [
         "=== get_weather (golden)  run-a -> run-b",
         f"  inconclusive: 5 of 200 cases regressed, 6 newly pass (McNemar's exact test, p = 1){more}",
-        "  pass rate        97.0 % -> 97.5 %  194/200 (93.6 to 98.6 %) -> 195/200 (94.3 to 98.9 %)",
-        f"  score            0.985  -> 0.988   +0.003 (95 %: -0.013 to +0.018) inconclusive{more}",
-        f"    clarity        0.985  -> 0.988   +0.003 (95 %: -0.013 to +0.018) inconclusive{more}",
+        f"  pass rate        97.0 % -> 97.5 %  194/200 ({of} 93.6 to 98.6 %) -> 195/200 ({of} 94.3 to 98.9 %)",
+        f"  score            0.985  -> 0.988   +0.003 (95 % interval -0.013 to +0.018) inconclusive{more}",
+        f"    clarity        0.985  -> 0.988   +0.003 (95 % interval -0.013 to +0.018) inconclusive{more}",
         "  latency, median  200ms  -> 200ms",
     ]
 

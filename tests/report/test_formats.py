@@ -8,6 +8,7 @@ import json
 import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
+from itertools import islice
 from pathlib import Path
 
 import pytest
@@ -16,11 +17,11 @@ from msgspec import structs
 
 from evalc import __version__
 from evalc.model.codec import to_json
-from evalc.model.result import CaseResult, GateResult, RunResult
-from evalc.report.case_words import main_reason
+from evalc.model.result import AssertionResult, CaseResult, GateResult, RunResult
+from evalc.report.case_words import main_reason, reasons
 from evalc.report.outputs import FORMATS, SUFFIXES, Format, render
 from tests.report.results import case, suite
-from tests.report.runs import every_status, reported
+from tests.report.runs import FILE, every_status, place, reported, with_response
 
 GOLDENS = Path(__file__).parent / "goldens"
 GOLDEN: dict[Format, str] = {
@@ -124,7 +125,9 @@ def test_a_case_that_failed_has_the_same_reason_and_place_in_every_report(chosen
     failed = [each for each in every_status().cases if not each.passed]
     expected = [(reason.message, str(reason.place or "")) for reason in map(main_reason, failed) if reason]
     assert len(expected) == len(failed) == 5
-    assert list(READERS[chosen](written(chosen))) == expected
+    further = [(reason.message, str(reason.place)) for each in failed for reason in islice(reasons(each), 1, None)]
+    assert further == [("latency: took 9s", f"{FILE}:14:9")]
+    assert [told for told in READERS[chosen](written(chosen)) if told not in further] == expected
 
 
 @dataclass
@@ -165,7 +168,75 @@ def test_suites_of_several_agents_have_names_of_their_own() -> None:
     agents = [row["agent"] for row in csv.DictReader(b"".join(render("csv", run)).decode().splitlines())]
     assert agents == ["demo", "http://other"]
     results = json.loads(b"".join(render("sarif", run)))["runs"][0]["results"]
-    assert len({entry["partialFingerprints"]["case/v1"] for entry in results}) == 2
+    assert len({entry["partialFingerprints"]["check/v1"] for entry in results}) == 2
+
+
+def failing_twice(identity: str, line: int) -> CaseResult:
+    """A case in which two checks failed, each on a line of its own."""
+    checks = tuple(
+        AssertionResult(
+            at=f"/expect/checks/{n}", outcome="failed", field="regex", message=f"m{n}", place=place(line + n)
+        )
+        for n in range(2)
+    )
+    return case(identity, status="failed", error="regex: m0", assertions=checks)
+
+
+def test_each_check_that_failed_is_annotated_the_main_reasons_of_all_cases_first() -> None:
+    run = reported(suite(*(failing_twice(f"c{number}", 10 * number) for number in range(6))))
+    lines = b"".join(render("github", run)).decode().splitlines()
+    at = [int(found[1]) for line in lines if (found := re.search(r"^::error .*line=(\d+),", line))]
+    assert at == [0, 10, 20, 30, 40, 50, 1, 11, 21, 31, 41, 51]
+    assert lines[-1].startswith("::notice title=evalc::2 more errors: GitHub shows the first 10")
+    few = reported(suite(failing_twice("a", 10)))
+    assert b"::notice" not in b"".join(render("github", few))
+
+
+def test_a_run_that_only_a_gate_fails_is_annotated_too() -> None:
+    gate = GateResult(gate="maxP95Ms", limit=50, value=100, passed=False)
+    run = replace(reported(structs.replace(suite(case("a")), gates=(gate,))), below=("b (golden): too low",))
+    assert b"".join(render("github", run)).decode().splitlines() == [
+        "::error title=evalc::get_weather (golden): 95 %25 of the cases within 100ms, at most 50ms are allowed",
+        "::error title=evalc::b (golden): too low",
+    ]
+
+
+def test_each_check_that_failed_is_a_result_of_its_own() -> None:
+    results = json.loads(b"".join(render("sarif", reported(suite(failing_twice("a", 10))))))["runs"][0]["results"]
+    assert [each["message"]["text"] for each in results] == ["a: regex: m0", "a: regex: m1"]
+    regions = [each["locations"][0]["physicalLocation"]["region"]["startLine"] for each in results]
+    assert regions == [10, 11]
+    assert len({each["partialFingerprints"]["check/v1"] for each in results}) == 2
+
+
+def test_a_failure_for_which_a_result_gives_no_reason_is_in_the_log_all_the_same() -> None:
+    (only,) = json.loads(b"".join(render("sarif", reported(suite(case("a", status="failed"))))))["runs"][0]["results"]
+    assert only["message"]["text"] == "a: failed"
+
+
+@pytest.mark.parametrize(
+    ("response", "told"),
+    [
+        ("It is\nsunny.", "response: It is\nsunny."),
+        ("", "response: (empty)"),
+        ("a" * 600, f"response: {'a' * 500}… (500 of 600 characters)"),
+        ("```\x1b", "response: ```\\x1b"),
+    ],
+)
+def test_the_summary_of_a_job_shows_what_the_agent_said(response: str, told: str) -> None:
+    failed = with_response(case("a", status="failed", error="no"), response)
+    summary = b"".join(render("markdown", reported(suite(failed)))).decode()
+    fence = "````" if "```" in response else "```"
+    assert summary.endswith(f"{fence}text\nno\n{told}\n{fence}\n\n")
+
+
+def test_gates_that_are_met_though_cases_failed_say_so_in_every_report_that_tells_of_gates() -> None:
+    gate = GateResult(gate="minScore", limit=0.5, value=1.0, passed=True)
+    gated = structs.replace(suite(case("a"), case("b", status="failed", error="no")), gates=(gate,))
+    whole = replace(reported(gated), gates=(gate,))
+    counts: dict[Format, int] = {"text": 2, "markdown": 2, "html": 2, "junit": 1}
+    for chosen, count in counts.items():
+        assert b"".join(render(chosen, whole)).count(b"1 case failed, which no gate counts") == count
 
 
 def test_a_gate_of_the_run_that_is_not_met_stands_in_the_page_and_the_summary() -> None:
@@ -173,5 +244,5 @@ def test_a_gate_of_the_run_that_is_not_met_stands_in_the_page_and_the_summary() 
     run = replace(reported(suite(case("a"))), gates=(gate,))
     assert b"pass rate 1, at least 0.9 is needed" in b"".join(render("html", run))
     summary = b"".join(render("markdown", run)).decode()
-    assert summary.startswith("## ❌ evalc: 1 of 1 cases passed")
+    assert summary.startswith("## ❌ evalc: 1 of 1 case passed")
     assert "- **not met**: pass rate 1, at least 0.9 is needed" in summary

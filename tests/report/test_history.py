@@ -23,6 +23,7 @@ def entry(run: str, **more: Any) -> HistoryEntry:
         "began": 0.0,
         "tool_name": "get_weather",
         "tier": "golden",
+        "suite": None,
         "agent_endpoint": "demo",
         "total_cases": 4,
         "passed": 3,

@@ -13,9 +13,10 @@ from typing import Final
 
 import msgspec
 
-from evalc.report.gates import gate_line
+from evalc.report.gates import failed_all_the_same, not_met
 from evalc.report.html.records import CaseRecord, case_records, in_html, trend_record
 from evalc.report.html.sources import Sources
+from evalc.report.numbers import counted
 from evalc.report.reported import ReportedRun, ReportedSuite
 
 SCRIPTS: Final = (
@@ -44,8 +45,8 @@ def render(run: ReportedRun) -> Iterator[bytes]:
     yield filled.replace("{{style}}", style).replace("{{in short}}", escape(_in_short(run.suites))).encode()
     totals = {
         "suites": [msgspec.structs.replace(suite.result, cases=(), skipped=()) for suite in run.suites],
-        "gates": tuple(_not_met(run)),
-        "warnings": run.warnings,
+        "gates": tuple(not_met(run)),
+        "warnings": (*_failed_all_the_same(run), *run.warnings),
         "history": tuple(map(trend_record, run.trends)),
     }
     yield _block("run", in_html(totals))
@@ -58,14 +59,15 @@ def render(run: ReportedRun) -> Iterator[bytes]:
     yield after.replace("{{script}}", script).encode()
 
 
-def _not_met(run: ReportedRun) -> Iterator[str]:
-    """The gates and thresholds that are not met."""
+def _failed_all_the_same(run: ReportedRun) -> Iterator[str]:
+    """What is to be said where gates are met though cases failed."""
     for result in [suite.result for suite in run.suites]:
-        for gate in result.gates or ():
-            if not gate.passed:
-                yield f"{run.title_of(result)}: {gate_line(gate)}"
-    yield from run.below
-    yield from (gate_line(gate) for gate in run.gates if not gate.passed)
+        told = failed_all_the_same(result.gates or (), result.summary)
+        if told is not None:
+            yield f"{run.title_of(result)}: {told}"
+    told = failed_all_the_same(run.gates, run.summary)
+    if told is not None:
+        yield told
 
 
 def _noting(records: Iterable[CaseRecord], sources: Sources, timestamp: str) -> Iterator[CaseRecord]:
@@ -85,7 +87,7 @@ def _in_short(suites: Sequence[ReportedSuite]) -> str:
     """What is known without a script."""
     summaries = [suite.result.summary for suite in suites]
     passed, total = (sum(summary.passed for summary in summaries), sum(summary.total_cases for summary in summaries))
-    return f"{passed} of {total} cases passed"
+    return f"{passed} of {counted(total, 'case')} passed"
 
 
 @cache

@@ -35,8 +35,10 @@ def find_folder(name: str, output_dir: Path, holds: Holds) -> Path | None:
     """The folder (or where `holds` allows it the file) of the run called `name`; None where there is none.
 
     Raises:
-        UsageError: several runs begin with the name, or there are not as many as `latest~N` goes back.
+        UsageError: the name is empty, several runs begin with it, or there are not as many as `latest~N` goes back.
     """
+    if not name:
+        raise UsageError(f"an empty text names no run; the newest is `{LATEST}`")
     back = steps_back(name)
     if back is not None:
         return _newest(back, output_dir, holds)

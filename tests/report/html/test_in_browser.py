@@ -53,6 +53,13 @@ def test_it_says_how_the_run_went(shown: Shown) -> None:
     assert told.startswith("Half of 29 cases took up to ")
 
 
+@pytest.mark.parametrize("width", [390, 1280])
+def test_the_scores_need_no_horizontal_scrollbar(shown: Shown, width: int) -> None:
+    page = shown([*reported(), suite([answered("a", "b")])], viewport={"width": width, "height": 800})
+    wide, room = page.eval_on_selector("#scores", "scores => [scores.scrollWidth, scores.clientWidth]")
+    assert wide == room
+
+
 def test_no_script_of_an_answer_runs_and_its_text_is_shown(shown: Shown) -> None:
     page = shown([suite([answered(f"case {number} {text}", text) for number, text in enumerate(HOSTILE)])])
     for _ in HOSTILE:
