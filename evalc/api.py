@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Coroutine, Sequence
+from collections.abc import Callable, Coroutine, Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Unpack, final
 
@@ -17,7 +17,8 @@ from evalc.runtime.run_id import new_run_id
 from evalc.setup.call import RunFlags, given_by, subjects_among
 from evalc.setup.compile import Subject, checked, compiled, files_of, policy_of, problems_of, subjects_of
 from evalc.setup.given import Start
-from evalc.whole_run import Run, ToRun
+from evalc.setup.to_run import ToRun, to_rescore, to_run
+from evalc.whole_run import Run
 
 if TYPE_CHECKING:
     from evalc.diagnostics.problem import Problem
@@ -49,7 +50,7 @@ __all__ = [
 
 
 def compile(  # noqa: A001 - it is to be called evalc.compile
-    subject: Subject | Sequence[Subject], *, strict: bool = False, prompts: str | Path | None = None
+    subject: Subject | Iterable[Subject], *, strict: bool = False, prompts: str | Path | None = None
 ) -> Compilation:
     """Compile eval files to the JSON case format.
 
@@ -75,7 +76,7 @@ def compile(  # noqa: A001 - it is to be called evalc.compile
     return compiled(subjects_among(subject), settings, policy_of(settings), errors_stay=True)
 
 
-def check(subject: Subject | Sequence[Subject], *, strict: bool = False) -> tuple[Problem, ...]:
+def check(subject: Subject | Iterable[Subject], *, strict: bool = False) -> tuple[Problem, ...]:
     """Every problem of the eval files, in the order of files, lines and columns.
 
     >>> import evalc
@@ -88,25 +89,27 @@ def check(subject: Subject | Sequence[Subject], *, strict: bool = False) -> tupl
     return compiled(subjects_among(subject), settings, policy_of(settings), errors_stay=False).problems
 
 
-def run(subject: Subject | Sequence[Subject] | None = None, **flags: Unpack[RunFlags]) -> Run:
+def run(subject: Subject | Iterable[Subject] | None = None, **flags: Unpack[RunFlags]) -> Run:
     """Run eval files, YAML or JSON, against an agent. What is not given comes from the configuration.
 
     Args:
-        subject: a path (file, folder, glob), `PATH::CASE`, a `Source`, or several of them; by default what the
-            configuration says, else the working folder.
+        subject: a path (file, folder, glob), `PATH::CASE`, a `Source`, or several of them; None is what the
+            configuration says, else the working folder. Of an empty list nothing is run: it is an error.
         flags: those of `evalc run`, by their names in Python, with the same meaning. `agent` may also be an agent, such
             as a `ScriptedAgent`; several are each asked everything.
 
             - what is run: `keywords` (`-k`), `tag`, `not_tag`, `filter`, `tier`, `failed_from`, `last_failed`,
               `changed_since`, `prompt_id`, `repeat`
-            - against what, and how: `agent`, `concurrency`, `rpm`, `timeout_ms`, `all_assertions`, `judge`, `judges`,
-              `rubrics`, `no_judge_cache`, `seed_manifest`, `snapshot`, `tools`, `prompts`, `env_file`, `config`
+            - against what, and how: `agent`, `concurrency`, `rpm`, `timeout_ms`, `all_assertions`, `judge`,
+              `judge_samples`, `rubrics`, `no_judge_cache`, `seed_manifest`, `snapshot`, `tools`, `prompts`, `env_file`,
+              `config`
             - when it stops, and what decides it: `maxfail`, `max_cost`, `min_pass_rate`, `min_score`, `max_p95_ms`,
               `baseline`, `fail_on_regression`, `strict`
             - what is written, and gone on with: `output_dir`, `record`, `otel`, `resume`
 
     Raises:
         SourceError: the eval files have errors; nothing was run.
+        TypeError: there is no such flag, or one is given what it does not take; nothing was run.
         UsageError: what was asked for cannot be done, or there is nothing to do; nothing was run.
 
     >>> import evalc, tempfile
@@ -120,17 +123,17 @@ def run(subject: Subject | Sequence[Subject] | None = None, **flags: Unpack[RunF
     return _to_the_end(lambda: _compiled_for(subject, flags))
 
 
-async def run_async(subject: Subject | Sequence[Subject] | None = None, **flags: Unpack[RunFlags]) -> Run:
+async def run_async(subject: Subject | Iterable[Subject] | None = None, **flags: Unpack[RunFlags]) -> Run:
     """`run`, for callers that have an event loop."""
     return await _compiled_for(subject, flags)()
 
 
-def _compiled_for(subject: Subject | Sequence[Subject] | None, flags: RunFlags) -> Running:
+def _compiled_for(subject: Subject | Iterable[Subject] | None, flags: RunFlags) -> Running:
     """Compile what a call is about; what is returned runs it."""
     given = given_by(subject, flags)
     settings = given.settings()
     start = given.start(settings, max_fail=flags.get("maxfail"))
-    what = whole_run.to_run(given.looked_at(settings), settings, given.prompt_id, start.wanted)
+    what = to_run(given.looked_at(settings), settings, given.prompt_id, start.wanted)
     return lambda: whole_run.run(what, settings, start, agents=given.agents)
 
 
@@ -178,7 +181,7 @@ def paths_to_run(
         SourceError: the eval files have errors.
         UsageError: nothing would be run.
     """
-    return whole_run.to_run(subjects_of(paths, stdin), settings, prompt_id, wanted)
+    return to_run(subjects_of(paths, stdin), settings, prompt_id, wanted)
 
 
 def run_paths(
@@ -200,7 +203,7 @@ def run_paths(
     begun = start or Start(run_id=new_run_id())
 
     def compiled_run() -> Running:
-        what = whole_run.to_run(subjects_of(paths, stdin), settings, prompt_id, begun.wanted, reports)
+        what = to_run(subjects_of(paths, stdin), settings, prompt_id, begun.wanted, reports)
         return lambda: whole_run.run(what, settings, begun, observer=observer)
 
     return _to_the_end(compiled_run)
@@ -215,7 +218,7 @@ def rescore_paths(paths: Sequence[str], past: PastRun, *, settings: Settings, ob
     """
 
     def compiled_rescoring() -> Running:
-        what = whole_run.to_rescore(paths, past, settings)
+        what = to_rescore(paths, past, settings)
         return lambda: whole_run.rescore(what, past, settings, observer)
 
     return _to_the_end(compiled_rescoring)

@@ -1,34 +1,31 @@
-"""From subjects and settings to a finished run: compiled, chosen, asked or checked again, put into the history."""
+"""From what is to be run and settings to a finished run: asked or checked again, exported, put into the history."""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, final
+from typing import TYPE_CHECKING, Any, final
 
 import msgspec
 
 from evalc.config import Settings
-from evalc.errors import SourceError, UsageError
+from evalc.errors import UsageError
 from evalc.model.codec import to_json
-from evalc.setup.compile import Subject, compiled, files_of, policy_of
-from evalc.source import Source
 
 if TYPE_CHECKING:
-    from evalc.compiler.compiled import Compilation
     from evalc.diagnostics.problem import Problem
     from evalc.model.result import RunSummary, SuiteResult
-    from evalc.model.suite import Selected, Suite
+    from evalc.model.suite import Selected
     from evalc.report.otel.exporter import Exporter
     from evalc.runtime.agents.base import Agent
     from evalc.runtime.finished import FinishedRun
     from evalc.runtime.past.resume import PastRun
     from evalc.runtime.run_options import RunOptions
     from evalc.runtime.run_suite import Observer
-    from evalc.runtime.select import Wanted
     from evalc.setup.given import Start
+    from evalc.setup.to_run import ToRun
     from evalc.tools.registry import ToolRegistry
 
 
@@ -82,23 +79,6 @@ class Run(msgspec.Struct, frozen=True, kw_only=True):
         return to_json(self.finished.load()) + b"\n"
 
 
-@final
-class ToRun(msgspec.Struct, frozen=True, kw_only=True):
-    """What a run would run.
-
-    Attributes:
-        suites: the suites, with the cases that were chosen.
-        problems: the warnings about the eval files.
-        tools: the tool registry, where one is named and can be read.
-        selected: which of all cases were chosen; None where it is all of them.
-    """
-
-    suites: tuple[Suite, ...]
-    problems: tuple[Problem, ...]
-    tools: ToolRegistry | None
-    selected: Selected | None
-
-
 async def run(
     what: ToRun,
     settings: Settings,
@@ -139,95 +119,6 @@ async def run(
         selected=what.selected,
     )
     return _closed(made, options)
-
-
-def to_run(
-    subjects: Sequence[Subject],
-    settings: Settings,
-    prompt_id: str | None,
-    wanted: Wanted | None = None,
-    outputs: Sequence[Path] = (),
-) -> ToRun:
-    """Compile, and choose the cases that are wanted.
-
-    It takes as long as the files are large, and knows no event loop, in which neither Ctrl-C nor a request to terminate
-    would be heard until it is done.
-
-    Raises:
-        SourceError: the eval files have errors.
-        NothingToDo: what failed in a run or changed since a commit is wanted, and nothing did.
-        UsageError: nothing would be run, or one of the `outputs` would be written over what is read.
-    """
-    # For start-up: `check` and `compile` run nothing.
-    from evalc.runtime.select import Wanted, select_cases, selected_of  # noqa: PLC0415
-    from evalc.setup.choice import known_of  # noqa: PLC0415
-    from evalc.setup.run import redactor_of  # noqa: PLC0415
-
-    compilation = _soundly_compiled(subjects, settings, prompt_id)
-    _refuse_to_write_over(_read_files(compilation, settings), outputs)
-    all_suites = [suite.to_suite() for suite in compilation.suites]
-    wanted = wanted or Wanted()
-    known = known_of(wanted, compilation.suites, settings, lambda path: _names_of(path, settings))
-    try:
-        suites = select_cases(all_suites, wanted, known)
-    except UsageError as error:  # it quotes what chooses, which may hold a secret
-        raise type(error)(redactor_of(settings, os.environ).redact(str(error))) from None
-    return ToRun(
-        suites=suites,
-        problems=compilation.problems,
-        tools=compilation.tools,
-        selected=selected_of(suites, all_suites, wanted),
-    )
-
-
-def _soundly_compiled(subjects: Sequence[Subject], settings: Settings, prompt_id: str | None) -> Compilation:
-    """The suites, at least one.
-
-    Raises:
-        SourceError: the eval files have errors.
-        UsageError: there are none.
-    """
-    compilation = compiled(subjects, settings, policy_of(settings), errors_stay=True, prompt_id=prompt_id)
-    if compilation.has_errors:
-        raise SourceError(compilation.problems)
-    if not compilation.suites:
-        raise UsageError(_nothing_to_run(subjects, prompt_id))
-    return compilation
-
-
-def _read_files(compilation: Compilation, settings: Settings) -> Iterator[Path]:
-    """The files that a run reads, as far as they are known before it begins."""
-    for suite in compilation.suites:
-        yield from map(Path, (suite.ir.source.name, *suite.ir.files))
-    named = (settings.file, settings.seed_manifest, settings.tool_registry_path)
-    yield from (file for file in named if file is not None)
-    if settings.snapshot_source is not None:
-        yield Path(settings.snapshot_source)
-
-
-def _refuse_to_write_over(read: Iterable[Path], outputs: Sequence[Path]) -> None:
-    by_place = {os.path.realpath(file): file for file in outputs}
-    over = next((by_place[place] for file in read if (place := os.path.realpath(file)) in by_place), None)
-    if over is not None:
-        raise UsageError(f"`--output` would write over `{over}`, which the run reads")
-
-
-def _names_of(path: str, settings: Settings) -> frozenset[str]:
-    """The names that the files of a path have as sources."""
-    return frozenset({"<stdin>"}) if path == "-" else files_of([path], settings=settings)
-
-
-def to_rescore(paths: Sequence[str], past: PastRun, settings: Settings) -> ToRun:
-    """Compile the checks of the paths, else those of the past run's own files.
-
-    Raises:
-        SourceError: the eval files have errors.
-        UsageError: there are none, or the run has no answers.
-    """
-    if past.header is None:
-        raise UsageError(f"the run `{past.run_id}` has no answers: it ended before its journal began")
-    subjects = paths or tuple(dict.fromkeys(suite.origin for suite in past.header.suites))
-    return to_run(subjects, settings, past.header.flags.get("prompt_id"))
 
 
 async def rescore(what: ToRun, past: PastRun, settings: Settings, observer: Observer | None) -> Run:
@@ -324,16 +215,10 @@ def _agents(given: Sequence[str | Agent], settings: Settings, tools: ToolRegistr
 
 def _known_agent(agent: Agent) -> Agent:
     """The agent, which a caller without types may have mistaken for a function."""
-    if not hasattr(agent, "endpoint") or not hasattr(agent, "session"):
+    given: Any = agent
+    if not isinstance(getattr(given, "endpoint", None), str) or not callable(getattr(given, "session", None)):
         raise UsageError(
-            f"a `{type(agent).__name__}` is no agent: it has no `endpoint` and `session`; "
+            f"a `{type(agent).__name__}` is no agent: one has a text `endpoint` and a method `session`; "
             "a function can be named, as in `python:module:name`"
         )
     return agent
-
-
-def _nothing_to_run(subjects: Sequence[Subject], prompt_id: str | None) -> str:
-    named = ", ".join(f"`{subject.name if isinstance(subject, Source) else subject}`" for subject in subjects)
-    if prompt_id is not None:
-        return f"there is no suite of the prompt `{prompt_id}` in {named}"
-    return f"there are no eval files in {named}"

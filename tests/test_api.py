@@ -7,7 +7,7 @@ import doctest
 import subprocess
 import sys
 from pathlib import Path
-from types import ModuleType
+from types import ModuleType, SimpleNamespace
 from typing import Any
 
 import pytest
@@ -173,7 +173,20 @@ def test_a_run_of_a_call_is_resumed_from_the_command_line(cities: Path) -> None:
     [
         ({"keyword": "paris"}, TypeError, "got an unexpected keyword argument `keyword`"),
         ({"repeat": 0}, evalc.UsageError, "what chooses cases has a value that cannot be: Expected `int` >= 1"),
-        ({"keywords": 5}, evalc.UsageError, "what chooses cases has a value that cannot be: Expected `str"),
+        ({"keywords": 5}, TypeError, r"^`keywords` of `evalc\.run` takes `str \| None`, not `int`$"),
+        ({"maxfail": "1"}, TypeError, "`maxfail` of .* takes `int .*, not `str`"),
+        ({"maxfail": True}, TypeError, "`maxfail` of .*, not `bool`"),
+        ({"record": 3}, TypeError, "`record` of .* takes `str .* Path .*, not `int`"),
+        ({"concurrency": 1.5}, TypeError, "`concurrency` of .*, not `float`"),
+        ({"concurrency": "x"}, evalc.UsageError, "`--concurrency` must be a whole number, or `auto`"),
+        ({"timeout_ms": "5"}, TypeError, "`timeout_ms` of .*, not `str`"),
+        ({"not_tag": ["slow", 5]}, TypeError, r"`not_tag` of .*, not `list\[int \| str\]`"),
+        ({"tier": b"golden"}, TypeError, "`tier` of .*, not `bytes`"),
+        ({"strict": "no"}, TypeError, "`strict` of .* takes `bool`, not `str`"),
+        ({"agent": object()}, evalc.UsageError, "a `object` is no agent"),
+        ({"agent": b"demo"}, evalc.UsageError, "a `bytes` is no agent"),
+        ({"agent": SimpleNamespace(endpoint=5, session=print)}, evalc.UsageError, "a `SimpleNamespace` is no agent"),
+        ({"agent": []}, evalc.UsageError, "the list of agents is empty"),
         ({"maxfail": 0}, evalc.UsageError, "`--maxfail` has to be 1 or above"),
         ({"min_pass_rate": 2}, evalc.UsageError, "`--min-pass-rate` must be between 0 and 1"),
         ({"tier": "gold"}, evalc.UsageError, "`--tier gold`: the tiers are"),
@@ -183,8 +196,45 @@ def test_a_run_of_a_call_is_resumed_from_the_command_line(cities: Path) -> None:
 )
 def test_a_call_that_cannot_be_done(cities: Path, flags: Any, error: type[Exception], message: str) -> None:
     with pytest.raises(error, match=message):
-        evalc.run(agent=ECHO, **flags)
+        evalc.run(**{"agent": ECHO, **flags})
     assert not (cities.parent / "evals").exists()
+
+
+@pytest.mark.parametrize("given", [None, False])
+def test_none_and_false_are_not_given(cities: Path, given: Any) -> None:
+    flags = dict.fromkeys(("strict", "last_failed", "all_assertions"), given)
+    assert len(ids(evalc.run(agent=ECHO, maxfail=None, tag=None, config=None, **flags))) == 3
+
+
+@pytest.mark.parametrize(
+    ("subject", "error", "message"),
+    [
+        ([], evalc.UsageError, "the list of what is to be run is empty"),
+        (iter(()), evalc.UsageError, "the list of what is to be run is empty"),
+        ("", evalc.UsageError, "an empty text names no eval files"),
+        (["cities.eval.yaml", ""], evalc.UsageError, "an empty text names no eval files"),
+        (b"cities.eval.yaml", TypeError, "given as `str`, `Path` or `Source`, not as `bytes`"),
+        (5, TypeError, "not as `int`"),
+        ([None], TypeError, "not as `NoneType`"),
+        ([["cities.eval.yaml"]], TypeError, r"not as `list\[str\]`"),
+        (evalc.Source("x.eval.yaml", 5), TypeError, "both of them `str`, not `str` and `int`"),  # type: ignore[arg-type]
+        ("a\0b", evalc.SourceError, "there is no file"),
+        ("x" * 5000, evalc.SourceError, "cannot be read: file name too long"),
+    ],
+)
+def test_what_is_no_eval_file_is_not_taken_for_all_of_them(
+    cities: Path, subject: Any, error: type[Exception], message: str
+) -> None:
+    with pytest.raises(error, match=message):
+        evalc.run(subject, agent=ECHO)
+    assert not (cities.parent / "evals").exists()
+
+
+def test_a_call_takes_paths_from_anything_that_gives_them(cities: Path) -> None:
+    assert len(ids(evalc.run(Path().glob("*.yaml"), agent=ECHO))) == 3
+    assert evalc.check(path for path in ["cities.eval.yaml"]) == ()
+    with pytest.raises(TypeError, match="not as `NoneType`"):
+        evalc.compile(None)  # type: ignore[arg-type]
 
 
 def test_a_loop_is_refused_before_anything_is_compiled(cities: Path) -> None:

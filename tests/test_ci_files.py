@@ -65,7 +65,7 @@ def test_the_action_checks_and_runs(project: Path) -> None:
     )
     assert ended.returncode == 1
     assert "\n::error file=rome and more.eval.yaml,line=9,col=11,title=" in ended.stdout
-    assert (project / "summary.md").read_text(encoding="utf-8").startswith("## ❌ evalc: 0 of 1 cases passed")
+    assert (project / "summary.md").read_text(encoding="utf-8").startswith("## ❌ evalc: 0 of 1 case passed")
     assert (project / "out" / "a b.xml").exists()
     (project / "rome and more.eval.yaml").write_text(FAILING.replace("criteria", "criteriaa"))
     refused = run_action(project, agent="demo")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Final
 
 import typer
 
@@ -21,10 +21,14 @@ if TYPE_CHECKING:
     from evalc.compiler.compiled import CompiledSuite
 
 
+_METADATA: Final = 1_000_000
+"""How many bytes of a compiled file may come before its cases."""
+
+
 def compile_files(
     files: Annotated[
         list[str] | None,
-        typer.Argument(metavar="[FILE]...", help="Files, folders or globs; - is standard input.", show_default=False),
+        typer.Argument(metavar="[PATH]...", help="Files, folders or globs; - is standard input.", show_default=False),
     ] = None,
     output: Annotated[
         str | None,
@@ -40,7 +44,7 @@ def compile_files(
 ) -> int:
     """Compile eval files to JSON, one file for each tool and tier.
 
-    Without FILE, compile the paths of the configuration, else the working folder. When a file has errors, nothing is
+    Without PATH, compile the paths of the configuration, else the working folder. When a file has errors, nothing is
     written.
 
     \b
@@ -83,6 +87,9 @@ def _write(suites: Sequence[CompiledSuite], folder: Path, *, with_maps: bool) ->
 
     if folder.exists() and not folder.is_dir():
         raise UsageError(f"`{shown_path(folder)}` is not a folder")
+    for file in (folder / suite.file_name for suite in suites):
+        if file.exists() and not _is_compiled(file):
+            raise UsageError(f"nothing was written: `{shown_path(file)}` is there, and evalc has not compiled it")
     folder.mkdir(parents=True, exist_ok=True)
     for suite in suites:
         file = folder / suite.file_name
@@ -90,3 +97,10 @@ def _write(suites: Sequence[CompiledSuite], folder: Path, *, with_maps: bool) ->
         sys.stdout.write(f"wrote {shown_path(file)}\n")
         if with_maps:
             write_atomic(folder / f"{suite.file_name}.map", suite.source_map())
+
+
+def _is_compiled(file: Path) -> bool:
+    """Whether it is what evalc wrote, or empty: what its metadata say stands in front of the cases."""
+    with file.open("rb") as there:
+        beginning = there.read(_METADATA)
+    return not beginning or b'"generatedBy": "evalc ' in beginning.partition(b'"cases"')[0]

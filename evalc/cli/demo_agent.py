@@ -8,18 +8,19 @@ from typing import Annotated
 import typer
 
 from evalc.cli.ending import ExitCode
+from evalc.errors import UsageError
 
 
 def demo_agent(
-    host: Annotated[str, typer.Option(help="The address to listen on.")] = "127.0.0.1",
-    port: Annotated[int, typer.Option(min=0, max=65535, help="The port; 0 takes a free one.")] = 3000,
+    host: Annotated[str, typer.Option(metavar="ADDRESS", help="The address to listen on.")] = "127.0.0.1",
+    port: Annotated[int, typer.Option(metavar="N", min=0, max=65535, help="The port; 0 takes a free one.")] = 3000,
 ) -> int:
     """Serve the demo agent over HTTP until interrupted.
 
     It answers about the weather and reviews Python code, always in the same way.
 
     \b
-    Example:
+    Examples:
       evalc demo-agent --port 3000
       evalc run evals/ --agent http://127.0.0.1:3000/chat
     """
@@ -29,6 +30,8 @@ def demo_agent(
         run_forever(host, port, ready=_announce)
     except KeyboardInterrupt:
         sys.stderr.write("\n")
+    except OSError as error:
+        raise UsageError(f"nobody can listen at `{host}`, port {port}: {error.strerror or error}") from None
     return ExitCode.OK
 
 

@@ -89,6 +89,9 @@ def _explained(error: Exception) -> ExitCode:
         case EvalcError():
             print_error(str(error))
             return ExitCode.AGENT
+        case FileNotFoundError(filename=None):  # nothing else is looked for without a name
+            print_error("the working folder is not there any more")
+            return ExitCode.USAGE
         case OSError(strerror=str(reason)):
             print_error(f"`{error.filename}`: {reason}" if error.filename else reason)
         case _:

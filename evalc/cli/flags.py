@@ -31,13 +31,15 @@ def standard_input(paths: Sequence[object]) -> str | None:
     """The whole of standard input where `-` is among the paths, without a byte order mark.
 
     Raises:
-        UsageError: when it is not UTF-8, or larger than a file may be.
+        UsageError: when it is closed, not UTF-8, or larger than a file may be.
     """
     if "-" not in paths:
         return None
     from evalc.errors import UsageError  # noqa: PLC0415 - for start-up: only with `-`
     from evalc.files import YAML_LIMIT  # noqa: PLC0415 - likewise
 
+    if sys.stdin is None:  # as `<&-` leaves it
+        raise UsageError("`-` is standard input, and that is closed")
     data = sys.stdin.buffer.read(YAML_LIMIT + 1)
     if len(data) > YAML_LIMIT:
         raise UsageError(f"standard input is larger than {YAML_LIMIT // 1_000_000} MB")

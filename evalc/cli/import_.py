@@ -35,7 +35,14 @@ def import_files(
         str | None,
         typer.Option("--output", "-o", metavar="PATH", help="A file, or a folder for several; - prints. Default: -."),
     ] = None,
-    origin: Annotated[From, typer.Option("--from", help="The tool that the files are of.")] = From.AUTO,
+    origin: Annotated[
+        From,
+        typer.Option(
+            "--from",
+            metavar="TOOL",
+            help="Whose evals they are: tool-forge, promptfoo, or auto to tell by the content.",
+        ),
+    ] = From.AUTO,
     force: Annotated[bool, typer.Option("--force", help="Write over files that exist.")] = False,
 ) -> int:
     """Write eval files from the evals of other tools: eval JSON of tool-forge, configurations of promptfoo.

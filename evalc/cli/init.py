@@ -10,7 +10,7 @@ from typing import Annotated
 import typer
 
 from evalc.cli.ending import ExitCode
-from evalc.cli.printing import shown_path
+from evalc.cli.printing import print_warning, shown_path
 from evalc.errors import UsageError
 
 
@@ -27,7 +27,8 @@ def init(
     Example:
       evalc init my-evals
     """
-    from evalc.scaffold.files import in_the_way, write_project  # noqa: PLC0415 - for start-up: loads all schemas
+    from evalc.scaffold.files import WORKFLOW, in_the_way, write_project  # noqa: PLC0415 - for start-up: loads schemas
+    from evalc.scaffold.requirement import requirement  # noqa: PLC0415 - likewise
 
     target = Path.cwd() / folder
     if target.exists() and not target.is_dir():
@@ -37,8 +38,11 @@ def init(
         named = ", ".join(f"`{shown_path(path)}`" for path in obstacles)
         raise UsageError(f"nothing was written, since this is in the way: {named}")
     target.mkdir(parents=True, exist_ok=True)
-    for file in write_project(target):
+    installed_from = requirement()
+    for file in write_project(target, requirement=installed_from):
         sys.stdout.write(f"wrote {shown_path(file)}\n")
     change = "" if target.resolve() == Path.cwd().resolve() else f"cd {shlex.quote(folder)} && "
     sys.stdout.write(f"\nNext:\n  {change}evalc check\n  evalc run --agent demo\n")
+    if installed_from is None:
+        print_warning(f"evalc was installed from this machine: say in {WORKFLOW} what CI installs it from")
     return ExitCode.OK

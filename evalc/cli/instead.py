@@ -39,10 +39,7 @@ def list_requests(to_run: ToRun, settings: Settings, *, quiet: bool) -> int:
     from evalc.setup.run import price_of, redactor_of  # noqa: PLC0415 - likewise
 
     redactor = redactor_of(settings, os.environ)
-    prices = {
-        redactor.redact(agent): price_of(agent, settings, os.environ)
-        for agent in settings.agent_endpoints or ("no agent",)
-    }
+    prices = {redactor.redact(agent): price_of(agent, settings, os.environ) for agent in settings.agent_endpoints}
     lines = plan_lines(to_run.suites, prices=prices, quiet=quiet)
     sys.stdout.writelines(f"{line}\n" for line in (*lines, _counted(to_run)))
     return ExitCode.OK

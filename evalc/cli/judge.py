@@ -38,7 +38,7 @@ def judge_labels(
         ),
     ],
     judge: flags.Judge = None,
-    judges: flags.Judges = None,
+    judge_samples: flags.JudgeSamples = None,
     no_judge_cache: flags.NoJudgeCache = False,
     json: Annotated[bool, typer.Option("--json", help="Print the calibration as JSON.")] = False,
     config: Config = None,
@@ -54,7 +54,9 @@ def judge_labels(
     from evalc.model.codec import to_json  # noqa: PLC0415
     from evalc.setup.run import panel_of, redactor_of  # noqa: PLC0415
 
-    settings = sound_settings_from(config, judge=judge or None, judges=judges, no_judge_cache=no_judge_cache)
+    settings = sound_settings_from(
+        config, judge=judge or None, judge_samples=judge_samples, no_judge_cache=no_judge_cache
+    )
     try:
         rows = read_labels(calibrate)
     except BadLabels as bad:

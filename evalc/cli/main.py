@@ -2,25 +2,55 @@
 
 from __future__ import annotations
 
+import os
 import sys
 
 from evalc import __version__
+
+TYPE_CHECKING = False  # as in typing, whose import would take as long as the rest of `evalc --version`
+
+if TYPE_CHECKING:
+    from typing import Never
 
 
 def main() -> None:
     """Run the command line and exit."""
     try:
-        _run(sys.argv[1:])
+        if sys.argv[1:] == ["--version"]:
+            _say_version()
+        else:
+            _hear_of_termination()
+            _run(sys.argv[1:])
     except KeyboardInterrupt:  # before there was a command that would end in order
+        if sys.stderr is not None:
+            sys.stderr.write("error: interrupted\n")
         sys.exit(130)
+    except OSError as error:  # of what no command writes: the version, a help text
+        if sys.stderr is not None:
+            sys.stderr.write(f"error: {error.strerror}\n")
+        os._exit(70)  # in order it would end with a second try to write
+
+
+def _say_version() -> None:
+    if sys.stdout is not None:  # as it is where it is closed
+        sys.stdout.write(f"evalc {__version__}\n")
+        sys.stdout.flush()
+
+
+def _hear_of_termination() -> None:
+    """Let a request to terminate end any command as Ctrl-C does, unless whoever started it wants none heard."""
+    import signal  # noqa: PLC0415 - for start-up: it takes longer than all of `--version`
+
+    def interrupt(*_: object) -> Never:
+        raise KeyboardInterrupt
+
+    if signal.getsignal(signal.SIGTERM) is signal.SIG_DFL:
+        signal.signal(signal.SIGTERM, interrupt)
 
 
 def _run(arguments: list[str]) -> None:
-    # Imported when they are needed, for start-up: typer takes longer to import than all of `--version`, and about as
-    # long as a small file takes to be checked.
+    # Imported when they are needed, for start-up: typer takes about as long to import as a small file to be checked.
     match arguments:
-        case ["--version"]:
-            sys.stdout.write(f"evalc {__version__}\n")
         case ["check", *paths] if not any(map(_is_option, paths)):
             from evalc.cli.checking import check_files  # noqa: PLC0415
             from evalc.cli.ending import exits, leave  # noqa: PLC0415

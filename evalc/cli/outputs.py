@@ -24,8 +24,8 @@ Outputs = Annotated[
         "-o",
         metavar="[FORMAT:]FILE",
         rich_help_panel=SHOWN,
-        help="Also write a report: text, json, html, junit, xunit, markdown, csv, github or sarif; by default what the "
-        "file's name says, else json. May be repeated; - is standard output.",
+        help="Write a report to a file: text, json, html, junit, xunit, markdown, csv, github or sarif; by default "
+        "what the file's name says, else json. May be repeated; - is standard output.",
     ),
 ]
 
@@ -52,13 +52,33 @@ def outputs_of(asked: Sequence[str], *, as_json: bool = False) -> tuple[Output, 
     if sum(output.file is None for output in outputs) > 1:
         raise UsageError("only one output goes to standard output")
     taken: set[str] = set()
-    for file in [output.file for output in outputs if output.file is not None]:
-        path = os.path.normcase(os.path.realpath(file))
+    for output in outputs:
+        if output.file is None:
+            continue
+        path = os.path.normcase(os.path.realpath(output.file))
         if path in taken:
-            raise UsageError(f"`--output` names the file `{file}` twice")
+            raise UsageError(f"`--output` names the file `{output.file}` twice")
         taken.add(path)
-        _make_ready(file)
+        _make_ready(output.file)
+        if not may_be_written(output.format, output.file):
+            raise UsageError(f"`--output` would write over `{output.file}`, which is no report as `{output.format}`")
     return outputs
+
+
+def may_be_written(chosen: Format, file: Path) -> bool:
+    """Whether nothing is lost by it: the file is not there, is empty, or looks like an earlier report of the format.
+
+    What a run reads and writes besides, the configuration, variables, code, the journal, are none of these.
+
+    Raises:
+        OSError: it cannot be looked at.
+    """
+    from evalc.report.outputs import BEGINNING, may_be  # noqa: PLC0415 - for start-up
+
+    if not file.exists():
+        return True
+    with file.open("rb") as there:
+        return may_be(chosen, there.read(BEGINNING))
 
 
 def _output(asked: str) -> Output:
@@ -88,10 +108,7 @@ def _by_suffix(name: str) -> Format:
     from evalc.report.outputs import SUFFIXES  # noqa: PLC0415 - for start-up
 
     longest_first = sorted(SUFFIXES, key=len, reverse=True)
-    said = next((SUFFIXES[suffix] for suffix in longest_first if name.lower().endswith(suffix)), None)
-    if said is None and Path(name).is_file() and not _is_of_evals(name):  # which are refused by whatever format
-        raise UsageError(f"`{name}` exists, and its name is not that of a report: write `-o json:{name}` if it is one")
-    return said or "json"
+    return next((SUFFIXES[suffix] for suffix in longest_first if name.lower().endswith(suffix)), "json")
 
 
 def _file(name: str) -> Path | None:

@@ -29,6 +29,8 @@ def plan_lines(suites: Iterable[Suite], *, prices: Mapping[str, Price], quiet: b
         cost = price(tokens)
         shown = "n/a" if cost is None else f"about ${cost:.6g}"
         yield f"to {visible(agent)}: {sent}, cost {shown}"
+    if not prices:
+        yield f"to each agent: {sent}; none is named, so that no price is known"
     yield "answers, tools and further turns come on top; nothing was sent"
 
 

@@ -32,14 +32,18 @@ def warn_of_nothing(paths: Sequence[str]) -> None:
     print_warning(f"no eval files in {', '.join(f'`{path}`' for path in paths)}")
 
 
-def print_problems(problems: Sequence[Problem], stream: TextIO) -> None:
-    """Print the problems and how many they are; nothing where there are none."""
+def print_problems(problems: Sequence[Problem], stream: TextIO, *, fixable: bool = True) -> None:
+    """Print the problems, how many they are and how many of them can be fixed; nothing where there are none.
+
+    `fixable` is false where everything is fixed that can be.
+    """
     # Deferred for start-up: most commands find no problem.
     from evalc.diagnostics.render_text import render_text, summary_line  # noqa: PLC0415
 
     if problems:
         screen = Screen.of(stream, os.environ)
-        stream.write(f"{render_text(problems, color=screen.color, width=screen.width)}\n{summary_line(problems)}\n")
+        told = render_text(problems, color=screen.color, width=screen.width)
+        stream.write(f"{told}\n{summary_line(problems, fixable=fixable)}\n")
 
 
 def shown_path(path: Path) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import secrets
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -10,9 +11,9 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Generic, TextIO, TypeVar, final
 
-from evalc.cli.outputs import Output
+from evalc.cli.outputs import Output, may_be_written
 from evalc.cli.printing import print_error, shown_path
-from evalc.terminal import Screen
+from evalc.terminal import Screen, visible
 
 if TYPE_CHECKING:
     from evalc.api import Run
@@ -67,11 +68,32 @@ def report(
     do_all(steps)
 
 
+def report_nothing(run_id: str, why: str, stdout: TextIO, outputs: Sequence[Output]) -> None:
+    """Write the reports of a run that had nothing to do, as whoever asked for them takes them further all the same.
+
+    Args:
+        run_id: the id that the run would have had.
+        why: why there was nothing to do.
+        stdout: where the report goes that has no file; the console summary is not among them.
+        outputs: the reports that are asked for.
+
+    Raises:
+        OSError: one of them cannot be written; of further ones standard error has told.
+    """
+    from evalc.report.reported import ReportedRun  # noqa: PLC0415 - for start-up
+    from evalc.runtime.finished import summarize_run  # noqa: PLC0415 - likewise
+
+    run = ReportedRun(
+        run_id=run_id, folder="", suites=(), summary=summarize_run(()), root=Path.cwd(), warnings=(visible(why),)
+    )
+    do_all([partial(write_report, run, output, stdout) for output in outputs])
+
+
 def write_report(run: ReportedRun, output: Output, stdout: TextIO) -> None:
     """Write one report: to its file, whole or not at all, or to standard output.
 
     Raises:
-        OSError: it cannot be written.
+        OSError: it cannot be written, or what the run has made would be written over.
     """
     from evalc.atomic import write_atomic  # noqa: PLC0415 - for start-up
     from evalc.report.outputs import render  # noqa: PLC0415 - likewise
@@ -80,6 +102,8 @@ def write_report(run: ReportedRun, output: Output, stdout: TextIO) -> None:
     if output.file is None:
         _print_pieces(pieces, stdout)
         return
+    if not may_be_written(output.format, output.file):
+        raise FileExistsError(errno.EEXIST, "not written over, since it is no report", str(output.file))
     try:
         write_atomic(output.file, pieces)
     except OSError as error:  # which names a temporary file

@@ -39,7 +39,7 @@ def rescore(  # noqa: PLR0913, PLR0917 - one parameter a flag
         bool, typer.Option("--all-assertions", help="Run every assertion of a case, not only up to the first failed.")
     ] = False,
     judge: flags.Judge = None,
-    judges: flags.Judges = None,
+    judge_samples: flags.JudgeSamples = None,
     no_judge_cache: flags.NoJudgeCache = False,
     strict: Strict = False,
     output_dir: Annotated[
@@ -73,7 +73,7 @@ def rescore(  # noqa: PLR0913, PLR0917 - one parameter a flag
         tools=tools,
         baseline=baseline,
         judge=judge or None,
-        judges=judges,
+        judge_samples=judge_samples,
         no_judge_cache=no_judge_cache,
     )
     outputs = outputs_of(output or (), as_json=json)

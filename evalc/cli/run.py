@@ -5,10 +5,8 @@ from __future__ import annotations
 import os
 import shlex
 import sys
-from collections.abc import Iterator
-from contextlib import contextmanager, redirect_stdout
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, TextIO
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -20,8 +18,10 @@ from evalc.cli.lent_streams import lent_streams
 from evalc.cli.options import Config, Prompts, Strict, Tools
 from evalc.cli.outputs import Outputs, outputs_of
 from evalc.cli.printing import print_error, print_problems, shown_path
-from evalc.cli.reporting import Shown, report
+from evalc.cli.reporting import Shown, report, report_nothing
+from evalc.cli.standard_output import standard_output_alone
 from evalc.cli.termination import termination_as_interrupt
+from evalc.errors import NothingToDo
 from evalc.terminal import Screen
 
 if TYPE_CHECKING:
@@ -76,7 +76,10 @@ def run_evals(  # noqa: PLR0913, PLR0917 - one parameter a flag
     timeout_ms: Annotated[
         float | None,
         typer.Option(
-            "--timeout-ms", metavar="N", rich_help_panel=flags.HOW, help="The time for one case. Default: 60000."
+            "--timeout-ms",
+            metavar="N",
+            rich_help_panel=flags.HOW,
+            help="The time for one case, in milliseconds. Default: 60000.",
         ),
     ] = None,
     seed_manifest: Annotated[
@@ -94,7 +97,7 @@ def run_evals(  # noqa: PLR0913, PLR0917 - one parameter a flag
     tools: Tools = None,
     env_file: flags.EnvFile = None,
     judge: flags.Judge = None,
-    judges: flags.Judges = None,
+    judge_samples: flags.JudgeSamples = None,
     rubrics: flags.Rubrics = None,
     no_judge_cache: flags.NoJudgeCache = False,
     fail_fast: flags.FailFast = False,
@@ -166,7 +169,7 @@ def run_evals(  # noqa: PLR0913, PLR0917 - one parameter a flag
     \b
     Examples:
       evalc run evals/ --agent demo
-      evalc run --eval evals/get-weather.golden.json --agent http://localhost:3000/chat
+      evalc run evals/weather.golden.json --agent http://localhost:3000/chat
       evalc run evals/weather.eval.yaml::paris
       evalc run -k "paris and not slow" --min-pass-rate 0.9
       evalc run --resume latest
@@ -177,7 +180,7 @@ def run_evals(  # noqa: PLR0913, PLR0917 - one parameter a flag
         "baseline": baseline,
         "fail_on_regression": fail_on_regression,
         "judge": judge or None,
-        "judges": judges,
+        "judge_samples": judge_samples,
         "no_judge_cache": no_judge_cache,
         "rubrics": rubrics,
         "max_cost": max_cost,
@@ -238,7 +241,7 @@ def run_evals(  # noqa: PLR0913, PLR0917 - one parameter a flag
         print_problems(what.problems, sys.stderr)
         return list_cases(what, quiet=quiet) if collect_only else list_requests(what, settings, quiet=quiet)
     outputs = outputs_of(output or (), as_json=json)
-    with _standard_output() as stdout:
+    with standard_output_alone() as stdout:
         try:
             screen, drawn = Screen.of(sys.stderr, os.environ), draws(sys.stderr, os.environ)
             with termination_as_interrupt(), Progress(sys.stderr, screen, drawn=drawn) as progress, lent_streams():
@@ -254,6 +257,9 @@ def run_evals(  # noqa: PLR0913, PLR0917 - one parameter a flag
         except KeyboardInterrupt:
             _say_interrupted(given, settings.results_folder / start.run_id if given.past is None else given.past.folder)
             return ExitCode.INTERRUPTED
+        except NothingToDo as nothing:
+            report_nothing(start.run_id, str(nothing), stdout, outputs)
+            raise
         print_problems(finished.problems, sys.stderr)
         shown = Shown(detail="quiet" if quiet else "verbose" if verbose else "normal", slowest=durations or 0)
         report(finished, stdout, outputs, redact=redactor_of(settings, os.environ).redact, shown=shown)
@@ -272,26 +278,3 @@ def _how_to_resume(given: Given, folder: Path) -> str:
     where = (("--config", given.config), ("--output-dir", given.flags.get("output_dir")))
     said = (word for flag, value in where if value for word in (flag, shown_path(Path(value))))
     return shlex.join(["evalc", "run", "--resume", folder.name, *said])
-
-
-@contextmanager
-def _standard_output() -> Iterator[TextIO]:
-    """Standard output, for the report alone: what an agent prints goes to standard error, by whatever way."""
-    report = _with_descriptor_of_its_own(sys.stdout)
-    with redirect_stdout(sys.stderr):
-        yield report
-        report.flush()
-
-
-def _with_descriptor_of_its_own(stdout: TextIO) -> TextIO:
-    """The stream, which other programs and extensions that print cannot reach any more.
-
-    What was its descriptor is standard error's to the end of the process: agents may print when they are shut down.
-    """
-    try:
-        shared = stdout.fileno()
-        own = os.dup(shared)
-        os.dup2(sys.stderr.fileno(), shared)
-    except OSError:  # not a file, as in tests
-        return stdout
-    return os.fdopen(own, "w", encoding=stdout.encoding, errors=stdout.errors)

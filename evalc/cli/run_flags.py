@@ -111,9 +111,11 @@ Judge = Annotated[
         "several are a panel.",
     ),
 ]
-Judges = Annotated[
+JudgeSamples = Annotated[
     int | None,
-    typer.Option("--judges", metavar="N", rich_help_panel=HOW, help="Ask each judge N times, and take the median."),
+    typer.Option(
+        "--judge-samples", metavar="N", rich_help_panel=HOW, help="Ask each judge N times, and take the median."
+    ),
 ]
 Rubrics = Annotated[
     str | None,
@@ -125,7 +127,8 @@ Rubrics = Annotated[
     ),
 ]
 NoJudgeCache = Annotated[
-    bool, typer.Option("--no-judge-cache", rich_help_panel=HOW, help="Ask judges again what they have said before.")
+    bool,
+    typer.Option("--no-judge-cache", rich_help_panel=HOW, help="Ask judges anew, also what they have judged before."),
 ]
 MaxCost = Annotated[
     float | None,
@@ -146,7 +149,7 @@ MinScore = Annotated[
 MaxP95 = Annotated[
     float | None,
     typer.Option(
-        "--max-p95-ms", metavar="N", rich_help_panel=GATES, help="The milliseconds that 95 % of the cases keep to."
+        "--max-p95-ms", metavar="N", rich_help_panel=GATES, help="The milliseconds within which 95 % of the cases end."
     ),
 ]
 FailOnRegression = Annotated[

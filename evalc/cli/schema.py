@@ -5,13 +5,16 @@ from __future__ import annotations
 import sys
 from enum import StrEnum
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Final
 
 import typer
 
 from evalc.cli.ending import ExitCode
 from evalc.cli.printing import shown_path
 from evalc.errors import UsageError
+
+_BEGINNING: Final = 200
+"""Within how many bytes a schema says that it is one of evalc's."""
 
 
 class SchemaName(StrEnum):
@@ -26,10 +29,14 @@ class SchemaName(StrEnum):
 def schema(
     name: Annotated[
         SchemaName | None,
-        typer.Argument(help="language, case, config or result; all of them without it.", show_default=False),
+        typer.Argument(
+            metavar="[NAME]",
+            help="language, case, config or result; with -o all of them without it.",
+            show_default=False,
+        ),
     ] = None,
     output: Annotated[
-        str | None, typer.Option("--output", "-o", metavar="DIR", help="Write NAME.json into a folder.")
+        str | None, typer.Option("--output", "-o", metavar="DIR", help="Write NAME.json into this folder.")
     ] = None,
 ) -> int:
     """Print a JSON Schema: of eval files in YAML, compiled files, the configuration, or results.
@@ -57,8 +64,17 @@ def _write(names: list[SchemaName], folder: Path) -> None:
 
     if folder.exists() and not folder.is_dir():
         raise UsageError(f"`{shown_path(folder)}` is not a folder")
+    for file in (folder / file_name(name) for name in names):
+        if file.exists() and not _is_schema(file):
+            raise UsageError(f"nothing was written: `{shown_path(file)}` is there, and is no schema of evalc")
     folder.mkdir(parents=True, exist_ok=True)
     for name in names:
         file = folder / file_name(name)
         write_atomic(file, schema_text(name))
         sys.stdout.write(f"wrote {shown_path(file)}\n")
+
+
+def _is_schema(file: Path) -> bool:
+    with file.open("rb") as there:
+        beginning = there.read(_BEGINNING)
+    return not beginning or b'"title": "evalc: ' in beginning

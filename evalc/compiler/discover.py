@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple, final
 import msgspec
 
 from evalc.dsl.kinds import is_eval_name
+from evalc.errors import UsageError
 from evalc.project import find_project
 
 if TYPE_CHECKING:
@@ -45,17 +46,23 @@ class Finder(msgspec.Struct, frozen=True, kw_only=True):
     output_folders: tuple[Path, ...] = ()
 
     def expand(self, paths: Iterable[str | Path]) -> Iterator[Found]:
-        """The files of all paths, each once, in the order of the paths; a folder's files in the order of names."""
+        """The files of all paths, each once, in the order of the paths; a folder's files in the order of names.
+
+        Raises:
+            UsageError: a path is empty, as where a variable of a script is not set.
+        """
         seen: set[str] = set()
         for path in paths:
+            if path == "":
+                raise UsageError("an empty text names no eval files; the working folder is `.`")
             for found in self._expand(Path(path)):
-                real = os.path.realpath(found.path)
+                real = _real(found.path)
                 if real not in seen:
                     seen.add(real)
                     yield found
 
     def _expand(self, path: Path) -> Iterator[Found]:
-        if path.is_dir():
+        if _is_folder(path):
             yield from map(Found.by_search, self.search(path, SUFFIXES))
         elif glob.has_magic(str(path)) and not os.path.lexists(path):
             matches = sorted(glob.glob(str(path), recursive=True))  # noqa: PTH207 - keeps the form that was written
@@ -107,6 +114,21 @@ class Finder(msgspec.Struct, frozen=True, kw_only=True):
         return (*rules, _Rules(root, _spec(self.exclude)))
 
 
+def _is_folder(path: Path) -> bool:
+    """Whether it is one; what cannot be looked at is none, and reading it says why."""
+    try:
+        return path.is_dir()
+    except OSError:
+        return False
+
+
+def _real(path: Path) -> str:
+    try:
+        return os.path.realpath(path)
+    except ValueError:  # it holds NUL
+        return str(path)
+
+
 @final
 class _Rules:
     """The patterns of one `.gitignore`, and the folder that they count from."""
@@ -120,7 +142,9 @@ class _Rules:
         if not absolute.is_relative_to(self._folder):
             return False
         relative = absolute.relative_to(self._folder).as_posix()
-        return self._spec.match_file(relative + "/" if is_folder else relative)
+        # What of a name is not UTF-8 no pattern can name either.
+        legible = relative.encode(errors="replace").decode()
+        return self._spec.match_file(legible + "/" if is_folder else legible)
 
 
 def _rules_of(folder: Path) -> tuple[_Rules, ...]:

@@ -14,7 +14,7 @@ SETTING_OF_FLAG: Mapping[str, str] = {
     "--concurrency": "concurrency",
     "--fail-on-regression": "failOnRegression",
     "--judge": "judges",
-    "--judges": "judge.samples",
+    "--judge-samples": "judge.samples",
     "--max-cost": "maxCost",
     "--max-p95-ms": "maxP95Ms",
     "--min-pass-rate": "minPassRate",

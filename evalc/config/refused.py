@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
+from datetime import date, time
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -66,4 +67,6 @@ def described(value: Any) -> str:
     if value is None or isinstance(value, bool):
         return {None: "null", True: "true", False: "false"}[value]
     names = {str: "a text", int: "a number", float: "a number with a fraction", list: "a list", dict: "a table"}
-    return names.get(type(value), "a date or time")
+    if isinstance(value, date | time):  # of TOML
+        return "a date or time"
+    return names.get(type(value), f"a value of the type `{type(value).__name__}`")  # of a caller

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator, Mapping
 from importlib.resources import files
 from pathlib import Path
@@ -10,12 +11,16 @@ from typing import Final
 from evalc.atomic import write_atomic
 from evalc.schema.published import schema_text
 
+WORKFLOW: Final = ".github/workflows/evals.yml"
+_NOT_SAID: Final = b'EVALC: ""'
+"""Where the workflow says what evalc is installed from."""
+
 _TEMPLATES: Final[Mapping[str, str]] = {
     "evalc.toml": "evalc.toml",
     "evals/weather.eval.yaml": "evals/weather.eval.yaml",
     "evals/get-weather.golden.eval.yaml": "evals/get-weather.golden.eval.yaml",
     "evals/seed-manifest.json": "evals/seed-manifest.json",
-    ".github/workflows/evals.yml": "github/evals.yml",
+    WORKFLOW: "github/evals.yml",
 }
 """The files of a project, and what each is written from."""
 
@@ -35,13 +40,18 @@ def in_the_way(folder: Path) -> tuple[Path, ...]:
     return tuple(sorted(occupied | blocked))
 
 
-def write_project(folder: Path) -> Iterator[Path]:
+def write_project(folder: Path, *, requirement: str | None) -> Iterator[Path]:
     """Write the files of a project where nothing is in the way; yields each that is written.
+
+    Args:
+        folder: the folder of the project.
+        requirement: what the workflow installs evalc from; None leaves that to the user.
 
     Raises:
         OSError: a file cannot be written.
     """
     contents = {name: _template(source) for name, source in _TEMPLATES.items()}
+    contents[WORKFLOW] = contents[WORKFLOW].replace(_NOT_SAID, f"EVALC: {json.dumps(requirement or '')}".encode())
     contents[_SCHEMA] = schema_text("language")
     for name, content in contents.items():
         path = folder / name

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
-from typing import Any, Literal, TypedDict
+from types import UnionType
+from typing import Any, Literal, TypedDict, Union, get_args, get_origin, get_type_hints
 
 from evalc.config.flags import SETTING_OF_FLAG
+from evalc.errors import UsageError
 from evalc.runtime.agents.base import Agent
 from evalc.setup.choice import path_of, wanted_cases
 from evalc.setup.compile import Subject
@@ -17,7 +19,8 @@ from evalc.source import Source
 class RunFlags(TypedDict, total=False):
     """What `evalc.run` may be told: the flags of `evalc run`, by their names in Python, with the same meaning.
 
-    None and False are not given. Where a flag may be repeated, one value or several are taken. `keywords` is `-k`.
+    None and False are not given. Where a flag may be repeated, one value or several are taken; no tags, ids or tiers
+    leave the cases as they are. `keywords` is `-k`.
     """
 
     agent: str | Agent | Sequence[str | Agent] | None
@@ -31,7 +34,7 @@ class RunFlags(TypedDict, total=False):
     failed_from: str | Path | None
     filter: str | Sequence[str] | None
     judge: str | Sequence[str] | None
-    judges: int | None
+    judge_samples: int | None
     keywords: str | None
     last_failed: bool
     max_cost: float | None
@@ -59,19 +62,22 @@ class RunFlags(TypedDict, total=False):
     tools: str | Path | None
 
 
-def given_by(subject: Subject | Sequence[Subject] | None, flags: RunFlags) -> Given:
+def given_by(subject: Subject | Iterable[Subject] | None, flags: RunFlags) -> Given:
     """What a call says of a run.
 
     Raises:
-        TypeError: there is no such flag.
+        TypeError: there is no such flag, or one is given what it does not take.
         SourceError: the configuration has errors.
-        UsageError: the flags do not go together, or the run to resume is not there.
+        UsageError: nothing is named, the flags do not go together, or the run to resume is not there.
     """
-    if unknown := flags.keys() - RunFlags.__annotations__.keys():
-        raise TypeError(f"`evalc.run` got an unexpected keyword argument `{min(unknown)}`")
+    _refuse_what_is_not_taken(flags)
     said: dict[str, Any] = {name: str(value) if isinstance(value, Path) else value for name, value in flags.items()}
-    subjects = subjects_among(subject)
+    subjects = () if subject is None else subjects_among(subject)
+    if subject is not None and not subjects:
+        raise UsageError("the list of what is to be run is empty: leave it out for what the configuration names")
     agents = _several(said.get("agent"))
+    if said.get("agent") is not None and not agents:
+        raise UsageError("the list of agents is empty: leave it out for what the configuration names")
     said["agent"] = [agent for agent in agents if isinstance(agent, str)] or None
     given = Given(
         flags={name: said.get(name) for name in map(_in_python, SETTING_OF_FLAG)},
@@ -98,16 +104,71 @@ def given_by(subject: Subject | Sequence[Subject] | None, flags: RunFlags) -> Gi
     return given if past is None else resumed(given, past)
 
 
-def subjects_among(subject: Subject | Sequence[Subject] | None) -> Sequence[Subject]:
-    """The subjects, where one may stand for itself."""
-    return () if subject is None else [subject] if isinstance(subject, str | Path | Source) else subject
+def subjects_among(subject: Subject | Iterable[Subject]) -> Sequence[Subject]:
+    """The subjects, where one may stand for itself.
+
+    Raises:
+        TypeError: something else is among them.
+    """
+    given: Any = subject  # a caller without types may give anything
+    several = isinstance(given, Iterable) and not isinstance(given, str | bytes)
+    subjects: tuple[Any, ...] = tuple(given) if several else (given,)
+    for each in subjects:
+        if not isinstance(each, Subject):
+            raise TypeError(f"eval files are given as `str`, `Path` or `Source`, not as `{_type_of(each)}`")
+        held = (each.name, each.text) if isinstance(each, Source) else ()
+        if not all(isinstance(text, str) for text in held):
+            types = " and ".join(f"`{_type_of(text)}`" for text in held)
+            raise TypeError(f"a `Source` has a name and a text, both of them `str`, not {types}")
+    return subjects
+
+
+def _refuse_what_is_not_taken(flags: RunFlags) -> None:
+    """Refuse flags that there are not, and values that are not of the types that `RunFlags` declares."""
+    declared = get_type_hints(RunFlags)
+    for name, value in flags.items():
+        if name not in declared:
+            raise TypeError(f"`evalc.run` got an unexpected keyword argument `{name}`")
+        if value is not None and not _is_of(declared[name], value):
+            taken = RunFlags.__annotations__[name].__forward_arg__
+            raise TypeError(f"`{name}` of `evalc.run` takes `{taken}`, not `{_type_of(value)}`")
+
+
+def _is_of(declared: Any, value: Any) -> bool:
+    """Whether a value is of a declared type.
+
+    What is told better where it is used is let through: another text than those of a `Literal`, and what is no agent.
+    """
+    parts = get_args(declared)
+    match get_origin(declared):
+        case origin if origin in {Union, UnionType}:
+            return any(_is_of(part, value) for part in parts)
+        case origin if origin is Literal:
+            return isinstance(value, tuple(map(type, parts)))
+        case origin if origin is Sequence:
+            listed = isinstance(value, Sequence) and not isinstance(value, str | bytes)
+            return listed and all(_is_of(parts[0], each) for each in value)
+        case _ if declared is Agent:
+            return True
+        case _ if declared in {int, float}:
+            return isinstance(value, int | declared) and not isinstance(value, bool)
+        case _:
+            return isinstance(value, declared)
+
+
+def _type_of(value: Any) -> str:
+    """The type of a value, and of a list those of its items; never the value, which may be a secret."""
+    name = type(value).__name__
+    if not isinstance(value, list | tuple):
+        return name
+    return f"{name}[{' | '.join(sorted({_type_of(each) for each in value}))}]"
 
 
 def _several(value: Any) -> tuple[Any, ...]:
     """What was said once or several times."""
     if value is None:
         return ()
-    return tuple(value) if isinstance(value, Sequence) and not isinstance(value, str) else (value,)
+    return tuple(value) if isinstance(value, Sequence) and not isinstance(value, str | bytes) else (value,)
 
 
 def _in_python(flag: str) -> str:

@@ -28,8 +28,8 @@ Subject = str | Path | Source
 
 
 def subjects_of(paths: Sequence[Subject], stdin: str | None) -> list[Subject]:
-    """The subjects, of which `-` is the text `stdin`."""
-    return [Source("<stdin>", stdin or "") if path == "-" else path for path in paths]
+    """The subjects, each once, of which `-` is the text `stdin`."""
+    return [Source("<stdin>", stdin or "") if path == "-" else path for path in dict.fromkeys(paths)]
 
 
 def compiled(

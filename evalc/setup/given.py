@@ -83,6 +83,8 @@ class Given(msgspec.Struct, frozen=True, kw_only=True):
         """
         if max_fail is not None and max_fail < 1:
             raise UsageError("`--maxfail` has to be 1 or above")
+        if self.record == "":
+            raise UsageError("`--record` names no folder; the working folder is `.`")
         wanted = pinned(self._wanted(), settings)
         return Start(
             run_id=new_run_id() if self.past is None else self.past.run_id,

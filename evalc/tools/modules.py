@@ -179,6 +179,7 @@ def _read_import(module: Module, node: Node) -> None:
 def _read_export(module: Module, node: Node) -> None:
     script = module.script
     path = _path(module, node)
+    source = node.child_by_field_name("source")
     clause = _child(node, "export_clause")
     namespace = _child(node, "namespace_export")
     declaration = node.child_by_field_name("declaration")
@@ -189,9 +190,9 @@ def _read_export(module: Module, node: Node) -> None:
         for name, alias, at in _specifiers(module, clause):
             module.exports[alias] = Local(name, at) if path is None else Import(path, name, at)
     elif namespace is not None and path is not None:
-        module.exports[script.text(namespace.named_children[-1])] = Import(path, "*", script.place(node))
+        module.exports[script.text(namespace.named_children[-1])] = Import(path, "*", script.place(source or node))
     elif path is not None:
-        module.everything_of.append(Import(path, "*", script.place(node)))
+        module.everything_of.append(Import(path, "*", script.place(source or node)))
         module.exports[f"* {len(module.everything_of)}"] = module.everything_of[-1]
     elif value is not None:
         module.exports["default"] = Expression(value)

@@ -31,6 +31,21 @@ def test_a_folder_and_source_maps(invoke: Invoke, project: Path) -> None:
     assert places["source"] == "evals/weather.eval.yaml"
 
 
+def test_what_evalc_has_not_compiled_is_not_written_over(invoke: Invoke, project: Path) -> None:
+    mine = project / "evals" / "weather.labeled.json"
+    for text in ("[]", '{"metadata": {"toolName": "weather", "generatedBy": "me"}, "cases": ["\\"evalc "]}'):
+        mine.write_text(text)
+        outcome = invoke("compile", "evals/weather.eval.yaml", "-o", "evals")
+        assert (outcome.code, outcome.out) == (2, "")
+        assert outcome.err == (
+            "error: nothing was written: `evals/weather.labeled.json` is there, and evalc has not compiled it\n"
+        )
+        assert mine.read_text() == text
+    mine.unlink()
+    for _ in range(2):
+        assert invoke("compile", "evals/weather.eval.yaml", "-o", "evals").code == 0
+
+
 def test_printing_one_suite_gives_the_file(invoke: Invoke, project: Path) -> None:
     invoke("compile", "evals")
     printed = invoke("compile", "evals", "-o", "-")

@@ -33,12 +33,12 @@ def test_flags_win_where_they_are_given(project: Path) -> None:
 def test_flags_about_judges_win_over_their_table(project: Path) -> None:
     (project / "evalc.toml").write_text('judges = "python:a:b"\n[judge]\nsamples = 2\nrubrics = "always"\n')
     settings, problems = settings_from(
-        None, judge=["openai:m", "python:c:d"], judges=3, no_judge_cache=True, rubrics=None
+        None, judge=["openai:m", "python:c:d"], judge_samples=3, no_judge_cache=True, rubrics=None
     )
     assert problems == ()
     assert (settings.judges, settings.judge_samples) == (("openai:m", "python:c:d"), 3)
     assert (settings.judge_cache, settings.judge_rubrics) == (False, "always")
-    settings, _ = settings_from(None, judge=None, judges=None, no_judge_cache=False)
+    settings, _ = settings_from(None, judge=None, judge_samples=None, no_judge_cache=False)
     assert (settings.judges, settings.judge_samples, settings.judge_cache) == (("python:a:b",), 2, True)
 
 

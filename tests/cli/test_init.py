@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import json
+import os
+import shutil
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
+import yaml
 
 from tests.cli.conftest import Invoke
 
@@ -19,7 +23,7 @@ def evalc(*arguments: str, folder: Path) -> subprocess.CompletedProcess[str]:
 
 def test_the_project_passes_its_own_evals(tmp_path: Path) -> None:
     begun = evalc("init", "my evals", folder=tmp_path)
-    assert (begun.returncode, begun.stderr) == (0, "")
+    assert begun.returncode == 0
     assert begun.stdout.endswith("\n\nNext:\n  cd 'my evals' && evalc check\n  evalc run --agent demo\n")
     project = tmp_path / "my evals"
     checked = evalc("check", "--strict", folder=project)
@@ -95,6 +99,68 @@ def test_an_existing_gitignore_is_added_to(invoke: Invoke, empty: Path, before: 
     (empty / ".gitignore").write_bytes(before.encode())
     assert invoke("init").code == 0
     assert (empty / ".gitignore").read_bytes().decode() == after
+
+
+WARNING = (
+    "warning: evalc was installed from this machine: say in .github/workflows/evals.yml what CI installs it from\n"
+)
+COMMIT = "0123456789abcdef0123456789abcdef01234567"
+
+
+@pytest.mark.parametrize(
+    ("noted", "requirement"),
+    [
+        (None, "evalc==9.9"),
+        ({"url": "https://example.org/evalc-9.9.whl", "archive_info": {}}, "evalc @ https://example.org/evalc-9.9.whl"),
+        (
+            {"url": "https://example.org/evalc.git", "vcs_info": {"vcs": "git", "commit_id": COMMIT}},
+            f"evalc @ git+https://example.org/evalc.git@{COMMIT}",
+        ),
+        (
+            {"url": "ssh://git@example.org/evalc", "vcs_info": {"vcs": "git", "commit_id": COMMIT}},
+            f"evalc @ git+ssh://git@example.org/evalc@{COMMIT}",
+        ),
+        ({"url": "file:///home/me/evalc", "dir_info": {"editable": True}}, ""),
+        ({"url": "file:///home/me/evalc-9.9.whl", "archive_info": {}}, ""),
+        ({"url": 5}, ""),
+    ],
+)
+def test_the_workflow_installs_evalc_from_where_it_came(
+    invoke: Invoke, empty: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, noted: Any, requirement: str
+) -> None:
+    installed = tmp_path / "site" / "evalc-9.9.dist-info"
+    installed.mkdir(parents=True)
+    (installed / "METADATA").write_text("Metadata-Version: 2.1\nName: evalc\nVersion: 9.9\n")
+    if noted is not None:
+        (installed / "direct_url.json").write_text(json.dumps(noted))
+    monkeypatch.syspath_prepend(str(installed.parent))
+    assert invoke("init").err == ("" if requirement else WARNING)
+    workflow = yaml.safe_load((empty / ".github" / "workflows" / "evals.yml").read_text())
+    assert workflow["env"] == {"EVALC": requirement}
+
+
+@pytest.mark.skipif(shutil.which("bash") is None, reason="the step is a script for bash")
+@pytest.mark.parametrize(
+    ("requirement", "installed", "told"),
+    [
+        ("evalc @ https://example.org/e.whl", True, "install|evalc @ https://example.org/e.whl|"),
+        ("", False, "EVALC: is empty, say above what pip installs evalc from"),
+    ],
+)
+def test_the_workflow_says_where_nobody_has_said_what_to_install(
+    invoke: Invoke, empty: Path, requirement: str, installed: bool, told: str
+) -> None:
+    invoke("init")
+    workflow = yaml.safe_load((empty / ".github" / "workflows" / "evals.yml").read_text())
+    steps = [step["run"] for step in workflow["jobs"]["evals"]["steps"] if "run" in step]
+    pip = empty / "bin" / "pip"
+    pip.parent.mkdir()
+    pip.write_text("#!/bin/sh\nprintf '%s|' \"$@\"\n")
+    pip.chmod(0o755)
+    environment = {**os.environ, "PATH": f"{pip.parent}{os.pathsep}{os.environ['PATH']}", "EVALC": requirement}
+    ended = subprocess.run(["bash", "-e", "-c", steps[0]], env=environment, capture_output=True, text=True, check=False)
+    assert (ended.returncode == 0) == installed
+    assert (ended.stdout + ended.stderr).strip().endswith(told)
 
 
 def test_a_file_is_no_folder(invoke: Invoke, empty: Path) -> None:

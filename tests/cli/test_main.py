@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 import os
+import signal
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
+from typer.main import get_command
 
 import evalc
+from evalc.cli.app import app
+from tests.cli.conftest import Invoke
 
 
 def run(*arguments: str, **environ: str) -> subprocess.CompletedProcess[str]:
@@ -40,6 +45,21 @@ def test_the_version_is_answered_before_anything_is_imported() -> None:
     assert not {"typer", "msgspec", "pathlib"} & modules_after("--version")
 
 
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="Linux alone has a device that is full")
+@pytest.mark.parametrize("arguments", ["--version", "--help", "run --help", "schema case"])
+def test_output_that_cannot_be_written_is_told_in_a_line(arguments: str) -> None:
+    line = f"exec '{sys.executable}' -m evalc {arguments} >/dev/full"
+    ended = subprocess.run(["sh", "-c", line], capture_output=True, text=True, check=False)
+    assert (ended.returncode, ended.stderr) == (70, "error: No space left on device\n")
+
+
+@pytest.mark.parametrize("arguments", ["--version", "--help"])
+def test_output_that_is_closed_is_nothing_to_be_told(arguments: str) -> None:
+    line = f"exec '{sys.executable}' -m evalc {arguments} >&-"
+    ended = subprocess.run(["sh", "-c", line], capture_output=True, text=True, check=False)
+    assert (ended.returncode, ended.stderr) == (0, "")
+
+
 def test_the_version_with_something_else() -> None:
     assert run("--version", "check").stdout == f"evalc {evalc.__version__}\n"
 
@@ -54,6 +74,23 @@ def test_check_imports_nothing_of_a_run(tmp_path: Path, monkeypatch: pytest.Monk
     monkeypatch.chdir(tmp_path)
     (tmp_path / ".git").mkdir()
     assert not {"rich", "httpx", "evalc.runtime.run_suite"} & modules_after("check")
+
+
+@pytest.mark.parametrize(("command", "last"), [("run", "evalc.cli.app"), ("check", "evalc.cli.checking")])
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_a_signal_is_heard_before_there_is_a_command(command: str, last: str, number: signal.Signals) -> None:
+    code = (
+        "import signal, sys\n"
+        "class WhileImporting:\n"
+        "    def find_spec(self, name, *_):\n"
+        f"        if name == {last!r}: signal.raise_signal({int(number)})\n"
+        "sys.meta_path.insert(0, WhileImporting())\n"
+        f"sys.argv = ['evalc', {command!r}]\n"
+        "from evalc.cli.main import main\n"
+        "main()\n"
+    )
+    ended = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert (ended.returncode, ended.stdout, ended.stderr) == (130, "", "error: interrupted\n")
 
 
 SUITE = """\
@@ -118,13 +155,23 @@ def test_a_usage_error_of_the_command_line_exits_with_2(arguments: tuple[str, ..
     assert "Traceback" not in result.stderr
 
 
-@pytest.mark.parametrize("command", ["check", "compile", "run", "explain", "demo-agent"])
-def test_every_command_has_help_with_an_example(command: str) -> None:
-    result = run(command, "--help")
-    assert result.returncode == 0
-    assert "\n  Example" in result.stdout
-    assert f"\n    evalc {command}" in result.stdout
-    assert max(map(len, result.stdout.split("\n"))) <= 90
+COMMANDS: Any = get_command(app)
+
+
+@pytest.mark.parametrize("command", COMMANDS.commands)
+def test_every_command_has_help_with_an_example(invoke: Invoke, command: str) -> None:
+    result = invoke(command, "--help")
+    assert result.code == 0
+    assert "\n  Example" in result.out
+    assert f"\n    evalc {command}" in result.out
+    assert max(map(len, result.out.split("\n"))) <= 80
+    assert "<str>" not in result.out
+
+
+def test_no_summary_of_a_command_is_cut(invoke: Invoke) -> None:
+    _, _, commands = invoke("--help").out.partition("Commands:\n")
+    assert len(commands.splitlines()) == len(COMMANDS.commands)
+    assert "..." not in commands
 
 
 def test_a_closed_pipe_ends_quietly() -> None:

@@ -10,8 +10,8 @@ import pytest
 
 from evalc.cli.outputs import Output, outputs_of
 from evalc.errors import UsageError
-from evalc.report.outputs import Format
-from tests.cli.conftest import Invoke
+from evalc.report.outputs import FORMATS, Format
+from tests.cli.conftest import SUITE, Invoke
 from tests.support.weather import FAILING
 
 
@@ -96,23 +96,59 @@ def test_what_the_run_reads_is_not_written_over(invoke: Invoke, project: Path, r
     before = (project / read).read_bytes()
     outcome = invoke("run", "--agent", "demo", "-o", f"json:./{read}")
     assert outcome.code == 2
-    assert outcome.err.endswith(f"error: `--output` would write over `{read}`, which the run reads\n")
+    assert outcome.err.endswith(f"error: `--output` would write over `{read}`, which is no report as `json`\n")
     assert (project / read).read_bytes() == before
     assert not (project / "evals" / "results").exists()
 
 
-def test_a_file_of_another_name_is_not_written_over_without_a_word(project: Path) -> None:
-    Path("my.env").write_text("KEY=secret")
-    with pytest.raises(
-        UsageError, match=r"`my.env` exists, and its name is not that of a report: write `-o json:my.env`"
-    ):
-        outputs_of(["my.env"])
-    assert Path("my.env").read_text() == "KEY=secret"
-    assert outputs_of(["json:my.env"]) == (Output(format="json", file=Path("my.env")),)
+def test_a_report_that_the_run_reads_is_not_written_over(invoke: Invoke, project: Path) -> None:
+    (project / "then.json").write_text('{"runId": "then", "suites": []}')
+    outcome = invoke("run", "--agent", "demo", "--snapshot", "then.json", "-o", "./then.json")
+    assert outcome.code == 2
+    assert outcome.err.endswith("error: `--output` would write over `then.json`, which the run reads\n")
 
 
-def test_a_report_is_written_over_an_earlier_one(invoke: Invoke, project: Path) -> None:
+@pytest.mark.parametrize("chosen", FORMATS)
+def test_what_is_no_report_is_not_written_over(project: Path, invoke: Invoke, chosen: Format) -> None:
+    invoke("run", "--agent", "demo", "--env-file", _written("my.env", "KEY=secret"))
+    _written("agent.py", "def answer(message):\n    return message\n")
+    _written("page.html", "<!doctype html>\n<html lang=en><title>Mine</title>")
+    there = [path for path in project.rglob("*") if path.is_file()]
+    assert {"history.db", "journal.jsonl", "weather.labeled.json", "my.env"} <= {path.name for path in there}
+    before = [path.read_bytes() for path in there]
+    for path in there:
+        with pytest.raises(UsageError, match="would write over"):
+            outputs_of([f"{chosen}:{path}"])
+    assert invoke("report", "-o", f"{chosen}:my.env").code == 2
+    assert [path.read_bytes() for path in there] == before
+
+
+def _written(name: str, text: str) -> str:
+    Path(name).write_text(text)
+    return name
+
+
+def test_what_the_run_itself_writes_is_not_written_over(invoke: Invoke, project: Path) -> None:
+    outcome = invoke("run", "--agent", "demo", "-o", "json:evals/results/history.db", "-o", "a.csv")
+    assert outcome.code == 70
+    assert outcome.err.endswith("error: `evals/results/history.db`: not written over, since it is no report\n")
+    assert (project / "evals" / "results" / "history.db").read_bytes().startswith(b"SQLite")
+    assert (project / "a.csv").exists()
+
+
+@pytest.mark.parametrize("chosen", FORMATS)
+def test_a_report_is_written_over_an_earlier_one(invoke: Invoke, project: Path, chosen: Format) -> None:
+    Path("report").touch()  # as `mktemp` makes one
+    for text in (FAILING, FAILING, None):
+        (project / "evals" / "weather.eval.yaml").write_text(text or SUITE)
+        assert invoke("run", "--agent", "demo", "-o", f"{chosen}:report").code == (0 if text is None else 1)
+    assert invoke("run", "--agent", "demo", "--agent", "command:cat -u", "-o", f"{chosen}:report").code == 3
+    assert invoke("report", "-o", f"{chosen}:report").code == 0
+
+
+def test_a_report_that_went_through_another_tool_is_written_over(invoke: Invoke, project: Path) -> None:
     assert invoke("run", "--agent", "demo", "-o", "report.json").code == 0
+    Path("report.json").write_text(json.dumps(json.loads(Path("report.json").read_bytes()), indent=4))
     assert invoke("run", "--agent", "demo", "-o", "report.json").code == 0
 
 
@@ -191,7 +227,7 @@ def test_github_gets_annotations_that_the_agent_cannot_write(
     [annotation] = lines[end + 1 :]
     assert annotation.startswith("::error file=evals/weather.eval.yaml,line=9,col=11,title=weather/rome%3A failed::")
     summary = (project / "summary.md").read_text(encoding="utf-8")
-    assert summary.startswith("before\n## ❌ evalc: 0 of 1 cases passed")
+    assert summary.startswith("before\n## ❌ evalc: 0 of 1 case passed")
     monkeypatch.delenv("GITHUB_STEP_SUMMARY")
     assert invoke("run", "--agent", "demo", "-o", "github").code == 1
 

@@ -82,6 +82,16 @@ def test_show_prints_what_the_run_printed(
     assert (project / "report.json").read_bytes() == (project / "run.json").read_bytes()
 
 
+@pytest.mark.parametrize("detail", ["-q", "-v"])
+def test_show_tells_as_much_as_the_run_did_where_it_is_asked_likewise(
+    invoke: Invoke, project: Path, detail: str
+) -> None:
+    (project / "evals" / "weather.eval.yaml").write_text(FAILING)
+    run = invoke("run", "--agent", "demo", detail)
+    assert run.code == 1
+    assert invoke("show", detail).out == run.out != invoke("show").out
+
+
 def test_the_page_of_a_run_has_the_gates_and_the_history_that_the_run_had(invoke: Invoke, project: Path) -> None:
     (project / "evals" / "weather.eval.yaml").write_text(FAILING)
     for _ in range(2):
@@ -115,7 +125,8 @@ def test_the_history_as_json_and_of_one_suite(invoke: Invoke, results: Path) -> 
     assert [point["passRate"] for point in found["trends"][0]["points"]] == [0.5, 1.0]
     unknown = invoke("history", "gone")
     assert (unknown.code, unknown.out) == (2, "")
-    assert "has results of the suite `gone`" in unknown.err
+    assert "has results of the suite `gone`; there are `other.golden`, `t.golden`\n" in unknown.err
+    assert "has results of the suite `othr`; did you mean `other`?\n" in invoke("history", "othr").err
 
 
 def test_an_empty_history(invoke: Invoke, results: Path) -> None:
@@ -209,6 +220,16 @@ def test_a_run_is_not_compared_with_itself(invoke: Invoke, results: Path) -> Non
         found = invoke("diff", "latest", same)
         assert (found.code, found.out) == (2, "")
         assert f"`latest` and `{same}` are the same run: there is nothing to compare" in found.err
+
+
+@pytest.mark.parametrize(
+    "command", ["show", "diff latest", "report", "rescore", "run --resume", "run --agent demo --failed-from"]
+)
+def test_an_empty_name_is_no_run(invoke: Invoke, results: Path, command: str) -> None:
+    invoke("run", "evals", "--agent", "demo")
+    outcome = invoke(*command.split(), "")
+    assert (outcome.code, outcome.out) == (2, "")
+    assert outcome.err == "error: an empty text names no run; the newest is `latest`\n"
 
 
 def test_a_result_of_another_runner_is_compared_but_cannot_be_shown(invoke: Invoke, results: Path) -> None:

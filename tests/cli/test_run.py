@@ -30,7 +30,7 @@ def test_the_report_and_where_the_results_are(invoke: Invoke, project: Path) -> 
         "  ✓ weather/paris  paris  0ms",
         "─" * 67,
         "  1/1 passed | 0 failed | 0 skipped assertions | 0ms total",
-        "  clarity  1     ████████████████████  1.00 over 1 of 1 cases",
+        "  clarity  1     ████████████████████  1.00 over 1 of 1 case",
         "  score          ████████████████████  1.00",
         "",
         f"run {folder.name} | 1 suite | 1/1 passed | 0 failed | 0 skipped assertions | 0ms total",
@@ -138,7 +138,7 @@ def test_a_signal_ends_what_is_being_compiled(
         signal.raise_signal(number)
         went_on.append(True)
 
-    monkeypatch.setattr("evalc.whole_run.compiled", compiling)
+    monkeypatch.setattr("evalc.setup.to_run.compiled", compiling)
     outcome = invoke("run", "--agent", "demo")
     assert (outcome.code, outcome.err, went_on) == (130, "error: interrupted; nothing was run\n", [])
 

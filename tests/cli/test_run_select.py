@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import csv
 import json
 import subprocess
 from pathlib import Path
 from typing import Any
 
 import pytest
+from junitparser import JUnitXml
 
 from tests.cli.conftest import Invoke, Outcome
 
@@ -94,13 +96,47 @@ def test_the_failed_of_a_run_by_its_id(invoke: Invoke, cities: Path) -> None:
     assert ran(invoke("run", "--failed-from", first, "--agent", "demo", "--json")) == ["cities/tokyo"]
 
 
-@pytest.mark.parametrize("flags", [(), ("--dry-run",), ("--collect-only",), ("--json",)])
+@pytest.mark.parametrize("flags", [(), ("--dry-run",), ("--collect-only",)])
 def test_where_nothing_failed_there_is_nothing_to_do(invoke: Invoke, cities: Path, flags: tuple[str, ...]) -> None:
     run = json.loads(invoke("run", "--agent", "demo", "-k", "paris", "--json").out)["runId"]
     outcome = invoke("run", "--failed-from", "latest", "--agent", "demo", *flags)
     told = f"nothing to run: no case of these suites failed in the run `{run}`\n"
     assert (outcome.code, outcome.out, outcome.err) == (0, "", told)
     assert len(list((cities.parent / "results").glob("*/"))) == 1
+
+
+def test_where_there_is_nothing_to_do_the_reports_say_so(invoke: Invoke, cities: Path) -> None:
+    run = json.loads(invoke("run", "--agent", "demo", "-k", "paris", "--json").out)["runId"]
+    names = ("a.json", "a.html", "a.xml", "xunit:b.xml", "a.md", "a.csv", "a.sarif", "a.txt", "github:a.github")
+    outputs = [argument for name in names for argument in ("-o", name)]
+    why = f"nothing to run: no case of these suites failed in the run `{run}`"
+    outcome = invoke("run", "--failed-from", "latest", "--agent", "demo", *outputs, "-o", "-")
+    assert (outcome.code, outcome.err) == (0, f"{why}\n")
+    written = {name.rpartition(":")[2]: Path(name.rpartition(":")[2]).read_text(encoding="utf-8") for name in names}
+    assert json.loads(written["a.json"])["suites"] == []
+    assert outcome.out == written["a.json"]
+    assert list(JUnitXml.fromstring(written["a.xml"].encode())) == []
+    assert list(JUnitXml.fromstring(written["b.xml"].encode())) == []
+    assert list(csv.DictReader(written["a.csv"].splitlines())) == []
+    assert json.loads(written["a.sarif"])["runs"][0]["results"] == []
+    assert why in written["a.txt"]
+    assert "results in" not in written["a.txt"]
+    assert "nothing to run" in written["a.md"]
+    assert "nothing to run" in written["a.html"]
+    assert written["a.github"] == ""
+    again = invoke("run", "--failed-from", "latest", "--agent", "demo", *outputs)
+    assert (again.code, again.out) == (0, "")
+
+
+def test_a_plan_without_an_agent(invoke: Invoke, cities: Path) -> None:
+    out = invoke("run", "evals/cities.eval.yaml", "--dry-run", "-q").out
+    assert "\nto each agent: 3 requests, about " in out
+    assert out.splitlines()[1].endswith(" of input; none is named, so that no price is known")
+
+
+def test_a_recording_is_not_written_to_an_empty_name(invoke: Invoke, cities: Path) -> None:
+    outcome = invoke("run", "--agent", "demo", "--record", "")
+    assert (outcome.code, outcome.err) == (2, "error: `--record` names no folder; the working folder is `.`\n")
 
 
 def test_what_failed_and_is_not_there_any_more_is_an_error(invoke: Invoke, cities: Path) -> None:

@@ -36,6 +36,18 @@ def test_one_schema_is_written_into_a_folder(invoke: Invoke, project: Path) -> N
     assert not (project / "case.json").exists()
 
 
+def test_what_is_no_schema_is_not_written_over(invoke: Invoke, project: Path) -> None:
+    (project / "config.json").write_text('{"mine": true}')
+    outcome = invoke("schema", "-o", ".")
+    assert (outcome.code, outcome.out) == (2, "")
+    assert outcome.err == "error: nothing was written: `config.json` is there, and is no schema of evalc\n"
+    assert (project / "config.json").read_text() == '{"mine": true}'
+    assert not (project / "case.json").exists()
+    (project / "config.json").unlink()
+    for _ in range(2):
+        assert invoke("schema", "-o", ".").code == 0
+
+
 def test_without_a_name_a_folder_is_needed(invoke: Invoke) -> None:
     outcome = invoke("schema")
     assert (outcome.code, outcome.out) == (2, "")

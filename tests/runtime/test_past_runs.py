@@ -34,10 +34,15 @@ def test_by_path(runs: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "name", ["gone", "019", "01a0", "", "latest~", "latest~x", "latest~-1", "Latest", "x" * 5000, "a\0b", "../gone"]
+    "name", ["gone", "019", "01a0", "latest~", "latest~x", "latest~-1", "Latest", "x" * 5000, "a\0b", "../gone"]
 )
 def test_what_is_no_run(runs: Path, name: str) -> None:
     assert find_folder(name, runs, has_results) is None
+
+
+def test_an_empty_name_is_not_the_working_folder(runs: Path) -> None:
+    with pytest.raises(UsageError, match="an empty text names no run"):
+        find_folder("", runs, has_results)
 
 
 def test_a_beginning_of_several_is_refused(runs: Path) -> None:

@@ -144,10 +144,10 @@ def test_a_changed_tool_is_not_trusted(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("text", "problem"),
     [
-        ("export * from './gone';", "b.ts:1:1 EV664 there is no module `./gone`"),
+        ("export * from './gone';", "b.ts:1:15 EV664 there is no module `./gone`"),
         ("export { x } from './a';", "b.ts:1:10 EV663 the export `x` cannot be read: its module exports no `x`"),
         ("export { x } from 'pkg';", "b.ts:1:10 EV663 the export `x` cannot be read: it comes from the package `pkg`"),
-        ("export * from '../../outside';", "b.ts:1:1 EV608 `../../outside` lies outside of the project"),
+        ("export * from '../../outside';", "b.ts:1:15 EV608 `../../outside` lies outside of the project"),
         ("export const t = make();", "b.ts:1:18 EV663 the export `t` cannot be read: `make` would have to be called"),
         ("export const t = defineTool({ description: 'x' });", "b.ts:1:29 EV661 the `name` of a tool is to be a text"),
         ("export const t = { name: 1, description: 'x' };", "b.ts:1:20 EV661 the `name` of a tool is to be a text"),
@@ -172,7 +172,7 @@ def test_a_link_out_of_the_project_is_not_followed(tmp_path: Path) -> None:
     root.mkdir()
     (root / "a.ts").symlink_to(tmp_path / "outside.ts")
     found = read(root, {"b.ts": "export * from './a';"})
-    assert found.problems[0].startswith("b.ts:1:1 EV608")
+    assert found.problems[0].startswith("b.ts:1:15 EV608")
 
 
 def test_zod_schemas_are_read(tmp_path: Path) -> None:

@@ -38,12 +38,14 @@ class Exhibit(msgspec.Struct, frozen=True, kw_only=True, rename="camel", omit_de
 class Said(NamedTuple):
     """What a judge said, unread: a text, or a value such as a mapping; and what it used.
 
-    `whole` says that the judge was told to give a step of the scale, where these are whole numbers.
+    `whole` says that the judge was told to give a step of the scale, where these are whole numbers; `final` that it
+    would say the same again, as code does, which is not told what was wrong.
     """
 
     value: object
     usage: Usage | None = None
     whole: bool = False
+    final: bool = False
 
 
 class JudgeSession(Protocol):

@@ -1,4 +1,4 @@
-"""From a question to one judge's score: from the cache, or by asking, and asking once more where that was none."""
+"""From a question to one judge's score: from the cache, or by asking, a model once more where that was none."""
 
 from __future__ import annotations
 
@@ -105,6 +105,8 @@ class Member:
                 return read_score(said, question)
             except Malformed as malformed:
                 complaint = shown(str(malformed), _LONGEST_ERROR)
+                if said.final:
+                    raise JudgeError(f"its answer is no score: {complaint}") from None
         raise JudgeError(f"its answer is no score, twice: {complaint}")
 
     async def _opened(self) -> JudgeSession:

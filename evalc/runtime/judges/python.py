@@ -63,7 +63,7 @@ class _PythonSession:
 
     async def ask(self, question: Question, exhibit: Exhibit, *, complaint: str | None, deadline: float) -> Said:  # noqa: ARG002 - code is not told what was wrong
         answer = await self.code.call(query_of(question, exhibit), self.thread)
-        return Said(_value_of(answer, binary=question.max_score == 1))
+        return Said(_value_of(answer, binary=question.max_score == 1), final=True)
 
 
 def query_of(question: Question, exhibit: Exhibit) -> dict[str, Any]:

@@ -235,7 +235,7 @@ def test_all_of_it_by_flags(monkeypatch: pytest.MonkeyPatch, project: Path) -> N
     (project / "r.eval.yaml").write_text(RUBRIC)
     flags = (
         "run s.eval.yaml r.eval.yaml --agent python:own:agent --judge python:own:low --judge python:own:high "
-        "--judges 2 --rubrics always --no-judge-cache --json"
+        "--judge-samples 2 --rubrics always --no-judge-cache --json"
     )
     done = subprocess.run(
         [sys.executable, "-m", "evalc", *flags.split()],

@@ -78,14 +78,21 @@ def test_a_function_scores(code: Path, name: str, value: float, reason: str | No
     assert (outcome.score, outcome.reason) == (value, reason)
 
 
+def test_a_function_that_gives_no_score_is_called_once(code: Path) -> None:
+    with (code / "judging_here.py").open("a") as module:
+        module.write("def seldom(query): seen.append(query); return 9\n")
+    assert "its answer is no score: the score is 9" in judged("python:judging_here:seldom", code)
+    assert len(sys.modules["judging_here"].seen) == 1
+
+
 @pytest.mark.parametrize(
     ("name", "why"),
     [
         ("breaks", "python:judging_here:breaks: ValueError: broken (judging_here.py:"),
         ("exits", "SystemExit: 3"),
-        ("none", "its answer is no score, twice"),
+        ("none", "its answer is no score: "),
         ("nan", "the score is nan"),
-        ("yes", "its answer is no score, twice: the score is true, and not a number between 0 and 5"),
+        ("yes", "its answer is no score: the score is true, and not a number between 0 and 5"),
         ("surely", "the score is true, and not a number between 0 and 5"),
         ("mapping", "the score is false, and not a number between 0 and 5"),
     ],
