@@ -56,7 +56,7 @@ def check_files(  # noqa: PLR0913 - the parameters are the command's
     with collector_off():
         checked = api.check_paths(looked_at, settings=settings, stdin=stdin, selection=selection)
     if fix or diff:
-        from evalc.cli.fix import Task, fix_files, print_diffs  # noqa: PLC0415 - for start-up: seldom asked for
+        from evalc.cli.fix import Task, fix_files, held_back_line, print_diffs  # noqa: PLC0415 - for start-up: seldom asked for
 
         files = api.files_of(looked_at, settings=settings) | ({"<stdin>"} if stdin is not None else frozenset())
         task = Task(files, settings, api.policy_of(settings, selection))
@@ -64,9 +64,11 @@ def check_files(  # noqa: PLR0913 - the parameters are the command's
         sys.stderr.write(counted.line("would fix" if diff else "fixed"))
         if counted.fixes and not diff:
             checked = api.check_paths(looked_at, settings=settings, stdin=stdin, selection=selection)
+        if not diff:
+            sys.stderr.write(held_back_line(checked.problems, files))
     problems = (*of_config, *checked.problems)
     if not diff:
-        _print(problems, checked.files, output_format)
+        _print(problems, checked.files, output_format, fixable=not fix)
     if not checked.files and not problems:
         warn_of_nothing(looked_at)
     failed = any(problem.severity == "error" for problem in problems)
@@ -96,7 +98,8 @@ def _codes(flag: str, given: Sequence[str], read: Callable[[str], str]) -> tuple
         raise UsageError(f"`{flag}`: {bad}") from None
 
 
-def _print(problems: Sequence[Problem], files: int, output_format: Format) -> None:
+def _print(problems: Sequence[Problem], files: int, output_format: Format, *, fixable: bool) -> None:
+    """Print what was found; in words also how much of it is `fixable`, where that is not done already."""
     # Each is deferred for start-up: a command prints in one format.
     match output_format:
         case Format.JSON:
@@ -112,7 +115,7 @@ def _print(problems: Sequence[Problem], files: int, output_format: Format) -> No
 
             sys.stdout.write(render_github(problems))
         case Format.TEXT if problems:
-            print_problems(problems, sys.stdout)
+            print_problems(problems, sys.stdout, fixable=fixable)
         case Format.TEXT if files:
             from evalc.diagnostics.render_text import all_good_line  # noqa: PLC0415
 

@@ -25,13 +25,14 @@ def explain(
     """
     from evalc.diagnostics import explain as explanations  # noqa: PLC0415 - for start-up: loads the whole catalogue
     from evalc.diagnostics.catalogue.index import findings as all_findings  # noqa: PLC0415 - likewise
+    from evalc.diagnostics.near import as_code  # noqa: PLC0415 - likewise
 
     findings = all_findings()
     if code is None:
         for finding in findings.values():
             sys.stdout.write(f"{finding.code}  {explanations.split_docstring(finding).summary}\n")
         return ExitCode.OK
-    known = findings.get(code.upper())
+    known = findings.get(as_code(code))
     if known is None:
         raise UsageError(f"`{code}` is not a code; `evalc explain` lists them all")
     sys.stdout.write(explanations.explain(known))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Container, Iterator, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from evalc.cli.printing import print_error
 from evalc.terminal import visible
@@ -17,6 +17,8 @@ if TYPE_CHECKING:
     from evalc.diagnostics.problem import Problem
     from evalc.source import Source
 
+_NAMED: Final = 5
+"""How many places are named one by one."""
 _BOM = b"\xef\xbb\xbf"
 
 
@@ -71,6 +73,19 @@ def print_diffs(problems: Sequence[Problem], task: Task) -> Counted:
         sys.stdout.write(_harmless(diff) if sys.stdout.isatty() else diff)
         counted = Counted(counted.fixes + fixed.fixes, counted.files + 1)
     return counted
+
+
+def held_back_line(problems: Sequence[Problem], files: Container[str]) -> str:
+    """Which of the problems that fixing has left would have a fix, and why it was not made; empty where none has."""
+    from evalc.diagnostics.fixes import edit_for  # noqa: PLC0415 - for start-up, as below
+
+    held = [problem for problem in problems if problem.source.name in files and edit_for(problem) is not None]
+    if not held:
+        return ""
+    places = ", ".join(f"{visible(problem.source.name)}:{problem.start.line}" for problem in held[:_NAMED])
+    more = f" and {len(held) - _NAMED} more" if len(held) > _NAMED else ""
+    fixes, they = ("1 fix", "it") if len(held) == 1 else (f"{len(held)} fixes", "they")
+    return f"held back {fixes}, at {places}{more}: {they} would bring other problems about\n"
 
 
 def _fixed_sources(problems: Sequence[Problem], task: Task) -> Iterator[tuple[Source, Fixed]]:

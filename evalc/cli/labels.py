@@ -78,10 +78,10 @@ def _rows(name: str, text: str, faults: list[str]) -> Iterator[Labelled | None]:
     if header is None or not _is_header(header, faults):
         return
     for record in records:
-        if len(record.cells) != len(header.cells):
-            faults.append(
-                record.fault(0, f"{len(record.cells)} cells, and the header names {len(header.cells)} columns")
-            )
+        count = len(record.cells)
+        if count != len(header.cells):
+            cells = "1 cell" if count == 1 else f"{count} cells"
+            faults.append(record.fault(0, f"{cells}, and the header names {len(header.cells)} columns"))
         else:
             yield _labelled(record, header.cells, faults)
 

@@ -101,6 +101,12 @@ class Case(msgspec.Struct, frozen=True, kw_only=True):
         """Where a field was written; the case itself where that is not known."""
         return self.wheres.get(field, self.where)
 
+    @property
+    def row(self) -> Where | None:
+        """Where the row stands that it is made from; None where it is made from none."""
+        inputs = self.wheres.get("/input/inputs")
+        return inputs if inputs is not None and inputs == self.wheres.get("/id") else None
+
 
 @final
 class CaseRows(msgspec.Struct, frozen=True, kw_only=True):
@@ -195,6 +201,10 @@ class Suite(msgspec.Struct, frozen=True, kw_only=True):
     def place(self, where: Where) -> Located:
         """The source and the span of a place."""
         return where if isinstance(where, Located) else Located(self.source, self.locate(where))
+
+    def row_of(self, case: Case) -> Located | None:
+        """Where the row stands that a case is made from."""
+        return None if case.row is None else self.place(case.row)
 
     def line(self, where: Where) -> int:
         """The line of a place, in its source."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Set
 from pathlib import Path
 from typing import Any, NamedTuple, cast, final
@@ -10,8 +9,8 @@ from typing import Any, NamedTuple, cast, final
 from evalc.compiler.discover import is_below, project_root
 from evalc.compiler.schema_refs import reference_flaw
 from evalc.diagnostics.catalogue.values import BadSchema
-from evalc.diagnostics.problem import Diagnostics
-from evalc.dsl.read_json import JsonPlaces
+from evalc.diagnostics.problem import Diagnostics, Fault
+from evalc.dsl.read_json import HOLE, JsonPlaces, read_json
 from evalc.files import read_source
 from evalc.source import Source, Span
 
@@ -55,10 +54,11 @@ def _read(file: Path) -> Schema | str:
         return f"cannot be read: {problem.finding.message()}"
     if source is None:
         return "cannot be read"
-    try:
-        schema: Any = json.loads(source.text)
-    except (ValueError, RecursionError) as error:
-        return f"is not JSON: {error}"
+    faults: list[Fault] = []
+    schema = read_json(source, lambda span, finding: faults.append(Fault(*span, finding)))
+    if schema is HOLE:
+        first = faults[0]
+        return f"cannot be read: {first.finding.message()} (line {source.position(first.start).line})"
     flaw = unusable(schema)
     if flaw is None:
         return cast("Schema", schema)

@@ -43,7 +43,7 @@ def silenced(problems: Sequence[Problem], complete: Iterable[Source], texts: Tex
     for problem in problems:
         silencing = comments.get(problem.source)
         if silencing is None or problem.severity == "error" or not silencing.take(problem):
-            kept.add(problem.source, problem.span, problem.finding)
+            kept.extend((problem,))
     for source in mentioning:
         if sources[source]:
             comments[source].report_unused(kept)

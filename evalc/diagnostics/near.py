@@ -4,6 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from difflib import get_close_matches
+from typing import Final
+
+_DIGITS_OF_LETTERS: Final = str.maketrans("OIL", "011")
+"""In a code a letter that looks like a digit is a likelier slip than another digit."""
 
 
 def nearest(name: str, known: Iterable[str]) -> str | None:
@@ -34,6 +38,13 @@ def did_you_mean(name: str, known: Iterable[str]) -> str:
     """`did you mean X?` in the catalogue's form, or an empty text."""
     near = nearest(name, known)
     return f"did you mean `{near}`?" if near is not None else ""
+
+
+def as_code(text: str) -> str:
+    """A text as codes are spelt: `ev203`, `203` and `EV2O3` are `EV203`."""
+    code = text.strip().upper()
+    digits = code.removeprefix("EV").translate(_DIGITS_OF_LETTERS)
+    return f"EV{digits}" if digits.isdecimal() else code
 
 
 def listed(names: Iterable[str]) -> str:

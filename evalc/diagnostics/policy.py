@@ -15,15 +15,13 @@ from typing import Final, Literal, final
 
 import msgspec
 
-from evalc.diagnostics.near import did_you_mean
+from evalc.diagnostics.near import as_code, did_you_mean
 from evalc.diagnostics.problem import Problem, Severity
 
 Level = Literal["error", "warning", "off"]
 
 _UNREAD: Final = ("EV1", "EV60", "EV61", "EV62")
 _STRICT: Final = "EV5"
-_DIGITS_OF_LETTERS: Final = str.maketrans("OIL", "011")
-"""In a code a letter that looks like a digit is a likelier slip than another digit."""
 
 
 class BadSelector(ValueError):
@@ -38,7 +36,7 @@ def selector(text: str) -> str:
     """
     wanted = text.strip().upper()
     if not wanted.startswith("EV") or not any(code.startswith(wanted) for code in codes()):
-        near = did_you_mean(wanted.translate(_DIGITS_OF_LETTERS), codes())
+        near = did_you_mean(as_code(wanted), codes())
         raise BadSelector(f"`{text}` is not a code{': ' + near if near else '; `evalc explain` lists them all'}")
     return wanted
 
@@ -128,7 +126,8 @@ class Policy(msgspec.Struct, frozen=True, kw_only=True):
 
     def _left_out_of(self, name: str) -> tuple[str, ...]:
         path = os.path.relpath(os.path.abspath(name), self.root)  # noqa: PTH100 - links stay as they are written
-        return _left_out(self.per_file, Path(path).as_posix())
+        # What of a name is not UTF-8 no pattern can name either.
+        return _left_out(self.per_file, Path(path).as_posix().encode(errors="replace").decode())
 
 
 @cache

@@ -46,13 +46,19 @@ class Fault(NamedTuple):
 
 @final
 class Problem(msgspec.Struct, frozen=True, kw_only=True):
-    """A finding at its place in a source; `alias` is where an alias stands that brings what is there."""
+    """A finding at its place in a source.
+
+    Attributes:
+        alias: where an alias stands that brings what is there.
+        row: where the first row stands whose case has it, of a finding that may be another for each row of a table.
+    """
 
     source: Source
     span: Span
     finding: Finding
     severity: Severity
     alias: Span | None = None
+    row: tuple[Source, Span] | None = None
 
     @property
     def code(self) -> str:
@@ -71,11 +77,14 @@ class Problem(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def note(self) -> str:
-        """Where else to look: at the alias by which what is wrong got where it is; else empty."""
-        if self.alias is None:
-            return ""
-        line, column = self.source.position(self.alias.start)
-        return f"it is used by the alias `{self.source.text[slice(*self.alias)]}` on line {line}, column {column}"
+        """Where else to look: at the alias by which what is wrong got where it is, or at a row; else empty."""
+        if self.alias is not None:
+            line, column = self.source.position(self.alias.start)
+            return f"it is used by the alias `{self.source.text[slice(*self.alias)]}` on line {line}, column {column}"
+        if self.row is not None:
+            source, span = self.row
+            return f"first seen with the row on line {source.position(span.start).line} of `{source.name}`"
+        return ""
 
     def __str__(self) -> str:
         line, column = self.start
@@ -100,21 +109,21 @@ class Diagnostics:
         self._strict = strict
         self._none_wanted = none_wanted
 
-    def add(self, source: Source, span: Span, finding: Finding) -> None:
-        """Record a finding at a place; the same finding at the same place is recorded once."""
+    def add(self, source: Source, span: Span, finding: Finding, *, row: tuple[Source, Span] | None = None) -> None:
+        """Record a finding at a place; the same finding at the same place is recorded once, with its first row."""
         if self._none_wanted:
             raise NotSound
         severity: Severity = finding.severity
         if self._strict and finding.code.startswith("EV5"):
             severity = "error"
         alias = span.alias if isinstance(span, AliasedSpan) else None
-        problem = Problem(source=source, span=span, finding=finding, severity=severity, alias=alias)
+        problem = Problem(source=source, span=span, finding=finding, severity=severity, alias=alias, row=row)
         self._problems.setdefault((source.name, source.first_line, span.start, span.end, finding), problem)
 
     def extend(self, problems: Iterable[Problem]) -> None:
         """Record problems that were collected elsewhere."""
         for problem in problems:
-            self.add(problem.source, problem.span, problem.finding)
+            self.add(problem.source, problem.span, problem.finding, row=problem.row)
 
     @property
     def has_errors(self) -> bool:

@@ -23,15 +23,15 @@ def render_text(problems: Iterable[Problem], *, color: bool = False, width: int 
     return "\n".join("".join(f"{line}\n" for line in _lines(problem, color, width)) for problem in problems)
 
 
-def summary_line(problems: Sequence[Problem]) -> str:
-    """How much was found: `3 errors, 1 warning in 2 files`, and how much of it can be fixed."""
+def summary_line(problems: Sequence[Problem], *, fixable: bool = True) -> str:
+    """How much was found: `3 errors, 1 warning in 2 files`, and where wanted how much of it is fixable."""
     from evalc.diagnostics.fixes import edit_for  # noqa: PLC0415 - for start-up: most files have no problem
 
     errors = sum(problem.severity == "error" for problem in problems)
     counts = [_counted(errors, "error"), _counted(len(problems) - errors, "warning")]
     files = _counted(len({problem.source.name for problem in problems}), "file")
-    fixable = sum(edit_for(problem) is not None for problem in problems)
-    fix = f" ({fixable} fixable with `evalc check --fix`)" if fixable else ""
+    fixes = sum(edit_for(problem) is not None for problem in problems) if fixable else 0
+    fix = f" ({fixes} fixable with `evalc check --fix`)" if fixes else ""
     return f"{', '.join(filter(None, counts))} in {files}{fix}"
 
 

@@ -53,15 +53,18 @@ def _is_one_by_itself(fields: Fields, key: str) -> bool:
     node = fields.node(key)
     if node is None or isinstance(node, Sequence):
         return False
-    raw = fields.source.text[node.start : node.end]
-    write = (
-        f"{key}: [...]"
-        if "\n" in raw
-        else f"{key}: [{quoted_line(raw) if isinstance(node, Scalar) and node.style == 'plain' else raw}]"
-    )
+    corrected = _listed(fields, key, node)
     fields.leave_out(key)
-    fields.fault(node, WrongType(what=f"`{key}`", expected="a list", found=described(node), write=write))
+    fields.fault(node, WrongType(what=f"`{key}`", expected="a list", found=described(node), corrected=corrected))
     return True
+
+
+def _listed(fields: Fields, key: str, node: Node) -> str:
+    """The key with its value as the one item of a list."""
+    raw = fields.source.text[node.start : node.end]
+    if "\n" in raw:
+        return f"{key}: [...]"
+    return f"{key}: [{quoted_line(raw) if isinstance(node, Scalar) and node.style == 'plain' else raw}]"
 
 
 def _report_commas(fields: Fields, key: str) -> tuple[Span, ...]:
@@ -116,7 +119,7 @@ def _with_line(finding: Finding, text: str) -> Finding:
     from evalc.grammar.slips import meant_line  # noqa: PLC0415 - for start-up: its patterns are for mistakes
 
     line = meant_line(text)
-    return finding if line is None else msgspec.structs.replace(finding, line=as_item(line))
+    return finding if line is None else msgspec.structs.replace(finding, corrected=as_item(line))
 
 
 def _as_most(item: Mapping) -> CheckTree | None:
@@ -244,7 +247,10 @@ def _group(inner: Fields, op: GroupOp) -> CheckBody | None:
     elif op == "not":
         nodes = (node,)
     else:
-        inner.fault(node, WrongType(what=f"`{op}`", expected="a list of checks", found=described(node)))
+        finding = WrongType(
+            what=f"`{op}`", expected="a list of checks", found=described(node), corrected=_listed(inner, op, node)
+        )
+        inner.fault(node, finding)
         return None
     bodies = tuple(body for body in (_within_group(inner, child) for child in nodes) if body is not None)
     if len(bodies) != len(nodes):

@@ -7,6 +7,7 @@ from typing import Final
 
 import msgspec
 
+from evalc.dsl.read_json import half_characters
 from evalc.grammar import nodes as g
 from evalc.grammar.parse import parse_rule
 from evalc.grammar.parsed import Parsed
@@ -20,6 +21,9 @@ def parse_fields(text: str) -> Parsed[g.Check]:
     """The parse of a `structure` rule. Keys in quotes are read as plain ones that are as long, so that places hold."""
     if '["' not in text or not text.lstrip().startswith("fields"):
         return parse_rule("structure", text)
+    halves = tuple(half for key in _QUOTED_KEY.finditer(text) for half in half_characters(text, *key.span()))
+    if halves:
+        return Parsed(None, halves)
     parse = parse_rule("structure", _QUOTED_KEY.sub(_plain_key, text))
     if not isinstance(parse.node, g.Structure):
         return parse

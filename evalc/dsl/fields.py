@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator
 from functools import lru_cache
 from typing import Final, TypeGuard, final
@@ -15,6 +16,7 @@ from evalc.dsl.scalars import Value, kind_of, value_of
 from evalc.dsl.tree import Num, Str
 from evalc.source import Source, Span
 
+_PERCENT: Final = re.compile(r"([0-9]{1,4}(?:\.[0-9]{1,4})?) ?%")
 _NONE: Final[frozenset[str | None]] = frozenset()
 
 
@@ -201,7 +203,10 @@ class Fields:
             self.partial = True  # a number that JSON cannot hold, which is reported already
             return None
         if isinstance(value, bool) or not isinstance(value, types):
-            self.fault(node, WrongType(what=f"`{key}`", expected=expected, found=described(node)))
+            share = _share(value) if float in types and isinstance(value, str) else ""
+            corrected = f"{key}: {share}" if share else ""
+            finding = WrongType(what=f"`{key}`", expected=expected, found=described(node), corrected=corrected)
+            self.fault(node, finding)
             return None
         assert isinstance(value, int | float)  # noqa: S101 - for the type checker: `types` holds only these
         return Num(value, span_of(node))
@@ -302,3 +307,9 @@ def described(node: Node) -> str:
         case Scalar():
             shown = node.text if len(node.text) <= 40 else node.text[:37] + "..."
             return f"`{shown}`"
+
+
+def _share(text: str) -> str:
+    """A text such as `70%` as the share of 1 that it is; empty for others."""
+    percent = _PERCENT.fullmatch(text)
+    return f"{float(percent[1]) / 100:g}" if percent is not None else ""

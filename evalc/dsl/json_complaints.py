@@ -89,7 +89,7 @@ def _behind_the_end(message: str, text: str, at: int) -> _Explained | None:
     if not message.startswith("Extra data"):
         return None
     several = text[at] in '[{"'
-    cure = "a file holds one value; with one on each line, name it `.jsonl`" if several else "remove what stands here"
+    cure = "a file holds one value: put several into a list, `[..., ...]`" if several else "remove what stands here"
     return _one(at), NotJson(found="the value has ended before this", cure=cure)
 
 

@@ -24,7 +24,8 @@ _PLAIN: Final = re.compile(rf"(?P<fold>{_FOLD})|[^ \t\r\n]+|[ \t]+")
 _SINGLE: Final = re.compile(rf"(?P<fold>{_FOLD})|(?P<one>'')|[^ \t\r\n']+|[ \t]+")
 _DOUBLE: Final = re.compile(
     rf"(?P<fold>{_FOLD})|(?P<joined>\\{_BREAK}[ \t]*(?:{_BREAK}[ \t]*)*)"
-    r"|(?P<one>\\(?:x[0-9a-fA-F]{2}|u[0-9a-fA-F]{4}|U[0-9a-fA-F]{8}|.))"
+    r"|(?P<one>\\(?:u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}"
+    r"|x[0-9a-fA-F]{2}|u[0-9a-fA-F]{4}|U[0-9a-fA-F]{8}|.))"
     r"|[^ \t\r\n\\]+|[ \t]+"
 )
 _HEADER: Final = re.compile(rf"[|>](?P<signs>[-+0-9]*)[^\r\n]*(?:{_BREAK}|$)")

@@ -135,7 +135,7 @@ def _flaws(source: Source, end: int, max_depth: int) -> Iterator[Fault]:
             if open_keys:
                 open_keys.pop()
         elif character == '"':
-            yield from _halves(text, start, stop)
+            yield from half_characters(text, start, stop)
             if open_keys and _COLON.match(text, stop):
                 key = _decoded(text[start:stop])
                 first = open_keys[-1].setdefault(key, start)
@@ -153,11 +153,12 @@ def _decoded(token: str) -> str:
         return token
 
 
-def _halves(text: str, start: int, stop: int) -> Iterator[Fault]:
+def half_characters(text: str, start: int, stop: int) -> Iterator[Fault]:
+    """The halves of characters in a stretch that is a JSON string, or holds some."""
     for match in _SURROGATE.finditer(text, start, stop):
         escape = f"\\u{ord(match[0]):04x}"
         yield Fault(match.start(), match.end(), HalfCharacter(escape=escape))
-    if text.find("\\u", start, stop) < 0:
+    if _SURROGATE_ESCAPE.search(text, start, stop) is None:
         return
     for match in _ESCAPE.finditer(text, start, stop):
         if match["half"]:

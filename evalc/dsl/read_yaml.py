@@ -18,11 +18,11 @@ from yaml import events
 
 from evalc.diagnostics.catalogue.files import ExpandsTooFar, NestedTooDeep
 from evalc.diagnostics.catalogue.syntax_yaml import (
-    BadEscape,
     BadMerge,
     DuplicateKey,
     ForbiddenCharacter,
     ForbiddenTag,
+    HalfCharacter,
     KeyNotText,
     RecursiveAlias,
     TagMismatch,
@@ -93,8 +93,6 @@ _CORE_TAGS: Final = _SCALAR_TAGS | {"!!seq", "!!map"}
 _FORBIDDEN: Final = r"[^\t\n\r -~\xa0-\u2027\u202a-\ud7ff\ue000-\ufefe\uff00-\ufffd\U00010000-\U0010ffff]"
 _PLAIN: Final = re.compile(r"[\t\n\r -~]*")
 """A text of ASCII that holds none of these; it is spared the pattern above, which takes 5 ms to compile."""
-_SURROGATE: Final = re.compile(r"[\ud800-\udfff]")
-_SURROGATE_ESCAPE: Final = re.compile(r"\\(?:u[dD][89a-fA-F]|U0000[dD][89a-fA-F])")
 _TAG: Final = re.compile(r"!<[^>]*>|![^\s,\[\]{}]*")
 _BLOCK_HEADER: Final = re.compile(r"[|>][-+0-9]*")
 _PROPERTIES: Final = re.compile(r"(?:[&!][^\s,\[\]{}]*|#[^\r\n]*|\s+)*")
@@ -216,8 +214,7 @@ class _Constructor:
             events.StreamEndEvent: self._stream,
         }
         scalar_event: Any = events.ScalarEvent
-        # Masked templates, and the surrogates that the pure parser lets pass, are not ASCII.
-        careful = self._mask is not None or _EventParser is _PureParser
+        careful = self._mask is not None  # what is masked is not ASCII
         items = self._root
         while (event := next_event()) is not None:
             if type(event) is not scalar_event:
@@ -258,15 +255,17 @@ class _Constructor:
         text, style = event.value, _STYLES[event.style]
         if event.anchor or event.tag:
             start = self._behind_properties(start, end)
-        if style == "double" and not text.isascii() and _SURROGATE.search(text):
-            self._surrogate(start, end)
-            text = _SURROGATE.sub("\ufffd", text)
         if style in {"literal", "folded"}:
             end = _block_end(self._text, start, end)
         elif style == "plain" and self._mask is not None and self._mask.spoils(text, flow=self._in_flow()):
             raw = self._text[start:end]
             self._report(Span(start, end), UnquotedTemplate(quoted=quoted_line(raw)))
-        if self._mask is not None:
+        if self._mask is not None and style == "double":
+            text = self._mask.unescaped(text)
+            for half in self._mask.halves(start, end):
+                self._report(half, HalfCharacter(escape=self._text[half.start : half.end]))
+                style = "hole"
+        elif self._mask is not None:
             text = self._mask.unmasked(text)
         tag = self._tag(event.tag, event.start_mark.index, end, _SCALAR_TAGS) if event.tag else ""
         scalar = Scalar(start, end, text, style, tag)
@@ -280,12 +279,6 @@ class _Constructor:
     def _behind_properties(self, start: int, end: int) -> int:
         match = _PROPERTIES.match(self._text, start, end)
         return match.end() if match is not None else start
-
-    def _surrogate(self, start: int, end: int) -> None:
-        """The pure parser lets pass what libyaml refuses: an escape for half of a character."""
-        match = _SURROGATE_ESCAPE.search(self._text, start, end)
-        at = match.start() if match is not None else start
-        self._report(Span(at, at + 6), BadEscape(escape=self._text[at : at + 6]))
 
     def _tag(self, tag: str, start: int, end: int, allowed: frozenset[str]) -> str:
         """The short form of a tag, empty when it is reported as one that may not stand here."""

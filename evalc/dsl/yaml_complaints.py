@@ -62,7 +62,7 @@ class Context:
 
 _Explained = tuple[Span, Finding]
 _ESCAPE: Final = re.compile(r"\\(?:x.{0,2}|u.{0,4}|U.{0,8}|.)?", re.DOTALL)
-_KEY: Final = re.compile(r"\s*(?:- +)*(?:[^\s'\"#\[\]{}][^'\"#\[\]{}]*?|'[^'\r\n]*'|\"[^\"\r\n]*\"):[ \t]+")
+_KEY: Final = re.compile(r"\s*(?:- +)*(?:[^\s'\"#\[\]{}][^'\"#\[\]{}]*?|'[^'\r\n]*'|\"[^\"\r\n]*\"):(?:[ \t]+|$)")
 _DASHES: Final = re.compile(r"\s*(?:- +)*")
 _NEXT_ENTRY: Final = re.compile(r"[\r\n] *(?:- +\S|[A-Za-z_][\w-]*:(?:[ \t]|[\r\n]))")
 _BRACKET: Final = re.compile(r"[\[\]\r\n]")
@@ -195,10 +195,11 @@ def _simple_key(complaint: Complaint, context: Context) -> _Explained | None:
     return Span(complaint.context_at, complaint.context_at + len(raw)), MissingColon(text=raw)
 
 
-def _anchor(complaint: Complaint, _context: Context) -> _Explained | None:
+def _anchor(complaint: Complaint, context: Context) -> _Explained | None:
     if not _any(complaint.context, "an alias", "an anchor"):
         return None
-    return _one(complaint.context_at), BadAnchor(sign="*" if "alias" in complaint.context else "&")
+    quoted = quoted_line(_rest_of_line(context.source.text, complaint.context_at))
+    return _one(complaint.context_at), BadAnchor(sign="*" if "alias" in complaint.context else "&", quoted=quoted)
 
 
 def _block_header(complaint: Complaint, _context: Context) -> _Explained | None:
@@ -295,6 +296,8 @@ def _rest_of_line(text: str, start: int) -> str:
 
 
 def _requoted(line: str) -> str:
-    """The value of a line, quoted whole."""
+    """The value of a line, quoted whole; quotes around it are not meant as part of the text."""
     key = _KEY.match(line) or _DASHES.match(line)
-    return quoted_line(line[key.end() if key is not None else 0 :].rstrip())
+    raw = line[key.end() if key is not None else 0 :].rstrip()
+    is_in_quotes = len(raw) > 2 and raw[0] == raw[-1] and raw[0] in "\"'"
+    return quoted_line(raw[1:-1] if is_in_quotes else raw)

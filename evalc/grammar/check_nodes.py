@@ -90,6 +90,7 @@ CHECK_STARTS: Final = _RESPONSE_CHECK_STARTS | _RUN_CHECK_STARTS | {"LPAR", "RES
 _VALUE_STARTS: Final = frozenset(("STRING", "NUMBER", "TRUE", "FALSE", "NULL", "LSQB", "LBRACE"))
 _BARE_WORD: Final = re.compile(r"[A-Za-z_][\w-]*(?=\s*\Z)")
 _CALL: Final = re.compile(r"\s*\(")
+_NESTING: Final = frozenset(("negation", "group", "response", "at"))
 _KNOWN_WORDS: Final = frozenset(start.lower().replace("_", "-") for start in (*CHECK_STARTS, "AND", "OR", "FOR"))
 
 
@@ -149,7 +150,7 @@ def _spoken_checks(expected: frozenset[str]) -> tuple[str, ...]:
 def _check(tree: Tree | Token, faults: list[Fault], depth: int) -> Check:
     """The check of a tree that is nested at most `depth` levels deep."""
     tree = cast("Tree", tree)
-    if depth < 0:
+    if depth == 0 and tree.data in _NESTING:
         raise _TooDeep(tree)
     children = tree.children
     match tree.data:

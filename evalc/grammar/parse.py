@@ -15,7 +15,7 @@ from evalc.grammar.criterion_nodes import criterion_line
 from evalc.grammar.nodes import Check, CheckLine, CriterionLine, Template, Words
 from evalc.grammar.parsed import Parsed
 from evalc.grammar.rule_nodes import RULE_TYPES, rule_check
-from evalc.grammar.shapes import read_check
+from evalc.grammar.shapes import parse_by_shape
 from evalc.grammar.template_nodes import template
 
 __all__ = ["RULE_TYPES", "Parsed", "parse_check", "parse_criterion", "parse_rule", "parse_template"]
@@ -33,7 +33,7 @@ def parse_check(text: str) -> Parsed[CheckLine]:
     """A check in its one-line form."""
     if len(text) > MAX_LINE:
         return _too_long(text, MAX_LINE)
-    return _check(text) if len(text) <= _LONGEST_REMEMBERED else read_check(text)
+    return _check(text) if len(text) <= _LONGEST_REMEMBERED else parse_by_shape(text)
 
 
 def parse_rule(type: str, text: str) -> Parsed[Check]:  # noqa: A002 - the key of the mapping that it stands in
@@ -79,7 +79,7 @@ def _too_long(text: str, limit: int) -> Parsed[Any]:
     return Parsed(None, (Fault(limit, len(text), BeyondLimit(what="length", limit=limit)),))
 
 
-_check = lru_cache(_REMEMBERED)(read_check)
+_check = lru_cache(_REMEMBERED)(parse_by_shape)
 _rule = lru_cache(_REMEMBERED)(rule_check)
 _criterion = lru_cache(_REMEMBERED)(criterion_line)
 

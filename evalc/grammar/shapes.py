@@ -41,7 +41,7 @@ _Make = Callable[[str, list[int]], Any]
 and behind each literal."""
 
 
-def read_check(text: str) -> Parsed[CheckLine]:
+def parse_by_shape(text: str) -> Parsed[CheckLine]:
     """A whole one-line check; the same as `check_line` gives, in a fraction of its time."""
     if len(text) > _LONGEST:
         return check_line(text)

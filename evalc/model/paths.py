@@ -13,7 +13,10 @@ EVERY: Final = "[]"
 Kind = Literal["key", "index", "every"]
 Step = tuple[Kind, str | int]
 
-_QUOTED: Final = r'"(?:[^"\\\x00-\x1f]|\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4}))*"'
+_HEX: Final = "[0-9a-fA-F]"
+_PAIR: Final = rf"u[dD][89abAB]{_HEX}{{2}}\\u[dD][c-fC-F]{_HEX}{{2}}"
+_ESCAPE: Final = rf'\\(?:["\\/bfnrt]|u(?![dD][89a-fA-F]){_HEX}{{4}}|{_PAIR})'
+_QUOTED: Final = rf'"(?:[^"\\\x00-\x1f]|{_ESCAPE})*"'
 _SEGMENT: Final = re.compile(rf"([^.]*?)((?:\[(?:\d*|{_QUOTED})\])*)(\.|\Z)")
 _BRACKET: Final = re.compile(rf"\[(\d*|{_QUOTED})\]")
 

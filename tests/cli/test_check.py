@@ -56,6 +56,51 @@ def test_standard_input(invoke: Invoke) -> None:
     assert invoke("check", "-", stdin="\ufeff" + SUITE).code == 0
 
 
+def test_standard_input_that_is_named_twice_is_one_text(invoke: Invoke) -> None:
+    outcome = invoke("check", "-", "-", stdin=SUITE)
+    assert (outcome.code, outcome.out) == (0, "all good: 1 file\n")
+
+
+@pytest.mark.parametrize("command", ["check -", "run - --agent demo", "compile -", "fmt -"])
+def test_standard_input_that_is_closed(project: Path, command: str) -> None:
+    line = f"exec '{sys.executable}' -m evalc {command} <&-"
+    done = subprocess.run(["sh", "-c", line], capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr == "error: `-` is standard input, and that is closed\n"
+
+
+@pytest.mark.parametrize("command", ["check", "run", "compile", "fmt", "lock"])
+def test_an_empty_path_is_not_the_working_folder(invoke: Invoke, command: str) -> None:
+    outcome = invoke(command, "")
+    assert (outcome.code, outcome.out) == (2, "")
+    assert outcome.err == "error: an empty text names no eval files; the working folder is `.`\n"
+
+
+def test_a_path_that_is_too_long(invoke: Invoke) -> None:
+    outcome = invoke("check", "x" * 5000)
+    assert outcome.code == 2
+    assert "cannot be read: file name too long" in outcome.out
+
+
+def test_a_name_that_is_not_utf8_is_no_obstacle(invoke: Invoke, project: Path) -> None:
+    (project / ".gitignore").write_text("ignored/\n")
+    (project / "evalc.toml").write_text('perFileIgnores = {"*.json" = ["EV5"]}\n')
+    name = os.fsdecode(b"\xff")
+    (project / name).mkdir()
+    (project / name / f"{name}.json").write_text("{}")
+    (project / f"{name}.eval.yaml").write_text(BROKEN)
+    outcome = invoke("check")
+    assert outcome.code == 2
+    assert "error[EV203]" in outcome.out
+
+
+@pytest.mark.parametrize("command", ["check", "run --agent demo", "compile", "init", "report", "schema -o x"])
+def test_a_working_folder_that_was_deleted(project: Path, command: str) -> None:
+    line = f"mkdir gone && cd gone && rmdir ../gone && exec '{sys.executable}' -m evalc {command}"
+    done = subprocess.run(["sh", "-c", line], capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stdout, done.stderr) == (2, "", "error: the working folder is not there any more\n")
+
+
 def test_standard_input_that_is_not_utf8(invoke: Invoke) -> None:
     outcome = invoke("check", "-", stdin=b"suite: \xff")
     assert (outcome.code, outcome.err) == (2, "error: standard input is not UTF-8: byte 8 is 0xFF\n")

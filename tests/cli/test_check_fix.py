@@ -40,6 +40,17 @@ def test_what_is_left_is_told(invoke: Invoke, file: Path) -> None:
     assert "Contains" not in file.read_text()
 
 
+def test_a_fix_that_would_bring_another_problem_about_is_held_back_and_told(invoke: Invoke, file: Path) -> None:
+    contradicted = SUITE.replace('contains "Paris"', 'not contains "Paris"')
+    file.write_text(contradicted + '        - Contains "Paris"\n')
+    outcome = invoke("check", "--fix")
+    assert (outcome.code, outcome.err) == (
+        2,
+        "nothing to fix\nheld back 1 fix, at evals/weather.eval.yaml:11: it would bring other problems about\n",
+    )
+    assert outcome.out.endswith("\n1 error in 1 file\n")
+
+
 def test_diff_changes_nothing_and_is_a_patch(invoke: Invoke, file: Path) -> None:
     for flags in (("--diff",), ("--fix", "--diff")):
         outcome = invoke("check", *flags)

@@ -8,8 +8,8 @@ from evalc.diagnostics.explain import explain
 from tests.cli.conftest import Invoke
 
 
-def test_a_code_is_explained_in_either_case(invoke: Invoke) -> None:
-    for code in ("EV203", "ev203"):
+def test_a_code_is_understood_however_it_is_spelt(invoke: Invoke) -> None:
+    for code in ("EV203", "ev203", "203", "EV2O3", "2o3"):
         outcome = invoke("explain", code)
         assert (outcome.code, outcome.out) == (0, explain(UnknownCheck))
 

@@ -77,7 +77,7 @@ def test_every_mistake_is_printed(project: Path, invoke: Invoke) -> None:
         ("response\nx\n", ["1:1: the header lacks the column `label`"]),
         ('response,label\n"a\nb",x\nc,-1\n', ["3:4: `label` is no number from 0: `x`", "4:3: `label` is no number"]),
         ("response,label,maxScore\nx,6,5\ny,0,0\n", ["2:3: the label 6 is above the scale's 5", "3:5: `maxScore` has"]),
-        ("response,label\nx\n", ["2:1: 1 cells, and the header names 2 columns"]),
+        ("response,label\nx\n", ["2:1: 1 cell, and the header names 2 columns"]),
         ('response,label\n"x', ["2:1: not CSV"]),
         ("response,label\nx,nan\n", ["2:3: `label` is no number"]),
     ],

@@ -53,6 +53,17 @@ DOCUMENTS: dict[str, tuple[str, list[str]]] = {
     ),
     "an unknown alias": ("eval: {test_cases: *x}\n", ["1:20 EV114"]),
     "a second document that is no eval": (f"eval: {{test_cases: [{CASE}]}}\n---\nevl: {{}}\n", ["3:1 EV640"]),
+    "half of a character in a field's path": (
+        case_of("[{type: structure, rule: 'fields:a,[\"b\\udc00\"]'}]"),
+        ["1:92 EV129"],
+    ),
+    "half of a character in a place": (case_of("[{type: contains, rule: x, at: '[\"\\ud800\"].a'}]"), ["1:88 EV129"]),
+    "half of a character in a check": (case_of("['has fields \"\\ud800\"']"), ["1:68 EV133"]),
+    "half of a character in an input": (
+        'prompt: "{{x}}"\ninputs: [x]\neval: {test_cases: [{name: a, inputs: {x: "\\udfff"}, validate: [json]}]}\n',
+        ["3:44 EV129"],
+    ),
+    "half of a character in a name": (case_of("[json]", suite='suite: "s\\ud83d"\n'), ["1:10 EV129"]),
 }
 
 
@@ -191,3 +202,17 @@ def test_tool_and_tier_of_a_bare_array(name: str, id_: str, tool: str, tier: str
     case |= {"difficulty": "edge"} if tier == "labeled" else {}
     (suite,) = evalc.compile(evalc.Source(name, json.dumps([case]))).suites
     assert (suite.ir.tool, suite.tier, suite.to_suite().metadata) == (tool, tier, None)
+
+
+@pytest.mark.parametrize(
+    ("text", "corrected"),
+    [
+        (case_of("[json]", more="threshold: 80%, "), "threshold: 0.8"),
+        (case_of("[{any_of: contains 'x'}]"), "any_of: ['contains ''x''']"),
+        (case_of("contains 'x'"), "validate: ['contains ''x''']"),
+        (case_of("[tool x.y equals Tokyo]"), '- tool x.y equals "Tokyo"'),
+    ],
+)
+def test_a_value_that_is_nearly_right_is_shown_as_it_must_be_written(text: str, corrected: str) -> None:
+    (problem,) = evalc.check(evalc.Source("example.eval.yaml", text))
+    assert problem.finding.help() == f"write it as `{corrected}`"

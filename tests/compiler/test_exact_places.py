@@ -115,6 +115,34 @@ def test_a_reference_in_a_file_is_told_with_its_line() -> None:
     assert problem.finding.message() == "the schema `s.json` refers to `#/$defs/a`, which is not there (line 2)"
 
 
+def test_a_schema_that_cannot_be_read_is_told_with_the_line() -> None:
+    text = "eval: {test_cases: [{name: a, message: hi, validate: ['json matching \"s.json\"']}]}"
+    for schema, why in (
+        ('{"properties":\n {"\\ud800": {}}}', "`\\ud800` is half of a character (line 2)"),
+        ('{\n"type":\n "object",}', "no comma may stand behind the last item (line 3)"),
+    ):
+        Path("s.json").write_text(schema)
+        (problem,) = evalc.check(evalc.Source("s.eval.yaml", text))
+        assert problem.finding.message() == f"the schema `s.json` cannot be read: {why}"
+
+
+def test_what_is_wrong_with_some_rows_names_the_first_of_them() -> None:
+    text = """prompt: "{{word}}"
+inputs: [word]
+eval:
+  test_cases:
+    - name: a
+      for_each: rows.csv
+      validate: ['contains "{{word}}"', 'not contains "{{id}}"']
+"""
+    Path("rows.csv").write_text("id,word\nr1,abc\nr2,\nr3,\nr4,has r4\n")
+    problems = evalc.check(evalc.Source("s.eval.yaml", text))
+    assert [(problem.code, problem.note) for problem in problems] == [
+        ("EV501", "first seen with the row on line 3 of `rows.csv`"),
+        ("EV503", "first seen with the row on line 5 of `rows.csv`"),
+    ]
+
+
 def test_a_snapshot_in_a_regression_case() -> None:
     head = "tier: regression\neval:\n  test_cases:\n    - {name: a, message: hi, created_at: 2026-01-01, bug_ref: x,"
     one_line = f"""{head} validate: ['contains "x {{{{snapshot:a}}}}"']}}\n"""

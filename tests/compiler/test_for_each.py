@@ -115,6 +115,7 @@ HEAD = "city,n\nParis,1\n"
         ("r.jsonl", '{"city": "P"}\n{"city": }\n', "r.jsonl:2:10 EV613"),
         ("r.jsonl", '{"city": "P"}\n[1]\n', "r.jsonl:2:1 EV613"),
         ("r.jsonl", '{"city": NaN}\n', "r.jsonl:1:1 EV613"),
+        ("r.jsonl", '{"city": "\\ud83d\\ude00", "n": "\\ud83d"}\n', "r.jsonl:1:32 EV129"),
         ("r.jsonl", '{"city": "P", "city": "Q"}\n', "r.jsonl:1:1 EV613"),
         ("r.jsonl", '{"city": "P", "n": 1e999}\n', "r.jsonl:1:20 EV119"),
         ("r.jsonl", '{"city": ' + "[" * 100_000 + "\n", "r.jsonl:1:1 EV613"),

@@ -113,6 +113,9 @@ def test_an_input_that_nothing_uses_is_a_warning_where_that_is_sure() -> None:
     text = "prompt: hi\ninputs: [{name: x, default: 1}]\n" + "eval: {test_cases: [{name: a, validate: [%s]}]}\n"
     assert places(text % "non-empty") == ["2:17 EV217"]
     assert places(text % """'contains "{{x}}"'""") == []
+    assert places(text % """'contains "#{{x}} # {{x}}"'""") == []
+    assert places("# {{x}}\n" + text % "non-empty # {{x}}\n      ") == ["3:17 EV217"]
+    assert places(text % """'contains "a # b"', 'contains "{{x}}"'""") == []
     Path("r.yaml").write_text("rules: {r: [contains 'y']}\n")
     assert places("include: r.yaml\n" + text % "non-empty") == []
 

@@ -22,7 +22,6 @@ WITHOUT_EXAMPLE = {
     "EV110": "a control character would not",
     "EV127": "JSON syntax, shown in words",
     "EV128": "likewise",
-    "EV129": "likewise",
     "EV211": "takes several files",
     "EV230": "takes a tool registry",
     "EV231": "likewise",

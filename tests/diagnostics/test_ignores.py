@@ -104,7 +104,9 @@ def test_errors_are_not_ignored() -> None:
 
 
 def test_what_is_no_code() -> None:
-    assert codes_of(suite(f"- {VACUOUS} # evalc: ignore[EV5O1]")) == ["EV501 6:11", "EV682 6:45"]
+    text = suite(f"- {VACUOUS} # evalc: ignore[EV5O1]")
+    assert codes_of(text) == ["EV501 6:11", "EV682 6:45"]
+    assert evalc.check(evalc.Source("a.eval.yaml", text))[1].finding.label() == "did you mean `EV501`?"
     for comment in ("# evalc: ignore[EV501", "# evalc: ignore[]", "# evalc: ignore[ , ]"):
         assert codes_of(suite(f"- {VACUOUS} {comment}")) == ["EV501 6:11", "EV682 6:29"]
 

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import json
+import re
+
 import pytest
 import yaml
 from hypothesis import assume, given, settings
@@ -11,6 +14,8 @@ from evalc.dsl.nodes import Mapping, Node, Scalar, Sequence
 from evalc.dsl.places import locate
 from evalc.dsl.read_yaml import read_yaml
 from evalc.source import Source, Span
+
+_PAIR = re.compile(r"\\u[dD][89abAB]..\\u[dD][c-fC-F]..")
 
 
 def scalars(source: Source) -> list[Scalar]:
@@ -48,7 +53,8 @@ def denotes(raw: str, character: str, style: str) -> bool:
     if style == "single" and raw == "''":
         return character == "'"
     if style == "double" and raw.startswith("\\"):
-        return bool(yaml.safe_load(f'"{raw}"') == character)
+        value: str = json.loads(f'"{raw}"') if _PAIR.fullmatch(raw) else yaml.safe_load(f'"{raw}"')
+        return value == character
     folds = style in {"plain", "single", "double", "folded"}
     one_break = len(raw.replace("\r\n", "\n").replace("\r", "\n").strip(" \t")) == 1
     return folds and character == " " and raw.strip(" \t\r\n") == "" and one_break
@@ -80,6 +86,7 @@ TABLE = [
     "k: &a\n  !!str 'it''s'",
     "k: 'it''s  '",
     "k: 'over\n  \n  lines''\n  '",
+    '{"k": "a\\ud83d\\ude00b \\\\\\uD83D\\uDE00{{x}}c"}',
     'k: "a\\tb\\x41\\u00e9\\U0001F600\\N\\L\\P\\_\\0\\"\\\\\\/"',
     'k: "over\n  lines \\\n   joined \\\n\n  \\  x\\\n\n\n y"',
     'k: "  \\t \n  x  "',
@@ -113,7 +120,9 @@ def test_each_character_of_the_value_is_where_it_was_written(text: str) -> None:
 
 _PIECES = st.one_of(
     st.sampled_from(["a", "bc", "é", "😀", " ", "  ", "\t", "\n", "\n\n", "\r\n", "\n\n\n", "#", "x:y"]),
-    st.sampled_from(["''", "'", '\\"', "\\\\", "\\n", "\\x41", "\\u00e9", "\\U0001F600", "\\\n", "\\ ", "\\N"]),
+    st.sampled_from(
+        ["''", "'", '\\"', "\\\\", "\\n", "\\x41", "\\u00e9", "\\U0001F600", "\\\n", "\\ ", "\\N", "\\ud83d\\ude00"]
+    ),
 )
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import json
 import random
 import re
 import string
@@ -166,7 +167,11 @@ PROBLEMS = [
     ("a: , b", "EV106", ","),
     ('a: "\\q"', "EV107", "\\q"),
     ('a: "x\\xZZ"', "EV107", "\\xZZ"),
-    ('a: "\\ud83d\\ude00"', "EV107", "\\ud83d"),
+    ('a: "x\\ud83d"\nb: c\n', "EV129", "\\ud83d"),
+    ('a: "\\\\\\uDE00x"', "EV129", "\\uDE00"),
+    ('a: "\\ud83d\\ud83d\\ude00"', "EV129", "\\ud83d"),
+    ('a: "\\U0000d83d"', "EV129", "\\U0000d83d"),
+    ('"\\udead": b', "EV129", "\\udead"),
     ("a: b\nxyz\nc: d\n", "EV108", "xyz"),
     ('a: "b" c', "EV109", "c"),
     ("a: [1] c", "EV109", "c"),
@@ -235,6 +240,9 @@ def test_unclosed_brackets_and_quotes_are_shown_where_they_open() -> None:
         ("a: it's b: c\n", "'it''s b: c'"),
         ('- contains "a: b" or contains "c: d"\n', '\'contains "a: b" or contains "c: d"\''),
         ("a: @x y # no\n", "'@x y # no'"),
+        ('a: "b "c" d"\n', """'b "c" d'"""),
+        ("a:\n  b: c\n   d:\n     - e\n", "indented as that line is"),
+        ("a: *b* c\n", "'*b* c'"),
     ],
 )
 def test_the_help_prints_the_text_as_it_must_be_quoted(text: str, help_holds: str) -> None:
@@ -254,6 +262,25 @@ def test_templates_are_read_on_as_texts() -> None:
         "i": ["{{", "}}"],
         "j": {"k": {"l": "m"}},
     }
+
+
+@pytest.mark.usefixtures("parser")
+def test_in_double_quotes_two_halves_are_a_character_as_in_json() -> None:
+    text = r"""{"a\ud83d\ude00": "\\\ud83D\uDE00{{x}}\\ud83d\\ude00", "b": '\ud83d\ude00', c: \ud83d\ude00 \ud83d}"""
+    assert plain(text) == {"a😀": r"\😀{{x}}\ud83d\ude00", "b": r"\ud83d\ude00", "c": r"\ud83d\ude00 \ud83d"}
+    document = {"key": ["😀", "\\ud83d", "\U0010ffff\\"]}
+    assert plain(json.dumps(document)) == document
+
+
+def test_an_escaped_private_character_is_not_taken_for_a_masked_one() -> None:
+    assert plain('a: "\\ue000 {{x}} \\U0000e001"\n') == {"a": "\ue000 {{x}} \ue001"}
+
+
+def test_behind_half_of_a_character_the_text_is_read_on() -> None:
+    documents, found = read('a: "x\\ud83dy"\nb: 1\nb: 2\n')
+    assert [finding.code for _, finding in found] == ["EV129", "EV111"]
+    assert documents[0] is not None
+    assert to_plain(documents[0], lambda *_: None) == {"a": "x\ufffdy", "b": 1}
 
 
 def test_a_text_of_private_characters_keeps_them() -> None:

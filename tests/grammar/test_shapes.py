@@ -6,7 +6,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from evalc.grammar.check_nodes import check_line
-from evalc.grammar.shapes import read_check
+from evalc.grammar.shapes import parse_by_shape
 
 _WORDS = (
     *("contains", "not", "and", "or", "for", "matches", "matches ", "equals", "any of", "json", "length >=", "judge"),
@@ -42,4 +42,4 @@ _CHECKS = st.builds(
 @example('similar to "x" >= 80% and contains "y" ignoring case and latency <= 2 s')
 @settings(max_examples=1_000)
 def test_a_check_read_by_its_shape_is_the_check_read_with_care(text: str) -> None:
-    assert read_check(text) == check_line(text)
+    assert parse_by_shape(text) == check_line(text)

@@ -35,6 +35,42 @@ from evalc.grammar.slips import line_of_pair, meant_line
         ("latency under 30s", "latency <= 30s"),
         ("cost < $0.05", "cost <= $0.05"),
         ("begins with Dear", 'starts with "Dear"'),
+        ("tool x.y equals Tokyo", 'tool x.y equals "Tokyo"'),
+        ("tool x.y contains new york for a", 'tool x.y contains "new york" for a'),
+        ("tool x.y = 'Tokyo'", "tool x.y equals 'Tokyo'"),
+        ("tool x.y one of a, b", 'tool x.y one of ["a", "b"]'),
+        ("tool x.y matches ^a", "tool x.y matches /^a/"),
+        ("at title contains x", 'at title contains "x"'),
+        ("tool x was called", "tools called [x]"),
+        ("no tool calls", "tools called []"),
+        ("no tools called", "tools called []"),
+        ("latency <= 30 sec", "latency <= 30s"),
+        ("latency < 3 seconds", "latency <= 3s"),
+        ("latency under 1.5 minutes for x", "latency <= 1.5m for x"),
+        ("latency <= 500 milliseconds", "latency <= 500ms"),
+        ("matches hello", "matches /hello/"),
+        ("matches ^a/b+$ for x", r"matches /^a\/b+$/ for x"),
+        ("ends with 'a.'", r"matches /a\.$/"),
+        ("contains one of ['a', b]", "contains any of ['a', \"b\"]"),
+        ("contains all of ['a', 'b']", "contains 'a' and contains 'b'"),
+        ('starts with "Dear" or "Hi"', 'starts with "Dear" or starts with "Hi"'),
+        ("contains “hello”", 'contains "hello"'),
+        ("contains `hello` for x", 'contains "hello" for x'),
+        ('contains the word "x"', 'contains "x"'),
+        ('contains "x" (case insensitive) for y', 'contains "x" ignoring case for y'),
+        ('icontains "x"', 'contains "x" ignoring case'),
+        ('contains "a&b" && contains "b"', 'contains "a&b" and contains "b"'),
+        ('never contains "x"', 'not contains "x"'),
+        ('not "x"', 'not contains "x"'),
+        ("has keys [title, body]", "has fields title, body"),
+        ("has headings Summary, Next steps", 'has headings "Summary", "Next steps"'),
+        ("length between 10 and 20 words", "length 10..20 words"),
+        ("at most 200 words", "length <= 200 words"),
+        ("length <= 200 characters", "length <= 200 chars"),
+        ("no errors", "no tool errors"),
+        ('judge "kind?" 4/5', 'judge "kind?" >= 4/5'),
+        ("judge Is it kind? >= 4/5", 'judge "Is it kind?" >= 4/5'),
+        ('similar to "x" > 0.8', 'similar to "x" >= 0.8'),
     ],
 )
 def test_what_was_meant(written: str, meant: str) -> None:
@@ -42,7 +78,10 @@ def test_what_was_meant(written: str, meant: str) -> None:
     assert meant_line(written) == meant
 
 
-@pytest.mark.parametrize("written", ["", "contains", "contains a and json", "containz x", 'contains "a', "x" * 5_000])
+@pytest.mark.parametrize(
+    "written",
+    ["", "contains", "contains a and json", "contains [a]", "latency <= 30", "containz x", 'contains "a', "x" * 5_000],
+)
 def test_nothing_is_guessed_where_nobody_can_say(written: str) -> None:
     assert meant_line(written) is None
 
@@ -74,7 +113,15 @@ _WORDS = st.sampled_from(
         '"a"',
         "'b'",
         "tools",
+        "tool x.y",
         "called",
+        "one of",
+        "[",
+        "matches",
+        "latency",
+        "sec",
+        "“",
+        "&&",
         "x",
         "length",
         "<",

@@ -48,7 +48,7 @@ _MOST_FACTS: Final = 64
 _MOST_JOINTS: Final = 4  # comparing takes time that doubles with each
 
 
-def read_check(check: c.Check) -> Formula:
+def formula_of(check: c.Check) -> Formula:
     """The formula of a check of the response; one of too many parts to compare is taken as a whole."""
     try:
         return _cached(check)

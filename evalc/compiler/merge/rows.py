@@ -20,6 +20,7 @@ from evalc.diagnostics.catalogue.files import BadRow, BadTable, NotUtf8, Outside
 from evalc.diagnostics.catalogue.names import DuplicateName, RowWithoutKey
 from evalc.diagnostics.problem import Diagnostics, Finding
 from evalc.dsl.nodes import Mapping, Node, Scalar, Sequence, span_of
+from evalc.dsl.read_json import half_characters
 from evalc.dsl.tree import ForEachTree, InputValue, Str
 from evalc.errors import UsageError
 from evalc.files import open_lines
@@ -295,7 +296,10 @@ def _json_rows(lines: Iterator[_Line], name: str, report: Report) -> Iterator[Ro
         except ValueError as error:
             report(source, span, BadRow(reason=f"is not JSON: {error}"))
         else:
-            if isinstance(data, dict):
+            half = next(half_characters(line.text, 0, len(line.text)), None) if "\\u" in line.text else None
+            if half is not None:
+                report(source, Span(half.start, half.end), half.finding)
+            elif isinstance(data, dict):
                 yield Row(source, span, tuple(_cell(key, _node(value, span), span) for key, value in data.items()))
             else:
                 report(source, span, BadRow(reason="is not a JSON object"))

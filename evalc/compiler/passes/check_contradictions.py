@@ -19,7 +19,7 @@ from evalc.compiler import ir
 from evalc.compiler.describe import describe
 from evalc.compiler.logic.formulas import All, CallsTool, Fact, Formula, OfParam, Some, is_certain, negation, size
 from evalc.compiler.logic.implies import always, implies, never, touches
-from evalc.compiler.logic.read_check import read_check
+from evalc.compiler.logic.read_check import formula_of
 from evalc.compiler.logic.screen import are_unrelated
 from evalc.diagnostics.catalogue.vacuity import Contradiction, Implied, NeverReached, Other, Repeated
 from evalc.diagnostics.problem import Diagnostics, Finding
@@ -65,7 +65,7 @@ def _within(suite: ir.Suite, case: ir.Case, problems: Diagnostics) -> dict[ir.Wh
     telling = [said for said in once if not always(said.formula) and not never(said.formula)]
     contradictions = list(_contradictions(suite, telling))
     for where, finding in contradictions:
-        problems.add(*suite.place(where), finding)
+        problems.add(*suite.place(where), finding, row=suite.row_of(case))
     found = list(_repetitions(suite, repeated))
     if not contradictions:  # from a contradiction everything would follow
         found += _redundant(suite, telling)
@@ -148,7 +148,7 @@ def _proving(target: Formula, others: list[_Said]) -> list[_Said]:
 
 def _may_be_related(case: ir.Case) -> bool:
     """Whether there is anything to find by formulas, looked at two by two."""
-    formulas = [read_check(item.check) for item in case.checks[:_MOST_FACTS]]
+    formulas = [formula_of(item.check) for item in case.checks[:_MOST_FACTS]]
     for at, formula in enumerate(formulas):
         for other in formulas[:at]:
             if touches(other, formula):
@@ -164,7 +164,7 @@ def _in_written_order(suite: ir.Suite, case: ir.Case) -> Iterator[_Said]:
         placed = sorted(placed, key=lambda entry: _place(entry[1].where))
     facts = 0
     for index, item in placed:
-        formula = read_check(item.check)
+        formula = formula_of(item.check)
         facts += 1 if type(formula) is Fact else size(formula)
         if facts > _MOST_FACTS:
             return

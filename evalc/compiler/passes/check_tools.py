@@ -14,8 +14,8 @@ from evalc.compiler.shape import escaped
 from evalc.diagnostics.catalogue.tools import (
     ForbidsUnknownTool,
     ImpossibleArgument,
-    NotOfTheseTools,
-    OddSuiteTool,
+    JsonDisagreesWithRegistry,
+    MisspeltSuiteTool,
     UnknownParameter,
     UnknownTool,
 )
@@ -33,11 +33,11 @@ def check_tools(suite: ir.Suite, tools: ToolRegistry, problems: Diagnostics) -> 
     """
     known = tuple(tools)
     if tools.complete and suite.tool not in tools and (near := nearest(suite.tool, known)) is not None:
-        problems.add(*suite.place(suite.tool_at), OddSuiteTool(name=suite.tool, near=near))
+        problems.add(*suite.place(suite.tool_at), MisspeltSuiteTool(name=suite.tool, near=near))
     for case in suite.cases:
         for where, finding in _findings(suite, case, tools):
             lenient = suite.from_json and finding.severity == "error"
-            problems.add(*suite.place(where), NotOfTheseTools(finding=finding) if lenient else finding)
+            problems.add(*suite.place(where), JsonDisagreesWithRegistry(finding=finding) if lenient else finding)
 
 
 def _findings(suite: ir.Suite, case: ir.Case, tools: ToolRegistry) -> Iterator[tuple[ir.Where, Finding]]:

@@ -8,7 +8,7 @@ from typing import Any, Final, NamedTuple
 from evalc.compiler import ir
 from evalc.compiler.describe import describe
 from evalc.compiler.logic.implies import always, never
-from evalc.compiler.logic.read_check import read_check
+from evalc.compiler.logic.read_check import formula_of
 from evalc.compiler.patterns import examine
 from evalc.diagnostics.catalogue.vacuity import CannotFail, CannotPass
 from evalc.diagnostics.problem import Diagnostics
@@ -23,7 +23,7 @@ def check_vacuity(suite: ir.Suite, problems: Diagnostics) -> None:
             if verdict is not None:
                 finding = CannotFail if verdict.passes else CannotPass
                 found = finding(check=f"`{describe(item.check)}`", why=verdict.why)
-                problems.add(*suite.place(item.where), found)
+                problems.add(*suite.place(item.where), found, row=suite.row_of(case))
         if case.threshold == 0:
             found = CannotFail(check="`threshold: 0`", why=_NEVER_BELOW)
             problems.add(*suite.place(case.place_of("/threshold")), found)
@@ -138,7 +138,7 @@ def _of_bounds(check: c.Length | c.ToolCount) -> _Verdict | None:
 
 def _of_parts(check: c.Check) -> _Verdict | None:
     """The verdict on a check with parts, by logic; the reason is that of the part which settles it, if one does."""
-    formula = read_check(check)
+    formula = formula_of(check)
     passes = always(formula)
     if not passes and not never(formula):
         return None

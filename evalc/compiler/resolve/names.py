@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator, Mapping
 from functools import cached_property
 from pathlib import Path
-from typing import final
+from typing import Final, final
 
 import msgspec
 
@@ -31,11 +31,15 @@ from evalc.diagnostics.near import nearest
 from evalc.diagnostics.problem import Diagnostics, Finding
 from evalc.dsl.nodes import Node
 from evalc.dsl.places import locate
+from evalc.dsl.texts import texts_of
 from evalc.dsl.tree import CaseTree, InputTree, PromptTree, Str, SuiteTree
 from evalc.files import read_source
 from evalc.grammar import nodes as g
 from evalc.grammar.parse import parse_template
 from evalc.source import Source, Span, where_used
+
+_COMMENT: Final = re.compile(r"(?<!\S)#")
+"""What begins a comment, where it stands in no text."""
 
 
 @final
@@ -342,9 +346,19 @@ def _check_used(tree: SuiteTree, names: Names, inputs_sent: frozenset[str], prob
         _wants_prompt(tree) or any(case.message is None and case.messages is None for case in tree.cases)
     ):
         return
-    texts = {prompt.tree.source.text for prompt in prompts} | {tree.source.text}
+    texts = [text for prompt in prompts for text in (prompt.tree.text.value, *prompt.tree.system)]
     for declared in tree.inputs or ():
         name = declared.name.value
         use = re.compile(rf"\{{\{{[^}}]*\b{re.escape(name)}\b")
-        if name not in inputs_sent and not any(map(use.search, texts)):
+        if name not in inputs_sent and not any(map(use.search, texts)) and not _is_used(tree.source, use):
             problems.add(tree.source, declared.name.span, UnusedInput(name=name))
+
+
+def _is_used(source: Source, use: re.Pattern[str]) -> bool:
+    """Whether a suite's file uses an input outside of its comments."""
+    places = [match.start() for match in use.finditer(source.text)]
+    signs = {at: [*_COMMENT.finditer(source.text, source.text.rfind("\n", 0, at) + 1, at)] for at in places}
+    if not all(signs.values()):
+        return True
+    texts = list(texts_of(source)) if places else []
+    return any(all(any(text.start <= sign.start() < text.end for text in texts) for sign in signs[at]) for at in places)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import ClassVar
 
-from evalc.diagnostics.near import did_you_mean
+from evalc.diagnostics.near import as_code, did_you_mean
 from evalc.diagnostics.problem import Finding, Severity
 
 
@@ -94,7 +94,7 @@ class UnreadableIgnore(Finding, frozen=True, kw_only=True):
         return f"`{self.name}` is not a code" if self.name else "the codes to ignore stand in brackets"
 
     def label(self) -> str:
-        return did_you_mean(self.name, self.known)
+        return did_you_mean(as_code(self.name), self.known)
 
     def help(self) -> str:
         return "write `# evalc: ignore[EV501]`, with commas between several codes"

@@ -105,8 +105,8 @@ class UnknownCheck(Finding, frozen=True, kw_only=True):
     meant: str = ""
     offered: tuple[str, ...] | None = None
     """What installed packages provide, where the check was to be one of these."""
-    line: str = ""
-    """What was probably meant by the whole line, as it is written in YAML."""
+    corrected: str = ""
+    """The line that was probably meant, as it is written in YAML."""
 
     def message(self) -> str:
         if self.offered is None:
@@ -114,15 +114,15 @@ class UnknownCheck(Finding, frozen=True, kw_only=True):
         return f"no installed package provides the check `{self.name}`"
 
     def label(self) -> str:
-        if self.line:
+        if self.corrected:
             return ""
         if self.meant:
             return f"did you mean `{self.meant}`?"
         return did_you_mean(self.name, (*(self.offered or ()), *self.known))
 
     def help(self) -> str:
-        if self.line:
-            return f"write it as `{self.line}`"
+        if self.corrected:
+            return f"write it as `{self.corrected}`"
         if self.offered is None:
             return f"the checks are {', '.join(self.known)}"
         if self.offered:

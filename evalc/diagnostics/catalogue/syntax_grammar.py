@@ -115,22 +115,22 @@ class Unexpected(Finding, frozen=True, kw_only=True):
 
     expected: tuple[str, ...]
     found: str
-    line: str = ""
-    """What was probably meant, as it is written in YAML."""
+    corrected: str = ""
+    """The line that was probably meant, as it is written in YAML."""
 
     def message(self) -> str:
         found = f"found `{self.found}`" if self.found else "found the end"
         return f"expected {_either(self.expected)} here, {found}"
 
     def label(self) -> str:
-        if self.line:
+        if self.corrected:
             return ""
         names = [name for expected in self.expected for name in _QUOTED_NAME.findall(expected)]
         return did_you_mean(self.found, names)
 
     def help(self) -> str:
-        if self.line:
-            return f"write it as `{self.line}`"
+        if self.corrected:
+            return f"write it as `{self.corrected}`"
         return "texts stand in straight quotes, `\"` or `'`" if self.found in _CURLY_QUOTES else ""
 
 

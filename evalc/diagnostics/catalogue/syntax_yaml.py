@@ -106,7 +106,7 @@ class UnexpectedColon(Finding, frozen=True, kw_only=True):
     def help(self) -> str:
         if self.quoted:
             return _quote("the text", self.quoted)
-        return "look at the line before, too: its value goes on in this line"
+        return "look at the line before: its value goes on in this line; a key of its own is indented as that line is"
 
 
 class UnclosedQuote(Finding, frozen=True, kw_only=True):
@@ -282,8 +282,7 @@ class BadEscape(Finding, frozen=True, kw_only=True):
     r"""A double-quoted text holds an escape that does not exist.
 
     In double quotes a backslash begins an escape: `\n`, `\t`, `\"`, `\\`, `\x41`, `\u00e9`, `\U0001F600`, `\N`,
-    `\L`, `\P` and a few more. An escape for half of a character (`\ud83d`) stands for nothing. A regular
-    expression is best written in single quotes, where a backslash is itself.
+    `\L`, `\P` and a few more. A regular expression is best written in single quotes, where a backslash is itself.
 
     Example:
         suite: greeting
@@ -921,10 +920,11 @@ class BadBlockHeader(Finding, frozen=True, kw_only=True):
 
 
 class BadAnchor(Finding, frozen=True, kw_only=True):
-    """An anchor or alias has no name.
+    """A value begins with `*` or `&`, and no name of an anchor follows.
 
-    `&name` marks a value and `*name` stands for it; the name follows at once and is made of letters, digits,
-    `-` and `_`. If the sign is meant as text, the text needs quotes.
+    To YAML `&name` marks a value and `*name` stands for it; the name follows at once, is made of letters, digits, `-`
+    and `_`, and ends where the value ends or a space follows. Most often the sign is meant as text, as in Markdown's
+    `*hello*`: then the text needs quotes.
 
     Example:
         suite: greeting
@@ -947,12 +947,14 @@ class BadAnchor(Finding, frozen=True, kw_only=True):
 
     code: ClassVar[str] = "EV124"
     sign: str
+    quoted: str
 
     def message(self) -> str:
-        return f"there is no name behind this `{self.sign}`"
+        what = "an alias" if self.sign == "*" else "an anchor"
+        return f"to YAML this `{self.sign}` begins {what}, and no name of one stands behind it"
 
     def help(self) -> str:
-        return "if the sign is meant as text, put the whole text in quotes"
+        return _quote("it, if it is meant as text", self.quoted)
 
 
 class MissingComma(Finding, frozen=True, kw_only=True):
@@ -1032,10 +1034,11 @@ class StrayBracket(Finding, frozen=True, kw_only=True):
 
 
 class NotJson(Finding, frozen=True, kw_only=True):
-    """The text is not JSON.
+    """A file is read as JSON, and is none.
 
-    A file that begins with `{` or `[` and has the name of a JSON file is read as JSON, which is stricter than
-    YAML: double quotes only, no comments, no comma behind the last item, one value in a file.
+    A file whose name ends with `.json` holds one value, written as JSON wants it, which is stricter than YAML: texts
+    and keys stand in double quotes, a comma stands between items and none behind the last, and there are no comments.
+    Nothing behind this place is read.
     """
 
     code: ClassVar[str] = "EV127"
@@ -1070,8 +1073,26 @@ class NumberNotJson(Finding, frozen=True, kw_only=True):
 class HalfCharacter(Finding, frozen=True, kw_only=True):
     r"""An escape stands for half of a character.
 
-    Characters beyond U+FFFF are written as two `\u` escapes in JSON, a high one and a low one. One without the
-    other stands for nothing, and cannot be written as UTF-8.
+    JSON writes a character beyond U+FFFF as two `\u` escapes, a high one and a low one, and in double quotes YAML may
+    do so too. One without the other stands for nothing, and cannot be written as UTF-8.
+
+    Example:
+        suite: greeting
+        eval:
+          test_cases:
+            - name: hello
+              message: "Say hello \ud83d"
+              validate:
+                - contains "hello"
+
+    Cure:
+        suite: greeting
+        eval:
+          test_cases:
+            - name: hello
+              message: "Say hello \ud83d\ude00"
+              validate:
+                - contains "hello"
     """
 
     code: ClassVar[str] = "EV129"

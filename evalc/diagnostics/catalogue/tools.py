@@ -111,7 +111,7 @@ class ForbidsUnknownTool(Finding, frozen=True, kw_only=True):
         return _tools_are(self.known)
 
 
-class OddSuiteTool(Finding, frozen=True, kw_only=True):
+class MisspeltSuiteTool(Finding, frozen=True, kw_only=True):
     """The suite's tool is not in the tool registry, and a tool there has nearly the same name.
 
     A suite need not be about one tool, so other names pass. Staleness is looked up by this name: a suite of a misspelt
@@ -130,7 +130,7 @@ class OddSuiteTool(Finding, frozen=True, kw_only=True):
         return f"did you mean `{self.near}`?"
 
 
-class NotOfTheseTools(Finding, frozen=True, kw_only=True):
+class JsonDisagreesWithRegistry(Finding, frozen=True, kw_only=True):
     """Eval JSON says something of tools that does not go with the tool registry.
 
     In eval files in YAML this is an error. Eval JSON is often made by a program for the tools of its time, and the

@@ -30,13 +30,14 @@ class WrongType(Finding, frozen=True, kw_only=True):
     what: str
     expected: str
     found: str
-    write: str = ""
+    corrected: str = ""
+    """The line as it must be written, in YAML."""
 
     def message(self) -> str:
         return f"{self.what} wants {self.expected}, and this is {self.found}"
 
     def help(self) -> str:
-        return f"write it as `{self.write}`" if self.write else ""
+        return f"write it as `{self.corrected}`" if self.corrected else ""
 
 
 class NotAChoice(Finding, frozen=True, kw_only=True):

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from evalc.compiler.logic.formulas import negation
 from evalc.compiler.logic.implies import always, implies, never
-from evalc.compiler.logic.read_check import read_check
+from evalc.compiler.logic.read_check import formula_of
 from evalc.model import checks as c
 from evalc.runtime.checks.verdict import Evidence
 from tests.compiler.logic.checks import CHECKS, LEAVES, answers, outcomes
@@ -18,7 +18,7 @@ ANSWERS = st.lists(answers(), min_size=4, max_size=8)
 @given(check=CHECKS, evidence=ANSWERS)
 @settings(max_examples=600, deadline=None)
 def test_what_always_or_never_passes_does(check: c.Check, evidence: list[Evidence]) -> None:
-    formula = read_check(check)
+    formula = formula_of(check)
     met = {outcomes([check], answer)[0] for answer in evidence}
     assert not (always(formula) and "failed" in met)
     assert not (never(formula) and "passed" in met)
@@ -27,7 +27,7 @@ def test_what_always_or_never_passes_does(check: c.Check, evidence: list[Evidenc
 @given(first=st.one_of(LEAVES, CHECKS), second=st.one_of(LEAVES, CHECKS), evidence=ANSWERS)
 @settings(max_examples=1500, deadline=None)
 def test_what_is_implied_or_excluded_is(first: c.Check, second: c.Check, evidence: list[Evidence]) -> None:
-    premise_says, conclusion_says = read_check(first), read_check(second)
+    premise_says, conclusion_says = formula_of(first), formula_of(second)
     implied, excluded = implies(premise_says, conclusion_says), implies(premise_says, negation(conclusion_says))
     if not implied and not excluded:
         return
