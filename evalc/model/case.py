@@ -64,10 +64,14 @@ class Expect(_Record, frozen=True, kw_only=True):
     checks: tuple[Check, ...] | None = None
 
 
+Role = Literal["system", "user", "assistant"]
+"""Who says a message."""
+
+
 class Message(_Record, frozen=True, kw_only=True):
     """One message of a conversation, for chat agents."""
 
-    role: Literal["system", "user", "assistant"]
+    role: Role
     content: str
 
 

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from typing import get_args
+
 from evalc.compiler.emit.emission import Emission
 from evalc.compiler.fill import fill, text_of_input, variables
 from evalc.compiler.node_places import node_at
 from evalc.diagnostics.catalogue.contract import MessageFromInputs, NothingToSend
-from evalc.dsl.nodes import span_of
+from evalc.diagnostics.catalogue.values import WrongType
+from evalc.dsl.nodes import Mapping, Node, Sequence, span_of
 from evalc.dsl.tree import Str
 from evalc.grammar.parse import parse_template
 from evalc.model import case as m
@@ -51,7 +54,7 @@ def _filled_where_known(emission: Emission, text: str) -> str:
 def messages_of(emission: Emission) -> tuple[m.Message, ...] | None:
     """The messages of a conversation, the templates in their contents filled."""
     tree = emission.case.tree
-    if tree.messages is None:
+    if tree.messages is None or _report_roles_as_keys(emission, tree.messages):
         return None
     messages = emission.typed(tree.source, tree.messages, tuple[m.Message, ...], "`messages`")
     if messages is None:
@@ -62,3 +65,20 @@ def messages_of(emission: Emission) -> tuple[m.Message, ...] | None:
         content = emission.text(Str(message.content, span_of(place)))
         filled.append(m.Message(role=message.role, content=content or ""))
     return tuple(filled)
+
+
+def _report_roles_as_keys(emission: Emission, messages: Node) -> bool:
+    """Whether there are items such as `user: Hello`, each of which is told as one mistake."""
+    found = False
+    for item in messages.items if isinstance(messages, Sequence) else ():
+        if isinstance(item, Mapping) and len(item.pairs) == 1 and item.pairs[0][0].text in get_args(m.Role):
+            key = item.pairs[0][0]
+            finding = WrongType(
+                what="an item of `messages`",
+                expected="`role` and `content`",
+                found=f"`{key.text}`",
+                corrected=f"{{role: {key.text}, content: ...}}",
+            )
+            emission.problems.add(emission.case.tree.source, span_of(key), finding)
+            found = emission.failed = True
+    return found
