@@ -44,12 +44,17 @@ def check_sources(
     for text in texts:
         if text not in sound:
             compiler.add(text)
-    outputs = [*compiler.outputs, *(name for facts in sound.values() for name in facts.outputs)]
-    if sound and len(set(outputs)) < len(outputs):  # texts clash: where that is told is up to the order of all
+    if sound and _clash(compiler, sound.values()):  # where that is told is up to the order of all texts
         return check_sources(wanted, options, processes=1)
     compilation = compiler.finish()
     evals = sum(facts.is_eval for facts in sound.values())
     return msgspec.structs.replace(compilation, files=compilation.files + evals)
+
+
+def _clash(compiler: Compiler, sound: Iterable[Facts]) -> bool:
+    """Whether two suites are compiled to files of one name."""
+    outputs = [*compiler.outputs, *(name for facts in sound for name in facts.outputs)]
+    return len(set(outputs)) < len(outputs)
 
 
 def _may_be_apart(options: CompileOptions) -> bool:

@@ -27,6 +27,11 @@ def file_name(tool: str, tier: str, ending: str = "json") -> str:
     return f"{tool.replace('_', '-')}.{tier}.{ending}"
 
 
+def outputs_of(suite: ir.Suite) -> Iterator[str]:
+    """The names of the files that a suite is compiled to."""
+    return (file_name(suite.tool, tier) for tier in suite.cases.tiers)
+
+
 @final
 class CompiledSuite:
     """The cases of one suite that share a tier: one compiled file, one result file."""

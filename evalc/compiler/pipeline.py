@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, NamedTuple, final
 import msgspec
 
 from evalc.compiler import ir
-from evalc.compiler.compiled import Compilation, CompiledSuite, by_tier
+from evalc.compiler.compiled import Compilation, CompiledSuite, by_tier, outputs_of
 from evalc.compiler.discover import Found, project_root
 from evalc.compiler.emit.suite import emit
 from evalc.compiler.lock import check_lock, read_lock
@@ -152,7 +152,7 @@ class Compiler:
     @property
     def outputs(self) -> Iterator[str]:
         """The names of the files that the suites are compiled to."""
-        return (part.file_name for suite in self._suites for part in by_tier(suite))
+        return (name for suite in self._suites for name in outputs_of(suite))
 
     # --- the front ends: each gives None for a text of another kind ---
 

@@ -15,7 +15,7 @@ from typing import Final, NamedTuple, final
 
 import msgspec
 
-from evalc.compiler.compiled import by_tier
+from evalc.compiler.compiled import outputs_of
 from evalc.compiler.pipeline import Compiler, Text
 from evalc.diagnostics.problem import NotSound
 from evalc.dsl.parts import parts_of
@@ -116,7 +116,7 @@ def _facts_of(text: Text, compiler: Compiler) -> Facts:
     suites = [suite for suite, _ in added or ()]
     return Facts(
         is_eval=added is not None,
-        outputs=tuple(part.file_name for suite in suites for part in by_tier(suite)),
+        outputs=tuple(name for suite in suites for name in outputs_of(suite)),
         names=frozenset(hash(part.name) for suite in suites for part in suite.cases.parts),
         ids=frozenset().union(*(ids for _, ids in added or ())),
     )
