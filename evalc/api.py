@@ -4,9 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Coroutine, Iterable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Unpack, final
-
-import msgspec
+from typing import TYPE_CHECKING, Any, Unpack
 
 from evalc import whole_run
 from evalc.compiler.compiled import Compilation
@@ -15,7 +13,7 @@ from evalc.diagnostics.policy import Selection
 from evalc.errors import AgentError, UsageError
 from evalc.runtime.run_id import new_run_id
 from evalc.setup.call import RunFlags, given_by, subjects_among
-from evalc.setup.compile import Subject, checked, compiled, files_of, policy_of, problems_of, subjects_of
+from evalc.setup.compile import Subject, compiled, files_of, nothing_found, policy_of, problems_of, subjects_of
 from evalc.setup.given import Start
 from evalc.setup.to_run import ToRun, to_rescore, to_run
 from evalc.whole_run import Run
@@ -30,7 +28,6 @@ Running = Callable[[], Coroutine[Any, Any, Run]]
 """What runs that which is compiled."""
 
 __all__ = [
-    "Checked",
     "Run",
     "Start",
     "ToRun",
@@ -39,6 +36,7 @@ __all__ = [
     "compile",
     "compile_paths",
     "files_of",
+    "nothing_found",
     "paths_to_run",
     "policy_of",
     "problems_of",
@@ -140,23 +138,14 @@ def _compiled_for(subject: Subject | Iterable[Subject] | None, flags: RunFlags) 
 # --- for the command line, which brings its settings ---------------------------------------------------------------
 
 
-@final
-class Checked(msgspec.Struct, frozen=True, kw_only=True):
-    """What is wrong with some files, and how many eval files there were."""
-
-    problems: tuple[Problem, ...]
-    files: int
-
-
 def check_paths(
     paths: Sequence[str], *, settings: Settings, stdin: str | None = None, selection: Selection | None = None
-) -> Checked:
-    """Every problem of the files that the paths name; `-` is the text `stdin`.
+) -> Compilation:
+    """What is wrong with the files that the paths name; `-` is the text `stdin`.
 
     `selection` narrows down what the settings report; one that selects codes takes the place of theirs.
     """
-    compilation = checked(subjects_of(paths, stdin), settings, policy_of(settings, selection))
-    return Checked(problems=compilation.problems, files=compilation.files)
+    return compiled(subjects_of(paths, stdin), settings, policy_of(settings, selection), errors_stay=False)
 
 
 def compile_paths(

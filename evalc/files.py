@@ -88,6 +88,27 @@ def open_lines(path: Path, report: ReportIn, *, name: str) -> BinaryIO | None:
         return None
 
 
+def read_limited(path: Path, limit: int) -> bytes:
+    """The bytes of a regular file that has at most so many.
+
+    Raises:
+        OSError: it cannot be read.
+        ValueError: it is larger, no regular file, or the path is none that can be.
+    """
+    return _bytes_of(path, limit)
+
+
+def beginning_of(path: Path, size: int = 65_536) -> str:
+    """How a file begins that cannot be read as a source: in UTF-8 but for a byte order mark; empty if at all."""
+    try:
+        with _opened(path) as file:
+            data = file.read(size)
+    except (OSError, ValueError):
+        return ""
+    encoding = next((encoding for mark, encoding in _FOREIGN_BOMS if data.startswith(mark)), "UTF-8")
+    return data.decode(encoding, errors="replace").replace("\0", "")
+
+
 class _TooLarge(ValueError):
     """More bytes than the limit."""
 

@@ -15,6 +15,7 @@ from evalc.errors import UsageError
 from evalc.model.codec import to_json
 
 if TYPE_CHECKING:
+    from evalc.compiler.compiled import Inventory
     from evalc.diagnostics.problem import Problem
     from evalc.model.result import RunSummary, SuiteResult
     from evalc.model.suite import Selected
@@ -38,6 +39,7 @@ class Run(msgspec.Struct, frozen=True, kw_only=True):
         notes: what else the user should know, such as a configured file that is not there.
         strict: whether a case that verified nothing fails the run.
         selected: which of all cases were chosen; None where it was all of them.
+        inventory: which eval files were read for it, and which were skipped.
     """
 
     finished: FinishedRun
@@ -45,6 +47,7 @@ class Run(msgspec.Struct, frozen=True, kw_only=True):
     notes: tuple[str, ...] = ()
     strict: bool = False
     selected: Selected | None = None
+    inventory: Inventory
 
     @property
     def run_id(self) -> str:
@@ -117,6 +120,7 @@ async def run(
         notes=(*notes, *_registered(finished), *await _exported(finished, exporter)),
         strict=settings.strict,
         selected=what.selected,
+        inventory=what.inventory,
     )
     return _closed(made, options)
 
@@ -137,7 +141,7 @@ async def rescore(what: ToRun, past: PastRun, settings: Settings, observer: Obse
     async with local_models((), options.panel, observer):
         finished = await rescore_suites(what.suites, past, options, observer=observer)
     notes = (*notes, *_registered(finished))
-    made = Run(finished=finished, problems=what.problems, notes=notes, strict=settings.strict)
+    made = Run(finished=finished, problems=what.problems, notes=notes, strict=settings.strict, inventory=what.inventory)
     return _closed(made, options)
 
 

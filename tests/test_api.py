@@ -164,7 +164,7 @@ def test_a_run_of_a_call_is_resumed_from_the_command_line(cities: Path) -> None:
     (run.folder / "cities.labeled.json").unlink()
     command = [sys.executable, "-m", "evalc", "run", "--resume", "latest", "--output-dir", "out"]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
-    assert (done.returncode, done.stderr) == (0, "running cities (labeled): 1 case\n")
+    assert (done.returncode, done.stderr) == (0, "running cities (labeled): 1 case\nread 1 suite\n")
     assert "cities/paris" in done.stdout
 
 

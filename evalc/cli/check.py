@@ -34,6 +34,9 @@ def check(  # noqa: PLR0913, PLR0917 - one parameter a flag
     tools: Tools = None,
     strict: Strict = False,
     exit_zero: Annotated[bool, typer.Option("--exit-zero", help="Exit with 0 even when there are errors.")] = False,
+    verbose: Annotated[
+        bool, typer.Option("-v", "--verbose", help="Also list the files that were skipped, as they are of other kinds.")
+    ] = False,
     config: Config = None,
 ) -> int:
     """Find everything that is wrong in eval files.
@@ -58,5 +61,6 @@ def check(  # noqa: PLR0913, PLR0917 - one parameter a flag
         tools=tools,
         strict=strict,
         exit_zero=exit_zero,
+        verbose=verbose,
         config=config,
     )

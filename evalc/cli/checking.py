@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from evalc.cli.collector import collector_off
 from evalc.cli.ending import ExitCode
 from evalc.cli.flags import settings_from, standard_input
-from evalc.cli.printing import print_problems, warn_of_nothing
+from evalc.cli.printing import inventory_lines, print_problems
 from evalc.errors import UsageError
 
 if TYPE_CHECKING:
@@ -42,6 +42,7 @@ def check_files(  # noqa: PLR0913 - the parameters are the command's
     tools: str | None = None,
     strict: bool = False,
     exit_zero: bool = False,
+    verbose: bool = False,
     config: str | None = None,
 ) -> int:
     """Print what is wrong in the files, and with `fix` put right what is sure; the parameters are the command's."""
@@ -68,9 +69,11 @@ def check_files(  # noqa: PLR0913 - the parameters are the command's
             sys.stderr.write(held_back_line(checked.problems, files))
     problems = (*of_config, *checked.problems)
     if not diff:
-        _print(problems, checked.files, output_format, fixable=not fix)
-    if not checked.files and not problems:
-        warn_of_nothing(looked_at)
+        _print(problems, output_format, fixable=not fix)
+    if checked.inventory.is_empty and not problems:
+        raise UsageError(api.nothing_found(looked_at, checked.inventory))
+    if output_format is Format.TEXT and not diff:
+        sys.stdout.writelines(inventory_lines(checked.inventory, all_good=not problems, verbose=verbose))
     failed = any(problem.severity == "error" for problem in problems)
     return ExitCode.USAGE if failed and not exit_zero else ExitCode.OK
 
@@ -98,7 +101,7 @@ def _codes(flag: str, given: Sequence[str], read: Callable[[str], str]) -> tuple
         raise UsageError(f"`{flag}`: {bad}") from None
 
 
-def _print(problems: Sequence[Problem], files: int, output_format: Format, *, fixable: bool) -> None:
+def _print(problems: Sequence[Problem], output_format: Format, *, fixable: bool) -> None:
     """Print what was found; in words also how much of it is `fixable`, where that is not done already."""
     # Each is deferred for start-up: a command prints in one format.
     match output_format:
@@ -116,7 +119,3 @@ def _print(problems: Sequence[Problem], files: int, output_format: Format, *, fi
             sys.stdout.write(render_github(problems))
         case Format.TEXT if problems:
             print_problems(problems, sys.stdout, fixable=fixable)
-        case Format.TEXT if files:
-            from evalc.diagnostics.render_text import all_good_line  # noqa: PLC0415
-
-            sys.stdout.write(f"{all_good_line(files)}\n")

@@ -12,7 +12,7 @@ from evalc.cli.collector import collector_off
 from evalc.cli.ending import ExitCode
 from evalc.cli.flags import sound_settings_from, standard_input
 from evalc.cli.options import Config, Prompts, Strict, Tools
-from evalc.cli.printing import print_problems, shown_path, warn_of_nothing
+from evalc.cli.printing import print_problems, shown_path
 from evalc.errors import UsageError
 
 if TYPE_CHECKING:
@@ -66,9 +66,9 @@ def compile_files(
     print_problems((*compilation.problems, *warnings), sys.stderr)
     if compilation.has_errors:
         return ExitCode.USAGE
-    if not compilation.files:
-        warn_of_nothing(looked_at)
-    elif output == "-":
+    if not compilation.suites:
+        raise UsageError(api.nothing_found(looked_at, compilation.inventory))
+    if output == "-":
         _print(compilation.suites)
     else:
         folder = settings.build_folder if output is None else Path.cwd() / output

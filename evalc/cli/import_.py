@@ -27,6 +27,7 @@ class From(StrEnum):
     AUTO = "auto"
     TOOL_FORGE = "tool-forge"
     PROMPTFOO = "promptfoo"
+    PROMPTOS = "promptos"
 
 
 def import_files(
@@ -40,12 +41,14 @@ def import_files(
         typer.Option(
             "--from",
             metavar="TOOL",
-            help="Whose evals they are: tool-forge, promptfoo, or auto to tell by the content.",
+            help="Whose evals they are: tool-forge, promptfoo, promptos, or auto to tell by the content.",
         ),
     ] = From.AUTO,
     force: Annotated[bool, typer.Option("--force", help="Write over files that exist.")] = False,
 ) -> int:
-    """Write eval files from the evals of other tools: eval JSON of tool-forge, configurations of promptfoo.
+    """Write eval files from the evals of other tools.
+
+    evalc reads eval JSON of tool-forge, configurations of promptfoo, and PromptOS prompt files with examples.
 
     What has no counterpart is named in a warning, and in a comment `# not imported: ...` at its place. When a file
     has errors, nothing is written.
@@ -54,6 +57,7 @@ def import_files(
     Examples:
       evalc import evals/get-weather.golden.json
       evalc import promptfooconfig.yaml -o evals/
+      evalc import prompts/summary.yaml -o evals/
     """
     from evalc.diagnostics.problem import Diagnostics  # noqa: PLC0415 - for start-up: `--help` imports nothing
 
@@ -101,7 +105,7 @@ def _sources(files: Sequence[str], problems: Diagnostics) -> Iterator[Source]:
             yield Source("<stdin>", standard_input(("-",)) or "")
             continue
         path = Path(file)
-        source = read_source(path, problems.add, limit=JSON_LIMIT if path.suffix == ".json" else YAML_LIMIT)
+        source = read_source(path, problems.add, limit=JSON_LIMIT if path.suffix.lower() == ".json" else YAML_LIMIT)
         if source is not None:
             yield source
 

@@ -108,7 +108,14 @@ def _by_suffix(name: str) -> Format:
     from evalc.report.outputs import SUFFIXES  # noqa: PLC0415 - for start-up
 
     longest_first = sorted(SUFFIXES, key=len, reverse=True)
-    return next((SUFFIXES[suffix] for suffix in longest_first if name.lower().endswith(suffix)), "json")
+    known = next((SUFFIXES[suffix] for suffix in longest_first if name.lower().endswith(suffix)), None)
+    if known is None and (suffix := Path(name).suffix) and not _is_of_evals(Path(name).name):
+        formats = ", ".join(f"`{format_}`" for format_ in sorted(set(SUFFIXES.values())))
+        raise UsageError(
+            f"`--output {name}`: no report has the ending `{suffix}`; name the format in front, as in `json:{name}` "
+            f"(the formats are {formats})"
+        )
+    return known or "json"
 
 
 def _file(name: str) -> Path | None:
@@ -119,10 +126,9 @@ def _file(name: str) -> Path | None:
 
 def _is_of_evals(name: str) -> bool:
     """Whether a file of this name is likely to hold evals: `x.eval.yaml`, or eval JSON such as `x.golden.json`."""
-    from evalc.dsl.build_case import TIERS  # noqa: PLC0415 - for start-up
-    from evalc.dsl.kinds import is_eval_name  # noqa: PLC0415 - likewise
+    from evalc.dsl.kinds import names_an_eval  # noqa: PLC0415 - for start-up
 
-    return is_eval_name(name) or name.endswith(tuple(f".{tier}.json" for tier in TIERS))
+    return names_an_eval(name)
 
 
 def _make_ready(file: Path) -> None:

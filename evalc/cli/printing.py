@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, TextIO
 
@@ -12,6 +12,7 @@ from evalc.project import below_working_folder
 from evalc.terminal import Screen, painted, visible
 
 if TYPE_CHECKING:
+    from evalc.compiler.compiled import Inventory
     from evalc.diagnostics.problem import Problem
 
 
@@ -27,11 +28,6 @@ def print_warning(message: str) -> None:
     sys.stderr.write(f"{head}: {visible(message)}\n")
 
 
-def warn_of_nothing(paths: Sequence[str]) -> None:
-    """Say on standard error that folders, or globs, hold no eval file; a file that is named and is none is an error."""
-    print_warning(f"no eval files in {', '.join(f'`{path}`' for path in paths)}")
-
-
 def print_problems(problems: Sequence[Problem], stream: TextIO, *, fixable: bool = True) -> None:
     """Print the problems, how many they are and how many of them can be fixed; nothing where there are none.
 
@@ -44,6 +40,22 @@ def print_problems(problems: Sequence[Problem], stream: TextIO, *, fixable: bool
         screen = Screen.of(stream, os.environ)
         told = render_text(problems, color=screen.color, width=screen.width)
         stream.write(f"{told}\n{summary_line(problems, fixable=fixable)}\n")
+
+
+def inventory_lines(inventory: Inventory, *, all_good: bool = False, verbose: bool = False) -> Iterator[str]:
+    """What was read and what was skipped, as lines: `all good: 12 suites, 3 prompts; skipped 4 other files`.
+
+    `verbose` names the files that were skipped.
+    """
+    if inventory.read or inventory.skipped:
+        read = inventory.read or "nothing"
+        skipped = f"; skipped {inventory.skipped}" if inventory.skipped else ""
+        yield f"{'all good: ' if all_good else 'read '}{read}{skipped}\n"
+    if verbose:
+        yield from (f"skipped {visible(name)}\n" for name in inventory.others)
+    if inventory.with_examples and not inventory.suites:
+        first = visible(inventory.with_examples[0])
+        yield f"these prompts have examples and no test cases: `evalc import {first}` makes cases of the examples\n"
 
 
 def shown_path(path: Path) -> str:

@@ -17,7 +17,7 @@ from evalc.cli.instead import list_cases, list_requests, print_settings
 from evalc.cli.lent_streams import lent_streams
 from evalc.cli.options import Config, Prompts, Strict, Tools
 from evalc.cli.outputs import Outputs, outputs_of
-from evalc.cli.printing import print_error, print_problems, shown_path
+from evalc.cli.printing import inventory_lines, print_error, print_problems, shown_path
 from evalc.cli.reporting import Shown, report, report_nothing
 from evalc.cli.standard_output import standard_output_alone
 from evalc.cli.termination import termination_as_interrupt
@@ -263,6 +263,9 @@ def run_evals(  # noqa: PLR0913, PLR0917 - one parameter a flag
         print_problems(finished.problems, sys.stderr)
         shown = Shown(detail="quiet" if quiet else "verbose" if verbose else "normal", slowest=durations or 0)
         report(finished, stdout, outputs, redact=redactor_of(settings, os.environ).redact, shown=shown)
+        if not quiet:
+            stdout.flush()
+            sys.stderr.writelines(inventory_lines(finished.inventory, verbose=verbose))
     return finished.exit_code
 
 

@@ -27,11 +27,6 @@ def file_name(tool: str, tier: str, ending: str = "json") -> str:
     return f"{tool.replace('_', '-')}.{tier}.{ending}"
 
 
-def outputs_of(suite: ir.Suite) -> Iterator[str]:
-    """The names of the files that a suite is compiled to."""
-    return (file_name(suite.tool, tier) for tier in suite.cases.tiers)
-
-
 @final
 class CompiledSuite:
     """The cases of one suite that share a tier: one compiled file, one result file."""
@@ -190,6 +185,46 @@ def by_tier(suite: ir.Suite) -> Iterator[CompiledSuite]:
         yield CompiledSuite(suite, tier)
 
 
+def counted(count: int, noun: str) -> str:
+    """`1 suite`, `2 suites`."""
+    return f"{count} {noun}{'' if count == 1 else 's'}"
+
+
+@final
+class Inventory(msgspec.Struct, frozen=True, kw_only=True):
+    """What a compilation has read, and what it has skipped.
+
+    Attributes:
+        suites: how many suites there were, of YAML and of JSON.
+        prompts: how many files held prompts and no evals.
+        shared: how many files of shared rules were named.
+        with_examples: those of the prompt files that have examples, of which `evalc import` could make cases.
+        others: the YAML and JSON files of other kinds that a search came upon.
+    """
+
+    suites: int = 0
+    prompts: int = 0
+    shared: int = 0
+    with_examples: tuple[str, ...] = ()
+    others: tuple[str, ...] = ()
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether nothing was read."""
+        return not (self.suites or self.prompts or self.shared)
+
+    @property
+    def read(self) -> str:
+        """What was read, in words: `12 suites, 3 prompts`; empty where it is nothing."""
+        kinds = ((self.suites, "suite"), (self.prompts, "prompt"), (self.shared, "shared rules file"))
+        return ", ".join(counted(count, noun) for count, noun in kinds if count)
+
+    @property
+    def skipped(self) -> str:
+        """What was skipped, in words: `4 other files`; empty where it is nothing."""
+        return counted(len(self.others), "other file") if self.others else ""
+
+
 @final
 class Compilation(msgspec.Struct, frozen=True, kw_only=True):
     """What came of a compilation.
@@ -197,13 +232,13 @@ class Compilation(msgspec.Struct, frozen=True, kw_only=True):
     Attributes:
         suites: the compiled suites; empty when any problem is an error.
         problems: every problem, in the order of files, lines and columns.
-        files: how many eval files there were.
+        inventory: what was read, and what was skipped.
         tools: the tool registry, where one is named and can be read.
     """
 
     suites: tuple[CompiledSuite, ...]
     problems: tuple[Problem, ...]
-    files: int
+    inventory: Inventory
     tools: ToolRegistry | None = None
 
     @property

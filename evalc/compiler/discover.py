@@ -10,14 +10,19 @@ from typing import TYPE_CHECKING, NamedTuple, final
 
 import msgspec
 
+from evalc.diagnostics.catalogue.files import FileUnreadable, FolderLoop, LinkLeadsOut
+from evalc.diagnostics.problem import Finding
 from evalc.dsl.kinds import is_eval_name
 from evalc.errors import UsageError
+from evalc.files import ReportIn, read_limited
 from evalc.project import find_project
+from evalc.source import Source, Span
 
 if TYPE_CHECKING:
     from pathspec import GitIgnoreSpec
 
 SUFFIXES = (".yaml", ".yml", ".json")
+_LARGEST_GITIGNORE = 1_000_000
 _NEVER = frozenset({".git", ".hg", ".venv", "venv", "node_modules", "__pycache__"})
 
 
@@ -45,8 +50,10 @@ class Finder(msgspec.Struct, frozen=True, kw_only=True):
     exclude: tuple[str, ...] = ()
     output_folders: tuple[Path, ...] = ()
 
-    def expand(self, paths: Iterable[str | Path]) -> Iterator[Found]:
+    def expand(self, paths: Iterable[str | Path], report: ReportIn | None = None) -> Iterator[Found]:
         """The files of all paths, each once, in the order of the paths; a folder's files in the order of names.
+
+        Folders that cannot be searched are reported, if there is a `report`.
 
         Raises:
             UsageError: a path is empty, as where a variable of a script is not set.
@@ -55,49 +62,35 @@ class Finder(msgspec.Struct, frozen=True, kw_only=True):
         for path in paths:
             if path == "":
                 raise UsageError("an empty text names no eval files; the working folder is `.`")
-            for found in self._expand(Path(path)):
+            for found in self._expand(Path(path), report):
                 real = _real(found.path)
                 if real not in seen:
                     seen.add(real)
                     yield found
 
-    def _expand(self, path: Path) -> Iterator[Found]:
+    def _expand(self, path: Path, report: ReportIn | None) -> Iterator[Found]:
         if _is_folder(path):
-            yield from map(Found.by_search, self.search(path, SUFFIXES))
+            yield from map(Found.by_search, self.search(path, SUFFIXES, report))
         elif glob.has_magic(str(path)) and not os.path.lexists(path):
             matches = sorted(glob.glob(str(path), recursive=True))  # noqa: PTH207 - keeps the form that was written
             if not matches:
                 yield Found(path, named=True)
             for match in map(Path, matches):
                 if match.is_dir():
-                    yield from map(Found.by_search, self.search(match, SUFFIXES))
+                    yield from map(Found.by_search, self.search(match, SUFFIXES, report))
                 else:
                     yield Found.by_search(match)
         else:
             yield Found(path, named=True)
 
-    def search(self, folder: Path, suffixes: Sequence[str]) -> Iterator[Path]:
-        """The files below a folder with one of the suffixes, less what is ignored."""
-        yield from self._walk(folder, tuple(suffixes), self._ignored_from_above(folder))
+    def search(self, folder: Path, suffixes: Sequence[str], report: ReportIn | None = None) -> Iterator[Path]:
+        """The files below a folder with one of the suffixes, in small letters or capitals, less what is ignored."""
+        search = _Search(self, tuple(suffixes), report, project_root(folder))
+        yield from search.walk(folder, self._ignored_from_above(folder))
 
-    def _walk(self, folder: Path, suffixes: tuple[str, ...], rules: tuple[_Rules, ...]) -> Iterator[Path]:
-        rules = (*rules, *_rules_of(folder))
-        try:
-            entries = sorted(os.scandir(folder), key=lambda entry: entry.name)
-        except OSError:
-            return
-        for entry in entries:
-            path = folder / entry.name
-            is_folder = entry.is_dir(follow_symlinks=False)
-            if self._is_left_out(path, entry.name, rules, is_folder=is_folder):
-                continue
-            if is_folder:
-                yield from self._walk(path, suffixes, rules)
-            elif entry.name.endswith(suffixes):
-                yield path
-
-    def _is_left_out(self, path: Path, name: str, rules: tuple[_Rules, ...], *, is_folder: bool) -> bool:
-        if is_folder and (name in _NEVER or path.resolve() in self._outputs()):
+    def leaves_out(self, path: Path, rules: tuple[_Rules, ...], *, is_folder: bool) -> bool:
+        """Whether a search passes a file or folder over."""
+        if is_folder and (path.name in _NEVER or path.resolve() in self._outputs()):
             return True
         return any(rule.leave_out(path, is_folder=is_folder) for rule in rules)
 
@@ -114,7 +107,50 @@ class Finder(msgspec.Struct, frozen=True, kw_only=True):
         return (*rules, _Rules(root, _spec(self.exclude)))
 
 
-def _is_folder(path: Path) -> bool:
+@final
+class _Search:
+    """One search below a folder. Links to folders are followed, as pytest follows them, but not out of the project."""
+
+    def __init__(self, finder: Finder, suffixes: tuple[str, ...], report: ReportIn | None, root: Path) -> None:
+        self._finder = finder
+        self._suffixes = suffixes
+        self._report = report
+        self._root = root
+        self._searched: set[Path] = set()
+
+    def walk(self, folder: Path, rules: tuple[_Rules, ...], above: frozenset[Path] = frozenset()) -> Iterator[Path]:
+        """The files below a folder; `above` are the folders that led here, their links followed."""
+        real = folder.resolve()
+        if real in self._searched:
+            if real in above:
+                self._tell(folder, FolderLoop(path=shown(folder)))
+            return
+        self._searched.add(real)
+        rules = (*rules, *_rules_of(folder))
+        try:
+            entries = sorted(os.scandir(folder), key=lambda entry: entry.name)
+        except OSError as error:
+            self._tell(folder, FileUnreadable(path=shown(folder), reason=(error.strerror or "unknown error").lower()))
+            return
+        for entry in entries:
+            path = folder / entry.name
+            is_folder = _is_folder(entry)
+            if self._finder.leaves_out(path, rules, is_folder=is_folder):
+                continue
+            if not is_folder:
+                if entry.name.lower().endswith(self._suffixes):
+                    yield path
+            elif entry.is_symlink() and not is_below(path, self._root):
+                self._tell(path, LinkLeadsOut(path=shown(path), root=str(self._root)))
+            else:
+                yield from self.walk(path, rules, above | {real})
+
+    def _tell(self, path: Path, finding: Finding) -> None:
+        if self._report is not None:
+            self._report(Source(shown(path), ""), Span(0, 0), finding)
+
+
+def _is_folder(path: Path | os.DirEntry[str]) -> bool:
     """Whether it is one; what cannot be looked at is none, and reading it says why."""
     try:
         return path.is_dir()
@@ -149,16 +185,27 @@ class _Rules:
 
 def _rules_of(folder: Path) -> tuple[_Rules, ...]:
     try:
-        text = (folder / ".gitignore").read_text(encoding="utf-8", errors="replace")
-    except OSError:
+        data = read_limited(folder / ".gitignore", _LARGEST_GITIGNORE)
+    except (OSError, ValueError):  # there is none, or it is no text to read: a search finds more then, never less
         return ()
-    return (_Rules(folder, _spec(text.splitlines())),)
+    return (_Rules(folder, _spec(data.decode(errors="replace").splitlines())),)
 
 
 def _spec(patterns: Iterable[str]) -> GitIgnoreSpec:
+    """The patterns; those that are invalid, such as a `!` alone, match nothing, as for git."""
     from pathspec import GitIgnoreSpec  # noqa: PLC0415 - only a search of folders needs it
 
-    return GitIgnoreSpec.from_lines(patterns)
+    return GitIgnoreSpec.from_lines(filter(_is_pattern, patterns))
+
+
+def _is_pattern(line: str) -> bool:
+    from pathspec import GitIgnoreSpec  # noqa: PLC0415 - likewise
+
+    try:
+        GitIgnoreSpec.from_lines([line])
+    except ValueError:
+        return False
+    return True
 
 
 def shown(path: Path) -> str:

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+import os
 import re
-from collections.abc import Iterable, Iterator, Sequence, Set
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple, final
 
 import msgspec
 
 from evalc.compiler import ir
-from evalc.compiler.compiled import Compilation, CompiledSuite, by_tier, outputs_of
+from evalc.compiler.compiled import Compilation, CompiledSuite, Inventory, by_tier
 from evalc.compiler.discover import Found, project_root
 from evalc.compiler.emit.suite import emit
 from evalc.compiler.lock import check_lock, read_lock
@@ -28,17 +29,26 @@ from evalc.compiler.resolve.prompts import PromptLibrary
 from evalc.compiler.schemas import SchemaLoader
 from evalc.compiler.tool_state import with_tool_state
 from evalc.compiler.verify import verify
-from evalc.diagnostics.catalogue.files import NotAnEvalFile, ResultFile
+from evalc.diagnostics.catalogue.files import FileUnreadable, NotAnEvalFile, ResultFile
 from evalc.diagnostics.catalogue.names import SuiteCollision
 from evalc.diagnostics.problem import Diagnostics
-from evalc.dsl.build_prompt import build_prompt
 from evalc.dsl.build_shared import build_shared_file
-from evalc.dsl.build_suite import build_suite
-from evalc.dsl.kinds import Kind, kind_of_document, looks_like_eval, probably_meant
-from evalc.dsl.nodes import Mapping
+from evalc.dsl.build_suite import build_prompt, build_suite
+from evalc.dsl.fields import is_null
+from evalc.dsl.kinds import (
+    Kind,
+    Slip,
+    has_evals,
+    has_examples,
+    kind_of_document,
+    looks_like_eval,
+    names_an_eval,
+    slip_in,
+)
+from evalc.dsl.nodes import Mapping, Node, is_cut, span_of
 from evalc.dsl.read_yaml import read_yaml
 from evalc.dsl.tree import SuiteTree
-from evalc.files import JSON_LIMIT, YAML_LIMIT, read_source
+from evalc.files import JSON_LIMIT, YAML_LIMIT, beginning_of, read_source
 from evalc.source import Source, Span
 
 if TYPE_CHECKING:
@@ -70,11 +80,39 @@ class Text(NamedTuple):
     named: bool
 
 
-class Added(NamedTuple):
-    """A suite that a compilation has taken in, with the hashes of the ids of its cases."""
+class _Document(NamedTuple):
+    """A document of a YAML file, and what kind it is."""
 
-    suite: ir.Suite
-    ids: Set[int]
+    node: Node
+    kind: Kind | None
+
+    def slip(self, *, by_name: bool) -> Slip | None:
+        """The misspelt key that its evals stand under; `by_name` where it has to be an eval."""
+        return None if self.has_suite else slip_in(self.node, by_name=by_name)
+
+    @property
+    def mapping(self) -> Mapping:
+        """The document, where it is of some kind."""
+        assert isinstance(self.node, Mapping)  # noqa: S101 - for the type checker: else it has no kind
+        return self.node
+
+    @property
+    def has_suite(self) -> bool:
+        """Whether there is a suite in it, or what suites include."""
+        return self.kind is not None and (self.kind is not Kind.PROMPT or has_evals(self.node))
+
+    @property
+    def is_prompt(self) -> bool:
+        """Whether it is a prompt without evals, whole."""
+        return self.kind is Kind.PROMPT and not (has_evals(self.node) or is_cut(self.node))
+
+
+class _PromptFile(NamedTuple):
+    """A file that holds prompts and no evals: what is wrong with it, and whether there are examples in it."""
+
+    source: Source
+    problems: Diagnostics
+    has_examples: bool
 
 
 @final
@@ -82,77 +120,97 @@ class Compiler:
     """One compilation: what its files share, and what has come of them so far."""
 
     def __init__(self, options: CompileOptions) -> None:
-        self.files = 0
         self._options = options
-        self._none_wanted = False
         self._problems = Diagnostics(strict=options.strict)
         self._tools = None if options.tools is None else _load_tools(options.tools, self._problems)
         self._schemas = SchemaLoader()
         self._includes = IncludeLibrary()
         self._library: PromptLibrary | None = None
         self._suites: list[ir.Suite] = []
+        self._prompt_files: list[_PromptFile] = []
+        self._shared = 0
+        self._others: list[str] = []
         self._come_upon: set[str] = set()
-
-    def of_sound_texts(self) -> Compiler:
-        """An empty compilation with the same tools, in which a text that has a problem raises `NotSound`."""
-        compiler = Compiler(msgspec.structs.replace(self._options, tools=None))
-        compiler._none_wanted = True
-        compiler._problems = Diagnostics(none_wanted=True)
-        compiler._tools = self._tools
-        return compiler
 
     def finish(self) -> Compilation:
         """What came of all sources: the suites, or only the problems when any is an error."""
         compiled = tuple(suite for parts in map(by_tier, self._suites) for suite in parts)
         compiled = self._without_copies(compiled)
         self._report_collisions(compiled)
+        self._report_prompts()
         if self._options.lock_folder is not None:
             check_lock(compiled, read_lock(self._options.lock_folder, self._problems), self._problems)
         if self._problems.has_errors:
             compiled = ()
-        return Compilation(suites=compiled, problems=tuple(self._problems), files=self.files, tools=self._tools)
+        return Compilation(
+            suites=compiled, problems=tuple(self._problems), inventory=self._inventory(), tools=self._tools
+        )
 
     def open(self, subjects: Iterable[str | Path | Source]) -> Iterator[Text]:
         """The texts among the subjects, then those of the files; what cannot be read is reported."""
         wanted = list(subjects)
         yield from (Text(source, named=True) for source in wanted if isinstance(source, Source))
-        for found in self._options.finder.expand(path for path in wanted if not isinstance(path, Source)):
+        paths = (path for path in wanted if not isinstance(path, Source))
+        for found in self._options.finder.expand(paths, self._problems.add):
             text = self._read(found)
             if text is not None:
                 yield text
 
     def _read(self, found: Found) -> Text | None:
-        """The text of a file; None for one that a search came upon and that is none, and cannot be meant as an eval."""
+        """The text of a file; None for one that a search came upon and that cannot be meant as an eval."""
         problems = Diagnostics()
-        limit = JSON_LIMIT if found.path.suffix == ".json" else YAML_LIMIT
+        name = found.path.name
+        limit = JSON_LIMIT if name.lower().endswith(".json") else YAML_LIMIT
         source = read_source(found.path, problems.add, limit=limit)
-        if found.named or (source is not None and (not len(problems) or looks_like_eval(source.text))):
-            self._problems.extend(problems)
-            return None if source is None else Text(source, named=found.named)
-        return None
+        if not (found.named or not len(problems) or _is_of_system(problems) or self._is_meant(found.path)):
+            self._others.append(str(found.path))
+            return None
+        self._problems.extend(problems)
+        return None if source is None else Text(source, named=found.named)
 
-    def add(self, text: Text) -> Sequence[Added] | None:
-        """Compile a text: the suites in it. None for one that a search came upon and that is no eval file."""
+    @staticmethod
+    def _is_meant(path: Path) -> bool:
+        """Whether a file that cannot be read was probably meant as an eval: by its name, or by how it begins."""
+        return names_an_eval(path.name) or looks_like_eval(beginning_of(path))
+
+    def add(self, text: Text) -> None:
+        """Compile a text: the suites in it; of one that a search came upon and that is no eval file, nothing."""
         source, named = text
-        problems = Diagnostics(none_wanted=self._none_wanted)
+        problems = Diagnostics()
         read = self._read_json if is_json(source) else self._read_yaml
         suites = read(source, problems, named=named)
-        if suites is None and not named and not (problems.has_errors and looks_like_eval(source.text)):
-            return None
+        if suites is None and not named and not (problems.has_errors and _was_meant(source)):
+            self._others.append(source.name)
+            return
         if suites is None and not problems.has_errors:
-            problems.add(source, Span(0, 0), NotAnEvalFile(path=source.name, meant=None))
-        self.files += 1
+            problems.add(source, Span(0, 0), NotAnEvalFile(path=source.name))
         self._problems.extend(problems)
         if not named:
             self._come_upon.add(source.name)
-        added = [Added(suite, self._lint(suite)) for suite in suites or ()]
-        self._suites += (suite for suite, _ in added)
-        return added
+        for suite in suites or ():
+            self._lint(suite)
+            self._suites.append(suite)
 
-    @property
-    def outputs(self) -> Iterator[str]:
-        """The names of the files that the suites are compiled to."""
-        return (name for suite in self._suites for name in outputs_of(suite))
+    def _report_prompts(self) -> None:
+        """Report what is wrong with prompts: where no case uses one, it is a warning, and blocks nothing."""
+        files = {os.path.realpath(name) for suite in self._suites for name in suite.files}
+        for source, problems, _ in self._prompt_files:
+            used = os.path.realpath(source.name) in files
+            self._problems.extend(problems, at_most="error" if used else "warning")
+        read = {os.path.realpath(source.name) for source, _, _ in self._prompt_files}
+        for name, problems in () if self._library is None else self._library.problems:
+            if (real := os.path.realpath(name)) in files and real not in read:
+                self._problems.extend(problems)
+
+    def _inventory(self) -> Inventory:
+        made_of = {os.path.realpath(name) for suite in self._suites for name in suite.files}
+        return Inventory(
+            suites=len(self._suites),
+            prompts=len(self._prompt_files),
+            shared=self._shared,
+            with_examples=tuple(source.name for source, _, has_examples in self._prompt_files if has_examples),
+            others=tuple(name for name in self._others if os.path.realpath(name) not in made_of),
+        )
 
     # --- the front ends: each gives None for a text of another kind ---
 
@@ -164,6 +222,7 @@ class Compiler:
             is_suite_in_json,
             lift,
             read_document,
+            slip_in_json,
         )
 
         data = read_document(source, problems)
@@ -171,35 +230,55 @@ class Compiler:
             if named:
                 problems.add(source, Span(0, 0), ResultFile(path=source.name))
             return None
-        if is_eval_json(data):
+        by_name = named or names_an_eval(Path(source.name).name)
+        if is_eval_json(data, by_name=by_name):
             return [lift(source, data, problems)]
-        return self._read_yaml(source, problems, named=named) if is_suite_in_json(data) else None
+        if is_suite_in_json(data):
+            return self._read_yaml(source, problems, named=named)
+        slip = slip_in_json(data, by_name=by_name)
+        if slip is not None:
+            from evalc.dsl.read_json import JsonPlaces  # noqa: PLC0415 - only for a mistake
+
+            problems.add(source, JsonPlaces(source).key(f"/{slip}"), NotAnEvalFile(path=source.name, meant="cases"))
+            return []
+        return None
 
     def _read_yaml(self, source: Source, problems: Diagnostics, *, named: bool) -> list[ir.Suite] | None:
-        documents = read_yaml(source, lambda span, finding: problems.add(source, span, finding))
-        recognised = False
-        suites: list[ir.Suite] = []
+        found = Diagnostics()
+        nodes = read_yaml(source, lambda span, finding: found.add(source, span, finding))
+        written = (node for node in nodes if node is not None and not is_null(node))
+        documents = [_Document(node, kind_of_document(node)) for node in written]
+        slips = any(document.slip(by_name=named) for document in documents)
+        if documents and not slips and all(document.is_prompt for document in documents):
+            for document in documents:
+                build_prompt(source, document.mapping, found)
+            self._prompt_files.append(_PromptFile(source, found, any(has_examples(doc.node) for doc in documents)))
+            return []
+        problems.extend(found)
+        kinds = {document.kind for document in documents} - {None}
+        # What else has `rules:` is none of our business, and a shared file is checked with its suites.
+        recognised = slips or bool(kinds if named else kinds - {Kind.SHARED})
+        return [*self._suites_of(source, documents, problems)] if recognised else None
+
+    def _suites_of(self, source: Source, documents: list[_Document], problems: Diagnostics) -> Iterator[ir.Suite]:
+        """The suites of a file of evals, in which every document has to be something of ours."""
         for document in documents:
-            kind = kind_of_document(document)
-            if kind is Kind.SHARED and not named:
-                continue  # what else has `rules:` is none of our business, and a shared file is checked with its suites
-            if kind is None or not isinstance(document, Mapping):
-                meant = probably_meant(document, by_name=named or recognised)
-                if meant is not None:
-                    problems.add(source, _key_span(document, meant), NotAnEvalFile(path=source.name, meant=meant))
-                    recognised = True
-                continue
-            recognised = True
-            if kind is Kind.SHARED:
-                self._includes.open(build_shared_file(source, document, problems), problems)
-                continue
-            if kind is Kind.PROMPT and not any(key.text == "eval" for key, _ in document.pairs):
-                build_prompt(source, document, problems)
-                continue
-            tree = build_suite(source, document, kind, problems)
-            if self._is_wanted(tree):
-                suites.append(self._front_end(tree, problems))
-        return suites if recognised else None
+            node, kind = document
+            slip = document.slip(by_name=True)
+            if slip is not None:
+                problems.add(source, span_of(slip.key), NotAnEvalFile(path=source.name, meant=slip.meant))
+            elif kind is None or not isinstance(node, Mapping):
+                if not is_cut(node):
+                    problems.add(source, _beginning(node), NotAnEvalFile(path=source.name))
+            elif kind is Kind.SHARED:
+                self._shared += 1
+                self._includes.open(build_shared_file(source, node, problems), problems)
+            elif document.has_suite:
+                tree = build_suite(source, node, kind, problems)
+                if self._is_wanted(tree):
+                    yield self._front_end(tree, problems)
+            else:
+                build_prompt(source, node, problems)
 
     def _front_end(self, tree: SuiteTree, problems: Diagnostics) -> ir.Suite:
         suite = merge(tree, self._includes, problems)
@@ -208,8 +287,8 @@ class Compiler:
 
     # --- on the IR, whichever front end it came from ---
 
-    def _lint(self, suite: ir.Suite) -> Set[int]:
-        """Report what is wrong with a suite; the hashes of the ids of its cases."""
+    def _lint(self, suite: ir.Suite) -> None:
+        """Report what is wrong with a suite."""
         check_criteria(suite, self._problems)
         ids: set[int] = set()
         contradictions = Contradictions()
@@ -225,7 +304,6 @@ class Compiler:
             if not self._problems.has_errors:
                 verify(piece)
         contradictions.finish(suite, self._problems)
-        return ids
 
     def _without_copies(self, suites: tuple[CompiledSuite, ...]) -> tuple[CompiledSuite, ...]:
         """The suites less evalc's own output that a search came upon beside what it was compiled from."""
@@ -272,9 +350,21 @@ def _check_tools(suite: ir.Suite, tools: ToolRegistry, problems: Diagnostics) ->
 
 def is_json(source: Source) -> bool:
     """Whether a text is read as JSON: by its name, and from standard input by how it begins."""
-    return source.name.endswith(".json") or (source.name == STDIN and _BEGINS_AS_JSON.match(source.text) is not None)
+    if source.name == STDIN:
+        return _BEGINS_AS_JSON.match(source.text) is not None
+    return source.name.lower().endswith(".json")
 
 
-def _key_span(document: object, key: str) -> Span:
-    assert isinstance(document, Mapping)  # noqa: S101 - `probably_meant` found the key in it
-    return next(Span(node.start, node.end) for node, _ in document.pairs if node.text == key)
+def _was_meant(source: Source) -> bool:
+    """Whether a text that could not be read was probably meant as evals: by its name, or by how it begins."""
+    return names_an_eval(Path(source.name).name) or looks_like_eval(source.text)
+
+
+def _is_of_system(problems: Diagnostics) -> bool:
+    """Whether the operating system keeps a file from being read, so that nothing is known of what is in it."""
+    return any(isinstance(problem.finding, FileUnreadable) for problem in problems)
+
+
+def _beginning(node: Node) -> Span:
+    """Where messages about a document as a whole point."""
+    return Span(node.start, min(node.start + 1, node.end))

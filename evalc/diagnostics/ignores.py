@@ -20,7 +20,7 @@ _MARK: Final = "evalc: ignore"
 
 def mentions_ignoring(source: Source) -> bool:
     """Whether there may be such comments in a source; JSON has no comments."""
-    return not source.name.endswith(".json") and _MARK in source.text
+    return not source.name.lower().endswith(".json") and _MARK in source.text
 
 
 def silenced(problems: Sequence[Problem], complete: Iterable[Source], texts: Texts) -> Sequence[Problem]:

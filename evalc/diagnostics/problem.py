@@ -91,39 +91,41 @@ class Problem(msgspec.Struct, frozen=True, kw_only=True):
         return f"{self.source.name}:{line}:{column}: {self.severity}[{self.code}]: {self.finding.message()}"
 
 
-class NotSound(Exception):
-    """There is a problem, where only that was asked."""
-
-
 @final
 class Diagnostics:
     """A growing collection of problems, read in the order of their files, lines and columns.
 
     Args:
         strict: make an error of the warnings that `--strict` speaks of (the EV5xx family: checks that cannot fail).
-        none_wanted: raise `NotSound` at the first one, where only whether there is any is of interest.
     """
 
-    def __init__(self, *, strict: bool = False, none_wanted: bool = False) -> None:
+    def __init__(self, *, strict: bool = False) -> None:
         self._problems: dict[tuple[str, int, int, int, Finding], Problem] = {}
         self._strict = strict
-        self._none_wanted = none_wanted
 
-    def add(self, source: Source, span: Span, finding: Finding, *, row: tuple[Source, Span] | None = None) -> None:
+    def add(
+        self,
+        source: Source,
+        span: Span,
+        finding: Finding,
+        *,
+        row: tuple[Source, Span] | None = None,
+        at_most: Severity = "error",
+    ) -> None:
         """Record a finding at a place; the same finding at the same place is recorded once, with its first row."""
-        if self._none_wanted:
-            raise NotSound
         severity: Severity = finding.severity
         if self._strict and finding.code.startswith("EV5"):
             severity = "error"
+        if at_most == "warning":
+            severity = "warning"
         alias = span.alias if isinstance(span, AliasedSpan) else None
         problem = Problem(source=source, span=span, finding=finding, severity=severity, alias=alias, row=row)
         self._problems.setdefault((source.name, source.first_line, span.start, span.end, finding), problem)
 
-    def extend(self, problems: Iterable[Problem]) -> None:
-        """Record problems that were collected elsewhere."""
+    def extend(self, problems: Iterable[Problem], *, at_most: Severity = "error") -> None:
+        """Record problems that were collected elsewhere, none of them as more severe than `at_most`."""
         for problem in problems:
-            self.add(problem.source, problem.span, problem.finding, row=problem.row)
+            self.add(problem.source, problem.span, problem.finding, row=problem.row, at_most=at_most)
 
     @property
     def has_errors(self) -> bool:

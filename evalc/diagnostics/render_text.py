@@ -35,11 +35,6 @@ def summary_line(problems: Sequence[Problem], *, fixable: bool = True) -> str:
     return f"{', '.join(filter(None, counts))} in {files}{fix}"
 
 
-def all_good_line(files: int) -> str:
-    """That nothing was found: `all good: 14 files`."""
-    return f"all good: {_counted(files, 'file') or '0 files'}"
-
-
 def _counted(count: int, noun: str) -> str:
     return f"{count} {noun}{'' if count == 1 else 's'}" if count else ""
 

@@ -6,49 +6,40 @@ from collections.abc import Iterator
 
 from evalc.diagnostics.catalogue.names import DuplicateName, MissingKey
 from evalc.diagnostics.catalogue.values import EmptyValue, OnlyOneOf, WrongType
-from evalc.diagnostics.problem import Diagnostics
-from evalc.dsl.fields import Fields, described, is_null
+from evalc.dsl.fields import Fields, Foreign, described, is_null
 from evalc.dsl.nodes import Mapping, Node, Scalar, Sequence
 from evalc.dsl.tree import InputTree, PromptTree, Str, VariantTree
-from evalc.source import Source, Span, where_used
+from evalc.source import Span, where_used
+
+PROMPT_READ = ("id", "prompt", "inputs", "role", "instructions")
+"""The keys of a prompt that evalc reads."""
+
 
 PROMPT_KEYS = (
-    "id",
-    "prompt",
-    "inputs",
+    *PROMPT_READ,
     "name",
-    "title",
-    "version",
     "description",
-    "author",
-    "license",
-    "created",
-    "updated",
-    "status",
-    "domain",
     "category",
-    "tags",
     "model_compatibility",
-    "models",
-    "parameters",
+    "version",
+    "author",
+    "last_updated",
+    "tags",
     "outputs",
-    "output_format",
     "examples",
-    "role",
-    "contexts",
-    "context",
-    "instructions",
-    "constraints",
-    "dependencies",
-    "references",
-    "changelog",
-    "metadata",
     "notes",
-    "safety",
+    "usage",
+    "contexts",
+    "dependencies",
 )
-"""The keys of a PromptSpec file. `id`, `prompt`, `inputs`, `role` and `instructions` mean something to evalc."""
+"""The keys of PromptSpec. A prompt file may have any other key too: it belongs to its library, not to evalc."""
 
-INPUT_KEYS = ("name", "type", "required", "default", "options", "description", "example", "examples", "validation")
+INPUT_READ = ("name", "type", "required", "default", "options")
+"""The keys of a declared input that evalc reads."""
+
+INPUT_KEYS = (*INPUT_READ, "label", "placeholder", "description", "example", "examples", "validation")
+
+_INPUT = Foreign(read=INPUT_READ, required=("name",))
 
 VARIANT_KEYS = ("file", "id")
 """The keys of a prompt of `prompts:` that is not written out."""
@@ -114,13 +105,6 @@ def _variant(fields: Fields, name: Str, value: Node) -> VariantTree | None:
     return variant if variant.file or variant.id else None
 
 
-def build_prompt(source: Source, node: Mapping, problems: Diagnostics) -> PromptTree | None:
-    """The prompt of a prompt file that is looked up; None when it has no usable text."""
-    known = tuple(key.text for key, _ in node.pairs)
-    fields = Fields(source, node, what="a prompt file", keys=known, problems=problems)
-    return inline_prompt(fields, build_inputs(fields))
-
-
 def build_inputs(fields: Fields) -> tuple[InputTree, ...] | None:
     """The declared inputs; None when the document declares none.
 
@@ -160,7 +144,7 @@ def _listed(fields: Fields, item: Node) -> InputTree | None:
     if not isinstance(item, Mapping):
         fields.fault(item, WrongType(what="a declared input", expected="a mapping", found=described(item)))
         return None
-    inner = fields.inside(item, what="a declared input", keys=INPUT_KEYS)
+    inner = _input_fields(fields, item)
     inner.require("name")
     name = inner.text("name")
     tree = None if name is None else _declared(inner, name)
@@ -171,10 +155,14 @@ def _listed(fields: Fields, item: Node) -> InputTree | None:
 def _declaration(fields: Fields, name: Str, value: Node) -> InputTree:
     if not isinstance(value, Mapping):
         return InputTree(name=name, default=value)
-    inner = fields.inside(value, what="a declared input", keys=INPUT_KEYS)
+    inner = _input_fields(fields, value)
     tree = _declared(inner, name)
     fields.partial |= inner.partial
     return tree
+
+
+def _input_fields(fields: Fields, item: Mapping) -> Fields:
+    return fields.inside(item, what="a declared input", keys=INPUT_KEYS, foreign=_INPUT)
 
 
 def _declared(inner: Fields, name: Str) -> InputTree:
@@ -185,7 +173,8 @@ def _declared(inner: Fields, name: Str) -> InputTree:
         name=name,
         type=type_,
         options=options,
-        required=required and default is None and not inner.partial,  # what is wrong may have been what frees cases
+        # What is wrong, or misspelt, may have been what frees cases from giving it.
+        required=required and default is None and not (inner.partial or inner.has_slips),
         default=default,
     )
 

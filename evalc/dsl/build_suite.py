@@ -7,12 +7,12 @@ from evalc.diagnostics.problem import Diagnostics
 from evalc.dsl.build_case import TIERS, build_case
 from evalc.dsl.build_criterion import build_criterion
 from evalc.dsl.build_gates import build_gates
-from evalc.dsl.build_prompt import PROMPT_KEYS, build_inputs, build_variants, inline_prompt
+from evalc.dsl.build_prompt import PROMPT_KEYS, PROMPT_READ, build_inputs, build_variants, inline_prompt
 from evalc.dsl.build_shared import SHARED_KEYS, build_shared
-from evalc.dsl.fields import Fields, described
+from evalc.dsl.fields import Fields, Foreign, described
 from evalc.dsl.kinds import Kind
 from evalc.dsl.nodes import Mapping, Node
-from evalc.dsl.tree import CaseTree, CriterionTree, SuiteTree
+from evalc.dsl.tree import CaseTree, CriterionTree, PromptTree, SuiteTree
 from evalc.source import Source
 
 EVAL_KEYS = ("criteria", "test_cases")
@@ -33,14 +33,28 @@ KEYS = {
     Kind.PROMPT: (*_OWN_KEYS, *(key for key in PROMPT_KEYS if key not in _OWN_KEYS), *SHARED_KEYS, "eval"),
     Kind.CASES: (*_OWN_KEYS, "prompt_id", "inputs", *SHARED_KEYS, *EVAL_KEYS),
 }
-"""The keys of each kind of document; those of a prompt file take in PromptSpec's, which evalc keeps unread."""
+"""The keys of each kind of document; those of a prompt file take in PromptSpec's, most of which evalc keeps unread."""
+
+_OF_PROMPT = Foreign(
+    read=tuple(dict.fromkeys((*_OWN_KEYS, *PROMPT_READ, *SHARED_KEYS, "eval", *EVAL_KEYS))), required=("id", "prompt")
+)
+
+
+def build_prompt(source: Source, node: Mapping, problems: Diagnostics) -> PromptTree | None:
+    """The prompt of a document whose evals, if there are any, are not wanted; None when it has no usable text."""
+    keys = (*KEYS[Kind.PROMPT], *EVAL_KEYS)
+    fields = Fields(source, node, what="a prompt file", keys=keys, foreign=_OF_PROMPT, problems=problems)
+    return inline_prompt(fields, build_inputs(fields))
 
 
 def build_suite(source: Source, node: Mapping, kind: Kind, problems: Diagnostics) -> SuiteTree:
     """The tree of one document of a known kind; what is wrong is reported and left out."""
     keys = KEYS[kind] if any(key.text == "eval" for key, _ in node.pairs) else (*KEYS[kind], *EVAL_KEYS)
-    fields = Fields(source, node, what=f"a {kind.value}", keys=keys, problems=problems)
+    foreign = _OF_PROMPT if kind is Kind.PROMPT else None
+    fields = Fields(source, node, what=f"a {kind.value}", keys=keys, foreign=foreign, problems=problems)
     _allow_one_prompt(fields)
+    if kind is Kind.PROMPT:
+        fields.filled("id")
     block = _eval_block(fields, node)
     inputs = build_inputs(fields)
     shared = build_shared(fields)
@@ -48,7 +62,7 @@ def build_suite(source: Source, node: Mapping, kind: Kind, problems: Diagnostics
     return SuiteTree(
         source=source,
         span=fields.anchor,
-        name=fields.filled("suite") or (fields.filled("id") if kind is Kind.PROMPT else None),
+        name=fields.filled("suite"),
         tier=fields.choice("tier", "tier", TIERS),
         tool=fields.filled("tool"),
         tool_version=fields.text("tool_version"),
@@ -58,6 +72,7 @@ def build_suite(source: Source, node: Mapping, kind: Kind, problems: Diagnostics
         prompts=build_variants(fields),
         prompt_file=fields.text("prompt_file"),
         prompt_id=fields.text("prompt_id"),
+        prompt_partial=any(map(fields.has_hole, _PROMPTS)),
         inputs=inputs,
         inputs_partial=fields.has_hole("inputs"),
         criteria=criteria,

@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator
 from functools import lru_cache
-from typing import Final, TypeGuard, final
+from typing import Final, NamedTuple, TypeGuard, final
 
-from evalc.diagnostics.catalogue.names import MissingKey, UnknownKey
+from evalc.diagnostics.catalogue.names import MissingKey, OddPromptKey, UnknownKey
 from evalc.diagnostics.catalogue.values import EmptyValue, NotAChoice, WrongType
 from evalc.diagnostics.near import nearest
 from evalc.diagnostics.problem import Diagnostics, Finding
@@ -18,6 +18,16 @@ from evalc.source import Source, Span
 
 _PERCENT: Final = re.compile(r"([0-9]{1,4}(?:\.[0-9]{1,4})?) ?%")
 _NONE: Final[frozenset[str | None]] = frozenset()
+
+
+class Foreign(NamedTuple):
+    """What evalc reads of a mapping that belongs to others: a key near one of these is a slip, any other is kept.
+
+    Of a `required` key a slip is an error, of the others a warning.
+    """
+
+    read: tuple[str, ...]
+    required: tuple[str, ...] = ()
 
 
 @final
@@ -33,11 +43,19 @@ class Fields:
         mapping: the mapping.
         what: what it is, in messages: `a test case`.
         keys: the keys that it may have; `x-anything` is always allowed.
+        foreign: set where the mapping is not evalc's own: it may have any key, and only slips are reported.
         problems: where findings go.
     """
 
     def __init__(
-        self, source: Source, mapping: Mapping, *, what: str, keys: tuple[str, ...], problems: Diagnostics
+        self,
+        source: Source,
+        mapping: Mapping,
+        *,
+        what: str,
+        keys: tuple[str, ...],
+        foreign: Foreign | None = None,
+        problems: Diagnostics,
     ) -> None:
         self.source = source
         self.cut = mapping.cut
@@ -51,13 +69,19 @@ class Fields:
         self._misspelt = _NONE
         self._holes = _NONE
         if not self._pairs.keys() <= _as_set(keys):
-            self._report_unknown(keys)
+            self._report_unknown(keys, foreign)
 
-    def _report_unknown(self, keys: tuple[str, ...]) -> None:
+    def _report_unknown(self, keys: tuple[str, ...], foreign: Foreign | None) -> None:
         for key, _ in self._pairs.values():
-            if key.text not in keys and not key.text.startswith("x-"):
-                self._misspelt |= {nearest(key.text, keys)}
+            if key.text in keys or key.text.startswith("x-"):
+                continue
+            near = nearest(key.text, keys)
+            if foreign is None or (near in foreign.required and near not in self._pairs):
+                self._misspelt |= {near}
                 self.fault(key, UnknownKey(key=key.text, what=self._what, known=keys))
+            elif near in foreign.read and near not in self._pairs:
+                self._misspelt |= {near}
+                self.warn(key, OddPromptKey(key=key.text, what=self._what, meant=near))
 
     def __contains__(self, key: str) -> bool:
         return key in self._pairs
@@ -72,9 +96,14 @@ class Fields:
         """Where messages about the mapping as a whole point: its first key."""
         return span_of(self._anchor)
 
-    def inside(self, mapping: Mapping, *, what: str, keys: tuple[str, ...]) -> Fields:
+    @property
+    def has_slips(self) -> bool:
+        """Whether some key is a misspelt one that evalc reads."""
+        return bool(self._misspelt)
+
+    def inside(self, mapping: Mapping, *, what: str, keys: tuple[str, ...], foreign: Foreign | None = None) -> Fields:
         """The fields of a mapping within this one, reported to the same place."""
-        return Fields(self.source, mapping, what=what, keys=keys, problems=self._problems)
+        return Fields(self.source, mapping, what=what, keys=keys, foreign=foreign, problems=self._problems)
 
     def fault(self, node: Node | Span, finding: Finding) -> None:
         """Report a finding, and remember that something is missing from the tree."""

@@ -1,12 +1,13 @@
-"""From a document to what kind of eval file it is, told by its content."""
+"""From a document to the kind of eval file that it is, by its content; and to what was meant to be one."""
 
 from __future__ import annotations
 
 import re
 from enum import Enum
+from typing import Final, NamedTuple
 
 from evalc.diagnostics.near import nearest
-from evalc.dsl.nodes import Mapping, Node
+from evalc.dsl.nodes import Mapping, Node, Scalar, Sequence
 
 
 class Kind(Enum):
@@ -18,14 +19,28 @@ class Kind(Enum):
     SHARED = "shared rules file"
 
 
-_OUTER_YAML_KEY = re.compile(r"^(eval|test_cases|prompt_id)[ \t]*:", re.MULTILINE)
-_JSON_TOKEN = re.compile(r'"(?:[^"\\]|\\.)*"|[\[\]{}]', re.DOTALL)
-_COLON = re.compile(r"\s*:")
-_JSON_KEYS = frozenset({'"eval"', '"test_cases"', '"cases"'})
-_EVAL_NAME = re.compile(r".*\.eval\.(ya?ml|json)")
+class Slip(NamedTuple):
+    """A top-level key that is no key of an eval file, and the one that was meant."""
+
+    key: Scalar
+    meant: str
 
 
-_OF_SUITES = frozenset({"suite", "tool", "tier", "prompt", "prompts", "prompt_file", "prompt_id"})
+_EVAL_NAME: Final = re.compile(r".*\.eval\.(ya?ml|json)", re.IGNORECASE)
+_NAME_LIKE_AN_EVAL: Final = re.compile(
+    r".*\.(eval\.(ya?ml|json)|(prompt|cases)\.ya?ml|(golden|labeled|regression|rubric)\.jsonl?)", re.IGNORECASE
+)
+_OUTER_YAML_KEY: Final = re.compile(r"^\t*(eval|test_cases|prompt_id|suite)[ \t]*:", re.MULTILINE)
+_JSON_TOKEN: Final = re.compile(r'"(?:[^"\\]|\\.)*"|[\[\]{}]', re.DOTALL)
+_COLON: Final = re.compile(r"\s*:")
+_JSON_KEYS: Final = frozenset({'"eval"', '"test_cases"', '"cases"'})
+
+_HEADS: Final = frozenset({"suite", "tool", "prompt_id"})
+"""The keys one of which makes a document with `test_cases` an eval."""
+_OF_SUITES: Final = frozenset({*_HEADS, "tier", "prompt", "prompts", "prompt_file"})
+_OF_CASES: Final = frozenset({"validate", "expect", "expected"})
+_CASE_LISTS: Final = ("test_cases", "cases", "tests")
+"""What people call the list of test cases."""
 
 
 def kind_of_document(node: Node | None) -> Kind | None:
@@ -33,7 +48,7 @@ def kind_of_document(node: Node | None) -> Kind | None:
     if not isinstance(node, Mapping):
         return None
     keys = {key.text for key, _ in node.pairs}
-    if {"id", "prompt"} <= keys and "suite" not in keys:
+    if "id" in keys and "suite" not in keys and ("prompt" in keys or _misspells_prompt(node, keys)):
         return Kind.PROMPT
     if "eval" in keys:
         return Kind.SUITE
@@ -48,8 +63,15 @@ def kind_of_document(node: Node | None) -> Kind | None:
     return None
 
 
-def probably_meant(node: Node | None, *, by_name: bool) -> str | None:
-    """The misspelt top-level key that kept a document from being recognised, if there is one.
+def _misspells_prompt(node: Mapping, keys: set[str]) -> bool:
+    """Whether a document with an id has the other keys of a prompt file, and its prompt under a misspelt key."""
+    if keys & _OF_SUITES or not keys & {"inputs", "eval"}:
+        return False
+    return any(nearest(key.text, ("prompt", *_OF_SUITES)) == "prompt" for key, value in node.pairs if _is_text(value))
+
+
+def slip_in(node: Node | None, *, by_name: bool) -> Slip | None:
+    """The top-level key that kept a document, or the evals in it, from being recognised, if there is one.
 
     The likeness of its name is enough only `by_name`, where the document has to be an eval; elsewhere what it holds
     must show it, since other tools' files have keys such as `tests`.
@@ -60,19 +82,63 @@ def probably_meant(node: Node | None, *, by_name: bool) -> str | None:
     for key, value in node.pairs:
         if key.text in {"eval", "test_cases"}:
             continue
-        if by_name and nearest(key.text, ("eval", "test_cases")):
-            return key.text
-        inside = {inner.text for inner, _ in value.pairs} if isinstance(value, Mapping) else set()
-        if nearest(key.text, ("eval",)) and inside & {"test_cases", "criteria"}:
-            return key.text
-        if nearest(key.text, ("test_cases",)) and keys & {"suite", "tool", "prompt_id"}:
-            return key.text
+        meant = _meant_by(key.text, value, keys, by_name=by_name)
+        if meant is not None and meant not in keys:
+            return Slip(key, meant)
+    if "test_cases" in keys and (by_name or _holds_cases(_value_of(node, "test_cases"))):
+        for key, _ in node.pairs:
+            head = nearest(key.text, (*_HEADS, "eval"))
+            if head is not None and key.text not in _OF_SUITES:
+                return Slip(key, head)
     return None
+
+
+def _meant_by(key: str, value: Node, keys: set[str], *, by_name: bool) -> str | None:
+    """What a key was meant to be: `eval`, `test_cases`, or None."""
+    if isinstance(value, Mapping):
+        inside = {inner.text for inner, _ in value.pairs}
+        if inside & {"test_cases", "criteria"} and (by_name or nearest(key, ("eval", "evaluation", "evals"))):
+            return "eval"
+    is_near = nearest(key, ("test_cases",)) and keys & _HEADS
+    if is_near or (nearest(key, _CASE_LISTS) and (by_name or keys & _OF_SUITES) and _holds_cases(value)):
+        return "test_cases"
+    return nearest(key, ("eval", "test_cases")) if by_name else None
+
+
+def has_evals(node: Node) -> bool:
+    """Whether a prompt file holds evals too."""
+    return isinstance(node, Mapping) and any(key.text in {"eval", "test_cases"} for key, _ in node.pairs)
+
+
+def has_examples(node: Node) -> bool:
+    """Whether a prompt file gives examples of what it is filled with and what comes of it."""
+    examples = _value_of(node, "examples") if isinstance(node, Mapping) else None
+    return isinstance(examples, Sequence) and bool(examples.items)
+
+
+def _holds_cases(value: Node | None) -> bool:
+    """Whether a value is a list in which something looks like a test case of ours."""
+    return isinstance(value, Sequence) and any(
+        isinstance(item, Mapping) and any(key.text in _OF_CASES for key, _ in item.pairs) for item in value.items
+    )
+
+
+def _value_of(node: Mapping, key: str) -> Node | None:
+    return next((value for name, value in node.pairs if name.text == key), None)
+
+
+def _is_text(value: Node) -> bool:
+    return isinstance(value, Scalar)
 
 
 def is_eval_name(name: str) -> bool:
     """Whether a file has the name of an eval file (`x.eval.yaml`), so that it has to be one."""
     return _EVAL_NAME.fullmatch(name) is not None
+
+
+def names_an_eval(name: str) -> bool:
+    """Whether a file has a name that evals, their prompts or cases usually have, so that it has to be legible."""
+    return _NAME_LIKE_AN_EVAL.fullmatch(name) is not None
 
 
 def looks_like_eval(text: str) -> bool:

@@ -70,6 +70,11 @@ def span_of(node: Node) -> Span:
     return span if node.alias is None else AliasedSpan(span, node.alias)
 
 
+def is_cut(node: Node) -> bool:
+    """Whether a syntax error ended the file inside a list or mapping."""
+    return not isinstance(node, Scalar) and node.cut
+
+
 _AS_IT_IS: Final = tuple.__new__
 
 

@@ -10,6 +10,7 @@ from evalc.diagnostics.catalogue.imports import NothingToImport
 from evalc.diagnostics.problem import Diagnostics
 from evalc.dsl.read_yaml import read_yaml
 from evalc.importers.imported import Imported
+from evalc.importers.prompt_spec import import_prompt_spec, is_prompt_with_examples
 from evalc.importers.promptfoo import import_promptfoo, is_promptfoo
 from evalc.importers.tool_forge import import_tool_forge
 from evalc.source import Source, Span
@@ -20,6 +21,7 @@ class Tool(StrEnum):
 
     TOOL_FORGE = "tool-forge"
     PROMPTFOO = "promptfoo"
+    PROMPTOS = "promptos"
 
 
 def import_source(source: Source, tool: Tool | None, folder: Path, problems: Diagnostics) -> Imported | None:
@@ -32,9 +34,11 @@ def import_source(source: Source, tool: Tool | None, folder: Path, problems: Dia
             return import_tool_forge(source, problems)
         case Tool.PROMPTFOO:
             return import_promptfoo(source, folder, problems)
+        case Tool.PROMPTOS:
+            return import_prompt_spec(source, problems)
         case None:
             if not problems.has_errors:
-                wanted = "eval JSON, and no promptfoo configuration"
+                wanted = "eval JSON, promptfoo configuration or prompt file with examples"
                 problems.add(source, Span(0, 0), NothingToImport(wanted=wanted))
             return None
 
@@ -49,5 +53,7 @@ def _tool_of(source: Source, problems: Diagnostics) -> Tool | None:
     documents = read_yaml(source, lambda span, finding: own.add(source, span, finding))
     if any(map(is_promptfoo, documents)):
         return Tool.PROMPTFOO
+    if any(map(is_prompt_with_examples, documents)):
+        return Tool.PROMPTOS
     problems.extend(unheard if is_json and unheard.has_errors else own)
     return None

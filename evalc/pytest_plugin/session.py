@@ -132,7 +132,7 @@ class EvalSession:
             excluded = GitIgnoreSpec.from_lines(settings.exclude)
             if excluded.match_file(path.relative_to(settings.root).as_posix()):
                 return True
-        return path.suffix == ".json" and _is_written(path)
+        return path.suffix.lower() == ".json" and _is_written(path)
 
     def run(self, number: tuple[int, int], located: LocatedCase, agent: object) -> CaseResult:
         """Run a case against the agent that the fixture gives; its result has no secrets in it.

@@ -57,7 +57,7 @@ def read_authored(root: Path, name: str) -> Authored | None:
     """
     try:
         path = (root / name).resolve()
-        if not path.is_relative_to(root) or path.suffix not in _KINDS or not path.is_file():
+        if not path.is_relative_to(root) or path.suffix.lower() not in _KINDS or not path.is_file():
             return None
         status = path.stat()
         if status.st_size > _LARGEST_FILE:

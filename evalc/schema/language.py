@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from itertools import combinations
 from typing import Final
 
@@ -18,7 +18,17 @@ from evalc.dsl.build_suite import EVAL_KEYS, KEYS
 from evalc.dsl.kinds import Kind
 from evalc.model import case as m
 from evalc.schema.language_checks import checks, expect
-from evalc.schema.language_words import CASE, CRITERION, DECLARED_INPUT, DOCUMENT, FOR_EACH, GATES, VARIANT, of_keys
+from evalc.schema.language_words import (
+    CASE,
+    CRITERION,
+    DECLARED_INPUT,
+    DOCUMENT,
+    FOR_EACH,
+    GATES,
+    VARIANT,
+    Word,
+    of_keys,
+)
 from evalc.schema.record_words import COMPILED_FILE
 from evalc.schema.records import definitions
 from evalc.schema.shapes import DIALECT, Schema, any_of, filled, ref, required_text, text
@@ -28,6 +38,7 @@ _DESCRIPTION: Final = (
     "An eval file in YAML: a suite, a prompt file with its evals, cases for a prompt elsewhere, "
     "or rules and defaults that suites share."
 )
+_FOREIGN: Final[Schema] = {"additionalProperties": True}
 _ANY_ID: Final = DOCUMENT["id"]._replace(shape=text())
 
 
@@ -43,7 +54,7 @@ def language() -> Schema:
         "description": _DESCRIPTION,
         "type": "object",
         "if": is_prompt,
-        "then": {"if": {"required": ["eval"]}, "then": ref("promptFile"), "else": ref("prompt")},
+        "then": {"if": _has_any("eval", "test_cases"), "then": ref("promptFile"), "else": ref("prompt")},
         "else": {
             "if": is_cases,
             "then": ref("externalCases"),
@@ -53,8 +64,8 @@ def language() -> Schema:
             **_documents(),
             "case": of_keys(CASE_KEYS, CASE, title="case", required=["name"]),
             "criterion": _criterion(),
-            "declaredInput": of_keys(INPUT_KEYS, DECLARED_INPUT, title="declared input", required=["name"]),
-            "declaredInputByName": of_keys(INPUT_KEYS, DECLARED_INPUT, title="declared input"),
+            "declaredInput": {**_of_others(INPUT_KEYS, DECLARED_INPUT, title="declared input"), "required": ["name"]},
+            "declaredInputByName": _of_others(INPUT_KEYS, DECLARED_INPUT, title="declared input"),
             "defaults": of_keys(DEFAULT_KEYS, CASE, title="defaults"),
             "forEach": _for_each(),
             "gates": of_keys(GATE_KEYS, GATES, title="gates"),
@@ -80,7 +91,7 @@ def _at_most_one(keys: Iterable[str]) -> Schema:
 def _documents() -> dict[str, Schema]:
     return {
         "suite": _with_block_or_flat(Kind.SUITE),
-        "promptFile": of_keys(KEYS[Kind.PROMPT], DOCUMENT, title="prompt file", required=["eval"]),
+        "promptFile": _with_block_or_flat(Kind.PROMPT),
         "prompt": _prompt(),
         "externalCases": _with_block_or_flat(Kind.CASES),
         "sharedRules": _shared_rules(),
@@ -96,18 +107,22 @@ def _with_block_or_flat(kind: Kind) -> Schema:
     keys = KEYS[kind]
     flat_keys = dict.fromkeys((*keys, "eval", *EVAL_KEYS))
     prompts = [key for key in _ONE_OF_PROMPTS if key in keys]
-    schema = {
-        "if": {"required": ["eval"]},
-        "then": of_keys(dict.fromkeys((*keys, "eval")), DOCUMENT, title=kind.value),
-        "else": of_keys(flat_keys, DOCUMENT, title=kind.value, required=["test_cases"]),
-    }
+    with_block = of_keys(dict.fromkeys((*keys, "eval")), DOCUMENT, title=kind.value)
+    flat = of_keys(flat_keys, DOCUMENT, title=kind.value, required=["test_cases"])
+    if kind is Kind.PROMPT:
+        with_block, flat = {**with_block, **_FOREIGN}, {**flat, **_FOREIGN}
+    schema = {"if": {"required": ["eval"]}, "then": with_block, "else": flat}
     return {**schema, **_at_most_one(prompts)} if len(prompts) > 1 else schema
 
 
 def _prompt() -> Schema:
     """A prompt file that only other files refer to, in which evalc reads nothing but the prompt and its inputs."""
-    schema = of_keys(KEYS[Kind.PROMPT], {**DOCUMENT, "id": _ANY_ID}, title="prompt file")
-    return {**schema, "additionalProperties": True}
+    return _of_others(KEYS[Kind.PROMPT], {**DOCUMENT, "id": _ANY_ID}, title="prompt file")
+
+
+def _of_others(keys: Iterable[str], words: Mapping[str, Word], *, title: str) -> Schema:
+    """A mapping that belongs to a library of prompts, and may have keys of the library's own."""
+    return {**of_keys(keys, words, title=title), **_FOREIGN}
 
 
 def _shared_rules() -> Schema:

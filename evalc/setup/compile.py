@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import msgspec
 
-from evalc.compiler.checked import check_sources
-from evalc.compiler.compiled import Compilation
+from evalc.compiler.compiled import Compilation, Inventory
 from evalc.compiler.discover import Finder
 from evalc.compiler.options import CompileOptions
 from evalc.compiler.pipeline import compile_sources
@@ -36,12 +36,9 @@ def compiled(
     subjects: Iterable[Subject], settings: Settings, policy: Policy, *, errors_stay: bool, prompt_id: str | None = None
 ) -> Compilation:
     """Compile under a policy; `errors_stay` where something is to be made of the suites."""
-    return _under(policy, compile_sources(subjects, options_for(settings, prompt_id)), errors_stay=errors_stay)
-
-
-def checked(subjects: Iterable[Subject], settings: Settings, policy: Policy) -> Compilation:
-    """Find the problems under a policy; what is sound is not compiled to suites where there is much to read."""
-    return _under(policy, check_sources(subjects, options_for(settings)), errors_stay=False)
+    compilation = compile_sources(subjects, options_for(settings, prompt_id))
+    compilation = msgspec.structs.replace(compilation, inventory=_without(compilation.inventory, settings))
+    return _under(policy, compilation, errors_stay=errors_stay)
 
 
 def _under(policy: Policy, compilation: Compilation, *, errors_stay: bool) -> Compilation:
@@ -49,6 +46,15 @@ def _under(policy: Policy, compilation: Compilation, *, errors_stay: bool) -> Co
     problems = policy.reported(silenced(compilation.problems, complete, texts_of), errors_stay=errors_stay)
     failed = any(problem.severity == "error" for problem in problems)
     return msgspec.structs.replace(compilation, suites=() if failed else compilation.suites, problems=problems)
+
+
+def _without(inventory: Inventory, settings: Settings) -> Inventory:
+    """What was read and skipped, without the files that the settings name for other ends."""
+    ours = {
+        os.path.realpath(file) for file in (settings.seed_manifest, settings.tool_registry_path, settings.file) if file
+    }
+    others = tuple(name for name in inventory.others if os.path.realpath(name) not in ours)
+    return msgspec.structs.replace(inventory, others=others)
 
 
 def options_for(settings: Settings, prompt_id: str | None = None) -> CompileOptions:
@@ -78,6 +84,19 @@ def _registry_file(settings: Settings) -> RegistryFile | None:
 def problems_of(source: Source, *, settings: Settings) -> Sequence[Problem]:
     """Every problem of one text as it is found, whatever of it would be reported."""
     return compile_sources([source], options_for(settings)).problems
+
+
+def nothing_found(subjects: Sequence[Subject], inventory: Inventory) -> str:
+    """That there are no evals in what was named, and what there is in their place."""
+    named = ", ".join(f"`{subject.name if isinstance(subject, Source) else subject}`" for subject in subjects)
+    told = f"there are no evals in {named}"
+    if inventory.read:
+        told += f": {inventory.read} without test cases"
+    if inventory.skipped:
+        told += f"{',' if inventory.read else ':'} {inventory.skipped} skipped"
+    if inventory.with_examples:
+        told += f"; `evalc import {inventory.with_examples[0]}` makes cases of a prompt's examples"
+    return told
 
 
 def files_of(paths: Sequence[str], *, settings: Settings) -> frozenset[str]:

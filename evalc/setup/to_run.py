@@ -11,11 +11,11 @@ import msgspec
 
 from evalc.config import Settings
 from evalc.errors import SourceError, UsageError
-from evalc.setup.compile import Subject, compiled, files_of, policy_of
+from evalc.setup.compile import Subject, compiled, files_of, nothing_found, policy_of
 from evalc.source import Source
 
 if TYPE_CHECKING:
-    from evalc.compiler.compiled import Compilation
+    from evalc.compiler.compiled import Compilation, Inventory
     from evalc.diagnostics.problem import Problem
     from evalc.model.suite import Selected, Suite
     from evalc.runtime.past.resume import PastRun
@@ -32,12 +32,14 @@ class ToRun(msgspec.Struct, frozen=True, kw_only=True):
         problems: the warnings about the eval files.
         tools: the tool registry, where one is named and can be read.
         selected: which of all cases were chosen; None where it is all of them.
+        inventory: what was read for it, and what was skipped.
     """
 
     suites: tuple[Suite, ...]
     problems: tuple[Problem, ...]
     tools: ToolRegistry | None
     selected: Selected | None
+    inventory: Inventory
 
 
 def to_run(
@@ -76,6 +78,7 @@ def to_run(
         problems=compilation.problems,
         tools=compilation.tools,
         selected=selected_of(suites, all_suites, wanted),
+        inventory=compilation.inventory,
     )
 
 
@@ -90,7 +93,7 @@ def _soundly_compiled(subjects: Sequence[Subject], settings: Settings, prompt_id
     if compilation.has_errors:
         raise SourceError(compilation.problems)
     if not compilation.suites:
-        raise UsageError(_nothing_to_run(subjects, prompt_id))
+        raise UsageError(_nothing_to_run(subjects, prompt_id, compilation.inventory))
     return compilation
 
 
@@ -129,8 +132,8 @@ def to_rescore(paths: Sequence[str], past: PastRun, settings: Settings) -> ToRun
     return to_run(subjects, settings, past.header.flags.get("prompt_id"))
 
 
-def _nothing_to_run(subjects: Sequence[Subject], prompt_id: str | None) -> str:
+def _nothing_to_run(subjects: Sequence[Subject], prompt_id: str | None, inventory: Inventory) -> str:
+    if prompt_id is None:
+        return nothing_found(subjects, inventory)
     named = ", ".join(f"`{subject.name if isinstance(subject, Source) else subject}`" for subject in subjects)
-    if prompt_id is not None:
-        return f"there is no suite of the prompt `{prompt_id}` in {named}"
-    return f"there are no eval files in {named}"
+    return f"there is no suite of the prompt `{prompt_id}` in {named}"

@@ -17,16 +17,19 @@ BROKEN = SUITE.replace('contains "Paris"', 'containz "Paris"')
 
 def test_all_good(invoke: Invoke) -> None:
     outcome = invoke("check")
-    assert (outcome.code, outcome.out, outcome.err) == (0, "all good: 1 file\n", "")
+    assert (outcome.code, outcome.out, outcome.err) == (0, "all good: 1 suite\n", "")
 
 
 def test_a_folder_without_eval_files(invoke: Invoke, project: Path) -> None:
     (project / "empty").mkdir()
-    for command in (("check", "empty"), ("check", "empty", "--strict"), ("compile", "empty")):
+    (project / "empty" / "data.yaml").write_text("a: 1\n")
+    told = "error: there are no evals in `empty`: 1 other file skipped\n"
+    running = ("run", "empty", "--agent", "demo")
+    for command in (("check", "empty"), ("check", "empty", "--strict"), ("compile", "empty"), running):
         outcome = invoke(*command)
-        assert (outcome.code, outcome.out, outcome.err) == (0, "", "warning: no eval files in `empty`\n")
+        assert (outcome.code, outcome.out, outcome.err) == (2, "", told)
     outcome = invoke("check", "empty", "--format", "json")
-    assert (outcome.code, outcome.out, outcome.err) == (0, "[]\n", "warning: no eval files in `empty`\n")
+    assert (outcome.code, outcome.out, outcome.err) == (2, "[]\n", told)
     assert invoke("check", "none.eval.yaml").code == 2
 
 
@@ -36,7 +39,7 @@ def test_problems_are_printed_on_standard_output(invoke: Invoke, project: Path) 
     assert outcome.code == 2
     assert outcome.err == ""
     assert outcome.out.startswith("error[EV203]: `containz` is not a check\n --> evals/weather.eval.yaml:9:11\n")
-    assert outcome.out.endswith("\n\n1 error in 1 file\n")
+    assert outcome.out.endswith("\n\n1 error in 1 file\nread 1 suite\n")
     assert invoke("check", "evals", "--exit-zero").code == 0
 
 
@@ -58,7 +61,7 @@ def test_standard_input(invoke: Invoke) -> None:
 
 def test_standard_input_that_is_named_twice_is_one_text(invoke: Invoke) -> None:
     outcome = invoke("check", "-", "-", stdin=SUITE)
-    assert (outcome.code, outcome.out) == (0, "all good: 1 file\n")
+    assert (outcome.code, outcome.out) == (0, "all good: 1 suite\n")
 
 
 @pytest.mark.parametrize("command", ["check -", "run - --agent demo", "compile -", "fmt -"])
@@ -139,7 +142,7 @@ def test_problems_of_the_configuration_are_found_with_those_of_the_evals(invoke:
     assert outcome.code == 2
     assert "error[EV621]" in outcome.out
     assert "error[EV203]" in outcome.out
-    assert outcome.out.endswith("\n2 errors in 2 files\n")
+    assert outcome.out.endswith("\n2 errors in 2 files\nread 1 suite\n")
 
 
 @pytest.mark.parametrize("closed", [">&-", "2>&-", ">&- 2>&-", "--format json >&-"])
@@ -151,27 +154,28 @@ def test_closed_streams_change_no_exit_code(project: Path, closed: str) -> None:
         assert (done.returncode, "Traceback" in done.stderr) == (code, False)
 
 
-def test_a_large_suite_is_checked_by_every_processor(project: Path) -> None:
-    head = "suite: large\neval:\n  test_cases:\n"
-    cases = [f'    - {{name: case {n}, message: Hello, validate: [contains "word {n}"]}}\n' for n in range(5_000)]
-    large = project / "large.eval.yaml"
+def test_it_ends_with_what_was_read_and_what_was_skipped(invoke: Invoke, project: Path) -> None:
+    (project / "evals" / "data.json").write_text("[1]")
+    (project / "prompts").mkdir()
+    (project / "prompts" / "greet.yaml").write_text("id: greet\nprompt: Hi\nexamples: [{name: a}]\n")
+    assert invoke("check").out == "all good: 1 suite, 1 prompt; skipped 1 other file\n"
+    assert invoke("check", "-v").out.endswith("file\nskipped evals/data.json\n")
+    ran = invoke("run", "--agent", "demo", "-v")
+    assert ran.err.endswith("read 1 suite, 1 prompt; skipped 1 other file\nskipped evals/data.json\n")
+    assert "skipped" not in invoke("run", "--agent", "demo", "-q").err
+    assert invoke("check", "prompts").out == (
+        "all good: 1 prompt\n"
+        "these prompts have examples and no test cases: `evalc import prompts/greet.yaml` makes cases of the examples\n"
+    )
+    outcome = invoke("run", "prompts", "--agent", "demo")
+    assert outcome.code == 2
+    assert outcome.err == (
+        "error: there are no evals in `prompts`: 1 prompt without test cases; "
+        "`evalc import prompts/greet.yaml` makes cases of a prompt's examples\n"
+    )
 
-    def check(processors: set[int]) -> tuple[int, str, str]:
-        run = subprocess.run(
-            [sys.executable, "-m", "evalc", "check", large.name],
-            cwd=project,
-            capture_output=True,
-            text=True,
-            preexec_fn=lambda: os.sched_setaffinity(0, processors),
-            check=False,
-        )
-        return run.returncode, run.stdout, run.stderr
 
-    every = os.sched_getaffinity(0)
-    large.write_text(head + "".join(cases))
-    assert check(every) == check({min(every)}) == (0, "all good: 1 file\n", "")
-    cases[4_000] = cases[4_000].replace("contains", "containz")
-    cases[10] = cases[10].replace("case 10", "case 4500")
-    large.write_text(head + "".join(cases))
-    assert check(every) == check({min(every)})
-    assert check(every)[1].endswith("2 errors in 1 file\n")
+def test_the_files_of_the_configuration_are_not_counted_as_skipped(invoke: Invoke, project: Path) -> None:
+    (project / "evals" / "seed-manifest.json").write_text("{}")
+    (project / "tools.json").write_text('[{"name": "get_weather", "description": "Tells the weather"}]')
+    assert invoke("check", "--tools", "tools.json").out.endswith("\nread 1 suite\n")

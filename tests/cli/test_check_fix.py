@@ -21,15 +21,15 @@ def file(project: Path) -> Path:
 
 
 def test_fixable_problems_are_counted(invoke: Invoke, file: Path) -> None:
-    assert invoke("check").out.endswith("\n1 error in 1 file (1 fixable with `evalc check --fix`)\n")
+    assert invoke("check").out.endswith("\n1 error in 1 file (1 fixable with `evalc check --fix`)\nread 1 suite\n")
 
 
 def test_fix(invoke: Invoke, file: Path) -> None:
     outcome = invoke("check", "--fix")
-    assert (outcome.code, outcome.out, outcome.err) == (0, "all good: 1 file\n", "fixed 1 problem in 1 file\n")
+    assert (outcome.code, outcome.out, outcome.err) == (0, "all good: 1 suite\n", "fixed 1 problem in 1 file\n")
     assert file.read_text() == SUITE
     again = invoke("check", "--fix")
-    assert (again.code, again.out, again.err) == (0, "all good: 1 file\n", "nothing to fix\n")
+    assert (again.code, again.out, again.err) == (0, "all good: 1 suite\n", "nothing to fix\n")
 
 
 def test_what_is_left_is_told(invoke: Invoke, file: Path) -> None:
@@ -48,7 +48,7 @@ def test_a_fix_that_would_bring_another_problem_about_is_held_back_and_told(invo
         2,
         "nothing to fix\nheld back 1 fix, at evals/weather.eval.yaml:11: it would bring other problems about\n",
     )
-    assert outcome.out.endswith("\n1 error in 1 file\n")
+    assert outcome.out.endswith("\n1 error in 1 file\nread 1 suite\n")
 
 
 def test_diff_changes_nothing_and_is_a_patch(invoke: Invoke, file: Path) -> None:

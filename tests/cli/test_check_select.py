@@ -38,7 +38,7 @@ def test_select_and_ignore(invoke: Invoke, both: Path) -> None:
 def test_what_is_not_reported_does_not_fail_the_check(invoke: Invoke, both: Path) -> None:
     assert invoke("check").code == 2
     outcome = invoke("check", "--ignore", "EV203,EV5")
-    assert (outcome.code, outcome.out) == (0, "all good: 1 file\n")
+    assert (outcome.code, outcome.out) == (0, "all good: 1 suite\n")
 
 
 @pytest.mark.parametrize(

@@ -27,7 +27,7 @@ def test_the_project_passes_its_own_evals(tmp_path: Path) -> None:
     assert begun.stdout.endswith("\n\nNext:\n  cd 'my evals' && evalc check\n  evalc run --agent demo\n")
     project = tmp_path / "my evals"
     checked = evalc("check", "--strict", folder=project)
-    assert (checked.returncode, checked.stdout) == (0, "all good: 2 files\n")
+    assert (checked.returncode, checked.stdout) == (0, "all good: 2 suites\n")
     locked = evalc("lock", "--check", folder=project)
     assert (locked.returncode, locked.stdout) == (0, "there are no regression cases to lock\n")
     ran = evalc("run", "--agent", "demo", "--json", folder=project)

@@ -73,6 +73,7 @@ def test_help_imports_no_library_of_the_work() -> None:
 def test_check_imports_nothing_of_a_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     (tmp_path / ".git").mkdir()
+    (tmp_path / "a.yaml").write_text("eval: {test_cases: [{name: a, message: hi, validate: [non-empty]}]}\n")
     assert not {"rich", "httpx", "evalc.runtime.run_suite"} & modules_after("check")
 
 

@@ -22,7 +22,7 @@ FAILING = SUITE.replace('"Paris" for', '"Lima" for')
 def test_the_report_and_where_the_results_are(invoke: Invoke, project: Path) -> None:
     outcome = invoke("run", "--agent", "demo")
     assert outcome.code == 0
-    assert outcome.err == "running weather (labeled): 1 case\n"
+    assert outcome.err == "running weather (labeled): 1 case\nread 1 suite\n"
     lines = [re.sub(r"\d+ms", "0ms", line) for line in outcome.out.splitlines()]
     (folder,) = (project / "evals" / "results").glob("*/")
     assert lines == [

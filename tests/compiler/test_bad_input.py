@@ -125,7 +125,7 @@ def envelope(expect: Any = None, *, metadata: Any = None, **case: Any) -> str:
 
 JSON: dict[str, tuple[str, list[str]]] = {
     "empty": ("", ["EV127"]),
-    "an empty array": ("[]", ["EV640"]),
+    "an empty array": ("[]", ["EV309"]),
     "another object": ("{}", ["EV640"]),
     "no cases": ('{"cases": []}', ["EV309"]),
     "cases that are null": ('{"metadata": {}, "cases": null}', ["EV301"]),

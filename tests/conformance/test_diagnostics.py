@@ -13,6 +13,8 @@ from tests.conformance.documents import Entry, documents, with_key
 ELSEWHERE = {
     "EV413": "is reported by `compile` alone: tests/cli",
     "EV602": "takes a file without permissions, which an administrator can read: tests/test_files.py",
+    "EV616": "takes a symbolic link: tests/compiler/test_skipped.py",
+    "EV617": "likewise",
     "EV650": "says that the formatter is broken",
     "EV666": "takes more modules than a case should hold: tests/tools",
 }

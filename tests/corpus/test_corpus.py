@@ -34,6 +34,8 @@ ELSEWHERE = {
     "EV607": "likewise",
     "EV613": "is found in a file of rows: tests/compiler",
     "EV614": "likewise",
+    "EV616": "takes a symbolic link: tests/compiler/test_skipped.py",
+    "EV617": "likewise",
     "EV624": "is about a configuration in JSON: tests/config",
     "EV641": "takes a result file: tests/compiler",
     "EV650": "is reported by `fmt` alone",

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from evalc.diagnostics.catalogue.names import UnknownCheck
 from evalc.diagnostics.problem import Finding, Problem, Severity
-from evalc.diagnostics.render_text import all_good_line, render_text, summary_line
+from evalc.diagnostics.render_text import render_text, summary_line
 from evalc.source import Source, Span
 from evalc.terminal import cells
 
@@ -196,6 +196,3 @@ def test_the_closing_lines() -> None:
     assert summary_line([a, a, elsewhere, b]) == "3 errors, 1 warning in 2 files"
     assert summary_line([a]) == "1 error in 1 file"
     assert summary_line([b, b]) == "2 warnings in 1 file"
-    assert all_good_line(14) == "all good: 14 files"
-    assert all_good_line(1) == "all good: 1 file"
-    assert all_good_line(0) == "all good: 0 files"

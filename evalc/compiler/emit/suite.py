@@ -18,7 +18,7 @@ from evalc.compiler.schemas import SchemaLoader
 from evalc.diagnostics.catalogue.files import BadTable, MoreRowFaults
 from evalc.diagnostics.catalogue.names import NumberedRows
 from evalc.diagnostics.problem import Diagnostics, Finding, Problem
-from evalc.dsl.tree import CriterionTree, Str
+from evalc.dsl.tree import CriterionTree, Str, SuiteTree
 from evalc.model import case as m
 from evalc.source import Source, Span
 
@@ -50,11 +50,17 @@ def emit(suite: MergedSuite, names: Names, schemas: SchemaLoader, problems: Diag
         gates=gates_of(tree.source, tree.gates, problems),
         cases=ir.Cases(parts),
         where=tree.span,
-        tool_at=next((name.span for name in (tree.tool, tree.name) if name is not None), tree.span),
+        tool_at=_named_at(tree),
         locate=_locate,
         files=frozenset(_files(suite, names, schemas)),
         partial=tree.partial or not parts or any(case.partial for case in suite.cases),
     )
+
+
+def _named_at(tree: SuiteTree) -> Span:
+    """Where the name stands that the suite's files are called by."""
+    prompt_id = None if tree.prompt is None else tree.prompt.id
+    return next((name.span for name in (tree.tool, tree.name, prompt_id) if name is not None), tree.span)
 
 
 def _files(suite: MergedSuite, names: Names, schemas: SchemaLoader) -> Iterator[str]:

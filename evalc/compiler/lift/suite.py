@@ -29,18 +29,31 @@ from evalc.model import checks as c
 from evalc.model.assertions import PAIRS, assertions, judge
 from evalc.source import Source
 
-_FILE_NAME = re.compile(r"(?P<tool>.+)\.(?P<tier>golden|labeled|regression|rubric)\.jsonl?")
+_FILE_NAME = re.compile(r"(?P<tool>.+)\.(?P<tier>golden|labeled|regression|rubric)\.jsonl?", re.IGNORECASE)
 _PREFIXES: dict[str, m.Tier] = {"gs-": "golden", "ls-": "labeled", "rg-": "regression"}
 _METADATA_KEYS = m.Metadata.__struct_encode_fields__
 _FOREIGN_KEYS = frozenset({"generatedAt"})
 """Keys of other tools that are near one of ours and no slip."""
 
 
-def is_eval_json(data: object) -> bool:
-    """Whether decoded JSON is an envelope, or a bare array with cases."""
+def is_eval_json(data: object, *, by_name: bool = False) -> bool:
+    """Whether decoded JSON is an envelope, or a bare array with cases.
+
+    `by_name` says that it is to be one: then what every case lacks, or misspells, does not make it something else.
+    """
     if isinstance(data, dict):
         return isinstance(data.get("cases"), list) or {"metadata", "cases"} <= data.keys()
-    return isinstance(data, list) and any(map(_is_case, data))
+    if not isinstance(data, list):
+        return False
+    return any(map(_is_case, data)) or (by_name and (not data or any(map(_has_input, data))))
+
+
+def slip_in_json(data: object, *, by_name: bool) -> str | None:
+    """The key of decoded JSON under which its cases stand, which is not `cases`; None where there is none such."""
+    if not isinstance(data, dict) or not (by_name or "metadata" in data):
+        return None
+    lists = (key for key, value in data.items() if isinstance(value, list) and any(map(_has_input, value)))
+    return next((key for key in lists if by_name or nearest(key, ("cases",))), None)
 
 
 def is_result(data: object) -> bool:
@@ -55,6 +68,11 @@ def is_suite_in_json(data: object) -> bool:
 
 def _is_case(item: object) -> bool:
     return isinstance(item, dict) and "input" in item and ("expect" in item or "rubric" in item)
+
+
+def _has_input(item: object) -> bool:
+    """Whether an object says what to send as a case does."""
+    return isinstance(item, dict) and isinstance(item.get("input"), dict) and "message" in item["input"]
 
 
 def read_document(source: Source, problems: Diagnostics) -> object:
@@ -140,8 +158,8 @@ def _from_file_name(name: str, raw_cases: list[Any]) -> tuple[str, m.Tier]:
     file = Path(name).name
     match = _FILE_NAME.fullmatch(file)
     if match is not None:
-        return slug(match["tool"]) or "suite", msgspec.convert(match["tier"], m.Tier)
-    tool = slug(re.sub(r"(\.eval)?\.jsonl?$", "", file)) or "suite"
+        return slug(match["tool"]) or "suite", msgspec.convert(match["tier"].lower(), m.Tier)
+    tool = slug(re.sub(r"(?i)(\.eval)?\.jsonl?$", "", file)) or "suite"
     first = next((case.get("id") for case in raw_cases if isinstance(case, dict)), None)
     prefixes = (tier for prefix, tier in _PREFIXES.items() if isinstance(first, str) and first.startswith(prefix))
     has_rubric = any(isinstance(case, dict) and "rubric" in case and "expect" not in case for case in raw_cases)

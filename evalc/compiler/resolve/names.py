@@ -38,6 +38,7 @@ from evalc.grammar import nodes as g
 from evalc.grammar.parse import parse_template
 from evalc.source import Source, Span, where_used
 
+_NAMES_OF_CASES: Final = frozenset({"cases", "test_cases", "test-cases", "tests", "eval", "evals"})
 _COMMENT: Final = re.compile(r"(?<!\S)#")
 """What begins a comment, where it stands in no text."""
 
@@ -151,9 +152,19 @@ def _given_by(case: MergedCase) -> Iterator[str]:
 
 
 def _suite_name(tree: SuiteTree, problems: Diagnostics) -> str:
+    """What the suite calls itself, else its prompt's id or its file's name; a prompt's id need not be a slug."""
     if tree.name is None:
-        return slug(stem(tree.source.name)) or "suite"
+        named_for = tree.prompt.id if tree.prompt is not None else _prompt_of_cases(tree)
+        by_file = slug(stem(tree.source.name)) or "suite"
+        if named_for is None:
+            return by_file
+        return named_for.value if is_slug(named_for.value) else slug(named_for.value) or by_file
     return _checked_slug(tree.source, tree.name, "suite's name", problems) or "suite"
+
+
+def _prompt_of_cases(tree: SuiteTree) -> Str | None:
+    """The id of the prompt that cases are for, where their file is called no more than what it holds: `cases.yaml`."""
+    return tree.prompt_id if stem(tree.source.name).lower() in _NAMES_OF_CASES else None
 
 
 def _tool_name(tree: SuiteTree, suite: str, problems: Diagnostics) -> str:
@@ -171,7 +182,7 @@ def _checked_slug(source: Source, name: Str, what: str, problems: Diagnostics) -
 
 def stem(name: str) -> str:
     """A file's name without its folder and its endings: `x/code-review.eval.yaml` is `code-review`."""
-    return re.sub(r"(\.eval)?\.(ya?ml|jsonl?)$", "", Path(name).name)
+    return re.sub(r"(?i)(\.eval)?\.(ya?ml|jsonl?)$", "", Path(name).name)
 
 
 def _check_unique(tree: SuiteTree, suite: str, problems: Diagnostics) -> None:
@@ -225,7 +236,7 @@ def _named(prompt: ResolvedPrompt | None) -> Variant:
 
 
 def _wants_prompt(tree: SuiteTree) -> bool:
-    return any((tree.prompt, tree.prompts, tree.prompt_file, tree.prompt_id))
+    return any((tree.prompt, tree.prompts, tree.prompt_file, tree.prompt_id, tree.prompt_partial))
 
 
 def _suite_prompt(tree: SuiteTree, library: PromptLibrary, problems: Diagnostics) -> ResolvedPrompt | None:
@@ -277,7 +288,7 @@ def _from_file(tree: SuiteTree, file: Str, problems: Diagnostics) -> ResolvedPro
     source = read_source(path, report, name=shown(path))
     if source is None:
         return None
-    if path.suffix in {".yaml", ".yml"}:
+    if path.suffix.lower() in {".yaml", ".yml"}:
         prompts = read_prompts(source, problems)
         if not prompts:
             problems.add(tree.source, file.span, MissingKey(key="prompt", what=f"the prompt file `{file.value}`"))

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from pathlib import Path
 from typing import final
 
 from evalc.compiler.discover import Finder, shown
 from evalc.diagnostics.problem import Diagnostics
-from evalc.dsl.build_prompt import build_prompt
+from evalc.dsl.build_suite import build_prompt
+from evalc.dsl.kinds import Kind, kind_of_document
 from evalc.dsl.nodes import Mapping
 from evalc.dsl.read_yaml import read_yaml
 from evalc.dsl.tree import PromptTree
@@ -31,6 +33,7 @@ class PromptLibrary:
         self.folder = folder
         self._finder = finder
         self._prompts: dict[str, list[PromptTree]] | None = None
+        self._problems: list[tuple[str, Diagnostics]] = []
 
     def find(self, prompt_id: str) -> list[PromptTree]:
         """The prompts with an id: one, none, or too many."""
@@ -41,23 +44,33 @@ class PromptLibrary:
         """Every id there is."""
         return tuple(sorted(self._index()))
 
+    @property
+    def problems(self) -> Iterator[tuple[str, Diagnostics]]:
+        """What is wrong with each of the prompt files, as far as they have been read."""
+        return iter(self._problems)
+
     def _index(self) -> dict[str, list[PromptTree]]:
         if self._prompts is None:
             self._prompts = {}
-            ignored = Diagnostics()  # files that are no prompt files are none of our business
             for path in self._finder.search(self.folder, (".yaml", ".yml")):
-                source = read_source(path, ignored.add, name=shown(path))
-                for prompt in read_prompts(source, ignored) if source is not None else ():
+                found = Diagnostics()
+                source = read_source(path, found.add, name=shown(path))
+                for prompt in read_prompts(source, found, with_id=True) if source is not None else ():
                     if prompt.id is not None:
                         self._prompts.setdefault(prompt.id.value, []).append(prompt)
+                self._problems.append((shown(path), found))
         return self._prompts
 
 
-def read_prompts(source: Source, problems: Diagnostics) -> list[PromptTree]:
-    """The prompts that a YAML text holds."""
+def read_prompts(source: Source, problems: Diagnostics, *, with_id: bool = False) -> list[PromptTree]:
+    """The prompts that a YAML text holds; where they are wanted `with_id`, other documents with a prompt are none."""
     if not _MAYBE_PROMPT.search(source.text):
         return []
     documents = read_yaml(source, lambda span, finding: problems.add(source, span, finding))
-    mappings = (document for document in documents if isinstance(document, Mapping))
+    mappings = (
+        document
+        for document in documents
+        if isinstance(document, Mapping) and (not with_id or kind_of_document(document) is Kind.PROMPT)
+    )
     prompts = (build_prompt(source, mapping, problems) for mapping in mappings)
     return [prompt for prompt in prompts if prompt is not None]

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import ClassVar
 
-from evalc.diagnostics.near import did_you_mean
-from evalc.diagnostics.problem import Finding
+from evalc.diagnostics.problem import Finding, Severity
 
 
 class FileMissing(Finding, frozen=True, kw_only=True):
@@ -52,6 +51,9 @@ class FileUnreadable(Finding, frozen=True, kw_only=True):
 
     def message(self) -> str:
         return f"`{self.path}` cannot be read: {self.reason}"
+
+    def help(self) -> str:
+        return "change its permissions; `exclude` in the configuration leaves it out of searches"
 
 
 class SymlinkLoop(Finding, frozen=True, kw_only=True):
@@ -239,6 +241,42 @@ class CannotInclude(Finding, frozen=True, kw_only=True):
         return f"`{self.path}` cannot be included: {self.reason}"
 
 
+class FolderLoop(Finding, frozen=True, kw_only=True):
+    """A link to a folder leads back to a folder above it.
+
+    What is in that folder is read once, so nothing is lost; but a search that followed the link would never end.
+    """
+
+    code: ClassVar[str] = "EV616"
+    severity: ClassVar[Severity] = "warning"
+    path: str
+
+    def message(self) -> str:
+        return f"the link `{self.path}` leads back to a folder above it, and is not followed"
+
+    def help(self) -> str:
+        return "remove the link, or add it to `exclude` in the configuration"
+
+
+class LinkLeadsOut(Finding, frozen=True, kw_only=True):
+    """A link to a folder leads out of the project.
+
+    A search of folders stays within the project, so the evals behind the link are not run. Name the folder on the
+    command line or in `paths` to run them, or add the link to `exclude` to hear no more of it.
+    """
+
+    code: ClassVar[str] = "EV617"
+    severity: ClassVar[Severity] = "warning"
+    path: str
+    root: str
+
+    def message(self) -> str:
+        return f"the link `{self.path}` leads out of the project, and is not followed"
+
+    def help(self) -> str:
+        return f"the project's root is {self.root}; name the folder itself to search it"
+
+
 class ResultFile(Finding, frozen=True, kw_only=True):
     """The file is the result of a run, not an eval.
 
@@ -278,13 +316,14 @@ class NotAnEvalFile(Finding, frozen=True, kw_only=True):
 
     code: ClassVar[str] = "EV640"
     path: str
-    meant: str | None
+    meant: str = ""
+    """The key that was meant at the place, if there is one."""
 
     def message(self) -> str:
         return f"`{self.path}` is not an eval file"
 
     def label(self) -> str:
-        return "" if self.meant is None else did_you_mean(self.meant, ("eval", "test_cases"))
+        return f"did you mean `{self.meant}`?" if self.meant else ""
 
     def help(self) -> str:
         return (

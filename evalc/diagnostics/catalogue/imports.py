@@ -42,8 +42,9 @@ class NotImported(Finding, frozen=True, kw_only=True):
 class NothingToImport(Finding, frozen=True, kw_only=True):
     """The file is nothing that `evalc import` knows.
 
-    It reads the eval JSON of tool-forge (an envelope `{metadata, cases}`, or an array of cases) and the configuration
-    of promptfoo in YAML or JSON (a mapping with `prompts`, `tests`, `scenarios` or `defaultTest`).
+    It reads the eval JSON of tool-forge (an envelope `{metadata, cases}`, or an array of cases), the configuration
+    of promptfoo in YAML or JSON (a mapping with `prompts`, `tests`, `scenarios` or `defaultTest`), and prompt files of
+    PromptOS that have `examples`.
     """
 
     code: ClassVar[str] = "EV652"
@@ -55,7 +56,10 @@ class NothingToImport(Finding, frozen=True, kw_only=True):
 
     def help(self) -> str:
         """What can be imported."""
-        return "`--from tool-forge` reads `{metadata, cases}`, `--from promptfoo` a mapping with `prompts` and `tests`"
+        return (
+            "`--from tool-forge` reads `{metadata, cases}`, `--from promptfoo` a mapping with `prompts` and `tests`, "
+            "`--from promptos` a prompt with `examples`"
+        )
 
 
 class ImportedDiffers(Finding, frozen=True, kw_only=True):

@@ -587,6 +587,44 @@ class UnusedInput(Finding, frozen=True, kw_only=True):
         return f"write `{{{{{self.name}}}}}` where it belongs, or take the declaration out"
 
 
+class OddPromptKey(Finding, frozen=True, kw_only=True):
+    """A key of a prompt file looks like a slip of one that evalc reads.
+
+    A prompt belongs to its library, so it may have any key, and those that evalc does not know are kept. This one
+    is so near a key that evalc reads that it was probably meant as that key.
+
+    Example:
+        id: greet-v1
+        prompt: Greet {{name}}.
+        inputs:
+          - {name: name, requierd: false}
+        eval:
+          test_cases:
+            - {name: a, inputs: {name: Ada}, validate: [contains "Ada"]}
+
+    Cure:
+        id: greet-v1
+        prompt: Greet {{name}}.
+        inputs:
+          - {name: name, required: false}
+        eval:
+          test_cases:
+            - {name: a, inputs: {name: Ada}, validate: [contains "Ada"]}
+    """
+
+    code: ClassVar[str] = "EV219"
+    severity: ClassVar[Severity] = "warning"
+    key: str
+    what: str
+    meant: str
+
+    def message(self) -> str:
+        return f"`{self.key}` is not a key of {self.what} that evalc reads"
+
+    def label(self) -> str:
+        return f"did you mean `{self.meant}`?"
+
+
 class OddMetadataKey(Finding, frozen=True, kw_only=True):
     """A key of an eval JSON's metadata looks like a slip of one that evalc reads.
 

@@ -26,7 +26,14 @@ Data = dict[str, Any]
 # --- inputs ----------------------------------------------------------------------------------------------------------
 
 DEFAULTS: Final[Data] = {"count": 18}
-_TOLD: Final = {"description": "a: b", "example": "Paris", "examples": ["Paris"], "validation": "any"}
+_TOLD: Final = {
+    "label": "A",
+    "placeholder": "b",
+    "description": "a: b",
+    "example": "Paris",
+    "examples": ["Paris"],
+    "validation": "any",
+}
 """What a declaration says to readers."""
 DECLARED: Final[tuple[Any, ...]] = (
     [
