@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import errno
-import os
-import stat
 from collections.abc import Callable
 from pathlib import Path
 from typing import BinaryIO, Final
@@ -20,6 +18,7 @@ from evalc.diagnostics.catalogue.files import (
     SymlinkLoop,
 )
 from evalc.diagnostics.problem import Finding
+from evalc.regular import NotRegular, TooLarge, open_regular, read_limited
 from evalc.source import Source, Span
 
 YAML_LIMIT: Final = 32_000_000
@@ -38,10 +37,6 @@ _FOREIGN_BOMS: Final = (
     (b"\xff\xfe", "UTF-16"),
     (b"\xfe\xff", "UTF-16"),
 )
-# On a named pipe a plain open would wait for a writer; Windows knows neither flag of the first, and needs the second.
-_OPEN_FLAGS: Final = (
-    os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_BINARY", 0)
-)
 
 
 def read_source(path: Path, report: ReportIn, *, name: str | None = None, limit: int = YAML_LIMIT) -> Source | None:
@@ -52,7 +47,7 @@ def read_source(path: Path, report: ReportIn, *, name: str | None = None, limit:
     """
     shown = name if name is not None else str(path)
     try:
-        data = _bytes_of(path, limit)
+        data = read_limited(path, limit)
     except (OSError, ValueError) as error:
         report(Source(shown, ""), Span(0, 0), _explained(error, shown, limit))
         return None
@@ -82,26 +77,16 @@ def decode(name: str, data: bytes, report: ReportIn) -> Source | None:
 def open_lines(path: Path, report: ReportIn, *, name: str) -> BinaryIO | None:
     """A file to be read line by line, None when there is none, which is reported; the caller closes it."""
     try:
-        return _opened(path)
+        return open_regular(path)
     except (OSError, ValueError) as error:
         report(Source(name, ""), Span(0, 0), _explained(error, name, 0))
         return None
 
 
-def read_limited(path: Path, limit: int) -> bytes:
-    """The bytes of a regular file that has at most so many.
-
-    Raises:
-        OSError: it cannot be read.
-        ValueError: it is larger, no regular file, or the path is none that can be.
-    """
-    return _bytes_of(path, limit)
-
-
 def beginning_of(path: Path, size: int = 65_536) -> str:
     """How a file begins that cannot be read as a source: in UTF-8 but for a byte order mark; empty if at all."""
     try:
-        with _opened(path) as file:
+        with open_regular(path) as file:
             data = file.read(size)
     except (OSError, ValueError):
         return ""
@@ -109,57 +94,11 @@ def beginning_of(path: Path, size: int = 65_536) -> str:
     return data.decode(encoding, errors="replace").replace("\0", "")
 
 
-class _TooLarge(ValueError):
-    """More bytes than the limit."""
-
-
-class _NotRegular(ValueError):
-    """Something that is not a regular file."""
-
-
-def _bytes_of(path: Path, limit: int) -> bytes:
-    with _opened(path) as file:
-        if os.fstat(file.fileno()).st_size > limit:
-            raise _TooLarge
-        data = file.read(limit + 1)
-    if len(data) > limit:
-        raise _TooLarge
-    return data
-
-
-def _opened(path: Path) -> BinaryIO:
-    # Looked at before it is opened, since opening some devices acts on them, and again behind the open, since by then
-    # the path may name something else.
-    _require_regular(path.stat())
-    file = os.fdopen(os.open(path, _OPEN_FLAGS), "rb")
-    try:
-        _require_regular(os.fstat(file.fileno()))
-    except ValueError:
-        file.close()
-        raise
-    return file
-
-
-def _require_regular(status: os.stat_result) -> None:
-    if not stat.S_ISREG(status.st_mode):
-        raise _NotRegular(_kind(status.st_mode))
-
-
-def _kind(mode: int) -> str:
-    if stat.S_ISDIR(mode):
-        return "a folder"
-    if stat.S_ISFIFO(mode):
-        return "a named pipe"
-    if stat.S_ISSOCK(mode):
-        return "a socket"
-    return "a device"
-
-
 def _explained(error: OSError | ValueError, name: str, limit: int) -> Finding:
     match error:
-        case _TooLarge():
+        case TooLarge():
             return FileTooLarge(path=name, limit=limit)
-        case _NotRegular():
+        case NotRegular():
             return NotAFile(path=name, kind=str(error))
         case FileNotFoundError() | NotADirectoryError() | ValueError():  # a path with a NUL is no path
             return FileMissing(path=name)

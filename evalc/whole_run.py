@@ -159,6 +159,7 @@ def _closed(run: Run, options: RunOptions) -> Run:
 
     finished = run.finished
     closing = Closing(
+        exit_code=run.exit_code,
         gates=finished.gates,
         below=finished.below_threshold,
         selected=run.selected,

@@ -7,6 +7,7 @@ from typing import Annotated
 import typer
 
 from evalc import __version__
+from evalc.cli.accept import accept_run
 from evalc.cli.check import check
 from evalc.cli.compile import compile_files
 from evalc.cli.demo_agent import demo_agent
@@ -74,6 +75,7 @@ app.command(short_help="Check the answers of a run again, with today's checks.")
 app.command("judge", short_help="Measure how far a judge agrees with people's labels.")(exits(judge_labels))
 app.command(short_help="List earlier runs, and the course of each suite.")(exits(history))
 app.command()(exits(show))
+app.command("accept", short_help="Make a run the baseline that the project commits.")(exits(accept_run))
 app.command(short_help="Compare two runs, and say what may be chance.")(exits(diff))
 app.command("report", short_help="Write a run as one HTML page, or in another format.")(exits(report_run))
 app.command(short_help="Format eval files.")(exits(fmt))

@@ -5,13 +5,18 @@ from __future__ import annotations
 import shlex
 import sys
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Final
 
 import typer
 
 from evalc.cli.ending import ExitCode
 from evalc.cli.printing import print_warning, shown_path
 from evalc.errors import UsageError
+
+_NEXT: Final = """\
+  evalc run --agent demo
+  evalc accept    # the baseline for CI: commit evals/baseline.json
+"""
 
 
 def init(
@@ -42,7 +47,7 @@ def init(
     for file in write_project(target, requirement=installed_from):
         sys.stdout.write(f"wrote {shown_path(file)}\n")
     change = "" if target.resolve() == Path.cwd().resolve() else f"cd {shlex.quote(folder)} && "
-    sys.stdout.write(f"\nNext:\n  {change}evalc check\n  evalc run --agent demo\n")
+    sys.stdout.write(f"\nNext:\n  {change}evalc check\n{_NEXT}")
     if installed_from is None:
         print_warning(f"evalc was installed from this machine: say in {WORKFLOW} what CI installs it from")
     return ExitCode.OK

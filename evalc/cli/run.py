@@ -113,7 +113,7 @@ def run_evals(  # noqa: PLR0913, PLR0917 - one parameter a flag
             "--baseline",
             metavar="RUN",
             rich_help_panel=flags.GATES,
-            help="Compare with a run: its id, a path, or latest.",
+            help="Compare with a run: its id, a path, or latest, which is evals/baseline.json or the last green run.",
         ),
     ] = None,
     all_assertions: Annotated[

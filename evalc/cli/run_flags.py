@@ -157,7 +157,7 @@ FailOnRegression = Annotated[
     typer.Option(
         "--fail-on-regression",
         rich_help_panel=GATES,
-        help="No case fails that passed in the baseline, by default the latest run.",
+        help="No case fails that passed in the baseline: evals/baseline.json, else the last green run of this agent.",
     ),
 ]
 Otel = Annotated[

@@ -14,8 +14,9 @@ from evalc.diagnostics.catalogue.files import FileUnreadable, FolderLoop, LinkLe
 from evalc.diagnostics.problem import Finding
 from evalc.dsl.kinds import is_eval_name
 from evalc.errors import UsageError
-from evalc.files import ReportIn, read_limited
+from evalc.files import ReportIn
 from evalc.project import find_project
+from evalc.regular import read_limited
 from evalc.source import Source, Span
 
 if TYPE_CHECKING:

@@ -178,6 +178,11 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
         return self.root / "evals" / "results"
 
     @property
+    def accepted_baseline(self) -> Path:
+        """The baseline that the project commits, which `evalc accept` writes."""
+        return self.root / "evals" / "baseline.json"
+
+    @property
     def build_folder(self) -> Path:
         """Where compiled files go when nothing else is named."""
         return self.root / "evals" / "build"

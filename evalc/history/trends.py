@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import re
 import sqlite3
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain
 from pathlib import Path
-from typing import Final
 
 from evalc.history.index import Index
 from evalc.model.history import HistoryEntry, Trend, TrendPoint
@@ -36,8 +34,7 @@ def trends_of(entries: Iterable[HistoryEntry]) -> tuple[Trend, ...]:
     """The course of each suite, the suites in the order in which the entries, newest first, name them.
 
     Runs of a part of the cases are left out: what they passed is no measure of the suite. A suite that several agents
-    have run has a course for each of them: they are as different as suites are. What runs on this machine may have
-    another port each time, and is the same agent, unless one run asks it at several.
+    have run has a course for each of them: they are as different as suites are.
     """
     by_suite: dict[tuple[str, str], list[HistoryEntry]] = {}
     for entry in entries:
@@ -48,20 +45,11 @@ def trends_of(entries: Iterable[HistoryEntry]) -> tuple[Trend, ...]:
 
 def _trends(entries: Sequence[HistoryEntry]) -> Iterator[Trend]:
     """Those of one suite."""
-    asked = {(entry.run, _without_local_port(entry.agent_endpoint)) for entry in entries}
-    agent_of = _without_local_port if len(asked) == len(entries) else str
     by_agent: dict[str, list[HistoryEntry]] = {}
     for entry in entries:
-        by_agent.setdefault(agent_of(entry.agent_endpoint), []).append(entry)
+        by_agent.setdefault(entry.agent_endpoint, []).append(entry)
     for runs in by_agent.values():
         yield _trend(runs, runs[0].agent_endpoint if len(by_agent) > 1 else None)
-
-
-_LOCAL_PORT: Final = re.compile(r"(?<=^http://)(localhost|127\.[0-9.]+|\[::1\]):[0-9]+")
-
-
-def _without_local_port(agent: str) -> str:
-    return _LOCAL_PORT.sub(r"\1", agent)
 
 
 def _trend(newest_first: Sequence[HistoryEntry], agent: str | None) -> Trend:

@@ -94,6 +94,7 @@ class CaseResult(_Result, frozen=True, kw_only=True):
 
     Of a case that is repeated, `durationMs`, the counts of assertions and `usage` are sums over its attempts, the
     scores are means, and the rest of `details` and `assertions` are of the first attempt that ended as the case did.
+    `caseHash` tells whether it is the same case in two runs.
     """
 
     id: str
@@ -110,6 +111,7 @@ class CaseResult(_Result, frozen=True, kw_only=True):
     flaky: bool | msgspec.UnsetType = msgspec.UNSET
     variant: str | msgspec.UnsetType = msgspec.UNSET
     tags: tuple[str, ...] | msgspec.UnsetType = msgspec.UNSET
+    case_hash: str | msgspec.UnsetType = msgspec.UNSET
     details: CaseDetails
     assertions: tuple[AssertionResult, ...] = ()
     attempts: tuple[AttemptResult, ...] | msgspec.UnsetType = msgspec.UNSET
@@ -185,7 +187,9 @@ class SuiteResult(_Result, frozen=True, kw_only=True):
 
     `gates` are there where the suite has any, `selected` where not all of its cases were chosen, `stopped` is why the
     run sent no more. `rescoredFrom` is the run whose answers were checked again, where no agent was asked.
-    `significance` is there where the suite was compared with a baseline.
+    `significance` is there where the suite was compared with a baseline. `came` are the ids of cases that the baseline
+    does not have, `changed` of those that are another case now, `went` of those that only the baseline has, or that are
+    skipped now; each is there where there are any.
     """
 
     run_id: str
@@ -208,6 +212,9 @@ class SuiteResult(_Result, frozen=True, kw_only=True):
     stopped: str | msgspec.UnsetType = msgspec.UNSET
     rescored_from: str | msgspec.UnsetType = msgspec.UNSET
     significance: Significance | msgspec.UnsetType = msgspec.UNSET
+    came: tuple[str, ...] | msgspec.UnsetType = msgspec.UNSET
+    changed: tuple[str, ...] | msgspec.UnsetType = msgspec.UNSET
+    went: tuple[str, ...] | msgspec.UnsetType = msgspec.UNSET
     judges: tuple[str, ...] | msgspec.UnsetType = msgspec.UNSET
     similarity: str | msgspec.UnsetType = msgspec.UNSET
 

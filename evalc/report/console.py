@@ -113,6 +113,7 @@ def run_lines(
     gates: Sequence[str] = (),
     judged: Sequence[GateResult] = (),
     selected: Selected | None = None,
+    baselines: Sequence[str] = (),
     warnings: Sequence[str] = (),
     detail: Detail = "normal",
 ) -> Iterator[str]:
@@ -126,6 +127,7 @@ def run_lines(
         gates: the thresholds that were not met.
         judged: the gates of the run as a whole.
         selected: which of all cases were chosen; None where it was all of them.
+        baselines: what the suites were compared with: ids of runs, or the path of an accepted baseline.
         warnings: those that belong to no suite.
         detail: `quiet` leaves out what decides nothing.
     """
@@ -137,6 +139,8 @@ def run_lines(
         yield f"  {selected_line(selected, summary.total_cases)}"
     if summary.score is not None and not quiet:
         yield f"  score {rounded(summary.score)}"
+    for baseline in () if quiet else baselines:
+        yield f"  compared with {'the run ' if '/' not in baseline else ''}{visible(baseline)}"
     if summary.regressions:
         yield painted(f"  {counted(summary.regressions, 'regression')}", "red", on=screen.color)
     yield from _gates(_not_met(judged) if quiet else judged, symbols, screen)
@@ -253,6 +257,8 @@ def _changes(result: SuiteResult, symbols: Symbols, screen: Screen) -> Iterator[
     """What changed since the baseline (contract, Baseline Diffing)."""
     yield from _changed("REGRESSIONS", result.regressions, "failed", result.baseline_run_id, symbols, screen)
     yield from _changed("NEW PASSES", result.new_passes, "passed", result.baseline_run_id, symbols, screen)
+    for heading, ids in (("NEW", result.came), ("CHANGED", result.changed), ("NO LONGER RUN", result.went)):
+        yield from _listed(heading, ids or (), result.baseline_run_id, screen)
     if result.significance and result.significance.verdict != "unchanged":
         yield f"  {significance_line(result.significance)}"
 
@@ -266,6 +272,16 @@ def _changed(
     yield painted(f"  {heading} ({len(ids)}){since}", COLORS[status], on=screen.color)
     for identity in ids:
         yield painted(f"    {symbols.marks[status]} {visible(identity)}", COLORS[status], on=screen.color)
+
+
+def _listed(heading: str, ids: tuple[str, ...], baseline: str | None, screen: Screen) -> Iterator[str]:
+    """Cases that are not those of the baseline: the first of them."""
+    if not ids:
+        return
+    yield painted(f"  {heading} ({len(ids)}) since {visible(baseline or '')}", "yellow", on=screen.color)
+    yield from (f"    - {visible(identity)}" for identity in ids[:_MOST_SKIPPED])
+    if len(ids) > _MOST_SKIPPED:
+        yield f"    and {len(ids) - _MOST_SKIPPED} more"
 
 
 def _warnings(warnings: Sequence[str], symbols: Symbols, screen: Screen) -> Iterator[str]:

@@ -46,6 +46,7 @@ def summary_lines(run: ReportedRun, screen: Screen, *, detail: Detail = "normal"
         gates=run.below,
         judged=run.gates,
         selected=run.selected,
+        baselines=tuple(dict.fromkeys(filter(None, (suite.result.baseline_run_id for suite in run.suites)))),
         warnings=run.warnings,
         detail=detail,
     )

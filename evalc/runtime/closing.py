@@ -22,8 +22,10 @@ class Closing(msgspec.Struct, frozen=True, kw_only=True, rename="camel", omit_de
     """What the result files of a run do not say.
 
     `gates` are those of the run as a whole, `below` the suites whose score does not meet their threshold, `selected`
-    which of all cases were chosen, `warnings` those that belong to no suite.
+    which of all cases were chosen, `warnings` those that belong to no suite, `exit_code` how the run ended.
     """
+
+    exit_code: int = 0
 
     gates: tuple[GateResult, ...] = ()
     below: tuple[str, ...] = ()

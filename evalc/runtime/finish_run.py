@@ -16,7 +16,7 @@ from evalc.runtime.finished import FinishedRun, FinishedSuite, summarize_run
 from evalc.runtime.gates import Measured, durations_of, judge_gates
 from evalc.runtime.journal import Journal
 from evalc.runtime.past.baseline import Baseline, PastSuite
-from evalc.runtime.results import file_names, sum_up, write_result
+from evalc.runtime.results import SuiteTotals, file_names, sum_up, write_result
 from evalc.runtime.score import below
 from evalc.runtime.staleness import check_staleness, not_compared, state_at_run
 from evalc.runtime.written import Redactor, encoded, redacted
@@ -79,9 +79,7 @@ def _judged_run(gates: Gates | None, finished: Sequence[FinishedSuite], journal:
         durations=lambda: chain.from_iterable(
             durations_of(journal.cases.entries(number)) for number in range(len(finished))
         ),
-        regressions=sum(
-            result.summary.failed if result.baseline_run_id is None else len(result.regressions) for result in results
-        ),
+        regressions=sum(suite.regressions for suite in finished),
     )
     return judge_gates(gates, measured)
 
@@ -94,17 +92,17 @@ def _finish_suite(number: int, suite: Suite, name: str, journal: Journal, ending
     totals = sum_up(
         cases.entries(number),
         metadata.criteria if metadata else None,
-        past.passed if past is not None else None,
-        broken=past.errors if past is not None else (),
+        past,
         skipped=cases.count_skipped(number),
     )
+    is_whole = suite.selected is None and number not in ending.stopped
     staleness = check_staleness(metadata, ending.registry)
     measured = Measured(
         passed=totals.summary.passed,
         total=totals.summary.total_cases,
         score=totals.summary.score,
         durations=lambda: durations_of(cases.entries(number)),
-        regressions=totals.summary.failed if past is None else len(totals.regressions),
+        regressions=_counted_by_gate(totals),
     )
     result = SuiteResult(
         run_id=header.run_id,
@@ -117,8 +115,11 @@ def _finish_suite(number: int, suite: Suite, name: str, journal: Journal, ending
         cases=(),
         summary=totals.summary,
         baseline_run_id=past.run_id if past is not None else None,
-        regressions=totals.regressions,
-        new_passes=totals.new_passes,
+        regressions=totals.since.regressions if totals.since else (),
+        new_passes=totals.since.new_passes if totals.since else (),
+        came=(totals.since and totals.since.came) or msgspec.UNSET,
+        changed=(totals.since and totals.since.changed) or msgspec.UNSET,
+        went=(totals.since and is_whole and totals.since.went) or msgspec.UNSET,
         stale=staleness.stale,
         warnings=(*totals.warnings, *_warnings_of(suite, past, ending), *ending.suite_warnings.get(number, ())),
         gates=judge_gates(metadata.gates if metadata else None, measured) or msgspec.UNSET,
@@ -132,10 +133,21 @@ def _finish_suite(number: int, suite: Suite, name: str, journal: Journal, ending
     result, written = redacted(result, encoded(result), ending.redactor)
     write_result(path, written, cases.entries(number), cases.skipped(number))
     gate = below(totals.summary.score, metadata.threshold if metadata else None)
-    finished = FinishedSuite(path=path, result=result, gate=gate, _cases=cases, _index=number)
+    finished = FinishedSuite(
+        path=path, result=result, gate=gate, regressions=measured.regressions, _cases=cases, _index=number
+    )
     if ending.told:
         ending.told(suite, finished)
     return finished
+
+
+def _counted_by_gate(totals: SuiteTotals) -> int:
+    """How many cases the gate on regressions minds: those that regressed, and those that fail without a baseline.
+
+    Else a case that regressed would only have to be renamed.
+    """
+    since = totals.since
+    return totals.summary.failed if since is None else len(since.regressions) + len(since.came_failing)
 
 
 def _warnings_of(suite: Suite, past: PastSuite | None, ending: Ending) -> tuple[str, ...]:

@@ -24,11 +24,13 @@ class FinishedSuite:
         path: the EvalSuiteResult file.
         result: everything in it but the cases, run and skipped, of which there may be many.
         gate: why the suite's score does not meet its threshold; None where it does or has none.
+        regressions: how many of its cases the gate on regressions minds.
     """
 
     path: Path
     result: SuiteResult
     gate: str | None
+    regressions: int
     _cases: JournaledCases
     _index: int
 

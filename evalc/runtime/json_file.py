@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any, Final, NoReturn
 
 from evalc.errors import UsageError
+from evalc.regular import NotRegular, TooLarge, read_limited
 
 _LARGEST: Final = 256_000_000
 
@@ -18,13 +19,13 @@ def load_json(path: Path, what: str) -> Any:
         UsageError: it cannot be read, is too large or is not JSON.
     """
     try:
-        with path.open("rb") as file:
-            data = file.read(_LARGEST + 1)  # a device may have no end
+        return parse_json(read_limited(path, _LARGEST), what, str(path))
     except OSError as error:
         raise UsageError(f"the {what} `{path}` cannot be read: {error.strerror}") from error
-    if len(data) > _LARGEST:
-        raise UsageError(f"the {what} `{path}` is larger than {_LARGEST // 1_000_000} MB")
-    return parse_json(data, what, str(path))
+    except TooLarge:
+        raise UsageError(f"the {what} `{path}` is larger than {_LARGEST // 1_000_000} MB") from None
+    except NotRegular as kind:
+        raise UsageError(f"the {what} `{path}` is {kind}, not a file") from None
 
 
 def parse_json(data: bytes, what: str, origin: str) -> Any:

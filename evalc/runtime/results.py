@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Final, NamedTuple, final
 
@@ -19,6 +19,7 @@ from evalc.model.result import PASSING, CriterionResult, SkippedCase, Status, Su
 from evalc.model.suite import Suite
 from evalc.runtime.checks.verdict import Note
 from evalc.runtime.journaled import Entry
+from evalc.runtime.past.baseline import PastSuite
 from evalc.runtime.score import SuiteScore
 
 MOST_WARNINGS: Final = 100
@@ -42,34 +43,44 @@ class _Tally(msgspec.Struct, frozen=True, rename="camel"):
     duration_ms: float
     assertions_skipped: int
     flaky: bool = False
+    case_hash: str | None = None
     criteria: tuple[CriterionResult, ...] = ()
     details: _Details = _Details()
 
 
+class Since(NamedTuple):
+    """The ids of the cases that are not as they were in the baseline.
+
+    Attributes:
+        regressions: those that passed and fail now.
+        new_passes: those that failed and pass now.
+        came: those that the baseline does not have; of these `came_failing` fail.
+        changed: those that are another case under the same id.
+        went: those that the baseline has and that did not run.
+    """
+
+    regressions: tuple[str, ...]
+    new_passes: tuple[str, ...]
+    came: tuple[str, ...]
+    came_failing: tuple[str, ...]
+    changed: tuple[str, ...]
+    went: tuple[str, ...]
+
+
 class SuiteTotals(NamedTuple):
-    """What the cases of a suite add up to. `significance` is None without a baseline."""
+    """What the cases of a suite add up to. `since` and `significance` are None without a baseline."""
 
     summary: Summary
     warnings: tuple[str, ...]
-    regressions: tuple[str, ...]
-    new_passes: tuple[str, ...]
+    since: Since | None
     significance: Significance | None
 
 
 def sum_up(
-    entries: Iterable[Entry],
-    criteria: Sequence[Criterion] | None,
-    baseline: Mapping[str, bool] | None,
-    *,
-    broken: Collection[str] = (),
-    skipped: int = 0,
+    entries: Iterable[Entry], criteria: Sequence[Criterion] | None, baseline: PastSuite | None, *, skipped: int = 0
 ) -> SuiteTotals:
-    """Add up the cases, in the order given.
-
-    `baseline` says which ids passed before, `broken` which of them ended in error; `skipped` is how many cases were not
-    run.
-    """
-    sums = _Sums(criteria, baseline, broken)
+    """Add up the cases, in the order given; `skipped` is how many cases were not run."""
+    sums = _Sums(criteria, baseline)
     decoder = msgspec.json.Decoder(_Tally)
     for entry in entries:
         sums.add(entry, decoder.decode(entry.result))
@@ -80,12 +91,8 @@ def sum_up(
 class _Sums:
     """The sums so far."""
 
-    def __init__(
-        self, criteria: Sequence[Criterion] | None, baseline: Mapping[str, bool] | None, broken: Collection[str]
-    ) -> None:
-        self._baseline = baseline or {}
-        self._broken = broken
-        self._flips = None if baseline is None else Flips()
+    def __init__(self, criteria: Sequence[Criterion] | None, baseline: PastSuite | None) -> None:
+        self._comparing = None if baseline is None else _Comparing(baseline)
         self._score = SuiteScore(criteria)
         self._statuses: Counter[Status] = Counter()
         self._notes: Counter[Note] = Counter()
@@ -94,8 +101,6 @@ class _Sums:
         self._duration_ms = 0.0
         self._cost_usd: float | None = None
         self._judge_cost_usd: float | None = None
-        self._regressions: list[str] = []
-        self._new_passes: list[str] = []
 
     def add(self, entry: Entry, case: _Tally) -> None:
         self._statuses[case.status] += 1
@@ -109,11 +114,8 @@ class _Sums:
             self._judge_cost_usd = (self._judge_cost_usd or 0.0) + judging
         if case.criteria:
             self._score.add(case.criteria)
-        before = self._baseline.get(case.id)
-        if before is not None and self._flips is not None:
-            self._flips.add(before, case.passed, error=case.status == "error" or case.id in self._broken)
-        if before is not None and before != case.passed:
-            (self._new_passes if case.passed else self._regressions).append(case.id)
+        if self._comparing is not None:
+            self._comparing.add(case)
 
     def totals(self, skipped: int) -> SuiteTotals:
         total = self._statuses.total()
@@ -139,9 +141,8 @@ class _Sums:
         return SuiteTotals(
             summary=summary,
             warnings=self._warnings(),
-            regressions=tuple(self._regressions),
-            new_passes=tuple(self._new_passes),
-            significance=None if self._flips is None else self._flips.significance(),
+            since=None if self._comparing is None else self._comparing.since(),
+            significance=None if self._comparing is None else self._comparing.flips.significance(),
         )
 
     def _warnings(self) -> tuple[str, ...]:
@@ -151,6 +152,47 @@ class _Sums:
         ]
         more = len(self._notes) - len(listed)
         return (*listed, f"and {more} more warnings of this kind") if more else tuple(listed)
+
+
+@final
+class _Comparing:
+    """The comparison with the baseline so far. `flips` are the verdicts of the cases that both have."""
+
+    def __init__(self, baseline: PastSuite) -> None:
+        self.flips = Flips()
+        self._baseline = baseline
+        self._regressions: list[str] = []
+        self._new_passes: list[str] = []
+        self._came: list[str] = []
+        self._came_failing: list[str] = []
+        self._changed: list[str] = []
+        self._met: set[str] = set()
+
+    def add(self, case: _Tally) -> None:
+        id_ = case.id
+        before = self._baseline.passed.get(id_)
+        if before is None:
+            self._came.append(id_)
+            if not case.passed:
+                self._came_failing.append(id_)
+            return
+        self._met.add(id_)
+        self.flips.add(before, case.passed, error=case.status == "error" or id_ in self._baseline.errors)
+        if before != case.passed:
+            (self._new_passes if case.passed else self._regressions).append(id_)
+        digest = self._baseline.digests.get(id_)
+        if digest is not None and case.case_hash is not None and digest != case.case_hash:
+            self._changed.append(id_)
+
+    def since(self) -> Since:
+        return Since(
+            regressions=tuple(self._regressions),
+            new_passes=tuple(self._new_passes),
+            came=tuple(self._came),
+            came_failing=tuple(self._came_failing),
+            changed=tuple(self._changed),
+            went=tuple(id_ for id_ in self._baseline.passed if id_ not in self._met),
+        )
 
 
 def write_result(path: Path, result: bytes, cases: Iterable[Entry], skipped: Iterable[SkippedCase] = ()) -> None:

@@ -13,6 +13,7 @@ import msgspec
 from evalc.errors import AgentError, AgentProtocolError, AgentTimeout
 from evalc.model.assertions import assertions
 from evalc.model.case import Case
+from evalc.model.codec import short_hash
 from evalc.model.result import PASSING, AssertionResult, CaseDetails, CaseResult, JudgedScore, Status
 from evalc.model.suite import LocatedCase, Place
 from evalc.runtime.agents.base import AgentRequest, AgentResponse, Session, ToolCall, ToolMode, Usage
@@ -24,6 +25,7 @@ from evalc.runtime.judges.case_judge import CaseJudge
 from evalc.runtime.judges.member import Meter
 from evalc.runtime.judges.panel import Bench
 from evalc.runtime.score import CaseScore, below, score_case, unscored
+from evalc.runtime.written import encoded
 
 DEFAULT_TIMEOUT_MS: Final = 60_000
 """How long an agent may take for an attempt at a case (contract, timeoutMs)."""
@@ -241,6 +243,7 @@ def _result(
         error=msgspec.UNSET if error is None else error,
         variant=msgspec.UNSET if case.variant is None else case.variant,
         tags=case.tags or msgspec.UNSET,
+        case_hash=_hash_of(case),
         details=_details(case, answer.response, checked),
         assertions=reached,
         place=msgspec.UNSET if place is None else place,
@@ -250,6 +253,12 @@ def _result(
     tool_mode = answer.response.tool_mode if answer.response else None
     costs = (usage.cost_usd if usage else None, checked.judge.meter.cost_usd if checked.judge else None)
     return CaseRun(result, tuple(notes), sum_of_known(costs), tool_mode)
+
+
+def _hash_of(case: Case) -> str:
+    """What the case is told by that `--repeat` does not change."""
+    once = case if case.repeat is None else msgspec.structs.replace(case, repeat=None, require=None)
+    return short_hash(encoded(once))
 
 
 def sum_of_known(costs: Iterable[float | None]) -> float | None:

@@ -30,7 +30,8 @@ class RunOptions:
         timeout_ms: how long the agent may take for an attempt at a case.
         seed, snapshot: the data that tokens name; None where there is none.
         registry: the tools as they are now; None leaves staleness unchecked.
-        baseline: a run to compare with: a run id, `latest`, or a path.
+        baseline: a run to compare with: a run id, `latest`, or a path; None for none but what gates of suites need.
+        accepted: the file of the baseline that the project has accepted, if it has; `latest` is that then.
         all_assertions: evaluate what follows a failed assertion, too.
         gates: what the run as a whole has to reach.
         limits: when it stops before its end.
@@ -51,6 +52,7 @@ class RunOptions:
     snapshot: object = None
     registry: ToolRegistry | None = None
     baseline: str | None = None
+    accepted: Path | None = None
     all_assertions: bool = False
     gates: Gates | None = None
     limits: Limits = field(default_factory=Limits)

@@ -23,7 +23,7 @@ from evalc.runtime.finished import FinishedRun, FinishedSuite
 from evalc.runtime.journal import Journal
 from evalc.runtime.pace import MOST_AT_A_TIME, Pace
 from evalc.runtime.past.baseline import Baseline, find_baseline
-from evalc.runtime.past.runs import steps_back
+from evalc.runtime.past.runs import LATEST, steps_back
 from evalc.runtime.results import file_names
 from evalc.runtime.run_case import CaseRun, request_of
 from evalc.runtime.run_options import RunOptions
@@ -81,7 +81,7 @@ async def run_suites(
             baseline=baseline,
             registry=options.registry,
             redactor=options.redactor,
-            warnings=(*run.warnings, *_without_baseline(baseline, options)),
+            warnings=(*run.warnings, *_without_baseline(suites, baseline, options)),
             gates=options.gates,
             stopped=run.stopped,
             told=observer.suite_finished if observer else None,
@@ -103,11 +103,22 @@ def _by_endpoint(agents: Sequence[Agent], options: RunOptions) -> Mapping[str, A
 
 
 def _baseline(suites: Sequence[Suite], agents: Sequence[str], options: RunOptions) -> Baseline | None:
-    if not options.baseline:
+    name = options.baseline or (LATEST if any(map(_asks_for_regressions, suites)) else None)
+    if name is None:
         return None
     return find_baseline(
-        options.baseline, options.output_dir, file_names(suites), agents=agents, before=options.resumed
+        name,
+        options.output_dir,
+        file_names(suites),
+        agents=agents,
+        before=options.resumed,
+        accepted=options.accepted,
     )
+
+
+def _asks_for_regressions(suite: Suite) -> bool:
+    gates = suite.metadata.gates if suite.metadata else None
+    return gates is not None and bool(gates.fail_on_regression)
 
 
 def _kept(suites: Sequence[Suite], journal: Journal) -> str:
@@ -119,10 +130,17 @@ def _kept(suites: Sequence[Suite], journal: Journal) -> str:
     return f"the run was resumed: {done} of {total} cases were done before"
 
 
-def _without_baseline(baseline: Baseline | None, options: RunOptions) -> tuple[str, ...]:
-    if steps_back(options.baseline or "") is None or baseline is not None:
+def _without_baseline(suites: Sequence[Suite], baseline: Baseline | None, options: RunOptions) -> tuple[str, ...]:
+    """That there is nothing to compare with, and what that means for the gate on regressions."""
+    if baseline is not None:
         return ()
-    return (f"there is no earlier run of these suites in `{options.output_dir}` to compare with",)
+    is_gate = bool(options.gates and options.gates.fail_on_regression) or any(map(_asks_for_regressions, suites))
+    if not is_gate and steps_back(options.baseline or "") is None:
+        return ()
+    told = f"there is no run of these suites and agents in `{options.output_dir}` that met its gates, to compare with"
+    if is_gate:
+        told += "; without a baseline every case has to pass (`evalc accept` makes a run the baseline)"
+    return (told,)
 
 
 def _refuse_what_cannot_run(suites: Sequence[Suite], options: RunOptions) -> None:

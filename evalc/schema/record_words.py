@@ -201,6 +201,9 @@ RESULT: Sentences = {
         "regressions": "The ids of the cases that passed in the baseline and do not now.",
         "newPasses": "The ids of the cases that pass and did not in the baseline.",
         "significance": "What the verdicts that are not those of the baseline say.",
+        "came": "The ids of the cases that the baseline does not have.",
+        "changed": "The ids of the cases that are other cases than those of the baseline.",
+        "went": "The ids of the cases of the baseline that were not run.",
         "rescoredFrom": "The run whose answers `evalc rescore` checked again; absent where an agent was asked.",
         "stale": "Whether anything has changed since the evals were written.",
         "warnings": "What else is to be known.",
@@ -254,6 +257,7 @@ RESULT: Sentences = {
         "flaky": "Whether some attempts passed and others did not.",
         "expectedFailure": "Why the case was expected to fail.",
         "variant": "The variant of the prompt that the case ran with.",
+        "caseHash": "A hash of the case, by which another case under the same id is told.",
         "tags": "Words to choose cases by.",
     },
     "AttemptResult": {

@@ -193,6 +193,7 @@ async def options_of(
         snapshot=await _snapshot(settings, redactor),
         registry=tools,
         baseline=settings.baseline_run_id or (LATEST if settings.fail_on_regression else None),
+        accepted=settings.accepted_baseline,
         gates=_gates(settings),
         limits=Limits(max_cost=settings.max_cost),
         all_assertions=settings.all_assertions,

@@ -15,6 +15,8 @@ import yaml
 
 from tests.cli.conftest import Invoke
 
+NEXT = "  evalc run --agent demo\n  evalc accept    # the baseline for CI: commit evals/baseline.json\n"
+
 
 def evalc(*arguments: str, folder: Path) -> subprocess.CompletedProcess[str]:
     command = [sys.executable, "-m", "evalc", *arguments]
@@ -24,7 +26,7 @@ def evalc(*arguments: str, folder: Path) -> subprocess.CompletedProcess[str]:
 def test_the_project_passes_its_own_evals(tmp_path: Path) -> None:
     begun = evalc("init", "my evals", folder=tmp_path)
     assert begun.returncode == 0
-    assert begun.stdout.endswith("\n\nNext:\n  cd 'my evals' && evalc check\n  evalc run --agent demo\n")
+    assert begun.stdout.endswith(f"\n\nNext:\n  cd 'my evals' && evalc check\n{NEXT}")
     project = tmp_path / "my evals"
     checked = evalc("check", "--strict", folder=project)
     assert (checked.returncode, checked.stdout) == (0, "all good: 2 suites\n")
@@ -53,7 +55,7 @@ def test_the_working_folder_is_the_default(invoke: Invoke, empty: Path) -> None:
     assert outcome.code == 0
     written = [line.removeprefix("wrote ") for line in outcome.out.split("\n\n")[0].splitlines()]
     assert sorted(written) == sorted(files_of(empty))
-    assert outcome.out.endswith("Next:\n  evalc check\n  evalc run --agent demo\n")
+    assert outcome.out.endswith(f"Next:\n  evalc check\n{NEXT}")
 
 
 def test_the_schema_that_the_suites_name_is_there(invoke: Invoke, empty: Path) -> None:

@@ -102,7 +102,7 @@ def test_what_is_left_is_resumed(invoke: Invoke, project: Path) -> None:
 
 
 def test_a_baseline_of_several_is_matched_by_agent(invoke: Invoke, project: Path) -> None:
-    invoke("run", "--agent", DRY, "--agent", KIND)
+    invoke("run", "--agent", DRY, "--agent", KIND, "--min-pass-rate", "0")
     (before,) = runs(project)
     (project / "evals" / "weather.eval.yaml").write_text(SIMPLE.replace('contains "Lima"', 'contains "Oslo"'))
     for agent, regressions in ((DRY, []), (KIND, ["weather/lima"])):
@@ -119,9 +119,12 @@ def test_a_baseline_of_several_is_matched_by_agent(invoke: Invoke, project: Path
 
 
 def test_several_agents_are_each_compared_with_a_run_of_one(invoke: Invoke, project: Path) -> None:
-    invoke("run", "--agent", KIND)
-    outcome = invoke("run", "--agent", DRY, "--agent", KIND, "--baseline", "latest", "--json")
-    assert [suite["regressions"] for suite in json.loads(outcome.out)["suites"]] == [["weather/lima"], []]
+    """A run that is named is a baseline for any agent; the latest is one of the same agent."""
+    kind = json.loads(invoke("run", "--agent", KIND, "--json").out)["runId"]
+    for name, regressions in ((kind, [["weather/lima"], []]), ("latest", [[], []])):
+        outcome = invoke("run", "--agent", DRY, "--agent", KIND, "--baseline", name, "--json")
+        assert [suite["regressions"] for suite in json.loads(outcome.out)["suites"]] == regressions
+    assert [suite["baselineRunId"] for suite in json.loads(outcome.out)["suites"]] == [None, kind]
 
 
 def test_two_agents_of_one_run_are_compared(invoke: Invoke, project: Path) -> None:

@@ -98,8 +98,10 @@ def test_gates_decide_in_place_of_the_cases(invoke: Invoke, many: Path, flags: l
 
 
 def test_only_regressions_fail_a_run(invoke: Invoke, many: Path) -> None:
-    """Before there is a run to compare with, whatever fails does."""
+    """Before there is a baseline, whatever fails does."""
     assert invoke("run", "--fail-on-regression", "--agent", "demo").code == 1
+    assert invoke("run", "--fail-on-regression", "--agent", "demo").code == 1
+    assert invoke("accept").code == 0
     assert invoke("run", "--fail-on-regression", "--agent", "demo").code == 0
     many.write_text(MANY.format(gates="").replace('"Paris"]', '"Lima"]', 1))
     outcome = invoke("run", "--fail-on-regression", "--agent", "demo")

@@ -24,11 +24,11 @@ def save(folder: Path, text: str, name: str = "t.golden.json") -> Path:
 
 
 def test_by_run_id_latest_folder_and_file(tmp_path: Path) -> None:
-    file = save(tmp_path / "r1", result(a=True, b=False))
+    file = save(tmp_path / "r1", result(a=True, b=True))
     for name in ("r1", "latest", str(tmp_path / "r1"), str(file)):
         found = find_baseline(name, tmp_path, ["t.golden.json"])
         assert found is not None
-        assert found.of("t", "golden") == PastSuite(run_id="r1", passed={"a": True, "b": False})
+        assert found.of("t", "golden") == PastSuite(run_id="r1", passed={"a": True, "b": True})
         assert found.of("t", "labeled") is None
 
 
@@ -45,11 +45,11 @@ def test_the_latest_of_a_suite_is_the_newest_run_that_has_it(tmp_path: Path) -> 
     old = "01890000-0000-7000-8000-000000000000"
     new = "01990000-0000-7000-8000-000000000000"
     save(tmp_path / old, result("t", run_id=old, a=True))
-    save(tmp_path / new, result("u", run_id=new, a=False), "u.golden.json")
+    save(tmp_path / new, result("u", run_id=new, a=True), "u.golden.json")
     found = find_baseline("latest", tmp_path, ["t.golden.json", "u.golden.json", "v.golden.json"])
     assert found is not None
     assert found.of("t", "golden") == PastSuite(run_id=old, passed={"a": True})
-    assert found.of("u", "golden") == PastSuite(run_id=new, passed={"a": False})
+    assert found.of("u", "golden") == PastSuite(run_id=new, passed={"a": True})
     assert found.of("v", "golden") is None
 
 

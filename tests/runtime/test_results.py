@@ -12,6 +12,7 @@ import pytest
 from evalc.model.result import PASSING, CaseDetails, CaseResult, ResultMetadata, SkippedCase, Status, SuiteResult
 from evalc.runtime.checks.verdict import Note
 from evalc.runtime.journaled import Entry
+from evalc.runtime.past.baseline import PastSuite
 from evalc.runtime.results import MOST_WARNINGS, sum_up, write_result
 
 
@@ -31,10 +32,11 @@ def entry(number: int, *, response: str = "", notes: tuple[Note, ...] = (), stat
 
 
 def test_sums() -> None:
-    totals = sum_up([entry(n) for n in range(10)], None, {"c1": False, "c2": True})
+    totals = sum_up([entry(n) for n in range(10)], None, PastSuite(run_id="r", passed={"c1": False, "c2": True}))
     assert (totals.summary.total_cases, totals.summary.passed, totals.summary.skipped_assertions) == (10, 10, 10)
     assert totals.summary.total_duration_ms == 1.0
-    assert (totals.regressions, totals.new_passes) == ((), ("c1",))
+    assert totals.since is not None
+    assert (totals.since.regressions, totals.since.new_passes) == ((), ("c1",))
 
 
 def test_every_status_is_counted_and_passed_and_failed_are_all() -> None:

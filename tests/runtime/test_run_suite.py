@@ -94,7 +94,7 @@ def test_the_file_is_the_contract_s(tmp_path: Path) -> None:
     assert written["runId"] == finished.run_id
     assert list(written["cases"][1]) == [
         "id", "description", "passed", "status", "durationMs", "assertionsRun", "assertionsSkipped", "score",
-        "criteria", "error", "details", "assertions",
+        "criteria", "error", "caseHash", "details", "assertions",
     ]  # fmt: skip
     assert written["cases"][1]["error"] == "responseContains: expected 'a' in response but not found"
     summary = written["summary"]
@@ -248,7 +248,7 @@ def test_a_repeated_case_is_one_entry_with_its_attempts(tmp_path: Path) -> None:
     written = json.loads(text)
     (entry,) = written["cases"]
     assert entry["durationMs"] == pytest.approx(sum(attempt.pop("durationMs") for attempt in entry["attempts"]))
-    del entry["durationMs"]
+    del entry["durationMs"], entry["caseHash"]
     assert entry == {
         "id": "s/c1",
         "description": "case 1",
@@ -524,14 +524,21 @@ def test_a_kill_leaves_a_readable_journal(tmp_path: Path) -> None:
 def test_a_baseline_tells_regressions_and_new_passes(tmp_path: Path) -> None:
     before = run(tmp_path, suite(case(1), case(2, "b"), case(3), case(4)))
     now = suite(case(1, "b"), case(2), case(3), case(5))
-    for name in ("latest", before.run_id, str(before.folder), str(before.suites[0].path)):
+    for name in (before.run_id, str(before.folder), str(before.suites[0].path)):
         finished = run(tmp_path, now, baseline=name)
         result = read(finished.suites[0])
         assert (result.regressions, result.new_passes) == (("s/c1",), ("s/c2",))
         assert result.baseline_run_id == before.run_id
         assert (finished.summary.regressions, finished.summary.new_passes) == (1, 1)
-        for path in finished.folder.iterdir():
-            path.unlink()  # so that `latest` stays the run before
+        assert (result.came, result.changed, result.went) == (("s/c5",), ("s/c1", "s/c2"), ("s/c4",))
+
+
+def test_the_latest_baseline_is_the_newest_green_run_of_the_agent(tmp_path: Path) -> None:
+    green = run(tmp_path, suite(case(1), case(2)))
+    run(tmp_path, suite(case(1, "b"), case(2)))
+    again = run(tmp_path, suite(case(1, "b"), case(2)), baseline="latest")
+    assert read(again.suites[0]).baseline_run_id == green.run_id
+    assert read(again.suites[0]).regressions == ("s/c1",)
 
 
 def test_baselines_go_by_what_passed_and_leave_out_what_is_skipped(tmp_path: Path) -> None:
@@ -550,7 +557,9 @@ def test_a_suite_that_the_baseline_lacks_is_a_warning(tmp_path: Path) -> None:
 
 def test_the_latest_of_no_runs_is_a_warning(tmp_path: Path) -> None:
     finished = run(tmp_path, suite(case(1)), baseline="latest")
-    assert finished.warnings == (f"there is no earlier run of these suites in `{tmp_path}` to compare with",)
+    assert finished.warnings == (
+        f"there is no run of these suites and agents in `{tmp_path}` that met its gates, to compare with",
+    )
 
 
 def test_a_registry_tells_staleness_and_the_state_at_run(tmp_path: Path) -> None:

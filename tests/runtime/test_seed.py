@@ -46,7 +46,7 @@ def test_all_else_is_refused_with_its_place(
 @pytest.mark.parametrize("load", LOADERS)
 def test_a_file_that_is_not_there_is_refused(tmp_path: Path, load: Callable[[Path], Any]) -> None:
     for path in (tmp_path / "gone.json", tmp_path):
-        with pytest.raises(UsageError, match="cannot be read"):
+        with pytest.raises(UsageError, match=r"cannot be read|is a folder, not a file"):
             load(path)
 
 
@@ -57,7 +57,12 @@ def test_a_snapshot_from_elsewhere_names_its_origin() -> None:
 
 
 @pytest.mark.parametrize("load", LOADERS)
-def test_what_has_no_end_is_refused(load: Callable[[Path], Any], monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("evalc.runtime.json_file._LARGEST", 1_000_000)
-    with pytest.raises(UsageError, match=r"`/dev/zero` is larger than 1 MB"):
+def test_what_has_no_end_is_refused(
+    load: Callable[[Path], Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("evalc.runtime.json_file._LARGEST", 1_000)
+    with pytest.raises(UsageError, match=r"`/dev/zero` is a device, not a file"):
         load(Path("/dev/zero"))
+    (tmp_path / "large.json").write_text(" " * 1_001)
+    with pytest.raises(UsageError, match=r"is larger than 0 MB"):
+        load(tmp_path / "large.json")

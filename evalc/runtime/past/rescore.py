@@ -77,7 +77,9 @@ async def rescore_suites(
     }
     agents = header.agents or (header.agent_endpoint,)
     baseline = (
-        find_baseline(options.baseline, options.output_dir, file_names(suites), agents=agents)
+        find_baseline(
+            options.baseline, options.output_dir, file_names(suites), agents=agents, accepted=options.accepted
+        )
         if options.baseline
         else _itself(header, cases)
     )

@@ -1,0 +1,37 @@
+"""`evalc accept`: from a past run to the baseline that the project commits."""
+
+from __future__ import annotations
+
+import sys
+
+from evalc.cli.ending import ExitCode
+from evalc.cli.flags import sound_settings_from
+from evalc.cli.options import Config, OutputDir
+from evalc.cli.past_run import PastRun
+from evalc.cli.printing import shown_path
+
+
+def accept_run(run: PastRun = "latest", output_dir: OutputDir = None, config: Config = None) -> int:
+    """Make a run the baseline of the project: write evals/baseline.json, to be committed.
+
+    --fail-on-regression and --baseline latest compare with that file from then on, on every machine. A run in which
+    cases fail is accepted too: these cases may go on failing. Cases that the run does not have stay in the file.
+
+    \b
+    Examples:
+      evalc accept
+      evalc accept 01a200e6
+    """
+    # For start-up: `--help` reads no run.
+    from evalc.runtime.past.accepted import accept, passed  # noqa: PLC0415
+    from evalc.runtime.past.results import find_results  # noqa: PLC0415
+
+    settings = sound_settings_from(config, output_dir=output_dir)
+    results = find_results(run, settings.results_folder)
+    suites = accept(results, settings.accepted_baseline)
+    cases = [case for suite in suites for case in suite.cases.values()]
+    failing = sum(not passed(case) for case in cases)
+    told = f"{len(cases)} case{'' if len(cases) == 1 else 's'}"
+    told += f" of the run {results.name}" + (f", {failing} of which may go on failing" if failing else "")
+    sys.stdout.write(f"wrote {shown_path(settings.accepted_baseline)}: {told}\n")
+    return ExitCode.OK

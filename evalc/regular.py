@@ -1,0 +1,74 @@
+"""From a path to the bytes of a regular file: what no pipe blocks, no device acts on, and no size overwhelms."""
+
+from __future__ import annotations
+
+import os
+import stat
+from pathlib import Path
+from typing import BinaryIO, Final
+
+# On a named pipe a plain open would wait for a writer; Windows knows neither flag of the first, and needs the second.
+_OPEN_FLAGS: Final = (
+    os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_BINARY", 0)
+)
+
+
+class TooLarge(ValueError):
+    """More bytes than the limit."""
+
+
+class NotRegular(ValueError):
+    """Something that is not a regular file; the message says what it is."""
+
+
+def read_limited(path: Path, limit: int) -> bytes:
+    """The bytes of a regular file that has at most so many.
+
+    Raises:
+        OSError: it cannot be read.
+        TooLarge: it has more.
+        NotRegular: it is no regular file.
+        ValueError: the path is none that can be.
+    """
+    with open_regular(path) as file:
+        if os.fstat(file.fileno()).st_size > limit:
+            raise TooLarge
+        data = file.read(limit + 1)
+    if len(data) > limit:
+        raise TooLarge
+    return data
+
+
+def open_regular(path: Path) -> BinaryIO:
+    """A regular file, open for reading; the caller closes it.
+
+    Raises:
+        OSError: it cannot be opened.
+        NotRegular: it is no regular file.
+        ValueError: the path is none that can be.
+    """
+    # Looked at before it is opened, since opening some devices acts on them, and again behind the open, since by then
+    # the path may name something else.
+    _require_regular(path.stat())
+    file = os.fdopen(os.open(path, _OPEN_FLAGS), "rb")
+    try:
+        _require_regular(os.fstat(file.fileno()))
+    except ValueError:
+        file.close()
+        raise
+    return file
+
+
+def _require_regular(status: os.stat_result) -> None:
+    if not stat.S_ISREG(status.st_mode):
+        raise NotRegular(_kind(status.st_mode))
+
+
+def _kind(mode: int) -> str:
+    if stat.S_ISDIR(mode):
+        return "a folder"
+    if stat.S_ISFIFO(mode):
+        return "a named pipe"
+    if stat.S_ISSOCK(mode):
+        return "a socket"
+    return "a device"
