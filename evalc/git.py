@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import os
 import subprocess
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Final
 
@@ -43,6 +43,22 @@ def changed_files(commit: str, folder: Path) -> frozenset[Path]:
     return frozenset((top / name).resolve() for listing in listings for name in _names(top, *listing))
 
 
+def ignored_files(files: Iterable[Path], folder: Path) -> frozenset[Path]:
+    """Those of the files, given by absolute paths, that git is told to ignore and does not track.
+
+    Raises:
+        UsageError: git cannot tell.
+    """
+    top = _top(folder).resolve()
+    asked = [file for file in dict.fromkeys(files) if file.is_relative_to(top)]
+    if not asked:
+        return frozenset()
+    done = _git(top, "check-ignore", "-z", "--stdin", given=b"\0".join(map(os.fsencode, asked)))
+    if done.returncode not in (0, 1):  # 1: none is ignored
+        raise UsageError(f"git cannot tell what it ignores: {_first_line(done.stderr)}")
+    return frozenset(Path(os.fsdecode(name)) for name in done.stdout.split(b"\0") if name)
+
+
 def _names(top: Path, *arguments: str) -> Iterator[str]:
     done = _git(top, *arguments)
     if done.returncode != 0:
@@ -57,12 +73,12 @@ def _top(folder: Path) -> Path:
     return Path(os.fsdecode(found.stdout.rstrip(b"\n")))
 
 
-def _git(folder: Path, *arguments: str) -> subprocess.CompletedProcess[bytes]:
+def _git(folder: Path, *arguments: str, given: bytes = b"") -> subprocess.CompletedProcess[bytes]:
     try:
         return subprocess.run(  # noqa: S603 - arguments, no shell
             ["git", *_QUIETLY, *arguments],  # noqa: S607 - the user's own git
             cwd=folder,
-            stdin=subprocess.DEVNULL,
+            input=given,
             capture_output=True,
             check=False,
         )

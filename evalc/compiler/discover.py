@@ -70,7 +70,7 @@ class Finder(msgspec.Struct, frozen=True, kw_only=True):
                     yield found
 
     def _expand(self, path: Path, report: ReportIn | None) -> Iterator[Found]:
-        if _is_folder(path):
+        if is_folder(path):
             yield from map(Found.by_search, self.search(path, SUFFIXES, report))
         elif glob.has_magic(str(path)) and not os.path.lexists(path):
             matches = sorted(glob.glob(str(path), recursive=True))  # noqa: PTH207 - keeps the form that was written
@@ -135,10 +135,10 @@ class _Search:
             return
         for entry in entries:
             path = folder / entry.name
-            is_folder = _is_folder(entry)
-            if self._finder.leaves_out(path, rules, is_folder=is_folder):
+            inner = is_folder(entry)
+            if self._finder.leaves_out(path, rules, is_folder=inner):
                 continue
-            if not is_folder:
+            if not inner:
                 if entry.name.lower().endswith(self._suffixes):
                     yield path
             elif entry.is_symlink() and not is_below(path, self._root):
@@ -151,7 +151,7 @@ class _Search:
             self._report(Source(shown(path), ""), Span(0, 0), finding)
 
 
-def _is_folder(path: Path | os.DirEntry[str]) -> bool:
+def is_folder(path: Path | os.DirEntry[str]) -> bool:
     """Whether it is one; what cannot be looked at is none, and reading it says why."""
     try:
         return path.is_dir()

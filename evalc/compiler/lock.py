@@ -53,11 +53,14 @@ class Lock(msgspec.Struct, frozen=True, kw_only=True):
 # --- the pass ------------------------------------------------------------------------------------------------------
 
 
-def check_lock(suites: Sequence[CompiledSuite], lock: Lock, problems: Diagnostics) -> None:
+def check_lock(
+    suites: Sequence[CompiledSuite], lock: Lock, problems: Diagnostics, *, searched: Sequence[Path] = ()
+) -> None:
     """Report each locked case that has changed or is gone.
 
     A case can only be found missing where its suite was looked at: where the suite is among `suites`, or another
-    part of the file that held it. What is `partial` has errors of its own, and nothing follows from it.
+    part of the file that held it, or where the file was to be in one of the folders `searched`. What is `partial` has
+    errors of its own, and nothing follows from it.
     """
     looked_at = {file: suite for suite in suites if (file := _file_of(suite, lock.folder)) is not None}
     compiled = {_key_of(suite): suite for suite in suites}
@@ -65,6 +68,19 @@ def check_lock(suites: Sequence[CompiledSuite], lock: Lock, problems: Diagnostic
         suite = compiled.get(key) or looked_at.get(locked.file)
         if suite is not None:
             _check_suite(suite, key, locked, problems)
+        elif any((lock.folder / locked.file).resolve().is_relative_to(folder) for folder in searched):
+            _report_gone(key, locked, lock, problems)
+
+
+def _report_gone(key: str, locked: LockedSuite, lock: Lock, problems: Diagnostics) -> None:
+    """Report the cases of a suite that a search did not find: deleted, or left out of searches."""
+    path = lock.folder / LOCK_NAME
+    source = read_source(path, problems.add, name=os.path.relpath(path)) or Source(os.path.relpath(path), "")
+    places = locate(source.text, "TOML").places
+    for id_ in locked.cases:
+        place = places.get((key, "cases", id_))
+        span = Span(0, 0) if place is None else Span(place.key.start, place.key.end)
+        problems.add(source, span, LockedCaseMissing(case=id_, suite=key, file=locked.file))
 
 
 def _check_suite(suite: CompiledSuite, key: str, locked: LockedSuite, problems: Diagnostics) -> None:

@@ -12,7 +12,7 @@ import msgspec
 
 from evalc.compiler import ir
 from evalc.compiler.compiled import Compilation, CompiledSuite, Inventory, by_tier
-from evalc.compiler.discover import Found, project_root
+from evalc.compiler.discover import Found, is_folder, project_root
 from evalc.compiler.emit.suite import emit
 from evalc.compiler.lock import check_lock, read_lock
 from evalc.compiler.merge.cases import merge
@@ -131,6 +131,7 @@ class Compiler:
         self._shared = 0
         self._others: list[str] = []
         self._come_upon: set[str] = set()
+        self._searched: list[Path] = []
 
     def finish(self) -> Compilation:
         """What came of all sources: the suites, or only the problems when any is an error."""
@@ -139,8 +140,9 @@ class Compiler:
         self._report_collisions(compiled)
         self._report_prompts()
         if self._options.lock_folder is not None:
-            check_lock(compiled, read_lock(self._options.lock_folder, self._problems), self._problems)
-        if self._problems.has_errors:
+            lock = read_lock(self._options.lock_folder, self._problems)
+            check_lock(compiled, lock, self._problems, searched=self._searched)
+        if self._problems.block:
             compiled = ()
         return Compilation(
             suites=compiled, problems=tuple(self._problems), inventory=self._inventory(), tools=self._tools
@@ -150,7 +152,9 @@ class Compiler:
         """The texts among the subjects, then those of the files; what cannot be read is reported."""
         wanted = list(subjects)
         yield from (Text(source, named=True) for source in wanted if isinstance(source, Source))
-        paths = (path for path in wanted if not isinstance(path, Source))
+        paths = [path for path in wanted if not isinstance(path, Source)]
+        if self._options.prompt_id is None:  # else suites of other prompts are left out
+            self._searched = [Path(path).resolve() for path in paths if is_folder(Path(path))]
         for found in self._options.finder.expand(paths, self._problems.add):
             text = self._read(found)
             if text is not None:
@@ -301,7 +305,7 @@ class Compiler:
             contradictions.check(piece, self._problems)
             if self._tools is not None:
                 _check_tools(piece, self._tools, self._problems)
-            if not self._problems.has_errors:
+            if not self._problems.block:
                 verify(piece)
         contradictions.finish(suite, self._problems)
 

@@ -13,7 +13,7 @@ import msgspec
 from evalc.diagnostics.catalogue.ignores import ErrorNotIgnored, LateIgnoreFile, UnreadableIgnore, UnusedIgnore
 from evalc.diagnostics.catalogue.index import findings
 from evalc.diagnostics.policy import codes
-from evalc.diagnostics.problem import Diagnostics, Finding, Problem, Severity
+from evalc.diagnostics.problem import Diagnostics, Finding, Problem
 from evalc.source import Source, Span
 
 _COMMENT: Final = re.compile(
@@ -118,16 +118,17 @@ def _read(source: Source, match: re.Match[str], problems: Diagnostics) -> Iterat
 
 def _fault(code: str, written: str) -> Finding | None:
     """Why a name in a comment can ignore nothing."""
-    severities = _severities(code) if _CODE.fullmatch(code) else frozenset()
-    if not severities:
+    entries = _entries(code) if _CODE.fullmatch(code) else ()
+    if not entries:
         return UnreadableIgnore(name=written, known=codes())
-    return None if "warning" in severities else ErrorNotIgnored(name=code)
+    may_be_ignored = any(entry.severity == "warning" or not entry.blocks for entry in entries)
+    return None if may_be_ignored else ErrorNotIgnored(name=code)
 
 
 @cache
-def _severities(beginning: str) -> frozenset[Severity]:
-    """Those of the codes that begin so."""
-    return frozenset(entry.severity for code, entry in findings().items() if code.startswith(beginning))
+def _entries(beginning: str) -> tuple[type[Finding], ...]:
+    """The findings whose codes begin so."""
+    return tuple(entry for code, entry in findings().items() if code.startswith(beginning))
 
 
 @final

@@ -1,7 +1,8 @@
 """From `# evalc: ignore[EV501]` comments and problems to the problems that are left, and to comments that do nothing.
 
 At the end of a line such a comment silences the warnings that start on this line; on a line of its own, those of the
-next line that is no comment; as `ignore-file` above the first key, those of the file. Errors are never silenced.
+next line that is no comment; as `ignore-file` above the first key, those of the file. Errors that block, since nothing
+can be made of the suite, are never silenced.
 """
 
 from __future__ import annotations
@@ -42,9 +43,13 @@ def silenced(problems: Sequence[Problem], complete: Iterable[Source], texts: Tex
     comments = {source: IgnoreComments.of(source, texts(source), kept) for source in mentioning}
     for problem in problems:
         silencing = comments.get(problem.source)
-        if silencing is None or problem.severity == "error" or not silencing.take(problem):
+        if silencing is None or not _may_be_silenced(problem) or not silencing.take(problem):
             kept.extend((problem,))
     for source in mentioning:
         if sources[source]:
             comments[source].report_unused(kept)
     return tuple(kept)
+
+
+def _may_be_silenced(problem: Problem) -> bool:
+    return problem.severity == "warning" or not problem.finding.blocks

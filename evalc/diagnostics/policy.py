@@ -2,7 +2,7 @@
 
 The rule: a policy decides over every finding of a `check`, except those that kept a file from being read (EV1xx,
 EV60x to EV62x): nobody knows what they hide, so they are always errors. When files are compiled or run, it decides over
-warnings only; nothing sound can be made of a file with an error.
+warnings, and over errors of meaning that do not block: the suite can be lowered all the same.
 """
 
 from __future__ import annotations
@@ -102,14 +102,14 @@ class Policy(msgspec.Struct, frozen=True, kw_only=True):
 
         Args:
             problems: what was found, each with the severity of its finding.
-            errors_stay: whether the policy decides over warnings only.
+            errors_stay: whether errors that block stay errors, whatever the policy says.
         """
         judged = (self._judged(problem, errors_stay=errors_stay) for problem in problems)
         return tuple(problem for problem in judged if problem is not None)
 
     def _judged(self, problem: Problem, *, errors_stay: bool) -> Problem | None:
         code = problem.code
-        if problem.severity == "error" and (errors_stay or code.startswith(_UNREAD)):
+        if problem.severity == "error" and ((errors_stay and problem.finding.blocks) or code.startswith(_UNREAD)):
             return problem
         level = self._level(code, problem.severity)
         if level == "off" or not all(selection.takes(code) for selection in self.selections):

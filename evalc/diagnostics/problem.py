@@ -22,6 +22,8 @@ class Finding(msgspec.Struct, frozen=True, kw_only=True):
 
     code: ClassVar[str]
     severity: ClassVar[Severity] = "error"
+    blocks: ClassVar[bool] = True
+    """Whether nothing sound can be made of a suite while this is an error, whatever the user says of it."""
 
     def message(self) -> str:
         """A plain sentence that says what was found, without a full stop."""
@@ -131,6 +133,11 @@ class Diagnostics:
     def has_errors(self) -> bool:
         """Whether any problem is an error."""
         return any(problem.severity == "error" for problem in self._problems.values())
+
+    @property
+    def block(self) -> bool:
+        """Whether any problem is an error with which nothing can be made of a suite."""
+        return any(problem.severity == "error" and problem.finding.blocks for problem in self._problems.values())
 
     def __len__(self) -> int:
         return len(self._problems)

@@ -15,6 +15,7 @@ from evalc.compiler.options import CompileOptions
 from evalc.compiler.pipeline import compile_sources
 from evalc.diagnostics.catalogue.imports import ImportedDiffers, NothingToImport, NotImported
 from evalc.diagnostics.problem import Diagnostics
+from evalc.dsl.build_case import DIFFICULTIES
 from evalc.dsl.read_json import JsonPlaces
 from evalc.dsl.write_yaml import NotWritable, write_yaml
 from evalc.importers.case_checks import write_checks
@@ -110,7 +111,10 @@ class _Importer:
         if case.description != written["name"]:
             written["description"] = escaped(case.description)
         if case.difficulty is not None and case.difficulty != _DIFFICULTIES.get(self._suite.tier):
-            written["difficulty"] = case.difficulty
+            if case.difficulty in DIFFICULTIES:
+                written["difficulty"] = case.difficulty
+            else:
+                self._leave_out(pointer, "/difficulty", f"`{case.difficulty}` is no difficulty of the contract")
         written |= _fields_of(case, ("created_at", "bug_ref"))
         written |= _input(case.input)
         written |= write_checks(case, self._suite.tier, self._schemas, partial(self._leave_out, pointer))
@@ -131,7 +135,7 @@ class _Importer:
         """Compile what was written, and report where it is not what was read; False when it has errors."""
         with TemporaryDirectory(prefix="evalc-") as folder:
             compilation = compile_sources([imported.write(Path(folder))], CompileOptions())
-        if compilation.has_errors:
+        if not compilation.suites:
             for problem in compilation.problems:
                 if problem.severity == "error":
                     finding = NotImported(what="the suite", why=problem.finding.message())

@@ -14,7 +14,8 @@ from evalc.model.checks import Check, FieldType, ParamAssertion
 from evalc.model.gates import Gates
 
 Tier = Literal["golden", "labeled", "regression", "rubric"]
-Difficulty = Literal["straightforward", "ambiguous", "edge", "regression"]
+Difficulty = Literal["straightforward", "ambiguous", "edge", "regression", "easy", "medium", "hard", "adversarial"]
+"""The contract's, and after `regression` those that tool-forge's generator writes."""
 
 
 class _Record(

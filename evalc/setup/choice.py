@@ -13,7 +13,7 @@ from evalc.compiler.compiled import CompiledSuite
 from evalc.config import Settings
 from evalc.dsl.build_case import TIERS
 from evalc.errors import UsageError
-from evalc.git import changed_files, commit_of
+from evalc.git import changed_files, commit_of, ignored_files
 from evalc.runtime.past.failures import failures_of
 from evalc.runtime.past.runs import find_folder, has_results, steps_back
 from evalc.runtime.select import Known, NamedCases, Wanted
@@ -119,9 +119,12 @@ def _named(argument: str, files_of: Callable[[str], Set[str]]) -> NamedCases:
 
 def _changed(commit: str, suites: Iterable[CompiledSuite], settings: Settings) -> frozenset[str]:
     """The names of the sources whose suites have a file among those that have changed."""
-    changed = changed_files(commit, settings.root)
+    suites = list(suites)
+    made_of = {name: Path(name).resolve() for suite in suites for name in (suite.ir.source.name, *suite.ir.files)}
+    # What git ignores may have changed, for all that git knows.
+    changed = changed_files(commit, settings.root) | ignored_files(made_of.values(), settings.root)
     return frozenset(
         suite.ir.source.name
         for suite in suites
-        if any(Path(name).resolve() in changed for name in (suite.ir.source.name, *suite.ir.files))
+        if any(made_of[name] in changed for name in (suite.ir.source.name, *suite.ir.files))
     )

@@ -45,6 +45,7 @@ eval:
       inputs: {city: New York}
       validate: [contains "New York"]
 """
+COMMANDS = (("check",), ("lock", "--check"), ("run", "--agent", "demo"))
 HEAD = SUITE[: SUITE.index("    - name: minus")]
 FIRST = SUITE[: SUITE.index("    - name: two_words")]
 SECOND = HEAD + SUITE.removeprefix(FIRST)
@@ -278,3 +279,35 @@ def test_a_folder_is_no_lock(tmp_path: Path) -> None:
     problems = Diagnostics()
     assert read_lock(tmp_path, problems) == Lock(folder=tmp_path)
     assert problems.has_errors
+
+
+@pytest.mark.parametrize("way", ["deleted", "renamed", "ignored by git", "excluded"])
+def test_a_locked_suite_that_is_gone_is_told(invoke: Invoke, project: Path, file: Path, way: str) -> None:
+    (project / "evals" / "other.eval.yaml").write_text(OTHER)
+    assert invoke("lock").code == 0
+    match way:
+        case "deleted":
+            file.unlink()
+        case "renamed":
+            file.rename(file.with_name("regression.eval.yaml.old"))
+        case "ignored by git":
+            (project / ".gitignore").write_text("regression.*\n")
+        case _:
+            (project / "evalc.toml").write_text('exclude = ["regression.*"]\n')
+    for command in COMMANDS:
+        outcome = invoke(*command)
+        assert outcome.code == 2, command
+        told = outcome.out + outcome.err
+        assert told.count("error[EV451]") == 2
+        assert "which was in `evals/regression.eval.yaml`" in told
+        assert "--> evalc.lock:" in told
+    assert invoke("check", "evals/other.eval.yaml").code == 0  # where nobody looked for it
+
+
+def test_a_locked_suite_that_has_moved_is_no_problem(invoke: Invoke, project: Path, file: Path) -> None:
+    assert invoke("lock").code == 0
+    file.rename(file.with_name("moved.eval.yaml"))
+    assert invoke("check").code == 0
+
+
+OTHER = "suite: other\neval: {test_cases: [{name: a, message: hi, validate: [non-empty]}]}\n"

@@ -201,6 +201,19 @@ def test_suites_that_have_changed_since_a_commit(invoke: Invoke, project: Path, 
     assert [suite["toolName"] for suite in report["suites"]] == [expected]
 
 
+def test_a_table_that_git_ignores_may_have_changed(invoke: Invoke, project: Path) -> None:
+    (project / ".git").rmdir()
+    evals = project / "evals"
+    (project / ".gitignore").write_text("*.csv\n")
+    for name, text in {**PARTS, "parts.eval.yaml": MADE_OF_PARTS}.items():
+        (evals / name).write_text(text)
+    git("init", "-q")
+    git("add", "-A")
+    git("commit", "-q", "-m", "first")
+    report = json.loads(invoke("run", "--changed-since", "HEAD", "--agent", "demo", "--json").out)
+    assert [suite["toolName"] for suite in report["suites"]] == ["parts"]
+
+
 def test_a_run_of_a_choice_is_resumed_with_it(invoke: Invoke, cities: Path) -> None:
     first = invoke("run", "--agent", "demo", "--not-tag", "slow", "evals/cities.eval.yaml", "--json")
     run: dict[str, Any] = json.loads(first.out)

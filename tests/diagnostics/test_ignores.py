@@ -99,7 +99,7 @@ def test_the_second_comment_for_the_same_thing_ignores_nothing() -> None:
 
 
 def test_errors_are_not_ignored() -> None:
-    found = codes_of(suite('- containz "x" # evalc: ignore', '- containz "x" # evalc: ignore[EV203, EV502]'))
+    found = codes_of(suite('- containz "x" # evalc: ignore', '- containz "x" # evalc: ignore[EV203, EV402]'))
     assert found == ["EV203 6:11", "EV203 7:11", "EV681 7:40", "EV681 7:47"]
 
 

@@ -39,7 +39,7 @@ SOUND: dict[str, Any] = {"id": "gs-a-001", "description": "a", "input": {"messag
         {"descripton": "misspelt"},
         {"input": {}},
         {"input": "hi"},
-        {"difficulty": "hard"},
+        {"difficulty": "grim"},
         {"expect": {"responseContains": "a text alone"}},
         {"expect": {"minLength": "many"}},
         {"expect": {"checks": [{"type": "containz", "value": "x"}]}},

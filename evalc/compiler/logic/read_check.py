@@ -74,7 +74,7 @@ def _formula(check: c.Check, place: Place) -> Formula:  # noqa: C901 - one arm a
             return Fact(Has(encode(value)), False, place)
         case c.IContains(value=value):
             return Fact(HasFolded(encode(value).casefold()), True, place)
-        case c.ContainsAny(values=values) if len(values) <= _MOST_FACTS:
+        case c.ContainsAny(values=values) if 0 < len(values) <= _MOST_FACTS:  # an empty group is skipped
             return _joined(Some, [Fact(Has(encode(value)), True, place) for value in values])
         case c.Equals(value=value):
             return Fact(Is(encode(value)), True, place)

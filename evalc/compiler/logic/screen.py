@@ -47,6 +47,6 @@ def _texts(check: c.Check) -> tuple[str, ...] | None:
             examined = examine(check.pattern, check.flags)
             return None if "i" in check.flags or examined.literal else examined.required or None
         case c.ContainsAny():
-            return None if any("{{" in value for value in check.values) else check.values
+            return None if not check.values or any("{{" in value for value in check.values) else check.values
         case _:
             return None

@@ -23,7 +23,7 @@ from evalc.diagnostics.catalogue.contract import (
     WeakExpected,
     WrongDifficulty,
 )
-from evalc.diagnostics.problem import Diagnostics, Finding
+from evalc.diagnostics.problem import Diagnostics, Finding, Severity
 from evalc.model import checks as c
 
 _TOKEN = re.compile(r"\{\{\s*(seed|snapshot):.*?\}\}", re.DOTALL)
@@ -50,7 +50,9 @@ def check_contract(suite: ir.Suite, problems: Diagnostics) -> None:
     """Report what the contract forbids or asks for, case by case."""
     for case in suite.cases:
         for where, finding in _findings(suite, case):
-            problems.add(*suite.place(where), finding)
+            about_difficulty = isinstance(finding, WrongDifficulty) or getattr(finding, "field", "") == "difficulty"
+            at_most: Severity = "warning" if suite.from_json and about_difficulty else "error"
+            problems.add(*suite.place(where), finding, at_most=at_most)
 
 
 def _findings(suite: ir.Suite, case: ir.Case) -> Iterator[tuple[ir.Where, Finding]]:

@@ -11,7 +11,7 @@ from evalc.compiler.logic.implies import always, never
 from evalc.compiler.logic.read_check import formula_of
 from evalc.compiler.patterns import examine
 from evalc.diagnostics.catalogue.vacuity import CannotFail, CannotPass
-from evalc.diagnostics.problem import Diagnostics
+from evalc.diagnostics.problem import Diagnostics, Severity
 from evalc.model import checks as c
 
 
@@ -23,7 +23,9 @@ def check_vacuity(suite: ir.Suite, problems: Diagnostics) -> None:
             if verdict is not None:
                 finding = CannotFail if verdict.passes else CannotPass
                 found = finding(check=f"`{describe(item.check)}`", why=verdict.why)
-                problems.add(*suite.place(item.where), found, row=suite.row_of(case))
+                # A runner of the contract runs a case that cannot pass.
+                at_most: Severity = "warning" if suite.from_json else "error"
+                problems.add(*suite.place(item.where), found, row=suite.row_of(case), at_most=at_most)
         if case.threshold == 0:
             found = CannotFail(check="`threshold: 0`", why=_NEVER_BELOW)
             problems.add(*suite.place(case.place_of("/threshold")), found)
@@ -39,7 +41,7 @@ class _Verdict(NamedTuple):
 _ALWAYS_ONE: Final = "where one part does not hold another does"
 _NEVER_ALL: Final = "its parts rule each other out"
 _EMPTY_TEXT: Final = "every text contains the empty text"
-_NO_CHOICE: Final = "there is nothing to choose from"
+_NO_CHOICE: Final = "there is nothing to choose from, so it is skipped"
 _BELOW_ZERO: Final = "nothing is less than 0"
 _NEVER_BELOW: Final = "no score is less than 0"
 _ABOVE_ONE: Final = "no similarity is more than 1, and 80 percent is 0.8"
@@ -61,7 +63,7 @@ def _of_missing_text(check: c.NotContains) -> _Verdict | None:
 
 def _of_texts(check: c.ContainsAny) -> _Verdict | None:
     if not check.values:
-        return _Verdict(False, _NO_CHOICE)
+        return _Verdict(True, _NO_CHOICE)
     return _Verdict(True, _EMPTY_TEXT) if "" in check.values else None
 
 

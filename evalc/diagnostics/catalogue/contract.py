@@ -22,6 +22,7 @@ class AssertsNothing(Finding, frozen=True, kw_only=True):
     """
 
     code: ClassVar[str] = "EV401"
+    blocks: ClassVar[bool] = False
     case: str
 
     def message(self) -> str:
@@ -82,6 +83,7 @@ class NotInThisTier(Finding, frozen=True, kw_only=True):
     """
 
     code: ClassVar[str] = "EV403"
+    blocks: ClassVar[bool] = False
     field: str
     tier: str
 
@@ -450,6 +452,7 @@ class MissingCaseField(Finding, frozen=True, kw_only=True):
     """
 
     code: ClassVar[str] = "EV416"
+    blocks: ClassVar[bool] = False
     field: str
     tier: str
     case: str
@@ -475,6 +478,7 @@ class WrongDifficulty(Finding, frozen=True, kw_only=True):
     """
 
     code: ClassVar[str] = "EV417"
+    blocks: ClassVar[bool] = False
     difficulty: str
     tier: str
     allowed: tuple[str, ...]

@@ -28,8 +28,9 @@ class LockedCaseChanged(Finding, frozen=True, kw_only=True):
 
 
 class LockedCaseMissing(Finding, frozen=True, kw_only=True):
-    """A locked regression case is gone from its suite.
+    """A locked regression case is gone from its suite, or the suite is gone from its file.
 
+    A suite whose file was deleted, or that a `.gitignore` or `exclude` hides, is not run any more.
     Whoever deletes, renames or moves a locked case lets its bug come back unseen. Retire it with `archived: "why"`
     first: `evalc lock` then takes it out of `evalc.lock`, and it may go.
     """
@@ -37,9 +38,12 @@ class LockedCaseMissing(Finding, frozen=True, kw_only=True):
     code: ClassVar[str] = "EV451"
     case: str
     suite: str
+    file: str = ""
+    """The file that held the suite, where the suite is gone."""
 
     def message(self) -> str:
-        return f"the locked regression case `{self.case}` of `{self.suite}` is gone"
+        gone = f", and so is its suite, which was in `{self.file}`" if self.file else ""
+        return f"the locked regression case `{self.case}` of `{self.suite}` is gone{gone}"
 
     def help(self) -> str:
         return 'put it back; `archived: "why"` retires a case, and `evalc lock` then lets go of it'

@@ -38,6 +38,7 @@ class CannotFail(Finding, frozen=True, kw_only=True):
     """
 
     code: ClassVar[str] = "EV501"
+    blocks: ClassVar[bool] = False
     severity: ClassVar[Severity] = "warning"
     check: str
     why: str
@@ -64,6 +65,7 @@ class CannotPass(Finding, frozen=True, kw_only=True):
     """
 
     code: ClassVar[str] = "EV502"
+    blocks: ClassVar[bool] = False
     check: str
     why: str
 
@@ -97,6 +99,7 @@ class Contradiction(Finding, frozen=True, kw_only=True):
     """
 
     code: ClassVar[str] = "EV503"
+    blocks: ClassVar[bool] = False
     check: str
     others: tuple[Other, ...]
     tool: str = ""
@@ -125,6 +128,7 @@ class Repeated(Finding, frozen=True, kw_only=True):
     """
 
     code: ClassVar[str] = "EV504"
+    blocks: ClassVar[bool] = False
     severity: ClassVar[Severity] = "warning"
     check: str
     line: int
@@ -159,6 +163,7 @@ class Implied(Finding, frozen=True, kw_only=True):
     """
 
     code: ClassVar[str] = "EV505"
+    blocks: ClassVar[bool] = False
     severity: ClassVar[Severity] = "warning"
     check: str
     others: tuple[Other, ...]
@@ -192,6 +197,7 @@ class NeverReached(Finding, frozen=True, kw_only=True):
     """
 
     code: ClassVar[str] = "EV506"
+    blocks: ClassVar[bool] = False
     severity: ClassVar[Severity] = "warning"
     check: str
     tool: str
