@@ -104,7 +104,7 @@ async def run(
     asked = _agents(agents, settings, what.tools)
     served = asked  # what records one hides what it is
     snapshot = _snapshot_of(start)
-    options, notes = await options_of(
+    options = await options_of(
         settings if snapshot is None else msgspec.structs.replace(settings, snapshot_source=None),
         os.environ,
         what.tools,
@@ -117,7 +117,7 @@ async def run(
     made = Run(
         finished=finished,
         problems=what.problems,
-        notes=(*notes, *_registered(finished), *await _exported(finished, exporter)),
+        notes=(*_registered(finished), *await _exported(finished, exporter)),
         strict=settings.strict,
         selected=what.selected,
         inventory=what.inventory,
@@ -134,13 +134,13 @@ async def rescore(what: ToRun, past: PastRun, settings: Settings, observer: Obse
     from evalc.setup.run import options_of  # noqa: PLC0415
 
     header = past.header
-    options, notes = await options_of(msgspec.structs.replace(settings, snapshot_source=None), os.environ, what.tools)
+    options = await options_of(msgspec.structs.replace(settings, snapshot_source=None), os.environ, what.tools)
     # What is configured is for runs: a rescored one shows what has changed since the run that it is made of.
     baseline = options.baseline if "baseline_run_id" in settings.given else None
     options = replace(options, snapshot=None if header is None else kept_snapshot(header), baseline=baseline)
     async with local_models((), options.panel, observer):
         finished = await rescore_suites(what.suites, past, options, observer=observer)
-    notes = (*notes, *_registered(finished))
+    notes = _registered(finished)
     made = Run(finished=finished, problems=what.problems, notes=notes, strict=settings.strict, inventory=what.inventory)
     return _closed(made, options)
 

@@ -97,6 +97,25 @@ def variables(parts: tuple[g.Part, ...], guarded: frozenset[str] = frozenset()) 
                 assert_never(part)
 
 
+def not_texts(parts: tuple[g.Part, ...], inputs: Inputs) -> Iterator[tuple[g.Variable, Node]]:
+    """The variables of a template whose value is a list or mapping, which would stand there as JSON."""
+    for part in parts:
+        match part:
+            case g.Variable():
+                node = inputs.get(part.name)
+                if node is not None and not isinstance(node, Scalar):
+                    yield part, node
+            case g.If():
+                yield from not_texts((*part.then, *part.otherwise), inputs)
+            case g.Each():
+                for item in _items(inputs.get(part.name.name)):
+                    yield from not_texts(part.body, {**inputs, "this": item})
+            case g.Words() | g.Token():
+                pass
+            case _:
+                assert_never(part)
+
+
 def tokens(parts: tuple[g.Part, ...]) -> Iterator[g.Token]:
     """Every `{{seed:...}}` and `{{snapshot:...}}` of a template."""
     for part in parts:

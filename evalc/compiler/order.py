@@ -53,11 +53,13 @@ def has_field(check: c.Check) -> bool:
     match check:
         case c.Regex(flags=flags):
             return not flags
-        case c.Latency(max=limit) | c.Tokens(max=limit) | c.Cost(max=limit):
+        case c.Latency(max=limit) | c.Tokens(max=limit):
             return limit != 0  # a limit of 0 asserts nothing in the contract
+        case c.Cost():
+            return True
         case c.Length() | c.ToolCount():
             bounds = [bound for bound in (check.min, check.max) if bound is not None]
-            return bool(bounds) and 0 not in bounds and (isinstance(check, c.ToolCount) or check.unit == "chars")
+            return bool(bounds) and check.min != 0 and (isinstance(check, c.ToolCount) or check.unit == "chars")
         case c.Json():
             return check.mode == "strict" and check.schema is None
         case c.Structure(fields=fields):

@@ -16,6 +16,8 @@ from evalc.source import Span
 _NAME: Final = re.compile(r"\s*([^():\s][^():]*)")
 """What is legible as the name of a line with something wrong behind it, so that links to it are not wrong as well."""
 
+_WEIGHT: Final = re.compile(r"([0-9]{1,9}(?:\.[0-9]{1,9})?) ?(%)?")
+
 CRITERION_KEYS = ("name", "description", "weight")
 
 
@@ -26,6 +28,10 @@ def build_criterion(fields: Fields, item: Node) -> CriterionTree | None:
             text = fields.text_of(item, "a criterion")
             return None if text is None else _one_line(fields, text, None)
         case Mapping(pairs=((key, Scalar() as value),)) if key.text not in CRITERION_KEYS:
+            weight = _weight_of(value) if "(" not in key.text else None
+            if weight is not None:  # `politeness: 50%` is `politeness (50%)`
+                name = Str(key.text.strip(), span_of(key))
+                return CriterionTree(span=name.span, name=name, weight=Num(weight, span_of(value)))
             return _one_line(fields, Str(key.text, span_of(key)), value)
         case Mapping():
             return _mapping(fields, item)
@@ -33,6 +39,15 @@ def build_criterion(fields: Fields, item: Node) -> CriterionTree | None:
             expected = "a mapping or `name (weight): description`"
             fields.fault(item, WrongType(what="a criterion", expected=expected, found=described(item)))
             return None
+
+
+def _weight_of(value: Scalar) -> int | float | None:
+    """The weight that a value is which is written as one, a number or a share; None for any other text."""
+    written = _WEIGHT.fullmatch(value.text) if value.style == "plain" else None
+    if written is None:
+        return None
+    number = float(written[1])
+    return number / 100 if written[2] else int(number) if number.is_integer() else number
 
 
 def _mapping(fields: Fields, item: Mapping) -> CriterionTree | None:

@@ -124,12 +124,14 @@ def _flag(make: Callable[[Span], g.Check]) -> _Build:
     return build
 
 
-def _limit(make: Callable[[Span, g.Number], g.Check]) -> _Build:
-    """A field that holds one limit."""
+def _limit(make: Callable[[Span, g.Number], g.Check], *, idle_at_0: bool = False) -> _Build:
+    """A field that holds one limit; in those of the contract, 0 asserts nothing."""
 
     def build(fields: Fields, key: str) -> Iterator[CheckLeaf]:
         limit = _number(fields.number(key))
-        if limit is not None:
+        if limit is not None and idle_at_0 and limit.value == 0:
+            fields.warn(fields.key(key), CannotFail(check=f"`{key}`", why="0 asserts nothing"))
+        elif limit is not None:
             span = span_of(fields.key(key))
             yield CheckLeaf(span=span, check=make(span, limit))
 
@@ -237,8 +239,8 @@ _BUILDERS: dict[str, _Build] = {
     "responseContainsAny": _each_group,
     "responseNotContains": _each_text(_not_contains),
     "responseMatches": _each_pattern,
-    "maxLatencyMs": _limit(lambda span, n: g.Latency(start=span.start, end=span.end, max=n)),
-    "maxTokens": _limit(lambda span, n: g.Tokens(start=span.start, end=span.end, max=n)),
+    "maxLatencyMs": _limit(lambda span, n: g.Latency(start=span.start, end=span.end, max=n), idle_at_0=True),
+    "maxTokens": _limit(lambda span, n: g.Tokens(start=span.start, end=span.end, max=n), idle_at_0=True),
     "minLength": _bounds("minLength", "maxLength", _length),
     "maxLength": _bounds("minLength", "maxLength", _length),
     "jsonValid": _json,

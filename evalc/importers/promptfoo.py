@@ -417,6 +417,10 @@ class _Importer:
                 self._problems.add(source, span_of(node), WrongShape(what="an assertion", expected="a mapping"))
                 continue
             type_ = f"`{data.get('type')}`"
+            if data.get("weight") == 0 and not isinstance(data.get("weight"), bool):
+                why = "its weight is 0, so it decides nothing in promptfoo; here every check has to hold"
+                waiting.append(self._leave_out(source, _type_of(node), type_, why))
+                continue
             try:
                 checks = checks_of(data, variables, self._keep_schema)
             except Unmappable as reason:

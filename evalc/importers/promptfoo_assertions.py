@@ -185,7 +185,7 @@ def _regex(assertion: Mapping[str, Any], _variables: frozenset[str], _keep: Keep
 
 def _is_json(assertion: Mapping[str, Any], _variables: frozenset[str], keep_schema: KeepSchema) -> tuple[Check, ...]:
     schema = assertion.get("value")
-    if schema in (None, ""):
+    if schema in (None, "", False):  # promptfoo asks for a schema only where the value is truthy
         return (_check(c.Json()),)
     if isinstance(schema, str) and not schema.startswith("file://"):
         raise Unmappable("the schema is a text; write it as a mapping")

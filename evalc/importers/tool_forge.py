@@ -146,7 +146,7 @@ class _Importer:
             self._differs("/metadata", "the metadata")
         for index, (ours, theirs) in enumerate(zip(cases, suite.cases(), strict=True)):
             pointer = f"{self._base}/{index}"
-            if to_json(ours) != to_json(theirs) and pointer not in self._incomplete:
+            if msgspec.to_builtins(ours) != msgspec.to_builtins(theirs) and pointer not in self._incomplete:
                 self._differs(pointer, f"the case `{ours.id}`")
         return True
 

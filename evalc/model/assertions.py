@@ -62,14 +62,14 @@ def _single_fields_of_tools(expect: Expect) -> Iterator[tuple[str, c.Check]]:
 
 
 def _limits(expect: Expect) -> Iterator[tuple[str, c.Check]]:
-    """The fields that hold one limit each; a limit of 0 asserts nothing."""
+    """The fields that hold one limit each. In those of the contract, and as a lower bound, 0 asserts nothing."""
     if expect.max_latency_ms:
         yield "maxLatencyMs", c.Latency(max=expect.max_latency_ms)
     if expect.max_tokens:
         yield "maxTokens", c.Tokens(max=expect.max_tokens)
     if expect.min_length:
         yield "minLength", c.Length(min=expect.min_length)
-    if expect.max_length:
+    if expect.max_length is not None:
         yield "maxLength", c.Length(max=expect.max_length)
     if expect.json_valid:
         yield "jsonValid", c.Json()
@@ -81,9 +81,9 @@ def _limits(expect: Expect) -> Iterator[tuple[str, c.Check]]:
         yield "typeChecks", c.Structure(fields=fields)
     if expect.min_tool_calls:
         yield "minToolCalls", c.ToolCount(min=expect.min_tool_calls)
-    if expect.max_tool_calls:
+    if expect.max_tool_calls is not None:
         yield "maxToolCalls", c.ToolCount(max=expect.max_tool_calls)
-    if expect.max_cost:
+    if expect.max_cost is not None:
         yield "maxCost", c.Cost(max=expect.max_cost)
 
 

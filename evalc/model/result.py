@@ -64,7 +64,8 @@ class CaseDetails(_Result, frozen=True, kw_only=True):
 
     `usage` is what the agent says it used: `inputTokens`, `outputTokens`, `costUsd`, each where known; `finishReason`
     why a model stopped, in its provider's word. `message` is what was sent, shortened, and `messages` the conversation
-    where it was one. `judge_usage` is what judging used: `requests`, answers that were `cached`, and as `usage`.
+    where it was one. `near_calls` is the key of the answer that probably holds the tool calls, where it has none under
+    `toolCalls`. `judge_usage` is what judging used: `requests`, answers that were `cached`, and as `usage`.
     """
 
     tools_called: tuple[str, ...] = ()
@@ -77,6 +78,7 @@ class CaseDetails(_Result, frozen=True, kw_only=True):
     finish_reason: str | msgspec.UnsetType = msgspec.UNSET
     message: str | msgspec.UnsetType = msgspec.UNSET
     messages: tuple[Message, ...] | msgspec.UnsetType = msgspec.UNSET
+    near_calls: str | msgspec.UnsetType = msgspec.UNSET
 
 
 class AttemptResult(_Result, frozen=True, kw_only=True):

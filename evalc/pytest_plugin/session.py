@@ -173,8 +173,7 @@ class EvalSession:
         )
         agent = _agent_of(given, settings, self._tools)
         self._runner = self._runner or asyncio.Runner(loop_factory=asyncio.new_event_loop)
-        options, notes = self._runner.run(options_of(settings, os.environ, self._tools))
-        self.notes += [note for note in notes if note not in self.notes]
+        options = self._runner.run(options_of(settings, os.environ, self._tools))
         return Asked(agent, CaseLoop(self._runner, agent, options), options)
 
 

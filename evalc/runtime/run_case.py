@@ -114,6 +114,8 @@ async def judge(located: LocatedCase, answer: Answer, options: CaseOptions, benc
         timeout_ms=options.timeout_ms,
         judge=case_judge,
         embeddings=options.embeddings,
+        reports_calls=answer.response.reports_calls,
+        near_calls=answer.response.near_calls,
     )
     checked = await check_case(case, evidence, case_judge, run_all=options.all_assertions)
     return _judged(located, answer, checked)
@@ -196,7 +198,7 @@ def _judged(located: LocatedCase, answer: Answer, checked: Checked) -> CaseRun:
     score = score_case(case, verdicts, checked.criteria)
     if checked.failure:
         return _result(located, answer, checked, "failed", checked.failure, score)
-    if all(verdict.outcome in ("skipped", "not_applicable") for verdict in verdicts.values()):
+    if not any(verdict.verifies and verdict.outcome == "passed" for verdict in verdicts.values()):
         return _result(located, answer, checked, "unverified", None, score)
     if gate := below(score.score, case.threshold):
         return _result(located, answer, checked, "failed", gate, score)
@@ -284,6 +286,7 @@ def _details(case: Case, response: AgentResponse | None, checked: Checked) -> Ca
         finish_reason=msgspec.UNSET if response.finish_reason is None else response.finish_reason,
         message=message,
         messages=turns or msgspec.UNSET,
+        near_calls=msgspec.UNSET if response.near_calls is None else response.near_calls,
     )
 
 

@@ -172,24 +172,21 @@ def _secrets(settings: Settings, environ: Mapping[str, str]) -> tuple[str, ...]:
     return (*settings.secret_values(environ), *of_specs)
 
 
-async def options_of(
-    settings: Settings, environ: Mapping[str, str], tools: ToolRegistry | None
-) -> tuple[RunOptions, tuple[str, ...]]:
-    """The options of a run, and what the user should know about them.
+async def options_of(settings: Settings, environ: Mapping[str, str], tools: ToolRegistry | None) -> RunOptions:
+    """The options of a run.
 
     The snapshot is captured here, once, just before the run (contract, 4. Snapshot Data).
 
     Raises:
-        UsageError: a file that a flag names is not there, or a file that is there cannot be used.
+        UsageError: a file that is named is not there, or cannot be used.
     """
-    notes: list[str] = []
     redactor = redactor_of(settings, environ)
-    options = RunOptions(
+    return RunOptions(
         output_dir=settings.results_folder,
         concurrency=settings.concurrency,
         rpm=settings.rpm,
         timeout_ms=settings.timeout_ms,
-        seed=_seed(settings, notes),
+        seed=_seed(settings),
         snapshot=await _snapshot(settings, redactor),
         registry=tools,
         baseline=settings.baseline_run_id or (LATEST if settings.fail_on_regression else None),
@@ -202,7 +199,6 @@ async def options_of(
         rubrics_always=settings.judge_rubrics == "always",
         redactor=redactor,
     )
-    return options, tuple(notes)
 
 
 def panel_of(settings: Settings, environ: Mapping[str, str], redactor: Redactor) -> Panel | None:
@@ -258,16 +254,6 @@ def _gates(settings: Settings) -> Gates | None:
     return gates or None
 
 
-def _seed(settings: Settings, notes: list[str]) -> object:
+def _seed(settings: Settings) -> object:
     path = settings.seed_manifest
-    if path is None or _is_absent(path, "seed_manifest_path", "seed manifest", settings, notes):
-        return None
-    return load_seed(path)
-
-
-def _is_absent(path: Path, attribute: str, what: str, settings: Settings, notes: list[str]) -> bool:
-    """Whether a file is not there that only the configuration names: said, and gone without."""
-    if path.exists() or attribute in settings.given:
-        return False
-    notes.append(f"the {what} `{path}` of the configuration is not there")
-    return True
+    return None if path is None else load_seed(path)

@@ -70,7 +70,7 @@ def test_expected_alone_is_a_check_and_a_weak_one() -> None:
         ("length >= 0", "EV501"),
         ("matches /a*/", "EV501"),
         ("matches /a^/", "EV502"),
-        ("tokens <= 0", "EV501"),
+        ("latency <= 0s", "EV502"),
         ('contains "" or json', "EV501"),
         ('not contains "" or length 5..2', "EV502"),
         ('tool t.p contains ""', "EV501"),

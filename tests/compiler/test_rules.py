@@ -123,6 +123,7 @@ DEFAULTS = """defaults:
   max_turns: 3
   difficulty: edge
 eval:
+  criteria: [clarity]
   test_cases:
     - name: a
       message: "{{x}}{{y}}"

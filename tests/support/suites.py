@@ -205,7 +205,7 @@ def suites(draw: st.DrawFn) -> dict[str, Any]:
         if expect:
             case["expect"] = expect
         for key, values in _EXTRAS.items():
-            if draw(st.integers(0, 4)) == 0:
+            if draw(st.integers(0, 4)) == 0 and (criteria or key != "threshold"):
                 case[key] = draw(values)
         cases.append(case)
     suite: dict[str, Any] = {"suite": "generated", "eval": {"test_cases": cases}}

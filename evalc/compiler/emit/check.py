@@ -10,16 +10,18 @@ from typing import Any, Final, TypeVar, assert_never, cast, final
 
 from evalc.compiler.emit.emission import Emission
 from evalc.compiler.emit.json_check import json_check
-from evalc.compiler.fill import fill, tokens, variables
+from evalc.compiler.fill import fill, not_texts, tokens, variables
 from evalc.compiler.ir import Located
 from evalc.compiler.merge.include import Scope
 from evalc.compiler.packages import unknown_custom
 from evalc.compiler.patterns import examine
 from evalc.compiler.slug import slug
-from evalc.diagnostics.catalogue.contract import InputLooksLikeToken, SnapshotInRegression, TokenNotAllowed
+from evalc.compiler.token_slips import slips_in
+from evalc.diagnostics.catalogue.contract import AlmostToken, InputLooksLikeToken, SnapshotInRegression, TokenNotAllowed
 from evalc.diagnostics.catalogue.names import UnknownVariable
-from evalc.diagnostics.catalogue.values import BadPattern, EmptyValue, LinkInsideGroup
+from evalc.diagnostics.catalogue.values import BadPattern, EmptyValue, LinkInsideGroup, NotOneText
 from evalc.diagnostics.problem import Diagnostics, Finding
+from evalc.dsl.fields import described
 from evalc.dsl.nodes import Mapping, Node, Scalar, span_of
 from evalc.dsl.nodes import Sequence as Sequence_
 from evalc.dsl.places import locate
@@ -182,7 +184,7 @@ class CheckEmitter:
         return c.Similar(value=value, threshold=_number(check.threshold))
 
     def _judge(self, check: g.Judge, leaf: CheckLeaf) -> c.Check:
-        question = self._text(check.question, leaf, no_tokens_in="what a judge is asked")
+        question = self._text(check.question, leaf, no_tokens_in="what a judge is asked", json_too=True)
         if not question.strip():
             self._add(self._span(check.question, leaf), EmptyValue(what="the question"))
         scale = 1 if check.scale is None else _number(check.scale)
@@ -203,7 +205,7 @@ class CheckEmitter:
     def _value(self, value: g.Value, leaf: CheckLeaf) -> Any:
         match value:
             case g.Text():
-                return self._text(value, leaf)
+                return self._text(value, leaf, json_too=True)
             case g.Constant():
                 return value.value
             case g.Array():
@@ -243,10 +245,14 @@ class CheckEmitter:
         """Texts in which no token may stand."""
         return tuple(self._text(text, leaf, no_tokens_in=what) for text in texts)
 
-    def _text(self, text: g.Text, leaf: CheckLeaf, *, no_tokens_in: str = "") -> str:
+    def _text(self, text: g.Text, leaf: CheckLeaf, *, no_tokens_in: str = "", json_too: bool = False) -> str:
         if "{{" not in text.value:
             return text.value
-        return self._filled(text.value, lambda start, end: self._within(text, leaf, start, end), no_tokens_in)
+
+        def place(start: int, end: int) -> Span:
+            return self._within(text, leaf, start, end)
+
+        return self._filled(text.value, place, no_tokens_in, json_too=json_too)
 
     def _filled(
         self,
@@ -254,8 +260,13 @@ class CheckEmitter:
         place: Callable[[int, int], Span],
         no_tokens_in: str,
         transform: Callable[[str], str] = str,
+        *,
+        json_too: bool = False,
     ) -> str:
-        """The text with its templates filled; `place` gives the span of a stretch of it."""
+        """The text with its templates filled; `place` gives the span of a stretch of it.
+
+        Lists and mappings fill it only where `json_too` says that whoever reads it makes sense of JSON.
+        """
         parse = parse_template(value, lenient=True)
         for fault in parse.faults:
             self._add(place(fault.start, fault.end), fault.finding)
@@ -267,6 +278,12 @@ class CheckEmitter:
             elif variable.name not in self._case.known:
                 finding = UnknownVariable(name=variable.name, known=tuple(sorted(self._case.known)))
                 self._add(place(variable.start, variable.end), finding)
+        if not json_too:
+            for variable, node in not_texts(parse.node.parts, self._case.inputs):
+                not_one = NotOneText(name=variable.name, found=described(node))
+                self._add(place(variable.start, variable.end), not_one)
+        for slip in slips_in(value):
+            self._add(place(slip.start, slip.end), AlmostToken(text=slip.text, meant=slip.meant))
         written = tuple(tokens(parse.node.parts))
         for token in written:
             if no_tokens_in:

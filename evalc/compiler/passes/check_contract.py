@@ -8,13 +8,16 @@ from typing import Any
 
 from evalc.compiler import ir
 from evalc.compiler.single import SINGLE_KINDS, single_fields
+from evalc.compiler.token_slips import slips_in
 from evalc.diagnostics.catalogue.contract import (
+    AlmostToken,
     AssertedTwice,
     AssertsNothing,
     BothToolExpectations,
     MissingCaseField,
     MissingInTier,
     NeedsValue,
+    NeverScored,
     NotInThisTier,
     OddId,
     OutsideTier,
@@ -50,8 +53,11 @@ def check_contract(suite: ir.Suite, problems: Diagnostics) -> None:
     """Report what the contract forbids or asks for, case by case."""
     for case in suite.cases:
         for where, finding in _findings(suite, case):
-            about_difficulty = isinstance(finding, WrongDifficulty) or getattr(finding, "field", "") == "difficulty"
-            at_most: Severity = "warning" if suite.from_json and about_difficulty else "error"
+            mild = (
+                isinstance(finding, WrongDifficulty | AlmostToken | NeverScored)
+                or getattr(finding, "field", "") == "difficulty"
+            )
+            at_most: Severity = "warning" if suite.from_json and mild else "error"
             problems.add(*suite.place(where), finding, at_most=at_most)
 
 
@@ -62,6 +68,8 @@ def _findings(suite: ir.Suite, case: ir.Case) -> Iterator[tuple[ir.Where, Findin
     if not kinds.isdisjoint(SINGLE_KINDS):
         yield from _tools(case)
         yield from _single_values(case)
+    if case.threshold and case.threshold <= 1 and not (suite.criteria or suite.partial or _is_scored_by_expected(case)):
+        yield case.place_of("/threshold"), NeverScored(what=f"`threshold: {case.threshold:g}`")
     if c.ToolParam in kinds:
         yield from _parameters(case)
     if case.tier in _OUTSIDE:
@@ -71,6 +79,11 @@ def _findings(suite: ir.Suite, case: ir.Case) -> Iterator[tuple[ir.Where, Findin
     if suite.from_json and case.tier in _ID_PREFIX and not _ID.fullmatch(case.id):
         example = f"{_ID_PREFIX[case.tier]}-{suite.tool.replace('_', '-')}-001"
         yield case.place_of("/id"), OddId(id=case.id, example=example)
+
+
+def _is_scored_by_expected(case: ir.Case) -> bool:
+    """Whether `expected`, which is checked by itself where there is nothing else, has a score."""
+    return not case.checks and bool(case.expected)
 
 
 def _completeness(suite: ir.Suite, case: ir.Case) -> Iterator[tuple[ir.Where, Finding]]:
@@ -151,6 +164,9 @@ def _tokens(suite: ir.Suite, case: ir.Case) -> Iterator[tuple[ir.Where, Finding]
             yield case.place_of("/input/message"), TokenNotAllowed(token=token[0], where="a message")
     for item in case.checks:
         for allowed, text, pointer in _texts(item.check):
+            if suite.from_json and allowed and isinstance(item.where, str):
+                for slip in slips_in(text):
+                    yield item.where + pointer, AlmostToken(text=slip.text, meant=slip.meant)
             for token in _TOKEN.finditer(text) if "{{" in text else ():
                 where = item.where + pointer if isinstance(item.where, str) else item.where
                 if not allowed and suite.from_json:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from evalc.compiler import ir
+from evalc.diagnostics.catalogue.contract import NeverScored
 from evalc.diagnostics.catalogue.values import OddWeights, OutOfRange, WeightsSumToNothing
-from evalc.diagnostics.problem import Diagnostics
+from evalc.diagnostics.problem import Diagnostics, Severity
 
 
 def check_criteria(suite: ir.Suite, problems: Diagnostics) -> None:
@@ -14,6 +15,13 @@ def check_criteria(suite: ir.Suite, problems: Diagnostics) -> None:
         what = f"the weight of `{criterion.name}`"
         finding = OutOfRange(what=what, value=f"{criterion.weight:g}", allowed="0 or more")
         problems.add(*suite.place(criterion.where), finding)
+    if not (suite.criteria or suite.criteria_partial or suite.weights_partial or suite.partial):
+        gates = {} if suite.gates is None else {"min_score": suite.gates.min_score}
+        for name, limit in {"threshold": suite.threshold, **gates}.items():
+            if limit and limit <= 1:
+                at_most: Severity = "warning" if suite.from_json else "error"
+                never = NeverScored(what=f"`{name}: {limit:g}`")
+                problems.add(*suite.place(suite.where), never, at_most=at_most)
     if not suite.criteria or suite.weights_partial or negative:
         return
     total = sum(criterion.weight for criterion in suite.criteria)

@@ -72,9 +72,9 @@ def _of_regex(check: c.Regex) -> _Verdict | None:
 
 
 def _of_limit(check: c.Latency | c.Tokens | c.Cost) -> _Verdict | None:
-    if check.max > 0:
-        return None
-    return _Verdict(False, _BELOW_ZERO) if check.max else _Verdict(True, "a limit of 0 asserts nothing")
+    if check.max == 0 and isinstance(check, c.Latency):
+        return _Verdict(False, "every answer takes some time")
+    return _Verdict(False, _BELOW_ZERO) if check.max < 0 else None
 
 
 def _of_similarity(check: c.Similar) -> _Verdict | None:

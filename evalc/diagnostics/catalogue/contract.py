@@ -435,6 +435,67 @@ class InputLooksLikeToken(Finding, frozen=True, kw_only=True):
         return "write the token in the check itself if it is meant, or change the input"
 
 
+class AlmostToken(Finding, frozen=True, kw_only=True):
+    """A text of a check holds what is almost a token, such as `{{sed:a.b}}` or `{{seed:a}`.
+
+    evalc takes it as it stands, so `contains` of it fails whatever the agent answers, and `not contains` of it can
+    never fail. A token is `{{seed:PATH}}` or `{{snapshot:PATH}}`; an index in its path is a number in brackets. To mean
+    the braces themselves, write `\\{{`. In eval JSON this is a warning.
+
+    Example:
+        eval:
+          test_cases:
+            - {name: a, message: hi, validate: ['not contains "{{sed:user.name}}"']}
+
+    Cure:
+        eval:
+          test_cases:
+            - {name: a, message: hi, validate: ['not contains "{{seed:user.name}}"']}
+    """
+
+    code: ClassVar[str] = "EV418"
+    text: str
+    meant: str
+
+    def message(self) -> str:
+        return f"`{self.text}` is almost a token, and is taken as it stands"
+
+    def label(self) -> str:
+        return f"did you mean `{self.meant}`?" if self.meant else ""
+
+    def help(self) -> str:
+        return "a token is `{{seed:PATH}}` or `{{snapshot:PATH}}`, with numbers as indexes: `items[0].id`"
+
+
+class NeverScored(Finding, frozen=True, kw_only=True):
+    """A threshold on a score where nothing is scored: it can never be met.
+
+    The score of a case or suite is the weighted mean of its criteria. A suite without criteria has no score, so every
+    run of it would fail by the threshold.
+
+    Example:
+        eval:
+          test_cases:
+            - {name: a, message: hi, threshold: 0.8, validate: [contains "x"]}
+
+    Cure:
+        eval:
+          criteria: [clarity]
+          test_cases:
+            - {name: a, message: hi, threshold: 0.8, validate: [contains "x"]}
+    """
+
+    code: ClassVar[str] = "EV419"
+    blocks: ClassVar[bool] = False
+    what: str
+
+    def message(self) -> str:
+        return f"{self.what} can never be met: the suite has no criteria, so nothing is scored"
+
+    def help(self) -> str:
+        return "add `criteria:` to the suite, or remove it; every check has to pass anyway"
+
+
 class MissingCaseField(Finding, frozen=True, kw_only=True):
     """A field that the case model requires in the case's tier is missing.
 

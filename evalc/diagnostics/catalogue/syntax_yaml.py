@@ -740,6 +740,7 @@ class NumberNotRepresentable(Finding, frozen=True, kw_only=True):
     Example:
         suite: greeting
         eval:
+          criteria: [warmth]
           test_cases:
             - name: hello
               message: Say hello
@@ -750,6 +751,7 @@ class NumberNotRepresentable(Finding, frozen=True, kw_only=True):
     Cure:
         suite: greeting
         eval:
+          criteria: [warmth]
           test_cases:
             - name: hello
               message: Say hello

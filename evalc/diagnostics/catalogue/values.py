@@ -399,6 +399,39 @@ class WrongInputType(Finding, frozen=True, kw_only=True):
         return f"the input `{self.name}` is declared as {self.expected}, and this is {self.found}"
 
 
+class NotOneText(Finding, frozen=True, kw_only=True):
+    """A list or mapping is to fill the text of a check.
+
+    The text would hold its JSON, such as `["a", "b"]`: `not contains` of that can never fail, and `contains` of it
+    fails the right answer.
+
+    Example:
+        eval:
+          test_cases:
+            - name: a
+              message: hi
+              inputs: {banned: [idiot, fool]}
+              validate: ['not contains "{{banned}}"']
+
+    Cure:
+        eval:
+          test_cases:
+            - name: a
+              message: hi
+              validate: [not contains "idiot", not contains "fool"]
+    """
+
+    code: ClassVar[str] = "EV316"
+    name: str
+    found: str
+
+    def message(self) -> str:
+        return f"`{self.name}` is {self.found}, and the text of a check takes one text"
+
+    def help(self) -> str:
+        return "write a check for each item, or `contains any of [...]`; in a prompt, `{{#each}}` lists the items"
+
+
 class NotAnOption(Finding, frozen=True, kw_only=True):
     """An input is given a value that is not among the options of its declaration.
 

@@ -55,6 +55,8 @@ class AgentResponse(msgspec.Struct, frozen=True, kw_only=True, rename="camel", o
     Its duration is measured by the runner; `duration_ms` is that of an answer which was recorded earlier.
     `tool_mode` says what noToolErrors means for it: tools were executed, stubbed by the case, or only chosen.
     `finish_reason` is why a model stopped, in its provider's word, such as `stop`, `length` or `refusal`.
+    `reports_calls` is false where the answer does not say which tools were called; `near_calls` is then a key of it
+    that holds a list and is probably meant to.
     """
 
     response: str
@@ -63,6 +65,8 @@ class AgentResponse(msgspec.Struct, frozen=True, kw_only=True, rename="camel", o
     tool_mode: ToolMode = "executed"
     finish_reason: str | None = None
     duration_ms: float | None = None
+    reports_calls: bool = True
+    near_calls: str | None = None
 
 
 class Session(Protocol):

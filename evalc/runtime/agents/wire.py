@@ -85,16 +85,37 @@ def answer_of(answer: object) -> AgentResponse:
         AgentProtocolError: when it is none of these; it names the key and what was found there.
     """
     if isinstance(answer, str):
-        return AgentResponse(response=well_formed(answer))
+        return AgentResponse(response=well_formed(answer), reports_calls=False)
     fields = _fields_of(answer, _FIELDS, "the answer")
     response = AgentResponse(
         response=_text(fields),
         tool_calls=_tool_calls(fields),
         usage=_usage(fields.get("usage")),
+        reports_calls=calls_in(fields) is not None,
+        near_calls=_near_calls(fields),
     )
     if isinstance(answer, AgentResponse):
-        return msgspec.structs.replace(response, tool_mode=answer.tool_mode)
+        return msgspec.structs.replace(
+            response, tool_mode=answer.tool_mode, reports_calls=answer.reports_calls, near_calls=answer.near_calls
+        )
     return response
+
+
+def _near_calls(fields: Mapping[str, Any]) -> str | None:
+    """A key that probably holds the tool calls of an answer which has none under the agreed keys."""
+    if any(key in fields for key in CALLS):
+        return None
+    return next((key for key, value in fields.items() if isinstance(value, list | tuple) and _is_near(key)), None)
+
+
+def _is_near(key: object) -> bool:
+    folded = key.lower().replace("_", "").replace("-", "") if isinstance(key, str) else ""
+    return folded in _NEAR_CALLS
+
+
+_NEAR_CALLS: Final = frozenset(
+    ("toolcalls", "toolcall", "tools", "toolscalled", "toolcalled", "toolscalls", "calls", "functioncalls", "toolsused")
+)
 
 
 def well_formed(text: str) -> str:

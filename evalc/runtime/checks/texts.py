@@ -12,7 +12,7 @@ from typing import Final
 from evalc.ecma.text import SPACES, trim
 from evalc.ecma.tokens import Unresolved, resolve
 from evalc.model import checks as c
-from evalc.runtime.checks.verdict import PASSED, Evidence, Note, Verdict, failed, skipped, unresolved_notes
+from evalc.runtime.checks.verdict import PASSED, Evidence, Note, Verdict, failed, passed_with, skipped, unresolved_notes
 from evalc.runtime.checks.wording import listed, quoted, shown
 
 _WORD: Final = re.compile(f"[^{SPACES}]+")
@@ -30,7 +30,7 @@ def contains(check: c.Contains, evidence: Evidence) -> Verdict:
     if isinstance(value, Unresolved):
         return skipped(value.tokens)
     if value in evidence.response:
-        return PASSED
+        return passed_with(value, check.value)
     return failed(f"expected {quoted(value)} in response but not found")
 
 
@@ -50,7 +50,7 @@ def icontains(check: c.IContains, evidence: Evidence) -> Verdict:
     if isinstance(value, Unresolved):
         return skipped(value.tokens)
     if value.casefold() in evidence.response.casefold():
-        return PASSED
+        return passed_with(value, check.value)
     return failed(f"expected {quoted(value)} in response, ignoring case, but not found")
 
 
@@ -60,7 +60,8 @@ def contains_any(check: c.ContainsAny, evidence: Evidence) -> Verdict:
     if not values:
         return skipped(unresolved) if unresolved else _EMPTY_GROUP
     if any(value in evidence.response for value in values):
-        verdict = PASSED
+        empty = next((written for written in check.values if written), "")
+        verdict = passed_with("" if "" in values else "x", empty)
     else:
         verdict = failed(f"expected one of {listed(values)} in response but found none")
     return with_dropped(verdict, unresolved)
@@ -82,7 +83,7 @@ def starts_with(check: c.StartsWith, evidence: Evidence) -> Verdict:
     if isinstance(value, Unresolved):
         return skipped(value.tokens)
     if evidence.response.startswith(value):
-        return PASSED
+        return passed_with(value, check.value)
     return failed(f"expected response to start with {quoted(value)} but got {quoted(evidence.response)}")
 
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Final
 
+import msgspec
+
 from evalc.ecma.tokens import Unresolved, resolve
 from evalc.ecma.values import UNDEFINED, to_string
 from evalc.model import checks as c
@@ -134,3 +136,21 @@ async def _compare_param(assertion: c.ParamAssertion, name: str, actual: str, va
     if holds:
         return PASSED
     return failed(f"expected {name} to {wanted} {quoted(value)} but got {quoted(actual)}")
+
+
+# --- answers that do not say which tools were called ---------------------------------------------------------------
+
+
+def misnamed_calls(key: str) -> Verdict:
+    """The answer has its calls under a key that evalc does not read: whatever the check says would be wrong."""
+    named = shown(key)
+    return broken(
+        f"the answer has a list under `{named}` and no `toolCalls`: call it `toolCalls`, or map it "
+        f"(`agent.response.toolCalls` in the configuration)"
+    )
+
+
+def with_calls_unknown(verdict: Verdict) -> Verdict:
+    """The verdict on an answer without a word about tools, which counts as one that called none."""
+    note = Note("the agent reports no tool calls (its answers have no `toolCalls`)", "checked as if there were none")
+    return msgspec.structs.replace(verdict, notes=(*verdict.notes, note))

@@ -33,7 +33,7 @@ class Evidence(msgspec.Struct, frozen=True, kw_only=True):
     """All that a check may look at: the answer of the agent, what the case says about it, the values of tokens.
 
     `timeout_ms` is how long a check of a package may take; `judge` is None where no judge is configured,
-    `embeddings` where texts are compared by edit distance.
+    `embeddings` where texts are compared by edit distance. `reports_calls` and `near_calls` are as in `AgentResponse`.
     """
 
     response: str
@@ -48,6 +48,8 @@ class Evidence(msgspec.Struct, frozen=True, kw_only=True):
     timeout_ms: float = 60_000
     judge: Judging | None = None
     embeddings: Embeddings | None = None
+    reports_calls: bool = True
+    near_calls: str | None = None
 
 
 class Note(NamedTuple):
@@ -66,6 +68,7 @@ class Verdict(msgspec.Struct, frozen=True, kw_only=True):
         score: 0 to 1; other than 0 and 1 only where a check measures a share.
         notes: what the suite's warnings should count.
         judged: the score behind it, where a judge gave one.
+        verifies: whether it says anything of the answer; what passes whatever the answer is does not.
     """
 
     outcome: CheckOutcome
@@ -74,10 +77,19 @@ class Verdict(msgspec.Struct, frozen=True, kw_only=True):
     score: float = 0.0
     notes: tuple[Note, ...] = ()
     judged: JudgedScore | None = None
+    verifies: bool = True
 
 
 PASSED: Final = Verdict(outcome="passed", score=1.0)
 NOT_APPLICABLE: Final = Verdict(outcome="not_applicable")
+
+
+def passed_with(value: str, written: str) -> Verdict:
+    """The check holds. A text that its tokens made empty is in every answer, so it verified nothing."""
+    if value or not written:
+        return PASSED
+    note = Note(f"{written} resolves to an empty text", "passed whatever the answer is")
+    return Verdict(outcome="passed", score=1.0, verifies=False, notes=(note,))
 
 
 def failed(message: str) -> Verdict:

@@ -299,7 +299,7 @@ def test_two_checks_of_one_parameter_can_pass_where_the_tool_is_not_called() -> 
 
 def test_a_threshold_of_zero() -> None:
     assert said('contains "x"', more="threshold: 0, ") == ["EV501"]
-    assert said('contains "x"', more="threshold: 0.1, ") == []
+    assert said('contains "x"', more="threshold: 0.1, ") == ["EV419"]
 
 
 def test_many_checks_and_deep_ones_take_no_time_that_doubles() -> None:

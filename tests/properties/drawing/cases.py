@@ -186,11 +186,12 @@ _SAME: Final[dict[str, tuple[str, tuple[Any, ...]]]] = {
 """Fields whose value is the same in both forms: the name in YAML, the name in JSON, values."""
 
 
-def extras(draw: Draw, tier: str) -> tuple[Data, Data]:
-    """What else a case says, in YAML and in JSON."""
+def extras(draw: Draw, tier: str, *, scored: bool) -> tuple[Data, Data]:
+    """What else a case says, in YAML and in JSON; a threshold only where there is a score."""
     written: Data = {}
     meant: Data = {}
-    for name in draw(st.lists(st.sampled_from([*_SAME, "repeat", "difficulty", "x-mine"]), max_size=3, unique=True)):
+    names = [name for name in (*_SAME, "repeat", "difficulty", "x-mine") if scored or name != "threshold"]
+    for name in draw(st.lists(st.sampled_from(names), max_size=3, unique=True)):
         if name == "repeat":
             times = draw(st.integers(2, 9))
             spelled = chosen(draw, (None, 1, f"{times - 1}/{times}", "100%"))
@@ -290,7 +291,7 @@ class Case:
 def cases(draw: Draw, name: str, tier: str, criteria: list[str], *, declared: bool, judges: bool) -> Case:
     """One case of a suite, with its inputs and a message, where it does not send the suite's prompt."""
     world = draw(worlds)
-    written, meant = extras(draw, tier)
+    written, meant = extras(draw, tier, scored=bool(criteria))
     how = chosen(draw, ("suite", "suite", "message", "messages", "both"))
     messages = []
     if how in ("messages", "both"):

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any, Literal
 
 from hypothesis import strategies as st
 
 from tests.properties.drawing.checks import FAILING, MANY, ONCE, Draw, Spelt, about, chosen
-from tests.properties.drawing.worlds import World
+from tests.properties.drawing.worlds import RESOLVED, World
 
 Op = Literal["any_of", "all_of"]
 DEPTH = 2
@@ -27,7 +28,9 @@ def holding(draw: Draw, world: World, depth: int = DEPTH, *, within: bool = Fals
             return negated(draw, failing(draw, world, depth - 1, within=within))
         case _:
             makers = {**MANY, **about(world), **(ONCE if within else {})}
-            return makers[chosen(draw, sorted(makers))](draw, world)
+            # Among alternatives, one that is skipped for its token does not hold.
+            resolved = replace(world, tokens=world.tokens[:RESOLVED]) if within else world
+            return makers[chosen(draw, sorted(makers))](draw, resolved)
 
 
 def failing(draw: Draw, world: World, depth: int, *, within: bool) -> Spelt:

@@ -72,6 +72,8 @@ def add_defaults(
         defaults["expect"] = {"responseContains": ["rain"]}
         meant.append(Meant({"type": "contains", "value": "rain"}))
     more = draw(st.lists(st.sampled_from(sorted(_LAID_UNDER)), max_size=3, unique=True))
+    if not criteria:
+        more = [key for key in more if key != "threshold"]
     defaults |= {key: _LAID_UNDER[key][1] for key in more if key != "inputs" or prompted}
     head: Data = {"defaults": defaults}
     tags = ["every"]

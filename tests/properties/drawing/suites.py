@@ -129,7 +129,8 @@ class _Suite:
         if self._tier != "labeled" or draw(st.booleans()):
             head["tier"] = self._tier
         if draw(st.booleans()):
-            head |= {"tool_version": "1.2.0", "tool_description": "Does: it", "registry_size": 4, "threshold": 0.5}
+            head |= {"tool_version": "1.2.0", "tool_description": "Does: it", "registry_size": 4}
+            head |= {"threshold": 0.5} if self._criteria else {}
         if draw(st.booleans()):
             head |= {"description": "For: readers", "gates": {key: value for key, (_, value) in _GATES.items()}}
         text = template(draw)
@@ -167,7 +168,7 @@ class _Suite:
                 "description": "Does: it",
                 "registrySize": 4,
             }
-            metadata["threshold"] = 0.5
+            metadata |= {"threshold": 0.5} if self._criteria else {}
         if "gates" in self._head:
             metadata["gates"] = dict(_GATES.values())
         if self._criteria:

@@ -20,6 +20,10 @@ NEVER: Final = ("never: x", "n#ver", "a {b} c", "zzz", "'q\" \\z", "é✗", "- n
 """What is in no answer: full of what YAML, JSON and the grammars escape."""
 
 
+RESOLVED: Final = 2
+"""How many of a world's tokens, the first, are found."""
+
+
 @final
 @dataclass(frozen=True, slots=True, kw_only=True)
 class World:

@@ -16,12 +16,12 @@ from tests.support.asking import ask, ask_all, failure
 @pytest.mark.parametrize(
     ("answer", "response"),
     [
-        ("text", AgentResponse(response="text")),
-        ("", AgentResponse(response="")),
+        ("text", AgentResponse(response="text", reports_calls=False)),
+        ("", AgentResponse(response="", reports_calls=False)),
         ({"text": "t", "toolsCalled": ["a"]}, AgentResponse(response="t", tool_calls=(ToolCall(name="a"),))),
         (AgentResponse(response="r", tool_mode="stubbed"), AgentResponse(response="r", tool_mode="stubbed")),
-        (str.upper, AgentResponse(response="HELLO")),
-        (lambda message: {"response": message * 2}, AgentResponse(response="HelloHello")),
+        (str.upper, AgentResponse(response="HELLO", reports_calls=False)),
+        (lambda message: {"response": message * 2}, AgentResponse(response="HelloHello", reports_calls=False)),
     ],
 )
 def test_answers_as_scripted(answer: ScriptedAnswer, response: AgentResponse) -> None:

@@ -25,10 +25,10 @@ surrogate_text = st.text(st.characters(codec=None, categories=["L", "Cs", "Po"])
 @pytest.mark.parametrize(
     ("document", "response"),
     [
-        ({"response": "r"}, AgentResponse(response="r")),
-        ({"text": "t", "other": [1]}, AgentResponse(response="t")),
-        ({"response": "r", "text": 5}, AgentResponse(response="r")),
-        ({"response": "", "toolCalls": None}, AgentResponse(response="")),
+        ({"response": "r"}, AgentResponse(response="r", reports_calls=False)),
+        ({"text": "t", "other": [1]}, AgentResponse(response="t", reports_calls=False)),
+        ({"response": "r", "text": 5}, AgentResponse(response="r", reports_calls=False)),
+        ({"response": "", "toolCalls": None}, AgentResponse(response="", reports_calls=False)),
         (
             {"text": "", "toolsCalled": ["a", {"name": "b"}]},
             AgentResponse(response="", tool_calls=(ToolCall(name="a"), ToolCall(name="b"))),
@@ -45,10 +45,13 @@ surrogate_text = st.text(st.characters(codec=None, categories=["L", "Cs", "Po"])
         ),
         (
             {"response": "", "usage": {"inputTokens": 3, "outputTokens": 4, "costUsd": 0.5}},
-            AgentResponse(response="", usage=Usage(input_tokens=3, output_tokens=4, cost_usd=0.5)),
+            AgentResponse(response="", usage=Usage(input_tokens=3, output_tokens=4, cost_usd=0.5), reports_calls=False),
         ),
-        ({"response": "", "usage": {"inputTokens": "many", "costUsd": -1}}, AgentResponse(response="")),
-        ({"response": "", "usage": 7}, AgentResponse(response="")),
+        (
+            {"response": "", "usage": {"inputTokens": "many", "costUsd": -1}},
+            AgentResponse(response="", reports_calls=False),
+        ),
+        ({"response": "", "usage": 7}, AgentResponse(response="", reports_calls=False)),
     ],
 )
 def test_accepted(document: object, response: AgentResponse) -> None:

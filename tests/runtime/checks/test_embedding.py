@@ -51,7 +51,7 @@ def test_it_takes_configuration(tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
     def configured(**given: str) -> Embeddings | None:
         settings, problems = load_settings(tmp_path, None, [Override(*item, item[0]) for item in given.items()])
         assert not problems
-        return asyncio.run(options_of(settings, {}, None))[0].embeddings
+        return asyncio.run(options_of(settings, {}, None)).embeddings
 
     assert configured() is None, "whatever is installed"
     assert configured(similarity="edit-distance") is None
