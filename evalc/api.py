@@ -6,6 +6,8 @@ from collections.abc import Callable, Coroutine, Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Unpack
 
+import msgspec
+
 from evalc import whole_run
 from evalc.compiler.compiled import Compilation
 from evalc.config import Override, Settings, load_settings
@@ -15,6 +17,7 @@ from evalc.runtime.run_id import new_run_id
 from evalc.setup.call import RunFlags, given_by, subjects_among
 from evalc.setup.compile import Subject, compiled, files_of, nothing_found, policy_of, problems_of, subjects_of
 from evalc.setup.given import Start
+from evalc.setup.judging import judge_warning
 from evalc.setup.to_run import ToRun, to_rescore, to_run
 from evalc.whole_run import Run
 
@@ -145,7 +148,11 @@ def check_paths(
 
     `selection` narrows down what the settings report; one that selects codes takes the place of theirs.
     """
-    return compiled(subjects_of(paths, stdin), settings, policy_of(settings, selection), errors_stay=False)
+    policy = policy_of(settings, selection)
+    compilation = compiled(subjects_of(paths, stdin), settings, policy, errors_stay=False)
+    warning = None if settings.judges else judge_warning(compilation.suites)
+    told = () if warning is None else policy.reported((warning,), errors_stay=False)
+    return msgspec.structs.replace(compilation, problems=(*compilation.problems, *told))
 
 
 def compile_paths(

@@ -74,8 +74,8 @@ class Run(msgspec.Struct, frozen=True, kw_only=True):
         """0: all is well; 1: a case or a gate failed, or the run stopped; 3: the agent or a check broke (3 beats 1)."""
         if self.summary.errors:
             return 3
-        unverified = self.strict and self.summary.unverified
-        return 1 if self.finished.failed or unverified else 0
+        verified_nothing = self.summary.unverified or not self.summary.total_cases
+        return 1 if self.finished.failed or (self.strict and verified_nothing) else 0
 
     def to_json(self) -> bytes:
         """`{runId, suites: [EvalSuiteResult...], summary}`, one JSON document with a line end."""
@@ -100,6 +100,7 @@ async def run(
     from evalc.runtime.run_suite import run_suites  # noqa: PLC0415
     from evalc.setup.run import exporter_of, options_of, recorded  # noqa: PLC0415
 
+    _refuse_without_judge(what)
     exporter = exporter_of(settings)
     asked = _agents(agents, settings, what.tools)
     served = asked  # what records one hides what it is
@@ -117,7 +118,7 @@ async def run(
     made = Run(
         finished=finished,
         problems=what.problems,
-        notes=(*_registered(finished), *await _exported(finished, exporter)),
+        notes=(*_of_no_cases(finished), *_registered(finished), *await _exported(finished, exporter)),
         strict=settings.strict,
         selected=what.selected,
         inventory=what.inventory,
@@ -133,6 +134,7 @@ async def rescore(what: ToRun, past: PastRun, settings: Settings, observer: Obse
     from evalc.runtime.past.resume import kept_snapshot  # noqa: PLC0415
     from evalc.setup.run import options_of  # noqa: PLC0415
 
+    _refuse_without_judge(what)
     header = past.header
     options = await options_of(msgspec.structs.replace(settings, snapshot_source=None), os.environ, what.tools)
     # What is configured is for runs: a rescored one shows what has changed since the run that it is made of.
@@ -140,9 +142,28 @@ async def rescore(what: ToRun, past: PastRun, settings: Settings, observer: Obse
     options = replace(options, snapshot=None if header is None else kept_snapshot(header), baseline=baseline)
     async with local_models((), options.panel, observer):
         finished = await rescore_suites(what.suites, past, options, observer=observer)
-    notes = _registered(finished)
+    notes = (*_of_no_cases(finished), *_registered(finished))
     made = Run(finished=finished, problems=what.problems, notes=notes, strict=settings.strict, inventory=what.inventory)
     return _closed(made, options)
+
+
+def _refuse_without_judge(what: ToRun) -> None:
+    """Before the agent is paid for answers that nobody could judge."""
+    if what.needs_judge is not None:
+        raise UsageError(
+            f"the case `{what.needs_judge}` needs a judge: name one with `--judge`, such as `--judge openai:MODEL`, or "
+            "with `judges` in the configuration"
+        )
+
+
+def _of_no_cases(finished: FinishedRun) -> tuple[str, ...]:
+    """That nothing was verified, since no case ran: a failure under `--strict`, and wherever there is a gate."""
+    if finished.summary.total_cases:
+        return ()
+    skipped = finished.summary.skipped
+    return (
+        f"no case ran, so nothing was verified: {'the only case' if skipped == 1 else f'all {skipped} cases'} skipped",
+    )
 
 
 def _registered(finished: FinishedRun) -> tuple[str, ...]:

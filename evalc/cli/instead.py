@@ -7,6 +7,7 @@ import sys
 from typing import TYPE_CHECKING
 
 from evalc.cli.ending import ExitCode
+from evalc.cli.printing import print_warning
 from evalc.terminal import visible
 
 if TYPE_CHECKING:
@@ -42,6 +43,8 @@ def list_requests(to_run: ToRun, settings: Settings, *, quiet: bool) -> int:
     prices = {redactor.redact(agent): price_of(agent, settings, os.environ) for agent in settings.agent_endpoints}
     lines = plan_lines(to_run.suites, prices=prices, quiet=quiet)
     sys.stdout.writelines(f"{line}\n" for line in (*lines, _counted(to_run)))
+    if to_run.needs_judge is not None:
+        print_warning(f"the case `{to_run.needs_judge}` needs a judge, and none is named: add `--judge`")
     return ExitCode.OK
 
 

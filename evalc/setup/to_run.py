@@ -33,6 +33,7 @@ class ToRun(msgspec.Struct, frozen=True, kw_only=True):
         tools: the tool registry, where one is named and can be read.
         selected: which of all cases were chosen; None where it is all of them.
         inventory: what was read for it, and what was skipped.
+        needs_judge: the id of the first case that asks a judge; None where none does, or a judge is named.
     """
 
     suites: tuple[Suite, ...]
@@ -40,6 +41,7 @@ class ToRun(msgspec.Struct, frozen=True, kw_only=True):
     tools: ToolRegistry | None
     selected: Selected | None
     inventory: Inventory
+    needs_judge: str | None = None
 
 
 def to_run(
@@ -62,6 +64,7 @@ def to_run(
     # For start-up: `check` and `compile` run nothing.
     from evalc.runtime.select import Wanted, select_cases, selected_of  # noqa: PLC0415
     from evalc.setup.choice import known_of  # noqa: PLC0415
+    from evalc.setup.judging import needing_judge  # noqa: PLC0415
     from evalc.setup.run import redactor_of  # noqa: PLC0415
 
     compilation = _soundly_compiled(subjects, settings, prompt_id)
@@ -79,6 +82,7 @@ def to_run(
         tools=compilation.tools,
         selected=selected_of(suites, all_suites, wanted),
         inventory=compilation.inventory,
+        needs_judge=None if settings.judges else needing_judge(compilation.suites, suites),
     )
 
 

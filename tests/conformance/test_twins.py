@@ -40,12 +40,14 @@ def test_they_compile_to_the_same_bytes(name: str) -> None:
 def test_they_come_to_the_same_verdicts(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     script = json.loads((FOLDER / "twins" / f"{name}.agents.json").read_text(encoding="utf-8"))
+    (tmp_path / "strict_judges.py").write_text("def judge(query): return 0, query['response']\n")
+    judged: dict[str, Any] = {"judge": "python:strict_judges:judge"} if name == "rubric" else {}
     data = {"seed_manifest": _written(tmp_path, "seed", script), "snapshot": _written(tmp_path, "snapshot", script)}
     verdicts: list[Any] = []
     for answer in script["agents"]:
         agent = Scripted(script_of({"agent": answer}))
         authored, written = (
-            json.loads(evalc.run(path, agent=agent, output_dir=tmp_path / "runs", **data).to_json())
+            json.loads(evalc.run(path, agent=agent, output_dir=tmp_path / "runs", **data, **judged).to_json())
             for path in _pair(name)
         )
         assert _without_what_varies(authored) == _without_what_varies(written)

@@ -23,6 +23,7 @@ ELSEWHERE = {
     "EV234": "likewise",
     "EV235": "likewise",
     "EV413": "is reported by `compile` alone: tests/cli",
+    "EV420": "is reported by the command line alone: tests/cli/test_judge_needed.py",
     "EV450": "takes a lock file: tests/cli/test_lock.py",
     "EV451": "likewise",
     "EV452": "is about the lock file: likewise",

@@ -496,6 +496,24 @@ class NeverScored(Finding, frozen=True, kw_only=True):
         return "add `criteria:` to the suite, or remove it; every check has to pass anyway"
 
 
+class NeedsJudge(Finding, frozen=True, kw_only=True):
+    """A check asks a judge, and the configuration names none.
+
+    `evalc run` does not begin such a run: each of these cases would be sent to the agent and then end in an error.
+    Name a judge with `--judge`, or with `judges` in the configuration.
+    """
+
+    code: ClassVar[str] = "EV420"
+    severity: ClassVar[Severity] = "warning"
+    case: str
+
+    def message(self) -> str:
+        return f"the case `{self.case}` needs a judge, and the configuration names none"
+
+    def help(self) -> str:
+        return "name one with `--judge`, or with `judges` in the configuration"
+
+
 class MissingCaseField(Finding, frozen=True, kw_only=True):
     """A field that the case model requires in the case's tier is missing.
 

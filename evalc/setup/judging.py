@@ -1,0 +1,57 @@
+"""From compiled suites to the first check in them that only a judge can decide."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import NamedTuple
+
+from evalc.compiler import ir
+from evalc.compiler.compiled import CompiledSuite
+from evalc.diagnostics.catalogue.contract import NeedsJudge
+from evalc.diagnostics.problem import Problem
+from evalc.model.assertions import assertions
+from evalc.model.case import Case
+from evalc.model.suite import Suite
+from evalc.runtime.check_case import asks_judge
+
+
+class _Asking(NamedTuple):
+    """A case, and its check that asks a judge."""
+
+    suite: CompiledSuite
+    case: ir.Case
+    check: ir.Check
+
+
+def judge_warning(suites: Iterable[CompiledSuite]) -> Problem | None:
+    """That a judge is needed, at the first check that asks one; None where none does."""
+    found = next(_asking(suites), None)
+    if found is None:
+        return None
+    source, span = found.suite.ir.place(found.check.where)
+    return Problem(source=source, span=span, finding=NeedsJudge(case=found.case.id), severity="warning")
+
+
+def needing_judge(compiled: Iterable[CompiledSuite], chosen: Iterable[Suite]) -> str | None:
+    """The id of the first chosen case that asks a judge; None where none does."""
+    if next(_asking(compiled), None) is None:  # few suites ask one, and choosing makes all cases
+        return None
+    cases = (located.case for suite in chosen for located in suite.cases)
+    return next((case.id for case in cases if _is_run(case) and _asks(case)), None)
+
+
+def _asking(suites: Iterable[CompiledSuite]) -> Iterator[_Asking]:
+    """The checks that ask a judge. The cases of a table have the same checks, so that the first one tells."""
+    for suite in suites:
+        for part in suite.ir.cases.parts:
+            case = next(part.expand(), None) if isinstance(part, ir.CaseRows) else part
+            if case is not None and case.skip is None and case.archived is None and case.tier == suite.tier:
+                yield from (_Asking(suite, case, check) for check in case.checks if asks_judge(check.check))
+
+
+def _is_run(case: Case) -> bool:
+    return case.skip is None and case.archived is None
+
+
+def _asks(case: Case) -> bool:
+    return bool(case.rubric) or any(asks_judge(assertion.check) for assertion in assertions(case.expect))

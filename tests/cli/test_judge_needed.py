@@ -1,0 +1,72 @@
+"""A judge that is needed and not named: told before the agent is paid for answers that nobody could judge."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.cli.conftest import Invoke
+
+JUDGED = """\
+suite: tone
+eval:
+  test_cases:
+    - {name: plain, message: What is the weather in Paris?, validate: [contains "Paris"]}
+    - {name: kind, message: What is the weather in Rome?, validate: ['judge "Is it kind?" >= 4/5']}
+"""
+JUDGE = "def judge(query): return query['question']['maxScore']\n"
+
+
+@pytest.fixture(autouse=True)
+def tone(project: Path) -> Path:
+    suite = project / "evals" / "weather.eval.yaml"
+    suite.write_text(JUDGED)
+    (project / "kind_judges.py").write_text(JUDGE)
+    return suite
+
+
+def test_a_run_does_not_begin(invoke: Invoke, project: Path) -> None:
+    outcome = invoke("run", "--agent", "demo")
+    assert outcome.code == 2
+    assert outcome.err.startswith("error: the case `tone/kind` needs a judge: name one with `--judge`")
+    assert not (project / "evals" / "results").exists()
+    assert invoke("run", "--agent", "demo", "--judge", "python:kind_judges:judge").code == 0
+
+
+def test_a_run_that_leaves_the_case_out_begins(invoke: Invoke, tone: Path) -> None:
+    assert invoke("run", "--agent", "demo", "-k", "plain").code == 0
+    tone.write_text(JUDGED.replace("{name: kind,", "{name: kind, skip: later,"))
+    assert invoke("run", "--agent", "demo").code == 0
+    assert invoke("check").out == "all good: 1 suite\n"
+
+
+def test_a_check_warns(invoke: Invoke, project: Path) -> None:
+    outcome = invoke("check")
+    assert outcome.code == 0
+    assert outcome.out.startswith(
+        "warning[EV420]: the case `tone/kind` needs a judge, and the configuration names none\n"
+        " --> evals/weather.eval.yaml:5:"
+    )
+    assert invoke("check", "--ignore", "EV420").out == "all good: 1 suite\n"
+    (project / "evalc.toml").write_text('judges = ["python:kind_judges:judge"]\n')
+    assert invoke("check").out == "all good: 1 suite\n"
+
+
+def test_a_dry_run_warns(invoke: Invoke) -> None:
+    outcome = invoke("run", "--agent", "demo", "--dry-run")
+    assert (outcome.code, outcome.err) == (
+        0,
+        "warning: the case `tone/kind` needs a judge, and none is named: add `--judge`\n",
+    )
+
+
+def test_a_row_that_asks_a_judge_is_found(invoke: Invoke, tone: Path) -> None:
+    tone.write_text(JUDGED.replace("{name: kind,", "{name: kind, for_each: [{name: a}, {name: b}],"))
+    assert "`tone/kind@a` needs a judge" in invoke("run", "--agent", "demo").err
+
+
+def test_a_run_is_not_rescored_without_one(invoke: Invoke) -> None:
+    invoke("run", "--agent", "demo", "--judge", "python:kind_judges:judge")
+    assert invoke("rescore", "latest").code == 2
+    assert invoke("rescore", "latest", "--judge", "python:kind_judges:judge").code == 0
