@@ -6,7 +6,7 @@ BIN    := $(VENV)/bin
 READY  := $(VENV)/.ready
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test browser check format pages picture tables test-editor test-model demo-local bench bench-http bench-report fuzz soak clean
+.PHONY: help demo test test-pythons browser check format pages picture tables test-editor test-model demo-local bench bench-http bench-report fuzz soak clean
 
 help: ## Show the commands
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
@@ -16,6 +16,9 @@ demo: $(READY) ## Compile the example suites and run them over HTTP against the 
 
 test: $(READY) browser check ## Everything that CI runs: format, lint, types, import contracts, tests
 	$(BIN)/python -m pytest -n auto
+
+test-pythons: $(READY) ## Test the other supported Pythons that are installed, by the part of the suite that can differ
+	$(BIN)/python scripts/test_pythons.py
 
 browser: # The HTML report is tested in the system's Chromium, which is installed where that may be done without a question.
 	@command -v chromium >/dev/null || command -v chromium-browser >/dev/null || command -v google-chrome >/dev/null || \

@@ -33,7 +33,7 @@ def run_evals(  # noqa: PLR0913, PLR0917 - one parameter a flag
         list[str] | None,
         typer.Argument(
             metavar="[PATH[::CASE]]...",
-            help="Eval files, folders or globs, cases of them by id, name or glob; - is standard input.",
+            help="Eval files, folders or globs; cases of them by id, name or glob; ids of cases. - is standard input.",
             show_default=False,
         ),
     ] = None,
@@ -201,14 +201,14 @@ def run_evals(  # noqa: PLR0913, PLR0917 - one parameter a flag
     # For start-up: `--help` runs nothing.
     from evalc import api  # noqa: PLC0415
     from evalc.report.progress import Progress, draws  # noqa: PLC0415
-    from evalc.setup.choice import path_of, wanted_cases  # noqa: PLC0415
+    from evalc.setup.choice import is_case_id, path_of, wanted_cases  # noqa: PLC0415
     from evalc.setup.given import Given, resumed  # noqa: PLC0415
     from evalc.setup.run import redactor_of  # noqa: PLC0415
 
     named = (*(paths or ()), *(evals or ()))
     given = Given(
         flags=given_flags,
-        paths=tuple(map(path_of, named)),
+        paths=tuple(path_of(name) for name in named if not is_case_id(name)),
         config=config,
         prompt_id=prompt_id,
         record=record,

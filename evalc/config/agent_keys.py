@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from evalc.config.refused import Folders, Refused, described, read_parts
 from evalc.diagnostics.near import did_you_mean, listed
+from evalc.json_fault import fault_of
 from evalc.mapping.body import BadBody, BodyTemplate
 from evalc.mapping.records import AnswerPaths, StreamPaths
 
@@ -63,8 +64,8 @@ def _from_json(text: str) -> Any:
         return json.loads(text)
     except json.JSONDecodeError as error:
         hint = "; a placeholder stands in quotes, and becomes the value itself" if "{{" in text else ""
-        place = f"line {error.lineno}, column {error.colno}"
-        raise Refused(f"valid JSON: {error.msg[:1].lower()}{error.msg[1:]} at its {place}{hint}") from None
+        fault = fault_of(error, text)
+        raise Refused(f"valid JSON: {fault.found} at its {fault.where(text)}{hint}") from None
     except (RecursionError, ValueError):
         raise Refused("valid JSON that is not nested too deeply and has no numbers of thousands of digits") from None
 

@@ -14,7 +14,7 @@ from evalc.diagnostics.catalogue.syntax_yaml import (
     CommentInString,
     UnquotedTemplate,
 )
-from evalc.diagnostics.catalogue.values import NotAChoice
+from evalc.diagnostics.catalogue.values import NotAChoice, WrongType
 from evalc.diagnostics.near import same_spelling
 from evalc.diagnostics.problem import Finding, Problem
 from evalc.source import Span
@@ -29,6 +29,7 @@ FIXABLE: Final[tuple[type[Finding], ...]] = (
     UnknownCheck,
     UnknownCriterion,
     NotAChoice,
+    WrongType,
 )
 """The findings that may have a sure cure; whether one has depends on the text it stands in."""
 
@@ -65,6 +66,8 @@ def edit_for(problem: Problem) -> Edit | None:
             | NotAChoice(value=name, choices=known)
         ):
             return _respelt(problem, name, known)
+        case WrongType(what=what, corrected=corrected):
+            return _revalued(problem, what.strip("`"), corrected)
         case _:
             return None
 
@@ -115,6 +118,12 @@ def _respelt(problem: Problem, name: str, known: Iterable[str]) -> Edit | None:
         return None
     place = _place_of(name, problem)
     return Edit(*place, meant) if place is not None else None
+
+
+def _revalued(problem: Problem, key: str, corrected: str) -> Edit | None:
+    """Put the value of the corrected line in the place of the value, where the line keeps its key."""
+    value = corrected.removeprefix(f"{key}: ")
+    return None if value == corrected or "..." in value else Edit(*problem.span, value)
 
 
 def _place_of(name: str, problem: Problem) -> Span | None:

@@ -24,6 +24,11 @@ def nearest(name: str, known: Iterable[str]) -> str | None:
     return by_fold[matches[0]] if matches else None
 
 
+def nearest_of(name: str, known: Iterable[str], most: int) -> tuple[str, ...]:
+    """The known names that are somewhat like `name`, the nearest first."""
+    return tuple(get_close_matches(name[:80], list(known), n=most, cutoff=0.5))
+
+
 def same_spelling(name: str, known: Iterable[str]) -> str | None:
     """The one known name that differs from `name` in nothing but case and separators; None when there is not just one.
 

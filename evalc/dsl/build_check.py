@@ -12,9 +12,10 @@ from evalc.diagnostics.catalogue.names import MissingKey, UnknownCheck
 from evalc.diagnostics.catalogue.syntax_grammar import Unexpected
 from evalc.diagnostics.catalogue.syntax_yaml import ColonInString, CommaInString, CommentInString
 from evalc.diagnostics.catalogue.values import EmptyValue, LinkInsideGroup, OutOfRange, WrongType
+from evalc.diagnostics.near import nearest
 from evalc.diagnostics.problem import Finding
 from evalc.dsl.build_custom import build_custom
-from evalc.dsl.build_rule import CHECK_TYPES, build_rule, keys_of, sound_check
+from evalc.dsl.build_rule import CHECK_TYPES, build_rule, is_sound_rule, keys_of, sound_check
 from evalc.dsl.fields import Fields, described, is_plainly_text
 from evalc.dsl.nodes import Mapping, Node, Scalar, Sequence, span_of
 from evalc.dsl.places import locate
@@ -211,8 +212,10 @@ def _why_no_check(fields: Fields, item: Mapping) -> str:
         line = line_of_pair(key.text, raw) if len(item.pairs) == 1 and "\n" not in raw else None
         if line is not None:
             return f"a check on one line has no colon behind its name: write it as `{as_item(line)}`"
-        if key.text in CHECK_TYPES and "\n" not in raw:
+        if key.text in CHECK_TYPES and "\n" not in raw and is_sound_rule(key.text, raw):
             return f"write it as `type: {key.text}` and `rule: {raw}`"
+        if nearest(key.text, ("type",)) is not None:
+            return f"did you mean `type` by `{key.text}`?"
     return 'a check is a line such as `contains "x"`, or a mapping with `type:`'
 
 

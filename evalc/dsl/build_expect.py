@@ -10,8 +10,10 @@ from evalc.diagnostics.catalogue.values import WrongType
 from evalc.dsl.build_rule import PARAM_OPS, acceptable, atom, param_check
 from evalc.dsl.fields import Fields, described
 from evalc.dsl.nodes import Mapping, Scalar, Sequence, span_of
+from evalc.dsl.quoting import quoted_line
 from evalc.dsl.tree import CheckJson, CheckLeaf, CheckTree, Num, Str
 from evalc.grammar import nodes as g
+from evalc.grammar.parse import parse_check
 from evalc.model.paths import path_of_key
 from evalc.source import Span
 
@@ -20,6 +22,8 @@ _Build = Callable[[Fields, str], Iterator[CheckLeaf | CheckJson]]
 
 def build_expect(fields: Fields) -> tuple[CheckTree, ...]:
     """The checks of a case's `expect:`, in the order in which they are written."""
+    if _is_a_line(fields):
+        return ()
     block = fields.mapping("expect")
     if block is None:
         return ()
@@ -27,6 +31,17 @@ def build_expect(fields: Fields) -> tuple[CheckTree, ...]:
     leaves = [leaf for key, _ in block.pairs if key.text in _BUILDERS for leaf in _field(inner, key.text)]
     fields.partial |= inner.partial
     return tuple(CheckTree(span=leaf.span, body=leaf) for leaf in leaves)
+
+
+def _is_a_line(fields: Fields) -> bool:
+    """Whether there is a check on one line, which belongs into `validate:`; it is reported."""
+    node = fields.node("expect")
+    if not isinstance(node, Scalar) or parse_check(node.text).faults:
+        return False
+    corrected = f"validate: [{quoted_line(fields.source.text[node.start : node.end])}]"
+    finding = WrongType(what="`expect`", expected="a mapping", found=described(node), corrected=corrected)
+    fields.fault(node, finding)
+    return True
 
 
 def _field(fields: Fields, key: str) -> tuple[CheckLeaf | CheckJson, ...]:

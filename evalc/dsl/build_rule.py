@@ -32,7 +32,7 @@ def sound_check(type_: Str, rule: Str) -> CheckLeaf | None:
     parse = parse_rule(type_.value, rule.value) if type_.value in RULE_TYPES else None
     if parse is None or parse.node is None or parse.faults:
         return None
-    return CheckLeaf(span=type_.span, check=parse.node, origin=rule)
+    return CheckLeaf(span=rule.span, check=parse.node, origin=rule)
 
 
 def keys_of(type_: str) -> tuple[str, ...]:
@@ -100,7 +100,14 @@ def _parsed_rule(fields: Fields, type_: Str) -> CheckLeaf | None:
     parse = parse_fields(text.value) if type_.value == "structure" else parse_rule(type_.value, text.value)
     for fault in parse.faults:
         fields.fault(locate(fields.source, text.span, fault.start, fault.end), fault.finding)
-    return None if parse.node is None else CheckLeaf(span=type_.span, check=parse.node, origin=text)
+    return None if parse.node is None else CheckLeaf(span=text.span, check=parse.node, origin=text)
+
+
+def is_sound_rule(type_: str, rule: str) -> bool:
+    """Whether a text is a rule of a type; of those without a small language of their own any text is."""
+    if _BUILDERS[type_] is not _parsed_rule:
+        return True
+    return not (parse_fields(rule) if type_ == "structure" else parse_rule(type_, rule)).faults
 
 
 def _tools(make: Callable[[Span, tuple[g.Text, ...]], g.Check]) -> Callable[[Fields, Str], CheckLeaf | None]:

@@ -16,7 +16,22 @@ from evalc.dsl.scalars import Value, kind_of, value_of
 from evalc.dsl.tree import Num, Str
 from evalc.source import Source, Span
 
+OTHER_WORDS: Final = {
+    **dict.fromkeys(("prompt", "question", "query", "user", "user_message"), "message"),
+    **dict.fromkeys(("dataset", "data", "rows", "table"), "for_each"),
+    **dict.fromkeys(("assert", "asserts", "assertions", "checks"), "validate"),
+    **dict.fromkeys(("vars", "variables", "parameters"), "inputs"),
+    **dict.fromkeys(("expected_output", "ideal", "reference", "answer"), "expected"),
+    **dict.fromkeys(("runs", "times"), "repeat"),
+}
+"""What other tools call a key."""
+
 _PERCENT: Final = re.compile(r"([0-9]{1,4}(?:\.[0-9]{1,4})?) ?%")
+_FLAGS: Final = {
+    **dict.fromkeys(("yes", "y", "on", "1", "true"), "true"),
+    **dict.fromkeys(("no", "n", "off", "0", "false"), "false"),
+}
+_MAY_STAND_IN_A_LIST: Final = re.compile(r"[\w./-][\w ./-]*")
 _NONE: Final[frozenset[str | None]] = frozenset()
 
 
@@ -78,7 +93,10 @@ class Fields:
             near = nearest(key.text, keys)
             if foreign is None or (near in foreign.required and near not in self._pairs):
                 self._misspelt |= {near}
-                self.fault(key, UnknownKey(key=key.text, what=self._what, known=keys))
+                other = OTHER_WORDS.get(key.text, "")
+                meant = other if other in keys and near != key.text else ""
+                self._misspelt |= {meant} if meant else set()
+                self.fault(key, UnknownKey(key=key.text, what=self._what, known=keys, meant=meant))
             elif near in foreign.read and near not in self._pairs:
                 self._misspelt |= {near}
                 self.warn(key, OddPromptKey(key=key.text, what=self._what, meant=near))
@@ -247,7 +265,12 @@ class Fields:
             return default
         value = self.value(node) if isinstance(node, Scalar) else None
         if not isinstance(value, bool):
-            self.fault(node, WrongType(what=f"`{key}`", expected="`true` or `false`", found=described(node)))
+            meant = _FLAGS.get(node.text.lower()) if isinstance(node, Scalar) else None
+            corrected = "" if meant is None else f"{key}: {meant}"
+            finding = WrongType(
+                what=f"`{key}`", expected="`true` or `false`", found=described(node), corrected=corrected
+            )
+            self.fault(node, finding)
             return default
         return value
 
@@ -258,7 +281,12 @@ class Fields:
             return None
         if not isinstance(node, Sequence):
             self.leave_out(key)
-            self.fault(node, WrongType(what=f"`{key}`", expected="a list", found=described(node)))
+            raw = self.source.text[node.start : node.end]
+            corrected = f"{key}: [{raw}]" if isinstance(node, Scalar) and "\n" not in raw else ""
+            if isinstance(node, Scalar) and node.style == "plain" and not _MAY_STAND_IN_A_LIST.fullmatch(raw):
+                corrected = ""
+            finding = WrongType(what=f"`{key}`", expected="a list", found=described(node), corrected=corrected)
+            self.fault(node, finding)
             return None
         if node.cut:
             self.leave_out(key)

@@ -8,11 +8,13 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable
+from itertools import combinations
 from typing import Final
 
 from evalc.grammar.parse import parse_check
 
 _LONGEST: Final = 1_000
+_MOST_CHOICES: Final = 10
 _STRING: Final = r"""(?:"[^"\\]*(?:\\.[^"\\]*)*"|'[^'\\]*(?:\\.[^'\\]*)*')"""
 _NAMES: Final = r"[\w.-]+(?:\s*,\s*[\w.-]+)*"
 _TAIL: Final = r"(?:\s+ignoring case)?(?:\s+for\s+[\w-]+)?"
@@ -76,6 +78,25 @@ def _one_of(match: re.Match[str]) -> str:
 
 def _each(match: re.Match[str]) -> str:
     return " and ".join(f"contains {text}" for text in _texts(match["texts"])) + match["end"]
+
+
+def _at_least(match: re.Match[str]) -> str:
+    """Each choice of so many of the texts, joined; a line of more than a few choices is none that helps."""
+    texts, least = _texts(match["texts"]), int(match["least"])
+    if least == 1:
+        return f"contains any of [{', '.join(texts)}]{match['end']}"
+    choices = [" and ".join(f"contains {text}" for text in some) for some in combinations(texts, least)]
+    if not choices or len(choices) > _MOST_CHOICES:
+        return match[0]
+    joined = choices[0] if len(choices) == 1 else " or ".join(f"({choice})" for choice in choices)
+    return f"{joined}{match['end']}"
+
+
+def _on_a_scale(match: re.Match[str]) -> str:
+    """A least score with the scale that it is probably meant on: to 1, 5 or 10."""
+    least = float(match["least"])
+    scale = next((scale for scale in (1, 5, 10) if least <= scale), None)
+    return match[0] if scale is None else f"{match['start']} >= {match['least']}/{scale}{match['end']}"
 
 
 def _either(match: re.Match[str]) -> str:
@@ -147,10 +168,20 @@ _WITHOUT_SLASHES: Final = (
     rf"(?P<start>(?:(?:{_PARAM}|at \S+) )?(?:not )?matches) (?![\"'/])(?P<text>(?:(?! (?:and|or) ).)+?){_END}"
 )
 _NEGATION: Final = r"(?:(?:does|do|must|should|may|can) ?no?t|doesn't|mustn't|shouldn't|never)"
+_COUNTED: Final = r"(?P<what>length|tokens|tool count|latency|cost)"
 _PATTERNS: Final[tuple[tuple[str, Callable[[re.Match[str]], str]], ...]] = (
     (r"[^“„”`]*(?:[“„”][^“„”]*[“”]|`[^`]*`).*", _straight),
     (r"[^/]*(?:&|\|)[^/]*", _with_words),
     (r"(?:the )?(?:response |answer |output )(?P<rest>.+)", "{rest}".format_map),
+    (rf"(?:is not|isn't|is no|!=|not equal(?:s| to)?) (?P<rest>{_STRING}.*)", "not equals {rest}".format_map),
+    (rf"(?:is|==?) (?P<rest>{_STRING}.*)", "equals {rest}".format_map),
+    (
+        r"(?P<no>(?:not )?)match(?:es)? (?:the )?(?:regexp?|pattern|regular expression) (?P<rest>.+)",
+        "{no}matches {rest}".format_map,
+    ),
+    (rf"(?P<sign>max(?:imum)?|min(?:imum)?) {_COUNTED}[: ]+(?P<number>\$?\d+)(?P<end>.*)", _bounded),
+    (rf"contains at least (?P<least>\d) of {_LIST}{_END}", _at_least),
+    (rf"(?P<start>judge {_STRING}) >= (?P<least>0?\.\d+|\d+)(?P<end>{_TAIL})", _on_a_scale),
     (rf"{_NEGATION} (?P<rest>.+)", "not {rest}".format_map),
     (r"(?:must be|should be|must|should|has to be|has to|is|be|to be) (?P<rest>.+)", "{rest}".format_map),
     (r"(?:a )?(?:valid )?(?:json|JSON)(?P<end>.*)", "json{end}".format_map),

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any, Final, NoReturn
 
 from evalc.errors import UsageError
+from evalc.json_fault import fault_of
 from evalc.regular import NotRegular, TooLarge, read_limited
 
 _LARGEST: Final = 256_000_000
@@ -34,11 +35,14 @@ def parse_json(data: bytes, what: str, origin: str) -> Any:
     Raises:
         UsageError: it is not JSON, with `origin:line:column`.
     """
+    text = ""
     try:
-        return json.loads(data.decode("utf-8-sig"), parse_constant=_refuse)
+        text = data.decode("utf-8-sig")
+        return json.loads(text, parse_constant=_refuse)
     except json.JSONDecodeError as error:
-        where = f"{origin}:{error.lineno}:{error.colno}"
-        raise UsageError(f"{where}: the {what} is not JSON: {error.msg[:1].lower()}{error.msg[1:]}") from error
+        fault = fault_of(error, text)
+        line, column = text.count("\n", 0, fault.start) + 1, fault.start - text.rfind("\n", 0, fault.start)
+        raise UsageError(f"{origin}:{line}:{column}: the {what} is not JSON: {fault.found}") from error
     except UnicodeDecodeError as error:
         line = data.count(b"\n", 0, error.start) + 1
         raise UsageError(f"{origin}:{line}: the {what} is not UTF-8") from error

@@ -27,7 +27,7 @@ class Wanted(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """What a command line says of the cases that are to run, as the journal keeps it.
 
     Attributes:
-        cases: `PATH::CASE`, the case by its id, its name, or a glob of them.
+        cases: `PATH::CASE`, the case by its id, its name, or a glob of them; or the id alone.
         keywords: an expression of words that ids, tools and tags contain.
         tags: tags of which a case has one; those with `!` in front, of which it has none.
         ids: globs, or a regular expression between slashes, of which an id matches one.
@@ -67,7 +67,7 @@ class Wanted(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
 class NamedCases:
     """`PATH::CASE`: the files of the path, by the names that suites have for them, and the case.
 
-    `argument` is how it was said.
+    `argument` is how it was said. An id alone is its own case, of all files.
     """
 
     argument: str
@@ -220,7 +220,8 @@ class _Numbered(Iterable[LocatedCase]):
 def _refuse_unknown(suites: Sequence[Suite], named: Sequence[NamedCases], met: set[str]) -> None:
     for each in named:
         if each.argument not in met and _is_missing(suites, each):
-            raise UsageError(f"`{each.argument}` names no case{_near(suites, each)}")
+            why = "is neither a path nor the id of a case" if each.argument == each.case else "names no case"
+            raise UsageError(f"`{each.argument}` {why}{_near(suites, each)}")
 
 
 def _is_missing(suites: Sequence[Suite], named: NamedCases) -> bool:

@@ -10,7 +10,7 @@ from typing import Any, Literal, TypedDict, Union, get_args, get_origin, get_typ
 from evalc.config.flags import SETTING_OF_FLAG
 from evalc.errors import UsageError
 from evalc.runtime.agents.base import Agent
-from evalc.setup.choice import path_of, wanted_cases
+from evalc.setup.choice import is_case_id, path_of, wanted_cases
 from evalc.setup.compile import Subject
 from evalc.setup.given import Given, resumed
 from evalc.source import Source
@@ -81,7 +81,11 @@ def given_by(subject: Subject | Iterable[Subject] | None, flags: RunFlags) -> Gi
     said["agent"] = [agent for agent in agents if isinstance(agent, str)] or None
     given = Given(
         flags={name: said.get(name) for name in map(_in_python, SETTING_OF_FLAG)},
-        paths=[path_of(each) if isinstance(each, str) else each for each in subjects],
+        paths=[
+            path_of(each) if isinstance(each, str) else each
+            for each in subjects
+            if not (isinstance(each, str) and is_case_id(each))
+        ],
         agents=agents,
         config=said.get("config"),
         prompt_id=said.get("prompt_id"),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Callable, Iterable, Mapping, Sequence, Set
 from pathlib import Path
 from typing import Any, Final
@@ -43,7 +44,7 @@ def wanted_cases(
         raise UsageError("`--last-failed` is `--failed-from latest`, and all cases where none failed: give one of them")
     _refuse_unknown_tiers(tiers)
     wanted = {
-        "cases": [argument for argument in named if names_case(argument)],
+        "cases": [argument for argument in named if names_case(argument) or is_case_id(argument)],
         "keywords": keywords,
         "tags": [*tags, *(f"!{tag}" for tag in not_tags)],
         "ids": [*ids],
@@ -64,6 +65,27 @@ def names_case(argument: str) -> bool:
 def path_of(argument: str) -> str:
     """The path of `PATH::CASE`; any other argument as it is."""
     return argument.partition(SEPARATOR)[0] if names_case(argument) else argument
+
+
+def is_case_id(argument: str) -> bool:
+    """Whether an argument is the id of a case, as results print it (`weather/paris`), rather than a path.
+
+    Ids have a slash and no ending of files; what is there under that name is a path.
+    """
+    if (
+        SEPARATOR in argument
+        or os.path.lexists(argument)
+        or argument.startswith((".", "/", "~"))
+        or argument.endswith("/")
+    ):
+        return False
+    suffix = Path(argument).suffix.lower()
+    looks_like_id = "/" in argument or _CONTRACT_ID.fullmatch(argument) is not None
+    return looks_like_id and not any(mark in argument for mark in "*?") and suffix not in _SUFFIXES
+
+
+_CONTRACT_ID: Final = re.compile(r"(?:gs|ls|rg)-[\w.-]+-\d{3,}")
+_SUFFIXES: Final = frozenset((".yaml", ".yml", ".json", ".jsonl"))
 
 
 def _refuse_unknown_tiers(tiers: Sequence[str]) -> None:
@@ -100,26 +122,28 @@ def known_of(
     Raises:
         UsageError: a run cannot be read, or git does not answer.
     """
+    suites = list(suites)
     failed = None if wanted.failed_from is None else failures_of(wanted.failed_from, settings.results_folder)
     if failed is not None and wanted.else_all and not any(failed.values()):
         failed = None
     return Known(
-        named=tuple(_named(argument, files_of) for argument in wanted.cases),
+        named=tuple(_named(argument, suites, files_of) for argument in wanted.cases),
         failed=failed,
         changed=None if wanted.changed_since is None else _changed(wanted.changed_since, suites, settings),
     )
 
 
-def _named(argument: str, files_of: Callable[[str], Set[str]]) -> NamedCases:
+def _named(argument: str, suites: Iterable[CompiledSuite], files_of: Callable[[str], Set[str]]) -> NamedCases:
+    if SEPARATOR not in argument:
+        return NamedCases(argument=argument, files=frozenset(suite.ir.source.name for suite in suites), case=argument)
     path, _, case = argument.partition(SEPARATOR)
     if not case:
         raise UsageError(f"`{argument}` names no case behind `{SEPARATOR}`")
     return NamedCases(argument=argument, files=frozenset(files_of(path)), case=case)
 
 
-def _changed(commit: str, suites: Iterable[CompiledSuite], settings: Settings) -> frozenset[str]:
+def _changed(commit: str, suites: Sequence[CompiledSuite], settings: Settings) -> frozenset[str]:
     """The names of the sources whose suites have a file among those that have changed."""
-    suites = list(suites)
     made_of = {name: Path(name).resolve() for suite in suites for name in (suite.ir.source.name, *suite.ir.files)}
     # What git ignores may have changed, for all that git knows.
     changed = changed_files(commit, settings.root) | ignored_files(made_of.values(), settings.root)

@@ -295,3 +295,22 @@ def test_what_git_says_of_renamed_files_worktrees_and_odd_names(
     changed.write_text(changed.read_text() + "\n")
     monkeypatch.chdir(changed.parent)
     assert ran(invoke(*since, "HEAD", "--json")) == ["weather/paris"]
+
+
+def test_an_id_that_evalc_has_printed_names_its_case(invoke: Invoke, cities: Path) -> None:
+    outcome = invoke("run", "cities/tokyo", "--agent", "demo", "--json")
+    assert ran(outcome) == ["cities/tokyo"]
+    both = invoke("run", str(cities), "cities/tokyo", "cities/paris", "--agent", "demo", "--json")
+    assert sorted(ran(both)) == ["cities/paris", "cities/tokyo"]
+
+
+def test_what_is_neither_a_path_nor_an_id_is_an_error_beside_one_that_is(invoke: Invoke, cities: Path) -> None:
+    outcome = invoke("run", "cities/paris", "cities/pariss", "--agent", "demo")
+    assert outcome.code == 2
+    assert "`cities/pariss` is neither a path nor the id of a case; near are `cities/paris`" in outcome.err
+
+
+def test_a_folder_that_is_not_there_is_no_id(invoke: Invoke, cities: Path) -> None:
+    outcome = invoke("run", "evalz/", "--agent", "demo")
+    assert outcome.code == 2
+    assert "there is no file `evalz`" in outcome.err

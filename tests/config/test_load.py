@@ -170,18 +170,30 @@ def test_values_that_a_key_does_not_take(folder: Path, line: str, message: str) 
 @pytest.mark.parametrize(
     ("name", "text", "message"),
     [
-        ("evalc.toml", "a = 1\nconcurrency 4\n", "evalc.toml:2:13: error[EV620]: this is not valid TOML: expected '='"),
-        ("evalc.toml", "a = [1,\r\n\r\n", "evalc.toml:1:8: error[EV620]: this is not valid TOML: invalid value"),
+        (
+            "evalc.toml",
+            "a = 1\nconcurrency 4\n",
+            "evalc.toml:2:13: error[EV620]: this is not valid TOML: a `=` is expected behind the key",
+        ),
+        (
+            "evalc.toml",
+            "a = [1,\r\n\r\n",
+            "evalc.toml:1:8: error[EV620]: this is not valid TOML: a value is expected here",
+        ),
         ("evalc.toml", "x = " + "9" * 5000, "evalc.toml:1:1: error[EV620]: this is not valid TOML: a number has too"),
         ("evalc.toml", "x = " + "[" * 5000, "evalc.toml:1:1: error[EV620]: this is not valid TOML: it is nested too"),
-        ("evalc.config.json", '{"a": 1,}', "evalc.config.json:1:9: error[EV620]: this is not valid JSON: "),
+        (
+            "evalc.config.json",
+            '{"a": 1,}',
+            "evalc.config.json:1:8: error[EV620]: this is not valid JSON: no comma may stand behind the last item",
+        ),
         ("evalc.config.json", "[" * 100_000, "evalc.config.json:1:1: error[EV620]: this is not valid JSON: it is nest"),
         (
             "evalc.config.json",
             '{"timeoutMs": NaN}',
             "evalc.config.json:1:15: error[EV620]: this is not valid JSON: NaN",
         ),
-        ("evalc.config.json", "", "evalc.config.json:1:1: error[EV620]: this is not valid JSON: expecting value"),
+        ("evalc.config.json", "", "evalc.config.json:1:1: error[EV620]: this is not valid JSON: the text is empty"),
         (
             "evalc.config.json",
             "[1]",

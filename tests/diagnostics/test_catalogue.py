@@ -30,6 +30,7 @@ WITHOUT_EXAMPLE = {
     "EV234": "likewise",
     "EV235": "likewise",
     "EV413": "is reported by `compile` alone",
+    "EV420": "is about an agent and a judge, which no file names",
     "EV450": "takes a lock",
     "EV451": "likewise",
     "EV452": "is about the lock itself",

@@ -46,6 +46,8 @@ def suite(*checks: str, message: str = "hi", rest: str = "") -> str:
         ("NonEmpty", "non-empty"),
         ("{type: Contains, rule: a}", "{type: contains, rule: a}"),
         ("{type: contains, rule: a, 'Weight': 1}", "{type: contains, rule: a, 'weight': 1}"),
+        ("{type: tools_called, rule: refund}", "{type: tools_called, rule: [refund]}"),
+        ('{any_of: contains "a"}', "{any_of: ['contains \"a\"']}"),
     ],
 )
 def test_checks(broken: str, sound: str) -> None:
@@ -150,6 +152,7 @@ def test_every_finding_that_says_so_can_be_fixed(entry: type[Finding]) -> None:
         "EV201": suite("non-empty").replace("name", "Name"),
         "EV203": suite('Contains "a"'),
         "EV204": suite('contains "a" for Clarity').replace("  test", "  criteria: ['clarity (1): C']\n  test"),
+        "EV301": suite("non-empty", rest="      tags: smoke\n"),
         "EV302": suite("non-empty", rest="      tier: Labeled\n"),
     }
     text = examples.get(entry.code) or split_docstring(entry).example

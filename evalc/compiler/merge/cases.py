@@ -113,7 +113,9 @@ def merge(tree: SuiteTree, library: IncludeLibrary, problems: Diagnostics) -> Me
                 picked=_picked(own, inherited.picked),
                 checks=(*inherited.checks, _checks(own)),
                 rows=rows,
-                inputs_partial=case.inputs_partial or inherited.inputs_partial,
+                inputs_partial=case.inputs_partial
+                or inherited.inputs_partial
+                or (case.for_each is not None and rows is None),
                 partial=case.partial
                 or inherited.partial
                 or not uses_are_whole

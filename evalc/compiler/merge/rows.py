@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import csv
 import json
+import os
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any, BinaryIO, Final, NamedTuple, final
@@ -16,7 +17,7 @@ import msgspec
 
 from evalc.compiler.discover import is_below, project_root, shown
 from evalc.compiler.merge.row_places import csv_spans, placed_csv, placed_json
-from evalc.diagnostics.catalogue.files import BadRow, BadTable, NotUtf8, OutsideProject
+from evalc.diagnostics.catalogue.files import BadRow, BadTable, FileMissing, NotUtf8, OutsideProject
 from evalc.diagnostics.catalogue.names import DuplicateName, RowWithoutKey
 from evalc.diagnostics.problem import Diagnostics, Finding
 from evalc.dsl.nodes import Mapping, Node, Scalar, Sequence, span_of
@@ -24,6 +25,7 @@ from evalc.dsl.read_json import half_characters
 from evalc.dsl.tree import ForEachTree, InputValue, Str
 from evalc.errors import UsageError
 from evalc.files import open_lines
+from evalc.json_fault import fault_of
 from evalc.source import Source, Span
 
 Report = Callable[[Source, Span, Finding], None]
@@ -160,6 +162,9 @@ def find_rows(source: Source, tree: ForEachTree, problems: Diagnostics) -> Rows 
         finding = BadTable(path=tree.file.value, reason="is neither a .csv nor a .jsonl file")
         problems.add(source, tree.file.span, finding)
         return None
+    if not os.path.lexists(path):
+        problems.add(source, tree.file.span, FileMissing(path=tree.file.value))
+        return None
     return Rows(source=source, tree=tree, path=path, stamp=_stamp_of(path))
 
 
@@ -257,6 +262,10 @@ def _csv_rows(lines: Iterator[_Line], name: str, report: Report) -> Iterator[Row
 
 def _fault_of_header(columns: list[str]) -> tuple[int, Finding] | None:
     """The first column that has no name or that of an earlier one, and what is said of it."""
+    separator = next((mark for mark in (";", "\t") if len(columns) == 1 and mark in columns[0]), None)
+    if separator is not None:
+        shown = "tabs" if separator == "\t" else f"`{separator}`"
+        return 0, BadRow(reason=f"is the header, and its columns are separated by {shown}: use commas")
     for index, column in enumerate(columns):
         if not column.strip():
             return index, BadRow(reason="is the header, and leaves a column without a name")
@@ -291,8 +300,10 @@ def _json_rows(lines: Iterator[_Line], name: str, report: Report) -> Iterator[Ro
         except RecursionError:
             report(source, span, BadRow(reason="is nested too deep"))
         except json.JSONDecodeError as error:
-            at = min(error.pos, span.end)
-            report(source, Span(at, min(at + 1, span.end)), BadRow(reason=f"is not JSON: {error.msg}"))
+            fault = fault_of(error, line.text)
+            at = min(fault.start, span.end)
+            reason = f"is not JSON: {fault.found}"
+            report(source, Span(at, min(max(fault.end, at + 1), span.end)), BadRow(reason=reason))
         except ValueError as error:
             report(source, span, BadRow(reason=f"is not JSON: {error}"))
         else:

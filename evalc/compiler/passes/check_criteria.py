@@ -32,5 +32,7 @@ def check_criteria(suite: ir.Suite, problems: Diagnostics) -> None:
         if criterion.weight > 1:
             found = f"the weight of `{criterion.name}` is {criterion.weight:g}"
             problems.add(*suite.place(criterion.where), OddWeights(found=found))
+    if all(criterion.weight == 1 for criterion in suite.criteria):
+        return  # none is written, or all are the same
     if total and all(criterion.weight <= 1 for criterion in suite.criteria) and abs(total - 1) > 0.05:
         problems.add(*first, OddWeights(found=f"the weights of the criteria add up to {total:g}"))

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
-from typing import ClassVar
+from typing import ClassVar, Final
 
-from evalc.diagnostics.near import did_you_mean, listed
+from evalc.diagnostics.near import did_you_mean, listed, nearest_of
 from evalc.diagnostics.problem import Finding, Severity
+
+_MOST_KEYS: Final = 12
+"""Of a longer table of keys, a message names the nearest."""
 
 
 class UnknownKey(Finding, frozen=True, kw_only=True):
@@ -35,15 +38,26 @@ class UnknownKey(Finding, frozen=True, kw_only=True):
     key: str
     what: str
     known: tuple[str, ...]
+    meant: str = ""
+    """The key that others call so, where there is one."""
 
     def message(self) -> str:
         return f"`{self.key}` is not a key of {self.what}"
 
     def label(self) -> str:
-        return did_you_mean(self.key, self.known)
+        return f"did you mean `{self.meant}`?" if self.meant else did_you_mean(self.key, self.known)
 
     def help(self) -> str:
-        return f"the keys of {self.what} are {listed(self.known)}"
+        if self.meant:
+            return ""
+        near = nearest_of(self.key, self.known, 3) if len(self.known) > _MOST_KEYS else ()
+        match near:
+            case ():
+                return f"the keys of {self.what} are {listed(self.known)}"
+            case (one,):
+                return f"the nearest key of {self.what} is `{one}`"
+            case _:
+                return f"the nearest keys of {self.what} are {listed(near)}"
 
 
 class MissingKey(Finding, frozen=True, kw_only=True):

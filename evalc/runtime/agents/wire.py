@@ -173,7 +173,10 @@ def _text(fields: Mapping[str, Any]) -> str:
             if not isinstance(fields[key], str):
                 raise _wrong(key, fields[key], "a text")
             return well_formed(fields[key])
-    raise AgentProtocolError("the answer has neither `response` nor `text`")
+    raise AgentProtocolError(
+        "the answer has neither `response` nor `text`; where its text stands, `[agent.response]` of the configuration "
+        'says, as in `response = "output.text"`'
+    )
 
 
 def calls_in(fields: Mapping[str, Any]) -> tuple[str, Any] | None:

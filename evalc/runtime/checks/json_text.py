@@ -6,6 +6,7 @@ import json
 from typing import Any, Final, NoReturn
 
 from evalc.ecma.text import trim
+from evalc.json_fault import fault_of
 from evalc.runtime.checks.markdown import fenced_blocks
 
 _LONGEST_EXACT: Final = 15
@@ -25,7 +26,8 @@ def parse(text: str) -> Any:
     try:
         return _decoder.decode(text)
     except json.JSONDecodeError as error:
-        raise NotJson(f"{error.msg[:1].lower()}{error.msg[1:]} at line {error.lineno} column {error.colno}") from error
+        fault = fault_of(error, text)
+        raise NotJson(f"{fault.found} ({fault.where(text)})") from error
     except ValueError as error:
         raise NotJson(str(error)) from error
 

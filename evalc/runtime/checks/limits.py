@@ -35,7 +35,10 @@ def cost(check: c.Cost, evidence: Evidence) -> Verdict:
     """The cost that the agent reports, or that a model's list price gives; an unknown one is no small one."""
     spent = evidence.usage.cost_usd if evidence.usage else None
     if spent is None:
-        return broken("what it cost is not known")
+        return broken(
+            "what it cost is not known: the agent's answer has no `usage.costUsd`, "
+            "and its model has no list price to compute it from"
+        )
     if spent <= check.max:
         return PASSED
     return failed(f"expected at most ${number(check.max)} but it cost ${number(spent)}")

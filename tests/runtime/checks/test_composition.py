@@ -83,7 +83,7 @@ def test_messages_name_what_failed(ask: Ask) -> None:
     assert ask(c.AllOf(checks=(YES, NO)), "a").message == "contains: expected 'b' in response but not found"
     negated = ask(c.Not(check=YES), "a").message
     assert negated == 'expected this not to hold but it does: {"type":"contains","value":"a"}'
-    assert ask(c.AllOf(checks=(YES, ERROR)), "a").message == "cost: what it cost is not known"
+    assert str(ask(c.AllOf(checks=(YES, ERROR)), "a").message).startswith("cost: what it cost is not known: ")
 
 
 def test_a_whole_of_skips_names_its_tokens(ask: Ask) -> None:

@@ -62,7 +62,7 @@ def test_modes_of_a_type(ask: Ask) -> None:
 
 def test_a_failure_says_where(ask: Ask) -> None:
     message = ask(c.Json(), "[1, oops]").message
-    assert message == "expected JSON but got '[1, oops]': expecting value at line 1 column 5"
+    assert message == "expected JSON but got '[1, oops]': texts stand in double quotes (line 1, column 5)"
 
 
 SCHEMA: dict[str, Any] = {

@@ -43,4 +43,8 @@ def test_cost(ask: Ask) -> None:
 @pytest.mark.parametrize("usage", [None, Usage(input_tokens=3)])
 def test_an_unknown_cost_is_an_error(ask: Ask, usage: Usage | None) -> None:
     verdict = ask(c.Cost(max=1), usage=usage)
-    assert (verdict.outcome, verdict.message) == ("error", "what it cost is not known")
+    assert verdict.outcome == "error"
+    assert verdict.message == (
+        "what it cost is not known: the agent's answer has no `usage.costUsd`, "
+        "and its model has no list price to compute it from"
+    )

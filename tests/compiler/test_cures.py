@@ -1,0 +1,220 @@
+"""Every cure that a message proposes, applied: the mistake is gone, and nothing new stands in its place."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+import evalc
+from evalc.diagnostics.catalogue.index import findings
+from evalc.diagnostics.explain import split_docstring
+from evalc.diagnostics.fixes import edit_for
+from evalc.diagnostics.fixing import applied
+from evalc.diagnostics.problem import Problem
+
+CHECKS = (
+    'matches regex "[0-9]+"',
+    'not matches pattern "[0-9]+"',
+    "matches [0-9]+",
+    'is "x"',
+    'is not "x"',
+    'isn\'t "x"',
+    'must not contain "x"',
+    'should contain "x"',
+    'no "x"',
+    "contains hello",
+    "Contains hello",
+    "containz hello",
+    'containz "x"',
+    'contain "x"',
+    'contains: "x"',
+    "contains: hi",
+    "icontains hi",
+    'contains at least 1 of ["a", "b"]',
+    'contains at least 2 of ["a", "b"]',
+    'contains at least 2 of ["a", "b", "c"]',
+    'judge "ok?" >= 0.7',
+    'judge "ok?" >= 4',
+    "max length 100",
+    "max length 100 words",
+    "max tokens: 100",
+    "min length 3",
+    "max cost $0.02",
+    "max tool count 3",
+    "length under 100",
+    "length < 100 words",
+    "tokens: 100",
+    "latency: 2s",
+    "length: 3 sentences",
+    "valid json",
+    "not empty",
+    "no errors",
+    "no tool calls",
+    "{cost: 0.02}",
+    "{length: 3 sentences}",
+    "{contains: hi}",
+    "{type: contans, rule: x}",
+    "{type: contains, rul: x}",
+    "{type: tools_called, rule: refund}",
+    '{any_of: contains "a"}',
+    '{typ: contains, rule: "a"}',
+)
+"""Checks as people write them who have not read how."""
+
+WITH_MESSAGE = "message: hi"
+WITH_CHECKS = "validate: [non-empty]"
+IN_CASES = (
+    ("prompt: hi there", WITH_CHECKS),
+    ("query: hi there", WITH_CHECKS),
+    ("mesage: hi there", WITH_CHECKS),
+    ("asserts: [non-empty]", WITH_MESSAGE),
+    ("assert: [non-empty]", WITH_MESSAGE),
+    ('expect: contains "x"', WITH_MESSAGE),
+    ("validate: non-empty", WITH_MESSAGE),
+    *(
+        (line, f"{WITH_MESSAGE}\n      {WITH_CHECKS}")
+        for line in ("tags: smoke", "tier: Labeled", "repeat: '3'", "skip: yes", "dataset: a.csv", "max_turn: 3")
+    ),
+)
+"""Lines of a case, likewise."""
+
+INPUTS = ("{name: x, required: yes}", "{name: x, required: off}", "{name: x, type: sting}", "{name: x, requird: true}")
+"""Inputs of a prompt, likewise."""
+
+HEAD = "eval:\n  test_cases:\n    - name: a\n      message: hi\n      validate:\n"
+CURED_ELSEWHERE = ("EV153", "EV209")
+"""The block of one must still be closed, and the prompt of the other is in another file."""
+TEXTS = (
+    *(f"{HEAD}        - {line}\n" for line in CHECKS),
+    *(f"eval:\n  test_cases:\n    - name: a\n      {line}\n      {rest}\n" for line, rest in IN_CASES),
+    *(f"prompt: 'Hi {{{{x}}}}'\ninputs:\n  - {line}\n{HEAD}        - non-empty\n" for line in INPUTS),
+    f"prompt: 'Hi {{{{x}}}}'\ninputs: x\n{HEAD}        - non-empty\n",
+    f"prompt: Extract from: {{{{text}}}}\ninputs: [text]\n{HEAD}        - non-empty\n",
+    *(
+        text
+        for entry in findings().values()
+        if entry.code not in CURED_ELSEWHERE and (text := split_docstring(entry).example)
+    ),
+)
+
+WRITE_IT_AS = re.compile(r"write it as `(?P<line>[^`]+)`")
+TYPE_AND_RULE = re.compile(r"write it as `(?P<type>type: [^`]+)` and `(?P<rule>rule: [^`]+)`")
+MEANT = re.compile(r"did you mean `(?P<name>[^`]+)`")
+NAME_MEANT = re.compile(r"did you mean `(?P<name>[^`]+)` by `(?P<written>[^`]+)`")
+
+
+def problems_of(text: str) -> tuple[evalc.Problem, ...]:
+    is_json = text.lstrip().startswith("{")
+    return tuple(evalc.check(evalc.Source("a.json" if is_json else "a.eval.yaml", text)))
+
+
+def cures(text: str, problem: Problem) -> Iterator[str]:
+    """The text with each cure in it that the problem's message, label, help or `--fix` proposes."""
+    start, end = problem.span
+    edit = edit_for(problem)
+    if edit is not None:
+        yield applied(text, [edit])
+    name = MEANT.search(problem.finding.label())
+    if name is not None:
+        quotes = text[start] in "'\"" and text[start] == text[end - 1]
+        yield text[: start + quotes] + name["name"] + text[end - quotes :]
+    opening = text.rfind("\n", 0, start) + 1
+    ending = text.index("\n", start)
+    was = text[opening:ending]
+    item = was.find("- ")
+    help_ = problem.finding.help()
+    if (meant := NAME_MEANT.search(help_)) is not None:
+        yield text[:opening] + was.replace(meant["written"], meant["name"]) + text[ending:]
+    if (both := TYPE_AND_RULE.search(help_)) is not None:
+        yield f"{text[:opening]}{was[:item]}- {{{both['type']}, {both['rule']}}}{text[ending:]}"
+        return
+    line = WRITE_IT_AS.search(help_)
+    if line is None or "..." in line["line"]:
+        return
+    if line["line"].startswith("- "):
+        yield text[:opening] + was[:item] + line["line"] + text[ending:]
+    elif problem.code == "EV301":
+        key = re.search(r"`(\w+)`", problem.finding.message())
+        assert key is not None
+        yield text[: text.rindex(f"{key[1]}:", 0, start)] + line["line"] + text[end:]
+
+
+def codes(problems: tuple[evalc.Problem, ...]) -> Counter[str]:
+    return Counter(problem.code for problem in problems)
+
+
+def is_sound_in_the_end(text: str, before: Counter[str]) -> bool:
+    """Whether nothing new is wrong with the syntax, or a further cure leads to where nothing is."""
+    problems = problems_of(text)
+    new = [problem for problem in problems if problem.code in codes(problems) - before and problem.code[2] in "123"]
+    return not new or any(is_sound_in_the_end(cure, before) for problem in new for cure in cures(text, problem))
+
+
+CURED = [
+    (text, problem.code, cure)
+    for text in TEXTS
+    for problem in problems_of(text)
+    if "\n" in text and problem.source.text == text
+    for cure in cures(text, problem)
+]
+
+
+@pytest.mark.parametrize(("text", "code", "cure"), CURED, ids=lambda value: repr(value)[-60:])
+def test_a_cure_cures_what_it_is_proposed_for(text: str, code: str, cure: str) -> None:
+    before, after = codes(problems_of(text)), codes(problems_of(cure))
+    assert after[code] < before[code], cure
+    assert is_sound_in_the_end(cure, before), cure
+
+
+@pytest.mark.parametrize("line", CHECKS)
+def test_a_check_that_people_write_so_has_a_cure(line: str) -> None:
+    text = f"{HEAD}        - {line}\n"
+    proposed = [cure for problem in problems_of(text) for cure in cures(text, problem)]
+    without = {"length: 3 sentences", "{length: 3 sentences}"}  # sentences cannot be counted
+    assert bool(proposed) != (line in without)
+
+
+def in_a_case(line: str) -> str:
+    return f"eval:\n  test_cases:\n    - name: a\n      {line}\n"
+
+
+@pytest.mark.parametrize(("separator", "called"), [(";", "`;`"), ("\t", "tabs")])
+def test_a_table_of_another_separator_is_told_so_at_its_header(separator: str, called: str, tmp_path: Path) -> None:
+    (tmp_path / "rows.csv").write_text(f"city{separator}word\nParis{separator}mild\n")
+    suite = tmp_path / "a.eval.yaml"
+    suite.write_text(in_a_case("for_each: rows.csv\n      message: '{{city}}'\n      validate: [non-empty]"))
+    (problem,) = evalc.check(suite)
+    assert (problem.code, problem.source.name.endswith("rows.csv"), problem.span) == ("EV613", True, (0, 9))
+    assert f"its columns are separated by {called}: use commas" in problem.finding.message()
+
+
+def test_a_missing_table_is_one_error_however_many_templates_it_would_fill(tmp_path: Path) -> None:
+    suite = tmp_path / "a.eval.yaml"
+    suite.write_text(
+        "prompt: 'Tell {{city}} of {{word}}'\n"
+        "eval:\n  test_cases:\n    - name: a\n      for_each: gone.csv\n"
+        "      message: 'In {{city}} and {{word}}'\n      validate: ['contains \"{{word}}\"']\n"
+    )
+    assert [problem.code for problem in evalc.check(suite)] == ["EV600"]
+
+
+def test_criteria_without_weights_are_not_asked_to_sum_to_anything() -> None:
+    case = "{name: a, validate: ['non-empty for tone', 'json for clarity']}"
+    text = f"prompt: hi\neval:\n  criteria: [clarity, tone]\n  test_cases: [{case}]\n"
+    assert "EV305" not in codes(problems_of(text))
+    assert "EV305" in codes(problems_of(text.replace("[clarity, tone]", "['clarity (30%)', 'tone (40%)']")))
+
+
+def test_a_rule_that_cannot_pass_is_pointed_at_rather_than_its_type() -> None:
+    text = f'{HEAD}        - {{type: length, rule: "min:500,max:10"}}\n'
+    (problem,) = problems_of(text)
+    assert (problem.code, text[slice(*problem.span)].strip('"')) == ("EV502", "min:500,max:10")
+
+
+def test_a_misspelt_key_of_a_long_table_names_the_nearest_keys_alone() -> None:
+    (problem,) = problems_of(in_a_case("mesage2: hi\n      message: hi\n      validate: [non-empty]"))
+    assert problem.finding.help() == "the nearest keys of a test case are `message`, `messages`"
