@@ -195,7 +195,7 @@ class _Importer:
         chosen: _Prompt | None = None
         for item in node.items if isinstance(node, nodes.Sequence) else (node,):
             if chosen is not None:
-                why = "an eval file has one prompt; the first is imported"
+                why = "only the first is imported; `prompts` compares several"
                 self._head.append(self._leave_out(self._source, item, "a further prompt", why))
                 continue
             try:

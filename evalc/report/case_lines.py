@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from itertools import islice
 from typing import Final, NamedTuple
 
+import msgspec
 from msgspec import UNSET
 
 from evalc.model.result import PASSING, CaseResult, Outcome, Status
@@ -34,6 +36,11 @@ _STATUS_OF_OUTCOME: Final[dict[Outcome, Status]] = {
     "error": "error",
     "skipped": "unverified",
 }
+
+
+_SYNTAX: Final = re.compile(r"""[\[\]{},]|"(?:[^"\\]|\\.)*"|(?<![\w])'(?:[^']|'')*'""")
+"""What brackets and commas of flow collections are, and texts in quotes, where they are none."""
+_TYPE_OR_RULE: Final = re.compile(r"[ \t-]*(?P<key>type|rule):[ \t]*")
 
 
 class Columns(NamedTuple):
@@ -143,6 +150,20 @@ def response_lines(case: CaseResult, symbols: Symbols, screen: Screen) -> Iterat
     yield f"{margin}{shortened(rest, room, symbols.ellipsis)}"
 
 
+def whole_response_lines(case: CaseResult) -> Iterator[str]:
+    """The whole response, line by line as the agent wrote it."""
+    response = case.details.response
+    if response is None:
+        return
+    first, *others = response.splitlines() or ["(empty)"]
+    if not others:
+        yield f"{_RESPONSE_MARGIN}{visible(first)}"
+        return
+    yield _RESPONSE_MARGIN.rstrip()
+    for line in (first, *others):
+        yield f"        {visible(line)}".rstrip()
+
+
 def _is_shown(response: str, reason: Reason) -> bool:
     whole = len(response) <= _LONGEST_QUOTED and reason.message.endswith(f"but got '{visible(response)}'")
     return whole or spoken_of(reason.message, response) is not None
@@ -191,6 +212,48 @@ def assertion_lines(case: CaseResult, symbols: Symbols, screen: Screen, told: To
 
 
 def _words_at(place: Place, told: Told | None) -> str:
-    """What the authored line says from the place on; nothing where it cannot be shown."""
+    """The check as it was authored at the place; nothing where that cannot be shown.
+
+    Of a flow list it is the item alone, of a mapping with a `type` and a `rule` both.
+    """
     line = None if told is None else told.sources.line(place, told.began)
-    return "" if line is None else visible(line[place.column - 1 :].strip())
+    if told is None or line is None:
+        return ""
+    before = line[: place.column - 1]
+    opened = _opened(before)
+    if opened is not None:
+        start = opened if line[opened] == "{" else len(before)
+        return visible(line[start : _item_end(line, start)].strip())
+    pair = _TYPE_OR_RULE.fullmatch(before)
+    if pair is None:
+        return visible(line[len(before) :].strip())
+    beside = msgspec.structs.replace(place, line=place.line + (1 if pair["key"] == "type" else -1))
+    other = (told.sources.line(beside, told.began) or "").strip().removeprefix("- ")
+    pieces = [line.strip().removeprefix("- "), *([other] if other.startswith(("type:", "rule:")) else [])]
+    return visible(", ".join(sorted(pieces, reverse=True)))
+
+
+def _opened(before: str) -> int | None:
+    """Where the innermost bracket of a flow collection stands that is still open at the end of a text."""
+    opened: list[int] = []
+    for found in _SYNTAX.finditer(before):
+        if found[0] in ("[", "{"):
+            opened.append(found.start())
+        elif found[0] in ("]", "}") and opened:
+            opened.pop()
+    return opened[-1] if opened else None
+
+
+def _item_end(line: str, start: int) -> int:
+    """Where the item of a flow collection ends that starts there."""
+    depth = 0
+    for found in _SYNTAX.finditer(line, start):
+        if found[0] in ("[", "{"):
+            depth += 1
+        elif found[0] in ("]", "}"):
+            if depth <= 1:
+                return found.end() if depth else found.start()
+            depth -= 1
+        elif found[0] == "," and not depth:
+            return found.start()
+    return len(line)

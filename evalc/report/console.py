@@ -21,7 +21,15 @@ from evalc.model.result import (
     Summary,
 )
 from evalc.model.suite import Selected
-from evalc.report.case_lines import Columns, Told, assertion_lines, case_line, reason_lines, response_lines
+from evalc.report.case_lines import (
+    Columns,
+    Told,
+    assertion_lines,
+    case_line,
+    reason_lines,
+    response_lines,
+    whole_response_lines,
+)
 from evalc.report.gates import failed_all_the_same, gate_line
 from evalc.report.legible import in_short
 from evalc.report.numbers import counted, milliseconds, rounded
@@ -60,7 +68,7 @@ def suite_lines(
         screen: what the reader's screen can show.
         cases: the cases, read one at a time, where the result itself does not hold them.
         skipped: likewise the cases that were not run.
-        detail: `quiet` tells of nothing but what is not as it should be, `verbose` adds the assertions of cases.
+        detail: `quiet` tells of nothing but what is not as it should be, `verbose` adds answers and assertions.
         sources: where the lines come from that failed checks were authored in; None shows their places alone.
     """
     symbols = symbols_of(screen)
@@ -75,10 +83,11 @@ def suite_lines(
     for case in chain(measured, remaining):
         yield case_line(case, columns, symbols, screen)
         yield from reason_lines(case, symbols, screen, None if case.passed else told)
-        if told is not None and not case.passed:
-            yield from response_lines(case, symbols, screen)
         if detail == "verbose":
+            yield from whole_response_lines(case)
             yield from assertion_lines(case, symbols, screen, told)
+        elif told is not None and not case.passed:
+            yield from response_lines(case, symbols, screen)
     if detail == "quiet":
         yield from _stopped(result, symbols, screen)
         yield from _gates(_not_met(result.gates or ()), symbols, screen)

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator, Sequence
 from typing import assert_never
 
 from evalc.model.result import GateResult, RunSummary, Summary
-from evalc.report.numbers import counted
+from evalc.report.numbers import counted, rounded
 from evalc.report.reported import ReportedRun
 
 
@@ -16,9 +15,9 @@ def gate_line(gate: GateResult) -> str:
     value = gate.value
     match gate.gate:
         case "minPassRate":
-            return f"pass rate {_share(value)}, at least {gate.limit:g} is needed"
+            return f"pass rate {_share(value, gate.limit)}, at least {gate.limit:g} is needed"
         case "minScore":
-            return f"score {_share(value)}, at least {gate.limit:g} is needed"
+            return f"score {_share(value, gate.limit)}, at least {gate.limit:g} is needed"
         case "maxP95Ms":
             measured = "unknown" if value is None else f"{value:.12g}ms"
             return f"95 % of the cases within {measured}, at most {gate.limit:.12g}ms are allowed"
@@ -52,6 +51,5 @@ def failed_all_the_same(gates: Sequence[GateResult], summary: Summary | RunSumma
     return f"{counted(failed, 'case')} failed, which {why}"
 
 
-def _share(value: float | None) -> str:
-    """Four digits, rounded down: what reads as the limit meets it."""
-    return "unknown" if value is None else f"{math.floor(value * 10_000 + 1e-9) / 10_000:g}"
+def _share(value: float | None, limit: float) -> str:
+    return "unknown" if value is None else f"{float(rounded(value, limit)):.12g}"

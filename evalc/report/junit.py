@@ -14,6 +14,7 @@ from evalc.model.suite import Place
 from evalc.report.case_words import main_reason, place_of, reasons_in_full, timed_out
 from evalc.report.gates import failed_all_the_same, gate_line
 from evalc.report.legible import legible
+from evalc.report.numbers import rounded
 from evalc.report.reported import ReportedRun, ReportedSuite
 from evalc.terminal import visible
 
@@ -161,4 +162,4 @@ def _seconds(milliseconds: float) -> str:
 
 
 def _score(score: float | None) -> str:
-    return "unscored" if score is None else f"{score:.4g}"
+    return "unscored" if score is None else rounded(score)

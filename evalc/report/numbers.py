@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import math
+from typing import Final
+
+_MOST_DIGITS: Final = 12
 
 
 def counted(count: int, noun: str, plural: str = "s") -> str:
@@ -10,9 +13,14 @@ def counted(count: int, noun: str, plural: str = "s") -> str:
     return f"{count} {noun}{'' if count == 1 else plural}"
 
 
-def rounded(score: float) -> str:
-    """Two digits, rounded down: only a full score reads 1.00."""
-    return f"{math.floor(score * 100 + 1e-9) / 100:.2f}"
+def rounded(score: float, limit: float = 1.0) -> str:
+    """Two digits, so that 0.8667 reads 0.87; more where two would read as the limit and the score is below it."""
+    for digits in range(2, _MOST_DIGITS):
+        scale = 10**digits
+        value = math.floor(score * scale + 0.5 + 1e-9) / scale
+        if score >= limit or value < limit:
+            return f"{value:.{digits}f}"
+    return f"{score:g}"
 
 
 def milliseconds(duration: float) -> str:

@@ -8,6 +8,7 @@ from pathlib import Path
 from textwrap import dedent
 
 import pytest
+import yaml
 from hypothesis import given, settings
 from ruamel.yaml import YAML
 
@@ -16,6 +17,7 @@ from evalc.dsl.format import Unformattable, format_text
 from evalc.dsl.format.same import same_documents
 from evalc.dsl.nodes import Mapping, Node, Scalar, Sequence
 from evalc.dsl.read_yaml import read_yaml
+from evalc.dsl.write_yaml import write_yaml
 from evalc.source import Source
 from tests.dsl.commented_yaml import eval_files
 
@@ -340,3 +342,25 @@ def test_small_ones(text: str, result: str) -> None:
 def test_unsound_yaml_is_refused(text: str) -> None:
     with pytest.raises(Unformattable):
         format_text(text)
+
+
+QUESTIONS = """\
+suite: s
+eval:
+  test_cases:
+    - {name: a, message: Where is it?, tags: [why?, "what?"], validate: ['contains "Is it?"']}
+    - name: b
+      message: Where is it?
+      inputs: {Really?: 'say "why?"'}
+"""
+
+
+def test_a_question_mark_in_a_flow_collection_is_quoted_for_other_readers() -> None:
+    formatted = format_text(QUESTIONS)
+    assert yaml.safe_load(formatted) == YAML(typ="safe").load(QUESTIONS)
+    with pytest.raises(yaml.YAMLError):
+        yaml.safe_load(QUESTIONS)
+    assert '{name: a, message: "Where is it?", tags: ["why?", "what?"]' in formatted
+    assert "      message: Where is it?\n" in formatted
+    written = write_yaml({"suite": "s", "inputs": {"question": "Where is it?", "tags": ["why?"]}})
+    assert yaml.safe_load(written)["inputs"] == {"question": "Where is it?", "tags": ["why?"]}

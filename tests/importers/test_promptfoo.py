@@ -158,13 +158,14 @@ def test_a_whole_configuration() -> None:
     for name, words in {
         "CODE": "code does not run in an eval file; a package can provide a check (entry point `evalc.checks`)",
         "FILTER": "`{{ language | upper }}` is more than a plain variable",
+        "PROMPTS": "only the first is imported; `prompts` compares several",
         "SCORE": "in promptfoo a score of that much is enough, here every check has to hold",
     }.items():
         shown = shown.replace(words, name)
     assert shown == dedent("""\
         # Imported from promptfooconfig.yaml (promptfoo).
         # not imported: `providers`: agents are named in the configuration or with `--agent` (promptfooconfig.yaml:7:1)
-        # not imported: a further prompt: an eval file has one prompt; the first is imported (promptfooconfig.yaml:6:5)
+        # not imported: a further prompt: PROMPTS (promptfooconfig.yaml:6:5)
         suite: SUITE
         description: Translations
         prompt: |-

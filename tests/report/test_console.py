@@ -174,7 +174,7 @@ def test_scores() -> None:
         "  completeness  0.3   ████████████████░░░░  0.81 over 47 of 50 cases, 1 error",
         "  clarity       2     ░░░░░░░░░░░░░░░░░░░░  unscored",
         "  天気          1     ████████████████████  1.00 over 50 of 50 cases, 1 error",
-        "  score               ███████████████████░  0.99 over 0.39 of the weight",
+        "  score               ███████████████████░  0.996 over 0.39 of the weight",
     ]
 
 
@@ -217,7 +217,7 @@ def test_quiet_is_what_failed_and_a_closing_line() -> None:
         "    → no",
         "",
         "═══ slow — golden evals ═══════════════════════════════════════════",
-        "  ✗ pass rate 0.3333, at least 0.9 is needed",
+        "  ✗ pass rate 0.33, at least 0.9 is needed",
         "",
         "run run-1 | 3 suites | 4/5 passed (1 expected failure) | 1 failed | 0 skipped assertions | 500ms total",
     ]

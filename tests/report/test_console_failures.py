@@ -145,6 +145,45 @@ def test_verbose_shows_places_and_the_words_there(tmp_path: Path) -> None:
         assert lines[-4:-2] == ["    ✓ responseContains/0", f"    ✗ w.eval.yaml:2:5{words}"]
 
 
+def test_verbose_shows_the_whole_answer_of_every_case(tmp_path: Path) -> None:
+    answer = "\n".join(["It is mild.", *(f"{number}. And so on, \x1b[31mat length." for number in range(20))])
+    passed, failed = (
+        msgspec.structs.replace(each, details=msgspec.structs.replace(each.details, response=response))
+        for each, response in ((case("a"), answer), (case("b", status="failed", error="no"), "One line."))
+    )
+    for sources in (authored(tmp_path, ""), None):
+        lines = list(suite_lines(suite(passed, failed), Screen(), sources=sources, detail="verbose"))
+        start = lines.index("      response:")
+        assert lines[start + 1] == "        It is mild."
+        assert lines[start + 21] == "        19. And so on, \\x1b[31mat length."
+        assert "      response: One line." in lines
+
+
+@pytest.mark.parametrize(
+    ("text", "line", "column", "words"),
+    [
+        ('- {name: a, validate: [contains "a, b]", matches /x/]}', 1, 24, 'contains "a, b]"'),
+        ('- {name: a, validate: [contains "a, b]", matches /x/]}', 1, 42, "matches /x/"),
+        ("- {name: a, validate: ['contains \"a\"', matches /x/]}", 1, 24, "'contains \"a\"'"),
+        ("- {type: contains, rule: sunny}", 1, 10, "{type: contains, rule: sunny}"),
+        ('- {type: length, rule: "min:1"}', 1, 24, '{type: length, rule: "min:1"}'),
+        ("- validate: [{type: contains, rule: a}, non-empty]", 1, 21, "{type: contains, rule: a}"),
+        ("- type: contains\n  rule: sunny", 1, 9, "type: contains, rule: sunny"),
+        ("- type: length\n  rule: min:1", 2, 9, "type: length, rule: min:1"),
+        ("- type: non_empty", 1, 9, "type: non_empty"),
+        ('- contains "a, b" for tone', 1, 3, 'contains "a, b" for tone'),
+    ],
+)
+def test_verbose_shows_the_check_that_was_authored_and_nothing_beside_it(
+    tmp_path: Path, text: str, line: int, column: int, words: str
+) -> None:
+    place = Place(file="w.eval.yaml", line=line, column=column)
+    failed = AssertionResult(at="/expect/checks/0", outcome="failed", message="no", place=place)
+    whole = suite(case("a", status="failed", error="no", assertions=(failed,)))
+    lines = list(suite_lines(whole, Screen(), sources=authored(tmp_path, text), detail="verbose"))
+    assert f"    ✗ {place}  {words}" in lines
+
+
 @given(
     st.text(min_size=1), st.text(), st.integers(40, 130), st.booleans(), st.sampled_from(["missing", "found", "other"])
 )

@@ -50,7 +50,7 @@ def test_the_table_and_the_courses() -> None:
     table, _, courses = shown(newest, part, oldest).partition("\n\n")
     assert [line.split("  ") for line in re.sub(" {3,}", "  ", table).splitlines()] == [
         ["began (UTC)", "run", "suite", "agent", "passed", "score", "cost"],
-        ["2026-01-01 12:30", "01a20102-275", "get_weather (golden)", "demo", "4/4", "0.99", "$0.00123"],
+        ["2026-01-01 12:30", "01a20102-275", "get_weather (golden)", "demo", "4/4", "0.995", "$0.00123"],
         [
             "2026-01-01 12:30",
             "01a20102-270",
@@ -66,7 +66,7 @@ def test_the_table_and_the_courses() -> None:
         == """\
 get_weather (golden), 2 runs
   passed   ▃█  1.00
-  score    ▁█  0.99
+  score    ▁█  0.995
   clarity   ▅  0.50"""
     )
 

@@ -19,7 +19,7 @@ _SPACES: Final = re.compile(r"[ \t]+")
 # Stricter than YAML: what begins with a letter or `(`, and has nothing that any reader of YAML could take for syntax.
 _ODD: Final = r"\x00-\x1f\x7f-\x9f\ufeff\u2028\u2029"
 _PLAIN: Final = re.compile(rf"[A-Za-z_(](?:[^{_ODD}:#]|:(?![ \t]|$)|(?<![ \t])#)*(?<![ \t:])")
-_PLAIN_IN_FLOW: Final = re.compile(rf"[A-Za-z_](?:[^{_ODD}:#{{}}\[\],&*!|>'%@`]|(?<![ \t])#)*(?<![ \t])")
+_PLAIN_IN_FLOW: Final = re.compile(rf"[A-Za-z_](?:[^{_ODD}:#{{}}\[\],&*!|>?'%@`]|(?<![ \t])#)*(?<![ \t])")
 _WORDS_OF_YAML: Final = frozenset({"y", "n", "yes", "no", "on", "off", "true", "false", "null"})
 """What YAML 1.1 or 1.2 takes for something else than a text: such a text keeps its quotes."""
 
@@ -88,15 +88,22 @@ def _between(text: str, node: Mapping | SequenceNode, entries: Sequence[Span]) -
 
 
 def _quotes(text: str, scalar: Scalar, *, in_flow: bool) -> Iterator[_Edit]:
-    """The canonical quotes of a quoted text that stands on one line."""
+    """The canonical quotes of a quoted text that stands on one line, or of one that some readers want quoted."""
     raw = text[scalar.start : scalar.end]
+    if in_flow and scalar.style == "plain" and "?" in raw and raw == scalar.text and not scalar.tag:
+        yield _Edit(Span(scalar.start, scalar.end), _in_quotes(raw))
     if scalar.style not in ("single", "double") or raw[:1] not in ("'", '"') or "\n" in raw:
         return
     value = scalar.text
     if not scalar.tag and reads_plain(value, in_flow=in_flow) and _stands_apart(text, scalar.end):
         yield _Edit(Span(scalar.start, scalar.end), value)
     elif raw[0] == '"' and "\\" in raw and _ONLY_QUOTES_ESCAPED.fullmatch(raw):
-        yield _Edit(Span(scalar.start, scalar.end), "'" + value.replace("'", "''") + "'")
+        yield _Edit(Span(scalar.start, scalar.end), _in_quotes(value))
+
+
+def _in_quotes(value: str) -> str:
+    """A text of one line in the quotes that need the fewest escapes."""
+    return "'" + value.replace("'", "''") + "'" if '"' in value or "\\" in value else f'"{value}"'
 
 
 def reads_plain(value: str, *, in_flow: bool) -> bool:

@@ -24,6 +24,7 @@ SCRIPTS: Final = (
     "data.js",
     "charts.js",
     "summary.js",
+    "agents.js",
     "history.js",
     "filter.js",
     "list.js",

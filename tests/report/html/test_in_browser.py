@@ -211,6 +211,28 @@ def test_agents_stand_side_by_side(shown: Shown) -> None:
     assert page.locator(".version ins").inner_text() == "mild"
 
 
+def test_cases_of_several_agents_name_them_and_stand_in_a_table(shown: Shown) -> None:
+    answers = {"mild": ["tokyo", "paris"], "warm": ["tokyo", "paris"], "cold": ["paris"]}
+    page = shown(
+        [suite([answered(city, f"It is {word}.") for city in cities], agent=word) for word, cities in answers.items()]
+    )
+    page.evaluate("document.getElementById('cases').scrollIntoView()")
+    expect(page.locator("#rows .row", has_text="tokyo").locator(".badge")).to_have_text(["mild", "warm"])
+    table = page.locator("#matrix table")
+    assert table.locator("thead th").all_inner_texts() == ["Case", "mild2 of 2", "warm2 of 2", "cold1 of 1"]
+    assert table.locator("tbody tr").count() == 2
+    assert page.locator("#latency h3").all_inner_texts() == ["mild", "warm", "cold"]
+    assert page.locator("#latency figure").count() == 3
+    table.locator("tbody a").first.click()
+    expect(page.locator("#details")).to_be_visible()
+
+
+def test_a_page_of_one_agent_has_no_table_of_agents(shown: Shown) -> None:
+    page = shown(reported())
+    expect(page.locator("#agents")).to_be_hidden()
+    assert page.locator("#latency figure").count() == 1
+
+
 def test_a_narrow_screen_gives_the_details_all_of_it(shown: Shown) -> None:
     page = shown(reported(), viewport={"width": 390, "height": 800})
     assert page.evaluate("document.documentElement.scrollWidth") == 390

@@ -130,7 +130,8 @@ showScores(index => {
   changed();
   document.getElementById("cases").scrollIntoView();
 });
-document.getElementById("latency").append(histogram(cases));
+showLatency();
+showAgents();
 showHistory();
 showFilters(changed);
 showColumns(changed);
