@@ -242,9 +242,10 @@ def run_evals(  # noqa: PLR0913, PLR0917 - one parameter a flag
         return list_cases(what, quiet=quiet) if collect_only else list_requests(what, settings, quiet=quiet)
     outputs = outputs_of(output or (), as_json=json)
     with standard_output_alone() as stdout:
+        screen, drawn = Screen.of(sys.stderr, os.environ), draws(sys.stderr, os.environ)
+        progress = Progress(sys.stderr, screen, drawn=drawn)
         try:
-            screen, drawn = Screen.of(sys.stderr, os.environ), draws(sys.stderr, os.environ)
-            with termination_as_interrupt(), Progress(sys.stderr, screen, drawn=drawn) as progress, lent_streams():
+            with termination_as_interrupt(), progress, lent_streams():
                 finished = api.run_paths(
                     looked_at,
                     settings=settings,
@@ -255,7 +256,8 @@ def run_evals(  # noqa: PLR0913, PLR0917 - one parameter a flag
                     reports=[asked.file for asked in outputs if asked.file is not None],
                 )
         except KeyboardInterrupt:
-            _say_interrupted(given, settings.results_folder / start.run_id if given.past is None else given.past.folder)
+            folder = settings.results_folder / start.run_id if given.past is None else given.past.folder
+            _say_interrupted(given, folder, progress.so_far())
             return ExitCode.INTERRUPTED
         except NothingToDo as nothing:
             report_nothing(start.run_id, str(nothing), stdout, outputs)
@@ -269,8 +271,9 @@ def run_evals(  # noqa: PLR0913, PLR0917 - one parameter a flag
     return finished.exit_code
 
 
-def _say_interrupted(given: Given, folder: Path) -> None:
+def _say_interrupted(given: Given, folder: Path, so_far: str) -> None:
     if folder.exists():
+        sys.stderr.write(f"{so_far}\n")
         print_error(f"interrupted; what was finished is kept, and `{_how_to_resume(given, folder)}` runs the rest")
     else:
         print_error("interrupted; nothing was run")

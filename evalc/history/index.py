@@ -9,6 +9,7 @@ from __future__ import annotations
 import contextlib
 import os
 import sqlite3
+import time
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Final, NamedTuple, Self, final
@@ -25,6 +26,7 @@ VERSION: Final = 2
 
 PATIENCE_S: Final = 5.0
 """How long another process may hold the index."""
+_BETWEEN_TRIES_S: Final = 0.01
 
 _TABLES: Final = (
     """CREATE TABLE files (
@@ -195,7 +197,7 @@ def _connected(path: str, patience_s: float) -> sqlite3.Connection:
     connection = sqlite3.connect(path, timeout=patience_s, isolation_level=None)
     try:
         if _version(connection) != VERSION:
-            connection.execute("PRAGMA journal_mode = WAL")  # readers and a writer do not wait for each other
+            _set_journal_mode(connection, patience_s)
             _make_tables(connection)
         connection.execute("PRAGMA synchronous = NORMAL")  # a row that a power cut takes is read from its file again
         connection.execute("SELECT run, file, modified_ns, size, began, tool, tier, suite, entry FROM files LIMIT 1")
@@ -203,6 +205,23 @@ def _connected(path: str, patience_s: float) -> sqlite3.Connection:
         connection.close()
         raise
     return connection
+
+
+def _set_journal_mode(connection: sqlite3.Connection, patience_s: float) -> None:
+    """Let readers and a writer not wait for each other.
+
+    SQLite does not wait for another process that is changing the mode, so that is done here.
+    """
+    deadline = time.monotonic() + patience_s
+    while True:
+        try:
+            connection.execute("PRAGMA journal_mode = WAL")
+        except sqlite3.OperationalError as error:
+            if error.sqlite_errorcode & 0xFF != sqlite3.SQLITE_BUSY or time.monotonic() >= deadline:
+                raise
+            time.sleep(_BETWEEN_TRIES_S)
+        else:
+            return
 
 
 def _make_tables(connection: sqlite3.Connection) -> None:

@@ -249,12 +249,11 @@ def _mean(criterion: CriterionSummary, errors: int) -> str:
 
 
 def _by(criterion: CriterionSummary, judges: Sequence[str]) -> str:
-    """Who scored a criterion, where a judge did: ` (judge openai:MODEL)`, with the checks that scored it elsewhere."""
-    if "judge" not in criterion.scored_by:
+    """Who scored a criterion, but for the checks linked to it alone: ` (judge openai:MODEL; unlinked checks)`."""
+    if set(criterion.scored_by) <= {"linked"}:
         return ""
     who = f"judge{'s' if len(judges) > 1 else ''} {', '.join(map(visible, judges))}"
-    others = [f"{kind} checks" for kind in criterion.scored_by if kind != "judge"]
-    return f" ({'; '.join([who, *others])})"
+    return f" ({'; '.join(who if kind == 'judge' else f'{kind} checks' for kind in criterion.scored_by)})"
 
 
 def _bar(score: float | None, symbols: Symbols) -> str:

@@ -11,9 +11,13 @@ from msgspec import UNSET
 
 from evalc.model.result import CaseResult, SkippedCase
 from evalc.model.suite import Suite
+from evalc.report.case_words import main_reason
+from evalc.report.numbers import counted
+from evalc.report.symbols import symbols_of
 from evalc.terminal import Screen, padded, shortened, visible
 
 _SECONDS_BETWEEN_DRAWINGS = 0.1
+_MOST_NAMED = 20
 
 
 def draws(stream: TextIO, environ: Mapping[str, str]) -> bool:
@@ -38,7 +42,9 @@ class Progress:
         self._drawn = drawn
         self._last_drawing = 0.0
         self._done = 0
+        self._kept = 0
         self._passed = 0
+        self._named = 0
         self._of = 0
         self._cost_usd = 0.0
         self._first_started: float | None = None
@@ -67,14 +73,16 @@ class Progress:
             self._draw(f"loading {visible(name)} ({size / 1e6:.0f} MB)")
 
     def cases_kept(self, suite: Suite, count: int) -> None:  # noqa: ARG002 - whichever it is
-        """Cases were done before the run was resumed: there are fewer to wait for."""
-        self._of -= count
+        """Cases were done before the run was resumed."""
+        self._kept += count
 
     def case_finished(self, suite: Suite, result: CaseResult) -> None:
-        """A case has its result."""
+        """A case has its result; on a terminal, one that did not pass is named at once."""
         self._done += 1
         self._passed += result.passed
         self._cost_usd += _cost_of(result)
+        if self._drawn and not result.passed:
+            self._name(result)
         if self._drawn and (now := time.monotonic()) - self._last_drawing >= _SECONDS_BETWEEN_DRAWINGS:
             self._last_drawing = now
             self._draw(self._line(suite, now))
@@ -86,9 +94,28 @@ class Progress:
     def suite_finished(self, suite: Suite, finished: object) -> None:
         """A suite's result is written: the report tells it."""
 
+    def so_far(self) -> str:
+        """How far the run is: `12 of 40 cases finished: 9 passed, 3 did not`, and how many were before."""
+        before = f", {self._kept} of them before it was resumed" if self._kept else ""
+        ended = f"{self._done + self._kept} of {counted(self._of, 'case')} finished{before}"
+        return f"{ended}: {self._passed} passed, {self._done - self._passed} did not" if self._done else ended
+
+    def _name(self, result: CaseResult) -> None:
+        """Above the line, which the next drawing puts back."""
+        self._named += 1
+        if self._named > _MOST_NAMED + 1:
+            return
+        width = self._screen.width - 1
+        reason = main_reason(result)
+        why = f"  {reason.in_short('...')}" if reason is not None else ""
+        said = f"{symbols_of(self._screen).marks[result.status]} {visible(result.id)}{why}"
+        line = said if self._named <= _MOST_NAMED else "the report names all that did not pass"
+        self._stream.write(f"\r{padded(shortened(line, width, '...'), width)}\n")
+        self._last_drawing = 0.0
+
     def _line(self, suite: Suite, now: float) -> str:
         """What matters most first: a narrow terminal shows the beginning."""
-        parts = [f"{self._done}/{self._of} cases", f"{100 * self._passed // self._done}% passed"]
+        parts = [f"{self._done + self._kept}/{self._of} cases", f"{100 * self._passed // self._done}% passed"]
         if (left := self._seconds_left(now)) is not None:
             parts.append(f"{_duration(left)} left")
         if self._cost_usd:
@@ -97,7 +124,7 @@ class Progress:
 
     def _seconds_left(self, now: float) -> float | None:
         """As the cases so far took; None where there are no more in this suite, or nothing is known yet."""
-        waiting = self._of - self._done
+        waiting = self._of - self._kept - self._done
         if waiting <= 0 or self._first_started is None:
             return None
         return (now - self._first_started) / self._done * waiting

@@ -156,7 +156,9 @@ def test_a_run_behind_an_ampersand_hears_of_termination(project: Path) -> None:
         os.kill(evalc, signal.SIGTERM)
         _, errors = shell.communicate(timeout=60)
     assert shell.returncode == 130
-    assert errors.startswith("error: interrupted; what was finished is kept, and `evalc run --resume ")
+    assert errors.startswith(
+        "0 of 1 case finished\nerror: interrupted; what was finished is kept, and `evalc run --resume "
+    )
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
@@ -169,7 +171,9 @@ def test_a_signal_ends_a_hanging_run_in_order(project: Path, number: signal.Sign
         process.send_signal(number)
         out, errors = process.communicate(timeout=60)
     assert (process.returncode, out) == (130, "")
-    assert errors.startswith("error: interrupted; what was finished is kept, and `evalc run --resume ")
+    assert errors.startswith(
+        "0 of 1 case finished\nerror: interrupted; what was finished is kept, and `evalc run --resume "
+    )
 
 
 PRINTING = """

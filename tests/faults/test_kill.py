@@ -51,7 +51,8 @@ def test_an_interrupted_run_ends_in_order_and_is_finished_later(
     assert code in (130, 3, -number)
     assert journal.read_bytes().endswith(b"\n")
     assert "Traceback" not in site.output()
-    if code == 130:
+    is_reporting = len([*journal.parent.glob("*.json")]) == 2  # both suites were done, and it was saying so
+    if code == 130 and not is_reporting:
         assert f"`evalc run --resume {journal.parent.name} --output-dir results` runs the rest" in site.output()
     assert site.start("--resume", "latest").wait() == 3
     assert finished(site.results) == finished(whole.results)

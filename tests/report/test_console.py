@@ -178,6 +178,16 @@ def test_scores() -> None:
     ]
 
 
+def test_a_criterion_that_unlinked_checks_score_says_so() -> None:
+    criteria = (
+        CriterionSummary(name="tone", weight=1, score=0.8667, cases=1, of=1, scored_by=("unlinked",)),
+        CriterionSummary(name="facts", weight=1, score=0.5, cases=1, of=1, scored_by=("linked",)),
+    )
+    lines = shown(suite(case("a"), score=0.7, criteria=criteria)).split("\n")
+    assert lines[-3].endswith("0.87 over 1 of 1 case (unlinked checks)")
+    assert lines[-2].endswith("0.50 over 1 of 1 case")
+
+
 def test_a_suite_that_nothing_scored_is_unscored_and_no_more() -> None:
     criteria = (CriterionSummary(name="c", weight=1, score=None, cases=0, of=1),)
     lines = shown(suite(case("a"), criteria=criteria, scored_weight=0)).split("\n")

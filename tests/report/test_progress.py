@@ -54,6 +54,9 @@ def test_on_a_terminal_one_line_that_goes_away(monkeypatch: pytest.MonkeyPatch) 
     assert stream.getvalue().split("\r") == [
         "",
         "1/3 cases, 100% passed, 1s left, get\\x1b...",
+        f"{'✗ b  e':43}\n",
+        "2/3 cases, 50% passed, 0s left, get\\x1bw...",
+        f"{'! c  e':43}\n",
         "3/3 cases, 33% passed, get\\x1bweather".ljust(43),
         " " * 43,
         "",
@@ -70,6 +73,29 @@ def test_the_time_that_is_left_and_the_cost(monkeypatch: pytest.MonkeyPatch) -> 
         progress.suite_started(a_suite(21))
         progress.case_finished(a_suite(21), msgspec.structs.replace(spent, details=details))
     assert "1/21 cases, 100% passed, 1h 6m left, $0.7500, get" in stream.getvalue()
+
+
+def test_a_resumed_run_counts_what_was_done_before() -> None:
+    stream = io.StringIO()
+    with Progress(stream, Screen(), drawn=True) as progress:
+        progress.suite_started(a_suite(40))
+        progress.cases_kept(a_suite(40), 10)
+        assert progress.so_far() == "10 of 40 cases finished, 10 of them before it was resumed"
+        progress.case_finished(a_suite(40), case("a"))
+        progress.case_finished(a_suite(40), case("b", status="failed", error="e"))
+    assert "11/40 cases, 100% passed" in stream.getvalue()
+    assert progress.so_far() == "12 of 40 cases finished, 10 of them before it was resumed: 1 passed, 1 did not"
+
+
+def test_many_failures_are_left_to_the_report() -> None:
+    stream = io.StringIO()
+    with Progress(stream, Screen(), drawn=True) as progress:
+        progress.suite_started(a_suite(40))
+        for number in range(40):
+            progress.case_finished(a_suite(40), case(f"case-{number}", status="failed", error="e"))
+    named = [line for line in stream.getvalue().splitlines() if "case-" in line]
+    assert len(named) == 20
+    assert stream.getvalue().count("the report names all that did not pass") == 1
 
 
 @pytest.mark.parametrize(
