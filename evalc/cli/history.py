@@ -13,6 +13,7 @@ import typer
 from evalc.cli.ending import ExitCode
 from evalc.cli.flags import sound_settings_from
 from evalc.cli.options import Config, OutputDir
+from evalc.cli.past_run import warn_of_unfinished
 from evalc.cli.printing import print_warning
 from evalc.errors import UsageError
 from evalc.terminal import Screen
@@ -50,7 +51,8 @@ def history(
     from evalc.model.history import History  # noqa: PLC0415
     from evalc.report.history import history_lines, short_names  # noqa: PLC0415
 
-    folder = sound_settings_from(config, output_dir=output_dir).results_folder
+    settings = sound_settings_from(config, output_dir=output_dir)
+    folder = settings.results_folder
     with Index.followed(folder, rebuild=rebuild) as index:
         if index.warning is not None:
             print_warning(index.warning)
@@ -70,6 +72,7 @@ def history(
     else:
         screen = Screen.of(sys.stdout, os.environ)
         sys.stdout.writelines(f"{line}\n" for line in history_lines(found, screen, names=names))
+    warn_of_unfinished(settings)
     return ExitCode.OK
 
 

@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Final
 
 import typer
 
-from evalc.cli.printing import shown_path
+from evalc.cli.printing import print_warning, shown_path
 
 if TYPE_CHECKING:
     from evalc.config import Settings
     from evalc.report.reported import ReportedRun
+
+_MOST_UNFINISHED: Final = 3
 
 PastRun = Annotated[
     str,
@@ -20,6 +22,17 @@ PastRun = Annotated[
         metavar="[RUN]", help="The run: its id or the beginning of it, latest, latest~1, its folder or a result file."
     ),
 ]
+
+
+def warn_of_unfinished(settings: Settings, newest: Path | None = None) -> None:
+    """Say which runs have not finished, and how they do; of those, only what began after `newest`, if given."""
+    from evalc.runtime.past.runs import unfinished_since  # noqa: PLC0415 - for start-up: `--help` shows no run
+
+    unfinished = unfinished_since(settings.results_folder, newest)
+    for folder in unfinished[:_MOST_UNFINISHED]:
+        print_warning(f"the run {folder.name} has not finished: `evalc run --resume {folder.name}` runs the rest")
+    if len(unfinished) > _MOST_UNFINISHED:
+        print_warning(f"{len(unfinished) - _MOST_UNFINISHED} older runs have not finished either")
 
 
 def past_run(name: str, settings: Settings) -> ReportedRun:

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import os
 import sys
+from pathlib import Path
 
 from evalc.cli import run_flags as flags
 from evalc.cli.ending import ExitCode
 from evalc.cli.flags import sound_settings_from
 from evalc.cli.options import Config, OutputDir
-from evalc.cli.past_run import PastRun, past_run
+from evalc.cli.past_run import PastRun, past_run, warn_of_unfinished
 from evalc.terminal import Screen
 
 
@@ -30,8 +31,11 @@ def show(
     """
     from evalc.report.text import summary_lines  # noqa: PLC0415 - for start-up: `--help` shows no run
 
-    past = past_run(run, sound_settings_from(config, output_dir=output_dir))
+    settings = sound_settings_from(config, output_dir=output_dir)
+    past = past_run(run, settings)
     screen = Screen.of(sys.stdout, os.environ)
     lines = summary_lines(past, screen, detail="quiet" if quiet else "verbose" if verbose else "normal")
     sys.stdout.writelines(f"{line}\n" for line in lines)
+    if run == "latest":
+        warn_of_unfinished(settings, Path(past.folder))
     return ExitCode.OK

@@ -33,6 +33,23 @@ def test_a_run_is_listed_shown_and_compared(invoke: Invoke, results: Path) -> No
     assert "unchanged: no verdict of 1 case changed" in compared.out
 
 
+def test_a_run_that_has_not_finished_is_named(invoke: Invoke, results: Path) -> None:
+    invoke("run", "evals", "--agent", "demo")
+    (finished,) = (folder for folder in results.iterdir() if folder.is_dir())
+    invoke("run", "evals", "--agent", "demo")
+    (cut,) = (folder for folder in results.iterdir() if folder.is_dir() and folder != finished)
+    for file in cut.glob("*.json"):
+        file.unlink()
+    told = f"the run {cut.name} has not finished: `evalc run --resume {cut.name}` runs the rest"
+    for command in ("history", "show"):
+        outcome = invoke(command)
+        assert outcome.code == 0
+        assert told in outcome.err
+    assert told not in invoke("show", finished.name).err
+    assert invoke("run", "--resume", cut.name).code == 0
+    assert invoke("history").err == ""
+
+
 FAILING = """\
 suite: weather
 threshold: 0.9

@@ -95,6 +95,13 @@ def has_results(folder: Path) -> bool:
     return bool(result_files(folder))
 
 
+def unfinished_since(output_dir: Path, newest: Path | None) -> list[Path]:
+    """The runs that have a journal and no results, the newest first; of those, what began after `newest`, if given."""
+    folders = run_folders(output_dir, lambda folder: (folder / JOURNAL_NAME).is_file() and not has_results(folder))
+    later = (folder for folder in folders if newest is None or age(folder) > age(newest))
+    return sorted(later, key=age, reverse=True)
+
+
 def age(folder: Path) -> tuple[float, str]:
     """When a run's folder began, and its name: what comes later is greater."""
     began = began_at(folder.name)
