@@ -163,9 +163,9 @@ def test_the_cases_of_a_prompt_file_may_stand_at_its_top() -> None:
 
 
 def test_links_to_folders_are_followed() -> None:
-    write("shared/a.eval.yaml", SUITE)
+    write("common/a.eval.yaml", SUITE)
     Path("evals").mkdir()
-    Path("evals/linked").symlink_to(Path("../shared"), target_is_directory=True)
+    Path("evals/linked").symlink_to(Path("../common"), target_is_directory=True)
     assert evalc.compile("evals").inventory.read == "1 suite"
     assert evalc.compile(".").inventory.read == "2 suites"  # the file is read once
 
