@@ -23,10 +23,14 @@ class JsonFault(NamedTuple):
     found: str
     cure: str = ""
 
+    def position(self, text: str) -> tuple[int, int]:
+        """The line and column in the text, from 1."""
+        return text.count("\n", 0, self.start) + 1, self.start - text.rfind("\n", 0, self.start)
+
     def where(self, text: str) -> str:
         """The place, as sentences say it: `line 2, column 5`."""
-        line = text.count("\n", 0, self.start) + 1
-        return f"line {line}, column {self.start - text.rfind(chr(10), 0, self.start)}"
+        line, column = self.position(text)
+        return f"line {line}, column {column}"
 
 
 def fault_of(error: JSONDecodeError, text: str) -> JsonFault:

@@ -23,6 +23,7 @@ def accept_run(run: PastRun = "latest", output_dir: OutputDir = None, config: Co
       evalc accept 01a200e6
     """
     # For start-up: `--help` reads no run.
+    from evalc.report.numbers import counted  # noqa: PLC0415
     from evalc.runtime.past.accepted import accept, passed  # noqa: PLC0415
     from evalc.runtime.past.results import find_results  # noqa: PLC0415
 
@@ -31,7 +32,8 @@ def accept_run(run: PastRun = "latest", output_dir: OutputDir = None, config: Co
     suites = accept(results, settings.accepted_baseline)
     cases = [case for suite in suites for case in suite.cases.values()]
     failing = sum(not passed(case) for case in cases)
-    told = f"{len(cases)} case{'' if len(cases) == 1 else 's'}"
-    told += f" of the run {results.name}" + (f", {failing} of which may go on failing" if failing else "")
+    told = f"{counted(len(cases), 'case')} of the run {results.name}" + (
+        f", {failing} of which may go on failing" if failing else ""
+    )
     sys.stdout.write(f"wrote {shown_path(settings.accepted_baseline)}: {told}\n")
     return ExitCode.OK

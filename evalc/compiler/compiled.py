@@ -17,6 +17,7 @@ from evalc.diagnostics.problem import Problem
 from evalc.model import case as m
 from evalc.model.codec import encode_envelope, short_hash, to_json
 from evalc.model.suite import LocatedCase, Place, Suite
+from evalc.report.numbers import counted
 from evalc.tools.registry import ToolRegistry
 
 GENERATED_BY = f"evalc {__version__}"
@@ -183,11 +184,6 @@ def by_tier(suite: ir.Suite) -> Iterator[CompiledSuite]:
     """One compiled suite for each tier that the suite's cases have, in the order of their first case."""
     for tier in suite.cases.tiers:
         yield CompiledSuite(suite, tier)
-
-
-def counted(count: int, noun: str) -> str:
-    """`1 suite`, `2 suites`."""
-    return f"{count} {noun}{'' if count == 1 else 's'}"
 
 
 @final

@@ -12,6 +12,7 @@ from typing import Any, NamedTuple, final
 
 import msgspec
 
+from evalc.diagnostics.problem import Severity
 from evalc.model import case as m
 from evalc.model import checks as c
 from evalc.model.gates import Gates
@@ -197,6 +198,11 @@ class Suite(msgspec.Struct, frozen=True, kw_only=True):
     locate: Callable[[Span | str], Span]
     files: frozenset[str] = frozenset()
     partial: bool = False
+
+    @property
+    def gravest(self) -> Severity:
+        """The gravest that a finding of meaning can be: eval JSON is run by the contract whatever its checks mean."""
+        return "warning" if self.from_json else "error"
 
     def place(self, where: Where) -> Located:
         """The source and the span of a place."""

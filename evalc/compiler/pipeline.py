@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Set
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple, final
 
@@ -40,8 +40,8 @@ from evalc.dsl.kinds import (
     Slip,
     has_evals,
     has_examples,
+    is_meant_as_eval,
     kind_of_document,
-    looks_like_eval,
     names_an_eval,
     slip_in,
 )
@@ -138,14 +138,15 @@ class Compiler:
         compiled = tuple(suite for parts in map(by_tier, self._suites) for suite in parts)
         compiled = self._without_copies(compiled)
         self._report_collisions(compiled)
-        self._report_prompts()
+        made_of = frozenset(os.path.realpath(name) for suite in self._suites for name in suite.files)
+        self._report_prompts(made_of)
         if self._options.lock_folder is not None:
             lock = read_lock(self._options.lock_folder, self._problems)
             check_lock(compiled, lock, self._problems, searched=self._searched)
         if self._problems.block:
             compiled = ()
         return Compilation(
-            suites=compiled, problems=tuple(self._problems), inventory=self._inventory(), tools=self._tools
+            suites=compiled, problems=tuple(self._problems), inventory=self._inventory(made_of), tools=self._tools
         )
 
     def open(self, subjects: Iterable[str | Path | Source]) -> Iterator[Text]:
@@ -166,16 +167,16 @@ class Compiler:
         name = found.path.name
         limit = JSON_LIMIT if name.lower().endswith(".json") else YAML_LIMIT
         source = read_source(found.path, problems.add, limit=limit)
-        if not (found.named or not len(problems) or _is_of_system(problems) or self._is_meant(found.path)):
+        if not (
+            found.named
+            or not len(problems)
+            or _is_of_system(problems)
+            or is_meant_as_eval(name, beginning_of(found.path))
+        ):
             self._others.append(str(found.path))
             return None
         self._problems.extend(problems)
         return None if source is None else Text(source, named=found.named)
-
-    @staticmethod
-    def _is_meant(path: Path) -> bool:
-        """Whether a file that cannot be read was probably meant as an eval: by its name, or by how it begins."""
-        return names_an_eval(path.name) or looks_like_eval(beginning_of(path))
 
     def add(self, text: Text) -> None:
         """Compile a text: the suites in it; of one that a search came upon and that is no eval file, nothing."""
@@ -183,7 +184,11 @@ class Compiler:
         problems = Diagnostics()
         read = self._read_json if is_json(source) else self._read_yaml
         suites = read(source, problems, named=named)
-        if suites is None and not named and not (problems.has_errors and _was_meant(source)):
+        if (
+            suites is None
+            and not named
+            and not (problems.has_errors and is_meant_as_eval(Path(source.name).name, source.text))
+        ):
             self._others.append(source.name)
             return
         if suites is None and not problems.has_errors:
@@ -195,19 +200,20 @@ class Compiler:
             self._lint(suite)
             self._suites.append(suite)
 
-    def _report_prompts(self) -> None:
-        """Report what is wrong with prompts: where no case uses one, it is a warning, and blocks nothing."""
-        files = {os.path.realpath(name) for suite in self._suites for name in suite.files}
+    def _report_prompts(self, made_of: Set[str]) -> None:
+        """Report what is wrong with prompts: where no case uses one, it is a warning, and blocks nothing.
+
+        `made_of` are the real paths of the files that suites were made of.
+        """
         for source, problems, _ in self._prompt_files:
-            used = os.path.realpath(source.name) in files
+            used = os.path.realpath(source.name) in made_of
             self._problems.extend(problems, at_most="error" if used else "warning")
         read = {os.path.realpath(source.name) for source, _, _ in self._prompt_files}
         for name, problems in () if self._library is None else self._library.problems:
-            if (real := os.path.realpath(name)) in files and real not in read:
+            if (real := os.path.realpath(name)) in made_of and real not in read:
                 self._problems.extend(problems)
 
-    def _inventory(self) -> Inventory:
-        made_of = {os.path.realpath(name) for suite in self._suites for name in suite.files}
+    def _inventory(self, made_of: Set[str]) -> Inventory:
         return Inventory(
             suites=len(self._suites),
             prompts=len(self._prompt_files),
@@ -357,11 +363,6 @@ def is_json(source: Source) -> bool:
     if source.name == STDIN:
         return _BEGINS_AS_JSON.match(source.text) is not None
     return source.name.lower().endswith(".json")
-
-
-def _was_meant(source: Source) -> bool:
-    """Whether a text that could not be read was probably meant as evals: by its name, or by how it begins."""
-    return names_an_eval(Path(source.name).name) or looks_like_eval(source.text)
 
 
 def _is_of_system(problems: Diagnostics) -> bool:

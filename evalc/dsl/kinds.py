@@ -136,6 +136,11 @@ def is_eval_name(name: str) -> bool:
     return _EVAL_NAME.fullmatch(name) is not None
 
 
+def is_meant_as_eval(name: str, beginning: str) -> bool:
+    """Whether a file that cannot be read was probably meant as evals: by its name, or by how its text begins."""
+    return names_an_eval(name) or looks_like_eval(beginning)
+
+
 def names_an_eval(name: str) -> bool:
     """Whether a file has a name that evals, their prompts or cases usually have, so that it has to be legible."""
     return _NAME_LIKE_AN_EVAL.fullmatch(name) is not None

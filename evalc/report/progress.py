@@ -65,7 +65,7 @@ class Progress:
         if self._first_started is None:
             self._first_started = time.monotonic()
         if not self._drawn:
-            self._stream.write(f"running {visible(suite.title)}: {suite.size} case{'' if suite.size == 1 else 's'}\n")
+            self._stream.write(f"running {visible(suite.title)}: {counted(suite.size, 'case')}\n")
 
     def loading(self, name: str, size: int) -> None:
         """A model of so many bytes is being loaded, which may take a while."""

@@ -41,7 +41,7 @@ def parse_json(data: bytes, what: str, origin: str) -> Any:
         return json.loads(text, parse_constant=_refuse)
     except json.JSONDecodeError as error:
         fault = fault_of(error, text)
-        line, column = text.count("\n", 0, fault.start) + 1, fault.start - text.rfind("\n", 0, fault.start)
+        line, column = fault.position(text)
         raise UsageError(f"{origin}:{line}:{column}: the {what} is not JSON: {fault.found}") from error
     except UnicodeDecodeError as error:
         line = data.count(b"\n", 0, error.start) + 1

@@ -26,7 +26,7 @@ from evalc.diagnostics.catalogue.contract import (
     WeakExpected,
     WrongDifficulty,
 )
-from evalc.diagnostics.problem import Diagnostics, Finding, Severity
+from evalc.diagnostics.problem import Diagnostics, Finding
 from evalc.model import checks as c
 
 _TOKEN = re.compile(r"\{\{\s*(seed|snapshot):.*?\}\}", re.DOTALL)
@@ -53,12 +53,16 @@ def check_contract(suite: ir.Suite, problems: Diagnostics) -> None:
     """Report what the contract forbids or asks for, case by case."""
     for case in suite.cases:
         for where, finding in _findings(suite, case):
-            mild = (
-                isinstance(finding, WrongDifficulty | AlmostToken | NeverScored)
-                or getattr(finding, "field", "") == "difficulty"
-            )
-            at_most: Severity = "warning" if suite.from_json and mild else "error"
-            problems.add(*suite.place(where), finding, at_most=at_most)
+            problems.add(*suite.place(where), finding, at_most=suite.gravest if _is_of_meaning(finding) else "error")
+
+
+def _is_of_meaning(finding: Finding) -> bool:
+    """Whether a runner of the contract runs the case all the same."""
+    match finding:
+        case WrongDifficulty() | AlmostToken() | NeverScored() | MissingCaseField(field="difficulty"):
+            return True
+        case _:
+            return False
 
 
 def _findings(suite: ir.Suite, case: ir.Case) -> Iterator[tuple[ir.Where, Finding]]:

@@ -65,9 +65,9 @@ def _within(suite: ir.Suite, case: ir.Case, problems: Diagnostics) -> dict[ir.Wh
     telling = [said for said in once if not always(said.formula) and not never(said.formula)]
     contradictions = list(_contradictions(suite, telling))
     for where, finding in contradictions:
-        # A runner of the contract runs such a case; and one whose tool is not called can pass.
-        mild = suite.from_json or (isinstance(finding, Contradiction) and finding.tool)
-        at_most: Severity = "warning" if mild else "error"
+        # A case can pass whose tool is not called.
+        can_pass = isinstance(finding, Contradiction) and finding.tool
+        at_most: Severity = "warning" if can_pass else suite.gravest
         problems.add(*suite.place(where), finding, row=suite.row_of(case), at_most=at_most)
     found = list(_repetitions(suite, repeated))
     if not contradictions:  # from a contradiction everything would follow

@@ -5,7 +5,7 @@ from __future__ import annotations
 from evalc.compiler import ir
 from evalc.diagnostics.catalogue.contract import NeverScored
 from evalc.diagnostics.catalogue.values import OddWeights, OutOfRange, WeightsSumToNothing
-from evalc.diagnostics.problem import Diagnostics, Severity
+from evalc.diagnostics.problem import Diagnostics
 
 
 def check_criteria(suite: ir.Suite, problems: Diagnostics) -> None:
@@ -19,9 +19,8 @@ def check_criteria(suite: ir.Suite, problems: Diagnostics) -> None:
         gates = {} if suite.gates is None else {"min_score": suite.gates.min_score}
         for name, limit in {"threshold": suite.threshold, **gates}.items():
             if limit and limit <= 1:
-                at_most: Severity = "warning" if suite.from_json else "error"
                 never = NeverScored(what=f"`{name}: {limit:g}`")
-                problems.add(*suite.place(suite.where), never, at_most=at_most)
+                problems.add(*suite.place(suite.where), never, at_most=suite.gravest)
     if not suite.criteria or suite.weights_partial or negative:
         return
     total = sum(criterion.weight for criterion in suite.criteria)

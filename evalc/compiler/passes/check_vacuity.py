@@ -11,7 +11,7 @@ from evalc.compiler.logic.implies import always, never
 from evalc.compiler.logic.read_check import formula_of
 from evalc.compiler.patterns import examine
 from evalc.diagnostics.catalogue.vacuity import CannotFail, CannotPass
-from evalc.diagnostics.problem import Diagnostics, Severity
+from evalc.diagnostics.problem import Diagnostics
 from evalc.model import checks as c
 
 
@@ -23,9 +23,7 @@ def check_vacuity(suite: ir.Suite, problems: Diagnostics) -> None:
             if verdict is not None:
                 finding = CannotFail if verdict.passes else CannotPass
                 found = finding(check=f"`{describe(item.check)}`", why=verdict.why)
-                # A runner of the contract runs a case that cannot pass.
-                at_most: Severity = "warning" if suite.from_json else "error"
-                problems.add(*suite.place(item.where), found, row=suite.row_of(case), at_most=at_most)
+                problems.add(*suite.place(item.where), found, row=suite.row_of(case), at_most=suite.gravest)
         if case.threshold == 0:
             found = CannotFail(check="`threshold: 0`", why=_NEVER_BELOW)
             problems.add(*suite.place(case.place_of("/threshold")), found)

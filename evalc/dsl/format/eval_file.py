@@ -10,7 +10,7 @@ from evalc.diagnostics.catalogue.files import NotAnEvalFile
 from evalc.diagnostics.catalogue.imports import NotFormatted
 from evalc.diagnostics.problem import Diagnostics
 from evalc.dsl.format import Unformattable, format_text
-from evalc.dsl.kinds import kind_of_document, looks_like_eval, names_an_eval
+from evalc.dsl.kinds import is_meant_as_eval, kind_of_document
 from evalc.dsl.read_yaml import read_yaml
 from evalc.files import beginning_of, read_source
 from evalc.source import Source, Span
@@ -40,7 +40,7 @@ def format_file(path: Path, problems: Diagnostics, *, named: bool) -> FormattedF
     own = Diagnostics()
     source = read_source(path, own.add)
     if source is None or own.has_errors:
-        if named or names_an_eval(path.name) or looks_like_eval(beginning_of(path)):
+        if named or is_meant_as_eval(path.name, beginning_of(path)):
             problems.extend(own)
         return None
     text = format_source(source, problems, named=named)
@@ -52,7 +52,7 @@ def format_source(source: Source, problems: Diagnostics, *, named: bool) -> str 
     own = Diagnostics()
     documents = read_yaml(source, lambda span, finding: own.add(source, span, finding))
     if own.has_errors:
-        if named or names_an_eval(Path(source.name).name) or looks_like_eval(source.text):
+        if named or is_meant_as_eval(Path(source.name).name, source.text):
             problems.extend(own)
         return None
     if not any(kind_of_document(document) for document in documents):

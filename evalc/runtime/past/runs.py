@@ -97,9 +97,13 @@ def has_results(folder: Path) -> bool:
 
 def unfinished_since(output_dir: Path, newest: Path | None) -> list[Path]:
     """The runs that have a journal and no results, the newest first; of those, what began after `newest`, if given."""
-    folders = run_folders(output_dir, lambda folder: (folder / JOURNAL_NAME).is_file() and not has_results(folder))
-    later = (folder for folder in folders if newest is None or age(folder) > age(newest))
-    return sorted(later, key=age, reverse=True)
+    oldest = None if newest is None else age(newest)
+
+    def is_meant(folder: Path) -> bool:
+        is_later = oldest is None or age(folder) > oldest
+        return is_later and (folder / JOURNAL_NAME).is_file() and not has_results(folder)
+
+    return sorted(run_folders(output_dir, is_meant), key=age, reverse=True)
 
 
 def age(folder: Path) -> tuple[float, str]:
