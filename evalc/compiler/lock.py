@@ -6,7 +6,7 @@ import os
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Final, NamedTuple, final
+from typing import Any, Final, NamedTuple, final
 
 import msgspec
 
@@ -25,13 +25,16 @@ LOCKED_TIER: Final = "regression"
 
 _HASH: Final = re.compile(r"[0-9a-f]{64}")
 _HEAD: Final = """\
-# Written by `evalc lock`: the regression cases, each with a hash of what it is. A case that stands here may not
+# Written by `evalc lock`: the regression cases as they are, long texts as hashes. A case that stands here may not
 # change; `archived: "why"` retires it. To resolve a conflict of a merge, keep the lines of both sides.
 """
 
 
 class LockedSuite(NamedTuple):
-    """The locked cases of one suite, hashes by id, and the file that held them (relative to the lock, with `/`)."""
+    """The locked cases of one suite by id, and the file that held them (relative to the lock, with `/`).
+
+    A case is its line of `lock_change.locked_text`; in locks that were written before there were such lines, a hash.
+    """
 
     file: str
     cases: Mapping[str, str]
@@ -85,13 +88,13 @@ def _report_gone(key: str, locked: LockedSuite, lock: Lock, problems: Diagnostic
 
 def _check_suite(suite: CompiledSuite, key: str, locked: LockedSuite, problems: Diagnostics) -> None:
     found = {case.id: case for case in _cases_of(suite)} if _key_of(suite) == key else {}
-    for id_, digest in locked.cases.items():
+    for id_, was in locked.cases.items():
         case = found.get(id_)
         if case is None:
             if not suite.ir.partial:
                 problems.add(*suite.ir.place(suite.ir.where), LockedCaseMissing(case=id_, suite=key))
-        elif not (case.partial or is_archived(case)) and hash_of(case, suite) != digest:
-            problems.add(*suite.ir.place(case.place_of("/id")), LockedCaseChanged(case=id_))
+        elif not (case.partial or is_archived(case)) and (changed := _changed(was, case, suite)) is not None:
+            problems.add(*suite.ir.place(case.place_of("/id")), LockedCaseChanged(case=id_, changed=changed))
 
 
 def is_archived(case: ir.Case) -> bool:
@@ -99,13 +102,25 @@ def is_archived(case: ir.Case) -> bool:
     return case.archived is not None
 
 
-def hash_of(case: ir.Case, suite: CompiledSuite) -> str:
-    """The SHA-256 of the compiled case: its fields in the order of their names, without the mark that retires it."""
+def _changed(was: str, case: ir.Case, suite: CompiledSuite) -> str | None:
+    """What has changed in a case since it was locked: None for nothing, empty where a hash cannot tell."""
     import hashlib  # noqa: PLC0415 - for start-up: OpenSSL is loaded with it, and most files are not hashed
 
-    fields = msgspec.to_builtins(lower(case, suite.ir.criteria).case)
+    from evalc.compiler.lock_change import changes, locked_text  # noqa: PLC0415 - likewise
+
+    fields = _fields_of(case, suite)
+    if _HASH.fullmatch(was):
+        now = hashlib.sha256(msgspec.json.encode(fields, order="sorted")).hexdigest()
+        return None if now == was else ""
+    now = locked_text(fields)
+    return None if now == was else changes(was, now)
+
+
+def _fields_of(case: ir.Case, suite: CompiledSuite) -> dict[str, Any]:
+    """The compiled case, without the mark that retires it."""
+    fields: dict[str, Any] = msgspec.to_builtins(lower(case, suite.ir.criteria).case)
     fields.pop("archived", None)
-    return hashlib.sha256(msgspec.json.encode(fields, order="sorted")).hexdigest()
+    return fields
 
 
 def _cases_of(suite: CompiledSuite) -> Iterator[ir.Case]:
@@ -132,6 +147,8 @@ def locked_anew(suites: Iterable[CompiledSuite], lock: Lock) -> Lock:
 
     What is locked already stays as it is, changed or gone: that is for `check_lock` to report.
     """
+    from evalc.compiler.lock_change import locked_text  # noqa: PLC0415 - for start-up: it hashes
+
     entries = dict(lock.suites)
     for suite in suites:
         if suite.tier != LOCKED_TIER:
@@ -142,7 +159,7 @@ def locked_anew(suites: Iterable[CompiledSuite], lock: Lock) -> Lock:
             if is_archived(case):
                 cases.pop(case.id, None)
             elif case.id not in known:
-                cases[case.id] = hash_of(case, suite)
+                cases[case.id] = locked_text(_fields_of(case, suite))
         file = _file_of(suite, lock.folder) or suite.ir.source.name
         entries[_key_of(suite)] = LockedSuite(file, cases)
     return Lock(folder=lock.folder, suites={key: entry for key, entry in entries.items() if entry.cases})
@@ -187,10 +204,17 @@ def _suites_of(source: Source) -> dict[str, LockedSuite]:
                 suites[key] = LockedSuite(file, cases)
             case _:
                 raise wrong(f"`{key}` has to be a table with `file` and `cases`", key)
-        for id_, digest in cases.items():
-            if not (isinstance(digest, str) and _HASH.fullmatch(digest)):
-                raise wrong(f"`{id_}` has to be 64 hexadecimal digits", key, "cases", id_)
+        for id_, case in cases.items():
+            if not (isinstance(case, str) and (_HASH.fullmatch(case) or _is_object(case))):
+                raise wrong(f"`{id_}` has to be the case on one line of JSON", key, "cases", id_)
     return suites
+
+
+def _is_object(text: str) -> bool:
+    try:
+        return isinstance(msgspec.json.decode(text), dict)
+    except (msgspec.DecodeError, RecursionError):
+        return False
 
 
 def write_lock(lock: Lock) -> Path:
@@ -213,8 +237,13 @@ def lock_text(lock: Lock) -> str:
 
 def _suite_text(key: str, locked: LockedSuite) -> str:
     table = _quoted(key)
-    cases = (f"{_quoted(id_)} = {_quoted(locked.cases[id_])}\n" for id_ in sorted(locked.cases))
+    cases = (f"{_quoted(id_)} = {_literal(locked.cases[id_])}\n" for id_ in sorted(locked.cases))
     return f"[{table}]\nfile = {_quoted(locked.file)}\n[{table}.cases]\n" + "".join(cases)
+
+
+def _literal(text: str) -> str:
+    """The text between single quotes of TOML, where it can stand there; JSON is easier to read so."""
+    return _quoted(text) if "'" in text or not text.isprintable() else f"'{text}'"
 
 
 def _quoted(text: str) -> str:

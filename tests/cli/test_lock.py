@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import re
 from pathlib import Path
 
@@ -19,6 +20,7 @@ from evalc.compiler.lock import (
     read_lock,
     write_lock,
 )
+from evalc.compiler.lower import lower
 from evalc.compiler.options import CompileOptions
 from evalc.compiler.pipeline import compile_sources
 from evalc.diagnostics.problem import Diagnostics
@@ -97,6 +99,40 @@ def test_a_changed_case_is_not_locked_anew(invoke: Invoke, file: Path, project: 
     without = re.sub(r'"rg-get-weather-001" = .*\n', "", before)
     (project / "evalc.lock").write_text(without)
     assert invoke("lock").code == 0, "whoever deletes the line means it"
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "changed"),
+    [
+        ('"-2"', '"-3"', '`expect.responseContains` was "-2", and is "-3"'),
+        ('[contains "-2"]', '[contains "-2", json]', "`expect.jsonValid` is new: true"),
+        ("{city: Oslo}", "{city: Rome}", '`input.inputs.city` was "Oslo", and is "Rome"'),
+        ("{city: Oslo}", "{city: " + "x" * 200 + "}", '`input.inputs.city` was "Oslo", and is another long text'),
+    ],
+)
+def test_what_has_changed_is_told(invoke: Invoke, file: Path, old: str, new: str, changed: str) -> None:
+    assert invoke("lock").code == 0
+    file.write_text(SUITE.replace(old, new, 1))
+    outcome = invoke("check")
+    assert outcome.code == 2
+    assert changed in outcome.out
+
+
+def test_a_lock_of_hashes_still_holds(invoke: Invoke, file: Path, project: Path) -> None:
+    head = '["get-weather.regression"]\nfile = "evals/regression.eval.yaml"\n["get-weather.regression".cases]\n'
+    digest = hashlib.sha256(msgspec.json.encode(compiled_fields(), order="sorted")).hexdigest()
+    (project / "evalc.lock").write_text(f'{head}"rg-get-weather-001" = "{digest}"\n')
+    assert invoke("check").code == 0
+    file.write_text(SUITE.replace('"-2"', '"-3"'))
+    outcome = invoke("check")
+    assert (outcome.code, "has changed since it was locked\n" in outcome.out) == (2, True)
+
+
+def compiled_fields() -> dict[str, object]:
+    compilation = compile_sources([Source("a.eval.yaml", SUITE)], CompileOptions())
+    suite = compilation.suites[0]
+    fields: dict[str, object] = msgspec.to_builtins(lower(next(iter(suite.ir.cases)), suite.ir.criteria).case)
+    return fields
 
 
 def test_a_missing_case_is_reported(invoke: Invoke, file: Path) -> None:

@@ -11,7 +11,7 @@ class LockedCaseChanged(Finding, frozen=True, kw_only=True):
     """A regression case is not what it was when it was locked.
 
     A regression case holds a bug down that was found and fixed once. It is worth something because it stays as it
-    is: a case that is bent until it passes holds nothing down. `evalc lock` writes a hash of each regression case
+    is: a case that is bent until it passes holds nothing down. `evalc lock` writes each regression case
     into `evalc.lock`, and from then on a change of the case is an error; its prompt and its suite's criteria are
     part of it, its place in the file and its comments are not. Undo the change, or retire the case with
     `archived: "why"` and write a new one.
@@ -19,9 +19,12 @@ class LockedCaseChanged(Finding, frozen=True, kw_only=True):
 
     code: ClassVar[str] = "EV450"
     case: str
+    changed: str = ""
+    """What has changed, where the lock tells more than that something has."""
 
     def message(self) -> str:
-        return f"the regression case `{self.case}` has changed since it was locked"
+        changed = f": {self.changed}" if self.changed else ""
+        return f"the regression case `{self.case}` has changed since it was locked{changed}"
 
     def help(self) -> str:
         return 'undo the change, or retire the case with `archived: "why"` and write a new one'
