@@ -17,6 +17,7 @@ from evalc.terminal import Screen, visible
 
 if TYPE_CHECKING:
     from evalc.api import Run
+    from evalc.config import Settings
     from evalc.model.result import SuiteResult
     from evalc.report.console import Detail
     from evalc.report.reported import ReportedRun
@@ -28,10 +29,14 @@ T = TypeVar("T")
 @final
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Shown:
-    """How much of a run is printed: of its cases, and of how many the time that they took."""
+    """How much of a run is printed: of its cases, and of how many the time that they took.
+
+    `settings` are those of the run, with which the checks that passed are found in their files.
+    """
 
     detail: Detail = "normal"
     slowest: int = 0
+    settings: Settings | None = None
 
 
 def report(
@@ -181,8 +186,11 @@ def _reported(run: Run, redact: Callable[[str], str], *, with_past: bool) -> Rep
 def _print_summary(run: ReportedRun, stdout: TextIO, shown: Shown) -> None:
     """The console summary; cases are read from disk one at a time."""
     from evalc.report.text import summary_lines  # noqa: PLC0415 - for start-up
+    from evalc.setup.authored_places import AuthoredPlaces  # noqa: PLC0415 - likewise
 
     screen = Screen.of(stdout, os.environ)
+    if shown.detail == "verbose" and shown.settings is not None:
+        run = replace(run, places=AuthoredPlaces(shown.settings).of)
     lines = summary_lines(run, screen, detail=shown.detail, slowest=shown.slowest)
     stdout.writelines(f"{line}\n" for line in lines)
 

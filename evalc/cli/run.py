@@ -25,6 +25,7 @@ from evalc.errors import NothingToDo
 from evalc.terminal import Screen
 
 if TYPE_CHECKING:
+    from evalc.report.console import Detail
     from evalc.setup.given import Given
 
 
@@ -263,7 +264,8 @@ def run_evals(  # noqa: PLR0913, PLR0917 - one parameter a flag
             report_nothing(start.run_id, str(nothing), stdout, outputs)
             raise
         print_problems(finished.problems, sys.stderr)
-        shown = Shown(detail="quiet" if quiet else "verbose" if verbose else "normal", slowest=durations or 0)
+        detail: Detail = "quiet" if quiet else "verbose" if verbose else "normal"
+        shown = Shown(detail=detail, slowest=durations or 0, settings=settings)
         report(finished, stdout, outputs, redact=redactor_of(settings, os.environ).redact, shown=shown)
         if not quiet:
             stdout.flush()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 from evalc.cli import run_flags as flags
@@ -30,9 +31,10 @@ def show(
       evalc show 01a200e6 -v
     """
     from evalc.report.text import summary_lines  # noqa: PLC0415 - for start-up: `--help` shows no run
+    from evalc.setup.authored_places import AuthoredPlaces  # noqa: PLC0415 - likewise
 
     settings = sound_settings_from(config, output_dir=output_dir)
-    past = past_run(run, settings)
+    past = replace(past_run(run, settings), places=AuthoredPlaces(settings).of)
     screen = Screen.of(sys.stdout, os.environ)
     lines = summary_lines(past, screen, detail="quiet" if quiet else "verbose" if verbose else "normal")
     sys.stdout.writelines(f"{line}\n" for line in lines)

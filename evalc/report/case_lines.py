@@ -198,17 +198,32 @@ def _head(text: str, room: int) -> int:
 
 
 def assertion_lines(case: CaseResult, symbols: Symbols, screen: Screen, told: Told | None = None) -> Iterator[str]:
-    """Every assertion that was reached: its place and the words there, else its field, as `responseContains/0`."""
+    """Every assertion that was reached: its place and the words there, else its field, as `responseContains/0`.
+
+    A check is named once, however many assertions it comes to, unless they ended otherwise.
+    """
+    named: set[tuple[Place, Outcome]] = set()
     for assertion in case.assertions:
         status = _STATUS_OF_OUTCOME[assertion.outcome]
         mark = painted(symbols.marks[status], COLORS[status], on=screen.color)
-        if assertion.place is None:
+        place = assertion.place or _sought(case, assertion.at, told)
+        if place is None:
             yield f"    {mark} {visible(assertion.at.removeprefix('/expect').removeprefix('/'))}"
             continue
-        place = visible(str(assertion.place))
-        room = screen.width - len("    ✓   ") - cells(place)
-        words = shortened(_words_at(assertion.place, told), room, symbols.ellipsis)
-        yield f"    {mark} {painted(place, 'dim', on=screen.color)}  {words}".rstrip()
+        if (place, assertion.outcome) in named:
+            continue
+        named.add((place, assertion.outcome))
+        shown = visible(str(place))
+        room = screen.width - len("    ✓   ") - cells(shown)
+        words = shortened(_words_at(place, told), room, symbols.ellipsis)
+        yield f"    {mark} {painted(shown, 'dim', on=screen.color)}  {words}".rstrip()
+
+
+def _sought(case: CaseResult, at: str, told: Told | None) -> Place | None:
+    """Where a check was authored whose place the result does not hold."""
+    if told is None or case.place is UNSET:
+        return None
+    return told.sources.place_of(case.place, case.id, at, told.began)
 
 
 def _words_at(place: Place, told: Told | None) -> str:

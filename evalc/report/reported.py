@@ -10,6 +10,7 @@ from typing import final
 from evalc.model.history import Trend
 from evalc.model.result import CaseResult, GateResult, RunSummary, SkippedCase, SuiteResult
 from evalc.model.suite import Selected, suite_title
+from evalc.report.source_lines import PlacesOf, no_places
 
 
 @final
@@ -47,6 +48,7 @@ class ReportedRun:
         warnings: those that belong to no suite.
         trends: the courses of its suites over all runs, for the formats that plot them.
         redact: strikes secrets out of what is quoted from eval files; results have none any more.
+        places: where the parts of a case of an eval file were authored, given the file and the id of the case.
     """
 
     run_id: str
@@ -60,6 +62,7 @@ class ReportedRun:
     warnings: tuple[str, ...] = ()
     trends: tuple[Trend, ...] = ()
     redact: Callable[[str], str] = str
+    places: PlacesOf = no_places
 
     @property
     def several_agents(self) -> bool:

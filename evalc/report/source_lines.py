@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from datetime import datetime
 from pathlib import Path
 from typing import Final, NamedTuple, final
@@ -12,6 +12,15 @@ from evalc.model.suite import Place
 _LONGEST_LINE: Final = 300
 _LARGEST_FILE: Final = 16_000_000
 _KINDS: Final = frozenset({".yaml", ".yml", ".json", ".jsonl", ".csv", ".md"})
+
+
+PlacesOf = Callable[[str, str], Mapping[str, Place]]
+"""The places of the parts of a case, by their JSON pointers, of a file and an id."""
+
+
+def no_places(_file: str, _id: str) -> Mapping[str, Place]:
+    """Nothing is known of any case."""
+    return {}
 
 
 class Authored(NamedTuple):
@@ -28,10 +37,12 @@ class SourceLines:
     Args:
         root: the folder that the names in places start from.
         redact: strikes secrets out of a line.
+        places: where the parts of a case were authored.
     """
 
-    def __init__(self, root: Path, redact: Callable[[str], str] = str) -> None:
+    def __init__(self, root: Path, redact: Callable[[str], str] = str, places: PlacesOf = no_places) -> None:
         self._root = root.resolve()
+        self._places = places
         self._redact = redact
         self._read: dict[str, Authored | None] = {}
 
@@ -42,12 +53,32 @@ class SourceLines:
             place: where something was authored.
             began: when the run began, in ISO 8601.
         """
-        if place.file not in self._read:
-            self._read[place.file] = read_authored(self._root, place.file)
-        authored = self._read[place.file]
-        if authored is None or authored.written > seconds_of(began) or not 1 <= place.line <= len(authored.lines):
+        authored = self._authored(place.file, began)
+        if authored is None or not 1 <= place.line <= len(authored.lines):
             return None
         return quoted(authored.lines[place.line - 1], self._redact)
+
+    def place_of(self, case: Place, id_: str, at: str, began: str) -> Place | None:
+        """Where a part of a case was authored; None where that is not known, or the file is newer than the run.
+
+        Args:
+            case: where the case was authored.
+            id_: its id.
+            at: the JSON pointer of the part, from the case's root.
+            began: when the run began, in ISO 8601.
+        """
+        if self._authored(case.file, began) is None:
+            return None
+        places = self._places(case.file, id_)
+        while at and at not in places:
+            at = at.rpartition("/")[0]
+        return places.get(at) if at else None
+
+    def _authored(self, file: str, began: str) -> Authored | None:
+        if file not in self._read:
+            self._read[file] = read_authored(self._root, file)
+        authored = self._read[file]
+        return None if authored is None or authored.written > seconds_of(began) else authored
 
 
 def read_authored(root: Path, name: str) -> Authored | None:

@@ -23,7 +23,7 @@ def summary_lines(run: ReportedRun, screen: Screen, *, detail: Detail = "normal"
         detail: which cases are told of.
         slowest: of how many cases the time that they took is listed.
     """
-    sources = SourceLines(run.root, run.redact)
+    sources = SourceLines(run.root, run.redact, run.places)
     quiet = detail == "quiet"
     for suite in run.suites:
         if quiet and all_is_well(suite.result):

@@ -201,3 +201,27 @@ def test_whatever_an_agent_says_the_lines_fit_and_obey_nothing(
     for line in shown(result, SourceLines(Path(os.devnull)), screen)[2:]:
         assert cells(line) <= width
         assert visible(line) == line
+
+
+def test_verbose_seeks_the_places_of_checks_that_passed(tmp_path: Path) -> None:
+    where = Place(file="w.eval.yaml", line=1, column=3)
+    checks = {at: Place(file="w.eval.yaml", line=2, column=5) for at in ("/expect/minLength", "/expect/maxLength")}
+    checks["/expect/toolParams/0"] = Place(file="w.eval.yaml", line=3, column=5)
+    passed = tuple(AssertionResult(at=at, outcome="passed") for at in (*checks, "/expect/toolsCalled"))
+    whole = suite(msgspec.structs.replace(case("a", assertions=passed), place=where))
+    text = "- name: a\n  - length 1..5\n  - tool x.y exists\n"
+    for written, expected in (
+        (
+            BEFORE,
+            [
+                "    ✓ w.eval.yaml:2:5  length 1..5",
+                "    ✓ w.eval.yaml:3:5  tool x.y exists",
+                "    ✓ toolsCalled",
+            ],
+        ),
+        (AFTER, ["    ✓ minLength", "    ✓ maxLength", "    ✓ toolParams/0", "    ✓ toolsCalled"]),
+    ):
+        authored(tmp_path, text, written)
+        sources = SourceLines(tmp_path, places=lambda file, id_: checks if (file, id_) == (where.file, "a") else {})
+        lines = list(suite_lines(whole, Screen(), sources=sources, detail="verbose"))
+        assert [line for line in lines if line.startswith("    ✓")] == expected
