@@ -78,6 +78,7 @@ def print_diffs(problems: Sequence[Problem], task: Task) -> Counted:
 def held_back_line(problems: Sequence[Problem], files: Container[str]) -> str:
     """Which of the problems that fixing has left would have a fix, and why it was not made; empty where none has."""
     from evalc.diagnostics.fixes import edit_for  # noqa: PLC0415 - for start-up, as below
+    from evalc.diagnostics.fixing import ends_the_file  # noqa: PLC0415 - likewise
 
     held = [problem for problem in problems if problem.source.name in files and edit_for(problem) is not None]
     if not held:
@@ -85,6 +86,8 @@ def held_back_line(problems: Sequence[Problem], files: Container[str]) -> str:
     places = ", ".join(f"{visible(problem.source.name)}:{problem.start.line}" for problem in held[:_NAMED])
     more = f" and {len(held) - _NAMED} more" if len(held) > _NAMED else ""
     fixes, they = ("1 fix", "it") if len(held) == 1 else (f"{len(held)} fixes", "they")
+    if any(ends_the_file(problem) and edit_for(problem) is None for problem in problems):
+        return f"held back {fixes}, at {places}{more}: first mend the syntax errors that no fix cures\n"
     return f"held back {fixes}, at {places}{more}: {they} would bring other problems about\n"
 
 

@@ -6,15 +6,20 @@ import re
 from collections.abc import Iterable
 from typing import Final, NamedTuple
 
-from evalc.diagnostics.catalogue.names import UnknownCheck, UnknownCriterion, UnknownKey
+from evalc.diagnostics.catalogue.names import MissingKey, UnknownCheck, UnknownCriterion, UnknownKey
+from evalc.diagnostics.catalogue.syntax_grammar import Unexpected
 from evalc.diagnostics.catalogue.syntax_yaml import (
+    BadAnchor,
     BracketInItem,
     ColonInString,
     CommaInString,
     CommentInString,
+    ReservedCharacter,
+    UnexpectedColon,
     UnquotedTemplate,
 )
 from evalc.diagnostics.catalogue.values import NotAChoice, WrongType
+from evalc.diagnostics.meant_line import MeantLine
 from evalc.diagnostics.near import same_spelling
 from evalc.diagnostics.problem import Finding, Problem
 from evalc.source import Span
@@ -25,6 +30,11 @@ FIXABLE: Final[tuple[type[Finding], ...]] = (
     CommentInString,
     CommaInString,
     BracketInItem,
+    UnexpectedColon,
+    ReservedCharacter,
+    BadAnchor,
+    Unexpected,
+    MissingKey,
     UnknownKey,
     UnknownCheck,
     UnknownCriterion,
@@ -35,6 +45,7 @@ FIXABLE: Final[tuple[type[Finding], ...]] = (
 
 _WORDS: Final = re.compile(r"[A-Za-z][\w-]*(?: [A-Za-z][\w-]*)*", re.ASCII)
 _CHECK: Final = re.compile(r"""(?:[^"#]|"(?:[^"\\]|\\.)*"|(?<=[^ \t])#)*""")
+_IN_BRACKETS: Final = frozenset("[]{},")
 _TEMPLATE: Final = re.compile(r"\{\{[^{}\r\n\"']*\}\}")
 
 
@@ -58,6 +69,12 @@ def edit_for(problem: Problem) -> Edit | None:
             | BracketInItem(quoted=quoted)
         ):
             return _quoted_check(problem, quoted)
+        case UnexpectedColon(quoted=quoted) | ReservedCharacter(quoted=quoted) | BadAnchor(quoted=quoted) if quoted:
+            return _quoted_about(problem, quoted)
+        case Unexpected(meant_line=line) | UnknownCheck(meant_line=line) | MissingKey(meant_line=line) if (
+            line is not None and line.is_sure
+        ):
+            return _rewritten(problem, line)
         case UnknownCheck(name=name, known=known, meant=meant, offered=None):
             return _respelt(problem, name, (meant,) if meant else known)
         case (
@@ -96,6 +113,25 @@ def _quoted_check(problem: Problem, quoted: str) -> Edit | None:
     text = check[0].rstrip()
     # What is neither part of the check nor a comment is a string that nobody closed.
     return edit._replace(end=edit.start + len(text), text=_in_quotes(text)) if raw[check.end()] == "#" else None
+
+
+def _quoted_about(problem: Problem, quoted: str) -> Edit | None:
+    """Put quotes around the raw text that the problem stands in; whether a `#` in it begins a comment nobody knows."""
+    raw = quoted[1:-1].replace("''", "'")
+    start = problem.source.text.rfind(raw, 0, problem.span.start + len(raw))
+    is_there = start <= problem.span.start < start + len(raw)
+    return Edit(start, start + len(raw), quoted) if is_there and " #" not in raw and raw[0] != "-" else None
+
+
+def _rewritten(problem: Problem, meant: MeantLine) -> Edit:
+    """Put the check that was meant in the place of the item of a list that was written."""
+    text = problem.source.text
+    line = meant.items[0].removeprefix("- ")
+    is_quoted = line[0] in "'\""
+    in_flow = not text[: meant.start].rstrip(" ").endswith("-")
+    if not is_quoted and (text[meant.start] in "'\"" or (in_flow and _IN_BRACKETS.intersection(line))):
+        line = _in_quotes(line)
+    return Edit(meant.start, meant.end, line)
 
 
 def _in_quotes(text: str) -> str:

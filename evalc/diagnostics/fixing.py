@@ -62,6 +62,11 @@ def fixed(source: Source, problems: Sequence[Problem], check: Check, *, wanted: 
     return Fixed(done.source.text, done.fixes)
 
 
+def ends_the_file(problem: Problem) -> bool:
+    """Whether it is a syntax error behind which a file is not read, unless it only lacks quotes."""
+    return problem.code in _ENDS_THE_FILE
+
+
 def applied(text: str, edits: Sequence[Edit]) -> str:
     """The text after edits that are in order and do not overlap."""
     pieces: list[str] = []
@@ -149,4 +154,4 @@ def _keys_written_twice(problems: Iterable[Problem]) -> set[tuple[int, str]]:
 
 def _broken_at(problems: Iterable[Problem]) -> int | None:
     """Where the first syntax error stands that ends the reading of the file."""
-    return min((problem.span.start for problem in problems if problem.code in _ENDS_THE_FILE), default=None)
+    return min((problem.span.start for problem in problems if ends_the_file(problem)), default=None)

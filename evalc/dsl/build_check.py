@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from functools import cache
-from typing import Final, Literal
+from typing import TYPE_CHECKING, Final, Literal
 
 import msgspec
 
@@ -12,6 +12,7 @@ from evalc.diagnostics.catalogue.names import MissingKey, UnknownCheck
 from evalc.diagnostics.catalogue.syntax_grammar import Unexpected
 from evalc.diagnostics.catalogue.syntax_yaml import ColonInString, CommaInString, CommentInString
 from evalc.diagnostics.catalogue.values import EmptyValue, LinkInsideGroup, OutOfRange, WrongType
+from evalc.diagnostics.meant_line import MeantLine
 from evalc.diagnostics.near import nearest
 from evalc.diagnostics.problem import Finding
 from evalc.dsl.build_custom import build_custom
@@ -23,6 +24,9 @@ from evalc.dsl.quoting import as_item, lost_to_comment, quoted_line, split_at_co
 from evalc.dsl.tree import CheckBody, CheckGroup, CheckLeaf, CheckTree, CheckUse, Str
 from evalc.grammar.parse import parse_check
 from evalc.source import Span
+
+if TYPE_CHECKING:
+    from evalc.grammar.slips import Meant
 
 GroupOp = Literal["any_of", "all_of", "not"]
 GROUPS: tuple[GroupOp, ...] = ("any_of", "all_of", "not")
@@ -100,7 +104,7 @@ def _one_line(fields: Fields, item: Scalar) -> CheckTree | None:
         return None
     parse = parse_check(text.value)
     for fault in parse.faults:
-        finding = _with_line(fault.finding, text.value)
+        finding = _with_line(fault.finding, text.value, span_of(item))
         fields.fault(locate(fields.source, text.span, fault.start, fault.end), finding)
     line = parse.node
     if line is None:
@@ -113,14 +117,19 @@ def _one_line(fields: Fields, item: Scalar) -> CheckTree | None:
     return CheckTree(span=text.span, body=leaf, criterion=criterion)
 
 
-def _with_line(finding: Finding, text: str) -> Finding:
+def _with_line(finding: Finding, text: str, span: Span) -> Finding:
     """The finding with the check that was probably meant, where there is one."""
     if not isinstance(finding, Unexpected | UnknownCheck):
         return finding
-    from evalc.grammar.slips import meant_line  # noqa: PLC0415 - for start-up: its patterns are for mistakes
+    from evalc.grammar.slips import meant_by  # noqa: PLC0415 - for start-up: its patterns are for mistakes
 
-    line = meant_line(text)
-    return finding if line is None else msgspec.structs.replace(finding, corrected=as_item(line))
+    meant = meant_by(text)
+    return finding if meant is None else msgspec.structs.replace(finding, meant_line=_meant_line(meant, span))
+
+
+def _meant_line(meant: Meant, span: Span) -> MeantLine:
+    items = tuple(as_item(line) for line in meant.lines)
+    return MeantLine(items=items, is_sure=meant.is_sure, start=span.start, end=span.end)
 
 
 def _as_most(item: Mapping) -> CheckTree | None:
@@ -198,20 +207,27 @@ def _fields_of_check(fields: Fields, item: Mapping, link_keys: tuple[str, ...]) 
     if trap is not None:
         fields.fault(trap, ColonInString(quoted=quoted_line(fields.source.text[trap.start : trap.end])))
     else:
-        why = _why_no_check(fields, item)
-        fields.fault(item.pairs[0][0] if item.pairs else item, MissingKey(key="type", what="a check", why=why))
+        fields.fault(item.pairs[0][0] if item.pairs else item, _no_check(fields, item))
     return None
 
 
-def _why_no_check(fields: Fields, item: Mapping) -> str:
-    """What to write in place of a mapping without a `type:`; `contains: x` says plainly enough what was meant."""
-    from evalc.grammar.slips import line_of_pair  # noqa: PLC0415 - likewise
+def _no_check(fields: Fields, item: Mapping) -> MissingKey:
+    """What to say of a mapping without a `type:`; `contains: x` says plainly enough what was meant."""
+    from evalc.grammar.slips import meant_by_pair  # noqa: PLC0415 - likewise
 
+    if len(item.pairs) == 1 and "\n" not in (written := fields.source.text[item.start : item.end]):
+        key, value = item.pairs[0]
+        meant = meant_by_pair(key.text, fields.source.text[value.start : value.end])
+        if meant is not None:
+            why = "a check on one line has no colon behind its name"
+            span = Span(item.start, item.start + len(written))
+            return MissingKey(key="type", what="a check", why=why, meant_line=_meant_line(meant, span))
+    return MissingKey(key="type", what="a check", why=_why_no_check(fields, item))
+
+
+def _why_no_check(fields: Fields, item: Mapping) -> str:
     for key, value in item.pairs:
         raw = fields.source.text[value.start : value.end]
-        line = line_of_pair(key.text, raw) if len(item.pairs) == 1 and "\n" not in raw else None
-        if line is not None:
-            return f"a check on one line has no colon behind its name: write it as `{as_item(line)}`"
         if key.text in CHECK_TYPES and "\n" not in raw and is_sound_rule(key.text, raw):
             return f"write it as `type: {key.text}` and `rule: {raw}`"
         if nearest(key.text, ("type",)) is not None:

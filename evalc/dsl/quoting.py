@@ -18,6 +18,11 @@ def quoted_line(raw: str) -> str:
     return "'" + " ".join(raw.split("\n")).replace("\r", "").replace("'", "''") + "'"
 
 
+def unquoted_line(quoted: str) -> str:
+    """The raw text that `quoted_line` has quoted."""
+    return quoted[1:-1].replace("''", "'")
+
+
 def as_item(line: str) -> str:
     """A line as an item of a list: `- json`, or `- 'contains "a: b"'` where YAML would take it apart."""
     return f"- {quoted_line(line)}" if _TAKEN_APART.search(line) else f"- {line}"

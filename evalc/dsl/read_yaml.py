@@ -18,6 +18,7 @@ from yaml import events
 
 from evalc.diagnostics.catalogue.files import ExpandsTooFar, NestedTooDeep
 from evalc.diagnostics.catalogue.syntax_yaml import (
+    BadAnchor,
     BadMerge,
     DuplicateKey,
     ForbiddenCharacter,
@@ -25,13 +26,15 @@ from evalc.diagnostics.catalogue.syntax_yaml import (
     HalfCharacter,
     KeyNotText,
     RecursiveAlias,
+    ReservedCharacter,
     TagMismatch,
+    UnexpectedColon,
     UnknownAlias,
     UnquotedTemplate,
 )
 from evalc.diagnostics.problem import Finding
 from evalc.dsl.nodes import Mapping, Node, Report, Scalar, Sequence, Style, behind
-from evalc.dsl.quoting import quoted_line
+from evalc.dsl.quoting import quoted_line, unquoted_line
 from evalc.dsl.template_mask import Mask
 from evalc.source import Source, Span
 
@@ -85,6 +88,9 @@ _LONG: Final = 50_000
 
 _NAMES_TO_COMPARE: Final = 200  # with an unknown alias
 
+_READ_AGAIN: Final = 5_000_000
+"""How many characters may be read again, all in all, to go on behind texts that only lack their quotes."""
+
 _TAG_PREFIX: Final = "tag:yaml.org,2002:"
 _SCALAR_TAGS: Final = frozenset({"!!str", "!!int", "!!float", "!!bool", "!!null"})
 _CORE_TAGS: Final = _SCALAR_TAGS | {"!!seq", "!!map"}
@@ -101,7 +107,8 @@ _PROPERTIES: Final = re.compile(r"(?:[&!][^\s,\[\]{}]*|#[^\r\n]*|\s+)*")
 def read_yaml(source: Source, report: Report, limits: Limits = _DEFAULT_LIMITS) -> list[Node | None]:
     """The documents of a YAML text, None for an empty one.
 
-    A syntax error ends the text: what stands before it is kept, its open collections marked as `cut`.
+    A text that only lacks its quotes is reported, and read as if it had them. Any other syntax error ends the
+    document: what stands before it is kept, its open collections marked as `cut`.
     """
     if len(source.text) >= _LONG and (root := _read_at_once(source.text, limits)) is not None:
         return [root]
@@ -159,6 +166,11 @@ class _Constructor:
         self._limits = limits
         self._mask: Mask | None = None
         self._given = ""  # what the parser gets
+        self._hidden: list[Span] = []  # what is masked in it since it lacks quotes
+        self._read_again = 0
+        self._begin()
+
+    def _begin(self) -> None:
         self._documents: list[Node | None] = []
         self._root: list[Node] = []
         self._open: list[_Open] = []
@@ -168,18 +180,25 @@ class _Constructor:
 
     def documents(self) -> list[Node | None]:
         self._given = self._readable()
+        while not self._is_read():
+            self._begin()
+        return self._documents
+
+    def _is_read(self) -> bool:
+        """Read the text as far as it goes; False when it goes further now that a character of it is masked."""
         parser = _EventParser(self._given)
         try:
             self._construct(parser.get_event)
         except yaml.MarkedYAMLError as error:
-            self._explain(error)
+            if self._explain(error):
+                return False
             self._close_all()
         except (ValueError, OverflowError):  # the pure parser, on an escape or a version number beyond all bounds
             self._explain(yaml.MarkedYAMLError(problem_mark=parser.get_mark()))
             self._close_all()
         except _TooDeep:
             self._close_all()
-        return self._documents
+        return True
 
     # --- before the events -----------------------------------------------------------------------------------------
 
@@ -257,7 +276,7 @@ class _Constructor:
             start = self._behind_properties(start, end)
         if style in {"literal", "folded"}:
             end = _block_end(self._text, start, end)
-        elif style == "plain" and self._mask is not None and self._mask.spoils(text, flow=self._in_flow()):
+        elif style == "plain" and self._is_spoiled(text, start, end):
             raw = self._text[start:end]
             self._report(Span(start, end), UnquotedTemplate(quoted=quoted_line(raw)))
         if self._mask is not None and style == "double":
@@ -272,6 +291,12 @@ class _Constructor:
         if event.anchor:
             self._anchors[event.anchor] = _Anchored(scalar, 1, 0)
         items.append(scalar)
+
+    def _is_spoiled(self, text: str, start: int, end: int) -> bool:
+        """Whether YAML would have read a plain scalar otherwise, and nobody has said so yet."""
+        if self._mask is None or any(start <= hidden.start < end for hidden in self._hidden):
+            return False
+        return self._mask.spoils(text, flow=self._in_flow())
 
     def _in_flow(self) -> bool:
         return bool(self._open) and self._open[-1].flow
@@ -448,7 +473,8 @@ class _Constructor:
 
     # --- syntax errors ---------------------------------------------------------------------------------------------
 
-    def _explain(self, error: yaml.MarkedYAMLError) -> None:
+    def _explain(self, error: yaml.MarkedYAMLError) -> bool:
+        """Report a syntax error; whether the text can be read again as if what it is about stood in quotes."""
         problem_mark: Any = error.problem_mark
         context_mark: Any = error.context_mark or problem_mark
         # For start-up: most texts have no syntax error.
@@ -466,9 +492,30 @@ class _Constructor:
         context = Context(source=self._source, brackets=brackets, blocks=indents, quoted=quoted)
         span, finding = explained(complaint, context)
         if 0 <= self._lost_end <= span.start and not self._text[self._lost_end : span.start].strip(" "):
-            return  # `*important* note`: a text that begins with a star, which is reported as an alias of nothing
+            # `*important* note`: a text that begins with a star, which is reported as an alias of nothing
+            return False
         last = len(self._text)  # libyaml's marks may stand behind it
         self._report(Span(min(span.start, last), min(span.end, last)), finding)
+        match finding:
+            case UnexpectedColon(quoted=text) | ReservedCharacter(quoted=text) | BadAnchor(quoted=text):
+                return self._hide(span.start, unquoted_line(text))
+            case _:
+                return False
+
+    def _hide(self, at: int, raw: str) -> bool:
+        """Mask a raw text about a place in what the parser gets; whether that could be done, and may."""
+        start = self._text.rfind(raw, 0, at + len(raw))
+        if not start <= at < start + len(raw):  # nothing to quote
+            return False
+        hidden = Span(start, start + len(raw))
+        self._read_again += len(self._given)
+        if self._mask is None:
+            self._mask = Mask.of(self._given, always=True)
+        if self._mask is None or self._read_again > _READ_AGAIN or not self._mask.hide(*hidden):
+            return False
+        self._hidden.append(hidden)
+        self._given = self._mask.masked
+        return True
 
     def _last_quoted(self, before: int) -> Span | None:
         """The last text in quotes that ends before the place of an error: the events may not have come to it yet."""

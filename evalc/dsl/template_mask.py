@@ -25,7 +25,7 @@ _ANY_HALF: Final = re.compile(rf"\\{_HALF}")
 _ESCAPE: Final = re.compile(rf"\\(?:(?P<half>{_HALF})|[\s\S])")
 _CODE_POINT: Final = re.compile(r"\\(?:u([0-9a-fA-F]{4})|U([0-9a-fA-F]{8}))")
 _MEANINGFUL: Final = "{}[]:#,"
-_MASKED: Final = _MEANINGFUL + "\\"
+_MASKED: Final = _MEANINGFUL + "@`%*&" + "\\"
 _LOST_IN_BLOCK: Final = re.compile(r":(?:\s|$)|\s#")
 _LOST_IN_FLOW: Final = re.compile(r"[{}\[\],]|:(?:\s|$)|\s#")
 
@@ -36,7 +36,8 @@ class Mask:
 
     def __init__(self, text: str, first_private: int) -> None:
         private = [chr(first_private + index) for index in range(len(_MASKED))]
-        to_private = str.maketrans(dict(zip(_MEANINGFUL, private, strict=False)))
+        self._to_private = dict(zip(_MASKED, private, strict=True))
+        to_private = str.maketrans({character: self._to_private[character] for character in _MEANINGFUL})
         self._from_private = str.maketrans(dict(zip(private, _MASKED, strict=True)))
         self._brace, backslash = private[0], private[-1]
         self._any_private = re.compile(f"[{self._brace}-{backslash}]")
@@ -45,12 +46,12 @@ class Mask:
         masked = _TEMPLATE.sub(lambda match: match[0].translate(to_private), text)
         if _ANY_HALF.search(text) is not None:
             masked = _ESCAPE.sub(lambda match: backslash + match["half"] if match["half"] else match[0], masked)
-        self.masked: Final = masked
+        self.masked = masked
 
     @classmethod
-    def of(cls, text: str) -> Mask | None:
-        """The mask of a text, None when it holds nothing to mask."""
-        if _TEMPLATE.search(text) is None and _ANY_HALF.search(text) is None:
+    def of(cls, text: str, *, always: bool = False) -> Mask | None:
+        """The mask of a text, None when it holds nothing to mask, unless one is wanted `always`."""
+        if not always and _TEMPLATE.search(text) is None and _ANY_HALF.search(text) is None:
             return None
         used = {ord(character) for character in set(text)}
         used |= {int(short or long, 16) for short, long in _CODE_POINT.findall(text)}
@@ -61,6 +62,14 @@ class Mask:
                 if used.isdisjoint(range(first, first + size)):
                     return cls(text, first)
         return None  # a text that uses every private character there is reads as YAML reads it
+
+    def hide(self, start: int, end: int) -> bool:
+        """Mask what has a meaning to YAML in a stretch that is no template; False where nothing has."""
+        private = "".join(self._to_private.get(character, character) for character in self.masked[start:end])
+        hidden = self.masked[:start] + private + self.masked[end:]
+        changed = hidden != self.masked
+        self.masked = hidden
+        return changed
 
     def unmasked(self, text: str) -> str:
         """The text as it was written."""

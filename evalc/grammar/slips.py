@@ -9,7 +9,7 @@ import json
 import re
 from collections.abc import Callable
 from itertools import combinations
-from typing import Final
+from typing import Final, NamedTuple
 
 from evalc.grammar.parse import parse_check
 
@@ -21,25 +21,44 @@ _TAIL: Final = r"(?:\s+ignoring case)?(?:\s+for\s+[\w-]+)?"
 _END: Final = f"(?P<end>{_TAIL})"
 
 
-def meant_line(text: str) -> str | None:
+class Meant(NamedTuple):
+    """The lines that may be meant, the likeliest first, and whether that one surely is."""
+
+    lines: tuple[str, ...]
+    is_sure: bool
+
+
+def meant_by(text: str) -> Meant | None:
     """The check, as it is written; None where nobody can say."""
     if len(text) > _LONGEST:
         return None
     line = " ".join(text.split())
+    guessed = False
     for pattern, rewrite in _SLIPS:
         match = pattern.fullmatch(line)
         if match is None:
             continue
         line = rewrite(match)
+        guessed |= rewrite is _on_a_scale
         if not parse_check(line).faults:
-            return line
-    return None
+            return Meant((line,), not guessed)
+    bare = _UNCOMPARED.fullmatch(line)
+    lines = tuple(f"{bare['what']} {sign} {bare['rest']}" for sign in (">=", "<=", "==")) if bare is not None else ()
+    sound = tuple(line for line in lines if not parse_check(line).faults)
+    return Meant(sound, len(sound) == 1) if sound else None
 
 
-def line_of_pair(words: str, value: str) -> str | None:
-    """The check that `words: value` was meant as: without the colon, the value as it is written or in quotes."""
+def meant_by_pair(words: str, value: str) -> Meant | None:
+    """The check that `words: value` was meant as.
+
+    Behind the words of a check the colon is one too many, and the value is the rule as it is written or in quotes; in
+    a text that lacks its quotes it belongs to the text.
+    """
     candidates = (f"{words} {value}".strip(), f"{words} {_quoted(value)}")
-    return next((line for line in candidates if not parse_check(line).faults), None) or meant_line(candidates[0])
+    sound = next((line for line in candidates if not parse_check(line).faults), None)
+    if sound is not None:
+        return Meant((sound,), True)
+    return meant_by(f"{words}: {value}") or meant_by(candidates[0])
 
 
 def _quoted(text: str) -> str:
@@ -150,6 +169,7 @@ _MEASURED: Final = (
     rf"(?P<what>length|tool count|tokens|latency|cost) ?(?P<sign>{_SIGN}) ?"
     r"(?P<number>\$?\d+)(?P<end>.*)"
 )
+_UNCOMPARED: Final = re.compile(r"(?P<what>length|tool count|tokens|latency|cost):? (?P<rest>\$?\d.*)")
 _CURLY: Final = re.compile(r"[“„”]([^“„”]*)[“”]|`([^`]*)`")
 _MEANS_MORE: Final = re.compile(r"[\\^$.*+?()\[\]{}|/]")
 _JOINED: Final = re.compile(r"(?<=[\"']),? (?:and|or) (?=[\"'])")

@@ -13,7 +13,7 @@ import evalc
 from evalc.diagnostics.catalogue.index import findings
 from evalc.diagnostics.explain import split_docstring
 from evalc.diagnostics.fixes import edit_for
-from evalc.diagnostics.fixing import applied
+from evalc.diagnostics.fixing import applied, fixed
 from evalc.diagnostics.problem import Problem
 
 CHECKS = (
@@ -50,6 +50,9 @@ CHECKS = (
     "tokens: 100",
     "latency: 2s",
     "length: 3 sentences",
+    "length: 3 words",
+    "length 3 words",
+    '"tokens: 100"',
     "valid json",
     "not empty",
     "no errors",
@@ -176,6 +179,75 @@ def test_a_check_that_people_write_so_has_a_cure(line: str) -> None:
     proposed = [cure for problem in problems_of(text) for cure in cures(text, problem)]
     without = {"length: 3 sentences", "{length: 3 sentences}"}  # sentences cannot be counted
     assert bool(proposed) != (line in without)
+
+
+WITHOUT_QUOTES = """\
+prompt: Extract from: {{text}}
+inputs: [text]
+eval:
+  test_cases:
+    - name: once: upon
+      inputs: {text: x}
+      mesage: *hi*, Ann
+      message: @bot: hi
+      validate:
+        - contains "a: b" or contains "c: d"
+        - containz "x"
+      tags:
+        - `x`
+"""
+
+
+def test_a_text_without_its_quotes_hides_no_other_mistake() -> None:
+    problems = [(problem.start.line, problem.code) for problem in problems_of(WITHOUT_QUOTES)]
+    expected = [(1, "EV102"), (5, "EV102"), (7, "EV201"), (7, "EV124"), (8, "EV106"), (10, "EV102"), (11, "EV203")]
+    assert problems == [*expected, (13, "EV106")]
+
+
+def test_a_text_without_its_quotes_is_fixed() -> None:
+    text = WITHOUT_QUOTES.replace("      mesage: *hi*, Ann\n", "").replace("containz", "Contains")
+    fixed = evalc_fixed(text)
+    assert problems_of(fixed) == ()
+    assert "prompt: 'Extract from: {{text}}'\n" in fixed
+    assert "      message: '@bot: hi'\n" in fixed
+    assert '        - \'contains "a: b" or contains "c: d"\'\n' in fixed
+
+
+@pytest.mark.parametrize(
+    ("written", "sound"),
+    [
+        ("contains hello", 'contains "hello"'),
+        ("'contains hello'", "'contains \"hello\"'"),
+        ("contains hello # why", 'contains "hello" # why'),
+        ("contains: hello", 'contains "hello"'),
+        ("matches a: b", "'matches /a: b/'"),
+        ("tokens 100", "tokens <= 100"),
+        ("contains all of [a, b]", 'contains "a" and contains "b"'),
+        ("tools called x", "tools called [x]"),
+    ],
+)
+def test_a_check_that_is_surely_meant_is_written_by_fix(written: str, sound: str) -> None:
+    head = in_a_case("message: hi\n      validate:")
+    assert evalc_fixed(f"{head}        - {written}\n") == f"{head}        - {sound}\n"
+
+
+def test_in_a_list_on_one_line_a_check_with_brackets_gets_quotes() -> None:
+    fixed = evalc_fixed(in_a_case("message: hi\n      validate: [tools called x, contains hi]"))
+    assert fixed == in_a_case("message: hi\n      validate: ['tools called [x]', contains \"hi\"]")
+
+
+@pytest.mark.parametrize("written", ["length 3 words", 'judge "ok?" >= 4', "message: - hi", "a: b # c"])
+def test_what_is_guessed_is_left_to_the_author(written: str) -> None:
+    text = in_a_case(f"message: hi\n      validate:\n        - {written}")
+    assert evalc_fixed(text) == text
+
+
+def evalc_fixed(text: str) -> str:
+    def check(source: evalc.Source) -> tuple[evalc.Problem, ...]:
+        return tuple(evalc.check(source))
+
+    source = evalc.Source("a.eval.yaml", text)
+    return fixed(source, check(source), check, wanted=lambda _: True).text
 
 
 def in_a_case(line: str) -> str:

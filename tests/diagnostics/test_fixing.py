@@ -150,6 +150,7 @@ def test_a_span_that_does_not_hold_the_text_is_not_edited() -> None:
 def test_every_finding_that_says_so_can_be_fixed(entry: type[Finding]) -> None:
     examples = {
         "EV201": suite("non-empty").replace("name", "Name"),
+        "EV202": suite("{contains: hi}"),
         "EV203": suite('Contains "a"'),
         "EV204": suite('contains "a" for Clarity').replace("  test", "  criteria: ['clarity (1): C']\n  test"),
         "EV301": suite("non-empty", rest="      tags: smoke\n"),

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from evalc.grammar.parse import parse_check
-from evalc.grammar.slips import line_of_pair, meant_line
+from evalc.grammar.slips import Meant, meant_by, meant_by_pair
 
 
 @pytest.mark.parametrize(
@@ -75,7 +75,7 @@ from evalc.grammar.slips import line_of_pair, meant_line
 )
 def test_what_was_meant(written: str, meant: str) -> None:
     assert parse_check(written).faults
-    assert meant_line(written) == meant
+    assert meant_by(written) == Meant((meant,), True)
 
 
 @pytest.mark.parametrize(
@@ -83,7 +83,17 @@ def test_what_was_meant(written: str, meant: str) -> None:
     ["", "contains", "contains a and json", "contains [a]", "latency <= 30", "containz x", 'contains "a', "x" * 5_000],
 )
 def test_nothing_is_guessed_where_nobody_can_say(written: str) -> None:
-    assert meant_line(written) is None
+    assert meant_by(written) is None
+
+
+def test_a_bound_without_a_sign_may_be_any_of_those_that_its_check_has() -> None:
+    of_length = ("length >= 3 words", "length <= 3 words", "length == 3 words")
+    assert meant_by("length 3 words") == meant_by_pair("length", "3 words") == Meant(of_length, False)
+    assert meant_by("tokens: 100") == Meant(("tokens <= 100",), True)
+
+
+def test_the_scale_of_a_judge_is_guessed() -> None:
+    assert meant_by('judge "ok?" >= 4') == Meant(('judge "ok?" >= 4/5',), False)
 
 
 @pytest.mark.parametrize(
@@ -93,12 +103,14 @@ def test_nothing_is_guessed_where_nobody_can_say(written: str) -> None:
         ("contains", "x", 'contains "x"'),
         ("length", "100..200", "length 100..200"),
         ("json", "", "json"),
+        ("contains note", "x", 'contains "note: x"'),
+        ("matches a", "b", "matches /a: b/"),
         ("tools called", "[a]", "tools called [a]"),
         ("nonsense", "x", None),
     ],
 )
 def test_a_pair(words: str, value: str, meant: str | None) -> None:
-    assert line_of_pair(words, value) == meant
+    assert meant_by_pair(words, value) == (None if meant is None else Meant((meant,), True))
 
 
 _WORDS = st.sampled_from(
@@ -133,5 +145,5 @@ _WORDS = st.sampled_from(
 
 @given(st.lists(_WORDS, max_size=9).map(" ".join) | st.text(max_size=40))
 def test_what_is_guessed_is_a_check(text: str) -> None:
-    for line in (meant_line(text), line_of_pair("contains", text)):
-        assert line is None or not parse_check(line).faults
+    for meant in (meant_by(text), meant_by_pair("contains", text)):
+        assert meant is None or (meant.lines and not any(parse_check(line).faults for line in meant.lines))

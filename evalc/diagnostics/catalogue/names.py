@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import ClassVar, Final
 
+from evalc.diagnostics.meant_line import MeantLine
 from evalc.diagnostics.near import did_you_mean, listed, nearest_of
 from evalc.diagnostics.problem import Finding, Severity
 
@@ -81,11 +82,14 @@ class MissingKey(Finding, frozen=True, kw_only=True):
     key: str
     what: str
     why: str = ""
+    meant_line: MeantLine | None = None
 
     def message(self) -> str:
         return f"{self.what} has no `{self.key}`"
 
     def help(self) -> str:
+        if self.meant_line is not None:
+            return f"{self.why}: {self.meant_line.help()}"
         return self.why or f"add `{self.key}:`"
 
 
@@ -119,8 +123,7 @@ class UnknownCheck(Finding, frozen=True, kw_only=True):
     meant: str = ""
     offered: tuple[str, ...] | None = None
     """What installed packages provide, where the check was to be one of these."""
-    corrected: str = ""
-    """The line that was probably meant, as it is written in YAML."""
+    meant_line: MeantLine | None = None
 
     def message(self) -> str:
         if self.offered is None:
@@ -128,15 +131,15 @@ class UnknownCheck(Finding, frozen=True, kw_only=True):
         return f"no installed package provides the check `{self.name}`"
 
     def label(self) -> str:
-        if self.corrected:
+        if self.meant_line is not None:
             return ""
         if self.meant:
             return f"did you mean `{self.meant}`?"
         return did_you_mean(self.name, (*(self.offered or ()), *self.known))
 
     def help(self) -> str:
-        if self.corrected:
-            return f"write it as `{self.corrected}`"
+        if self.meant_line is not None:
+            return self.meant_line.help()
         if self.offered is None:
             return f"the checks are {', '.join(self.known)}"
         if self.offered:

@@ -6,6 +6,7 @@ import re
 from typing import ClassVar, Final, Literal, final
 
 from evalc.diagnostics.catalogue.names import UnknownCheck
+from evalc.diagnostics.meant_line import MeantLine
 from evalc.diagnostics.near import did_you_mean, nearest
 from evalc.diagnostics.problem import Finding
 
@@ -115,22 +116,21 @@ class Unexpected(Finding, frozen=True, kw_only=True):
 
     expected: tuple[str, ...]
     found: str
-    corrected: str = ""
-    """The line that was probably meant, as it is written in YAML."""
+    meant_line: MeantLine | None = None
 
     def message(self) -> str:
         found = f"found `{self.found}`" if self.found else "found the end"
         return f"expected {_either(self.expected)} here, {found}"
 
     def label(self) -> str:
-        if self.corrected:
+        if self.meant_line is not None:
             return ""
         names = [name for expected in self.expected for name in _QUOTED_NAME.findall(expected)]
         return did_you_mean(self.found, names)
 
     def help(self) -> str:
-        if self.corrected:
-            return f"write it as `{self.corrected}`"
+        if self.meant_line is not None:
+            return self.meant_line.help()
         return "texts stand in straight quotes, `\"` or `'`" if self.found in _CURLY_QUOTES else ""
 
 
