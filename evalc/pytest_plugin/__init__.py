@@ -71,7 +71,9 @@ def _path(config: pytest.Config, name: str) -> Path | None:
 def pytest_collect_file(file_path: Path, parent: pytest.Collector) -> EvalFile | None:
     """An eval file, where evals are asked for."""
     session = parent.config.stash.get(_SESSION, None)
-    if session is None or not any(fnmatchcase(file_path.name, name) for name in parent.config.getini("evalc_files")):
+    if session is None or not any(
+        fnmatchcase(file_path.name.lower(), name.lower()) for name in parent.config.getini("evalc_files")
+    ):
         return None
     from evalc.pytest_plugin.collecting import EvalFile  # noqa: PLC0415 - for start-up: likewise
 

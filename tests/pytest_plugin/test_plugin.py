@@ -136,6 +136,13 @@ def test_cases_are_chosen_as_tests_are(
     assert (outcomes.get("passed", 0), outcomes.get("failed", 0)) == (passed, failed)
 
 
+@pytest.mark.parametrize("name", ["weather.eval.YAML", "Weather.Eval.yml"])
+def test_names_in_capitals_are_collected_as_evalc_finds_them(pytester: pytest.Pytester, name: str) -> None:
+    write(pytester, name, SUITE)
+    outcome = run(pytester, "--collect-only", "-q", "--evalc-agent", "demo")
+    outcome.stdout.fnmatch_lines([f"{name}::weather/paris"])
+
+
 def test_the_last_failed_are_run_again(pytester: pytest.Pytester) -> None:
     write(pytester, "weather.eval.yaml", SUITE)
     pytester.runpytest_inprocess("--evalc-agent", "demo").assert_outcomes(passed=1, failed=2, xfailed=1, skipped=2)
