@@ -10,13 +10,17 @@ from contextlib import suppress
 from enum import IntEnum
 from functools import wraps
 from pathlib import Path
-from typing import Never, ParamSpec
+from typing import Final, Never, ParamSpec
 
 from evalc.cli.printing import print_error, print_problems
 from evalc.errors import EvalcError, NothingToDo, SourceError, UsageError
 from evalc.terminal import visible
 
 P = ParamSpec("P")
+
+
+at_the_end: Final[list[Callable[[int], object]]] = []
+"""What is told the exit code of a command once all of its output is written."""
 
 
 class ExitCode(IntEnum):
@@ -52,6 +56,8 @@ def exits(command: Callable[P, int]) -> Callable[P, None]:
             code = ExitCode.INTERRUPTED
         except Exception as error:
             code = _explained(error)
+        for tell in at_the_end:
+            tell(code)
         raise SystemExit(code)
 
     return exiting

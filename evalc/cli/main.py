@@ -61,7 +61,9 @@ def _run(arguments: list[str]) -> None:
                 leave(int(end.code or 0))
         case _:
             from evalc.cli.app import app  # noqa: PLC0415
+            from evalc.cli.supervision import allow_supervision  # noqa: PLC0415
 
+            allow_supervision()
             app()
 
 

@@ -15,6 +15,7 @@ from evalc.cli.options import Config, Prompts, Strict, Tools
 from evalc.cli.outputs import Outputs, outputs_of
 from evalc.cli.printing import print_error, print_problems
 from evalc.cli.reporting import Shown, report
+from evalc.cli.supervision import supervise
 from evalc.cli.termination import termination_as_interrupt
 from evalc.terminal import Screen
 
@@ -61,7 +62,7 @@ def rescore(  # noqa: PLR0913, PLR0917 - one parameter a flag
     from evalc import api  # noqa: PLC0415 - for start-up: `--help` runs nothing
     from evalc.report.progress import Progress, draws  # noqa: PLC0415 - likewise
     from evalc.runtime.past.resume import find_run  # noqa: PLC0415 - likewise
-    from evalc.setup.run import redactor_of  # noqa: PLC0415 - likewise
+    from evalc.setup.run import redactor_of, runs_code_of_others  # noqa: PLC0415 - likewise
 
     settings = sound_settings_from(
         config,
@@ -78,6 +79,8 @@ def rescore(  # noqa: PLR0913, PLR0917 - one parameter a flag
     )
     outputs = outputs_of(output or (), as_json=json)
     past = find_run(run, settings.results_folder)
+    if runs_code_of_others(settings):
+        supervise(settings.timeout_ms, lambda: "; the run that was rescored is as it was")
     try:
         screen, drawn = Screen.of(sys.stderr, os.environ), draws(sys.stderr, os.environ)
         with termination_as_interrupt(), Progress(sys.stderr, screen, drawn=drawn) as progress:

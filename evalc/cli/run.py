@@ -20,6 +20,7 @@ from evalc.cli.outputs import Outputs, outputs_of
 from evalc.cli.printing import inventory_lines, print_error, print_problems, shown_path
 from evalc.cli.reporting import Shown, report, report_nothing
 from evalc.cli.standard_output import standard_output_alone
+from evalc.cli.supervision import supervise
 from evalc.cli.termination import termination_as_interrupt
 from evalc.errors import NothingToDo
 from evalc.terminal import Screen
@@ -204,7 +205,7 @@ def run_evals(  # noqa: PLR0913, PLR0917 - one parameter a flag
     from evalc.report.progress import Progress, draws  # noqa: PLC0415
     from evalc.setup.choice import is_case_id, path_of, wanted_cases  # noqa: PLC0415
     from evalc.setup.given import Given, resumed  # noqa: PLC0415
-    from evalc.setup.run import redactor_of  # noqa: PLC0415
+    from evalc.setup.run import redactor_of, runs_code_of_others  # noqa: PLC0415
 
     named = (*(paths or ()), *(evals or ()))
     given = Given(
@@ -242,6 +243,9 @@ def run_evals(  # noqa: PLR0913, PLR0917 - one parameter a flag
         print_problems(what.problems, sys.stderr)
         return list_cases(what, quiet=quiet) if collect_only else list_requests(what, settings, quiet=quiet)
     outputs = outputs_of(output or (), as_json=json)
+    folder = settings.results_folder / start.run_id if given.past is None else given.past.folder
+    if runs_code_of_others(settings):
+        supervise(settings.timeout_ms, lambda: _advice(given, folder))
     with standard_output_alone() as stdout:
         screen, drawn = Screen.of(sys.stderr, os.environ), draws(sys.stderr, os.environ)
         progress = Progress(sys.stderr, screen, drawn=drawn)
@@ -257,7 +261,6 @@ def run_evals(  # noqa: PLR0913, PLR0917 - one parameter a flag
                     reports=[asked.file for asked in outputs if asked.file is not None],
                 )
         except KeyboardInterrupt:
-            folder = settings.results_folder / start.run_id if given.past is None else given.past.folder
             _say_interrupted(given, folder, progress.so_far())
             return ExitCode.INTERRUPTED
         except NothingToDo as nothing:
@@ -276,9 +279,14 @@ def run_evals(  # noqa: PLR0913, PLR0917 - one parameter a flag
 def _say_interrupted(given: Given, folder: Path, so_far: str) -> None:
     if folder.exists():
         sys.stderr.write(f"{so_far}\n")
-        print_error(f"interrupted; what was finished is kept, and `{_how_to_resume(given, folder)}` runs the rest")
-    else:
-        print_error("interrupted; nothing was run")
+    print_error(f"interrupted{_advice(given, folder) or '; nothing was run'}")
+
+
+def _advice(given: Given, folder: Path) -> str:
+    """What has become of the cases of a run that did not end, where it had begun."""
+    if not folder.exists():
+        return ""
+    return f"; what was finished is kept, and `{_how_to_resume(given, folder)}` runs the rest"
 
 
 def _how_to_resume(given: Given, folder: Path) -> str:

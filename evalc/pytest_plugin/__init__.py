@@ -56,6 +56,7 @@ def pytest_configure(config: pytest.Config) -> None:
             config=_path(config, "evalc_config"),
             strict=bool(config.getini("evalc_strict") if strict is None else strict),
             output_dir=_path(config, "evalc_output_dir"),
+            release_output=lambda: _release_output(config),
         )
     )
 
@@ -66,6 +67,13 @@ def _path(config: pytest.Config, name: str) -> Path | None:
         return Path(config.invocation_params.dir, option)
     setting = config.getini(name)
     return config.rootpath / setting if setting else None
+
+
+def _release_output(config: pytest.Config) -> None:
+    """Give standard output and error back for good: what comes next is the last word of the process."""
+    capturing = config.pluginmanager.getplugin("capturemanager")
+    if capturing is not None:
+        capturing.suspend_global_capture(in_=True)
 
 
 def pytest_collect_file(file_path: Path, parent: pytest.Collector) -> EvalFile | None:

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Callable
 from typing import final
 
 from evalc.errors import EvalcError
 from evalc.model.suite import LocatedCase
 from evalc.runtime.agents.base import Agent
 from evalc.runtime.attempts import run_attempts
+from evalc.runtime.blocking import watched
+from evalc.runtime.exits import exits_told
 from evalc.runtime.local_model.served import local_models
 from evalc.runtime.pace import Pace
 from evalc.runtime.run_case import CaseRun
@@ -26,14 +29,19 @@ class CaseLoop:
         runner: the event loop, which goes on between the tests only while a case is run.
         agent: what the cases are sent to.
         options: what they are checked with.
+        release_output: gives back the standard error that pytest has captured.
     """
 
-    def __init__(self, runner: asyncio.Runner, agent: Agent, options: RunOptions) -> None:
+    def __init__(
+        self, runner: asyncio.Runner, agent: Agent, options: RunOptions, release_output: Callable[[], object]
+    ) -> None:
+        self._release_output = release_output
         self._runner = runner
         self._agent = agent
         self._options = options
         self._jobs: asyncio.Queue[_Job | None] = asyncio.Queue()
         self._serving: asyncio.Task[str | None] | None = None
+        self._blocked: list[str] = []
 
     def run(self, located: LocatedCase) -> CaseRun:
         """Run a case as often as it says, to the end.
@@ -45,8 +53,9 @@ class CaseLoop:
         return self._runner.run(self._run(located))
 
     def close(self) -> str | None:
-        """Close the agent; what went wrong is a text."""
-        return self._runner.run(self._close())
+        """Close the agent; what went wrong, here or before, is a text."""
+        failure = self._runner.run(self._close())
+        return "; ".join(dict.fromkeys((*self._blocked, *filter(None, (failure,))))) or None
 
     async def _run(self, located: LocatedCase) -> CaseRun:
         if self._serving is None:
@@ -54,7 +63,8 @@ class CaseLoop:
         done: asyncio.Future[CaseRun] = asyncio.get_running_loop().create_future()
         self._jobs.put_nowait((located, done))
         try:
-            await asyncio.wait((done, self._serving), return_when=asyncio.FIRST_COMPLETED)
+            with exits_told(self._release_output), watched(self._blocked):
+                await asyncio.wait((done, self._serving), return_when=asyncio.FIRST_COMPLETED)
         except asyncio.CancelledError:
             self._serving.cancel()
             raise

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import os
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import cached_property
@@ -43,12 +43,14 @@ class Wishes:
         config: evalc's configuration.
         strict: whether unverified cases fail.
         output_dir: where results are written.
+        release_output: gives back the standard error that pytest has captured.
     """
 
     agent: str | None = None
     config: Path | None = None
     strict: bool = False
     output_dir: Path | None = None
+    release_output: Callable[[], object] = lambda: None
 
 
 class Asked(NamedTuple):
@@ -174,7 +176,7 @@ class EvalSession:
         agent = _agent_of(given, settings, self._tools)
         self._runner = self._runner or asyncio.Runner(loop_factory=asyncio.new_event_loop)
         options = self._runner.run(options_of(settings, os.environ, self._tools))
-        return Asked(agent, CaseLoop(self._runner, agent, options), options)
+        return Asked(agent, CaseLoop(self._runner, agent, options, self._wishes.release_output), options)
 
 
 def _is_written(path: Path) -> bool:

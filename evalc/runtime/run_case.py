@@ -17,6 +17,7 @@ from evalc.model.codec import short_hash
 from evalc.model.result import PASSING, AssertionResult, CaseDetails, CaseResult, JudgedScore, Status
 from evalc.model.suite import LocatedCase, Place
 from evalc.runtime.agents.base import AgentRequest, AgentResponse, Session, ToolCall, ToolMode, Usage
+from evalc.runtime.blocking import bounded, unbounded
 from evalc.runtime.check_case import UNCHECKED, Checked, check_case, said
 from evalc.runtime.checks.embedding import Embeddings
 from evalc.runtime.checks.verdict import Evidence, Note, failed
@@ -143,6 +144,7 @@ async def ask_agent(case: Case, session: Session, options: CaseOptions) -> Answe
     status: Status = "passed"
     error: str | None = None
     limit = asyncio.timeout(timeout_ms / 1000)
+    bound = bounded(asyncio.get_running_loop().time() + timeout_ms / 1000)
     started = time.perf_counter()
     try:
         async with limit:
@@ -157,6 +159,8 @@ async def ask_agent(case: Case, session: Session, options: CaseOptions) -> Answe
         raise
     except BaseException as exception:  # test libraries, for one, have exceptions that are no Exception
         status, error = "error", _agent_error(exception)
+    finally:
+        unbounded(bound)
     duration_ms = round((time.perf_counter() - started) * 1000, 3)
     recorded_ms = None if response is None else response.duration_ms
     if recorded_ms is not None:

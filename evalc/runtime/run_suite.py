@@ -16,8 +16,10 @@ from evalc.runtime.agents.base import Agent
 from evalc.runtime.agents.fingerprint import fingerprint_of
 from evalc.runtime.attempts import run_attempts
 from evalc.runtime.begin_run import begin_run
+from evalc.runtime.blocking import watched
 from evalc.runtime.ceiling import Brake, not_run
 from evalc.runtime.declared import as_expected, skipped_case, why_no_rubrics
+from evalc.runtime.exits import exits_told
 from evalc.runtime.finish_run import Ending, finish_run
 from evalc.runtime.finished import FinishedRun, FinishedSuite
 from evalc.runtime.journal import Journal
@@ -75,7 +77,8 @@ async def run_suites(
     journal = begin_run(suites, tuple(by_endpoint), options)
     run = _Run(suites, tuple(by_endpoint.values()), options, observer, journal)
     try:
-        await run.run_cases()
+        with exits_told(), watched(run.warnings):
+            await run.run_cases()
         # Only now: summing up would count in the latency of cases still under way.
         ending = Ending(
             baseline=baseline,

@@ -10,6 +10,7 @@ from evalc.errors import AgentUnavailable
 from evalc.model.suite import LocatedCase
 from evalc.runtime.agents.base import Agent, Session
 from evalc.runtime.agents.guard import said_by
+from evalc.runtime.blocking import LoopBlocked, bounded, unbounded
 from evalc.runtime.judges.panel import Bench, Panel
 from evalc.runtime.pace import Pace
 from evalc.runtime.run_case import Answer, CaseOptions, CaseRun, ask_agent, broken_answer, result_of
@@ -54,21 +55,27 @@ class Worker:
 
     async def close(self) -> str | None:
         """Close the session. What went wrong is a text: the cases are finished, whatever the agent does at its end."""
+        bound = bounded(asyncio.get_running_loop().time() + _CLOSING_SECONDS)
         try:
             async with asyncio.timeout(_CLOSING_SECONDS):
                 if self._bench is not None:
                     await self._bench.close()
                 await self._stack.aclose()
-        except Exception as error:
+        except (Exception, LoopBlocked) as error:
             return f"the agent could not be closed: {said_by(error)}"
+        finally:
+            unbounded(bound)
         return None
 
     async def _open(self) -> Session:
         timeout_ms = self._options.timeout_ms
         limit = asyncio.timeout(timeout_ms / 1000)
+        bound = bounded(asyncio.get_running_loop().time() + timeout_ms / 1000)
         try:
             async with limit:
                 return await self._stack.enter_async_context(self._agent.session())
+        except LoopBlocked as error:
+            raise AgentUnavailable(f"it was not ready within {timeout_ms:.15g} ms") from error
         except TimeoutError as error:
             if not limit.expired():
                 raise
@@ -77,3 +84,5 @@ class Worker:
             if (task := asyncio.current_task()) is None or task.cancelling():
                 raise
             raise AgentUnavailable("it was cancelled from inside") from error
+        finally:
+            unbounded(bound)

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from evalc.config import Settings
 from evalc.config.settings import expanded
@@ -48,6 +48,17 @@ def agents_of(settings: Settings, environ: Mapping[str, str], tools: ToolRegistr
     redactor = redactor_of(settings, environ)
     agent_settings = replace(_agent_settings(settings, environ, tools), redactor=redactor)
     return tuple(agent_for(spec, settings=agent_settings) for spec in settings.agent_endpoints)
+
+
+_OURS: Final = frozenset({"http", "https", "openai", "anthropic", "command", "replay", "local", "demo"})
+"""The kinds of agents and judges that are evalc's own code; of every other kind somebody else's runs in the process."""
+
+
+def runs_code_of_others(settings: Settings) -> bool:
+    """Whether an agent, a judge or what makes the snapshot is code that runs in this process."""
+    specs = [*settings.agent_endpoints, *settings.judges]
+    snapshot = settings.snapshot_source or ""
+    return snapshot.startswith("python:") or any(spec.strip().partition(":")[0].lower() not in _OURS for spec in specs)
 
 
 def recorded(agent: Agent, folder: Path, settings: Settings, tools: ToolRegistry | None, options: RunOptions) -> Agent:

@@ -10,6 +10,7 @@ from typing import Final, NamedTuple, final
 from evalc.errors import EvalcError, JudgeError
 from evalc.runtime.agents.base import Usage
 from evalc.runtime.agents.guard import said_by
+from evalc.runtime.blocking import bounded, unbounded
 from evalc.runtime.checks.wording import number, shown
 from evalc.runtime.judges.answer import Malformed, Score, read_score
 from evalc.runtime.judges.base import Exhibit, Judge, JudgeSession, Question
@@ -81,6 +82,7 @@ class Member:
         """The judge's answer within its own deadline; whatever it does, the run goes on."""
         deadline = asyncio.get_running_loop().time() + self.timeout_ms / 1000
         limit = asyncio.timeout_at(deadline)
+        bound = bounded(deadline)
         try:
             async with limit:
                 return await self._until_well_formed(question, exhibit, meter, deadline)
@@ -94,6 +96,8 @@ class Member:
             if limit.expired():
                 raise self._failed(f"no score within {number(self.timeout_ms)} ms") from None
             raise self._failed(str(error) if isinstance(error, EvalcError) else said_by(error)) from None
+        finally:
+            unbounded(bound)
 
     async def _until_well_formed(self, question: Question, exhibit: Exhibit, meter: Meter, deadline: float) -> Score:
         complaint: str | None = None

@@ -21,7 +21,9 @@ from evalc.runtime.agents.base import AgentResponse, ToolCall, ToolMode, Usage
 from evalc.runtime.agents.fingerprint import fingerprint_of
 from evalc.runtime.attempts import run_attempts
 from evalc.runtime.begin_run import header_of, new_journal
+from evalc.runtime.blocking import watched
 from evalc.runtime.declared import as_expected, skipped_case
+from evalc.runtime.exits import exits_told
 from evalc.runtime.finish_run import Ending, finish_run
 from evalc.runtime.finished import FinishedRun
 from evalc.runtime.journal import Journal
@@ -88,18 +90,20 @@ async def rescore_suites(
     journal = new_journal(header_of(suites, agents, options, rescored_from=header.run_id), options)
     try:
         suite_warnings = {}
-        for number, suite in enumerate(suites):
-            if observer:
-                observer.suite_started(suite)
-            past_suite = recorded.get((suite.tool_name, suite.tier, suite.agent))
-            rescoring = _Rescoring(suite, number, past_suite, journal, options, observer)
-            await rescoring.run()
-            suite_warnings[number] = rescoring.warnings()
+        blocked: list[str] = []
+        with exits_told(), watched(blocked):
+            for number, suite in enumerate(suites):
+                if observer:
+                    observer.suite_started(suite)
+                past_suite = recorded.get((suite.tool_name, suite.tier, suite.agent))
+                rescoring = _Rescoring(suite, number, past_suite, journal, options, observer)
+                await rescoring.run()
+                suite_warnings[number] = rescoring.warnings()
         ending = Ending(
             baseline=baseline,
             registry=options.registry,
             redactor=options.redactor,
-            warnings=_suites_gone(header, suites),
+            warnings=(*blocked, *_suites_gone(header, suites)),
             suite_warnings=suite_warnings,
             told=observer.suite_finished if observer else None,
         )

@@ -1,0 +1,36 @@
+"""From `os._exit` in code that a run calls to an exit that is no success, and a word about it."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Final, Never
+
+_CODE: Final = 70
+_TOLD: Final = "error: code that the run called ended the process (`os._exit`) before there was a report\n"
+
+
+@contextmanager
+def exits_told(before: Callable[[], object] = lambda: None) -> Iterator[None]:
+    """Let `os._exit`, called in this process, end it with exit code 70 and a sentence on standard error.
+
+    Args:
+        before: what is done first, such as to let go of the standard error that is captured.
+    """
+    leave, process = os._exit, os.getpid()
+
+    def told(status: int = 0) -> Never:
+        if os.getpid() != process:  # a child of the code's own, which ends like this in good order
+            leave(status)
+        before()
+        sys.stderr.write(_TOLD)
+        sys.stderr.flush()
+        leave(_CODE)
+
+    os._exit = told
+    try:
+        yield
+    finally:
+        os._exit = leave

@@ -1,0 +1,237 @@
+"""Code of others in the process of a run: it blocks the event loop, ends the process, crashes it or holds it."""
+
+from __future__ import annotations
+
+import json
+import re
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+AGENTS = """
+import asyncio, ctypes, os, signal, sys, time
+from pathlib import Path
+
+async def sleeps(message):
+    if "block" in message:
+        Path("blocking").touch()
+        time.sleep(600)
+    return "hi"
+
+async def loops(message):
+    while "block" in message:
+        Path("blocking").touch()
+    return "hi"
+
+async def catches(message):
+    for _ in range(3):
+        try:
+            if "block" in message:
+                time.sleep(600)
+        except BaseException:
+            pass
+    return "hi"
+
+async def slow(message):
+    await asyncio.sleep(0.1)
+    time.sleep(0.7)
+    return "hi"
+
+async def judges(question):
+    time.sleep(600)
+
+def exits(message): os._exit(0)
+async def exits_async(message): os._exit(0)
+def exits_in_c(message): ctypes.CDLL(None)._exit(0)
+def replaces(message): os.execv(sys.executable, [sys.executable, "-c", ""])
+def crashes(message): os.kill(os.getpid(), signal.SIGSEGV)
+
+def holds(message):
+    if "block" in message:
+        Path("blocking").touch()
+        ctypes.PyDLL(None).sleep(600)
+    return "hi"
+
+def forks(message):
+    child = os.fork()
+    if child == 0:
+        os._exit(0)
+    os.waitpid(child, 0)
+    return "hi"
+"""
+SUITE = """\
+suite: s
+eval:
+  test_cases:
+    - {name: a, message: hi, validate: [contains "hi"]}
+    - {name: b, message: block, validate: [contains "hi"]}
+    - {name: c, message: hi, validate: [contains "hi"]}
+"""
+HASTY = """\
+import sys
+from evalc.cli import supervision
+from evalc.cli.main import main
+supervision._SILENCE_SECONDS = 1.0
+supervision._PARTING_SECONDS = 0.5
+main()
+"""
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> Path:
+    (tmp_path / "code.py").write_text(AGENTS)
+    (tmp_path / "s.eval.yaml").write_text(SUITE)
+    (tmp_path / "evalc.toml").touch()
+    return tmp_path
+
+
+def begin(project: Path, *arguments: str, hasty: bool = False) -> subprocess.Popen[str]:
+    program = ["-c", HASTY] if hasty else ["-m", "evalc"]
+    command = [sys.executable, *program, "run", "s.eval.yaml", *arguments]
+    return subprocess.Popen(command, cwd=project, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+
+
+def run(project: Path, *arguments: str, hasty: bool = False) -> tuple[int, str, str]:
+    with begin(project, *arguments, hasty=hasty) as process:
+        out, err = process.communicate(timeout=60)
+    return process.returncode, out, err
+
+
+def cases_of(project: Path) -> dict[str, Any]:
+    (result,) = project.glob("evals/results/*/s.labeled.json")
+    return {case["id"]: case for case in json.loads(result.read_bytes())["cases"]}
+
+
+def runs(process: int) -> bool:
+    """Whether a process is there that has not ended: one that nobody has waited for yet has."""
+    listed = subprocess.run(["ps", "-o", "state=", "-p", str(process)], capture_output=True, text=True, check=False)
+    return listed.stdout.strip()[:1] not in {"", "Z"}
+
+
+def wait_for(file: Path) -> None:
+    deadline = time.monotonic() + 30
+    while not file.exists():
+        assert time.monotonic() < deadline
+        time.sleep(0.02)
+
+
+@pytest.mark.parametrize("agent", ["sleeps", "loops", "catches"])
+def test_a_case_whose_agent_blocks_the_loop_times_out_and_the_run_goes_on(project: Path, agent: str) -> None:
+    code, out, _ = run(project, "--agent", f"python:code:{agent}", "--timeout-ms", "400")
+    assert code == 1
+    statuses = {id_: case["status"] for id_, case in cases_of(project).items()}
+    assert statuses == {"s/a": "passed", "s/b": "failed", "s/c": "passed"}
+    assert cases_of(project)["s/b"]["error"] == "timeout: no complete answer within 400 ms"
+    assert out.count("blocks the event loop") == 1
+    assert f"⚠ `{agent}` (code.py:" in out
+
+
+def test_an_agent_that_blocks_for_less_than_its_time_is_left_alone(project: Path) -> None:
+    code, out, _ = run(project, "--agent", "python:code:slow", "--timeout-ms", "5000", "--concurrency", "3")
+    assert (code, "blocks the event loop" in out) == (0, False)
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+@pytest.mark.parametrize("agent", ["sleeps", "loops"])
+def test_a_blocked_loop_hears_the_first_interrupt(project: Path, agent: str, number: signal.Signals) -> None:
+    with begin(project, "--agent", f"python:code:{agent}") as process:
+        wait_for(project / "blocking")
+        process.send_signal(number)
+        _, err = process.communicate(timeout=30)
+    assert process.returncode == 130
+    assert "1 of 3 cases finished" in err
+    assert "evalc run --resume" in err
+
+
+def test_a_judge_that_blocks_the_loop_is_an_error_of_its_case(project: Path) -> None:
+    script = (
+        "import evalc.setup.run as run\n"
+        "made = run.panel_of\n"
+        "import dataclasses\n"
+        "run.panel_of = lambda *a: dataclasses.replace(made(*a), timeout_ms=400)\n"
+        "from evalc.cli.main import main; main()\n"
+    )
+    (project / "s.eval.yaml").write_text(SUITE.replace('contains "hi"', "'judge \"kind?\" >= 1/1'"))
+    command = [sys.executable, "-c", script, "run", "--agent", "demo", "--judge", "python:code:judges"]
+    done = subprocess.run(command, cwd=project, capture_output=True, text=True, timeout=60, check=False)
+    assert done.returncode == 3, done.stderr
+    errors = {case["error"] for case in cases_of(project).values()}
+    assert errors == {"judge: python:code:judges: no score within 400 ms"}
+    assert done.stdout.count("`judges` (code.py:") == 1
+
+
+@pytest.mark.parametrize("agent", ["exits", "exits_async", "exits_in_c", "replaces"])
+def test_a_run_without_its_report_never_exits_with_0(project: Path, agent: str) -> None:
+    code, out, err = run(project, "--agent", f"python:code:{agent}")
+    assert (code, out) == (70, "")
+    assert "error: code that the run called ended" in err
+    assert "what was finished is kept, and `evalc run --resume" in err
+
+
+def test_a_run_that_crashes_says_so(project: Path) -> None:
+    code, out, err = run(project, "--agent", "python:code:crashes")
+    assert (code, out) == (128 + signal.SIGSEGV, "")
+    assert "error: the run was ended by SIGSEGV before it had a report" in err
+
+
+def test_a_child_of_the_agent_ends_as_it_likes(project: Path) -> None:
+    code, out, _ = run(project, "--agent", "python:code:forks")
+    assert (code, "3/3 passed" in out) == (0, True)
+
+
+def test_code_that_holds_the_interpreter_is_ended(project: Path) -> None:
+    code, _, err = run(project, "--agent", "python:code:holds", "--timeout-ms", "300", hasty=True)
+    assert code == 70
+    assert re.search(r"has held Python's interpreter for \d s, so the run was ended; what was finished is kept", err)
+
+
+def test_code_that_holds_the_interpreter_does_not_keep_ctrl_c_waiting(project: Path) -> None:
+    with begin(project, "--agent", "python:code:holds", hasty=True) as process:
+        wait_for(project / "blocking")
+        process.send_signal(signal.SIGINT)
+        _, err = process.communicate(timeout=30)
+    assert process.returncode == 130
+    assert "the run did not end when it was asked to, and was killed" in err
+
+
+def test_a_run_does_not_outlive_whoever_waits_for_it(project: Path) -> None:
+    (project / "code.py").write_text(
+        "import os, time\nfrom pathlib import Path\n"
+        "def waits(message):\n    Path('blocking').write_text(str(os.getpid()))\n    time.sleep(600)\n"
+    )
+    with begin(project, "--agent", "python:code:waits") as process:
+        wait_for(project / "blocking")
+        time.sleep(0.1)
+        child = int((project / "blocking").read_text())
+        assert child != process.pid
+        process.kill()
+    deadline = time.monotonic() + 10
+    while runs(child):
+        assert time.monotonic() < deadline
+        time.sleep(0.02)
+
+
+@pytest.mark.parametrize("agent", ["exits", "exits_async"])
+def test_an_agent_that_ends_the_process_of_pytest_leaves_no_green_session(project: Path, agent: str) -> None:
+    command = [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", "s.eval.yaml", "--evalc-agent"]
+    done = subprocess.run(
+        [*command, f"python:code:{agent}"], cwd=project, capture_output=True, text=True, timeout=60, check=False
+    )
+    assert done.returncode == 70
+    assert "error: code that the run called ended the process (`os._exit`)" in done.stderr
+
+
+def test_an_agent_that_blocks_the_loop_of_pytest_fails_its_case(project: Path) -> None:
+    (project / "evalc.toml").write_text("timeoutMs = 400\n")
+    command = [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", "s.eval.yaml", "--evalc-agent"]
+    done = subprocess.run(
+        [*command, "python:code:sleeps"], cwd=project, capture_output=True, text=True, timeout=60, check=False
+    )
+    assert done.returncode == 1, done.stdout
+    assert "1 failed, 2 passed" in done.stdout
+    assert "`sleeps` (code.py:" in done.stdout
