@@ -18,7 +18,7 @@ from evalc.diagnostics.catalogue.files import (
     SymlinkLoop,
 )
 from evalc.diagnostics.problem import Finding
-from evalc.regular import NotRegular, TooLarge, open_regular, read_limited
+from evalc.regular import NotRegular, TooLarge, open_regular, read_beginning, read_limited
 from evalc.source import Source, Span
 
 YAML_LIMIT: Final = 32_000_000
@@ -86,8 +86,7 @@ def open_lines(path: Path, report: ReportIn, *, name: str) -> BinaryIO | None:
 def beginning_of(path: Path, size: int = 65_536) -> str:
     """How a file begins that cannot be read as a source: in UTF-8 but for a byte order mark; empty if at all."""
     try:
-        with open_regular(path) as file:
-            data = file.read(size)
+        data = read_beginning(path, size)
     except (OSError, ValueError):
         return ""
     encoding = next((encoding for mark, encoding in _FOREIGN_BOMS if data.startswith(mark)), "UTF-8")
@@ -99,7 +98,7 @@ def _explained(error: OSError | ValueError, name: str, limit: int) -> Finding:
         case TooLarge():
             return FileTooLarge(path=name, limit=limit)
         case NotRegular():
-            return NotAFile(path=name, kind=str(error))
+            return NotAFile(path=name, kind=error.kind)
         case FileNotFoundError() | NotADirectoryError() | ValueError():  # a path with a NUL is no path
             return FileMissing(path=name)
         case OSError(errno=errno.ELOOP):

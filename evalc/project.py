@@ -5,8 +5,13 @@ from __future__ import annotations
 from pathlib import Path
 from typing import NamedTuple
 
+from evalc.regular import read_limited
+
 NAMES = ("evalc.toml", "evalc.config.json", "pyproject.toml")
 """The files that may configure evalc, in the order in which one folder's are preferred."""
+
+
+_LARGEST = 16_000_000
 
 
 class Project(NamedTuple):
@@ -31,7 +36,7 @@ def find_project(start: Path) -> Project:
 def _mentions_evalc(pyproject: Path) -> bool:
     """Whether a pyproject.toml seems to have a table for evalc; it is parsed only then."""
     try:
-        return b"tool.evalc" in pyproject.read_bytes()
+        return b"tool.evalc" in read_limited(pyproject, _LARGEST)
     except OSError:
         return False
 

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import stat
 from pathlib import Path
-from typing import BinaryIO, Final
+from typing import BinaryIO, Final, Self
 
 # On a named pipe a plain open would wait for a writer; Windows knows neither flag of the first, and needs the second.
 _OPEN_FLAGS: Final = (
@@ -13,12 +14,22 @@ _OPEN_FLAGS: Final = (
 )
 
 
-class TooLarge(ValueError):
-    """More bytes than the limit."""
+class TooLarge(OSError):
+    """More bytes than the limit; `strerror` says so."""
+
+    @classmethod
+    def of(cls, path: Path, limit: int) -> Self:
+        """More than so many bytes."""
+        size = f"{limit // 1_000_000} MB" if limit >= 1_000_000 else f"{limit} bytes"
+        return cls(errno.EFBIG, f"it is larger than {size}", str(path))
 
 
-class NotRegular(ValueError):
-    """Something that is not a regular file; the message says what it is."""
+class NotRegular(OSError):
+    """Something that is not a regular file, of a `kind` such as "a named pipe"; `strerror` says so."""
+
+    def __init__(self, path: Path, kind: str) -> None:
+        super().__init__(errno.EINVAL, f"it is {kind}", str(path))
+        self.kind = kind
 
 
 def read_limited(path: Path, limit: int) -> bytes:
@@ -32,11 +43,23 @@ def read_limited(path: Path, limit: int) -> bytes:
     """
     with open_regular(path) as file:
         if os.fstat(file.fileno()).st_size > limit:
-            raise TooLarge
+            raise TooLarge.of(path, limit)
         data = file.read(limit + 1)
     if len(data) > limit:
-        raise TooLarge
+        raise TooLarge.of(path, limit)
     return data
+
+
+def read_beginning(path: Path, size: int) -> bytes:
+    """How a regular file begins: at most so many bytes.
+
+    Raises:
+        OSError: it cannot be read.
+        NotRegular: it is no regular file.
+        ValueError: the path is none that can be.
+    """
+    with open_regular(path) as file:
+        return file.read(size)
 
 
 def open_regular(path: Path) -> BinaryIO:
@@ -49,19 +72,19 @@ def open_regular(path: Path) -> BinaryIO:
     """
     # Looked at before it is opened, since opening some devices acts on them, and again behind the open, since by then
     # the path may name something else.
-    _require_regular(path.stat())
+    _require_regular(path, path.stat())
     file = os.fdopen(os.open(path, _OPEN_FLAGS), "rb")
     try:
-        _require_regular(os.fstat(file.fileno()))
-    except ValueError:
+        _require_regular(path, os.fstat(file.fileno()))
+    except OSError:
         file.close()
         raise
     return file
 
 
-def _require_regular(status: os.stat_result) -> None:
+def _require_regular(path: Path, status: os.stat_result) -> None:
     if not stat.S_ISREG(status.st_mode):
-        raise NotRegular(_kind(status.st_mode))
+        raise NotRegular(path, _kind(status.st_mode))
 
 
 def _kind(mode: int) -> str:

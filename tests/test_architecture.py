@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import re
 import tomllib
 from pathlib import Path
@@ -45,3 +46,30 @@ def test_every_dependency_has_its_reason() -> None:
     rows = re.findall(r"^\| ([^|]+) \|", section("Dependencies"), re.MULTILINE)
     listed = {name for row in rows for name in re.split(r",? extra |, | ", row)}
     assert names <= listed
+
+
+PLAIN_READS = {"read_bytes", "read_text"}
+OF_THE_PACKAGE = {
+    "grammar/lark_tables.py": "the grammars and their tables",
+    "report/html/page.py": "the page's own parts",
+    "scaffold/files.py": "the templates of a project",
+    "scaffold/requirement.py": "what an installed package says of itself",
+}
+"""The modules that read files of an installed package, which nobody else has written."""
+
+
+def test_files_are_read_in_one_way_that_nothing_blocks() -> None:
+    found = {}
+    for file in (ROOT / "evalc").rglob("*.py"):
+        name = file.relative_to(ROOT / "evalc").as_posix()
+        calls = [node for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))) if isinstance(node, ast.Call)]
+        methods = [(call.func.attr, call) for call in calls if isinstance(call.func, ast.Attribute)]
+        plain = [method for method, call in methods if method in PLAIN_READS or (method == "open" and reads(call))]
+        plain += ["open" for call in calls if isinstance(call.func, ast.Name) and call.func.id == "open"]
+        if plain:
+            found[name] = plain
+    assert set(found) == set(OF_THE_PACKAGE), "read with `evalc.regular`"
+
+
+def reads(call: ast.Call) -> bool:
+    return any(isinstance(argument, ast.Constant) and argument.value in {"r", "rb"} for argument in call.args)

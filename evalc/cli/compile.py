@@ -14,6 +14,7 @@ from evalc.cli.flags import sound_settings_from, standard_input
 from evalc.cli.options import Config, Prompts, Strict, Tools
 from evalc.cli.printing import print_problems, shown_path
 from evalc.errors import UsageError
+from evalc.regular import read_beginning
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -101,6 +102,5 @@ def _write(suites: Sequence[CompiledSuite], folder: Path, *, with_maps: bool) ->
 
 def _is_compiled(file: Path) -> bool:
     """Whether it is what evalc wrote, or empty: what its metadata say stands in front of the cases."""
-    with file.open("rb") as there:
-        beginning = there.read(_METADATA)
+    beginning = read_beginning(file, _METADATA)
     return not beginning or b'"generatedBy": "evalc ' in beginning.partition(b'"cases"')[0]

@@ -8,6 +8,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from evalc.cli.printing import print_error
+from evalc.files import JSON_LIMIT
+from evalc.regular import read_limited
 from evalc.terminal import visible
 
 if TYPE_CHECKING:
@@ -115,7 +117,7 @@ def _fixed_sources(problems: Sequence[Problem], task: Task) -> Iterator[tuple[So
 def _unchanged_bytes(path: Path, source: Source) -> bytes | None:
     """The bytes of the file, None when they are not those of the source."""
     try:
-        data = path.read_bytes()
+        data = read_limited(path, JSON_LIMIT)
     except OSError:
         return None
     return data if data.removeprefix(_BOM) == source.text.encode("utf-8", "surrogatepass") else None

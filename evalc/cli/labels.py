@@ -11,11 +11,14 @@ from typing import Final, NamedTuple
 from evalc.compiler.merge.row_places import csv_spans
 from evalc.diagnostics.near import did_you_mean, listed
 from evalc.errors import UsageError
+from evalc.regular import read_limited
 from evalc.runtime.judges.base import Exhibit, Question
 from evalc.source import Source
 
 COLUMNS: Final = ("case", "message", "question", "criterion", "response", "reference", "maxScore", "label")
 _REQUIRED: Final = ("response", "label")
+
+_LARGEST: Final = 256_000_000
 
 
 class BadLabels(UsageError):
@@ -48,7 +51,7 @@ def read_labels(path: str) -> tuple[Labelled, ...]:
         BadLabels: it has mistakes.
     """
     try:
-        text = Path(path).read_text(encoding="utf-8-sig")
+        text = read_limited(Path(path), _LARGEST).decode("utf-8-sig")
     except (OSError, UnicodeDecodeError) as error:
         why = "it is not UTF-8" if isinstance(error, UnicodeDecodeError) else error.strerror
         raise UsageError(f"`{path}` cannot be read: {why}") from None

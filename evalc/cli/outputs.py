@@ -13,6 +13,7 @@ import typer
 
 from evalc.cli.run_flags import SHOWN
 from evalc.errors import UsageError
+from evalc.regular import read_beginning
 
 if TYPE_CHECKING:
     from evalc.report.outputs import Format
@@ -77,8 +78,7 @@ def may_be_written(chosen: Format, file: Path) -> bool:
 
     if not file.exists():
         return True
-    with file.open("rb") as there:
-        return may_be(chosen, there.read(BEGINNING))
+    return may_be(chosen, read_beginning(file, BEGINNING))
 
 
 def _output(asked: str) -> Output:

@@ -12,6 +12,7 @@ import typer
 from evalc.cli.ending import ExitCode
 from evalc.cli.printing import shown_path
 from evalc.errors import UsageError
+from evalc.regular import read_beginning
 
 _BEGINNING: Final = 200
 """Within how many bytes a schema says that it is one of evalc's."""
@@ -75,6 +76,5 @@ def _write(names: list[SchemaName], folder: Path) -> None:
 
 
 def _is_schema(file: Path) -> bool:
-    with file.open("rb") as there:
-        beginning = there.read(_BEGINNING)
+    beginning = read_beginning(file, _BEGINNING)
     return not beginning or b'"title": "evalc: ' in beginning

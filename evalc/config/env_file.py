@@ -16,6 +16,7 @@ import msgspec
 
 from evalc.config.settings import Settings
 from evalc.errors import UsageError
+from evalc.regular import read_limited
 
 _LARGEST: Final = 1_000_000
 _LINE: Final = re.compile(r"\s*(?:export\s+)?(?P<name>[A-Za-z_][A-Za-z0-9_]*)?(?P<before>\s*)(?P<sign>=)?[ \t]*")
@@ -51,15 +52,11 @@ def read_env_file(path: Path) -> Mapping[str, str]:
         UsageError: it cannot be read, or a line of it is no variable. No message has a value in it.
     """
     try:
-        with path.open("rb") as file:
-            data = file.read(_LARGEST + 1)
-        text = data.decode("utf-8-sig")
+        text = read_limited(path, _LARGEST).decode("utf-8-sig")
     except OSError as error:
         raise UsageError(f"`--env-file {path}` cannot be read: {error.strerror}") from error
     except UnicodeDecodeError as error:
         raise UsageError(f"`--env-file {path}` is not UTF-8: byte {error.start + 1}") from None
-    if len(data) > _LARGEST:
-        raise UsageError(f"`--env-file {path}` is larger than {_LARGEST // 1_000_000} MB")
     lines = enumerate(text.splitlines(), start=1)
     return dict(_variable(line, f"{path}:{number}") for number, line in lines if not _is_idle(line))
 

@@ -17,10 +17,12 @@ from pathspec import GitIgnoreSpec
 from evalc.config import Override, Settings, load_settings
 from evalc.diagnostics.problem import Problem
 from evalc.errors import SourceError, UsageError
+from evalc.files import JSON_LIMIT
 from evalc.model.result import CaseResult
 from evalc.model.suite import LocatedCase, Suite
 from evalc.pytest_plugin.loop import CaseLoop
 from evalc.pytest_plugin.results import Results
+from evalc.regular import read_limited
 from evalc.report.case_lines import Told
 from evalc.report.source_lines import SourceLines
 from evalc.runtime.agents.base import Agent
@@ -182,7 +184,7 @@ class EvalSession:
 def _is_written(path: Path) -> bool:
     """Whether evalc wrote the JSON file: as the result of a run, or compiled from an eval file beside it."""
     try:
-        json = msgspec.json.decode(path.read_bytes(), type=_Json)
+        json = msgspec.json.decode(read_limited(path, JSON_LIMIT), type=_Json)
     except (OSError, msgspec.MsgspecError, UnicodeDecodeError):
         return False
     if json.run_id is not None:

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Final, NamedTuple, final
 
 from evalc.model.suite import Place
+from evalc.regular import read_limited
 
 _LONGEST_LINE: Final = 300
 _LARGEST_FILE: Final = 16_000_000
@@ -91,9 +92,7 @@ def read_authored(root: Path, name: str) -> Authored | None:
         if not path.is_relative_to(root) or path.suffix.lower() not in _KINDS or not path.is_file():
             return None
         status = path.stat()
-        if status.st_size > _LARGEST_FILE:
-            return None
-        return Authored(path.read_text(encoding="utf-8-sig").split("\n"), status.st_mtime)
+        return Authored(read_limited(path, _LARGEST_FILE).decode("utf-8-sig").split("\n"), status.st_mtime)
     except (OSError, ValueError):  # not there any more, not UTF-8, a name that no file can have
         return None
 

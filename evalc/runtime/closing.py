@@ -10,6 +10,7 @@ import msgspec
 from evalc.atomic import write_atomic
 from evalc.model.result import GateResult
 from evalc.model.suite import Selected
+from evalc.regular import read_limited
 from evalc.runtime.written import Redactor, encoded, redacted
 
 FILE_NAME: Final = "closing.jsonl"
@@ -53,9 +54,7 @@ def read_closing(folder: Path) -> tuple[Closing, tuple[str, ...]]:
     try:
         if not file.is_file():  # a named pipe would be waited for
             return Closing(), ()
-        if file.stat().st_size > _LARGEST:
-            return Closing(), (f"`{file}` is larger than {_LARGEST // 1_000_000} MB",)
-        return msgspec.json.decode(file.read_bytes(), type=Closing), ()
+        return msgspec.json.decode(read_limited(file, _LARGEST), type=Closing), ()
     except OSError as error:
         return Closing(), (f"`{file}` cannot be read: {error.strerror}",)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:

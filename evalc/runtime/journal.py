@@ -17,6 +17,7 @@ import msgspec
 
 from evalc.errors import UsageError
 from evalc.model.result import CaseDetails, CaseResult, SkippedCase
+from evalc.regular import open_regular
 from evalc.runtime.agents.base import ToolMode
 from evalc.runtime.checks.verdict import Note
 from evalc.runtime.journaled import Answer, Entry, Header, JournaledCases, SkippedLine, parsed_header, read_cases
@@ -103,7 +104,7 @@ class Journal:
         self._write(json)
 
     def _go_on(self, header: Header, check: Callable[[Header], None]) -> None:
-        with self.path.open("rb") as lines:
+        with open_regular(self.path) as lines:
             found = parsed_header(lines.readline(), self.path)
             if found is None:
                 os.ftruncate(self._file, 0)

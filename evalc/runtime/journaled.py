@@ -11,6 +11,7 @@ import msgspec
 
 from evalc.errors import UsageError
 from evalc.model.result import CaseDetails, SkippedCase
+from evalc.regular import open_regular
 from evalc.runtime.agents.base import ToolMode
 from evalc.runtime.checks.verdict import Note
 
@@ -173,7 +174,7 @@ class JournaledCases:
         offset = self._offsets[suite][case]
         if not offset or offset & _SKIPPED:
             return None
-        with self.path.open("rb") as file:
+        with open_regular(self.path) as file:
             file.seek(offset)
             return msgspec.json.decode(file.readline(), type=Entry)
 
@@ -191,7 +192,7 @@ class JournaledCases:
                 yield line.case, named.decode(record).id
 
     def _lines(self, suite: int, kind: Literal["finished", "skipped", "any"]) -> Iterator[bytes]:
-        with self.path.open("rb") as file:
+        with open_regular(self.path) as file:
             for offset in self._offsets[suite]:
                 if offset and (kind == "any" or (kind == "skipped") == bool(offset & _SKIPPED)):
                     file.seek(offset & ~_SKIPPED)
@@ -205,7 +206,7 @@ def read_header(path: Path) -> Header | None:
         UsageError: it cannot be read, or is no journal of this version.
     """
     try:
-        with path.open("rb") as file:
+        with open_regular(path) as file:
             return parsed_header(file.readline(), path)
     except OSError as error:
         raise UsageError(f"the run's journal `{path}` cannot be read: {error.strerror}") from error
@@ -219,7 +220,7 @@ def read_journal(path: Path) -> tuple[Header, JournaledCases] | None:
     """
     if (header := read_header(path)) is None:
         return None
-    with path.open("rb") as file:
+    with open_regular(path) as file:
         file.readline()
         return header, read_cases(path, header, file)[0]
 

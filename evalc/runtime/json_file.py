@@ -21,12 +21,12 @@ def load_json(path: Path, what: str) -> Any:
     """
     try:
         return parse_json(read_limited(path, _LARGEST), what, str(path))
-    except OSError as error:
-        raise UsageError(f"the {what} `{path}` cannot be read: {error.strerror}") from error
     except TooLarge:
         raise UsageError(f"the {what} `{path}` is larger than {_LARGEST // 1_000_000} MB") from None
-    except NotRegular as kind:
-        raise UsageError(f"the {what} `{path}` is {kind}, not a file") from None
+    except NotRegular as other:
+        raise UsageError(f"the {what} `{path}` is {other.kind}, not a file") from None
+    except OSError as error:
+        raise UsageError(f"the {what} `{path}` cannot be read: {error.strerror}") from error
 
 
 def parse_json(data: bytes, what: str, origin: str) -> Any:

@@ -9,12 +9,14 @@ from pathlib import Path
 from typing import Final
 
 from evalc.atomic import write_atomic
+from evalc.regular import read_limited
 from evalc.schema.published import schema_text
 
 WORKFLOW: Final = ".github/workflows/evals.yml"
 _NOT_SAID: Final = b'EVALC: ""'
 """Where the workflow says what evalc is installed from."""
 
+_LARGEST: Final = 1_000_000
 _TEMPLATES: Final[Mapping[str, str]] = {
     "evalc.toml": "evalc.toml",
     "evals/weather.eval.yaml": "evals/weather.eval.yaml",
@@ -70,7 +72,7 @@ def _template(name: str) -> bytes:
 
 def _with_missing_lines(file: Path, lines: str) -> bytes | None:
     """The file with those of the lines that it lacks at its end; None where it has them all."""
-    present = file.read_bytes() if file.exists() else b""
+    present = read_limited(file, _LARGEST) if file.exists() else b""
     known = {line.strip() for line in present.splitlines()}
     missing = [line for line in lines.encode().splitlines() if line not in known]
     if not missing:

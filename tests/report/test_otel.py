@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import json
+import signal
 import subprocess
 import sys
+import threading
 import uuid
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -20,7 +22,7 @@ from opentelemetry.proto.trace.v1.trace_pb2 import Span, Status
 
 from evalc.model.result import AssertionResult, CaseDetails, CriterionResult, JudgedScore, SuiteResult
 from evalc.report.otel.attributes import of_agent
-from evalc.report.otel.exporter import Exporter
+from evalc.report.otel.exporter import SECONDS, Exporter
 from evalc.report.otel.spans import Exported
 from evalc.report.reported import beside
 from evalc.runtime.finished import summarize_run
@@ -29,11 +31,13 @@ from tests.report.results import case, suite
 from tests.report.runs import every_status
 from tests.support.servers import (
     Behaviour,
+    Exchange,
     Server,
     answers,
     answers_bytes,
     closes,
     drips,
+    drips_headers,
     floods,
     hangs,
     serving,
@@ -309,6 +313,7 @@ def test_who_was_asked(endpoint: str, expected: Mapping[str, object]) -> None:
     ("behaviour", "why"),
     [
         (hangs, "the receiver did not answer in time"),
+        (drips_headers, "the receiver did not answer in time"),
         (closes, "the receiver cannot be reached (ConnectionError)"),
         (talks_garbage, "the receiver cannot be reached (ConnectionError)"),
         (answers_bytes(SECRET.encode(), status=500), "the receiver answered 500"),
@@ -336,6 +341,22 @@ def test_a_failed_export_fails_no_run(invoke: Invoke) -> None:
         outcome = invoke("run", "--agent", "demo", "--otel", url)
     assert (outcome.code, "rror" in outcome.err) == (0, False)
     assert "the run was not exported to OpenTelemetry: the receiver answered 500" in outcome.out
+
+
+def test_a_receiver_that_drips_keeps_no_interrupt_waiting(project: Path) -> None:
+    asked = threading.Event()
+
+    async def drips_then(exchange: Exchange) -> None:
+        asked.set()
+        await drips_headers(exchange)
+
+    with receiving(drips_then) as (url, _):
+        command = [sys.executable, "-m", "evalc", "run", "--agent", "demo", "--otel", url]
+        with subprocess.Popen(command, cwd=project, stderr=subprocess.PIPE, stdout=subprocess.PIPE) as process:
+            assert asked.wait(30)
+            process.send_signal(signal.SIGINT)
+            process.communicate(timeout=SECONDS)  # not only once the time for the export is up
+        assert process.returncode == 130
 
 
 def test_a_receiver_that_is_not_there() -> None:

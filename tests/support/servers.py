@@ -167,6 +167,14 @@ async def drips(exchange: Exchange) -> None:
         await asyncio.sleep(0.02)
 
 
+async def drips_headers(exchange: Exchange) -> None:
+    """Send the head of an answer a byte at a time, and never finish."""
+    await exchange.write(b"HTTP/1.1 200 OK\r\nX-Slow: ")
+    while True:
+        await exchange.write(b"x")
+        await asyncio.sleep(0.02)
+
+
 async def floods(exchange: Exchange) -> None:
     """Send a body without end."""
     await exchange.write(b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n")

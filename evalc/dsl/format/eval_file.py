@@ -13,6 +13,7 @@ from evalc.dsl.format import Unformattable, format_text
 from evalc.dsl.kinds import is_meant_as_eval, kind_of_document
 from evalc.dsl.read_yaml import read_yaml
 from evalc.files import beginning_of, read_source
+from evalc.regular import read_beginning
 from evalc.source import Source, Span
 
 
@@ -67,5 +68,4 @@ def format_source(source: Source, problems: Diagnostics, *, named: bool) -> str 
 
 
 def _begins_with_mark(path: Path) -> bool:
-    with path.open("rb") as file:
-        return file.read(3) == b"\xef\xbb\xbf"
+    return read_beginning(path, 3) == b"\xef\xbb\xbf"

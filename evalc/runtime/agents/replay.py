@@ -10,6 +10,7 @@ from typing import Any, Final, final
 import msgspec
 
 from evalc.errors import AgentError, UsageError
+from evalc.regular import read_limited
 from evalc.runtime.agents import wire
 from evalc.runtime.agents.base import AgentRequest, AgentResponse, Session
 from evalc.runtime.agents.fingerprint import fingerprint
@@ -18,6 +19,7 @@ from evalc.runtime.agents.model.options import ModelOptions
 from evalc.runtime.agents.recording import AGENT_FILE, Attempts, Exchange, RecordedAgent, everything_sent, file_name
 from evalc.runtime.written import Redactor
 
+_LARGEST: Final = 256_000_000
 _MOST_COMPARED: Final = 10_000
 """The recordings among which the nearest is looked for."""
 
@@ -134,14 +136,14 @@ def _of_one_agent(folder: Path, given: str) -> Path:
 
 def _recorded_agent(folder: Path) -> str:
     try:
-        return msgspec.json.decode((folder / AGENT_FILE).read_bytes(), type=RecordedAgent).agent
+        return msgspec.json.decode(read_limited(folder / AGENT_FILE, _LARGEST), type=RecordedAgent).agent
     except (OSError, msgspec.DecodeError, UnicodeDecodeError) as error:
         raise UsageError(f"`{folder / AGENT_FILE}` does not say whose recordings these are: {error}") from error
 
 
 def _read(path: Path) -> Exchange:
     try:
-        return msgspec.json.decode(path.read_bytes(), type=Exchange)
+        return msgspec.json.decode(read_limited(path, _LARGEST), type=Exchange)
     except OSError as error:
         raise AgentError(f"the recording `{path.name}` cannot be read: {error.strerror}") from error
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:

