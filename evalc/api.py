@@ -196,7 +196,7 @@ def run_paths(
         SourceError: the eval files have errors; nothing was run.
         UsageError: what was asked for cannot be done; nothing was run.
     """
-    begun = start or Start(run_id=new_run_id())
+    begun = start or Start(run_id=new_run_id(settings.results_folder))
 
     def compiled_run() -> Running:
         what = to_run(subjects_of(paths, stdin), settings, prompt_id, begun.wanted, reports)

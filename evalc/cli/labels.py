@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Final, NamedTuple
 
-from evalc.compiler.merge.row_places import csv_spans
+from evalc.compiler.merge.row_places import csv_reader, csv_spans
 from evalc.diagnostics.near import did_you_mean, listed
 from evalc.errors import UsageError
 from evalc.regular import read_limited
@@ -98,7 +98,7 @@ def _records(name: str, text: str, faults: list[str]) -> Iterator[_Record]:
             pieces.append(line)
             yield line
 
-    reader = csv.reader(fed(), strict=True)
+    reader = csv_reader(fed())
     while True:
         first = reader.line_num + 1
         pieces.clear()

@@ -23,6 +23,7 @@ from evalc.dsl.places import locate
 from evalc.dsl.quoting import as_item, lost_to_comment, quoted_line, split_at_colon, split_at_comma
 from evalc.dsl.tree import CheckBody, CheckGroup, CheckLeaf, CheckTree, CheckUse, Str
 from evalc.grammar.parse import parse_check
+from evalc.model.numbers import WEIGHTS, is_weight, shown_number
 from evalc.source import Span
 
 if TYPE_CHECKING:
@@ -157,8 +158,8 @@ def _linked(fields: Fields, item: Mapping) -> CheckTree | None:
         return None
     body = _mapped(inner)
     weight = inner.number("weight")
-    if weight is not None and not 0 <= weight.value < float("inf"):
-        inner.fault(weight.span, OutOfRange(what="the weight", value=str(weight.value), allowed="0 or more"))
+    if weight is not None and not is_weight(weight.value):
+        inner.fault(weight.span, OutOfRange(what="the weight", value=shown_number(weight.value), allowed=WEIGHTS))
         weight = None
     criterion = inner.text("criterion")
     fields.partial |= inner.partial

@@ -61,7 +61,7 @@ def register(finished: FinishedRun) -> str | None:
         }
         with Index.open(finished.folder.parent) as index:
             index.put(rows)
-    except (sqlite3.Error, OSError) as error:
+    except (sqlite3.Error, OSError, msgspec.ValidationError) as error:
         return f"the run is not in the history yet, which `evalc history` makes up for: {_why(error)}"
     return None
 

@@ -14,6 +14,7 @@ from evalc.model.history import HistoryEntry
 from evalc.runtime.finished import FinishedSuite
 from evalc.runtime.past.results import read_result
 from evalc.runtime.past.runs import age
+from evalc.runtime.run_id import began_at
 
 _Count = Annotated[int, msgspec.Meta(ge=0, le=10**12)]
 
@@ -81,7 +82,7 @@ def _entry(folder: Path, file: str, result: _Result, first_case: str) -> History
         file=file,
         run_id=result.run_id or folder.name,
         timestamp=began.isoformat(timespec="seconds").replace("+00:00", "Z"),
-        began=began.timestamp(),
+        began=(began_at(folder.name) if result.run_id == folder.name else None) or began.timestamp(),
         tool_name=result.tool_name,
         tier=result.tier,
         suite=name if slash else None,

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 import io
 import re
 from collections.abc import Iterator, Mapping
@@ -10,6 +9,7 @@ from dataclasses import dataclass
 from itertools import accumulate
 from typing import Final, final
 
+from evalc.compiler.merge.row_places import csv_reader
 from evalc.dsl.nodes import Mapping as MappingNode
 from evalc.dsl.nodes import Node, Scalar, Sequence
 from evalc.source import Source
@@ -50,7 +50,7 @@ def rows_of(source: Source, delimiter: str) -> Iterator[Row]:
     Raises:
         csv.Error: the text is no table: a cell is too long, or a quote is never closed.
     """
-    reader = csv.reader(io.StringIO(source.text, newline=""), delimiter=delimiter, strict=True)
+    reader = csv_reader(io.StringIO(source.text, newline=""), delimiter=delimiter)
     header = next(reader, [])
     starts = _line_starts(source.text)
     line = reader.line_num

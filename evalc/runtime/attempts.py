@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Iterable, Sequence
+from math import isfinite
 from typing import Final
 
 import msgspec
@@ -129,4 +130,4 @@ def _sums(usages: Iterable[_Amounts | msgspec.UnsetType]) -> _Amounts | msgspec.
         if usage is not msgspec.UNSET:
             for name, value in usage.items():
                 sums[name] = round(sums.get(name, 0) + value, _DECIMALS)
-    return sums or msgspec.UNSET
+    return {name: total for name, total in sums.items() if isfinite(total)} or msgspec.UNSET

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from array import array
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any, BinaryIO, Final, Literal, final
 
 import msgspec
 
 from evalc.errors import UsageError
-from evalc.model.result import CaseDetails, SkippedCase
+from evalc.model.result import CaseDetails, CaseResult, SkippedCase
 from evalc.regular import open_regular
 from evalc.runtime.agents.base import ToolMode
 from evalc.runtime.checks.verdict import Note
@@ -108,6 +108,26 @@ class SkippedLine(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
     skipped: SkippedCase
 
 
+class _WholeLine(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
+    """A case's line as a run needs it that is gone on with: with every part in it as it has to be."""
+
+    suite: int
+    case: int
+    result: CaseResult | msgspec.UnsetType = msgspec.UNSET
+    notes: tuple[Note, ...] = ()
+    cost_usd: float | None = None
+    sent: str | None = None
+    tool_mode: ToolMode | None = None
+    struck: bool = False
+    answers: tuple[Answer, ...] = ()
+    skipped: SkippedCase | msgspec.UnsetType = msgspec.UNSET
+
+    def is_of(self, sizes: Sequence[int]) -> bool:
+        """Whether it says something of a case that there is, in suites of so many."""
+        says = (self.result is not msgspec.UNSET) != (self.skipped is not msgspec.UNSET)
+        return says and 0 <= self.suite < len(sizes) and 0 <= self.case < sizes[self.suite]
+
+
 class _AnyLine(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
     """What tells where a line belongs."""
 
@@ -125,10 +145,15 @@ class _Named(msgspec.Struct, frozen=True):
 
 @final
 class JournaledCases:
-    """Where the line of each case begins; 0 stands for a case without one, as the header is there."""
+    """Where the line of each case begins; 0 stands for a case without one, as the header is there.
+
+    Attributes:
+        unreadable: how many lines hold no case that can be read.
+    """
 
     def __init__(self, path: Path, offsets: list[array[int]]) -> None:
         self.path = path
+        self.unreadable = 0
         self._offsets = offsets
 
     @classmethod
@@ -245,10 +270,10 @@ def parsed_header(line: bytes, path: Path) -> Header | None:
 def read_cases(path: Path, header: Header, lines: BinaryIO) -> tuple[JournaledCases, int]:
     """The cases, and where the last whole line ends; `lines` is the open file, after its header.
 
-    A line in which no case can be read, as a power cut may leave it, is passed over: its case has no line.
+    A line in which no case can be read, as a power cut may leave it, is passed over and counted: its case has no line.
     """
     cases = JournaledCases.none_of(path, header)
-    decoder = msgspec.json.Decoder(_AnyLine)
+    decoder = msgspec.json.Decoder(_WholeLine)
     sizes = [suite.cases for suite in header.suites]
     end = lines.tell()
     for line in lines:
@@ -256,9 +281,11 @@ def read_cases(path: Path, header: Header, lines: BinaryIO) -> tuple[JournaledCa
             break
         try:
             read = decoder.decode(line)
-        except (msgspec.DecodeError, UnicodeDecodeError):
+        except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
             read = None
-        if read is not None and 0 <= read.suite < len(sizes) and 0 <= read.case < sizes[read.suite]:
+        if read is not None and read.is_of(sizes):
             cases.add(read.suite, read.case, end, skipped=read.skipped is not msgspec.UNSET)
+        else:
+            cases.unreadable += 1
         end += len(line)
     return cases, end

@@ -48,9 +48,15 @@ def parse_json(data: bytes, what: str, origin: str) -> Any:
         raise UsageError(f"{origin}:{line}: the {what} is not UTF-8") from error
     except RecursionError as error:
         raise UsageError(f"{origin}: the {what} is nested too deeply") from error
-    except ValueError as error:
+    except _NoNumber as error:
         raise UsageError(f"{origin}: the {what} is not JSON: {error}") from error
+    except ValueError as error:
+        raise UsageError(f"{origin}: the {what} holds a number of too many digits") from error
+
+
+class _NoNumber(ValueError):
+    """A constant that Python takes for a number of JSON."""
 
 
 def _refuse(constant: str) -> NoReturn:
-    raise ValueError(f"`{constant}` is not a JSON number")
+    raise _NoNumber(f"`{constant}` is not a JSON number")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from math import isfinite
 from pathlib import Path
 from typing import Final, NamedTuple, final
 
@@ -126,8 +127,8 @@ class _Sums:
             failed=total - passed,
             skipped_assertions=self._skipped_assertions,
             total_duration_ms=round(self._duration_ms, 3),
-            estimated_cost_usd=msgspec.UNSET if self._cost_usd is None else round(self._cost_usd, 12),
-            judge_cost_usd=msgspec.UNSET if self._judge_cost_usd is None else round(self._judge_cost_usd, 12),
+            estimated_cost_usd=_known(self._cost_usd),
+            judge_cost_usd=_known(self._judge_cost_usd),
             errors=self._statuses["error"],
             unverified=self._statuses["unverified"],
             expected_failures=self._statuses["expected-failure"],
@@ -152,6 +153,11 @@ class _Sums:
         ]
         more = len(self._notes) - len(listed)
         return (*listed, f"and {more} more warnings of this kind") if more else tuple(listed)
+
+
+def _known(cost: float | None) -> float | msgspec.UnsetType:
+    """What was spent, where that is known, and the sum of it a number."""
+    return msgspec.UNSET if cost is None or not isfinite(cost) else round(cost, 12)
 
 
 @final

@@ -16,6 +16,7 @@ from evalc.model.case import Case
 from evalc.model.codec import short_hash
 from evalc.model.result import PASSING, AssertionResult, CaseDetails, CaseResult, JudgedScore, Status
 from evalc.model.suite import LocatedCase, Place
+from evalc.runtime.agents.amounts import refuse_absurd
 from evalc.runtime.agents.base import AgentRequest, AgentResponse, Session, ToolCall, ToolMode, Usage
 from evalc.runtime.blocking import bounded, unbounded
 from evalc.runtime.check_case import UNCHECKED, Checked, check_case, said
@@ -176,6 +177,7 @@ def _usable(response: object) -> AgentResponse:
     """The response, known to have a text; an agent in Python may return anything."""
     if not isinstance(response, AgentResponse):
         raise AgentProtocolError(f"the answer is no AgentResponse but of type `{type(response).__name__}`")
+    refuse_absurd(response)
     text: object = response.response
     if text is None:
         return msgspec.structs.replace(response, response="")

@@ -128,6 +128,10 @@ def _kept(suites: Sequence[Suite], journal: Journal) -> str:
     """What a run that is resumed had done before."""
     done = sum(journal.cases.count(number) for number in range(len(suites)))
     total = sum(suite.size for suite in suites)
+    if lines := journal.cases.unreadable:
+        what = "a line" if lines == 1 else f"{lines} lines"
+        told = f"{what} of the journal cannot be read, and what stood there is run again"
+        return f"{told}: {done} of {total} cases were done before"
     if done == total:
         return "the run was complete: no case was run again, and the results are written from its journal"
     return f"the run was resumed: {done} of {total} cases were done before"

@@ -87,7 +87,7 @@ class Given(msgspec.Struct, frozen=True, kw_only=True):
             raise UsageError("`--record` names no folder; the working folder is `.`")
         wanted = pinned(self._wanted(), settings)
         return Start(
-            run_id=new_run_id() if self.past is None else self.past.run_id,
+            run_id=new_run_id(settings.results_folder) if self.past is None else self.past.run_id,
             flags=self._kept(wanted),
             past=self.past,
             record=None if self.record is None else Path(self.record),

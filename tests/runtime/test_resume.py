@@ -128,6 +128,42 @@ def test_a_line_in_which_no_case_can_be_read_is_passed_over(whole: Path, tmp_pat
     assert results(tmp_path) == results(whole)
 
 
+def edited(line: dict[str, Any], edit: str) -> dict[str, Any]:
+    result = line["result"]
+    match edit:
+        case "status":
+            result["status"] = "xpassed"
+        case "score":
+            result["score"] = "high"
+        case "null":
+            result["details"]["usage"] = {"costUsd": None}
+        case "missing":
+            del result["details"]
+        case "both":
+            line["skipped"] = {"id": "s/a", "description": "a", "reason": "no", "archived": False}
+        case "neither":
+            del line["result"]
+        case "notes":
+            line["notes"] = [{"fact": 1}]
+    return line
+
+
+@pytest.mark.parametrize("edit", ["status", "score", "null", "missing", "both", "neither", "notes"])
+def test_a_line_that_is_no_valid_result_is_set_aside_and_its_case_asked_again(
+    whole: Path, tmp_path: Path, edit: str
+) -> None:
+    folder = shutil.copytree(whole, tmp_path / "runs")
+    lines = journal(folder).read_bytes().splitlines(keepends=True)
+    number = next(number for number, line in enumerate(lines) if b'"id":"s/a"' in line)
+    lines[number] = json.dumps(edited(json.loads(lines[number]), edit)).encode() + b"\n"
+    journal(folder).write_bytes(b"".join(lines))
+    asked = agent()
+    finished = resume(folder, *SUITES, asked=asked)
+    assert requests(asked) == ["s/a"]
+    assert "a line of the journal cannot be read, and what stood there is run again" in finished.warnings[0]
+    assert [suite.result.summary.total_cases for suite in finished.suites] == [5, 2]
+
+
 def test_a_run_that_is_complete_asks_nothing_and_writes_what_is_missing(whole: Path, tmp_path: Path) -> None:
     shutil.copytree(whole, tmp_path, dirs_exist_ok=True)
     (tmp_path / RUN_ID / "s.labeled.json").write_text('{"half')

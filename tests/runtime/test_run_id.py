@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 import uuid
+from pathlib import Path
 
 import pytest
 
@@ -22,6 +23,22 @@ def test_an_id_is_a_uuid_of_version_7_that_sorts_by_time(monkeypatch: pytest.Mon
 
 def test_ids_of_one_moment_differ() -> None:
     assert len({run_id.new_run_id() for _ in range(1000)}) == 1000
+
+
+def test_what_begins_later_sorts_later_though_the_clock_was_ahead(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(time, "time_ns", lambda: 4_000_000_000 * 10**9)
+    ahead = run_id.new_run_id(tmp_path)
+    monkeypatch.setattr(time, "time_ns", lambda: 1_800_000_000 * 10**9)
+    assert run_id.new_run_id(tmp_path) < ahead, "it is not there"
+    for name in (ahead, "ffffffff-ffff-7fff-bfff-ffffffffffff", "zzz"):
+        (tmp_path / name).mkdir()
+    for _ in range(3):
+        later = run_id.new_run_id(tmp_path)
+        assert max(ahead, later) == later
+        (tmp_path / later).mkdir()
+        ahead = later
 
 
 def test_other_names_have_no_time() -> None:

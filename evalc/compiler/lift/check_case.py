@@ -15,6 +15,7 @@ from evalc.model import case as m
 from evalc.model import checks as c
 from evalc.model.assertions import assertions
 from evalc.model.gates import Gates
+from evalc.model.numbers import WEIGHTS, is_weight, shown_number
 
 _BARE_PATTERNS = frozenset({"responseMatches", "regexPattern"})
 """The fields in which a pattern stands by itself, without flags."""
@@ -85,8 +86,8 @@ def _check_links(reader: JsonReader, case: m.Case, pointer: str) -> None:
         for index, at in enumerate(link.at):
             if at not in asserted:
                 reader.add(f"{pointer}{where}/at/{index}", DanglingLink(pointer=at, known=asserted))
-        if link.weight < 0:
-            finding = OutOfRange(what="the weight", value=f"{link.weight}", allowed="0 or more")
+        if not is_weight(link.weight):
+            finding = OutOfRange(what="the weight", value=shown_number(link.weight), allowed=WEIGHTS)
             reader.add(f"{pointer}{where}/weight", finding)
 
 

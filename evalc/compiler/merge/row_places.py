@@ -5,9 +5,10 @@ Nobody asks for these places while nothing is wrong, so rows are read without th
 
 from __future__ import annotations
 
+import csv
 import re
-from collections.abc import Iterator
-from typing import Final, assert_never
+from collections.abc import Iterable, Iterator
+from typing import TYPE_CHECKING, Final, assert_never
 
 import msgspec
 
@@ -16,7 +17,20 @@ from evalc.dsl.read_json import JsonPlaces
 from evalc.dsl.tree import InputValue, Str
 from evalc.source import Source, Span
 
+if TYPE_CHECKING:
+    import _csv
+
+_LONGEST_CELL: Final = 16_000_000
 _CELL: Final = re.compile(r'"[^"]*(?:""[^"]*)*"|[^,\r\n]*')
+
+
+def csv_reader(lines: Iterable[str], delimiter: str = ",") -> _csv.Reader:
+    """The rows of CSV (RFC 4180), with cells as long as anything that is worth asking; the module's own limit is short.
+
+    Its `line_num` is how many lines it has read.
+    """
+    csv.field_size_limit(_LONGEST_CELL)
+    return csv.reader(lines, delimiter=delimiter, strict=True)
 
 
 def placed_csv(source: Source, cells: tuple[InputValue, ...]) -> tuple[InputValue, ...]:

@@ -16,7 +16,7 @@ from typing import Any, BinaryIO, Final, NamedTuple, final
 import msgspec
 
 from evalc.compiler.discover import is_below, project_root, shown
-from evalc.compiler.merge.row_places import csv_spans, placed_csv, placed_json
+from evalc.compiler.merge.row_places import csv_reader, csv_spans, placed_csv, placed_json
 from evalc.diagnostics.catalogue.files import BadRow, BadTable, FileMissing, NotUtf8, OutsideProject
 from evalc.diagnostics.catalogue.names import DuplicateName, RowWithoutKey
 from evalc.diagnostics.problem import Diagnostics, Finding
@@ -230,7 +230,7 @@ def _csv_rows(lines: Iterator[_Line], name: str, report: Report) -> Iterator[Row
             pieces.append(line)
             yield line.text
 
-    reader = csv.reader(fed(), strict=True)
+    reader = csv_reader(fed())
     columns: list[str] | None = None
     while True:
         pieces.clear()

@@ -6,14 +6,15 @@ from evalc.compiler import ir
 from evalc.diagnostics.catalogue.contract import NeverScored
 from evalc.diagnostics.catalogue.values import OddWeights, OutOfRange, WeightsSumToNothing
 from evalc.diagnostics.problem import Diagnostics
+from evalc.model.numbers import WEIGHTS, is_weight, shown_number
 
 
 def check_criteria(suite: ir.Suite, problems: Diagnostics) -> None:
     """Report weights that add up to nothing, and those that look like a slip (the language, Weights)."""
-    negative = [criterion for criterion in suite.criteria if criterion.weight < 0]
-    for criterion in negative:
+    beyond = [criterion for criterion in suite.criteria if not is_weight(criterion.weight)]
+    for criterion in beyond:
         what = f"the weight of `{criterion.name}`"
-        finding = OutOfRange(what=what, value=f"{criterion.weight:g}", allowed="0 or more")
+        finding = OutOfRange(what=what, value=shown_number(criterion.weight), allowed=WEIGHTS)
         problems.add(*suite.place(criterion.where), finding)
     if not (suite.criteria or suite.criteria_partial or suite.weights_partial or suite.partial):
         gates = {} if suite.gates is None else {"min_score": suite.gates.min_score}
@@ -21,7 +22,7 @@ def check_criteria(suite: ir.Suite, problems: Diagnostics) -> None:
             if limit and limit <= 1:
                 never = NeverScored(what=f"`{name}: {limit:g}`")
                 problems.add(*suite.place(suite.where), never, at_most=suite.gravest)
-    if not suite.criteria or suite.weights_partial or negative:
+    if not suite.criteria or suite.weights_partial or beyond:
         return
     total = sum(criterion.weight for criterion in suite.criteria)
     first = suite.place(suite.criteria[0].where)

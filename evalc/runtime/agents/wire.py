@@ -218,7 +218,7 @@ def _tool_call(call: object, place: str) -> ToolCall:
 
 
 def _usage(usage: object) -> Usage | None:
-    """What of `usage` can be used; it is not part of the contract, so nothing in it is an error."""
+    """What of `usage` can be used. It is not part of the contract: what is no number in it says nothing."""
     if usage is None:
         return None
     try:
@@ -227,11 +227,18 @@ def _usage(usage: object) -> Usage | None:
         return None
     cost = fields.get("costUsd", fields.get("cost_usd"))
     found = Usage(
-        input_tokens=count_of(fields.get("inputTokens", fields.get("input_tokens"))),
-        output_tokens=count_of(fields.get("outputTokens", fields.get("output_tokens"))),
-        cost_usd=cost if _is_number(cost) and 0 <= cost < float("inf") else None,
+        input_tokens=_number_of(fields.get("inputTokens", fields.get("input_tokens"))),
+        output_tokens=_number_of(fields.get("outputTokens", fields.get("output_tokens"))),
+        cost_usd=cost if _is_number(cost) else None,
     )
     return None if found == Usage() else found
+
+
+def _number_of(value: object) -> Any:
+    """The value where it is a number; one without a fraction as an integer."""
+    if not _is_number(value):
+        return None
+    return int(value) if isinstance(value, float) and value.is_integer() else value
 
 
 def count_of(value: object) -> int | None:

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from typing import Final, NamedTuple, final
 
 from evalc.errors import EvalcError, JudgeError
+from evalc.runtime.agents.amounts import refuse_absurd_usage
 from evalc.runtime.agents.base import Usage
 from evalc.runtime.agents.guard import said_by
 from evalc.runtime.blocking import bounded, unbounded
@@ -104,6 +105,8 @@ class Member:
         for _ in range(_ASKED):
             session = await self._opened()
             said = await session.ask(question, exhibit, complaint=complaint, deadline=deadline)
+            if said.usage is not None:
+                refuse_absurd_usage(said.usage)
             meter.add(said.usage)
             try:
                 return read_score(said, question)

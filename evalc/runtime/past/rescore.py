@@ -103,7 +103,7 @@ async def rescore_suites(
             baseline=baseline,
             registry=options.registry,
             redactor=options.redactor,
-            warnings=(*blocked, *_suites_gone(header, suites)),
+            warnings=(*blocked, *_unreadable(cases), *_suites_gone(header, suites)),
             suite_warnings=suite_warnings,
             told=observer.suite_finished if observer else None,
         )
@@ -132,6 +132,13 @@ class _Verdict(msgspec.Struct, frozen=True):
     id: str
     passed: bool
     status: Status
+
+
+def _unreadable(cases: journaled.JournaledCases) -> tuple[str, ...]:
+    """That answers of the run cannot be read any more."""
+    lines = cases.unreadable
+    what = "a line" if lines == 1 else f"{lines} lines"
+    return (f"{what} of the run's journal cannot be read, so the cases that stood there are left out",) if lines else ()
 
 
 def _suites_gone(header: journaled.Header, suites: Sequence[Suite]) -> tuple[str, ...]:

@@ -48,7 +48,7 @@ surrogate_text = st.text(st.characters(codec=None, categories=["L", "Cs", "Po"])
             AgentResponse(response="", usage=Usage(input_tokens=3, output_tokens=4, cost_usd=0.5), reports_calls=False),
         ),
         (
-            {"response": "", "usage": {"inputTokens": "many", "costUsd": -1}},
+            {"response": "", "usage": {"inputTokens": "many", "costUsd": "free"}},
             AgentResponse(response="", reports_calls=False),
         ),
         ({"response": "", "usage": 7}, AgentResponse(response="", reports_calls=False)),
