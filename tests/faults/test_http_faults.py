@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import json
 import random
 import socket
 from typing import cast, get_args
@@ -180,3 +181,38 @@ def test_lone_surrogates_become_replacement_characters(client: HttpClient) -> No
         response = ask(HttpAgent(server.url, options=over(client)))
     assert response.response == "a\ufffdb \U0001f600"
     assert response.tool_calls[0].params == {"\ufffd": "\ufffd"}
+
+
+@pytest.mark.parametrize("pause", [None, 0.02])
+@pytest.mark.parametrize("stray", [b'{"response": "stray"}', b"x", b"HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n"])
+def test_what_comes_behind_an_answer_is_no_answer_to_the_next_request(
+    client: HttpClient, pause: float | None, stray: bytes
+) -> None:
+    """The rest closes the connection, and the next case is asked on a fresh one."""
+
+    async def answers_twice(exchange: Exchange) -> None:
+        body = json.dumps({"response": exchange.request.json["message"]}).encode()
+        head = b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n"
+        more = head % len(stray) + stray if stray.startswith(b"{") else stray
+        if pause is None:
+            await exchange.write(head % len(body) + body + more)
+        else:
+            await exchange.respond(200, body)
+            await asyncio.sleep(pause)
+            await exchange.write(more)
+
+    async def run(agent: HttpAgent) -> list[str]:
+        answered = []
+        async with asyncio.timeout(PATIENCE), agent.session() as session:
+            for message in ("one", "two", "three"):
+                answered.append((await session.send(AgentRequest(message=message))).response)
+                await asyncio.sleep(0.1 if pause else 0)
+        return answered
+
+    with serving(answers_twice) as server:
+        if (client, pause, stray) == ("aiohttp", None, b"x"):  # which reads both at once, and trusts neither
+            with pytest.raises(AgentProtocolError, match="not complete HTTP"):
+                asyncio.run(run(HttpAgent(server.url, options=over(client))))
+            return
+        assert asyncio.run(run(HttpAgent(server.url, options=over(client)))) == ["one", "two", "three"]
+        assert server.connections == 3

@@ -159,6 +159,28 @@ def test_a_stream_without_events_is_cut_off_at_the_size() -> None:
             AgentError,
             'the stream ends in an error: {"message": "overloaded"}',
         ),
+        *(
+            (stream, AgentError, "the stream ends in an error: ")
+            for begun in (
+                data({"delta": "It is "}),
+                data(chunk({"content": "It is "})),
+                data({"type": "message_start"}),
+            )
+            for stream in (
+                begun + named("error", {"message": "overloaded"}),
+                begun + named("Error", "overloaded"),
+                begun + named("exception", "overloaded"),
+                begun + data({"type": "error", "error": {"type": "overloaded_error", "message": "Overloaded"}}),
+                begun + data({"error": {"message": "overloaded"}}),
+                begun + data({"error": "overloaded"}),
+                begun + data({"type": "response.failed", "response": "hi"}),
+            )
+        ),
+        (
+            data(chunk({"content": "It is "}), chunk({}, "error")),
+            AgentError,
+            "the model failed: the stream ends with the reason `error`",
+        ),
         (data({"choices": [{"delta": {"content": 1}}]}), AgentProtocolError, "`content` of an event is not a text"),
         (data({"choices": ["x"]}), AgentProtocolError, "a choice is not a JSON object"),
         (data({"delta": 1}), AgentProtocolError, "`delta` of an event is not a text"),

@@ -7,7 +7,7 @@ import functools
 import string
 from collections.abc import AsyncIterator, Mapping
 from dataclasses import dataclass
-from typing import Final, final
+from typing import Any, Final, final
 from urllib.parse import quote, urlsplit
 
 import aiohttp
@@ -44,6 +44,11 @@ class AiohttpConnection:
         )
         self._watch_connection()
         return _Incoming(self._response)
+
+    def has_surplus(self) -> bool:
+        """Whether more has come than was asked for (see Connection): aiohttp would answer with it."""
+        protocol: Any = getattr(self._response, "_protocol", None)
+        return protocol is not None and bool(protocol.is_connected() and protocol.should_close)
 
     def translated(self, error: BaseException) -> AgentError | None:
         """What an exception is to evalc (see Connection)."""

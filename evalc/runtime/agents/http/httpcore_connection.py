@@ -49,6 +49,10 @@ class HttpcoreConnection:
         self._connection = httpcore.AsyncHTTPConnection(origin, self._tls, keepalive_expiry=IDLE_SECONDS)
         return self._connection
 
+    def has_surplus(self) -> bool:
+        """Whether more has come than was asked for (see Connection). What comes late, httpcore itself sees."""
+        return self._connection is not None and holds_surplus(self._connection)
+
     def translated(self, error: BaseException) -> AgentError | None:
         """What an exception is to evalc (see Connection)."""
         match error:
@@ -71,6 +75,14 @@ class HttpcoreConnection:
             await self._response.aclose()
         if self._connection is not None:
             await self._connection.aclose()
+
+
+def holds_surplus(connection: object) -> bool:
+    """Whether bytes have come on a connection of httpcore's, behind any others around it, that belong to no answer."""
+    while (inner := getattr(connection, "_connection", None)) is not None:
+        connection = inner
+    state = getattr(connection, "_h11_state", None)
+    return state is not None and bool(state.trailing_data[0])
 
 
 @final

@@ -5,11 +5,12 @@ from __future__ import annotations
 import functools
 from collections.abc import AsyncIterator, Mapping
 from dataclasses import dataclass
-from typing import cast, final
+from typing import Any, cast, final
 
 import httpx
 
 from evalc.errors import AgentError, AgentProtocolError, AgentUnavailable
+from evalc.runtime.agents.http.httpcore_connection import holds_surplus
 from evalc.runtime.agents.http.route import IDLE_SECONDS, Route
 from evalc.runtime.agents.http.transport import NotConnected, no_connection, reason_of
 
@@ -32,6 +33,11 @@ class HttpxConnection:
         request = httpx.Request(method, target, headers=framed, stream=stream, extensions=self._extensions)
         self._response = await self._transport.handle_async_request(request)
         return _Incoming(self._response)
+
+    def has_surplus(self) -> bool:
+        """Whether more has come than was asked for (see Connection)."""
+        pool: Any = self._transport._pool
+        return any(map(holds_surplus, pool.connections))
 
     def translated(self, error: BaseException) -> AgentError | None:
         """What an exception is to evalc (see Connection)."""

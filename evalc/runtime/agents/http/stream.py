@@ -6,6 +6,7 @@ Anthropic's Messages, or evalc's own, which is plain text too.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from typing import Any, Final, Protocol, final
 
@@ -16,6 +17,8 @@ from evalc.runtime.agents.base import AgentResponse
 from evalc.runtime.agents.http.mapped import found, read_call
 from evalc.runtime.agents.http.sse import EventParser, ServerSentEvent
 from evalc.runtime.agents.http.stream_shapes import AnthropicEvents, OpenAIChunks, OwnEvents
+
+_FAILURE: Final = re.compile(r"(?:response\.)?(?:error|exception|failed|failure)", re.IGNORECASE)
 
 CONTENT_TYPE: Final = "text/event-stream"
 
@@ -66,9 +69,9 @@ class StreamedAnswer:
             AgentProtocolError: when there is something else in an event than belongs there; it carries the event.
         """
         for event in self._parser.feed(piece):
-            if event.name == "error":
-                raise AgentError(f"the stream ends in an error: {wire.shown(event.data)}")
             document = _document(event.data)
+            if _is_failure(event.name, document):
+                raise AgentError(f"the stream ends in an error: {wire.shown(event.data)}")
             if self._shape is None:
                 self._shape = _shape_of(document)
             try:
@@ -139,6 +142,17 @@ def _document(data: str) -> object:
         return wire.decode_json(data.encode())
     except AgentProtocolError:
         return None
+
+
+def _is_failure(name: str, document: object) -> bool:
+    """Whether an event says that something went wrong: by its name or its type, such as `error`, or in an `error`."""
+    if not isinstance(document, Mapping):
+        return _names_failure(name)
+    return _names_failure(name) or _names_failure(document.get("type")) or bool(document.get("error"))
+
+
+def _names_failure(name: object) -> bool:
+    return isinstance(name, str) and _FAILURE.fullmatch(name) is not None
 
 
 def _shape_of(document: object) -> Shape:

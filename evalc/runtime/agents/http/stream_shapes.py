@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Final, final
 
-from evalc.errors import AgentProtocolError
+from evalc.errors import AgentError, AgentProtocolError
 from evalc.runtime.agents import wire
 from evalc.runtime.agents.http.mapped import params_of
 from evalc.runtime.agents.http.sse import ServerSentEvent
@@ -93,6 +93,8 @@ class OpenAIChunks(_Deltas):
         for item in _list(chunk.get("choices"), "choices")[:1]:
             choice = _object(item, "a choice")
             # Usage may still come behind it, so the stream is not cut here.
+            if choice.get("finish_reason") == "error":
+                raise AgentError("the model failed: the stream ends with the reason `error`")
             self.may_end = self.may_end or choice.get("finish_reason") is not None
             self._take_delta(_object(choice.get("delta") or {}, "a delta"))
 

@@ -91,6 +91,10 @@ class Connection(Protocol):
         """Send a request and wait for the head of its answer."""
         ...
 
+    def has_surplus(self) -> bool:
+        """Whether more has come than the answers that were asked for; the next one would be taken from it."""
+        ...
+
     def translated(self, error: BaseException) -> AgentError | None:
         """What an exception is to evalc; None for one that passes as it is (cancellation, or evalc's own)."""
         ...
@@ -199,6 +203,8 @@ class _Transport:
     async def request(
         self, method: str, url: str, body: bytes | None, headers: Mapping[str, str], *, watch: Watcher | None = None
     ) -> Reply:
+        if self._connection.has_surplus():
+            await self._reconnect()
         try:
             incoming = await self._connection.send(method, url, body, headers)
             content = await self._read(incoming, watch)

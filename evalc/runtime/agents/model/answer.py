@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping
-from typing import Any
+from typing import Any, Final
 
 from evalc.errors import AgentProtocolError
 from evalc.runtime.agents import wire
 from evalc.runtime.agents.model.api import Call
+
+_FAILURES: Final = ("failed", "error")
 
 
 def object_at(value: object, place: str) -> Mapping[str, Any]:
@@ -46,6 +48,20 @@ def usage_of(answer: Mapping[str, Any]) -> Mapping[str, Any]:
     """What the answer says that it used; nothing where it says nothing that can be read."""
     usage = answer.get("usage")
     return usage if isinstance(usage, Mapping) else {}
+
+
+def refuse_failure(part: Mapping[str, Any], status: object = None) -> None:
+    """Refuse an answer, or a part of it, that says that the model failed, whatever else is in it.
+
+    Raises:
+        AgentProtocolError: it has an `error`, or its status is one; in the server's words where it has any.
+    """
+    failure = part.get("error")
+    if not failure and status not in _FAILURES:
+        return
+    said = word_of(failure.get("message")) or word_of(failure.get("type")) if isinstance(failure, Mapping) else None
+    said = said or word_of(failure)
+    raise AgentProtocolError(f"the model failed: {wire.shown(said)}" if said else "the model failed")
 
 
 def call_of(id_: object, name: object, arguments: object, place: str) -> Call:

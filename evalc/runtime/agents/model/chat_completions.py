@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any, ClassVar, final
 
 from evalc.runtime.agents import wire
-from evalc.runtime.agents.model.answer import call_of, object_at, objects_at, text_at, usage_of, word_of
+from evalc.runtime.agents.model.answer import call_of, object_at, objects_at, refuse_failure, text_at, usage_of, word_of
 from evalc.runtime.agents.model.api import Call, Flavor, Item, Outcome, Prompt, Turn, given
 from evalc.runtime.agents.model.bearer import bearer
 from evalc.tools.offer import chat_tools
@@ -55,7 +55,10 @@ class ChatCompletions:
 
     def read(self, answer: Mapping[str, Any]) -> Turn:
         """The first choice: others are only there where the configuration asks for them."""
+        refuse_failure(answer)
         choice = next(objects_at(answer.get("choices"), "choices"), None)
+        if choice is not None:
+            refuse_failure(choice, status=choice.get("finish_reason"))
         message = object_at(None if choice is None else choice.get("message"), "choices[0].message")
         refusal = text_at(message.get("refusal"), "choices[0].message.refusal")
         usage = usage_of(answer)

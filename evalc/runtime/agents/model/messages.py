@@ -8,7 +8,7 @@ from typing import Any, ClassVar, Final, final
 
 from evalc.errors import AgentProtocolError
 from evalc.runtime.agents import wire
-from evalc.runtime.agents.model.answer import call_of, objects_at, text_at, usage_of, word_of
+from evalc.runtime.agents.model.answer import call_of, objects_at, refuse_failure, text_at, usage_of, word_of
 from evalc.runtime.agents.model.api import Call, Flavor, Item, Outcome, Prompt, Turn, given
 from evalc.tools.offer import anthropic_tools
 from evalc.tools.registry import ToolRegistry
@@ -55,6 +55,7 @@ class Messages:
 
     def read(self, answer: Mapping[str, Any]) -> Turn:
         """What the blocks say."""
+        refuse_failure(answer, status=answer.get("type"))
         content = answer.get("content")
         if not isinstance(content, list):
             raise AgentProtocolError("`content` of the answer is missing or not a list")

@@ -4,15 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar, final
+from typing import Any, ClassVar, Final, final
 
 from evalc.errors import AgentProtocolError
 from evalc.runtime.agents import wire
-from evalc.runtime.agents.model.answer import call_of, objects_at, text_at, usage_of, word_of
+from evalc.runtime.agents.model.answer import call_of, objects_at, refuse_failure, text_at, usage_of, word_of
 from evalc.runtime.agents.model.api import Call, Flavor, Item, Outcome, Prompt, Turn, given
 from evalc.runtime.agents.model.bearer import bearer
 from evalc.tools.offer import responses_tools
 from evalc.tools.registry import ToolRegistry
+
+_UNFINISHED: Final = ("cancelled", "queued", "in_progress")
 
 
 @final
@@ -48,10 +50,9 @@ class Responses:
 
     def read(self, answer: Mapping[str, Any]) -> Turn:
         """What the items say; one that failed is an error, however the server words it."""
-        failure = answer.get("error")
-        if answer.get("status") == "failed" or isinstance(failure, Mapping):
-            said = word_of(failure.get("message")) if isinstance(failure, Mapping) else None
-            raise AgentProtocolError(f"the model failed: {wire.shown(said)}" if said else "the model failed")
+        refuse_failure(answer, status=answer.get("status"))
+        if (status := answer.get("status")) in _UNFINISHED:
+            raise AgentProtocolError(f"the model has not finished: its status is `{status}`")
         if not isinstance(answer.get("output"), list):
             raise AgentProtocolError("`output` of the answer is missing or not a list")
         items = tuple(objects_at(answer["output"], "output"))

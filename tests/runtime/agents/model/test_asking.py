@@ -176,6 +176,40 @@ def test_unknown_things_in_an_answer_are_no_errors(api: TestedApi) -> None:
     assert (response.response, response.usage) == ("ok", None)
 
 
+FAILURE = {"error": {"code": 502, "message": "overloaded"}}
+
+
+@pytest.mark.parametrize(
+    ("api", "more", "words"),
+    [
+        *((api, FAILURE, "the model failed: overloaded") for api in (CHAT, MESSAGES, RESPONSES)),
+        *((api, {"error": "overloaded"}, "the model failed: overloaded") for api in (CHAT, MESSAGES, RESPONSES)),
+        (MESSAGES, {"type": "error"}, "the model failed"),
+        *(
+            (RESPONSES, {"status": status}, f"has not finished: its status is `{status}`")
+            for status in ("cancelled", "queued", "in_progress")
+        ),
+    ],
+)
+def test_an_error_beside_an_answer_is_no_answer(api: TestedApi, more: dict[str, object], words: str) -> None:
+    with pytest.raises(Exception, match=words):
+        api.ask(AgentRequest(message="m"), api.answer("It is mild.", []) | more)
+
+
+@pytest.mark.parametrize("more", [{"finish_reason": "error"}, FAILURE])
+def test_a_choice_that_failed_is_no_answer(more: dict[str, object]) -> None:
+    answer = CHAT.answer("It is", [])
+    answer["choices"][0] |= more
+    with pytest.raises(Exception, match="the model failed"):
+        CHAT.ask(AgentRequest(message="m"), answer)
+
+
+@pytest.mark.parametrize("api", [CHAT, MESSAGES, RESPONSES])
+def test_an_error_that_says_there_is_none_is_none(api: TestedApi) -> None:
+    response, _ = api.ask(AgentRequest(message="m"), api.answer("ok", []) | {"error": None})
+    assert response.response == "ok"
+
+
 def test_a_failed_response_is_an_error() -> None:
     answer = RESPONSES.answer("", []) | {"status": "failed", "error": {"code": "server_error", "message": "overloaded"}}
     with pytest.raises(Exception, match="the model failed: overloaded"):
