@@ -16,6 +16,7 @@ from evalc.model.case import Case
 from evalc.model.codec import short_hash
 from evalc.model.result import PASSING, AssertionResult, CaseDetails, CaseResult, JudgedScore, Status
 from evalc.model.suite import LocatedCase, Place
+from evalc.runtime.agents import wire
 from evalc.runtime.agents.amounts import refuse_absurd
 from evalc.runtime.agents.base import AgentRequest, AgentResponse, Session, ToolCall, ToolMode, Usage
 from evalc.runtime.blocking import bounded, unbounded
@@ -178,6 +179,8 @@ def _usable(response: object) -> AgentResponse:
     if not isinstance(response, AgentResponse):
         raise AgentProtocolError(f"the answer is no AgentResponse but of type `{type(response).__name__}`")
     refuse_absurd(response)
+    if response.tool_calls:
+        response = msgspec.structs.replace(response, tool_calls=tuple(map(_kept_call, response.tool_calls)))
     text: object = response.response
     if text is None:
         return msgspec.structs.replace(response, response="")
@@ -186,6 +189,12 @@ def _usable(response: object) -> AgentResponse:
     if type(text) is not str:
         return msgspec.structs.replace(response, response=str.__str__(text))
     return response
+
+
+def _kept_call(call: ToolCall) -> ToolCall:
+    """The call as the journal will have it: what is checked now is checked again by `rescore`."""
+    params = wire.json_value(call.params, call.name)
+    return call if params == call.params else msgspec.structs.replace(call, params=params)
 
 
 def _agent_error(error: BaseException) -> str:

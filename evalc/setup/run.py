@@ -227,7 +227,7 @@ def panel_of(settings: Settings, environ: Mapping[str, str], redactor: Redactor)
     return Panel(
         seats=seated(judges, settings.judge_samples),
         timeout_ms=settings.judge_timeout_ms,
-        cache=JudgeCache(settings.judge_cache_folder, redactor) if settings.judge_cache else None,
+        cache=JudgeCache(settings.judge_cache_folder, redactor, environ) if settings.judge_cache else None,
         redactor=redactor,
     )
 

@@ -232,13 +232,22 @@ def test_an_error_of_a_check_beats_a_failure_and_has_no_score() -> None:
     assert str(result.error).startswith("maxCost: what it cost is not known: ")
 
 
-def test_a_check_that_breaks_is_an_error_of_the_case() -> None:
+def test_a_check_that_breaks_is_an_error_of_the_case(monkeypatch: pytest.MonkeyPatch) -> None:
+    def breaks(*_: object) -> None:
+        raise TypeError("no such thing")
+
+    monkeypatch.setattr("evalc.runtime.check_case.evaluate", breaks)
+    result = run(case(Expect(response_contains=("a",))), "a").result
+    assert (result.status, result.error) == ("error", "responseContains: the check broke: TypeError: no such thing")
+
+
+def test_parameters_that_json_cannot_say_are_an_error_of_the_case() -> None:
     params = (ToolParamExpectation(tool="t", param_name="p", assertion="equals", value="x"),)
     answer = AgentResponse(response="", tool_calls=(ToolCall(name="t", params={"p": object()}),))
     result = run(case(Expect(tool_params=params)), answer).result
     assert (result.status, result.error) == (
         "error",
-        "toolParams: the check broke: TypeError: not a JSON value: object",
+        "agent: `t.p` is a Python `object`, which JSON cannot say",
     )
 
 

@@ -10,12 +10,14 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
+from math import isfinite
 from types import NoneType, UnionType
 from typing import Any, Final, NoReturn
 
 import msgspec
 
 from evalc.errors import AgentProtocolError
+from evalc.model.numbers import shown_number
 from evalc.runtime.agents.base import AgentRequest, AgentResponse, ToolCall, Usage
 
 MAX_BODY: Final = 16 * 1024 * 1024
@@ -37,6 +39,8 @@ CALLS: Final = ("toolCalls", "tool_calls", "toolsCalled", "tools_called")
 
 _FIELDS: Final = ("response", "text", *CALLS, "usage")
 _CALL_FIELDS: Final = ("name", "success", "durationMs", "duration_ms", "params")
+_MOST_BITS: Final = 13_000
+"""Those of integers that Python writes out, of nearly 4,000 digits."""
 _USAGE_FIELDS: Final = ("inputTokens", "input_tokens", "outputTokens", "output_tokens", "costUsd", "cost_usd")
 
 
@@ -261,7 +265,7 @@ def _fields_of(value: object, known: Sequence[str], place: str) -> Mapping[str, 
 
 
 def json_value(value: object, place: str) -> Any:
-    """The value as plain JSON data that any encoder accepts; integers stay exact."""
+    """The value as plain JSON data that any encoder accepts; integers stay exact, and what is no number is null."""
     try:
         return _plain(value, place)
     except RecursionError:
@@ -272,6 +276,10 @@ def _plain(value: object, place: str) -> Any:
     match value:
         case str():
             return well_formed(value)
+        case int() if value.bit_length() > _MOST_BITS:
+            raise AgentProtocolError(f"`{place}` is {shown_number(value)}, which is too long")
+        case float() if not isfinite(value):
+            return None  # as JSON is written of it, so that what is checked is what is kept
         case None | bool() | int() | float():
             return value
         case Mapping():

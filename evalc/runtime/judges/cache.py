@@ -2,12 +2,17 @@
 
 The name of a file is a hash of everything that a judge looked at and was asked, so an entry is never out of date. Files
 are written whole or not at all, so that processes may share the folder; what cannot be read is as if it were not there.
+So is what was not written with the user's key: a project that somebody else has made brings no judgements of its own.
 """
 
 from __future__ import annotations
 
+import hmac
+import os
 from collections.abc import Mapping
 from contextlib import suppress
+from functools import cached_property
+from hmac import compare_digest
 from pathlib import Path
 from typing import Any, Final, final
 
@@ -17,6 +22,7 @@ from evalc.atomic import write_atomic
 from evalc.regular import read_limited
 from evalc.runtime.judges.answer import Malformed, Score, read_score
 from evalc.runtime.judges.base import Exhibit, Question, Said
+from evalc.runtime.judges.cache_key import cache_key
 from evalc.runtime.written import Redactor, encoded, redacted
 
 _LARGEST: Final = 1_000_000
@@ -24,40 +30,69 @@ _IGNORED: Final = b"# Made by evalc; can be deleted at any time.\n*\n"
 
 
 class _Entry(msgspec.Struct, frozen=True, kw_only=True):
-    """What a file holds; `judge` and `question` are for people who look at it."""
+    """What a file holds; `judge` and `question` are for people who look at it, `seal` is of all that decides."""
 
     score: int | float
     reason: str
     judge: str
     question: str
+    seal: str
+
+
+class _NoKey(Exception):
+    """Nothing can be sealed."""
 
 
 @final
 class JudgeCache:
-    """The judgements of a project. Secrets are struck out of what is written."""
+    """The judgements of a project. Secrets are struck out of what is written.
 
-    def __init__(self, folder: Path, redactor: Redactor | None = None) -> None:
+    Args:
+        folder: where they are.
+        redactor: strikes secrets out.
+        environ: what tells the user's key.
+    """
+
+    def __init__(self, folder: Path, redactor: Redactor | None = None, environ: Mapping[str, str] = os.environ) -> None:
         self._folder = folder
         self._redactor = redactor
+        self._environ = environ
+
+    @cached_property
+    def _key(self) -> bytes | None:
+        return cache_key(self._environ)
 
     def get(self, key: str, question: Question) -> Score | None:
         """The judgement; None where there is none that can be used."""
         try:
             entry = msgspec.json.decode(read_limited(self._path(key), _LARGEST), type=_Entry)
+            if not compare_digest(entry.seal.encode(), self._seal(key, entry.score, entry.reason).encode()):
+                return None
             return read_score(Said({"score": entry.score, "reason": entry.reason}), question)
-        except (OSError, msgspec.DecodeError, UnicodeDecodeError, RecursionError, Malformed):
+        except (OSError, msgspec.DecodeError, UnicodeError, RecursionError, Malformed, _NoKey):
             return None
 
     def put(self, key: str, score: Score, *, judge: str, question: Question) -> None:
         """Keep a judgement. Where it cannot be written the judge is asked again the next time, and that is all."""
-        entry = _Entry(score=score.score, reason=score.reason, judge=judge, question=question.name)
-        _, json = redacted(entry, encoded(entry), self._redactor)
+        entry = _Entry(score=score.score, reason=score.reason, judge=judge, question=question.name, seal="")
+        written, _ = redacted(entry, encoded(entry), self._redactor)
         path = self._path(key)
-        with suppress(OSError):
+        with suppress(OSError, _NoKey):
+            sealed = msgspec.structs.replace(written, seal=self._seal(key, written.score, written.reason))
             path.parent.mkdir(parents=True, exist_ok=True)
             if not (ignored := self._folder / ".gitignore").exists():
                 write_atomic(ignored, _IGNORED)
-            write_atomic(path, json + b"\n")
+            write_atomic(path, encoded(sealed) + b"\n")
+
+    def _seal(self, key: str, score: float, reason: str) -> str:
+        """What only whoever has the user's key can write.
+
+        Raises:
+            _NoKey: there is none.
+        """
+        if self._key is None:
+            raise _NoKey
+        return hmac.digest(self._key, msgspec.json.encode([key, score, reason]), "sha256").hex()
 
     def _path(self, key: str) -> Path:
         return self._folder / key[:2] / f"{key[2:]}.json"

@@ -75,3 +75,9 @@ def test_the_schema_takes_the_scale_and_nothing_else(top: float) -> None:
     assert not fits({"reason": "r", "score": -1})
     assert not fits({"score": 1})
     assert list(schema["properties"]) == ["reason", "score"]
+
+
+def test_a_key_that_is_written_twice_says_nothing() -> None:
+    for text in ('{"score": 0, "reason": "bad", "score": 5}', '```json\n{"score": 1, "x": {"a": 1, "a": 2}}\n```'):
+        with pytest.raises(Malformed, match="more than once"):
+            read_score(Said(text), FIVE)

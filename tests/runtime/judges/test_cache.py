@@ -11,6 +11,7 @@ import pytest
 from evalc.runtime.judges.answer import Score
 from evalc.runtime.judges.base import Exhibit, Question
 from evalc.runtime.judges.cache import JudgeCache, key_of
+from evalc.runtime.judges.cache_key import cache_key
 from evalc.runtime.judges.member import Meter
 from evalc.runtime.redact import Redactor
 from tests.runtime.judges.scripted import EXHIBIT, TONE, ScriptedJudge, panel, says, score
@@ -80,6 +81,42 @@ def test_a_spoilt_entry_is_asked_for_again_and_written_anew(tmp_path: Path, cont
     entry.write_bytes(content)
     assert score(panel(judge, cache=cache)).score == 4
     assert (len(judge.asked), entry.read_bytes()) == (2, good)
+
+
+def test_a_planted_judgement_decides_nothing(tmp_path: Path) -> None:
+    """One from another user, one of this user's for another question, and one that was changed by hand."""
+    judge = ScriptedJudge(says(4))
+    ours, theirs = (JudgeCache(tmp_path, environ={"EVALC_CACHE_KEY": key * 16}) for key in ("a", "b"))
+    assert score(panel(judge, cache=theirs)).score == 4
+    (entry,) = entries(tmp_path)
+    assert score(panel(judge, cache=ours)).score == 4
+    assert len(judge.asked) == 2
+    assert ours.get("ab" * 32, TONE) is None
+    (tmp_path / "ab").mkdir()
+    (tmp_path / "ab" / f"{'ab' * 31}.json").write_bytes(entry.read_bytes())
+    assert ours.get("ab" * 32, TONE) is None, "it was given for something else"
+    entry.write_bytes(entry.read_bytes().replace(b'"score":4', b'"score":5'))
+    assert score(panel(judge, cache=ours)).score == 4
+    assert len(judge.asked) == 3
+
+
+def test_the_key_of_a_user_is_made_once_and_is_nobody_elses(tmp_path: Path) -> None:
+    environ = {"XDG_STATE_HOME": str(tmp_path / "state")}
+    key = cache_key(environ)
+    file = tmp_path / "state" / "evalc" / "judge-cache.key"
+    assert key == file.read_bytes() == cache_key(environ)
+    assert len(key) == 32
+    assert file.stat().st_mode & 0o077 == 0
+    assert cache_key({"XDG_STATE_HOME": str(tmp_path / "other")}) != key
+    assert cache_key({**environ, "EVALC_CACHE_KEY": "k" * 16}) == b"k" * 16
+
+
+def test_without_a_key_nothing_is_kept_or_taken(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+    for environ in ({"XDG_STATE_HOME": str(tmp_path / "file")}, {"EVALC_CACHE_KEY": "short"}):
+        judge, cache = ScriptedJudge(says(4)), JudgeCache(tmp_path / "cache", environ=environ)
+        assert score(panel(judge, cache=cache)).score == score(panel(judge, cache=cache)).score == 4
+        assert (len(judge.asked), entries(tmp_path / "cache")) == (2, [])
 
 
 def test_what_failed_is_not_kept(tmp_path: Path) -> None:

@@ -261,7 +261,7 @@ def test_judges_that_disagree_are_a_note() -> None:
 
 def test_judges_see_plain_data_without_secrets() -> None:
     judge = ScriptedJudge(says(5))
-    call = ToolCall(name="t", params={"key": "hunter2-hunter2", "odd": {1, 2}})
+    call = ToolCall(name="t", params={"key": "hunter2-hunter2", "odd": (1, 2)})
     answer = AgentResponse(response="the key is hunter2-hunter2", tool_calls=(call,))
     run(case(rubric=(TONE,)), panel(judge, redactor=Redactor(["hunter2-hunter2"])), answer)
     ((_, exhibit, _),) = judge.asked
