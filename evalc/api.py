@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Coroutine, Iterable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Unpack
+from typing import TYPE_CHECKING, Any, Final, Unpack
 
 import msgspec
 
@@ -29,6 +29,8 @@ if TYPE_CHECKING:
 
 Running = Callable[[], Coroutine[Any, Any, Run]]
 """What runs that which is compiled."""
+
+_LOOP_STOPPED: Final = "Event loop stopped before Future completed."
 
 __all__ = [
     "Run",
@@ -245,3 +247,7 @@ def _to_the_end(compiled: Callable[[], Running]) -> Run:
         return asyncio.run(running())
     except asyncio.CancelledError:  # by Ctrl-C it would be a KeyboardInterrupt
         raise AgentError("the run was cancelled by the agent; what was finished is in its journal") from None
+    except RuntimeError as error:
+        if str(error) != _LOOP_STOPPED:
+            raise
+        raise AgentError("the agent stopped the event loop; what was finished is in its journal") from None

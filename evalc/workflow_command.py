@@ -11,8 +11,8 @@ from evalc.terminal import visible
 def annotation(
     level: Literal["error", "warning", "notice"], properties: Mapping[str, str], lines: Iterable[str]
 ) -> str:
-    """One command, without a line end. The lines are its message; controls within them are written as escapes."""
-    shown = ",".join(f"{name}={_escaped_property(value)}" for name, value in properties.items())
+    """One command, without a line end. The lines are its message. Controls are written as escapes, everywhere."""
+    shown = ",".join(f"{name}={_escaped_property(visible(value))}" for name, value in properties.items())
     message = "\n".join(map(visible, lines))
     return f"::{level} {shown}::{_escaped(message)}"
 

@@ -10,11 +10,14 @@ from contextlib import suppress
 from enum import IntEnum
 from functools import wraps
 from pathlib import Path
-from typing import Final, Never, ParamSpec
+from typing import TYPE_CHECKING, Final, Never, ParamSpec, final
 
 from evalc.cli.printing import print_error, print_problems
 from evalc.errors import EvalcError, NothingToDo, SourceError, UsageError
 from evalc.terminal import visible
+
+if TYPE_CHECKING:
+    from _typeshed import ReadableBuffer
 
 P = ParamSpec("P")
 
@@ -41,6 +44,7 @@ def exits(command: Callable[P, int]) -> Callable[P, None]:
     @wraps(command)
     def exiting(*args: P.args, **kwargs: P.kwargs) -> None:
         _open_closed_streams()
+        _let_standard_error_fail()
         for stream in (sys.stdout, sys.stderr):
             # What the encoding of a terminal or pipe lacks is written as an escape, rather than breaking the command.
             if isinstance(stream, io.TextIOWrapper):
@@ -67,6 +71,28 @@ def _open_closed_streams() -> None:
     """Give a command that is started without standard output or error (`>&-`) one that goes nowhere."""
     sys.stdout = sys.stdout or Path(os.devnull).open("w", encoding="utf-8")  # noqa: SIM115 - open to the end
     sys.stderr = sys.stderr or Path(os.devnull).open("w", encoding="utf-8")  # noqa: SIM115 - likewise
+
+
+@final
+class _Forgiving(io.FileIO):
+    """What cannot be written to it is lost: a full disk behind standard error is no reason to end a good run."""
+
+    def write(self, data: ReadableBuffer, /) -> int:
+        try:
+            return super().write(data)
+        except OSError:
+            return len(memoryview(data))
+
+
+def _let_standard_error_fail() -> None:
+    stream = sys.stderr
+    if stream is not sys.__stderr__ or not isinstance(stream, io.TextIOWrapper):
+        return  # somebody else's, such as pytest's
+    with suppress(OSError, ValueError):
+        raw = _Forgiving(stream.fileno(), "w", closefd=False)
+        sys.stderr = io.TextIOWrapper(
+            io.BufferedWriter(raw), encoding=stream.encoding, line_buffering=True, write_through=True
+        )
 
 
 def leave(code: int) -> Never:

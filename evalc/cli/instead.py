@@ -37,10 +37,13 @@ def list_cases(to_run: ToRun, *, quiet: bool) -> int:
 def list_requests(to_run: ToRun, settings: Settings, *, quiet: bool) -> int:
     """What would be sent: the cases of each suite, how many requests, how many tokens they have, what these cost."""
     from evalc.cli.plan import plan_lines  # noqa: PLC0415 - for start-up: seldom asked for
+    from evalc.runtime.agents.http.address import shown_url  # noqa: PLC0415 - likewise
     from evalc.setup.run import price_of, redactor_of  # noqa: PLC0415 - likewise
 
     redactor = redactor_of(settings, os.environ)
-    prices = {redactor.redact(agent): price_of(agent, settings, os.environ) for agent in settings.agent_endpoints}
+    prices = {
+        redactor.redact(shown_url(agent)): price_of(agent, settings, os.environ) for agent in settings.agent_endpoints
+    }
     lines = plan_lines(to_run.suites, prices=prices, quiet=quiet)
     sys.stdout.writelines(f"{line}\n" for line in (*lines, _counted(to_run)))
     if to_run.needs_judge is not None:

@@ -26,9 +26,11 @@ def main() -> None:
             sys.stderr.write("error: interrupted\n")
         sys.exit(130)
     except OSError as error:  # of what no command writes: the version, a help text
-        if sys.stderr is not None:
-            sys.stderr.write(f"error: {error.strerror}\n")
-        os._exit(70)  # in order it would end with a second try to write
+        try:
+            if sys.stderr is not None:
+                sys.stderr.write(f"error: {error.strerror}\n")
+        finally:
+            os._exit(70)  # in order it would end with a second try to write
 
 
 def _say_version() -> None:

@@ -13,6 +13,7 @@ import msgspec
 from evalc.config import Settings
 from evalc.config.flags import SETTING_OF_FLAG
 from evalc.config.keys import KEYS, NEVER_SHOWN, TABLES, Key
+from evalc.runtime.agents.http.address import shown_url
 from evalc.setup.run import redactor_of
 from evalc.terminal import visible
 
@@ -61,7 +62,18 @@ def _shown(path: tuple[str, ...], value: Any) -> str:
     if path in NEVER_SHOWN and path != ("secrets",):
         names = [pair[0] for pair in value] if isinstance(value, tuple) else []
         return json.dumps(dict.fromkeys(names, _STRUCK_OUT)) if names else _STRUCK_OUT
-    return json.dumps(value, default=_plain, ensure_ascii=False)
+    return json.dumps(_without_credentials(value), default=_plain, ensure_ascii=False)
+
+
+def _without_credentials(value: Any) -> Any:
+    """The value, URLs in it without passwords and without the values of their queries, however short they are."""
+    match value:
+        case str():
+            return shown_url(value)
+        case tuple() | list():
+            return [_without_credentials(item) for item in value]
+        case _:
+            return value
 
 
 def _plain(value: object) -> object:

@@ -11,6 +11,8 @@ from evalc.model.suite import Place
 from evalc.regular import read_limited
 
 _LONGEST_LINE: Final = 300
+_LONGEST_STRUCK: Final = 20_000
+"""Of how much of a line secrets are struck out before it is cut: half of one would not be found any more."""
 _LARGEST_FILE: Final = 16_000_000
 _KINDS: Final = frozenset({".yaml", ".yml", ".json", ".jsonl", ".csv", ".md"})
 
@@ -99,7 +101,7 @@ def read_authored(root: Path, name: str) -> Authored | None:
 
 def quoted(line: str, redact: Callable[[str], str]) -> str:
     """A line as reports quote it: without its end, without secrets, at most 300 characters of it."""
-    return redact(line.rstrip("\r")[:_LONGEST_LINE])
+    return redact(line.rstrip("\r")[:_LONGEST_STRUCK])[:_LONGEST_LINE]
 
 
 def seconds_of(timestamp: str) -> float:

@@ -24,10 +24,12 @@ def exits_told(before: Callable[[], object] = lambda: None) -> Iterator[None]:
     def told(status: int = 0) -> Never:
         if os.getpid() != process:  # a child of the code's own, which ends like this in good order
             leave(status)
-        before()
-        sys.stderr.write(_TOLD)
-        sys.stderr.flush()
-        leave(_CODE)
+        try:
+            before()
+            sys.stderr.write(_TOLD)
+            sys.stderr.flush()
+        finally:
+            leave(_CODE)
 
     os._exit = told
     try:

@@ -12,6 +12,7 @@ from urllib.parse import quote, quote_plus
 
 import msgspec
 
+from evalc.runtime.any_encoding import AnyEncoding
 from evalc.runtime.checks.wording import shown
 
 SHORTEST: Final = 8
@@ -28,19 +29,21 @@ _JSON_TOKEN = re.compile(rb'"(?:[^"\\]|\\.)*"|-?\d[\d.eE+-]*')
 
 @final
 class Redactor:
-    """Strikes out secret values, also where they are escaped, percent-encoded, in base64, or cut by an ellipsis.
+    """Strikes out secret values, also where they are encoded in any everyday way, or cut by an ellipsis.
 
     Args:
         secrets: the values; those of less than eight characters are left alone.
     """
 
     def __init__(self, secrets: Iterable[str]) -> None:
-        values = {secret.strip() for secret in secrets}
-        forms = {form for value in values if len(value) >= SHORTEST for form in _forms(value)}
+        values = {value for secret in secrets if len(value := secret.strip()) >= SHORTEST}
+        forms = {form for value in values for form in _forms(value)}
         # Longest first, so that where one form begins like another the whole of it goes.
         self._forms = sorted(forms, key=lambda form: (-len(form), form))
-        # What a text must have at the least to hold a form, whole or cut.
-        self._beginnings = sorted({form[:_TELLING] for form in forms})
+        # Forms are found when they are cut, too.
+        self._any_encoding = AnyEncoding(values)
+        # What a text must have at the least to hold a secret.
+        self._beginnings = sorted({form[:_TELLING] for form in forms} | self._any_encoding.telling)
         self._encoded = sorted(
             {written.encode(errors="replace") for beginning in self._beginnings for written in _as_json(beginning)}
         )
@@ -74,7 +77,7 @@ class Redactor:
     def _spans(self, text: str) -> Iterator[tuple[int, int]]:
         """Where the secrets stand; overlapping ones are one span, so that no rest of either is left."""
         start = stop = 0
-        for next_start, next_stop in sorted(span for form in self._forms for span in _places(form, text)):
+        for next_start, next_stop in sorted(self._found(text)):
             if next_start >= stop:
                 if stop:
                     yield start, stop
@@ -82,6 +85,11 @@ class Redactor:
             stop = max(stop, next_stop)
         if stop:
             yield start, stop
+
+    def _found(self, text: str) -> Iterator[tuple[int, int]]:
+        for form in self._forms:
+            yield from _places(form, text)
+        yield from self._any_encoding.places(text)
 
 
 def _places(form: str, text: str) -> Iterator[tuple[int, int]]:

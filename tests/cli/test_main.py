@@ -53,6 +53,29 @@ def test_output_that_cannot_be_written_is_told_in_a_line(arguments: str) -> None
     assert (ended.returncode, ended.stderr) == (70, "error: No space left on device\n")
 
 
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="Linux alone has a device that is full")
+@pytest.mark.parametrize(
+    ("arguments", "code"),
+    [
+        ("check s.eval.yaml", 0),
+        ("check gone.eval.yaml", 2),
+        ("run s.eval.yaml --agent demo", 0),
+        ("run s.eval.yaml --agent python:code:answer", 0),
+        ("run s.eval.yaml --agent python:gone:answer", 2),
+        ("show", 2),
+    ],
+)
+def test_standard_error_that_cannot_be_written_decides_nothing(tmp_path: Path, arguments: str, code: int) -> None:
+    (tmp_path / "evalc.toml").touch()
+    (tmp_path / "code.py").write_text("def answer(message):\n    return 'hi'\n")
+    (tmp_path / "s.eval.yaml").write_text(
+        "suite: s\neval:\n  test_cases: [{name: a, message: hi, validate: [non-empty]}]\n"
+    )
+    line = f"exec '{sys.executable}' -m evalc {arguments} 2>/dev/full"
+    ended = subprocess.run(["sh", "-c", line], cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert ended.returncode == code
+
+
 @pytest.mark.parametrize("arguments", ["--version", "--help"])
 def test_output_that_is_closed_is_nothing_to_be_told(arguments: str) -> None:
     line = f"exec '{sys.executable}' -m evalc {arguments} >&-"

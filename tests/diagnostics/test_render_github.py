@@ -13,6 +13,7 @@ from evalc.diagnostics.catalogue.vacuity import CannotFail
 from evalc.diagnostics.problem import Finding, Problem
 from evalc.diagnostics.render_github import render_github
 from evalc.source import Source, Span
+from evalc.terminal import visible
 
 
 def rendered(name: str, finding: Finding) -> str:
@@ -49,7 +50,7 @@ def test_nothing_is_printed_for_nothing() -> None:
 def test_hostile_names_and_texts() -> None:
     name = "a,line=9::b%0A:\n::set-env name=X::\r.yaml"
     kind, properties, message = read_back(rendered(name, UnknownCheck(name="x\n::error::y\r%0A\x1b[2J", known=())))
-    assert (kind, properties["file"], properties["line"]) == ("error", name, "2")
+    assert (kind, properties["file"], properties["line"]) == ("error", visible(name), "2")
     assert message.startswith("`x\\n::error::y\\r%0A\\x1b[2J` is not a check\n")
 
 
@@ -59,5 +60,5 @@ def test_what_is_read_back_is_what_was_said(name: str, word: str) -> None:
     kind, properties, message = read_back(rendered(name, finding))
     assert kind == "error"
     assert list(properties) == ["file", "line", "endLine", "col", "endColumn", "title"]
-    assert properties["file"] == Path(name).as_posix()
+    assert properties["file"] == visible(Path(name).as_posix())
     assert message.count("\n") == 1

@@ -64,6 +64,39 @@ def forks(message):
     os.waitpid(child, 0)
     return "hi"
 """
+MEDDLING = """
+import asyncio, os, sys
+
+class Raises:
+    def __getattr__(self, name):
+        raise RuntimeError(f"no {name}")
+
+class Interrupts:
+    def __getattr__(self, name):
+        raise KeyboardInterrupt
+
+holder = Raises()
+def getattr_raises(message): return Raises()
+def getattr_interrupts(message): return Interrupts()
+async def stops(message): asyncio.get_running_loop().stop()
+async def stops_later(message):
+    asyncio.get_running_loop().call_soon(asyncio.get_running_loop().stop)
+    return "hi"
+async def closes(message): asyncio.get_running_loop().close()
+async def cancels(message):
+    for task in asyncio.all_tasks():
+        task.cancel()
+    return "hi"
+def limits(message):
+    sys.setrecursionlimit(30)
+    return "hi"
+async def limits_async(message):
+    sys.setrecursionlimit(45)
+    return "hi"
+def moves(message):
+    os.chdir("/")
+    return "hi"
+"""
 SUITE = """\
 suite: s
 eval:
@@ -214,6 +247,28 @@ def test_a_run_does_not_outlive_whoever_waits_for_it(project: Path) -> None:
     while runs(child):
         assert time.monotonic() < deadline
         time.sleep(0.02)
+
+
+@pytest.mark.parametrize(
+    ("agent", "code", "words"),
+    [
+        ("getattr_raises", 3, "agent: RuntimeError: no response"),
+        ("getattr_interrupts", 3, "agent: KeyboardInterrupt"),
+        ("holder", 2, "`python:odd:holder` cannot be looked at: RuntimeError: no run"),
+        ("stops", 3, "the agent stopped the event loop; what was finished is in its journal"),
+        ("stops_later", 3, "the agent stopped the event loop; what was finished is in its journal"),
+        ("closes", 3, "agent: RuntimeError: Cannot close a running event loop"),
+        ("cancels", 3, "the run was cancelled by the agent; what was finished is in its journal"),
+        ("limits", 0, "3/3 passed"),
+        ("limits_async", 0, "3/3 passed"),
+        ("moves", 0, "3/3 passed"),
+    ],
+)
+def test_an_agent_that_meddles_with_the_process_is_told_of(project: Path, agent: str, code: int, words: str) -> None:
+    (project / "odd.py").write_text(MEDDLING)
+    ended, out, err = run(project, "--agent", f"python:odd:{agent}")
+    assert (ended, words in out + err) == (code, True), out + err
+    assert "evalc broke" not in err
 
 
 @pytest.mark.parametrize("agent", ["exits", "exits_async"])

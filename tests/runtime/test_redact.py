@@ -5,6 +5,8 @@ from __future__ import annotations
 import base64
 import html
 import json
+import re
+from collections.abc import Callable
 from urllib.parse import quote, quote_plus
 
 import msgspec
@@ -43,6 +45,80 @@ def test_every_form_is_struck_out(form: str) -> None:
     assert redactor.redact(f"a {form.strip(chr(34))} b") == "a *** b"
     encoded = msgspec.json.encode({"k": f"a {form.strip(chr(34))} b"})
     assert redactor.redact_bytes(encoded) == b'{"k":"a *** b"}'
+
+
+def wrapped(text: str, columns: int, end: str) -> str:
+    return end.join(text[at : at + columns] for at in range(0, len(text), columns))
+
+
+def uri_component(text: str) -> str:
+    """As `encodeURIComponent` of JavaScript."""
+    return quote(text, safe="!'()*~-_.")
+
+
+def go_json(text: str) -> str:
+    """As Go and others write JSON that may stand in HTML."""
+    escaped = json.dumps(text, ensure_ascii=False)[1:-1]
+    return "".join(f"\\u{ord(char):04x}" if char in "&<>'+" else char for char in escaped)
+
+
+ENCODINGS = {
+    "itself": str,
+    "encodeURIComponent": uri_component,
+    "percent twice": lambda text: quote(uri_component(text), safe=""),
+    "percent, small": lambda text: re.sub("%..", lambda found: found[0].lower(), quote(text, safe="")),
+    "form": quote_plus,
+    "json of Go": go_json,
+    "json, capitals": lambda text: re.sub(r"\\u....", lambda found: "\\u" + found[0][2:].upper(), go_json(text)),
+    "json within json": lambda text: json.dumps(json.dumps(text))[1:-1],
+    "json of Go within json": lambda text: json.dumps(go_json(text))[1:-1],
+    "html": html.escape,
+    "html, & < > alone": lambda text: html.escape(text, quote=False),
+    "html with &#39;": lambda text: html.escape(text).replace("&#x27;", "&#39;"),
+    "html with &apos;": lambda text: html.escape(text).replace("&#x27;", "&apos;"),
+    "html twice": lambda text: html.escape(html.escape(text)),
+    "html, all": lambda text: "".join(char if char.isalnum() else f"&#x{ord(char):X};" for char in text),
+    "python": lambda text: repr(text)[1:-1],
+    "python bytes": lambda text: repr(text.encode())[2:-1],
+    "base64 at 64": lambda text: wrapped(base64.b64encode(text.encode()).decode(), 64, "\n"),
+    "base64 at 76": lambda text: wrapped(base64.b64encode(text.encode()).decode(), 76, "\r\n"),
+    "base64 behind something": lambda text: wrapped(base64.b64encode(b"user:" + text.encode()).decode(), 7, "\n  "),
+    "base64 in json": lambda text: json.dumps(wrapped(base64.b64encode(text.encode()).decode(), 64, "\n"))[1:-1],
+}
+PEM = (
+    "-----BEGIN KEY-----\n"
+    + wrapped(base64.b64encode(bytes(range(256)) * 3).decode(), 64, "\n")
+    + "\n-----END KEY-----"
+)
+NASTY = "p&ss'w\"rd!(1)*<2>/\\+~ä"
+
+
+@pytest.mark.parametrize("secret", [NASTY, "hunter2 hunter2", PEM, "sk-proj-abc_DEF.123", "天地玄黄宇宙洪荒"])
+@pytest.mark.parametrize("encode", ENCODINGS.values(), ids=ENCODINGS)
+def test_every_everyday_encoding_is_struck_out(encode: Callable[[str], str], secret: str) -> None:
+    redactor = Redactor([secret, "another-secret"])
+    text = f"said: {encode(secret)} :end"
+    redacted = redactor.redact(text)
+    assert redacted.startswith("said: ")
+    assert redacted.endswith(" :end")
+    left = redacted.removeprefix("said: ").removesuffix(" :end")
+    # At the edges of base64 a character may hold bits of what stands beside the secret.
+    assert "***" in left
+    assert len(left) <= 20
+    assert msgspec.json.decode(redactor.redact_bytes(msgspec.json.encode([text]))) == [redacted]
+
+
+@pytest.mark.parametrize("change", ["crlf", "indented", "one line", "escaped", "spaces"])
+def test_a_key_of_several_lines_is_struck_out_however_its_lines_end(change: str) -> None:
+    ends = {"crlf": "\r\n", "indented": "\n      ", "one line": "", "escaped": "\\n", "spaces": "   "}
+    written = PEM.replace("\n", ends[change])
+    assert Redactor([PEM]).redact(f"a {written} b") == "a *** b"
+    assert Redactor([written]).redact(f"a {PEM} b") == "a *** b" or change in {"one line", "escaped"}
+
+
+@given(st.text(st.sampled_from("\\nrt%0DA \n&#;u+a"), max_size=300))
+def test_hostile_whitespace_is_read_in_linear_time(text: str) -> None:
+    Redactor([PEM, NASTY, "aaaa !\n\n+u"]).redact(f"-----BEGIN{text * 30}aaaa{text}")
 
 
 @pytest.mark.parametrize(

@@ -6,15 +6,18 @@ A failure is returned, not raised: a future cannot carry StopIteration, and an e
 from __future__ import annotations
 
 import asyncio
+import sys
 import traceback
 from collections.abc import Awaitable, Callable
 from pathlib import Path
-from typing import TypeVar
+from typing import Final, TypeVar
 
 from evalc.errors import AgentError
 from evalc.runtime.agents import wire
 
 T = TypeVar("T")
+
+_RECURSION: Final = sys.getrecursionlimit()
 
 
 def guarded_call(function: Callable[[], T]) -> T | AgentError:
@@ -23,6 +26,8 @@ def guarded_call(function: Callable[[], T]) -> T | AgentError:
         return function()
     except BaseException as error:
         return agent_error(error)
+    finally:
+        _restore_recursion()
 
 
 async def guarded_await(awaitable: Awaitable[T]) -> T | AgentError:
@@ -33,6 +38,14 @@ async def guarded_await(awaitable: Awaitable[T]) -> T | AgentError:
         raise
     except BaseException as error:
         return agent_error(error)
+    finally:
+        _restore_recursion()
+
+
+def _restore_recursion() -> None:
+    """Take back a limit below that of the process, with which nothing of ours could go on; a higher one may stay."""
+    if sys.getrecursionlimit() < _RECURSION:
+        sys.setrecursionlimit(_RECURSION)
 
 
 def agent_error(error: BaseException) -> AgentError:

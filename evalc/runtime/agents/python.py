@@ -134,6 +134,15 @@ def _attribute(owner: object, name: str, target: str) -> object:
 
 
 def _function_of(found: object, target: str) -> _Function:
+    try:
+        return _looked_at(found, target)
+    except (UsageError, KeyboardInterrupt):
+        raise
+    except BaseException as error:  # of an object whose attributes are code
+        raise UsageError(f"`python:{target}` cannot be looked at: {said_by(error)}") from None
+
+
+def _looked_at(found: object, target: str) -> _Function:
     if inspect.isclass(found):
         found = _instance(found, target)
     if not inspect.isroutine(found):

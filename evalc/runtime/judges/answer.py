@@ -103,5 +103,5 @@ def _each_once(pairs: Sequence[tuple[str, object]]) -> Mapping[str, object]:
     """The object, whose keys are written once each: of two scores nobody knows which is meant."""
     names = [name for name, _ in pairs]
     if twice := next((name for name in names if names.count(name) > 1), None):
-        raise Malformed(f"it has the key `{twice[:40]}` more than once")
+        raise Malformed(f"it has the key `{wire.shown(twice)}` more than once")
     return dict(pairs)

@@ -12,6 +12,7 @@ from urllib.parse import SplitResult, unquote, urlsplit
 from evalc.errors import UsageError
 
 _CONTROL: Final = re.compile(r"[\x00-\x1f\x7f]")
+_IS_URL: Final = re.compile(r"\s*[A-Za-z][A-Za-z0-9+.-]*://")
 _LONGEST_URL: Final = 65_536
 
 
@@ -68,6 +69,16 @@ def checked_url(url: str, *, whose: str = "the agent's") -> SplitResult:
     if not host:
         raise UsageError(f"{whose} URL names no host")
     return parts
+
+
+def shown_url(text: str) -> str:
+    """A text for people: a URL without its credentials, anything else as it is."""
+    if not _IS_URL.match(text):
+        return text
+    try:
+        return without_credentials(urlsplit(text))
+    except ValueError:  # it cannot be read, which is told where it is used
+        return f"{text.partition('://')[0]}://***"
 
 
 def without_credentials(parts: SplitResult) -> str:

@@ -85,7 +85,9 @@ def params_of(text: str) -> object:
     try:
         return wire.decode_json(text.encode(errors="surrogatepass"))
     except AgentProtocolError:
-        raise AgentProtocolError(f"the parameters of a tool call are a text that is not JSON: {text[:60]}") from None
+        raise AgentProtocolError(
+            f"the parameters of a tool call are a text that is not JSON: {wire.shown(text)}"
+        ) from None
 
 
 def required(path: JsonPath, document: object, key: str) -> Any:

@@ -1,0 +1,56 @@
+"""What the command line prints of secrets, and of texts that a terminal or a log's reader would obey: nothing."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from evalc.report.source_lines import quoted
+from evalc.runtime.redact import Redactor
+from evalc.workflow_command import annotation
+from tests.cli.conftest import Invoke
+from tests.support.servers import answers_bytes, serving
+
+SETTINGS = """\
+agentEndpoint = "http://user:pw@localhost:1/chat?api_key=abc&x#frag"
+snapshotSource = "https://me:pw@host/x?token=abc"
+[openai]
+baseUrl = "http://me:pw@host/v1?key=abc"
+"""
+
+
+@pytest.mark.parametrize("flag", ["--show-settings", "--dry-run"])
+def test_urls_are_shown_without_credentials(invoke: Invoke, project: Path, flag: str) -> None:
+    (project / "evalc.toml").write_text(SETTINGS)
+    outcome = invoke("run", flag)
+    told = outcome.out + outcome.err
+    assert "http://localhost:1/chat?api_key=***&***" in told
+    assert not [part for part in ("pw", "abc", "user:", "frag") if part in told]
+
+
+def test_a_secret_that_a_header_echoes_is_struck_out_though_it_is_cut(
+    invoke: Invoke, project: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    secret = "s3cret-" * 60
+    monkeypatch.setenv("MY_TOKEN", secret)
+    with serving(answers_bytes(b"x", headers={"Content-Encoding": f"gzip-{secret}"})) as server:
+        (project / "evalc.toml").write_text(f'agentEndpoint = "{server.url}"\nsecrets = ["MY_TOKEN"]\n')
+        outcome = invoke("run")
+    assert outcome.code == 3
+    assert "the answer is compressed (`gzip-***" in outcome.out
+    assert "s3cret" not in outcome.out
+    (results,) = (project / "evals" / "results").glob("*/weather*.json")
+    assert "s3cret" not in results.read_text()
+
+
+def test_a_line_is_cut_after_secrets_are_struck_out_of_it() -> None:
+    line = "x" * 290 + "hunter2-hunter2-hunter2"
+    assert quoted(line, Redactor(["hunter2-hunter2-hunter2"]).redact) == "x" * 290 + "***"
+
+
+def test_an_annotation_holds_nothing_that_a_terminal_obeys() -> None:
+    hostile = "\x1b[31m\x1b]0;x\x07\x9b2J\u202egolden\r\n::error::"
+    line = annotation("error", {"title": f"{hostile}: failed", "file": f"{hostile}.yaml"}, [hostile])
+    assert line.isprintable()
+    assert line.count("::") == 4, "two of the command's own, and two in the message"
