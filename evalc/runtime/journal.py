@@ -60,7 +60,11 @@ class Journal:
         except OSError as error:
             raise UsageError(f"the run's journal `{path}` cannot be created: {error.strerror}") from error
         self._open(path, file, redactor)
-        self._begin(header)
+        try:
+            self._begin(header)
+        except BaseException:
+            self.close()
+            raise
 
     @classmethod
     def resumed(
