@@ -17,7 +17,7 @@ from evalc.runtime.agents import wire
 
 T = TypeVar("T")
 
-_RECURSION: Final = sys.getrecursionlimit()
+_RECURSION: Final = min(sys.getrecursionlimit(), 1_000)
 
 
 def guarded_call(function: Callable[[], T]) -> T | AgentError:
