@@ -6,7 +6,7 @@ BIN    := $(VENV)/bin
 READY  := $(VENV)/.ready
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-pythons browser check format pages picture tables test-editor test-model demo-local bench bench-http bench-report fuzz soak clean
+.PHONY: help demo test test-package test-pythons browser check format pages picture tables test-editor test-model demo-local bench bench-http bench-report fuzz soak mutants clean
 
 help: ## Show the commands
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
@@ -14,8 +14,11 @@ help: ## Show the commands
 demo: $(READY) ## Compile the example suites and run them over HTTP against the demo agent
 	@$(BIN)/python scripts/demo.py
 
-test: $(READY) browser check ## Everything that CI runs: format, lint, types, import contracts, tests
+test: $(READY) browser check test-package ## Everything that CI runs: format, lint, types, import contracts, package, tests
 	$(BIN)/python -m pytest -n auto
+
+test-package: $(READY) ## Build the package twice to the same bytes, install it into an empty environment and use it
+	$(BIN)/python scripts/test_package.py
 
 test-pythons: $(READY) ## Test the other supported Pythons that are installed, by the part of the suite that can differ
 	$(BIN)/python scripts/test_pythons.py
@@ -82,6 +85,9 @@ fuzz: ## Fuzz the readers, FUZZ_SECONDS (600) each, in an environment of its own
 
 soak: $(READY) ## Kill a run at 100 random moments and resume it; writes benchmarks/RESULTS-soak.md
 	$(BIN)/python -m tests.faults.soak
+
+mutants: $(READY) ## Break the code that verdicts rest on, and see whether tests notice; writes benchmarks/RESULTS-mutants.md
+	$(BIN)/python scripts/mutants.py
 
 clean: ## Remove what the other commands made
 	rm -rf $(VENV) .venv-fuzz .venv-model .venv-local .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache dist evals/build evals/results
