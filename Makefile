@@ -6,7 +6,7 @@ BIN    := $(VENV)/bin
 READY  := $(VENV)/.ready
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-package test-pythons browser check format pages picture tables test-editor test-model demo-local bench bench-http bench-report fuzz soak mutants clean
+.PHONY: help demo test test-package test-pythons browser check format pages picture tables test-editor test-model demo-local bench bench-http bench-report fuzz soak mutants requirements clean
 
 help: ## Show the commands
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
@@ -86,16 +86,21 @@ fuzz: ## Fuzz the readers, FUZZ_SECONDS (600) each, in an environment of its own
 soak: $(READY) ## Kill a run at 100 random moments and resume it; writes benchmarks/RESULTS-soak.md
 	$(BIN)/python -m tests.faults.soak
 
+requirements: ## Lock the development requirements anew, with hashes
+	@test -x .venv-lock/bin/python || $(PYTHON) -m venv .venv-lock
+	@.venv-lock/bin/python -m pip install --quiet --disable-pip-version-check pip-tools
+	.venv-lock/bin/python scripts/lock_requirements.py
+
 mutants: $(READY) ## Break the code that verdicts rest on, and see whether tests notice; writes benchmarks/RESULTS-mutants.md
 	$(BIN)/python scripts/mutants.py
 
 clean: ## Remove what the other commands made
-	rm -rf $(VENV) .venv-fuzz .venv-model .venv-local .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache dist evals/build evals/results
+	rm -rf $(VENV) .venv-fuzz .venv-lock .venv-model .venv-local .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache dist evals/build evals/results
 
-$(READY): pyproject.toml
+$(READY): pyproject.toml requirements-dev.txt
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { \
 		echo "evalc needs Python 3.11 or later; name one with: make PYTHON=python3.12 $(MAKECMDGOALS)" >&2; exit 1; }
 	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
-	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --upgrade 'pip>=25.1'
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable . --group dev
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes --requirement requirements-dev.txt
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --editable .
 	@touch $(READY)
