@@ -52,20 +52,23 @@ def supervise(timeout_ms: float, advice: Callable[[], str]) -> None:
         stream.flush()
     reading, writing = os.pipe()
     parent = os.getpid()
+    # A terminal sends Ctrl-C to parent and child, stops and continues both, and lets both read what is typed.
+    shares_terminal = sys.stdin is not None and not sys.stdin.closed and sys.stdin.isatty()
     child = os.fork()
     if child == 0:
         os.close(reading)
+        if not shares_terminal:
+            os.setpgid(0, 0)  # so that a signal to the parent's group reaches the child once, from the parent
         _go_on(writing, parent)
         return
     os.close(writing)
     os.set_blocking(reading, False)
-    _Parent(child, reading, silence=timeout_ms / 1000 + _SILENCE_SECONDS, advice=advice).wait()
+    silence = timeout_ms / 1000 + _SILENCE_SECONDS
+    _Parent(child, reading, silence=silence, advice=advice, shares_terminal=shares_terminal).wait()
 
 
 def _go_on(writing: int, parent: int) -> None:
     """In the child: breathe, and say at the end how it ended."""
-    # A group of its own: what the terminal sends to that of the parent, the parent hands on, once.
-    os.setpgid(0, 0)
     _die_with(parent)
 
     def breathe() -> None:
@@ -94,7 +97,10 @@ def _die_with(parent: int) -> None:
 
 @final
 class _Parent:
-    def __init__(self, child: int, reading: int, *, silence: float, advice: Callable[[], str]) -> None:
+    def __init__(
+        self, child: int, reading: int, *, silence: float, advice: Callable[[], str], shares_terminal: bool
+    ) -> None:
+        self._shares_terminal = shares_terminal
         self._child = child
         self._reading = reading
         self._silence = silence
@@ -164,6 +170,8 @@ class _Parent:
 
     def _hand_on(self, number: int, _frame: FrameType | None) -> None:
         self._to_end_since = self._to_end_since or time.monotonic()
+        if number == signal.SIGINT and self._shares_terminal:
+            return  # the terminal has sent it to the child, too
         with suppress(ProcessLookupError):
             os.kill(self._child, number)
 

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import fcntl
 import json
+import os
+import pty
 import re
 import signal
 import subprocess
 import sys
+import termios
 import time
 from pathlib import Path
 from typing import Any
@@ -230,6 +234,28 @@ def test_code_that_holds_the_interpreter_does_not_keep_ctrl_c_waiting(project: P
         _, err = process.communicate(timeout=30)
     assert process.returncode == 130
     assert "the run did not end when it was asked to, and was killed" in err
+
+
+def test_ctrl_c_in_a_terminal_is_heard_once(project: Path) -> None:
+    ours, terminal = pty.openpty()
+
+    def take_terminal() -> None:
+        os.setsid()
+        fcntl.ioctl(terminal, termios.TIOCSCTTY, 0)
+
+    command = [sys.executable, "-m", "evalc", "run", "s.eval.yaml", "--agent", "python:code:sleeps"]
+    with subprocess.Popen(
+        command, cwd=project, stdin=terminal, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+        preexec_fn=take_terminal,  # noqa: PLW1509 - nothing else gives a child its terminal
+    ) as process:  # fmt: skip
+        wait_for(project / "blocking")
+        os.write(ours, b"\x03")
+        _, err = process.communicate(timeout=30)
+    os.close(ours)
+    os.close(terminal)
+    assert process.returncode == 130
+    assert err.count("error: interrupted; what was finished is kept") == 1
+    assert "1 of 3 cases finished" in err
 
 
 def test_a_run_does_not_outlive_whoever_waits_for_it(project: Path) -> None:
