@@ -99,7 +99,7 @@ def mutants_of(module: str) -> Iterator[Mutant]:
 
 
 def _unchanged(tree: ast.AST) -> Iterator[ast.AST]:
-    """What is no behaviour: annotations, type aliases, texts with values in them, and docstrings."""
+    """What is no behaviour: annotations, the settings of a class, texts with values in them."""
     for node in ast.walk(tree):
         match node:
             case ast.AnnAssign(annotation=annotation):
@@ -110,6 +110,9 @@ def _unchanged(tree: ast.AST) -> Iterator[ast.AST]:
                 yield returns
             case ast.JoinedStr():
                 yield node
+            case ast.ClassDef(keywords=keywords, decorator_list=decorators):
+                yield from (keyword.value for keyword in keywords)
+                yield from decorators
             case ast.Call(func=ast.Name(id="TypeVar" | "cast")):
                 yield node
 

@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from evalc.ecma.tokens import Token, Unresolved, find_tokens, resolve
-from evalc.ecma.values import token_text
+from evalc.ecma.tokens import Token, Unresolved, find_tokens, resolve, walk
+from evalc.ecma.values import UNDEFINED, token_text
 
 SEED = {
     "holdings": {"equities": [{"symbol": "AAPL", "shares": 150.0}], "matrix": [[1, 2], [3, 4]]},
@@ -130,3 +130,9 @@ def test_any_text_is_resolved_or_not_without_error(text: str, seed: dict[str, in
     tokens = find_tokens(text)
     assert all(text[token.start : token.end] == token.text for token in tokens)
     assert isinstance(resolve(text, seed, None), str | Unresolved)
+
+
+@pytest.mark.parametrize("data", ["text", 5, None, True, {"b": 1}, [1]])
+def test_what_leads_nowhere_is_undefined_and_not_null(data: object) -> None:
+    assert walk(data, "a") is UNDEFINED
+    assert walk({"a": None}, "a") is None

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from evalc.model.case import Case, CheckLink, Criterion, Input
-from evalc.model.result import CriterionResult
+from evalc.model.result import CriterionResult, JudgedScore, ScoredBy
 from evalc.runtime.checks.verdict import PASSED, Verdict, failed, skipped
 from evalc.runtime.score import SuiteScore, below, score_case, score_run, weighted_mean
 
@@ -75,6 +75,37 @@ def test_bounds_that_a_criterion_links_apart_count_apart() -> None:
 def test_unlinked_checks_have_the_case_s_weights() -> None:
     weights = (at("/a", "/b", weight=3),)
     assert score_case(case(linked("c", 1), unlinked=weights), {"/a": PASSED, "/b": PASSED, "/c": NO}).score == 0.75
+
+
+def test_a_judge_scores_what_no_check_is_linked_to() -> None:
+    said = {name: JudgedScore(score=3, max_score=4, reason="r") for name in ("judged", "linked")}
+    criteria = (linked("judged", 1), linked("linked", 1, at("/a")), linked("left", 2))
+    score, results = score_case(case(*criteria), {"/a": NO, "/b": PASSED}, said)
+    assert [(result.name, result.score, result.scored_by) for result in results] == [
+        ("judged", 0.75, "judge"),
+        ("linked", 0.0, "linked"),
+        ("left", 1.0, "unlinked"),
+    ]
+    assert results[0].judged == said["judged"]
+    assert score == pytest.approx(2.75 / 4)
+
+
+def test_a_suite_tells_what_scored_its_criteria_and_how_much_of_the_weight() -> None:
+    suite = SuiteScore([linked("tone", 0.25), linked("never", 0.5)])
+    assert suite.scored_weight() == 0
+    ways: tuple[tuple[ScoredBy | None, float | None], ...] = (
+        ("judge", 1.0),
+        (None, None),
+        ("linked", 0.0),
+        ("linked", 0.5),
+    )
+    for scored_by, score in ways:
+        suite.add([CriterionResult(name="tone", weight=0.25, score=score, scored_by=scored_by)])
+    tone, never = suite.summaries()
+    assert (tone.score, tone.cases, tone.of, tone.scored_by) == (0.5, 3, 4, ("judge", "linked"))
+    assert (never.score, never.cases, never.of, never.scored_by) == (None, 0, 0, ())
+    assert suite.scored_weight() == pytest.approx(1 / 3)
+    assert SuiteScore([]).scored_weight() is None
 
 
 def test_a_check_of_two_criteria_scores_both() -> None:
