@@ -13,7 +13,8 @@ from evalc.cli import run_flags as flags
 from evalc.cli.ending import ExitCode
 from evalc.cli.flags import sound_settings_from
 from evalc.cli.options import Config
-from evalc.cli.printing import print_error
+from evalc.cli.printing import print_error, print_warning
+from evalc.cli.supervision import supervise
 from evalc.errors import JudgeError, UsageError
 from evalc.terminal import Screen, visible
 
@@ -52,7 +53,7 @@ def judge_labels(
     # For start-up: `--help` judges nothing.
     from evalc.cli.labels import BadLabels, read_labels  # noqa: PLC0415
     from evalc.model.codec import to_json  # noqa: PLC0415
-    from evalc.setup.run import panel_of, redactor_of  # noqa: PLC0415
+    from evalc.setup.run import panel_of, redactor_of, runs_code_of_others  # noqa: PLC0415
 
     settings = sound_settings_from(
         config, judge=judge or None, judge_samples=judge_samples, no_judge_cache=no_judge_cache
@@ -66,6 +67,8 @@ def judge_labels(
     panel = panel_of(settings, os.environ, redactor_of(settings, os.environ))
     if panel is None:
         raise UsageError("no judge is named: use --judge, or `judges` in the configuration")
+    if runs_code_of_others(settings):
+        supervise(settings.judge_timeout_ms, lambda: "")
     found = asyncio.run(_calibrated(rows, panel))
     if json:
         sys.stdout.buffer.write(to_json(found) + b"\n")
@@ -78,6 +81,8 @@ async def _calibrated(rows: Sequence[Labelled], panel: Panel) -> Calibration:
     import msgspec  # noqa: PLC0415 - for start-up, as are those that follow
 
     from evalc.report.progress import Progress  # noqa: PLC0415
+    from evalc.runtime.blocking import watched  # noqa: PLC0415
+    from evalc.runtime.exits import exits_told  # noqa: PLC0415
     from evalc.runtime.judges.base import Exhibit  # noqa: PLC0415
     from evalc.runtime.judges.calibrate import Pair, Unjudged, calibration_of  # noqa: PLC0415
     from evalc.runtime.judges.member import Meter  # noqa: PLC0415
@@ -87,7 +92,12 @@ async def _calibrated(rows: Sequence[Labelled], panel: Panel) -> Calibration:
 
     pairs: list[Pair] = []
     unjudged: list[Unjudged] = []
-    with Progress(sys.stderr, Screen.of(sys.stderr, os.environ), drawn=sys.stderr.isatty()) as progress:
+    blocked: list[str] = []
+    with (
+        exits_told(),
+        watched(blocked),
+        Progress(sys.stderr, Screen.of(sys.stderr, os.environ), drawn=sys.stderr.isatty()) as progress,
+    ):
         async with local_models((), panel, progress), Bench(panel) as bench:
             for row in rows:
                 _, shown = redacted(row.exhibit, encoded(row.exhibit), panel.redactor)
@@ -106,6 +116,8 @@ async def _calibrated(rows: Sequence[Labelled], panel: Panel) -> Calibration:
                             reason=judged.reason,
                         )
                     )
+    for warning in blocked:
+        print_warning(warning)
     return calibration_of(panel.names, pairs, unjudged)
 
 

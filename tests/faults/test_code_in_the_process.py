@@ -210,6 +210,15 @@ def test_a_run_without_its_report_never_exits_with_0(project: Path, agent: str) 
     assert "what was finished is kept, and `evalc run --resume" in err
 
 
+@pytest.mark.parametrize("judge", ["exits", "exits_in_c"])
+def test_a_calibration_without_its_figures_never_exits_with_0(project: Path, judge: str) -> None:
+    (project / "labels.csv").write_text("response,label,criterion\nhi,1,kind\n")
+    command = [sys.executable, "-m", "evalc", "judge", "--calibrate", "labels.csv", "--judge", f"python:code:{judge}"]
+    done = subprocess.run(command, cwd=project, capture_output=True, text=True, timeout=60, check=False)
+    assert (done.returncode, done.stdout) == (70, ""), done.stderr
+    assert "error: code that the run called ended" in done.stderr
+
+
 def test_a_run_that_crashes_says_so(project: Path) -> None:
     code, out, err = run(project, "--agent", "python:code:crashes")
     assert (code, out) == (128 + signal.SIGSEGV, "")

@@ -70,7 +70,7 @@ def test_what_is_looked_for_beside_evals(project: Path, kind: str) -> None:
         ("tools.json", ("run", "--tools", "tools.json"), 2),
         ("vars.env", ("run", "--env-file", "vars.env"), 2),
         ("base.json", ("run", "--baseline", "base.json"), 2),
-        ("labels.csv", ("judge", "calibrate", "labels.csv", "--judge", "python:judging:judges"), 2),
+        ("labels.csv", ("judge", "--calibrate", "labels.csv", "--judge", "python:judging:judges"), 2),
         ("promptfoo.yaml", ("import", "promptfoo.yaml"), 2),
         ("evals/results/history.db", ("history",), 0),
         ("recordings/agent.json", ("run", "--agent", "replay:recordings"), 2),
