@@ -39,7 +39,7 @@ TARGETS: Final = {
     "compare/means.py": ("tests/compare",),
     "compare/bootstrap.py": ("tests/compare/test_statistics.py",),
     "runtime/redact.py": ("tests/runtime/test_redact.py",),
-    "runtime/any_encoding.py": ("tests/runtime/test_redact.py",),
+    "runtime/any_encoding.py": ("tests/runtime/test_any_encoding.py", "tests/runtime/test_redact.py"),
     "runtime/checks/limits.py": ("tests/runtime/checks/test_limits.py",),
     "runtime/checks/texts.py": ("tests/runtime/checks/test_texts.py", "tests/runtime/checks/test_patterns.py"),
     "runtime/checks/tools.py": ("tests/runtime/checks/test_tools.py",),
