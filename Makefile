@@ -83,7 +83,7 @@ fuzz: ## Fuzz the readers, FUZZ_SECONDS (600) each, in an environment of its own
 	@for target in yaml lines json template check rule; do \
 		.venv-fuzz/bin/python -m tests.fuzz.drive $$target $${FUZZ_SECONDS:-600} || exit 1; done
 
-soak: $(READY) ## Kill a run at 100 random moments and resume it; writes benchmarks/RESULTS-soak.md
+soak: $(READY) ## Kill a run at 100 random moments, or for SOAK_SECONDS, and resume it; writes benchmarks/RESULTS-soak.md
 	$(BIN)/python -m tests.faults.soak
 
 requirements: ## Lock the development requirements anew, with hashes

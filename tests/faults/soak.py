@@ -2,7 +2,7 @@
 
     python -m tests.faults.soak [KILLS]
 
-The result stands in `benchmarks/RESULTS-soak.md`; with anything wrong the exit status is 1.
+SOAK_SECONDS in the environment sets how long to go on, instead of how many kills. The result stands in `benchmarks/RESULTS-soak.md`; with anything wrong the exit status is 1.
 """
 
 from __future__ import annotations
@@ -26,7 +26,10 @@ RESULTS = Path(__file__).parents[2] / "benchmarks" / "RESULTS-soak.md"
 
 def main() -> int:
     """Soak, and say how it went."""
-    kills = int(sys.argv[1]) if len(sys.argv) > 1 else 100
+    kills = float(sys.argv[1]) if len(sys.argv) > 1 else 100
+    if "SOAK_SECONDS" in os.environ:
+        kills = float("inf")
+    end = time.monotonic() + float(os.environ.get("SOAK_SECONDS", "inf"))
     draw = random.Random(SEED)
     landed = runs = asked = 0
     wrong: list[str] = []
@@ -36,16 +39,16 @@ def main() -> int:
         whole.begin().wait()
         seconds = time.perf_counter() - started
         expected = finished(whole.results)
-        while landed < kills:
+        while landed < kills and time.monotonic() < end:
             runs += 1
             site = make_site(Path(folder) / str(runs), CASES)
-            outcome = kill_until_finished(site, draw, seconds / 2, min(KILLS_A_RUN, kills - landed))
+            outcome = kill_until_finished(site, draw, seconds / 2, int(min(KILLS_A_RUN, kills - landed)))
             landed += outcome.landed
             asked += outcome.asked
             wrong += outcome.wrong
             if finished(site.results) != expected:
                 wrong.append(f"run {runs}: its results are not those of the undisturbed run")
-            print(f"{landed} of {kills} kills, {runs} runs, {len(wrong)} wrong", flush=True)
+            print(f"{landed} of {kills:g} kills, {runs} runs, {len(wrong)} wrong", flush=True)
         undisturbed = runs * len(whole.asked())
     RESULTS.write_text(_page(landed, runs, seconds, asked - undisturbed, wrong))
     print("\n".join(wrong))
