@@ -2,7 +2,8 @@
 
     python -m tests.faults.soak [KILLS]
 
-SOAK_SECONDS in the environment sets how long to go on, instead of how many kills. The result stands in `benchmarks/RESULTS-soak.md`; with anything wrong the exit status is 1.
+SOAK_SECONDS in the environment sets how long to go on, instead of how many kills. The result stands in
+`benchmarks/RESULTS-soak.md`; with anything wrong the exit status is 1.
 """
 
 from __future__ import annotations
