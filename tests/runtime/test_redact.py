@@ -207,3 +207,22 @@ def test_redacted_json_can_be_read(secret: str, value: object) -> None:
     assert len(document["a"]) == 3
     assert "***" in document["a"][1]
     assert "***" in document["b"]
+
+
+@pytest.mark.parametrize("ascii_only", [True, False])
+@pytest.mark.parametrize("length", range(6, 12))
+def test_a_secret_in_json_that_was_cut_is_struck_out(ascii_only: bool, length: int) -> None:
+    secret = 'ä"sswörd-long'
+    cut = json.dumps(secret, ensure_ascii=ascii_only)[1:-1][:length]
+    assert Redactor([secret]).redact(f"said {cut}... (agent.py:5)") == "said ***... (agent.py:5)"
+
+
+def test_what_merely_begins_like_a_secret_with_dots_in_it_was_not_cut() -> None:
+    assert Redactor(["abcd...efghijk"]).redact("abcd...efghij, all") == "abcd...efghij, all"
+    assert Redactor(["abc..xyzw"]).redact("abc...") == "abc..."
+
+
+def test_a_text_that_holds_the_beginning_of_every_form_is_looked_at() -> None:
+    redactor = Redactor(["hunter2-hunter2"])
+    text = " ".join([*redactor._beginnings, "hunter2-hunter2"])
+    assert redactor.redact(text).endswith(" ***")
