@@ -212,3 +212,20 @@ def test_the_interval_covers_the_truth_about_as_often_as_it_says() -> None:
 def test_more_cases_of_no_mean_or_no_change() -> None:
     assert more_cases(0.0, 1.0, changed=3, cases=9) is None
     assert more_cases(0.1, 1.0, changed=0, cases=9) is None
+
+
+def test_a_difference_of_means_is_rounded_and_never_the_negative_zero() -> None:
+    found = difference(1 / 3, 2 / 3, [-1e-20] * 8, changed=0)
+    assert (found.before, found.after) == (0.333333333333, 0.666666666667)
+    assert [str(value) for value in (found.difference, found.low, found.high)] == ["0.0", "0.0", "0.0"]
+
+
+def test_an_interval_that_touches_zero_is_not_certain() -> None:
+    found = difference(0.0, 0.05, [0.0] * 19 + [1.0], changed=20)
+    assert (found.low, found.verdict) == (0.0, "inconclusive")
+    assert found.more_cases is not None
+
+
+def test_a_certain_difference_needs_no_more_cases() -> None:
+    found = difference(0.0, 0.5, [0.4, 0.5, 0.6] * 10, changed=30)
+    assert (found.verdict != "inconclusive", found.more_cases) == (True, None)
