@@ -132,6 +132,7 @@ async def rescore(what: ToRun, past: PastRun, settings: Settings, observer: Obse
     from evalc.runtime.local_model.served import local_models  # noqa: PLC0415
     from evalc.runtime.past.rescore import rescore_suites  # noqa: PLC0415
     from evalc.runtime.past.resume import kept_snapshot  # noqa: PLC0415
+    from evalc.runtime.run_id import new_run_id  # noqa: PLC0415
     from evalc.setup.run import options_of  # noqa: PLC0415
 
     _refuse_without_judge(what)
@@ -139,7 +140,12 @@ async def rescore(what: ToRun, past: PastRun, settings: Settings, observer: Obse
     options = await options_of(msgspec.structs.replace(settings, snapshot_source=None), os.environ, what.tools)
     # What is configured is for runs: a rescored one shows what has changed since the run that it is made of.
     baseline = options.baseline if "baseline_run_id" in settings.given else None
-    options = replace(options, snapshot=None if header is None else kept_snapshot(header), baseline=baseline)
+    options = replace(
+        options,
+        run_id=new_run_id(settings.results_folder),
+        snapshot=None if header is None else kept_snapshot(header),
+        baseline=baseline,
+    )
     async with local_models((), options.panel, observer):
         finished = await rescore_suites(what.suites, past, options, observer=observer)
     notes = (*_of_no_cases(finished), *_registered(finished))

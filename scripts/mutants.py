@@ -139,10 +139,8 @@ def _changed(node: ast.AST) -> Iterator[str]:
             yield "return None"
         case ast.Continue():
             yield "break"
-        case ast.If(test=test) | ast.IfExp(test=test) if not isinstance(test, ast.Compare | ast.BoolOp | ast.UnaryOp):
-            negated = ast.UnaryOp(ast.Not(), test)
-            if isinstance(node, ast.IfExp):
-                yield f"({ast.unparse(ast.IfExp(negated, node.body, node.orelse))})"
+        case ast.IfExp(test=test) if not isinstance(test, ast.Compare | ast.BoolOp | ast.UnaryOp):
+            yield f"({ast.unparse(ast.IfExp(ast.UnaryOp(ast.Not(), test), node.body, node.orelse))})"
 
 
 def main() -> int:

@@ -141,12 +141,13 @@ def request_of(case: Case, deadline: float | None = None) -> AgentRequest:
 async def ask_agent(case: Case, session: Session, options: CaseOptions) -> Answer:
     """Send the case. Its duration is the contract's: wall-clock, from sending to the complete response."""
     timeout_ms = options.timeout_ms
-    request = request_of(case, asyncio.get_running_loop().time() + timeout_ms / 1000)
+    deadline = asyncio.get_running_loop().time() + timeout_ms / 1000
+    request = request_of(case, deadline)
     response: AgentResponse | None = None
     status: Status = "passed"
     error: str | None = None
     limit = asyncio.timeout(timeout_ms / 1000)
-    bound = bounded(asyncio.get_running_loop().time() + timeout_ms / 1000)
+    bound = bounded(deadline)
     started = time.perf_counter()
     try:
         async with limit:

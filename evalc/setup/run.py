@@ -29,7 +29,6 @@ from evalc.runtime.judges.panel import Panel, seated
 from evalc.runtime.local_model.serving import Serving
 from evalc.runtime.past.runs import LATEST
 from evalc.runtime.redact import Redactor
-from evalc.runtime.run_id import new_run_id
 from evalc.runtime.run_options import RunOptions
 from evalc.runtime.seed import load_seed
 from evalc.tools.registry import ToolRegistry
@@ -195,7 +194,6 @@ async def options_of(settings: Settings, environ: Mapping[str, str], tools: Tool
     redactor = redactor_of(settings, environ)
     return RunOptions(
         output_dir=settings.results_folder,
-        run_id=new_run_id(settings.results_folder),
         concurrency=settings.concurrency,
         rpm=settings.rpm,
         timeout_ms=settings.timeout_ms,
