@@ -45,8 +45,15 @@ TARGETS: Final = {
     "runtime/checks/tools.py": ("tests/runtime/checks/test_tools.py",),
     "runtime/checks/composition.py": ("tests/runtime/checks/test_composition.py",),
     "runtime/checks/json_checks.py": ("tests/runtime/checks/test_json_checks.py",),
-    "runtime/checks/similarity.py": ("tests/runtime/checks/test_similarity.py",),
+    "runtime/checks/similarity.py": (
+        "tests/runtime/checks/test_similarity.py",
+        "tests/runtime/checks/test_embedding.py",
+    ),
     "runtime/checks/structure.py": ("tests/runtime/checks/test_structure.py",),
+    "runtime/checks/patterns.py": ("tests/runtime/checks/test_patterns.py", "tests/runtime/checks/test_tools.py"),
+    "runtime/checks/schema.py": ("tests/runtime/checks/test_json_checks.py",),
+    "runtime/checks/judged.py": ("tests/runtime/judges", "tests/runtime/test_score.py"),
+    "ecma/values.py": ("tests/ecma/test_values.py", "tests/runtime/checks/test_tools.py"),
     "runtime/checks/expected.py": ("tests/runtime/checks/test_expected.py",),
 }
 """The modules, below `evalc/`, and the tests that must notice."""

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Generic, TextIO, TypeVar, final
 
 from evalc.cli.outputs import Output, may_be_written
 from evalc.cli.printing import print_error, shown_path
+from evalc.regular import open_regular
 from evalc.terminal import Screen, visible
 
 if TYPE_CHECKING:
@@ -219,6 +220,9 @@ def _append_step_summary(run: ReportedRun) -> None:
     if not name:
         return
     file = Path(name)
-    there = file.stat().st_size if file.exists() else 0
+    there = 0
+    if file.exists():
+        with open_regular(file) as summary:  # a pipe would wait for a reader
+            there = os.fstat(summary.fileno()).st_size
     with file.open("ab") as summary:
         summary.writelines(render(run, most_bytes=MOST_BYTES - there))

@@ -11,6 +11,7 @@ from evalc.compiler.schema_refs import reference_flaw
 from evalc.diagnostics.catalogue.values import BadSchema
 from evalc.diagnostics.problem import Diagnostics, Fault
 from evalc.dsl.read_json import HOLE, JsonPlaces, read_json
+from evalc.ecma.regexp.schema_format import pattern_format
 from evalc.files import read_source
 from evalc.source import Source, Span
 
@@ -86,7 +87,7 @@ def unusable(schema: object) -> Flaw | None:
     from jsonschema import Draft202012Validator, SchemaError  # noqa: PLC0415 - only a check that names a schema needs it
 
     try:
-        Draft202012Validator.check_schema(schema)
+        Draft202012Validator.check_schema(schema, format_checker=pattern_format())
     except SchemaError as error:
         return Flaw(
             f"is not a JSON Schema: {error.message}", "".join(f"/{_step(step)}" for step in error.absolute_path)

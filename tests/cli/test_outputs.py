@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import json
+import os
 from pathlib import Path
 
 import pytest
@@ -228,6 +229,9 @@ def test_github_gets_annotations_that_the_agent_cannot_write(
     assert annotation.startswith("::error file=evals/weather.eval.yaml,line=9,col=11,title=weather/rome%3A failed::")
     summary = (project / "summary.md").read_text(encoding="utf-8")
     assert summary.startswith("before\n## ❌ evalc: 0 of 1 case passed")
+    os.mkfifo(project / "pipe")
+    monkeypatch.setenv("GITHUB_STEP_SUMMARY", str(project / "pipe"))
+    assert "pipe`: it is a named pipe" in invoke("run", "--agent", "demo", "-o", "github").err
     monkeypatch.delenv("GITHUB_STEP_SUMMARY")
     assert invoke("run", "--agent", "demo", "-o", "github").code == 1
 

@@ -53,6 +53,10 @@ def test_mcnemar_of_huge_counts(one: int, other: int) -> None:
     assert mcnemar_p(one, other) == pytest.approx(stats.binomtest(one, one + other).pvalue, rel=1e-6, abs=1e-300)
 
 
+def test_mcnemar_adds_up_to_the_smallest_term() -> None:
+    assert mcnemar_p(1000, 1) == pytest.approx(2 * (1 + 1001) / 2**1001, rel=1e-9, abs=0)
+
+
 @given(st.integers(1, 10**9).flatmap(lambda of: st.tuples(st.integers(0, of), st.just(of))))
 def test_wilson_is_that_of_statsmodels(counts: tuple[int, int]) -> None:
     found = wilson(*counts)
@@ -95,6 +99,16 @@ def test_the_bootstrap_is_the_same_each_time_and_in_any_order(changes: list[floa
     shuffling.shuffle(shuffled)
     assert mean_interval(shuffled) == pytest.approx(first)
     assert min(changes) - 1e-9 <= first.low <= first.high <= max(changes) + 1e-9
+
+
+def test_the_ends_of_the_bootstrap_are_pinned() -> None:
+    """One rank further in or out is another number: the interval is the same on every machine."""
+    found = mean_interval([number * number % 97 / 97 for number in range(40)])
+    assert (round(found.low, 9), round(found.high, 9)) == (0.365721649, 0.568298969)
+
+
+def test_an_interval_of_equal_changes_is_their_value_to_the_last_bit() -> None:
+    assert mean_interval([0.1] * 10) == (0.1, 0.1)
 
 
 def test_the_interval_of_many_pairs_is_the_normal_one() -> None:

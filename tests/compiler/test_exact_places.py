@@ -84,6 +84,7 @@ def checks(*written: dict[str, Any]) -> dict[str, Any]:
         (checks({"type": "json", "schema": {"items": {"$ref": "#/$defs/a"}}}), ("EV310", '"#/$defs/a"')),
         (checks({"type": "json", "schema": {"items": {"$ref": "other.json"}}}), ("EV310", '"other.json"')),
         (checks({"type": "json", "schema": {"items": {"type": "txt"}}}), ("EV310", '"txt"')),
+        (checks({"type": "json", "schema": {"pattern": "(?P<n>a)"}}), ("EV310", '"(?P<n>a)"')),
         (checks({"type": "tools_called", "names": ["a", "{{seed:b}}"]}), ("EV405", '"{{seed:b}}"')),
         ({**checks(), "criteria": [{"name": "c", "weight": 2}]}, ("EV305", "2")),
     ],

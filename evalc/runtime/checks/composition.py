@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Iterable
 
+import msgspec
+
 from evalc.model import checks as c
 from evalc.model.assertions import type_name
 from evalc.model.codec import to_json
@@ -24,7 +26,8 @@ async def any_of(check: c.AnyOf, evaluate: Evaluate) -> Verdict:
         verdict = await evaluate(operand)
         reached.append((operand, verdict))
         if verdict.outcome == "passed":
-            return _with_what_was_met(PASSED, (verdict for _, verdict in reached))
+            holds = msgspec.structs.replace(PASSED, verifies=verdict.verifies)
+            return _with_what_was_met(holds, (verdict for _, verdict in reached))
     reasons = "; ".join(_reason(operand, verdict) for operand, verdict in reached if verdict.outcome == "failed")
     return _unsettled(reached, failed(f"expected one of {len(check.checks)} checks to hold but none does: {reasons}"))
 
@@ -38,7 +41,8 @@ async def all_of(check: c.AllOf, evaluate: Evaluate) -> Verdict:
         if verdict.outcome == "failed":
             verdicts = (verdict for _, verdict in reached)
             return _with_what_was_met(failed(_reason(operand, verdict)), verdicts)
-    return _unsettled(reached, PASSED)
+    verifies = any(verdict.verifies for _, verdict in reached if verdict.outcome == "passed")
+    return _unsettled(reached, msgspec.structs.replace(PASSED, verifies=verifies))
 
 
 async def negation(check: c.Not, evaluate: Evaluate) -> Verdict:
@@ -72,12 +76,10 @@ def _unsettled(reached: list[tuple[c.Check, Verdict]], otherwise: Verdict) -> Ve
 def _with_what_was_met(verdict: Verdict, operands: Iterable[Verdict]) -> Verdict:
     """The verdict on the whole, with the unresolved tokens and the notes of the operands."""
     met = tuple(operands)
-    tokens = tuple(token for operand in met for token in operand.skipped_tokens)
-    notes = tuple(dict.fromkeys(note for operand in met for note in operand.notes))
-    if not tokens and not notes:
-        return verdict
-    return Verdict(
-        outcome=verdict.outcome, message=verdict.message, skipped_tokens=tokens, score=verdict.score, notes=notes
+    return msgspec.structs.replace(
+        verdict,
+        skipped_tokens=tuple(token for operand in met for token in operand.skipped_tokens),
+        notes=tuple(dict.fromkeys(note for operand in met for note in operand.notes)),
     )
 
 

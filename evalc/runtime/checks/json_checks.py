@@ -42,7 +42,7 @@ def _fits(value: Any, schema: dict[str, Any] | bool) -> Verdict:
     except RegexpTimeout as error:
         return broken(f"the schema's patterns ran longer than {error.timeout:g} s")
     except RegexpError as error:
-        return broken(f"the schema has a malformed pattern: {shown(str(error))}")
+        return broken(f"a pattern of the schema gave no answer: {shown(str(error))}")
     except RecursionError:
         return broken("the schema or the response is nested too deeply to be checked")
     if violation is None:

@@ -11,6 +11,7 @@ from typing import Any, Final
 import msgspec
 
 from evalc.ecma.regexp import DEFAULT_TIMEOUT, RegexpTimeout, compile_pattern
+from evalc.ecma.regexp.schema_format import pattern_format
 
 _pattern_deadline: ContextVar[float] = ContextVar("_pattern_deadline")
 
@@ -61,7 +62,7 @@ def _validator(schema_json: bytes) -> Any:
     _refuse_what_runs_unbounded(schema)
     dialect = validators.validator_for(schema, default=jsonschema.Draft202012Validator)
     try:
-        dialect.check_schema(schema)
+        dialect.check_schema(schema, format_checker=pattern_format())  # type: ignore[call-arg]
     except jsonschema.SchemaError as error:
         raise SchemaError(f"it is not a JSON Schema: {error.message}") from error
     bounded = validators.extend(  # type: ignore[no-untyped-call]

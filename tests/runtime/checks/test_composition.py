@@ -86,6 +86,27 @@ def test_messages_name_what_failed(ask: Ask) -> None:
     assert str(ask(c.AllOf(checks=(YES, ERROR)), "a").message).startswith("cost: what it cost is not known: ")
 
 
+def test_notes_of_operands_are_kept_without_a_token(ask: Ask) -> None:
+    operand = c.ToolCount(max=0)
+    verdict = ask(c.AllOf(checks=(operand,)), reports_calls=False)
+    assert verdict.notes == ask(operand, reports_calls=False).notes != ()
+
+
+def test_a_whole_verifies_what_its_operands_verify(ask: Ask) -> None:
+    empty, real = c.Contains(value="{{seed:empty}}"), c.Contains(value="a")
+
+    def verifies(check: c.Check) -> bool:
+        verdict = ask(check, "a", seed={"empty": ""})
+        assert verdict.outcome == "passed"
+        return verdict.verifies
+
+    assert not verifies(c.AnyOf(checks=(NO, empty)))
+    assert not verifies(c.AllOf(checks=(empty, empty)))
+    assert verifies(c.AllOf(checks=(empty, real)))
+    assert verifies(c.AnyOf(checks=(real, empty)))
+    assert verifies(c.Not(check=NO))
+
+
 def test_a_whole_of_skips_names_its_tokens(ask: Ask) -> None:
     verdict = ask(c.AllOf(checks=(SKIP, c.Equals(value="{{snapshot:x}}"))), "a")
     assert verdict.outcome == "skipped"

@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from evalc.ecma.regexp import RegexpError
 from evalc.model import checks as c
 from evalc.runtime.checks import schema as schema_module
 from tests.runtime.checks.conftest import Ask
@@ -99,6 +100,26 @@ def test_a_schema_that_cannot_be_used_is_an_error_and_fetches_nothing(ask: Ask, 
     assert ask(c.Json(schema=schema), '"x"').outcome == "error"
 
 
+def test_a_malformed_pattern_is_named(ask: Ask) -> None:
+    pattern = "(?P<n>a)"
+    message = ask(c.Json(schema={"pattern": pattern}), '"x"').message
+    assert message == "the schema cannot be used: it is not a JSON Schema: '(?P<n>a)' is not a 'regex'"
+
+
+def test_a_pattern_without_an_answer_is_an_error(ask: Ask, monkeypatch: pytest.MonkeyPatch) -> None:
+    def fails(_: str) -> None:
+        raise RegexpError("the worker ended")
+
+    monkeypatch.setattr(schema_module, "compile_pattern", fails)
+    message = ask(c.Json(schema={"pattern": "unanswered"}), '"x"').message
+    assert message == "a pattern of the schema gave no answer: the worker ended"
+
+
+def test_a_response_that_is_too_deep_is_an_error_at_a_place_too(ask: Ask) -> None:
+    verdict = ask(c.At(path="a", check=c.NonEmpty()), "[" * 100_000)
+    assert (verdict.outcome, verdict.message) == ("error", "the response is nested too deeply to be read as JSON")
+
+
 def test_a_schema_s_own_references_work(ask: Ask) -> None:
     schema = {"$ref": "#/$defs/n", "$defs": {"n": {"type": "integer"}}}
     assert ask(c.Json(schema=schema), "1").outcome == "passed"
@@ -107,6 +128,7 @@ def test_a_schema_s_own_references_work(ask: Ask) -> None:
 
 def test_patterns_of_a_schema_are_ecmascript_s(ask: Ask) -> None:
     assert ask(c.Json(schema={"pattern": r"^\d$"}), '"٣"').outcome == "failed"
+    assert ask(c.Json(schema={"pattern": r"^(?<year>\d{4})$"}), '"2026"').outcome == "passed"
     properties = {"patternProperties": {"^n": {"type": "integer"}}, "additionalProperties": False}
     assert ask(c.Json(schema=properties), '{"n1": 1}').outcome == "passed"
     assert ask(c.Json(schema=properties), '{"n1": "x"}').outcome == "failed"

@@ -34,3 +34,12 @@ def test_a_pattern_that_explodes_is_an_error(ask: Ask, monkeypatch: pytest.Monke
     verdict = ask(c.Regex(pattern=r"^(a+)+\1$"), "a" * 40 + "b")
     assert verdict.outcome == "error"
     assert "ran longer than 0.05 s" in (verdict.message or "")
+
+
+def test_a_pattern_that_gives_no_answer_is_an_error(ask: Ask, monkeypatch: pytest.MonkeyPatch) -> None:
+    async def breaks(compiled: regexp.Regexp, text: str) -> bool:
+        raise regexp.RegexpError("the worker ended")
+
+    monkeypatch.setattr(patterns, "test_async", breaks)
+    verdict = ask(c.Regex(pattern="x", flags="i"), "x")
+    assert (verdict.outcome, verdict.message) == ("error", "/x/i gave no answer: the worker ended")

@@ -95,3 +95,9 @@ def test_hostile_markdown_is_read_in_one_pass() -> None:
     assert len(fenced_blocks("```a\n```b\n" * 100_000)) == 1
     assert headings("# " + "# " * 100_000 + "x")[0].endswith("x")
     assert headings("a\n" * 100_000 + "===")[0].startswith("a a")
+
+
+def test_a_response_that_is_too_deep_is_an_error(ask: Ask) -> None:
+    check = c.Structure(fields=(c.RequiredField(path="a"),))
+    verdict = ask(check, "[" * 100_000)
+    assert (verdict.outcome, verdict.message) == ("error", "the response is nested too deeply to be read as JSON")

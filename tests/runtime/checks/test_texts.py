@@ -87,6 +87,17 @@ def test_non_empty_trims_as_javascript_does(ask: Ask, blank: str) -> None:
     assert ask(c.NonEmpty(), blank + "x").outcome == "passed"
 
 
+def test_non_empty_tells_blank_from_empty(ask: Ask) -> None:
+    assert ask(c.NonEmpty(), "").message == "expected a response but it is empty"
+    assert ask(c.NonEmpty(), " \n").message == "expected a response but it is only white space"
+
+
+def test_a_group_with_an_empty_member_verifies_nothing(ask: Ask) -> None:
+    verdict = ask(c.ContainsAny(values=("{{seed:empty}}", "AAPL")), "AAPL", seed={"empty": ""})
+    assert (verdict.outcome, verdict.verifies) == ("passed", False)
+    assert ask(c.ContainsAny(values=("{{seed:a}}", "x")), "AAPL", seed=SEED).verifies
+
+
 def test_non_empty_does_not_trim_what_javascript_keeps(ask: Ask) -> None:
     assert ask(c.NonEmpty(), "\x1c\x85").outcome == "passed"
 

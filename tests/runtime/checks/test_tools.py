@@ -180,6 +180,29 @@ def test_no_tool_errors(
     assert ask(c.NoToolErrors(), tool_calls=made, tool_mode=mode, stubs=stubs).outcome == outcome
 
 
+def test_a_stubbed_call_that_passes_scores_1(ask: Ask) -> None:
+    verdict = ask(c.NoToolErrors(), tool_calls=calls("t"), tool_mode="stubbed", stubs={"t": {}})
+    assert (verdict.outcome, verdict.score) == ("passed", 1.0)
+
+
+def test_arguments_that_are_no_object_fail_a_stubbed_call(ask: Ask) -> None:
+    made = (ToolCall(name="t", arguments="[1]"),)
+    verdict = ask(c.NoToolErrors(), tool_calls=made, tool_mode="stubbed", stubs={"t": {}})
+    assert verdict.message == "expected a JSON object as arguments of 't' but got '[1]'"
+
+
+def test_calls_under_another_name_are_an_error(ask: Ask) -> None:
+    verdict = ask(c.ToolCount(max=0), reports_calls=False, near_calls="tools_used")
+    assert verdict.outcome == "error"
+    assert "the answer has a list under `tools_used` and no `toolCalls`" in (verdict.message or "")
+
+
+def test_an_answer_without_a_word_about_tools_counts_as_one_without_calls(ask: Ask) -> None:
+    verdict = ask(c.ToolCount(max=0), reports_calls=False)
+    assert verdict.outcome == "passed"
+    assert [note.effect for note in verdict.notes] == ["checked as if there were none"]
+
+
 def test_no_tool_errors_notes_what_it_could_not_check(ask: Ask) -> None:
     unsaid = ask(c.NoToolErrors(), tool_calls=(ToolCall(name="t"),))
     assert [note.effect for note in unsaid.notes] == ["not checked"]
