@@ -52,7 +52,7 @@ TARGETS: Final = {
     "runtime/checks/structure.py": ("tests/runtime/checks/test_structure.py",),
     "runtime/checks/patterns.py": ("tests/runtime/checks/test_patterns.py", "tests/runtime/checks/test_tools.py"),
     "runtime/checks/schema.py": ("tests/runtime/checks/test_json_checks.py",),
-    "runtime/checks/judged.py": ("tests/runtime/judges", "tests/runtime/test_score.py"),
+    "runtime/checks/judged.py": ("tests/runtime/checks/test_judged.py",),
     "ecma/values.py": ("tests/ecma/test_values.py", "tests/runtime/checks/test_tools.py"),
     "runtime/checks/expected.py": ("tests/runtime/checks/test_expected.py",),
 }

@@ -83,6 +83,11 @@ def test_json(value: object, text: str) -> None:
     assert to_json(value) == text
 
 
+def test_the_largest_array_index_comes_first_and_a_larger_key_in_its_place() -> None:
+    assert to_json({"b": 1, "4294967294": 2}) == '{"4294967294":2,"b":1}'
+    assert to_json({"b": 1, "4294967295": 2}) == '{"b":1,"4294967295":2}'
+
+
 def test_a_token_is_a_plain_text_or_json() -> None:
     values = ["a", 150.0, True, [1.0, "a"], {"a": None}]
     assert [token_text(value) for value in values] == ["a", "150", "true", '[1,"a"]', '{"a":null}']

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -94,6 +95,7 @@ def test_a_schema_of_a_truth_value(ask: Ask) -> None:
         {"pattern": "("},
         {"$ref": "#"},
         {"unevaluatedProperties": False, "patternProperties": {"a": True}},
+        {"unevaluatedProperties": False, "patternProperties": {}},
     ],
 )
 def test_a_schema_that_cannot_be_used_is_an_error_and_fetches_nothing(ask: Ask, schema: dict[str, Any]) -> None:
@@ -134,6 +136,22 @@ def test_patterns_of_a_schema_are_ecmascript_s(ask: Ask) -> None:
     assert ask(c.Json(schema=properties), '{"n1": "x"}').outcome == "failed"
     message = ask(c.Json(schema=properties), '{"m": 1}').message
     assert message == "expected JSON that fits the schema but the property 'm' is not allowed"
+
+
+def test_a_property_of_one_pattern_is_no_additional_one(ask: Ask) -> None:
+    schema = {"properties": {"a": True}, "patternProperties": {"^n": True, "^m": True}, "additionalProperties": False}
+    assert ask(c.Json(schema=schema), '{"a": 1, "n1": 1, "m1": 1}').outcome == "passed"
+    assert ask(c.Json(schema=schema), '{"a": 1, "x": 1}').outcome == "failed"
+
+
+@pytest.mark.parametrize("wrap", [lambda inner: [inner], lambda inner: {"a": inner}])
+def test_a_schema_is_read_to_a_depth_of_200(ask: Ask, wrap: Callable[[Any], Any]) -> None:
+    value: Any = "leaf"
+    for _ in range(199):
+        value = wrap(value)
+    assert ask(c.Json(schema={"const": value}), '"x"').outcome == "failed"
+    message = ask(c.Json(schema={"const": wrap(value)}), '"x"').message
+    assert message == "the schema cannot be used: it is nested more than 200 deep"
 
 
 def test_patterns_of_a_schema_are_bounded(ask: Ask, monkeypatch: pytest.MonkeyPatch) -> None:
