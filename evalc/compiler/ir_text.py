@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping
 import msgspec
 
 from evalc.compiler import ir
-from evalc.compiler.describe import describe
+from evalc.compiler.spelling import describe
 from evalc.model import checks as c
 
 

@@ -6,10 +6,10 @@ from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 from evalc.compiler import ir
-from evalc.compiler.order import has_field
 from evalc.model import case as m
 from evalc.model import checks as c
-from evalc.model.paths import only_key
+from evalc.model.assertions import KEYS
+from evalc.model.checks.declaration import type_name
 
 CONTRACT_FIELDS = frozenset(
     {
@@ -29,33 +29,9 @@ CONTRACT_FIELDS = frozenset(
 )
 """The fields of `expect` that every runner of the contract checks."""
 
-_SINGLE: dict[type, tuple[str, str]] = {
-    c.ToolsCalled: ("tools_called", "names"),
-    c.ToolsAcceptable: ("tools_acceptable", "sets"),
-    c.ToolsNotCalled: ("tools_not_called", "names"),
-    c.Latency: ("max_latency_ms", "max"),
-    c.Tokens: ("max_tokens", "max"),
-    c.Cost: ("max_cost", "max"),
-}
-_MANY: dict[type, tuple[str, str]] = {
-    c.Contains: ("response_contains", "value"),
-    c.ContainsAny: ("response_contains_any", "values"),
-    c.NotContains: ("response_not_contains", "value"),
-    c.Regex: ("response_matches", "pattern"),
-}
-_BOUNDS: dict[type, tuple[str, str]] = {
-    c.Length: ("min_length", "max_length"),
-    c.ToolCount: ("min_tool_calls", "max_tool_calls"),
-}
-_FLAGS: dict[type, str] = {
-    c.NoToolErrors: "no_tool_errors",
-    c.NonEmpty: "response_non_empty",
-    c.Json: "json_valid",
-}
 _WITH_PATTERNS = frozenset({"labeled", "rubric"})
 """The tiers in which `responseMatches` may stand; in the others the one pattern of a case is its `regexPattern`."""
 _RUBRIC = "rubric"
-_JSON_NAMES = dict(zip(m.Expect.__struct_fields__, m.Expect.__struct_encode_fields__, strict=True))
 
 
 class LoweredCase(NamedTuple):
@@ -117,47 +93,34 @@ def _link(link: ir.Link, pointers: list[tuple[str, ...]]) -> m.CheckLink:
 
 def _place(check: c.Check, slots: dict[str, Any], tier: m.Tier) -> tuple[str, ...]:
     """Put a check where it belongs in `expect` of a case of this tier; its pointers from the case's root."""
-    kind = type(check)
-    if isinstance(check, c.Judge):
-        return _append_dimension(slots, check)
-    if not has_field(check):
+    match check:
+        case c.Judge():
+            return _append_dimension(slots, check)
+        case _ if not check.has_field():
+            return _append(slots, "checks", check)
+        case c.Regex() if tier not in _WITH_PATTERNS:
+            slots["regex_pattern"] = check.pattern
+            return ("/expect/regexPattern",)
+        case c.ToolParam():
+            entry = m.ToolParamExpectation(
+                tool=check.tool, param_name=check.param_name, assertion=check.assertion, value=check.value
+            )
+            return _append(slots, "tool_params", entry)
+    first = check.contract[0]
+    if first.each:
+        return _append(slots, first.name, getattr(check, first.attribute))
+    values = {field.name: getattr(check, field.attribute) if field.attribute else True for field in check.contract}
+    given = {field: value for field, value in values.items() if value is not None}
+    if not slots.keys().isdisjoint(given):
         return _append(slots, "checks", check)
-    if isinstance(check, c.Regex) and tier not in _WITH_PATTERNS:
-        slots["regex_pattern"] = check.pattern
-        return ("/expect/regexPattern",)
-    if kind in _MANY:
-        field, attribute = _MANY[kind]
-        return _append(slots, field, getattr(check, attribute))
-    if isinstance(check, c.ToolParam):
-        entry = m.ToolParamExpectation(
-            tool=check.tool, param_name=check.param_name, assertion=check.assertion, value=check.value
-        )
-        return _append(slots, "tool_params", entry)
-    values = _values(check)
-    if not slots.keys().isdisjoint(values):
-        return _append(slots, "checks", check)
-    slots.update(values)
-    return tuple(f"/expect/{_JSON_NAMES[field]}" for field in values)
-
-
-def _values(check: c.Check) -> dict[str, Any]:
-    """The fields that hold one value each, as the check fills them; the two bounds of a range are two fields."""
-    kind = type(check)
-    if kind in _SINGLE:
-        field, attribute = _SINGLE[kind]
-        return {field: getattr(check, attribute)}
-    if isinstance(check, c.Length | c.ToolCount):
-        bounds = zip(_BOUNDS[kind], (check.min, check.max), strict=True)
-        return {field: bound for field, bound in bounds if bound is not None}
-    if isinstance(check, c.Structure):
-        return {"required_keys": tuple(only_key(field.path) for field in check.fields)}
-    return {_FLAGS[kind]: True}
+    slots.update(given)
+    return tuple(f"/expect/{KEYS[field]}" for field in given)
 
 
 def _append(slots: dict[str, Any], field: str, value: object) -> tuple[str, ...]:
     entries = slots.setdefault(field, [])
     entries.append(value)
-    return (f"/expect/{_JSON_NAMES[field]}/{len(entries) - 1}",)
+    return (f"/expect/{KEYS[field]}/{len(entries) - 1}",)
 
 
 def _append_dimension(slots: dict[str, Any], check: c.Judge) -> tuple[str, ...]:
@@ -179,10 +142,10 @@ def own_assertions(case: m.Case) -> set[str]:
     expect = case.expect
     names = {
         json
-        for field, json in _JSON_NAMES.items()
+        for field, json in KEYS.items()
         if json not in CONTRACT_FIELDS and json != "checks" and getattr(expect, field)
     }
-    names |= {f"checks.{check.__struct_config__.tag}" for check in expect.checks or ()}
+    names |= {f"checks.{type_name(check)}" for check in expect.checks or ()}
     if case.expected and expect == m.Expect():
         names.add("expected")
     if any(dimension.min_score is not None for dimension in case.rubric or ()):

@@ -40,6 +40,8 @@ def is_timestamp(text: str) -> bool:
 
 def _misfits(data: object, type_: t.Type, pointer: str, what: str) -> Iterator[Misfit]:
     match type_:
+        case t.Metadata():  # what a declaration says beside the type
+            yield from _misfits(data, type_.type, pointer, what)
         case t.UnionType():
             yield from _of_union(data, type_, pointer, what)
         case t.StructType():

@@ -7,28 +7,18 @@ from collections.abc import Collection, Iterator
 import msgspec
 
 from evalc.model import checks as c
+from evalc.model.assertions import KEYS
+from evalc.model.checks.declaration import Field, members
 
-_SINGLE = {
-    c.ToolsCalled: "toolsCalled",
-    c.ToolsAcceptable: "toolsAcceptable",
-    c.Latency: "maxLatencyMs",
-    c.Tokens: "maxTokens",
-    c.Cost: "maxCost",
-}
-SINGLE_KINDS = frozenset((*_SINGLE, c.Length, c.ToolCount))
+SINGLE_KINDS = frozenset(kind for kind in members(c.Check) if any(field.once for field in kind.contract))
 """The kinds of checks that may fill such fields."""
 
 
 def single_fields(check: c.Check) -> Iterator[str]:
     """The fields by name; a length in words is no length in characters."""
-    if type(check) in _SINGLE:
-        yield _SINGLE[type(check)]
-    elif isinstance(check, c.Length | c.ToolCount):
-        low, high = _bounds(check)
-        if check.min is not None:
-            yield low
-        if check.max is not None:
-            yield high
+    for field, name in _filled(check):
+        if getattr(check, field.attribute) is not None:
+            yield name
 
 
 def without(check: c.Check, fields: Collection[str]) -> c.Check | None:
@@ -36,15 +26,13 @@ def without(check: c.Check, fields: Collection[str]) -> c.Check | None:
     own = frozenset(single_fields(check))
     if not own or own.isdisjoint(fields):
         return check
-    if own <= frozenset(fields) or not isinstance(check, c.Length | c.ToolCount):
+    if own <= frozenset(fields):
         return None
-    low, high = _bounds(check)
-    changes = {name: None for name, field in (("min", low), ("max", high)) if field in fields}
-    return msgspec.structs.replace(check, **changes)
+    return msgspec.structs.replace(check, **{field.attribute: None for field, name in _filled(check) if name in fields})
 
 
-def _bounds(check: c.Length | c.ToolCount) -> tuple[str, str]:
-    if isinstance(check, c.ToolCount):
-        return "minToolCalls", "maxToolCalls"
-    unit = "" if check.unit == "chars" else f" in {check.unit}"
-    return f"minLength{unit}", f"maxLength{unit}"
+def _filled(check: c.Check) -> Iterator[tuple[Field, str]]:
+    unit = check.unit if isinstance(check, c.Length) else "chars"
+    for field in check.contract:
+        if field.once:
+            yield field, KEYS[field.name] + ("" if unit == "chars" else f" in {unit}")

@@ -1,10 +1,11 @@
-"""From a text to a slug: what can stand in the names of files and in ids."""
+"""Slugs: what can stand in the names of files, in ids and as the name of what a judge scores."""
 
 from __future__ import annotations
 
 import re
 
 _SLUG = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*")
+_LONGEST_DIMENSION = 40
 _OTHER = re.compile(r"[^A-Za-z0-9._-]+")
 
 
@@ -16,3 +17,11 @@ def is_slug(text: str) -> bool:
 def slug(text: str) -> str:
     """The text as a slug, what a slug cannot hold being dashes; empty when nothing is left."""
     return _OTHER.sub("-", text).strip("-._")
+
+
+def dimension_of(question: str) -> str:
+    """A name for what a judge scores, from the words of the question."""
+    name = slug(question.lower())
+    if len(name) > _LONGEST_DIMENSION:
+        name = name[:_LONGEST_DIMENSION].rpartition("-")[0] or name[:_LONGEST_DIMENSION]
+    return name or "judge"

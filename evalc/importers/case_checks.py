@@ -8,8 +8,8 @@ from typing import Any, Final, NamedTuple
 
 import msgspec
 
-from evalc.compiler.emit.check import dimension_of
 from evalc.compiler.order import rank
+from evalc.compiler.slug import dimension_of
 from evalc.dsl.write_yaml import Noted
 from evalc.importers.check_line import LITERALLY, line_of, linked_to, mapping_of
 from evalc.importers.check_record import is_simplest, record_of

@@ -13,8 +13,9 @@ from dataclasses import dataclass
 from typing import Any, Final, final
 
 from evalc.compiler.patterns import examine
+from evalc.compiler.spelling import quoted
 from evalc.grammar.parse import parse_check
-from evalc.importers.check_line import AS_TEMPLATES, line_of, mapping_of, quoted_text
+from evalc.importers.check_line import AS_TEMPLATES, line_of, mapping_of
 from evalc.importers.nunjucks import NotPlain, template_of, variables_of
 from evalc.model import checks as c
 
@@ -217,7 +218,7 @@ def _judge(assertion: Mapping[str, Any], variables: frozenset[str], _keep: KeepS
     questions = value if isinstance(value, list) else [value]
     threshold = assertion.get("threshold", _GEVAL_THRESHOLD if assertion.get("type") == "g-eval" else None)
     least = "" if threshold is None else f" >= {threshold}/1"
-    lines = tuple(f"judge {quoted_text(_text(question, variables))}{least}" for question in questions)
+    lines = tuple(f"judge {quoted(_text(question, variables))}{least}" for question in questions)
     return tuple(Check(line=line, mapping={"all_of": [line]}) for line in lines)
 
 

@@ -7,11 +7,15 @@ reads them back with it.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 from evalc.model import checks as c
 from evalc.model.case import Expect, RubricDimension
+from evalc.model.checks.declaration import type_name
 from evalc.model.paths import path_of_key
+
+KEYS: Final = dict(zip(Expect.__struct_fields__, Expect.__struct_encode_fields__, strict=True))
+"""The fields of `expect`, and what they are called in JSON."""
 
 
 class Assertion(NamedTuple):
@@ -99,8 +103,3 @@ def judge(dimension: RubricDimension) -> c.Judge:
         criteria=dimension.criteria,
         min_score=dimension.min_score,
     )
-
-
-def type_name(check: c.Check) -> str:
-    """The check's `type`, as authors write it."""
-    return str(check.__struct_config__.tag)

@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 from evalc.errors import JudgeError
 from evalc.model import checks as c
-from evalc.model.assertions import Assertion, assertions, judge, type_name
+from evalc.model.assertions import Assertion, assertions, judge
 from evalc.model.case import Case
+from evalc.model.checks.declaration import type_name
 from evalc.model.result import JudgedScore
 from evalc.runtime.checks.evaluate import evaluate
 from evalc.runtime.checks.expected import expected_text

@@ -15,13 +15,14 @@ from evalc.dsl.build_rule import CHECK_TYPES, PARAM_OPS, keys_of
 from evalc.grammar.check_nodes import CHECK_STARTS
 from evalc.model import case as m
 from evalc.model import checks as c
-from evalc.schema.check_types import CHECK_TYPE_WORDS
+from evalc.model.checks.declaration import Declared, members, sentence_of, type_name
 from evalc.schema.language_words import CHECK, Word, described, of_keys
 from evalc.schema.record_words import COMPILED_FILE
 from evalc.schema.records import definitions
-from evalc.schema.shapes import Schema, any_of, choice, flag, list_of, number, ref, text, whole
+from evalc.schema.shapes import Schema, any_of, choice, filled_list_of, flag, list_of, number, ref, text, whole
 
 _TYPES: Final = sorted(CHECK_TYPES)
+_KINDS: Final = {type_name(kind): kind for kind in members(c.Check)}
 _WITHOUT_TYPE: Final = (USE, *GROUPS)
 """The keys that a check without a `type` is told by; the first that is there counts."""
 _ONE_LINE: Final = (
@@ -81,7 +82,7 @@ def _check_mapping(custom: list[str]) -> Schema:
     of_type = [{"if": _with("type", {"const": name}), "then": ref(_definition_of(name))} for name in _TYPES]
     if custom:
         of_type.append({"if": _with("type", {"enum": custom}), "then": ref("check.custom")})
-    sentences = [CHECK_TYPE_WORDS[name].sentence if name in CHECK_TYPE_WORDS else "" for name in _TYPES]
+    sentences = [sentence_of(_KINDS[name]) for name in _TYPES]
     sentences += ["A check that an installed package provides."] * len(custom)
     type_ = {"description": CHECK["type"].sentence, "enum": [*_TYPES, *custom], "enumDescriptions": sentences}
     return {
@@ -108,11 +109,9 @@ def _with(key: str, value: Schema | None = None) -> Schema:
 
 def _typed(type_: str) -> Schema:
     """A check of one type, with the keys that the checker knows of it."""
-    known = CHECK_TYPE_WORDS.get(type_)
-    sentence = CHECK["type"].sentence if known is None else known.sentence
-    words = {**CHECK, "type": Word(sentence, {"const": type_})}
-    if known is not None and known.rule is not None:
-        words["rule"] = Word(CHECK["rule"].sentence, known.rule, known.examples)
+    kind = _KINDS[type_]
+    words = {**CHECK, "type": Word(sentence_of(kind), {"const": type_})}
+    words["rule"] = Word(CHECK["rule"].sentence, _rule_of(kind), kind.examples)
     own = keys_of(type_)
     schema = of_keys(("type", *own, *LINK_KEYS), words, title=type_, required=["type", *_required(own)])
     if "op" in own:
@@ -120,6 +119,20 @@ def _typed(type_: str) -> Schema:
     if {"min", "scale"} <= {*own}:
         return {**schema, "dependentRequired": {"min": ["scale"], "scale": ["min"]}}
     return schema
+
+
+def _rule_of(kind: type[Declared]) -> Schema:
+    """What `rule:` holds for a kind of check: a list where its field is one, else a text."""
+    tools: Schema = {"type": "array", "items": text()}
+    match kind.__struct_fields__:
+        case ("values",):
+            return filled_list_of(text())
+        case ("names",):
+            return tools
+        case ("sets",):
+            return {"type": "array", "items": any_of({"const": "none"}, tools)}
+        case _:
+            return text()
 
 
 def _required(keys: Iterable[str]) -> list[str]:

@@ -4,18 +4,6 @@ from __future__ import annotations
 
 from evalc.schema.records import Sentences
 
-_TYPE = {"type": "What is checked."}
-_VALUE = {**_TYPE, "value": "The text that is compared with."}
-_BOUNDS = {**_TYPE, "min": "The least, inclusive.", "max": "The most, inclusive."}
-_MOST = {**_TYPE, "max": "The most that may be."}
-_NAMES = {**_TYPE, "names": "The names of the tools."}
-_PARAMETER = {
-    "tool": "The tool whose first call is looked at.",
-    "paramName": "The parameter of that call.",
-    "assertion": "How the parameter is compared.",
-    "value": "What the parameter is compared with; a list for `oneOf`.",
-}
-
 COMPILED_FILE: Sentences = {
     "Metadata": {
         "toolName": "The tool that the evals are about; by default from the file's name.",
@@ -95,7 +83,12 @@ COMPILED_FILE: Sentences = {
         "copOutPhrases": "The response contains none of the texts, ignoring case.",
         "checks": "Checks that the contract has no field for.",
     },
-    "ToolParamExpectation": _PARAMETER,
+    "ToolParamExpectation": {
+        "tool": "The name of the tool.",
+        "paramName": "The name of the parameter.",
+        "assertion": "How the parameter is compared.",
+        "value": "What it is compared with: a text, or a list for `oneOf`.",
+    },
     "CheckLink": {
         "at": "JSON pointers from the case to the assertions, which pass together.",
         "weight": "How often the check counts; by default 1.",
@@ -112,63 +105,8 @@ COMPILED_FILE: Sentences = {
         "criteria": "What a good answer is.",
         "minScore": "The least score that passes.",
     },
-    "Contains": _VALUE,
-    "NotContains": _VALUE,
-    "IContains": _VALUE,
-    "ContainsAny": {**_TYPE, "values": "The texts of which one has to occur."},
-    "Regex": {
-        **_TYPE,
-        "pattern": "The pattern, as ECMAScript has it.",
-        "flags": "Its flags, of `i`, `m`, `s`, `u`, `v`.",
-    },
-    "Length": {**_BOUNDS, "unit": "What is counted; by default characters."},
-    "Json": {
-        **_TYPE,
-        "mode": "What of the response has to be JSON; by default all of it.",
-        "schema": "The JSON Schema that it has to be valid against.",
-    },
-    "RequiredField": {"path": "The field, such as `meta.title` or `items[].id`.", "type": "The type of its value."},
-    "Structure": {
-        **_TYPE,
-        "fields": "The JSON fields that the response has.",
-        "headings": "The Markdown headings that the response has.",
-    },
-    "Equals": _VALUE,
-    "StartsWith": _VALUE,
-    "Similar": {**_VALUE, "threshold": "The least likeness, from 0 to 1."},
-    "NonEmpty": _TYPE,
-    "ToolsCalled": _NAMES,
-    "ToolsAcceptable": {**_TYPE, "sets": "The sets of tools; `__none__` alone is the empty set."},
-    "ToolsNotCalled": _NAMES,
-    "ToolCount": _BOUNDS,
-    "ToolParam": {**_TYPE, **_PARAMETER},
-    "NoToolErrors": _TYPE,
-    "Latency": {**_TYPE, "max": "The most milliseconds."},
-    "Tokens": _MOST,
-    "Cost": {**_TYPE, "max": "The most US dollars."},
-    "At": {
-        **_TYPE,
-        "path": "The place of a JSON response, such as `items[0].title`.",
-        "check": "What is checked there.",
-    },
-    "AnyOf": {**_TYPE, "checks": "The checks of which at least one has to hold."},
-    "AllOf": {**_TYPE, "checks": "The checks that have to hold all."},
-    "Not": {**_TYPE, "check": "The check that may not hold."},
-    "Judge": {
-        **_TYPE,
-        "dimension": "What is judged.",
-        "maxScore": "The best score that the judge can give; by default 1.",
-        "criteria": "What a good answer is.",
-        "minScore": "The least score that passes.",
-    },
-    "Custom": {
-        **_TYPE,
-        "name": "The name of the check, as a package provides it.",
-        "args": "What the check is given, by place.",
-        "options": "What the check is given, by name.",
-    },
 }
-"""The records of the compiled file."""
+"""The records of the compiled file; checks describe their fields where they are declared."""
 
 _TOTALS = {
     "totalCases": "How many cases ran.",

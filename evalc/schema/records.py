@@ -13,6 +13,7 @@ from evalc.schema.shapes import Schema
 Sentences = Mapping[str, Mapping[str, str]]
 """What each key of a record is for, by the names of records."""
 
+_TYPE = "What is checked."
 _LIMITS: Mapping[str, Schema] = {
     "threshold": {"minimum": 0, "maximum": 1},
     "minPassRate": {"minimum": 0, "maximum": 1},
@@ -33,7 +34,7 @@ def definitions(records: Sequence[type[msgspec.Struct]], sentences: Sentences) -
 def _adapted(component: Schema, sentences: Mapping[str, str]) -> Schema:
     """A record's schema as msgspec has it, in fewer words and with a sentence at each key."""
     properties = {
-        key: {"description": sentences[key], **_simple(value), **_LIMITS.get(key, {})} if key in sentences else value
+        key: _described(value, sentences.get(key, _TYPE if key == "type" else "")) | _LIMITS.get(key, {})
         for key, value in component.get("properties", {}).items()
     }
     summary = inspect.cleandoc(component.get("description", "")).partition("\n\n")[0]
@@ -43,6 +44,12 @@ def _adapted(component: Schema, sentences: Mapping[str, str]) -> Schema:
         "patternProperties": {"^x-": {}},
         "additionalProperties": False,
     }
+
+
+def _described(schema: Schema, sentence: str) -> Schema:
+    """A key's schema behind its sentence, which a check declares with its field."""
+    declared = {key: value for key, value in schema.items() if key != "description"}
+    return {"description": sentence or schema.get("description", ""), **_simple(declared)}
 
 
 def _simple(schema: Any) -> Any:

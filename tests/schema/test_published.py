@@ -40,7 +40,7 @@ def test_every_reference_leads_somewhere_and_every_definition_is_used(name: str)
 
 @pytest.mark.parametrize("name", NAMES)
 def test_every_key_has_a_sentence(name: str) -> None:
-    """A key that the checker learns needs its sentence in `evalc.schema`: language_words, check_types, record_words."""
+    """A key that the checker learns needs its sentence in `evalc.schema`: language_words, record_words."""
     schema = SCHEMAS[name]()
     without = {
         f"{each.get('title', '?')}: {key}"

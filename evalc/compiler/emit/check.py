@@ -15,7 +15,7 @@ from evalc.compiler.ir import Located
 from evalc.compiler.merge.include import Scope
 from evalc.compiler.packages import unknown_custom
 from evalc.compiler.patterns import examine
-from evalc.compiler.slug import slug
+from evalc.compiler.slug import dimension_of
 from evalc.compiler.token_slips import slips_in
 from evalc.diagnostics.catalogue.contract import AlmostToken, InputLooksLikeToken, SnapshotInRegression, TokenNotAllowed
 from evalc.diagnostics.catalogue.names import UnknownVariable
@@ -31,6 +31,7 @@ from evalc.grammar import nodes as g
 from evalc.grammar.atoms import offset_in_text
 from evalc.grammar.parse import parse_template
 from evalc.model import checks as c
+from evalc.model.checks.declaration import Filled
 from evalc.source import Source, Span
 
 W = TypeVar("W", bound=str)
@@ -95,13 +96,15 @@ class CheckEmitter:
         return check
 
     def _in_json(self, body: CheckJson) -> c.Check:
-        def filled(text: Scalar, no_tokens_in: str, is_pattern: bool) -> str:
+        def filled(text: Scalar, role: Filled) -> str:
             def place(start: int, end: int) -> Span:
                 return locate(self.source, span_of(text), start, end)
 
             if "{{" not in text.text:
                 return text.text
-            return self._filled(text.text, place, no_tokens_in, escape if is_pattern else str)
+            return self._filled(
+                text.text, place, role.no_tokens_in, escape if role.is_pattern else str, json_too=role.json_too
+            )
 
         for text in _scalars(body.node):
             self.names.setdefault(text.text, Located(self.source, span_of(text)))
@@ -342,15 +345,6 @@ _TEMPLATE = re.compile(r"\{\{\s*[#/A-Za-z_]")
 
 
 _SIMILAR_ENOUGH: Final = c.Similar(value="").threshold
-_LONGEST_DIMENSION: Final = 40
-
-
-def dimension_of(question: str) -> str:
-    """A name for what a judge scores, from the words of the question."""
-    name = slug(question.lower())
-    if len(name) > _LONGEST_DIMENSION:
-        name = name[:_LONGEST_DIMENSION].rpartition("-")[0] or name[:_LONGEST_DIMENSION]
-    return name or "judge"
 
 
 def _same(word: W) -> W:

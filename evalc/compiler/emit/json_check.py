@@ -15,43 +15,19 @@ from evalc.dsl.nodes import Mapping, Node, Report, Scalar, Sequence
 from evalc.dsl.scalars import to_plain, value_of
 from evalc.dsl.tree import CheckJson
 from evalc.model import checks as c
+from evalc.model.checks.declaration import Arguments, Filled, members, text_fields, worded_keys
 from evalc.source import Source
 
-Fill = Callable[[Scalar, str, bool], str]
-"""What a text is once its templates are filled. The text is where no token may stand, if that is named; True says that
-it is a regular expression."""
+Fill = Callable[[Scalar, Filled], str]
+"""What a text is once its templates are filled."""
 
-_TEXTS: Final = frozenset(
-    {
-        "type",
-        "value",
-        "values",
-        "pattern",
-        "flags",
-        "unit",
-        "mode",
-        "headings",
-        "names",
-        "sets",
-        "tool",
-        "paramName",
-        "assertion",
-        "name",
-        "dimension",
-        "criteria",
-        "path",
-    }
-)
-"""The fields whose scalars are texts, as they were written."""
-_NO_TOKENS: Final = {
-    "pattern": "a regular expression",
-    "criteria": "what a judge is asked",
-    **dict.fromkeys(("names", "sets", "tool", "paramName"), "a tool's or parameter's name"),
-    **dict.fromkeys(("name", "path", "headings", "dimension"), "a name"),
-}
-"""The texts in which no token may stand, and what they are in messages."""
-_ARGUMENTS: Final = frozenset(("args", "options"))
-"""The fields that hold any JSON whose texts are templates, whatever its keys are."""
+_KINDS: Final = (*members(c.Check), c.RequiredField)
+_WORDED: Final = frozenset({"type", *(key for kind in _KINDS for key in worded_keys(kind))})
+"""The keys whose scalars are texts, as they were written."""
+_ROLES: Final = {field.key: field.role for kind in _KINDS for field in text_fields(kind)}
+"""What the texts of a key are."""
+_PLAIN: Final = Filled("a name")
+"""A text of another key: a unit, a mode, the name of a check."""
 
 
 def json_check(source: Source, body: CheckJson, fill: Fill, problems: Diagnostics) -> c.Check | None:
@@ -68,21 +44,23 @@ def json_check(source: Source, body: CheckJson, fill: Fill, problems: Diagnostic
     return check
 
 
-def _data(node: Node, fill: Fill, report: Report, key: str = "", *, is_pattern: bool = False) -> Any:
+def _data(node: Node, fill: Fill, report: Report, key: str = "", role: Filled = _PLAIN) -> Any:
     """The value of a key as JSON, its texts filled. A user's own keys (`x-...`) are left out."""
     match node:
         case _ if key == "schema":
             return to_plain(node, report)
-        case _ if key in _ARGUMENTS:
+        case _ if role is Arguments:
             return _argument(node, fill, report)
         case Scalar():
-            return fill(node, _NO_TOKENS.get(key, ""), is_pattern) if key in _TEXTS else to_plain(node, report)
+            return fill(node, role) if key in _WORDED else to_plain(node, report)
         case Sequence(items=items):
-            return [_data(item, fill, report, key) for item in items]
+            return [_data(item, fill, report, key, role) for item in items]
         case Mapping(pairs=pairs):
-            patterns = {"pattern", "value"} if any(map(_asks_for_match, pairs)) else {"pattern"}
+            of_value = Filled(is_pattern=True) if any(map(_asks_for_match, pairs)) else _ROLES["value"]
             return {
-                name.text: _data(value, fill, report, name.text, is_pattern=name.text in patterns)
+                name.text: _data(
+                    value, fill, report, name.text, of_value if name.text == "value" else _ROLES.get(name.text, _PLAIN)
+                )
                 for name, value in pairs
                 if not name.text.startswith("x-")
             }
@@ -95,7 +73,7 @@ def _argument(node: Node, fill: Fill, report: Report) -> Any:
     match node:
         case Scalar():
             value = value_of(node, report)
-            return fill(node, "", False) if isinstance(value, str) else value
+            return fill(node, Arguments) if isinstance(value, str) else value
         case Sequence(items=items):
             return [_argument(item, fill, report) for item in items]
         case Mapping(pairs=pairs):

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
-from typing import Any
+from collections.abc import Iterator
 
 from evalc.compiler import ir
 from evalc.compiler.single import SINGLE_KINDS, single_fields
@@ -28,6 +27,7 @@ from evalc.diagnostics.catalogue.contract import (
 )
 from evalc.diagnostics.problem import Diagnostics, Finding
 from evalc.model import checks as c
+from evalc.model.checks.declaration import texts_of
 
 _TOKEN = re.compile(r"\{\{\s*(seed|snapshot):.*?\}\}", re.DOTALL)
 _GOLDEN = {c.ToolsCalled: "toolsCalled", c.NoToolErrors: "noToolErrors", c.NonEmpty: "responseNonEmpty"}
@@ -167,63 +167,16 @@ def _tokens(suite: ir.Suite, case: ir.Case) -> Iterator[tuple[ir.Where, Finding]
         for token in _TOKEN.finditer(case.message):
             yield case.place_of("/input/message"), TokenNotAllowed(token=token[0], where="a message")
     for item in case.checks:
-        for allowed, text, pointer in _texts(item.check):
-            if suite.from_json and allowed and isinstance(item.where, str):
+        for role, text, pointer in texts_of(item.check):
+            if suite.from_json and not role.no_tokens_in and isinstance(item.where, str):
                 for slip in slips_in(text):
                     yield item.where + pointer, AlmostToken(text=slip.text, meant=slip.meant)
             for token in _TOKEN.finditer(text) if "{{" in text else ():
                 where = item.where + pointer if isinstance(item.where, str) else item.where
-                if not allowed and suite.from_json:
+                if role.no_tokens_in and suite.from_json:
                     yield where, TokenNotAllowed(token=token[0], where=_NOT_ALLOWED)
                 elif case.tier == "regression" and token[1] == "snapshot":
                     yield where, SnapshotInRegression(token=token[0])
 
 
 _NOT_ALLOWED = "the names of tools, in patterns and in a rubric"
-
-
-def _texts(check: c.Check, at: str = "") -> Iterator[tuple[bool, str, str]]:
-    """The texts of a check, whether a token may stand in them (contract, Token Locations), and where they are in it.
-
-    A check that is a single text of a field stands where a pointer into it leads.
-    """
-    match check:
-        case c.Contains() | c.NotContains() | c.IContains() | c.Equals() | c.StartsWith() | c.Similar():
-            yield True, check.value, f"{at}/value"
-        case c.ContainsAny():
-            yield from ((True, value, f"{at}/values/{index}") for index, value in enumerate(check.values))
-        case c.ToolParam(value=str() as value):
-            yield True, value, f"{at}/value"
-        case c.ToolParam(value=tuple() as values):
-            yield from ((True, value, f"{at}/value/{index}") for index, value in enumerate(values))
-        case c.Regex():
-            yield False, check.pattern, f"{at}/pattern"
-        case c.Judge():
-            yield False, check.criteria, f"{at}/criteria"
-        case c.Custom():
-            yield from ((True, text, at) for text in _texts_in((*check.args, *check.options.values())))
-        case c.ToolsCalled() | c.ToolsNotCalled():
-            yield from ((False, name, f"{at}/names/{index}") for index, name in enumerate(check.names))
-        case c.ToolsAcceptable():
-            yield from ((False, name, f"{at}/sets/{index}") for index, names in enumerate(check.sets) for name in names)
-        case c.AnyOf() | c.AllOf():
-            for index, inner in enumerate(check.checks):
-                yield from _texts(inner, f"{at}/checks/{index}")
-        case c.Not() | c.At():
-            yield from _texts(check.check, f"{at}/check")
-        case _:
-            pass
-
-
-def _texts_in(values: Iterable[Any]) -> Iterator[str]:
-    """The texts of JSON values."""
-    for value in values:
-        match value:
-            case str():
-                yield value
-            case list():
-                yield from _texts_in(value)
-            case dict():
-                yield from _texts_in(value.values())
-            case _:
-                pass

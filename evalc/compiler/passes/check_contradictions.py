@@ -16,11 +16,11 @@ from typing import Final, final
 import msgspec
 
 from evalc.compiler import ir
-from evalc.compiler.describe import describe
 from evalc.compiler.logic.formulas import All, CallsTool, Fact, Formula, OfParam, Some, is_certain, negation, size
 from evalc.compiler.logic.implies import always, implies, never, touches
 from evalc.compiler.logic.read_check import formula_of
 from evalc.compiler.logic.screen import are_unrelated
+from evalc.compiler.spelling import describe
 from evalc.diagnostics.catalogue.vacuity import Contradiction, Implied, NeverReached, Other, Repeated
 from evalc.diagnostics.problem import Diagnostics, Finding, Severity
 from evalc.model import checks as c

@@ -6,13 +6,14 @@ from collections.abc import Callable, Iterator
 from typing import Any, Final, NamedTuple
 
 from evalc.compiler import ir
-from evalc.compiler.describe import describe
 from evalc.compiler.logic.implies import always, never
 from evalc.compiler.logic.read_check import formula_of
 from evalc.compiler.patterns import examine
+from evalc.compiler.spelling import describe
 from evalc.diagnostics.catalogue.vacuity import CannotFail, CannotPass
 from evalc.diagnostics.problem import Diagnostics
 from evalc.model import checks as c
+from evalc.model.checks.declaration import texts_of
 
 
 def check_vacuity(suite: ir.Suite, problems: Diagnostics) -> None:
@@ -47,22 +48,14 @@ _ABOVE_ONE: Final = "no similarity is more than 1, and 80 percent is 0.8"
 
 def _verdict(check: c.Check) -> _Verdict | None:
     """The verdict on a check that needs no run; None for a check worth making."""
+    if check.empty and any(not text for _, text, _ in texts_of(check)):
+        return _Verdict(check.empty == "passes", _EMPTY_TEXT)
     rule = _VERDICTS.get(type(check))
     return None if rule is None else rule(check)
 
 
-def _of_text(check: c.Contains | c.IContains | c.StartsWith) -> _Verdict | None:
-    return None if check.value else _Verdict(True, _EMPTY_TEXT)
-
-
-def _of_missing_text(check: c.NotContains) -> _Verdict | None:
-    return None if check.value else _Verdict(False, _EMPTY_TEXT)
-
-
 def _of_texts(check: c.ContainsAny) -> _Verdict | None:
-    if not check.values:
-        return _Verdict(True, _NO_CHOICE)
-    return _Verdict(True, _EMPTY_TEXT) if "" in check.values else None
+    return None if check.values else _Verdict(True, _NO_CHOICE)
 
 
 def _of_regex(check: c.Regex) -> _Verdict | None:
@@ -160,10 +153,6 @@ def _leaves(check: c.Check) -> Iterator[c.Check]:
 
 
 _VERDICTS: Final[dict[type, Callable[[Any], _Verdict | None]]] = {
-    c.Contains: _of_text,
-    c.IContains: _of_text,
-    c.StartsWith: _of_text,
-    c.NotContains: _of_missing_text,
     c.ContainsAny: _of_texts,
     c.Regex: _of_regex,
     c.Length: _of_bounds,

@@ -11,7 +11,7 @@ from collections.abc import Awaitable, Callable, Iterable
 import msgspec
 
 from evalc.model import checks as c
-from evalc.model.assertions import type_name
+from evalc.model.checks.declaration import type_name
 from evalc.model.codec import to_json
 from evalc.runtime.checks.verdict import NOT_APPLICABLE, PASSED, Verdict, failed, skipped
 from evalc.runtime.checks.wording import shown

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Final, assert_never
+from typing import assert_never
 
 import msgspec
 
@@ -17,14 +17,11 @@ from evalc.runtime.checks.verdict import Evidence, Verdict
 
 async def evaluate(check: c.Check, evidence: Evidence) -> Verdict:
     """Evaluate one check. Suspends only where a pattern, a schema or a composition asks for it."""
-    if not evidence.reports_calls and isinstance(check, _OF_TOOLS):
+    if not evidence.reports_calls and check.of_calls:
         if evidence.near_calls is not None:
             return tools.misnamed_calls(evidence.near_calls)
         return tools.with_calls_unknown(await _evaluate(check, evidence))
     return await _evaluate(check, evidence)
-
-
-_OF_TOOLS: Final = (c.ToolsCalled, c.ToolsAcceptable, c.ToolsNotCalled, c.ToolParam, c.ToolCount, c.NoToolErrors)
 
 
 async def _evaluate(check: c.Check, evidence: Evidence) -> Verdict:  # noqa: C901 - a table, one line a check

@@ -1,0 +1,48 @@
+"""Checks made of checks, and the union of them all."""
+
+from __future__ import annotations
+
+from typing import Annotated, ClassVar
+
+from msgspec import Meta
+
+from evalc.model.checks.declaration import Declared
+from evalc.model.checks.json import JsonCheck
+from evalc.model.checks.judged import Judge
+from evalc.model.checks.limits import LimitCheck
+from evalc.model.checks.packaged import Custom
+from evalc.model.checks.texts import TextCheck
+from evalc.model.checks.tools import ToolCheck
+
+
+class At(Declared, frozen=True, kw_only=True, tag="at"):
+    """A check of the response, made of one place of a JSON response."""
+
+    begins: ClassVar = ("at PATH",)
+
+    path: Annotated[str, Meta(description="The place, such as `items[0].title`.")]
+    check: Annotated[Check, Meta(description="The check.")]
+
+
+class AnyOf(Declared, frozen=True, kw_only=True, tag="any_of"):
+    """At least one of the checks holds."""
+
+    checks: Annotated[tuple[Check, ...], Meta(description="The checks.")]
+
+
+class AllOf(Declared, frozen=True, kw_only=True, tag="all_of"):
+    """All of the checks hold."""
+
+    checks: Annotated[tuple[Check, ...], Meta(description="The checks.")]
+
+
+class Not(Declared, frozen=True, kw_only=True, tag="not"):
+    """The check does not hold."""
+
+    begins: ClassVar = ("not",)
+
+    check: Annotated[Check, Meta(description="The check.")]
+
+
+Check = TextCheck | JsonCheck | ToolCheck | LimitCheck | Custom | At | AnyOf | AllOf | Not | Judge
+"""Every check. Those without a field of `expect` stand in this order in a compiled case."""

@@ -1,0 +1,88 @@
+"""Checks of the calls of tools."""
+
+from __future__ import annotations
+
+from typing import Annotated, ClassVar, Literal
+
+from msgspec import Meta
+
+from evalc.model.checks.declaration import Declared, Field, Text, ToolName
+
+ParamAssertion = Literal["equals", "contains", "oneOf", "exists", "notExists", "matches"]
+NO_TOOL = "__none__"
+"""The only member of the set that stands for no tool at all."""
+
+
+class _CallCheck(Declared, frozen=True, kw_only=True):
+    of_calls: ClassVar = True
+
+
+class ToolsCalled(_CallCheck, frozen=True, kw_only=True, tag="tools_called"):
+    """Exactly these tools were called, in this order."""
+
+    line: ClassVar = "tools called {names}"
+    examples: ClassVar = (["get_weather"], [])
+    contract: ClassVar = (Field("tools_called", "names", once=True),)
+
+    names: Annotated[tuple[ToolName, ...], Meta(description="The names of the tools.")]
+
+
+class ToolsAcceptable(_CallCheck, frozen=True, kw_only=True, tag="tools_acceptable"):
+    """The tools that were called are one of these sets; `none` is the empty set, `["__none__"]` in JSON."""
+
+    line: ClassVar = "tools one of {sets}"
+    examples: ClassVar = ([["get_weather"], ["get_weather", "get_forecast"], "none"],)
+    contract: ClassVar = (Field("tools_acceptable", "sets", once=True),)
+
+    sets: Annotated[
+        tuple[tuple[ToolName, ...], ...], Meta(description="The sets of tools; `__none__` alone is the empty set.")
+    ]
+
+
+class ToolsNotCalled(_CallCheck, frozen=True, kw_only=True, tag="tools_not_called"):
+    """None of these tools was called."""
+
+    line: ClassVar = "tools not called {names}"
+    examples: ClassVar = (["delete_account"],)
+    contract: ClassVar = (Field("tools_not_called", "names"),)
+
+    names: Annotated[tuple[ToolName, ...], Meta(description="The names of the tools.")]
+
+
+class ToolParam(_CallCheck, frozen=True, kw_only=True, tag="tool_param"):
+    """A parameter of the first call of a tool has this value. `value` is a list for `oneOf`."""
+
+    begins: ClassVar = ("tool NAME.PARAM",)
+    contract: ClassVar = (Field("tool_params", each=True),)
+
+    tool: Annotated[ToolName, Meta(description="The name of the tool.")]
+    param_name: Annotated[ToolName, Meta(description="The name of the parameter.")]
+    assertion: Annotated[ParamAssertion, Meta(description="How the parameter is compared.")]
+    value: Annotated[
+        Text | tuple[Text, ...] | None, Meta(description="What it is compared with: a text, or a list for `oneOf`.")
+    ] = None
+
+
+class NoToolErrors(_CallCheck, frozen=True, kw_only=True, tag="no_tool_errors"):
+    """No call of a tool failed."""
+
+    line: ClassVar = "no tool errors"
+    contract: ClassVar = (Field("no_tool_errors"),)
+
+
+class ToolCount(_CallCheck, frozen=True, kw_only=True, tag="tool_count"):
+    """The number of tool calls is within the bounds, both inclusive."""
+
+    line: ClassVar = "tool count {bounds}"
+    examples: ClassVar = ("min:1,max:3",)
+    contract: ClassVar = (Field("min_tool_calls", "min", once=True), Field("max_tool_calls", "max", once=True))
+
+    min: Annotated[int | None, Meta(description="The least number allowed.")] = None
+    max: Annotated[int | None, Meta(description="The greatest number allowed.")] = None
+
+    def has_field(self) -> bool:
+        # A lower bound of 0 asserts nothing in the contract.
+        return (self.min, self.max) != (None, None) and self.min != 0
+
+
+ToolCheck = ToolsCalled | ToolsAcceptable | ToolsNotCalled | ToolParam | NoToolErrors | ToolCount
