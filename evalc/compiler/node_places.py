@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import final
 
-from evalc.compiler.shape import unescape
 from evalc.diagnostics.problem import Diagnostics, Finding
 from evalc.dsl.nodes import Mapping, Node, Scalar, Sequence, span_of
 from evalc.dsl.places import locate
+from evalc.model.paths import key_of_step
 from evalc.source import AliasedSpan, Source, Span
 
 
@@ -15,7 +15,7 @@ def node_at(node: Node, pointer: str) -> Node:
     """The node that a JSON pointer leads to from another one; with a leading `#`, its key."""
     key: Node = node
     for step in pointer.removeprefix("#").split("/")[1:]:
-        name = unescape(step)
+        name = key_of_step(step)
         if isinstance(node, Sequence):
             key = node = node.items[int(name)]
         elif isinstance(node, Mapping):

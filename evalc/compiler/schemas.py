@@ -13,6 +13,7 @@ from evalc.diagnostics.problem import Diagnostics, Fault
 from evalc.dsl.read_json import HOLE, JsonPlaces, read_json
 from evalc.ecma.regexp.schema_format import pattern_format
 from evalc.files import read_source
+from evalc.model.paths import pointer_step
 from evalc.source import Source, Span
 
 Schema = dict[str, Any] | bool
@@ -90,12 +91,9 @@ def unusable(schema: object) -> Flaw | None:
         Draft202012Validator.check_schema(schema, format_checker=pattern_format())
     except SchemaError as error:
         return Flaw(
-            f"is not a JSON Schema: {error.message}", "".join(f"/{_step(step)}" for step in error.absolute_path)
+            f"is not a JSON Schema: {error.message}",
+            "".join(f"/{pointer_step(str(step))}" for step in error.absolute_path),
         )
     except RecursionError:
         return Flaw("is nested too deep")
     return None
-
-
-def _step(step: str | int) -> str:
-    return str(step).replace("~", "~0").replace("/", "~1")

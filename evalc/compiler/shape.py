@@ -16,6 +16,7 @@ from evalc.diagnostics.catalogue.names import MissingKey, UnknownCheck, UnknownK
 from evalc.diagnostics.catalogue.values import NotAChoice, WrongType
 from evalc.diagnostics.near import nearest
 from evalc.diagnostics.problem import Finding
+from evalc.model.paths import pointer_step
 
 Misfit = tuple[str, Finding]
 """A JSON pointer, with a leading `#` where the key is meant rather than its value, and what is wrong there."""
@@ -57,7 +58,7 @@ def _misfits(data: object, type_: t.Type, pointer: str, what: str) -> Iterator[M
                 yield pointer, WrongType(what=what, expected="an object", found=named(data))
                 return
             for key, value in data.items():
-                yield from _misfits(value, type_.value_type, f"{pointer}/{escaped(key)}", f"value of {what}")
+                yield from _misfits(value, type_.value_type, f"{pointer}/{pointer_step(key)}", f"value of {what}")
         case t.LiteralType():
             if data not in type_.values:
                 choices = tuple(map(str, type_.values))
@@ -103,7 +104,7 @@ def _of_tagged(data: dict[str, Any], structs: list[t.StructType], pointer: str, 
     else:
         known = tuple(str(struct.tag) for struct in structs)
         finding = UnknownCheck(name=_shown(data[tag_field]), known=known)
-        yield f"{pointer}/{escaped(tag_field)}", finding
+        yield f"{pointer}/{pointer_step(tag_field)}", finding
 
 
 def _of_struct(data: object, type_: t.StructType, pointer: str, what: str) -> Iterator[Misfit]:
@@ -115,9 +116,9 @@ def _of_struct(data: object, type_: t.StructType, pointer: str, what: str) -> It
     misspelt: set[str | None] = set()  # reported as what they are, and not as missing
     for key, value in data.items():
         if key in fields:
-            yield from _misfits(value, fields[key].type, f"{pointer}/{escaped(key)}", f"`{key}`")
+            yield from _misfits(value, fields[key].type, f"{pointer}/{pointer_step(key)}", f"`{key}`")
         elif key != type_.tag_field and not key.startswith("x-"):
-            yield f"#{pointer}/{escaped(key)}", UnknownKey(key=key, what=what, known=known)
+            yield f"#{pointer}/{pointer_step(key)}", UnknownKey(key=key, what=what, known=known)
             misspelt.add(nearest(key, known))
     for name, field in fields.items():
         if field.required and name not in data and name not in misspelt:
@@ -183,13 +184,3 @@ def named(data: object) -> str:
 def _shown(data: object) -> str:
     text = data if isinstance(data, str) else msgspec.json.encode(data).decode()
     return text if len(text) <= 40 else text[:37] + "..."
-
-
-def escaped(key: str) -> str:
-    """The step of a JSON pointer that stands for a key."""
-    return key.replace("~", "~0").replace("/", "~1")
-
-
-def unescape(step: str) -> str:
-    """The key that a step of a JSON pointer stands for."""
-    return step.replace("~1", "/").replace("~0", "~")

@@ -114,7 +114,7 @@ def _one_line(fields: Fields, item: Scalar) -> CheckTree | None:
     if line.criterion is not None:
         span = locate(fields.source, text.span, line.criterion.start, line.criterion.end)
         criterion = Str(line.criterion.value, span)
-    leaf = CheckLeaf(span=text.span, check=line.check, origin=text)
+    leaf = CheckLeaf(span=text.span, check=line.check, atoms=line.atoms, origin=text)
     return CheckTree(span=text.span, body=leaf, criterion=criterion)
 
 

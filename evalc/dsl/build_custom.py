@@ -5,12 +5,15 @@
 
 from __future__ import annotations
 
-from typing import Final, assert_never
+from typing import Any, Final, assert_never
 
+from evalc.dsl.build_rule import atom
 from evalc.dsl.fields import Fields
-from evalc.dsl.nodes import Mapping, Node, Scalar, Sequence
+from evalc.dsl.nodes import Mapping, Node, Scalar, Sequence, span_of
 from evalc.dsl.tree import CheckLeaf, Str
-from evalc.grammar import nodes as g
+from evalc.grammar.nodes import Atom
+from evalc.model.checks import Custom
+from evalc.model.paths import pointer_step
 
 _NO_ARGUMENTS: Final = frozenset(("type", "rule", "criterion", "weight"))
 
@@ -19,37 +22,28 @@ def build_custom(fields: Fields, type_: Str) -> CheckLeaf:
     """The check of a name that some package provides, called with what the mapping says."""
     rule = fields.node("rule")
     by_place = rule.items if isinstance(rule, Sequence) else () if rule is None else (rule,)
-    arguments = [_argument(fields, None, node) for node in by_place]
-    for key, node in fields.pairs:
-        if key.text not in _NO_ARGUMENTS and not key.text.startswith("x-"):
-            arguments.append(_argument(fields, key, node))
-    name = g.Text(start=type_.span.start, end=type_.span.end, value=type_.value)
-    check = g.Custom(start=name.start, end=name.end, name=name, arguments=tuple(arguments))
-    return CheckLeaf(span=type_.span, check=check)
+    atoms: dict[str, Atom] = {"/name": atom(type_)}
+    args = tuple(_value(fields, node, f"/args/{index}", atoms) for index, node in enumerate(by_place))
+    options = {
+        key.text: _value(fields, node, f"/options/{pointer_step(key.text)}", atoms)
+        for key, node in fields.pairs
+        if key.text not in _NO_ARGUMENTS and not key.text.startswith("x-")
+    }
+    check = Custom(name=type_.value, args=args, options=options)
+    return CheckLeaf(span=type_.span, check=check, atoms=atoms)
 
 
-def _argument(fields: Fields, key: Scalar | None, node: Node) -> g.Argument:
-    name = None if key is None else _text(key)
-    start = node.start if key is None else key.start
-    return g.Argument(start=start, end=node.end, name=name, value=_value(fields, node))
-
-
-def _value(fields: Fields, node: Node) -> g.Value:
+def _value(fields: Fields, node: Node, at: str, atoms: dict[str, Atom]) -> Any:
+    """A JSON value; the places of its texts go into `atoms`."""
     match node:
         case Scalar():
             value = fields.value(node)
-            return _text(node) if isinstance(value, str) else g.Constant(start=node.start, end=node.end, value=value)
+            if isinstance(value, str):
+                atoms[at] = atom(Str(node.text, span_of(node)))
+            return node.text if isinstance(value, str) else value
         case Sequence(items=items):
-            return g.Array(start=node.start, end=node.end, items=tuple(_value(fields, item) for item in items))
+            return [_value(fields, item, f"{at}/{index}", atoms) for index, item in enumerate(items)]
         case Mapping(pairs=pairs):
-            members = tuple(
-                g.Member(start=key.start, end=item.end, key=_text(key), value=_value(fields, item))
-                for key, item in pairs
-            )
-            return g.Object(start=node.start, end=node.end, members=members)
+            return {key.text: _value(fields, item, f"{at}/{pointer_step(key.text)}", atoms) for key, item in pairs}
         case _:
             assert_never(node)
-
-
-def _text(scalar: Scalar) -> g.Text:
-    return g.Text(start=scalar.start, end=scalar.end, value=scalar.text)

@@ -7,15 +7,15 @@ from typing import cast, get_args
 
 from evalc.diagnostics.catalogue.vacuity import CannotFail
 from evalc.diagnostics.catalogue.values import WrongType
-from evalc.dsl.build_rule import PARAM_OPS, acceptable, atom, param_check
+from evalc.dsl.build_rule import PARAM_OPS, acceptable, atom, limit_of, of_pattern, of_text, of_texts, param_check
 from evalc.dsl.fields import Fields, described
 from evalc.dsl.nodes import Mapping, Scalar, Sequence, span_of
 from evalc.dsl.quoting import quoted_line
 from evalc.dsl.tree import CheckJson, CheckLeaf, CheckTree, Num, Str
-from evalc.grammar import nodes as g
 from evalc.grammar.parse import parse_check
+from evalc.model import checks as c
+from evalc.model.checks.declaration import Declared
 from evalc.model.paths import path_of_key
-from evalc.source import Span
 
 _Build = Callable[[Fields, str], Iterator[CheckLeaf | CheckJson]]
 
@@ -56,12 +56,18 @@ def _field(fields: Fields, key: str) -> tuple[CheckLeaf | CheckJson, ...]:
     return tuple(_BUILDERS[key](fields, key))
 
 
-def _each_text(make: Callable[[g.Text], g.Check]) -> _Build:
+def _each_text(kind: type[Declared]) -> _Build:
     def build(fields: Fields, key: str) -> Iterator[CheckLeaf]:
         for text in fields.texts(key) or ():
-            yield CheckLeaf(span=text.span, check=make(atom(text)))
+            yield of_text(kind, text, text.span)
 
     return build
+
+
+def _each_cop_out(fields: Fields, key: str) -> Iterator[CheckLeaf]:
+    for text in fields.texts(key) or ():
+        check = c.Not(check=c.IContains(value=text.value))
+        yield CheckLeaf(span=text.span, check=check, atoms={"/check/value": atom(text)})
 
 
 def _each_group(fields: Fields, key: str) -> Iterator[CheckLeaf]:
@@ -72,33 +78,24 @@ def _each_group(fields: Fields, key: str) -> Iterator[CheckLeaf]:
             continue
         texts = fields.together(item.items, "a synonym")
         if texts is not None:
-            span = span_of(item)
-            any_of = g.ContainsAny(start=span.start, end=span.end, texts=tuple(map(atom, texts)))
-            yield CheckLeaf(span=span, check=any_of)
+            yield of_texts(c.ContainsAny, "values", texts, span_of(item))
 
 
 def _each_pattern(fields: Fields, key: str) -> Iterator[CheckLeaf]:
-    yield from map(_matches, fields.texts(key) or ())
+    yield from map(of_pattern, fields.texts(key) or ())
 
 
 def _pattern(fields: Fields, key: str) -> Iterator[CheckLeaf]:
     text = fields.text(key)
     if text is not None:
-        yield _matches(text)
+        yield of_pattern(text)
 
 
-def _matches(text: Str) -> CheckLeaf:
-    start, end = text.span
-    regexp = g.Regexp(start=start, end=end, pattern=text.value, pattern_at=0, literal=False)
-    return CheckLeaf(span=text.span, check=g.Matches(start=start, end=end, regexp=regexp))
-
-
-def _names(make: Callable[[Span, tuple[g.Text, ...]], g.Check]) -> _Build:
+def _names(kind: type[Declared]) -> _Build:
     def build(fields: Fields, key: str) -> Iterator[CheckLeaf]:
         names = fields.all_texts(key)
         if names is not None:
-            span = span_of(fields.key(key))
-            yield CheckLeaf(span=span, check=make(span, tuple(map(atom, names))))
+            yield of_texts(kind, "names", names, span_of(fields.key(key)))
 
     return build
 
@@ -122,76 +119,57 @@ def _params(fields: Fields, key: str) -> Iterator[CheckLeaf]:
         op = inner.choice("assertion", "parameter assertion", PARAM_OPS)
         leaf = None
         if tool is not None and param is not None and op is not None:
-            leaf = param_check(inner, inner.anchor, atom(tool), atom(param), op)
+            leaf = param_check(inner, inner.anchor, tool, param, op)
         fields.partial |= inner.partial
         if leaf is not None:
             yield leaf
 
 
-def _flag(make: Callable[[Span], g.Check]) -> _Build:
+def _flag(check: c.Check) -> _Build:
     """A field that asserts something when it is true."""
 
     def build(fields: Fields, key: str) -> Iterator[CheckLeaf]:
         if fields.boolean(key):
-            span = span_of(fields.key(key))
-            yield CheckLeaf(span=span, check=make(span))
+            yield CheckLeaf(span=span_of(fields.key(key)), check=check)
 
     return build
 
 
-def _limit(make: Callable[[Span, g.Number], g.Check], *, idle_at_0: bool = False) -> _Build:
+def _limit(make: Callable[[int | float], c.Check], *, idle_at_0: bool = False) -> _Build:
     """A field that holds one limit; in those of the contract, 0 asserts nothing."""
 
     def build(fields: Fields, key: str) -> Iterator[CheckLeaf]:
-        limit = _number(fields.number(key))
+        limit = fields.number(key)
         if limit is not None and idle_at_0 and limit.value == 0:
             fields.warn(fields.key(key), CannotFail(check=f"`{key}`", why="0 asserts nothing"))
         elif limit is not None:
-            span = span_of(fields.key(key))
-            yield CheckLeaf(span=span, check=make(span, limit))
+            yield CheckLeaf(span=span_of(fields.key(key)), check=make(limit_of(limit)))
 
     return build
 
 
-def _bounds(low: str, high: str, make: Callable[[Span, g.Number | None, g.Number | None], g.Check]) -> _Build:
+def _bounds(low: str, high: str, make: Callable[[int | None, int | None], c.Check]) -> _Build:
     """The two fields of a range, which are one check; it is built for the lower one, or the only one."""
 
     def build(fields: Fields, key: str) -> Iterator[CheckLeaf]:
         if key == high and low in fields:
             return
-        least, most = _number(fields.integer(low)), _number(fields.integer(high))
+        least, most = _whole(fields.integer(low)), _whole(fields.integer(high))
         if least is not None or most is not None:
-            span = span_of(fields.key(key))
-            yield CheckLeaf(span=span, check=make(span, least, most))
+            yield CheckLeaf(span=span_of(fields.key(key)), check=make(least, most))
 
     return build
 
 
-def _number(number: Num | None) -> g.Number | None:
-    if number is None:
-        return None
-    return g.Number(start=number.span.start, end=number.span.end, value=number.value)
-
-
-def _length(span: Span, least: g.Number | None, most: g.Number | None) -> g.Check:
-    return g.Length(start=span.start, end=span.end, min=least, max=most)
-
-
-def _tool_count(span: Span, least: g.Number | None, most: g.Number | None) -> g.Check:
-    return g.ToolCount(start=span.start, end=span.end, min=least, max=most)
-
-
-def _json(fields: Fields, key: str) -> Iterator[CheckLeaf]:
-    if fields.boolean(key):
-        span = span_of(fields.key(key))
-        yield CheckLeaf(span=span, check=g.Json(start=span.start, end=span.end))
+def _whole(number: Num | None) -> int | None:
+    return None if number is None else int(number.value)
 
 
 def _keys(fields: Fields, key: str) -> Iterator[CheckLeaf]:
     names = fields.texts(key)
     if not names:
         return
-    yield _structure(fields, key, tuple(map(_has_field, names)))
+    yield _structure(fields, key, tuple(c.RequiredField(path=path_of_key(name.value)) for name in names))
 
 
 def _types(fields: Fields, key: str) -> Iterator[CheckLeaf]:
@@ -200,25 +178,18 @@ def _types(fields: Fields, key: str) -> Iterator[CheckLeaf]:
         return
     names = tuple(Str(name.text, span_of(name)) for name, _ in block.pairs)
     inner = fields.inside(block, what=f"`{key}`", keys=tuple(name.value for name in names))
-    typed: list[g.HasField] = []
+    typed: list[c.RequiredField] = []
     for name in names:
-        type_ = inner.choice(name.value, "type", get_args(g.FieldType))
+        type_ = inner.choice(name.value, "type", get_args(c.FieldType))
         if type_ is not None:
-            typed.append(_has_field(name, cast(g.FieldType, type_.value)))
+            typed.append(c.RequiredField(path=path_of_key(name.value), type=cast(c.FieldType, type_.value)))
     fields.partial |= inner.partial
     if typed:
         yield _structure(fields, key, tuple(typed))
 
 
-def _has_field(name: Str, type_: g.FieldType | None = None) -> g.HasField:
-    start, end = name.span
-    path = g.Path(start=start, end=end, steps=(name.value,), text=path_of_key(name.value))
-    return g.HasField(start=start, end=end, path=path, type=type_)
-
-
-def _structure(fields: Fields, key: str, has: tuple[g.HasField, ...]) -> CheckLeaf:
-    span = span_of(fields.key(key))
-    return CheckLeaf(span=span, check=g.Structure(start=span.start, end=span.end, fields=has))
+def _structure(fields: Fields, key: str, has: tuple[c.RequiredField, ...]) -> CheckLeaf:
+    return CheckLeaf(span=span_of(fields.key(key)), check=c.Structure(fields=has))
 
 
 def _each_in_json(fields: Fields, key: str) -> Iterator[CheckJson]:
@@ -230,42 +201,32 @@ def _each_in_json(fields: Fields, key: str) -> Iterator[CheckJson]:
             fields.fault(item, fault)
 
 
-def _contains(text: g.Text) -> g.Check:
-    return g.Contains(start=text.start, end=text.end, text=text)
-
-
-def _cop_out(text: g.Text) -> g.Check:
-    contains = g.Contains(start=text.start, end=text.end, text=text, ignore_case=True)
-    return g.Not(start=text.start, end=text.end, check=contains)
-
-
-def _not_contains(text: g.Text) -> g.Check:
-    return g.Not(start=text.start, end=text.end, check=_contains(text))
-
+_length = _bounds("minLength", "maxLength", lambda least, most: c.Length(min=least, max=most))
+_tool_count = _bounds("minToolCalls", "maxToolCalls", lambda least, most: c.ToolCount(min=least, max=most))
 
 _BUILDERS: dict[str, _Build] = {
-    "toolsCalled": _names(lambda span, names: g.ToolsCalled(start=span.start, end=span.end, names=names)),
+    "toolsCalled": _names(c.ToolsCalled),
     "toolsAcceptable": _acceptable,
-    "toolsNotCalled": _names(lambda span, names: g.ToolsNotCalled(start=span.start, end=span.end, names=names)),
+    "toolsNotCalled": _names(c.ToolsNotCalled),
     "toolParams": _params,
-    "noToolErrors": _flag(lambda span: g.NoToolErrors(start=span.start, end=span.end)),
-    "responseNonEmpty": _flag(lambda span: g.NonEmpty(start=span.start, end=span.end)),
-    "responseContains": _each_text(_contains),
+    "noToolErrors": _flag(c.NoToolErrors()),
+    "responseNonEmpty": _flag(c.NonEmpty()),
+    "responseContains": _each_text(c.Contains),
     "responseContainsAny": _each_group,
-    "responseNotContains": _each_text(_not_contains),
+    "responseNotContains": _each_text(c.NotContains),
     "responseMatches": _each_pattern,
-    "maxLatencyMs": _limit(lambda span, n: g.Latency(start=span.start, end=span.end, max=n), idle_at_0=True),
-    "maxTokens": _limit(lambda span, n: g.Tokens(start=span.start, end=span.end, max=n), idle_at_0=True),
-    "minLength": _bounds("minLength", "maxLength", _length),
-    "maxLength": _bounds("minLength", "maxLength", _length),
-    "jsonValid": _json,
+    "maxLatencyMs": _limit(lambda limit: c.Latency(max=limit), idle_at_0=True),
+    "maxTokens": _limit(lambda limit: c.Tokens(max=limit), idle_at_0=True),
+    "minLength": _length,
+    "maxLength": _length,
+    "jsonValid": _flag(c.Json()),
     "requiredKeys": _keys,
     "typeChecks": _types,
-    "minToolCalls": _bounds("minToolCalls", "maxToolCalls", _tool_count),
-    "maxToolCalls": _bounds("minToolCalls", "maxToolCalls", _tool_count),
-    "maxCost": _limit(lambda span, n: g.Cost(start=span.start, end=span.end, max=n)),
+    "minToolCalls": _tool_count,
+    "maxToolCalls": _tool_count,
+    "maxCost": _limit(lambda limit: c.Cost(max=limit)),
     "regexPattern": _pattern,
-    "copOutPhrases": _each_text(_cop_out),
+    "copOutPhrases": _each_cop_out,
     "checks": _each_in_json,
 }
 _FLAGS = frozenset({"noToolErrors", "responseNonEmpty", "jsonValid"})

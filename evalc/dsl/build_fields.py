@@ -8,16 +8,16 @@ from typing import Final
 import msgspec
 
 from evalc.dsl.read_json import half_characters
-from evalc.grammar import nodes as g
+from evalc.grammar.nodes import CheckLine
 from evalc.grammar.parse import parse_rule
 from evalc.grammar.parsed import Parsed
-from evalc.model.paths import EVERY, steps
+from evalc.model import checks as c
 
 _QUOTED_KEY: Final = re.compile(r'(?<!\.)\["(?:[^"\\\x00-\x1f]|\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4}))*"\](?=[\s,:.\[]|\Z)')
 """`["a.b"]`, as paths of the case model have it."""
 
 
-def parse_fields(text: str) -> Parsed[g.Check]:
+def parse_fields(text: str) -> Parsed[CheckLine]:
     """The parse of a `structure` rule. Keys in quotes are read as plain ones that are as long, so that places hold."""
     if '["' not in text or not text.lstrip().startswith("fields"):
         return parse_rule("structure", text)
@@ -25,10 +25,15 @@ def parse_fields(text: str) -> Parsed[g.Check]:
     if halves:
         return Parsed(None, halves)
     parse = parse_rule("structure", _QUOTED_KEY.sub(_plain_key, text))
-    if not isinstance(parse.node, g.Structure):
+    line = parse.node
+    if line is None or not isinstance(line.check, c.Structure):
         return parse
-    fields = tuple(msgspec.structs.replace(field, path=_as_written(field.path, text)) for field in parse.node.fields)
-    return Parsed(msgspec.structs.replace(parse.node, fields=fields), parse.faults)
+    places = (line.atoms[f"/fields/{index}/path"] for index in range(len(line.check.fields)))
+    fields = tuple(
+        msgspec.structs.replace(field, path=text[place.start : place.end])
+        for field, place in zip(line.check.fields, places, strict=True)
+    )
+    return Parsed(msgspec.structs.replace(line, check=c.Structure(fields=fields)), parse.faults)
 
 
 def _plain_key(quoted: re.Match[str]) -> str:
@@ -36,9 +41,3 @@ def _plain_key(quoted: re.Match[str]) -> str:
     before = quoted.string[quoted.start() - 1 : quoted.start()]
     begins = not before or before in ",:" or before.isspace()
     return ("k" if begins else ".") + "k" * (len(quoted[0]) - 1)
-
-
-def _as_written(path: g.Path, text: str) -> g.Path:
-    written = text[path.start : path.end]
-    found = tuple(None if step == EVERY else step for _, step in steps(written))
-    return msgspec.structs.replace(path, text=written, steps=found)

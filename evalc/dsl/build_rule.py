@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
+from typing import Any, Final, cast, get_args
 
 from evalc.diagnostics.catalogue.contract import NeedsValue
 from evalc.diagnostics.catalogue.values import WrongType
@@ -10,12 +11,16 @@ from evalc.dsl.build_fields import parse_fields
 from evalc.dsl.fields import Fields, described
 from evalc.dsl.nodes import Node, Scalar, Sequence
 from evalc.dsl.places import locate
-from evalc.dsl.tree import CheckLeaf, Str
-from evalc.grammar import nodes as g
+from evalc.dsl.tree import CheckLeaf, Num, Str
+from evalc.grammar.check_nodes import similar
+from evalc.grammar.nodes import Atom, CheckLine, Regexp, Text
 from evalc.grammar.parse import RULE_TYPES, parse_rule
+from evalc.grammar.parsed import Parsed
+from evalc.model import checks as c
+from evalc.model.checks.declaration import Declared, members, type_name
 from evalc.source import Span
 
-PARAM_OPS: tuple[g.ParamOp, ...] = ("equals", "contains", "oneOf", "exists", "notExists", "matches")
+PARAM_OPS: Final[tuple[c.ParamAssertion, ...]] = get_args(c.ParamAssertion)
 
 
 def build_rule(fields: Fields, type_: Str) -> CheckLeaf | None:
@@ -26,18 +31,25 @@ def build_rule(fields: Fields, type_: Str) -> CheckLeaf | None:
 
 def sound_check(type_: Str, rule: Str) -> CheckLeaf | None:
     """The check that a type and a text for its `rule:` are together; None where that is not all, or not right."""
-    make = _OF_TEXT.get(type_.value)
-    if make is not None:
-        return _leaf(type_, make(atom(rule)))
-    parse = parse_rule(type_.value, rule.value) if type_.value in RULE_TYPES else None
+    name = type_.value
+    if _BUILDERS.get(name) is _text_check:
+        return of_text(_KINDS[name], rule, type_.span)
+    parse = parse_rule(name, rule.value) if name in RULE_TYPES else None
     if parse is None or parse.node is None or parse.faults:
         return None
-    return CheckLeaf(span=rule.span, check=parse.node, origin=rule)
+    return CheckLeaf(span=rule.span, check=parse.node.check, atoms=parse.node.atoms, origin=rule)
 
 
 def keys_of(type_: str) -> tuple[str, ...]:
     """The keys beside `type:` that a check of this type has."""
-    return (*_OWN_KEYS.get(type_, ("rule",)), *(("at",) if type_ in _TEXT_TYPES else ()))
+    kind = _KINDS[type_]
+    own = ("rule",) if kind.__struct_fields__ else ()
+    return (*_OWN_KEYS.get(type_, own), *(("at",) if kind.of_response else ()))
+
+
+def is_sound_rule(type_: str, rule: str) -> bool:
+    """Whether a text is a rule of a type; of those without a small language of their own any text is."""
+    return type_ not in RULE_TYPES or not _parse(type_, rule).faults
 
 
 def _at(fields: Fields, leaf: CheckLeaf) -> CheckLeaf | None:
@@ -52,9 +64,9 @@ def _at(fields: Fields, leaf: CheckLeaf) -> CheckLeaf | None:
         start, end = (max(at - len(lead), 0) for at in (fault.start, fault.end))
         fields.fault(locate(fields.source, text.span, start, end), fault.finding)
     match parse.node:
-        case g.Structure(fields=(g.HasField(path=path, type=None),)):
-            at = g.At(start=leaf.check.start, end=leaf.check.end, path=path, check=leaf.check)
-            return CheckLeaf(span=leaf.span, check=at, origin=leaf.origin)
+        case CheckLine(check=c.Structure(fields=(c.RequiredField(path=path, type=None),))):
+            atoms = {f"/check{pointer}": atom for pointer, atom in leaf.atoms.items()}
+            return CheckLeaf(span=leaf.span, check=c.At(path=path, check=leaf.check), atoms=atoms, origin=leaf.origin)
         case None:
             return None
     fields.fault(
@@ -63,33 +75,61 @@ def _at(fields: Fields, leaf: CheckLeaf) -> CheckLeaf | None:
     return None
 
 
-def atom(text: Str) -> g.Text:
+# --- checks of texts, as they stand in the file ----------------------------------------------------------------------
+
+
+def atom(text: Str) -> Text:
     """A text of the file as the grammar's own; its offsets count from the start of the source."""
-    return g.Text(*text.span, text.value)
+    return Text(*text.span, text.value)
 
 
-def _rule_list(fields: Fields) -> tuple[g.Text, ...] | None:
-    fields.require("rule")
-    texts = fields.all_texts("rule")
-    return None if texts is None else tuple(map(atom, texts))
+def _pattern_atom(text: Str) -> Regexp:
+    return Regexp(*text.span, text.value, 0, False)
 
 
-def _contains_any(fields: Fields, type_: Str) -> CheckLeaf | None:
-    fields.forbid_empty("rule")
-    texts = _rule_list(fields)
-    return _leaf(type_, g.ContainsAny(start=type_.span.start, end=type_.span.end, texts=texts)) if texts else None
+def of_text(kind: type[Declared], text: Str, span: Span) -> CheckLeaf:
+    """A check whose one field is a text."""
+    return CheckLeaf(span=span, check=_made(kind, value=text.value), atoms={"/value": atom(text)})
+
+
+def of_pattern(text: Str) -> CheckLeaf:
+    """A check that a pattern without flags matches."""
+    return CheckLeaf(span=text.span, check=c.Regex(pattern=text.value), atoms={"/pattern": _pattern_atom(text)})
+
+
+def of_texts(kind: type[Declared], key: str, texts: Iterable[Str], span: Span) -> CheckLeaf:
+    """A check whose one field, of this key, is a list of texts."""
+    values = {f"/{key}/{index}": text for index, text in enumerate(texts)}
+    check = _made(kind, **{key: tuple(text.value for text in values.values())})
+    return CheckLeaf(span=span, check=check, atoms={pointer: atom(text) for pointer, text in values.items()})
+
+
+def _made(kind: type[Declared], **values: Any) -> c.Check:
+    return cast("c.Check", kind(**values))
 
 
 def _text_check(fields: Fields, type_: Str) -> CheckLeaf | None:
     rule = fields.written("rule")
-    return None if rule is None else _leaf(type_, _OF_TEXT[type_.value](atom(rule)))
+    return None if rule is None else of_text(_KINDS[type_.value], rule, type_.span)
 
 
-def _bare(make: Callable[[Span], g.Check]) -> Callable[[Fields, Str], CheckLeaf | None]:
-    def build(_fields: Fields, type_: Str) -> CheckLeaf | None:
-        return _leaf(type_, make(type_.span))
+def _contains_any(fields: Fields, type_: Str) -> CheckLeaf | None:
+    fields.forbid_empty("rule")
+    leaf = _list_check(fields, type_)
+    return None if leaf is None or not leaf.atoms else leaf
 
-    return build
+
+def _list_check(fields: Fields, type_: Str) -> CheckLeaf | None:
+    fields.require("rule")
+    texts = fields.all_texts("rule")
+    if texts is None:
+        return None
+    kind = _KINDS[type_.value]
+    return of_texts(kind, kind.__struct_fields__[0], texts, type_.span)
+
+
+def _bare(_fields: Fields, type_: Str) -> CheckLeaf | None:
+    return CheckLeaf(span=type_.span, check=_made(_KINDS[type_.value]))
 
 
 def _parsed_rule(fields: Fields, type_: Str) -> CheckLeaf | None:
@@ -97,25 +137,51 @@ def _parsed_rule(fields: Fields, type_: Str) -> CheckLeaf | None:
     text = fields.written("rule")
     if text is None:
         return None
-    parse = parse_fields(text.value) if type_.value == "structure" else parse_rule(type_.value, text.value)
+    parse = _parse(type_.value, text.value)
     for fault in parse.faults:
         fields.fault(locate(fields.source, text.span, fault.start, fault.end), fault.finding)
-    return None if parse.node is None else CheckLeaf(span=text.span, check=parse.node, origin=text)
+    line = parse.node
+    return None if line is None else CheckLeaf(span=text.span, check=line.check, atoms=line.atoms, origin=text)
 
 
-def is_sound_rule(type_: str, rule: str) -> bool:
-    """Whether a text is a rule of a type; of those without a small language of their own any text is."""
-    if _BUILDERS[type_] is not _parsed_rule:
-        return True
-    return not (parse_fields(rule) if type_ == "structure" else parse_rule(type_, rule)).faults
+def _parse(type_: str, rule: str) -> Parsed[CheckLine]:
+    return parse_fields(rule) if type_ == "structure" else parse_rule(type_, rule)
 
 
-def _tools(make: Callable[[Span, tuple[g.Text, ...]], g.Check]) -> Callable[[Fields, Str], CheckLeaf | None]:
-    def build(fields: Fields, type_: Str) -> CheckLeaf | None:
-        names = _rule_list(fields)
-        return None if names is None else _leaf(type_, make(type_.span, names))
+def _similar(fields: Fields, type_: Str) -> CheckLeaf | None:
+    rule, threshold = fields.written("rule"), _numeral(fields, "threshold")
+    if rule is None or (threshold is None and "threshold" in fields):
+        return None
+    leaf = of_text(c.Similar, rule, type_.span)
+    if threshold is None:
+        return leaf
+    return CheckLeaf(span=leaf.span, check=similar(rule.value, limit_of(threshold)), atoms=leaf.atoms)
 
-    return build
+
+def _judge(fields: Fields, type_: Str) -> CheckLeaf | None:
+    for key, other in (("min", "scale"), ("scale", "min")):
+        if other in fields and key not in fields:
+            fields.require(key)
+    rule, least, scale = fields.written("rule"), _numeral(fields, "min"), _numeral(fields, "scale")
+    if rule is None or (least is None) is not (scale is None):
+        return None
+    lowest, top = (1, 1) if least is None or scale is None else (limit_of(least), limit_of(scale))
+    check = c.Judge(dimension="", criteria=rule.value, min_score=lowest, max_score=top)
+    return CheckLeaf(span=type_.span, check=check, atoms={"/criteria": atom(rule)})
+
+
+def _numeral(fields: Fields, key: str) -> Num | None:
+    if key in fields:
+        fields.require(key)
+    return fields.number(key)
+
+
+def limit_of(number: Num) -> int | float:
+    """A limit, the same however it was written: `1.0` is 1."""
+    return int(number.value) if number.value == int(number.value) else number.value
+
+
+# --- checks of the calls of tools ------------------------------------------------------------------------------------
 
 
 def _tools_acceptable(fields: Fields, type_: Str) -> CheckLeaf | None:
@@ -128,48 +194,24 @@ def acceptable(fields: Fields, key: str, span: Span) -> CheckLeaf | None:
     items = fields.items(key)
     if items is None:
         return None
-    sets = tuple(names for names in (_tool_set(fields, item) for item in items) if names is not None)
+    sets = [names for names in (_tool_set(fields, item) for item in items) if names is not None]
     if len(sets) != len(items):
         return None
-    return CheckLeaf(span=span, check=g.ToolsAcceptable(start=span.start, end=span.end, sets=sets))
+    atoms = {f"/sets/{at}/{index}": atom(name) for at, names in enumerate(sets) for index, name in enumerate(names)}
+    check = c.ToolsAcceptable(sets=tuple(tuple(name.value for name in names) or (c.NO_TOOL,) for names in sets))
+    return CheckLeaf(span=span, check=check, atoms=atoms)
 
 
-def _tool_set(fields: Fields, item: Node) -> tuple[g.Text, ...] | None:
+def _tool_set(fields: Fields, item: Node) -> tuple[Str, ...] | None:
     if isinstance(item, Scalar) and item.text == "none":
         return ()
     if isinstance(item, Sequence):
         names = fields.together(item.items, "the name of a tool")
         if names is None:
             return None
-        return () if [name.value for name in names] == ["__none__"] else tuple(map(atom, names))
+        return () if [name.value for name in names] == [c.NO_TOOL] else names
     fields.fault(item, WrongType(what="a tool set", expected="a list of tools, or `none`", found=described(item)))
     return None
-
-
-def _similar(fields: Fields, type_: Str) -> CheckLeaf | None:
-    rule, threshold = fields.written("rule"), _numeral(fields, "threshold")
-    if rule is None or (threshold is None and "threshold" in fields):
-        return None
-    text = atom(rule)
-    return _leaf(type_, g.Similar(start=text.start, end=text.end, text=text, threshold=threshold))
-
-
-def _judge(fields: Fields, type_: Str) -> CheckLeaf | None:
-    for key, other in (("min", "scale"), ("scale", "min")):
-        if other in fields and key not in fields:
-            fields.require(key)
-    rule, least, scale = fields.written("rule"), _numeral(fields, "min"), _numeral(fields, "scale")
-    if rule is None or (least is None) is not (scale is None):
-        return None
-    question = atom(rule)
-    return _leaf(type_, g.Judge(start=question.start, end=question.end, question=question, min=least, scale=scale))
-
-
-def _numeral(fields: Fields, key: str) -> g.Number | None:
-    if key in fields:
-        fields.require(key)
-    number = fields.number(key)
-    return None if number is None else g.Number(start=number.span.start, end=number.span.end, value=number.value)
 
 
 _PARAM_KEYS = ("tool", "param", "op", "value")
@@ -181,104 +223,63 @@ def _tool_param(fields: Fields, type_: Str) -> CheckLeaf | None:
     tool, param, op = fields.text("tool"), fields.text("param"), fields.choice("op", "operator", PARAM_OPS)
     if tool is None or param is None or op is None:
         return None
-    return param_check(fields, type_.span, atom(tool), atom(param), op)
+    return param_check(fields, type_.span, tool, param, op)
 
 
-def param_check(fields: Fields, span: Span, tool: g.Text, param: g.Text, op: Str) -> CheckLeaf | None:
+def param_check(fields: Fields, span: Span, tool: Str, param: Str, op: Str) -> CheckLeaf | None:
     """The check of one tool parameter, its `value` taken from the fields as the operator wants it."""
-    start, end = span
     name = next(known for known in PARAM_OPS if known == op.value)
-    if name in ("exists", "notExists"):
-        return CheckLeaf(span=span, check=g.ToolParam(start=start, end=end, tool=tool, param=param, op=name))
-    if "value" not in fields:
-        fields.fault(op.span, NeedsValue(assertion=name, wants="wants a `value`"))
-        return None
-    if name == "oneOf":
-        values = fields.all_texts("value")
-        if values is None:
+    atoms: dict[str, Atom] = {"/tool": atom(tool), "/paramName": atom(param)}
+    value: str | tuple[str, ...] | None = None
+    if name not in ("exists", "notExists"):
+        if "value" not in fields:
+            fields.fault(op.span, NeedsValue(assertion=name, wants="wants a `value`"))
             return None
-        atoms = tuple(map(atom, values))
-        return CheckLeaf(
-            span=span, check=g.ToolParam(start=start, end=end, tool=tool, param=param, op=name, values=atoms)
-        )
-    text = fields.written("value")
-    if text is None:
-        return None
-    if name == "matches":
-        regexp = g.Regexp(start=text.span.start, end=text.span.end, pattern=text.value, pattern_at=0, literal=False)
-        return CheckLeaf(
-            span=span, check=g.ToolParam(start=start, end=end, tool=tool, param=param, op=name, regexp=regexp)
-        )
-    return CheckLeaf(
-        span=span, check=g.ToolParam(start=start, end=end, tool=tool, param=param, op=name, value=atom(text))
-    )
+        if name == "oneOf":
+            values = fields.all_texts("value")
+            if values is None:
+                return None
+            atoms |= {f"/value/{index}": atom(text) for index, text in enumerate(values)}
+            value = tuple(text.value for text in values)
+        else:
+            text = fields.written("value")
+            if text is None:
+                return None
+            atoms["/value"] = _pattern_atom(text) if name == "matches" else atom(text)
+            value = text.value
+    check = c.ToolParam(tool=tool.value, param_name=param.value, assertion=name, value=value)
+    return CheckLeaf(span=span, check=check, atoms=atoms)
 
 
-def _contains(text: g.Text) -> g.Check:
-    return g.Contains(text.start, text.end, text)
+# --- the types -------------------------------------------------------------------------------------------------------
 
 
-_OF_TEXT: dict[str, Callable[[g.Text], g.Check]] = {
-    "contains": _contains,
-    "not_contains": lambda text: g.Not(text.start, text.end, _contains(text)),
-    "icontains": lambda text: g.Contains(text.start, text.end, text, ignore_case=True),
-    "equals": lambda text: g.Equals(text.start, text.end, text),
-    "starts_with": lambda text: g.StartsWith(text.start, text.end, text),
-}
-"""The types whose rule is a text, as it stands."""
+_Build = Callable[[Fields, Str], CheckLeaf | None]
 
-
-def _leaf(type_: Str, check: g.Check) -> CheckLeaf:
-    return CheckLeaf(span=type_.span, check=check)
-
-
-_BUILDERS: dict[str, Callable[[Fields, Str], CheckLeaf | None]] = {
-    "contains": _text_check,
-    "not_contains": _text_check,
-    "icontains": _text_check,
+_BY_HAND: Final[dict[str, _Build]] = {
     "contains_any": _contains_any,
-    "regex": _parsed_rule,
-    "length": _parsed_rule,
-    "json": _parsed_rule,
-    "structure": _parsed_rule,
-    "equals": _text_check,
-    "starts_with": _text_check,
-    "non_empty": _bare(lambda span: g.NonEmpty(start=span.start, end=span.end)),
     "similar": _similar,
-    "tools_called": _tools(lambda span, names: g.ToolsCalled(start=span.start, end=span.end, names=names)),
     "tools_acceptable": _tools_acceptable,
-    "tools_not_called": _tools(lambda span, names: g.ToolsNotCalled(start=span.start, end=span.end, names=names)),
-    "tool_count": _parsed_rule,
     "tool_param": _tool_param,
-    "no_tool_errors": _bare(lambda span: g.NoToolErrors(start=span.start, end=span.end)),
-    "latency": _parsed_rule,
-    "tokens": _parsed_rule,
-    "cost": _parsed_rule,
     "judge": _judge,
+    **dict.fromkeys(RULE_TYPES, _parsed_rule),
 }
-_OWN_KEYS: dict[str, tuple[str, ...]] = {
+_OWN_KEYS: Final[dict[str, tuple[str, ...]]] = {
     "tool_param": _PARAM_KEYS,
-    "non_empty": (),
-    "no_tool_errors": (),
     "similar": ("rule", "threshold"),
     "judge": ("rule", "scale", "min"),
 }
-_TEXT_TYPES = frozenset(
-    {
-        "contains",
-        "not_contains",
-        "icontains",
-        "contains_any",
-        "regex",
-        "length",
-        "json",
-        "structure",
-        "equals",
-        "starts_with",
-        "non_empty",
-        "similar",
-    }
-)
-"""The types that are about a text, and so may be about one place of a JSON response."""
-CHECK_TYPES = tuple(_BUILDERS)
+_FORMS: Final[dict[tuple[str, ...], _Build]] = {
+    (): _bare,
+    ("value",): _text_check,
+    ("names",): _list_check,
+}
+"""How the checks are built that have just these fields."""
+_WITHOUT_TYPE: Final = (c.Custom, c.At, c.AnyOf, c.AllOf, c.Not)
+"""The checks that are written with keys of their own in place of a `type:`."""
+_KINDS: Final = {type_name(kind): kind for kind in members(c.Check) if kind not in _WITHOUT_TYPE}
+_BUILDERS: Final = {
+    type_: _BY_HAND[type_] if type_ in _BY_HAND else _FORMS[kind.__struct_fields__] for type_, kind in _KINDS.items()
+}
+CHECK_TYPES: Final = tuple(_KINDS)
 """Every `type:` that a check can have."""

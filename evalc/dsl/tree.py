@@ -12,6 +12,7 @@ import msgspec
 
 from evalc.dsl.nodes import Mapping, Node, Sequence
 from evalc.grammar import nodes as g
+from evalc.model.checks import Check
 from evalc.source import Source, Span
 
 
@@ -33,14 +34,15 @@ class Num(msgspec.Struct, frozen=True, gc=False):
 
 
 class CheckLeaf(msgspec.Struct, frozen=True, kw_only=True):
-    """A check as the grammar sees it.
+    """A check, its texts unfilled, and where they were written.
 
-    With an `origin`, the offsets of the check's nodes count from the start of that text's value; without one they
-    count from the start of the source.
+    With an `origin`, the offsets of `atoms` count from the start of that text's value; without one they count from the
+    start of the source.
     """
 
     span: Span
-    check: g.Check
+    check: Check
+    atoms: g.Atoms = {}
     origin: Str | None = None
 
 

@@ -7,12 +7,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Final, cast
+from typing import TYPE_CHECKING, Final
 
 from evalc.diagnostics.catalogue.syntax_grammar import BadEscape, BadFlag, BadNumber
 from evalc.diagnostics.problem import Fault
-from evalc.grammar.nodes import FieldType, HasField, Number, Path, Regexp, Text
-from evalc.model.paths import path_of_key
+from evalc.grammar.nodes import Number, Regexp, Text
 
 if TYPE_CHECKING:
     from evalc.grammar.lalr import Token, Tree
@@ -22,7 +21,6 @@ MAX_DIGITS: Final = 15
 
 _ESCAPE: Final = re.compile(r"\\(?:u[Dd][89ABab][0-9A-Fa-f]{2}\\u[Dd][C-Fc-f][0-9A-Fa-f]{2}|u[0-9A-Fa-f]{4}|[\s\S])")
 _ESCAPED: Final = {"b": "\b", "f": "\f", "n": "\n", "r": "\r", "t": "\t", '"': '"', "'": "'", "\\": "\\", "/": "/"}
-_STEP: Final = re.compile(r"\[([0-9]*)\]|[\w$-]+")
 _FLAGS: Final = frozenset("imsuv")
 _MILLISECONDS: Final = {"ms": 1, "s": 1_000, "m": 60_000}
 
@@ -189,33 +187,3 @@ def _flag_faults(flags: str, at: int) -> Iterator[Fault]:
             yield Fault(here, here + 1, BadFlag(flag=flag, why="twice"))
         elif (flag == "u" and "v" in flags[:index]) or (flag == "v" and "u" in flags[:index]):
             yield Fault(here, here + 1, BadFlag(flag=flag, why="u and v"))
-
-
-# --- paths ---------------------------------------------------------------------------------------------------------
-
-
-def path_of(token: Token, faults: list[Fault]) -> Path:
-    """A place in a JSON value; a text in quotes is one key, whatever it holds."""
-    if token.type == "STRING":
-        text = text_of(token, faults)
-        return Path(start=text.start, end=text.end, steps=(text.value,), text=path_of_key(text.value))
-    start = token.start_pos or 0
-    steps = tuple(_step(step) for step in _STEP.finditer(token))
-    return Path(start=start, end=start + len(token), steps=steps, text=str(token))
-
-
-def field_of(tree: Tree, faults: list[Fault]) -> HasField:
-    """A required field and, where its last token is one, its type."""
-    first, last = cast("Token", tree.children[0]), cast("Token", tree.children[-1])
-    return HasField(
-        start=start_of(tree),
-        end=end_of(tree),
-        path=path_of(first, faults),
-        type=cast("FieldType", str(last)) if last.type == "FIELD_TYPE" else None,
-    )
-
-
-def _step(step: re.Match[str]) -> str | int | None:
-    if step[1] is None:
-        return step[0]
-    return int(step[1]) if step[1] else None

@@ -1,10 +1,11 @@
-"""From the parse tree of a one-line check to its nodes."""
+"""From the parse tree of a one-line check to the check, and to where its texts stand."""
 
 from __future__ import annotations
 
 import re
+import sys
 from collections.abc import Callable, Iterable
-from typing import TYPE_CHECKING, Final, cast
+from typing import TYPE_CHECKING, Any, Final, cast, final
 
 from evalc.diagnostics.catalogue.names import DuplicateName
 from evalc.diagnostics.catalogue.syntax_grammar import (
@@ -19,10 +20,8 @@ from evalc.grammar.atoms import (
     count_of,
     duration_of,
     end_of,
-    field_of,
     literal_of,
     number_of,
-    path_of,
     pattern_of,
     signed_of,
     start_of,
@@ -30,62 +29,32 @@ from evalc.grammar.atoms import (
 )
 from evalc.grammar.lalr import Stumble
 from evalc.grammar.lark_tables import read
-from evalc.grammar.nodes import (
-    AllOf,
-    AnyOf,
-    Argument,
-    Array,
-    At,
-    Check,
-    CheckLine,
-    Constant,
-    Contains,
-    ContainsAny,
-    Cost,
-    Custom,
-    Equals,
-    Json,
-    JsonMode,
-    Judge,
-    Latency,
-    Length,
-    Matches,
-    Member,
-    NonEmpty,
-    Not,
-    NoToolErrors,
-    Number,
-    Object,
-    ParamOp,
-    Regexp,
-    Similar,
-    StartsWith,
-    Structure,
-    Text,
-    Tokens,
-    ToolCount,
-    ToolParam,
-    ToolsAcceptable,
-    ToolsCalled,
-    ToolsNotCalled,
-    Unit,
-    Value,
-)
+from evalc.grammar.nodes import Atom, CheckLine, Regexp, Text
 from evalc.grammar.parsed import Parsed, parsed
 from evalc.grammar.unexpected import spoken, unexpected, word_at
+from evalc.model import checks as c
+from evalc.model.checks.declaration import Declared, beginnings, members, text_fields, type_name
+from evalc.model.paths import path_of_key, pointer_step
 
 if TYPE_CHECKING:
     from evalc.grammar.lalr import Token, Tree
 
+    Children = list[Tree | Token]
+
 MAX_DEPTH: Final = 50
 """How deep parentheses, `not` and the values of an argument may nest."""
 
-_PLACE_CHECK_STARTS: Final = frozenset(
-    ("NOT", "CONTAINS", "MATCHES", "LENGTH", "JSON", "HAS", "EQUALS", "STARTS", "NON_EMPTY", "SIMILAR", "CHECK")
-)
-_RESPONSE_CHECK_STARTS: Final = _PLACE_CHECK_STARTS | {"AT"}
-_RUN_CHECK_STARTS: Final = frozenset(("TOOL", "TOOLS", "NO", "LATENCY", "TOKENS", "COST", "JUDGE"))
-CHECK_STARTS: Final = _RESPONSE_CHECK_STARTS | _RUN_CHECK_STARTS | {"LPAR", "RESPONSE"}
+_KINDS: Final = {type_name(kind): kind for kind in members(c.Check)}
+
+
+def _starts(kinds: Iterable[type[Declared]]) -> frozenset[str]:
+    """The terminals that lines with checks of these kinds begin with."""
+    words = (line.partition(" ")[0] for kind in kinds for line in beginnings(kind))
+    return frozenset(word.upper().replace("-", "_") for word in words)
+
+
+_RESPONSE_CHECK_STARTS: Final = _starts(kind for kind in _KINDS.values() if kind.of_response) | {"AT", "NOT"}
+CHECK_STARTS: Final = _starts(_KINDS.values()) | {"LPAR", "RESPONSE"}
 """The terminals that a check can begin with."""
 _VALUE_STARTS: Final = frozenset(("STRING", "NUMBER", "TRUE", "FALSE", "NULL", "LSQB", "LBRACE"))
 _BARE_WORD: Final = re.compile(r"[A-Za-z_][\w-]*(?=\s*\Z)")
@@ -103,15 +72,16 @@ def check_line(text: str) -> Parsed[CheckLine]:
     tree = read("check", "line", text)
     if isinstance(tree, Stumble):
         return Parsed(None, (_fault(text, tree),))
-    faults: list[Fault] = []
+    build = CheckBuilder()
     try:
-        check = _check(tree.children[0], faults, MAX_DEPTH)
+        check = build.check(tree.children[0], "", MAX_DEPTH)
     except _TooDeep as stop:
         (deep,) = stop.args
-        faults.append(Fault(start_of(deep), start_of(deep) + 1, BeyondLimit(what="depth", limit=MAX_DEPTH)))
-        return parsed(None, faults)
-    criterion = text_of(cast("Token", tree.children[-1]), faults) if len(tree.children) > 1 else None
-    return parsed(CheckLine(start=start_of(tree), end=end_of(tree), check=check, criterion=criterion), faults)
+        build.faults.append(Fault(start_of(deep), start_of(deep) + 1, BeyondLimit(what="depth", limit=MAX_DEPTH)))
+        return parsed(None, build.faults)
+    criterion = text_of(cast("Token", tree.children[-1]), build.faults) if len(tree.children) > 1 else None
+    line = CheckLine(start=start_of(tree), end=end_of(tree), check=check, atoms=build.atoms, criterion=criterion)
+    return parsed(line, build.faults)
 
 
 # --- what is wrong -------------------------------------------------------------------------------------------------
@@ -144,43 +114,155 @@ def _spoken_checks(expected: frozenset[str]) -> tuple[str, ...]:
     return ("a check of the response", *spoken(expected - _RESPONSE_CHECK_STARTS))
 
 
-# --- compositions --------------------------------------------------------------------------------------------------
+# --- the check -----------------------------------------------------------------------------------------------------
 
 
-def _check(tree: Tree | Token, faults: list[Fault], depth: int) -> Check:
-    """The check of a tree that is nested at most `depth` levels deep."""
-    tree = cast("Tree", tree)
-    if depth == 0 and tree.data in _NESTING:
-        raise _TooDeep(tree)
-    children = tree.children
-    match tree.data:
-        case "negation":
-            check = _check(children[1], faults, depth - 1)
-            return Not(start=start_of(tree), end=end_of(tree), check=check)
-        case "group" | "response":
-            return _check(children[1], faults, depth - 1)
-        case "at":
-            path = path_of(cast("Token", children[1]), faults)
-            check = _check(children[2], faults, depth - 1)
-            return At(start=start_of(tree), end=end_of(tree), path=path, check=check)
-        case "all_of" | "any_of" as kind:
-            composition = AllOf if kind == "all_of" else AnyOf
-            checks = _chain(children[::2], faults, depth)
-            return composition(start=start_of(tree), end=end_of(tree), checks=checks)
-        case "custom":
-            return _custom(tree, faults)
-        case kind:
-            return _SIMPLE_CHECKS[kind](cast("list[Token]", children), start_of(tree), end_of(tree), faults)
+@final
+class CheckBuilder:
+    """Builds the check of one text, and keeps where its texts stand.
 
+    The label of a tree is the type of its check, or one of `_BUILDERS`; `at` is the check's pointer.
+    """
 
-def _chain(operands: list[Tree | Token], faults: list[Fault], depth: int) -> tuple[Check, ...]:
-    after_tool = False
-    for operand in operands:
-        kind = _kind(operand)
-        if after_tool and (kind == "at" or kind in _TEXT_CHECKS):
-            faults.append(Fault(start_of(operand), _first_word_end(operand), ResponseNeeded()))
-        after_tool = after_tool or kind == "tool_param"
-    return tuple(_check(operand, faults, depth) for operand in operands)
+    def __init__(self) -> None:
+        self.atoms: dict[str, Atom] = {}
+        self.faults: list[Fault] = []
+
+    def check(self, tree: Tree | Token, at: str, depth: int) -> c.Check:
+        """The check of a tree that is nested at most `depth` levels deep."""
+        tree = cast("Tree", tree)
+        if depth == 0 and tree.data in _NESTING:
+            raise _TooDeep(tree)
+        children = tree.children
+        match tree.data:
+            case "negation":
+                return c.Not(check=self.check(children[1], f"{at}/check", depth - 1))
+            case "group" | "response":
+                return self.check(children[1], at, depth - 1)
+            case "at":
+                path = self.path(children[1], f"{at}/path")
+                return c.At(path=path, check=self.check(children[2], f"{at}/check", depth - 1))
+            case "all_of":
+                return c.AllOf(checks=self._operands(children[::2], at, depth))
+            case "any_of":
+                return c.AnyOf(checks=self._operands(children[::2], at, depth))
+            case label:
+                by_hand = _BUILDERS.get(label)
+                return self._of_texts(_KINDS[label], children, at) if by_hand is None else by_hand(self, children, at)
+
+    def _operands(self, operands: Children, at: str, depth: int) -> tuple[c.Check, ...]:
+        after_tool = False
+        for operand in operands:
+            kind = _kind(operand)
+            if after_tool and kind in _OF_RESPONSE:
+                self.faults.append(Fault(start_of(operand), _first_word_end(operand), ResponseNeeded()))
+            after_tool = after_tool or kind == "tool_param"
+        checks = (self.check(operand, f"{at}/checks/{index}", depth) for index, operand in enumerate(operands))
+        return tuple(checks)
+
+    def _of_texts(self, kind: type[Declared], children: Children, at: str) -> c.Check:
+        """A check whose fields are the texts of its line, or lists of them, in their order."""
+        values = [child for child in children if not isinstance(child, str) or child.type in _TEXTS]
+        given = {
+            field.name: self.texts(value, f"{at}/{field.key}")
+            for field, value in zip(text_fields(kind), values, strict=True)
+        }
+        return cast("c.Check", kind(**given))
+
+    # --- parts ---
+
+    def text(self, token: Tree | Token, at: str) -> str:
+        """A text; its place is kept under its pointer."""
+        atom = self.atoms[at] = text_of(cast("Token", token), self.faults)
+        return atom.value
+
+    def texts(self, value: Tree | Token, at: str) -> Any:
+        """A text, or the members of a list in brackets."""
+        if isinstance(value, str):
+            return self.text(value, at)
+        return tuple(self.text(item, f"{at}/{index}") for index, item in enumerate(value.children[1:-1:2]))
+
+    def path(self, token: Tree | Token, at: str) -> str:
+        """A path into a JSON value; a text in quotes is one key, whatever it holds."""
+        path = self.text(token, at)
+        return path_of_key(path) if cast("Token", token).type == "STRING" else path
+
+    def fields(self, trees: Children, at: str) -> tuple[c.RequiredField, ...]:
+        """Required fields, with their types where they have one."""
+        return tuple(self._field(cast("Tree", tree), f"{at}/{index}") for index, tree in enumerate(trees))
+
+    def _field(self, tree: Tree, at: str) -> c.RequiredField:
+        last = cast("Token", tree.children[-1])
+        type_ = cast("c.FieldType", str(last)) if last.type == "FIELD_TYPE" else None
+        return c.RequiredField(path=self.path(tree.children[0], f"{at}/path"), type=type_)
+
+    def pattern(self, token: Tree | Token, at: str) -> Regexp:
+        """A pattern, as a literal or in quotes; its place is kept."""
+        token = cast("Token", token)
+        atom = literal_of(token, self.faults) if token.type == "REGEXP" else pattern_of(text_of(token, self.faults))
+        self.atoms[at] = atom
+        return atom
+
+    def count(self, token: Tree | Token) -> int:
+        """A whole number."""
+        return int(count_of(cast("Token", token), self.faults).value)
+
+    def number(self, token: Tree | Token, *, scale: float = 1) -> int | float:
+        """A number."""
+        return number_of(cast("Token", token), self.faults, scale=scale).value
+
+    def bounds(self, tokens: Children) -> tuple[int | None, int | None]:
+        """The least and the most that `A..B` or a comparison allows."""
+        match cast("Token", tokens[0]).type:
+            case "GE":
+                return self.count(tokens[1]), None
+            case "LE":
+                return None, self.count(tokens[1])
+            case "EQ":
+                exactly = self.count(tokens[1])
+                return exactly, exactly
+            case _:
+                return self.count(tokens[0]), self.count(tokens[2])
+
+    def duration(self, token: Tree | Token, unit: Tree | Token) -> int | float:
+        """A duration in milliseconds."""
+        return duration_of(cast("Token", token), cast("Token", unit), self.faults).value
+
+    # --- arguments of a package's check ---
+
+    def argument(self, value: Tree | Token, at: str, depth: int) -> Any:
+        """A JSON value that is nested at most `depth` levels deep; the places of its texts are kept."""
+        if isinstance(value, str):
+            return self._scalar(value, at)
+        if depth <= 0:
+            raise _TooDeep(value)
+        inner = value.children[1:-1:2]
+        if value.data == "array":
+            return [self.argument(item, f"{at}/{index}", depth - 1) for index, item in enumerate(inner)]
+        pairs = [cast("Tree", pair).children for pair in inner]
+        keys = [text_of(cast("Token", pair[0]), self.faults) for pair in pairs]
+        self.report_repeated(keys, "key")
+        return {
+            key.value: self.argument(pair[2], f"{at}/{pointer_step(key.value)}", depth - 1)
+            for key, pair in zip(keys, pairs, strict=True)
+        }
+
+    def _scalar(self, token: Token, at: str) -> Any:
+        match token.type:
+            case "STRING":
+                return self.text(token, at)
+            case "NUMBER":
+                return signed_of(token, self.faults)
+            case word:
+                return _WORDS[word]
+
+    def report_repeated(self, names: Iterable[Text], what: str) -> None:
+        """Report names that stand there twice."""
+        seen: set[str] = set()
+        for name in names:
+            if name.value in seen:
+                self.faults.append(Fault(name.start, name.end, DuplicateName(what=what, name=name.value)))
+            seen.add(name.value)
 
 
 def _kind(operand: Tree | Token) -> str:
@@ -197,149 +279,102 @@ def _first_word_end(tree: Tree | Token) -> int:
     return tree.end_pos or 0
 
 
-# --- checks of the response ----------------------------------------------------------------------------------------
-
-
-def _contains(tokens: list[Token], start: int, end: int, faults: list[Fault]) -> Check:
-    return Contains(start=start, end=end, text=text_of(tokens[1], faults), ignore_case=len(tokens) > 2)
-
-
-def _contains_any(tokens: list[Token], start: int, end: int, faults: list[Fault]) -> Check:
-    return ContainsAny(start=start, end=end, texts=_texts(tokens[3], faults))
-
-
-def _matches(tokens: list[Token], start: int, end: int, faults: list[Fault]) -> Check:
-    return Matches(start=start, end=end, regexp=_regexp(tokens[1], faults))
-
-
-def _length(tokens: list[Token], start: int, end: int, faults: list[Fault]) -> Check:
-    unit = str(tokens[-1]) if tokens[-1].type == "UNIT" else "chars"
-    least, most = _bounds(tokens[1:], faults)
-    return Length(start=start, end=end, min=least, max=most, unit=cast("Unit", unit))
-
-
-def _json(tokens: list[Token], start: int, end: int, faults: list[Fault]) -> Check:
-    mode, schema = "strict", None
-    for token in tokens[1:]:
-        if token.type == "JSON_MODE":
-            mode = str(token)
-        elif token.type == "STRING":
-            schema = text_of(token, faults)
-    return Json(start=start, end=end, mode=cast("JsonMode", mode), schema=schema)
-
-
-def _has_fields(tokens: list[Token], start: int, end: int, faults: list[Fault]) -> Check:
-    fields = tuple(field_of(cast("Tree", field), faults) for field in tokens[2::2])
-    return Structure(start=start, end=end, fields=fields)
-
-
-def _has_headings(tokens: list[Token], start: int, end: int, faults: list[Fault]) -> Check:
-    return Structure(start=start, end=end, headings=tuple(text_of(heading, faults) for heading in tokens[2::2]))
-
-
-def _equals(tokens: list[Token], start: int, end: int, faults: list[Fault]) -> Check:
-    return Equals(start=start, end=end, text=text_of(tokens[1], faults))
-
-
-def _starts_with(tokens: list[Token], start: int, end: int, faults: list[Fault]) -> Check:
-    return StartsWith(start=start, end=end, text=text_of(tokens[2], faults))
-
-
-def _non_empty(_tokens: list[Token], start: int, end: int, _faults: list[Fault]) -> Check:
-    return NonEmpty(start=start, end=end)
-
-
-def _similar(tokens: list[Token], start: int, end: int, faults: list[Fault]) -> Check:
-    threshold = None
-    if len(tokens) > 3:
-        threshold = number_of(tokens[4], faults, scale=0.01 if len(tokens) > 5 else 1)
-        threshold = Number(start=threshold.start, end=end, value=threshold.value)
-    return Similar(start=start, end=end, text=text_of(tokens[2], faults), threshold=threshold)
-
-
-# --- checks of packages --------------------------------------------------------------------------------------------
-
-
-def _custom(tree: Tree, faults: list[Fault]) -> Check:
-    name, arguments = cast("Token", tree.children[1]), tree.children[3:-1:2]
-    read = tuple(_argument(argument, faults) for argument in arguments)
-    _report_repeated((argument.name for argument in read if argument.name is not None), "argument", faults)
-    return Custom(start=start_of(tree), end=end_of(tree), name=text_of(name, faults), arguments=read)
-
-
-def _argument(tree: Tree | Token, faults: list[Fault]) -> Argument:
-    start, end = start_of(tree), end_of(tree)
-    if isinstance(tree, str) or tree.data != "named":
-        return Argument(start=start, end=end, value=_value(tree, faults, MAX_DEPTH))
-    name, _, value = tree.children
-    return Argument(
-        start=start, end=end, name=text_of(cast("Token", name), faults), value=_value(value, faults, MAX_DEPTH)
-    )
-
-
-def _value(tree: Tree | Token, faults: list[Fault], depth: int) -> Value:
-    """The value of a tree that is nested at most `depth` levels deep."""
-    start, end = start_of(tree), end_of(tree)
-    if isinstance(tree, str):
-        return _scalar(tree, faults)
-    if depth <= 0:
-        raise _TooDeep(tree)
-    inner = tree.children[1:-1:2]
-    if tree.data == "array":
-        return Array(start=start, end=end, items=tuple(_value(item, faults, depth - 1) for item in inner))
-    members = tuple(_member(cast("Tree", pair), faults, depth - 1) for pair in inner)
-    _report_repeated((member.key for member in members), "key", faults)
-    return Object(start=start, end=end, members=members)
-
-
-def _member(tree: Tree, faults: list[Fault], depth: int) -> Member:
-    key, _, value = tree.children
-    read = _value(value, faults, depth)
-    return Member(start=start_of(tree), end=end_of(tree), key=text_of(cast("Token", key), faults), value=read)
-
-
+_TEXTS: Final = frozenset(("STRING", "NAME"))
 _WORDS: Final = {"TRUE": True, "FALSE": False, "NULL": None}
+_OF_RESPONSE: Final = frozenset(
+    ("at", "has_fields", "has_headings", *(type_name(kind) for kind in members(c.TextCheck | c.JsonCheck)))
+)
+"""The labels of checks that need `response` behind a check of a tool's parameter."""
 
 
-def _scalar(token: Token, faults: list[Fault]) -> Value:
-    if token.type == "STRING":
-        return text_of(token, faults)
-    start, end = start_of(token), end_of(token)
-    if token.type == "NUMBER":
-        return Constant(start=start, end=end, value=signed_of(token, faults))
-    return Constant(start=start, end=end, value=_WORDS[token.type])
+# --- checks that are more than their texts -------------------------------------------------------------------------
 
 
-def _report_repeated(names: Iterable[Text], what: str, faults: list[Fault]) -> None:
-    seen: set[str] = set()
-    for name in names:
-        if name.value in seen:
-            faults.append(Fault(name.start, name.end, DuplicateName(what=what, name=name.value)))
-        seen.add(name.value)
+def _regex(build: CheckBuilder, children: Children, at: str) -> c.Check:
+    atom = build.pattern(children[1], f"{at}/pattern")
+    return c.Regex(pattern=atom.pattern, flags=atom.flags)
 
 
-# --- checks of the run ---------------------------------------------------------------------------------------------
+def _length(build: CheckBuilder, children: Children, _at: str) -> c.Check:
+    least, most = build.bounds(children[1:])
+    return c.Length(min=least, max=most, unit=unit_of(children[-1]))
 
 
-def _tools_called(tokens: list[Token], start: int, end: int, faults: list[Fault]) -> Check:
-    return ToolsCalled(start=start, end=end, names=_texts(tokens[2], faults))
+def unit_of(token: Tree | Token) -> c.LengthUnit:
+    """The unit that a token is; characters where it is none."""
+    token = cast("Token", token)
+    return cast("c.LengthUnit", same(token)) if token.type == "UNIT" else "chars"
 
 
-def _tools_acceptable(tokens: list[Token], start: int, end: int, faults: list[Fault]) -> Check:
-    sets = tuple(_texts(names, faults) for names in tokens[4:-1:2])
-    return ToolsAcceptable(start=start, end=end, sets=sets)
+def same(word: str) -> str:
+    """The one object of a word: JSON leaves out a field that *is* its default, and not one that equals it."""
+    return sys.intern(str(word))
 
 
-def _tools_not_called(tokens: list[Token], start: int, end: int, faults: list[Fault]) -> Check:
-    return ToolsNotCalled(start=start, end=end, names=_texts(tokens[3], faults))
+def _json(build: CheckBuilder, children: Children, at: str) -> c.Check:
+    mode: c.JsonMode = "strict"
+    for token in cast("list[Token]", children[1:]):
+        if token.type == "JSON_MODE":
+            mode = cast("c.JsonMode", same(token))
+        elif token.type == "STRING":
+            build.text(token, f"{at}/schema")
+    return c.Json(mode=mode)
 
 
-def _tool_count(tokens: list[Token], start: int, end: int, faults: list[Fault]) -> Check:
-    least, most = _bounds(tokens[2:], faults)
-    return ToolCount(start=start, end=end, min=least, max=most)
+def _has_fields(build: CheckBuilder, children: Children, at: str) -> c.Check:
+    return c.Structure(fields=build.fields(children[2::2], f"{at}/fields"))
 
 
-_PARAM_OPS: Final[dict[str, ParamOp]] = {
+def _has_headings(build: CheckBuilder, children: Children, at: str) -> c.Check:
+    headings = enumerate(children[2::2])
+    return c.Structure(headings=tuple(build.text(heading, f"{at}/headings/{index}") for index, heading in headings))
+
+
+def _similar(build: CheckBuilder, children: Children, at: str) -> c.Check:
+    value = build.text(children[2], f"{at}/value")
+    if len(children) < 4:
+        return c.Similar(value=value)
+    return similar(value, build.number(children[4], scale=0.01 if len(children) > 5 else 1))
+
+
+def similar(value: str, threshold: int | float) -> c.Similar:
+    """A check of similarity; a threshold that equals the default is the default, which JSON leaves out."""
+    usual = c.Similar(value=value)
+    return usual if threshold == usual.threshold else c.Similar(value=value, threshold=threshold)
+
+
+def _custom(build: CheckBuilder, children: Children, at: str) -> c.Check:
+    name = build.text(children[1], f"{at}/name")
+    args: list[Any] = []
+    options: dict[str, Any] = {}
+    names: list[Text] = []
+    for child in children[3:-1:2]:
+        if isinstance(child, str) or child.data != "named":
+            args.append(build.argument(child, f"{at}/args/{len(args)}", MAX_DEPTH))
+        else:
+            option, _, value = child.children
+            names.append(text_of(cast("Token", option), build.faults))
+            key = names[-1].value
+            options[key] = build.argument(value, f"{at}/options/{pointer_step(key)}", MAX_DEPTH)
+    build.report_repeated(names, "argument")
+    return c.Custom(name=name, args=tuple(args), options=options)
+
+
+def _tools_acceptable(build: CheckBuilder, children: Children, at: str) -> c.Check:
+    sets = enumerate(children[4:-1:2])
+    return c.ToolsAcceptable(sets=tuple(_tool_set(build, names, f"{at}/sets/{index}") for index, names in sets))
+
+
+def _tool_set(build: CheckBuilder, names: Tree | Token, at: str) -> tuple[str, ...]:
+    return (() if isinstance(names, str) else build.texts(names, at)) or (c.NO_TOOL,)
+
+
+def _tool_count(build: CheckBuilder, children: Children, _at: str) -> c.Check:
+    least, most = build.bounds(children[2:])
+    return c.ToolCount(min=least, max=most)
+
+
+_PARAM_OPS: Final[dict[str, c.ParamAssertion]] = {
     "EQUALS": "equals",
     "CONTAINS": "contains",
     "ONE": "oneOf",
@@ -348,102 +383,59 @@ _PARAM_OPS: Final[dict[str, ParamOp]] = {
 }
 
 
-def _tool_param(tokens: list[Token], start: int, end: int, faults: list[Fault]) -> Check:
-    test = tokens[4:]
-    negated = test[0].type == "NOT"
+def _tool_param(build: CheckBuilder, children: Children, at: str) -> c.Check:
+    test = children[4:]
+    negated = cast("Token", test[0]).type == "NOT"
     if negated:
         test = test[1:]
-    op = _PARAM_OPS[test[0].type]
+    op = _PARAM_OPS[cast("Token", test[0]).type]
     if negated and op == "exists":
         op, negated = "notExists", False
-    check = ToolParam(
-        start=start,
-        end=end,
-        tool=text_of(tokens[1], faults),
-        param=text_of(tokens[3], faults),
-        op=op,
-        value=text_of(test[1], faults) if op in ("equals", "contains") else None,
-        values=_texts(test[2], faults) if op == "oneOf" else (),
-        regexp=_regexp(test[1], faults) if op == "matches" else None,
-    )
-    return Not(start=start, end=end, check=check) if negated else check
+    if negated:
+        at = f"{at}/check"
+    value: str | tuple[str, ...] | None = None
+    if op == "oneOf":
+        value = build.texts(test[2], f"{at}/value")
+    elif op == "matches":
+        value = build.pattern(test[1], f"{at}/value").pattern
+    elif op in ("equals", "contains"):
+        value = build.text(test[1], f"{at}/value")
+    tool, param = build.text(children[1], f"{at}/tool"), build.text(children[3], f"{at}/paramName")
+    check = c.ToolParam(tool=tool, param_name=param, assertion=op, value=value)
+    return c.Not(check=check) if negated else check
 
 
-def _no_tool_errors(_tokens: list[Token], start: int, end: int, _faults: list[Fault]) -> Check:
-    return NoToolErrors(start=start, end=end)
+def _latency(build: CheckBuilder, children: Children, _at: str) -> c.Check:
+    return c.Latency(max=build.duration(children[2], children[3]))
 
 
-def _latency(tokens: list[Token], start: int, end: int, faults: list[Fault]) -> Check:
-    return Latency(start=start, end=end, max=duration_of(tokens[2], tokens[3], faults))
+def _tokens(build: CheckBuilder, children: Children, _at: str) -> c.Check:
+    return c.Tokens(max=build.count(children[2]))
 
 
-def _tokens(tokens: list[Token], start: int, end: int, faults: list[Fault]) -> Check:
-    return Tokens(start=start, end=end, max=count_of(tokens[2], faults))
+def _cost(build: CheckBuilder, children: Children, _at: str) -> c.Check:
+    return c.Cost(max=build.number(children[-1]))
 
 
-def _cost(tokens: list[Token], start: int, end: int, faults: list[Fault]) -> Check:
-    return Cost(start=start, end=end, max=number_of(tokens[-1], faults))
+def _judge(build: CheckBuilder, children: Children, at: str) -> c.Check:
+    question = build.text(children[1], f"{at}/criteria")
+    least, scale = (build.number(children[3]), build.number(children[5])) if len(children) > 2 else (1, 1)
+    return c.Judge(dimension="", criteria=question, min_score=least, max_score=scale)
 
 
-def _judge(tokens: list[Token], start: int, end: int, faults: list[Fault]) -> Check:
-    least, scale = (number_of(tokens[3], faults), number_of(tokens[5], faults)) if len(tokens) > 2 else (None, None)
-    return Judge(start=start, end=end, question=text_of(tokens[1], faults), min=least, scale=scale)
-
-
-# --- their parts ---------------------------------------------------------------------------------------------------
-
-
-def _texts(tree: Tree | Token, faults: list[Fault]) -> tuple[Text, ...]:
-    """The members of a list in brackets; `none` has no members."""
-    if isinstance(tree, str):
-        return ()
-    return tuple(text_of(cast("Token", member), faults) for member in tree.children[1:-1:2])
-
-
-def _regexp(token: Token, faults: list[Fault]) -> Regexp:
-    return literal_of(token, faults) if token.type == "REGEXP" else pattern_of(text_of(token, faults))
-
-
-def _bounds(tokens: list[Token], faults: list[Fault]) -> tuple[Number | None, Number | None]:
-    """The least and the most that `A..B` or a comparison allows."""
-    match tokens[0].type:
-        case "GE":
-            return count_of(tokens[1], faults), None
-        case "LE":
-            return None, count_of(tokens[1], faults)
-        case "EQ":
-            exactly = count_of(tokens[1], faults)
-            return exactly, exactly
-        case _:
-            return count_of(tokens[0], faults), count_of(tokens[2], faults)
-
-
-_Reading = Callable[[list["Token"], int, int, list[Fault]], Check]
-
-_TEXT_CHECKS: Final[dict[str, _Reading]] = {
-    "contains": _contains,
-    "contains_any": _contains_any,
-    "matches": _matches,
+_BUILDERS: Final[dict[str, Callable[[CheckBuilder, Children, str], c.Check]]] = {
+    "regex": _regex,
     "length": _length,
     "json": _json,
     "has_fields": _has_fields,
     "has_headings": _has_headings,
-    "equals": _equals,
-    "starts_with": _starts_with,
-    "non_empty": _non_empty,
     "similar": _similar,
-}
-_RUN_CHECKS: Final[dict[str, _Reading]] = {
-    "tools_called": _tools_called,
+    "custom": _custom,
     "tools_acceptable": _tools_acceptable,
-    "tools_not_called": _tools_not_called,
     "tool_count": _tool_count,
     "tool_param": _tool_param,
-    "no_tool_errors": _no_tool_errors,
     "latency": _latency,
     "tokens": _tokens,
     "cost": _cost,
     "judge": _judge,
 }
-_SIMPLE_CHECKS: Final = _TEXT_CHECKS | _RUN_CHECKS
-"""The rules of the grammar that are a check by themselves, and how each becomes its node."""

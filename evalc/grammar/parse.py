@@ -12,7 +12,7 @@ from typing import Any, Final
 from evalc.diagnostics.catalogue.syntax_grammar import BeyondLimit
 from evalc.diagnostics.problem import Fault
 from evalc.grammar.criterion_nodes import criterion_line
-from evalc.grammar.nodes import Check, CheckLine, CriterionLine, Template, Words
+from evalc.grammar.nodes import CheckLine, CriterionLine, Template, Words
 from evalc.grammar.parsed import Parsed
 from evalc.grammar.rule_nodes import RULE_TYPES, rule_check
 from evalc.grammar.shapes import parse_by_shape
@@ -36,7 +36,7 @@ def parse_check(text: str) -> Parsed[CheckLine]:
     return _check(text) if len(text) <= _LONGEST_REMEMBERED else parse_by_shape(text)
 
 
-def parse_rule(type: str, text: str) -> Parsed[Check]:  # noqa: A002 - the key of the mapping that it stands in
+def parse_rule(type: str, text: str) -> Parsed[CheckLine]:  # noqa: A002 - the key of the mapping that it stands in
     """The check that `rule: TEXT` means beside `type: TYPE`, one of `RULE_TYPES`.
 
     A `regex` rule is a literal where it is wholly `/pattern/flags` as ECMAScript writes it (inner slashes escaped or

@@ -5,102 +5,91 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Final, cast
 
-from evalc.grammar.atoms import count_of, duration_of, end_of, field_of, literal_of, number_of, start_of, trimmed
+from evalc.grammar.atoms import end_of, literal_of, start_of, trimmed
+from evalc.grammar.check_nodes import CheckBuilder, same, unit_of
 from evalc.grammar.lalr import Stumble
 from evalc.grammar.lark_tables import read
-from evalc.grammar.nodes import (
-    Check,
-    Cost,
-    Json,
-    JsonMode,
-    Latency,
-    Length,
-    Matches,
-    Number,
-    Regexp,
-    Structure,
-    Tokens,
-    ToolCount,
-    Unit,
-)
+from evalc.grammar.nodes import CheckLine, Regexp
 from evalc.grammar.parsed import Parsed, parsed
 from evalc.grammar.unexpected import spoken, unexpected
+from evalc.model import checks as c
 
 if TYPE_CHECKING:
-    from evalc.diagnostics.problem import Fault
-    from evalc.grammar.lalr import Token, Tree
+    from evalc.grammar.lalr import Token
 
 
-def rule_check(type_: str, text: str) -> Parsed[Check]:
+def rule_check(type_: str, text: str) -> Parsed[CheckLine]:
     """The check that `rule: TEXT` of a type means; the type is a start symbol of the grammar."""
     if type_ == "regex" and text[:1] not in ("", "/"):
-        return Parsed(_pattern(text), ())  # for what is plainly no literal, and the most usual, lark is not asked
+        return Parsed(_of_pattern(text), ())  # for what is plainly no literal, and the most usual, lark is not asked
     tree = read("rule", type_, text)
     if isinstance(tree, Stumble):
         return Parsed(None, (unexpected(text, tree, spoken(tree.expected)),))
-    faults: list[Fault] = []
-    tokens = cast("list[Token]", tree.children)
-    return parsed(_CHECKS[type_](tokens, start_of(tree), end_of(tree), faults), faults)
+    build = CheckBuilder()
+    check = _CHECKS[type_](build, cast("list[Token]", tree.children))
+    return parsed(CheckLine(start=start_of(tree), end=end_of(tree), check=check, atoms=build.atoms), build.faults)
 
 
-def _length(tokens: list[Token], start: int, end: int, faults: list[Fault]) -> Check:
-    unit = str(tokens[-1]) if tokens[-1].type == "UNIT" else "chars"
-    least, most = _min_max(tokens, faults)
-    return Length(start=start, end=end, min=least, max=most, unit=cast("Unit", unit))
+def _of_pattern(text: str) -> CheckLine:
+    """The pattern that a whole text is."""
+    return CheckLine(start=0, end=len(text), check=c.Regex(pattern=text), atoms={"/pattern": _plain_pattern(text)})
 
 
-def _tool_count(tokens: list[Token], start: int, end: int, faults: list[Fault]) -> Check:
-    least, most = _min_max(tokens, faults)
-    return ToolCount(start=start, end=end, min=least, max=most)
+def _plain_pattern(text: str) -> Regexp:
+    return Regexp(start=0, end=len(text), pattern=text, pattern_at=0, literal=False)
 
 
-def _min_max(tokens: list[Token], faults: list[Fault]) -> tuple[Number | None, Number | None]:
+def _length(build: CheckBuilder, tokens: list[Token]) -> c.Check:
+    least, most = _min_max(build, tokens)
+    return c.Length(min=least, max=most, unit=unit_of(tokens[-1]))
+
+
+def _tool_count(build: CheckBuilder, tokens: list[Token]) -> c.Check:
+    least, most = _min_max(build, tokens)
+    return c.ToolCount(min=least, max=most)
+
+
+def _min_max(build: CheckBuilder, tokens: list[Token]) -> tuple[int | None, int | None]:
     """The bounds of `MIN : NUMBER , MAX : NUMBER`, in either order and either alone."""
-    bounds = {name.type: count_of(number, faults) for name, number in zip(tokens[::4], tokens[2::4], strict=False)}
+    bounds = {name.type: build.count(number) for name, number in zip(tokens[::4], tokens[2::4], strict=False)}
     return bounds.get("MIN"), bounds.get("MAX")
 
 
-def _json(tokens: list[Token], start: int, end: int, _faults: list[Fault]) -> Check:
+def _json(build: CheckBuilder, tokens: list[Token]) -> c.Check:
     if tokens[0].type == "JSON_MODE":
-        return Json(start=start, end=end, mode=cast("JsonMode", str(tokens[0])))
-    schema = trimmed(tokens[2])
-    return Json(start=start, end=schema.end, schema=schema)
+        return c.Json(mode=cast("c.JsonMode", same(tokens[0])))
+    build.atoms["/schema"] = trimmed(tokens[2])
+    return c.Json()
 
 
-def _structure(tokens: list[Token], start: int, end: int, faults: list[Fault]) -> Check:
+def _structure(build: CheckBuilder, tokens: list[Token]) -> c.Check:
     if tokens[0].type == "FIELDS":
-        fields = tuple(field_of(cast("Tree", field), faults) for field in tokens[2::2])
-        return Structure(start=start, end=end, fields=fields)
+        return c.Structure(fields=build.fields([*tokens[2::2]], "/fields"))
     headings = tuple(trimmed(heading) for heading in tokens[2::2])
-    return Structure(start=start, end=headings[-1].end, headings=headings)
+    build.atoms |= {f"/headings/{index}": heading for index, heading in enumerate(headings)}
+    return c.Structure(headings=tuple(heading.value for heading in headings))
 
 
-def _regex(tokens: list[Token], start: int, end: int, faults: list[Fault]) -> Check:
+def _regex(build: CheckBuilder, tokens: list[Token]) -> c.Check:
     (token,) = tokens
-    if token.type == "LITERAL":
-        return Matches(start=start, end=end, regexp=literal_of(token, faults))
-    return _pattern(token)
+    atom = literal_of(token, build.faults) if token.type == "LITERAL" else _plain_pattern(str(token))
+    build.atoms["/pattern"] = atom
+    return c.Regex(pattern=atom.pattern, flags=atom.flags)
 
 
-def _pattern(text: str) -> Check:
-    """The pattern that a whole text is."""
-    regexp = Regexp(start=0, end=len(text), pattern=str(text), pattern_at=0, literal=False)
-    return Matches(start=0, end=len(text), regexp=regexp)
+def _latency(build: CheckBuilder, tokens: list[Token]) -> c.Check:
+    return c.Latency(max=build.duration(tokens[-2], tokens[-1]))
 
 
-def _latency(tokens: list[Token], start: int, end: int, faults: list[Fault]) -> Check:
-    return Latency(start=start, end=end, max=duration_of(tokens[-2], tokens[-1], faults))
+def _tokens(build: CheckBuilder, tokens: list[Token]) -> c.Check:
+    return c.Tokens(max=build.count(tokens[-1]))
 
 
-def _tokens(tokens: list[Token], start: int, end: int, faults: list[Fault]) -> Check:
-    return Tokens(start=start, end=end, max=count_of(tokens[-1], faults))
+def _cost(build: CheckBuilder, tokens: list[Token]) -> c.Check:
+    return c.Cost(max=build.number(tokens[-1]))
 
 
-def _cost(tokens: list[Token], start: int, end: int, faults: list[Fault]) -> Check:
-    return Cost(start=start, end=end, max=number_of(tokens[-1], faults))
-
-
-_CHECKS: Final[dict[str, Callable[[list[Token], int, int, list[Fault]], Check]]] = {
+_CHECKS: Final[dict[str, Callable[[CheckBuilder, list[Token]], c.Check]]] = {
     "length": _length,
     "tool_count": _tool_count,
     "json": _json,

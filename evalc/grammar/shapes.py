@@ -1,22 +1,25 @@
 """From a one-line check to its node, by way of a check that differs from it only in its literals.
 
-Two checks of one shape (`contains "a" for x`, `contains "docstring" for x`) have one node, but for the texts of its
-literals and for where everything stands. So each shape is parsed once, and the node is then made anew for each text.
-What is odd in any way (an escape, a mistake, a long line) is read with care, as if there were no shapes.
+Two checks of one shape (`contains "a" for x`, `contains "docstring" for x`) are one check, but for the texts of its
+literals and for where everything stands. So each shape is parsed once, and the check is then made anew for each text;
+where its texts stand is computed when somebody asks. What is odd in any way (an escape, a mistake, a long line) is
+read with care, as if there were no shapes.
 """
 
 from __future__ import annotations
 
 import re
-from bisect import bisect_left
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Mapping
 from functools import lru_cache
-from typing import Any, Final, assert_never, final
+from typing import Any, Final, final
+
+import msgspec
 
 from evalc.grammar.check_nodes import check_line
-from evalc.grammar.nodes import CheckLine, Node, Path, Regexp, Text
+from evalc.grammar.nodes import Atom, CheckLine, Text
 from evalc.grammar.parsed import Parsed
-from evalc.model.paths import path_of_key
+from evalc.model.checks import Json
+from evalc.model.paths import path_of_key, pointer_step
 
 _LONGEST: Final = 300
 """The most characters of a text that is looked at for its shape; so short, it cannot nest too deep for recursion."""
@@ -34,11 +37,9 @@ _LITERAL: Final = re.compile(
     re.VERBOSE,
 )
 _STAND_INS: Final = {'"': '"_"', "'": "'_'", "/": "/_/"}
-_WIDTH: Final = 3  # of a stand-in
 
-_Make = Callable[[str, list[int]], Any]
-"""Makes a node of a shape for a text: given how far behind their places in the shape its characters stand, at first
-and behind each literal."""
+_Make = Callable[[Mapping[str, str]], Any]
+"""Makes a value of a shape, given the texts by their pointers."""
 
 
 def parse_by_shape(text: str) -> Parsed[CheckLine]:
@@ -46,93 +47,99 @@ def parse_by_shape(text: str) -> Parsed[CheckLine]:
     if len(text) > _LONGEST:
         return check_line(text)
     pieces = _LITERAL.split(text)  # the literals are every second piece
-    shift = 0
-    shifts = [0]
-    for index in range(1, len(pieces), 2):
-        literal = pieces[index]
-        pieces[index] = _STAND_INS[literal[0]]
-        shift += len(literal) - _WIDTH
-        shifts.append(shift)
-    make = _maker_of("".join(pieces))
-    return check_line(text) if make is None else Parsed(make(text, shifts), ())
-
-
-@lru_cache(_REMEMBERED)
-def _maker_of(shape: str) -> _Make | None:
-    """What makes the nodes of a shape; None for one with a fault, and where a stand-in is not a literal of its own."""
-    node = None if "\\" in shape else check_line(shape).node
-    if node is None:
-        return None
-    shaped = _Shape(shape)
-    make = shaped.maker(node)
-    return make if shaped.is_whole else None
+    literals = pieces[1::2]
+    for index, literal in enumerate(literals):
+        pieces[2 * index + 1] = _STAND_INS[literal[0]]
+    shape = _shape_of("".join(pieces))
+    return check_line(text) if shape is None else Parsed(shape.line(text, literals), ())
 
 
 @final
 class _Shape:
-    """A shape's literals, and what has become of them."""
+    """What is common to the checks of a shape.
+
+    `pointers` says for each literal which text of the check it is; None for the criterion.
+    """
+
+    def __init__(self, line: CheckLine, pointers: list[str | None]) -> None:
+        self._line = line
+        self._pointers = pointers
+        self._make = _maker(line.check, "", frozenset(pointer for pointer in pointers if pointer is not None))
+
+    def line(self, text: str, literals: list[str]) -> CheckLine:
+        """The check of this shape with other literals."""
+        texts = {pointer: literal[1:-1] for pointer, literal in zip(self._pointers, literals, strict=True) if pointer}
+        shape = self._line
+        end = len(text.rstrip())
+        criterion = shape.criterion
+        if criterion is not None:  # it stands last
+            written = literals[-1] if self._pointers[-1:] == [None] else criterion.value
+            value = written[1:-1] if written[0] in "\"'" else written
+            criterion = Text(start=end - len(written), end=end, value=value)
+        check = self._make(texts) if texts else shape.check
+        return CheckLine(start=shape.start, end=end, check=check, atoms=_Atoms(text), criterion=criterion)
+
+
+@final
+class _Atoms(Mapping[str, Atom]):
+    """Where the texts of a check stand, read with care when somebody asks."""
+
+    __slots__ = ("_text",)
 
     def __init__(self, text: str) -> None:
-        self._starts = [literal.start() for literal in _LITERAL.finditer(text)]
-        self._taken: set[int] = set()
+        self._text = text
 
-    @property
-    def is_whole(self) -> bool:
-        """Whether each literal has become the text of a node."""
-        return len(self._taken) == len(self._starts)
+    def _read(self) -> Mapping[str, Atom]:
+        line = check_line(self._text).node
+        return {} if line is None else line.atoms
 
-    def maker(self, node: Node) -> _Make:
-        """What makes a node anew: its literal, or its parts and whatever else it holds, and both its ends moved."""
-        first, last = node.start, node.end
-        before_first, before_last = bisect_left(self._starts, first), bisect_left(self._starts, last)
-        if isinstance(node, Text | Regexp | Path) and first in self._starts:
-            self._taken.add(first)
-            around = _around(node)
-            return lambda text, shifts: around(text, first + shifts[before_first], last + shifts[before_last])
-        kind = type(node)
-        values = [getattr(node, name) for name in node.__struct_fields__[2:]]
-        moving = [(at, self._part(value)) for at, value in enumerate(values) if _moves(value)]
-        if not moving:
-            return lambda _text, shifts: kind(first + shifts[before_first], last + shifts[before_last], *values)
+    def __getitem__(self, pointer: str) -> Atom:
+        return self._read()[pointer]
 
-        def make(text: str, shifts: list[int]) -> Any:
-            moved = values.copy()
-            for at, part in moving:
-                moved[at] = part(text, shifts)
-            return kind(first + shifts[before_first], last + shifts[before_last], *moved)
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._read())
 
-        return make
-
-    def _part(self, value: object) -> _Make:
-        if isinstance(value, Node):
-            return self.maker(value)
-        if isinstance(value, tuple):
-            parts = [self._part(item) for item in value]
-            return lambda text, shifts: tuple([part(text, shifts) for part in parts])
-        return lambda _text, _shifts: value
+    def __len__(self) -> int:
+        return len(self._read())
 
 
-def _moves(value: object) -> bool:
-    """Whether a value of a node may have places, or hold what has."""
-    return isinstance(value, Node | tuple)
+@lru_cache(_REMEMBERED)
+def _shape_of(text: str) -> _Shape | None:
+    """The shape of a text; None for one with a fault, and where a stand-in is not a literal of its own."""
+    line = None if "\\" in text else check_line(text).node
+    if line is None:
+        return None
+    starts = {atom.start: pointer for pointer, atom in line.atoms.items()}
+    criterion = -1 if line.criterion is None else line.criterion.start
+    pointers: list[str | None] = []
+    for literal in _LITERAL.finditer(text):
+        start = literal.start()
+        if start != criterion and start not in starts:
+            return None
+        pointers.append(None if start == criterion else starts[start])
+    return _Shape(line, pointers)
 
 
-def _path_of_key(text: str, start: int, end: int) -> Path:
-    key = text[start + 1 : end - 1]
-    return Path(start, end, (key,), path_of_key(key))
-
-
-def _around(node: Text | Regexp | Path) -> Callable[[str, int, int], Node]:
-    """What makes the node of a literal from its text, its start and its end."""
-    match node:
-        case Text():
-            return lambda text, start, end: Text(start, end, text[start + 1 : end - 1])
-        case Path():
-            return _path_of_key
-        case Regexp(flags=flags, literal=literal):
-            behind = 1 + len(flags)
-            return lambda text, start, end: Regexp(
-                start, end, text[start + 1 : end - behind], start + 1, literal, flags
-            )
+def _maker(value: Any, at: str, moving: frozenset[str]) -> _Make:
+    """What makes a value anew: the texts at the `moving` pointers, and whatever holds them."""
+    if at in moving:
+        if at.endswith("/path"):
+            return lambda texts: path_of_key(texts[at])
+        return lambda texts: texts[at]
+    if not any(pointer.startswith(f"{at}/") for pointer in moving):
+        return lambda _texts: value
+    match value:
+        case Json():  # its schema is loaded later, from the path
+            return lambda _texts: value
+        case msgspec.Struct():
+            kind = type(value)
+            names = zip(kind.__struct_fields__, kind.__struct_encode_fields__, strict=True)
+            parts = [(name, _maker(getattr(value, name), f"{at}/{key}", moving)) for name, key in names]
+            return lambda texts: kind(**{name: part(texts) for name, part in parts})
+        case dict():
+            members = [(key, _maker(item, f"{at}/{pointer_step(key)}", moving)) for key, item in value.items()]
+            return lambda texts: {key: make(texts) for key, make in members}
         case _:
-            assert_never(node)
+            makers = [_maker(item, f"{at}/{index}", moving) for index, item in enumerate(value)]
+            into = type(value)
+            return lambda texts: into([make(texts) for make in makers])

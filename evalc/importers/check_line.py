@@ -94,8 +94,7 @@ def pattern_of(pattern: str, flags: str, spelling: Spelling) -> str:
     written = spelling.pattern(pattern)
     literal = f"/{written}/{flags}"
     parse = parse_check(f"matches {literal}")
-    regexp = getattr(parse.node and parse.node.check, "regexp", None)
-    if regexp is not None and not parse.faults and (regexp.pattern, regexp.flags) == (written, flags):
+    if parse.node is not None and parse.node.check == c.Regex(pattern=written, flags=flags):
         return literal
     if flags:
         raise NoLine

@@ -1,4 +1,4 @@
-"""From a path such as `items[0].title`, `items[].id` or `["a.b"].c` to its steps, and from a key to a path."""
+"""Paths such as `items[0].title`, `items[].id` or `["a.b"].c`, and the steps of JSON pointers."""
 
 from __future__ import annotations
 
@@ -49,6 +49,16 @@ def _in_brackets(held: str) -> Step:
 def path_of_key(key: str) -> str:
     """The path of one key: the key itself, in brackets and quotes where it would be read as more than one step."""
     return key if key and not set(key) & set(".[]") else f"[{json.dumps(key, ensure_ascii=False)}]"
+
+
+def pointer_step(key: str) -> str:
+    """The step of a JSON pointer that stands for a key."""
+    return key.replace("~", "~0").replace("/", "~1")
+
+
+def key_of_step(step: str) -> str:
+    """The key that a step of a JSON pointer stands for."""
+    return step.replace("~1", "/").replace("~0", "~")
 
 
 def only_key(path: str) -> str | None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from evalc.grammar.nodes import Number, Path, Text
+from evalc.grammar.nodes import Number, Regexp, Text
 
 
 def text(start: int, end: int, value: str) -> Text:
@@ -13,5 +13,5 @@ def number(start: int, end: int, value: float) -> Number:
     return Number(start=start, end=end, value=value)
 
 
-def path(start: int, written: str, *steps: str | int | None) -> Path:
-    return Path(start=start, end=start + len(written), steps=steps, text=written)
+def literal(start: int, end: int, pattern: str, flags: str = "") -> Regexp:
+    return Regexp(start=start, end=end, pattern=pattern, flags=flags, pattern_at=start + 1, literal=True)

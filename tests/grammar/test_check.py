@@ -1,7 +1,8 @@
-"""Every production of the one-line form, with its places."""
+"""Every production of the one-line form, with the places of its texts."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from itertools import pairwise
 from json import loads as json_value
 
@@ -9,263 +10,200 @@ import pytest
 
 from evalc.grammar.atoms import offset_in_text
 from evalc.grammar.check_nodes import MAX_DEPTH
-from evalc.grammar.nodes import (
-    AllOf,
-    AnyOf,
-    Argument,
-    Array,
-    At,
-    Check,
-    Constant,
-    Contains,
-    ContainsAny,
-    Cost,
-    Custom,
-    Equals,
-    HasField,
-    Json,
-    Judge,
-    Latency,
-    Length,
-    Matches,
-    Member,
-    NonEmpty,
-    Not,
-    NoToolErrors,
-    Object,
-    Path,
-    Regexp,
-    Similar,
-    StartsWith,
-    Structure,
-    Text,
-    Tokens,
-    ToolCount,
-    ToolParam,
-    ToolsAcceptable,
-    ToolsCalled,
-    ToolsNotCalled,
-)
+from evalc.grammar.nodes import Atom, Regexp, Text
 from evalc.grammar.parse import parse_check
-from tests.grammar.build import number, path, text
+from evalc.model import checks as c
+from tests.grammar.build import literal, text
 
-SLASHED = Regexp(start=8, end=19, pattern="a\\/[/]b", flags="im", pattern_at=9, literal=True)
-QUOTED = Regexp(start=8, end=13, pattern="\\d", pattern_at=9, literal=False)
+Expected = tuple[str, c.Check, Mapping[str, Atom]]
 
+JSON = c.Json()
 
-def json(start: int) -> Json:
-    return Json(start=start, end=start + 4)
-
-
-SIMPLE: list[tuple[str, Check]] = [
-    ('contains "a b"', Contains(start=0, end=14, text=text(9, 14, "a b"))),
-    ("contains 'a' ignoring case", Contains(start=0, end=26, text=text(9, 12, "a"), ignore_case=True)),
-    ('contains any of ["a", "b"]', ContainsAny(start=0, end=26, texts=(text(17, 20, "a"), text(22, 25, "b")))),
-    ("matches /a\\/[/]b/mi", Matches(start=0, end=19, regexp=SLASHED)),
-    ("matches '\\\\d'", Matches(start=0, end=13, regexp=QUOTED)),
-    ("length 10..20", Length(start=0, end=13, min=number(7, 9, 10), max=number(11, 13, 20))),
-    ("length >= 20 words", Length(start=0, end=18, min=number(10, 12, 20), unit="words")),
-    ("length<=20lines", Length(start=0, end=15, max=number(8, 10, 20), unit="lines")),
-    ("length == 3 bytes", Length(start=0, end=17, min=number(10, 11, 3), max=number(10, 11, 3), unit="bytes")),
-    ("length 20..10 chars", Length(start=0, end=19, min=number(7, 9, 20), max=number(11, 13, 10))),
-    ("json", json(0)),
-    ("json strict", Json(start=0, end=11)),
-    ("json lenient", Json(start=0, end=12, mode="lenient")),
-    ("json object", Json(start=0, end=11, mode="object")),
-    ("json array", Json(start=0, end=10, mode="array")),
-    ('json matching "s.json"', Json(start=0, end=22, schema=text(14, 22, "s.json"))),
-    ('json lenient matching "s"', Json(start=0, end=25, mode="lenient", schema=text(22, 25, "s"))),
+SIMPLE: list[Expected] = [
+    ('contains "a b"', c.Contains(value="a b"), {"/value": text(9, 14, "a b")}),
+    ("contains 'a' ignoring case", c.IContains(value="a"), {"/value": text(9, 12, "a")}),
     (
-        'has fields items[].id as number, $a-b[0][1].2, "x y", for',
-        Structure(
-            start=0,
-            end=57,
-            fields=(
-                HasField(start=11, end=31, path=path(11, "items[].id", "items", None, "id"), type="number"),
-                HasField(start=33, end=45, path=path(33, "$a-b[0][1].2", "$a-b", 0, 1, "2")),
-                HasField(start=47, end=52, path=Path(start=47, end=52, steps=("x y",), text="x y")),
-                HasField(start=54, end=57, path=path(54, "for", "for")),
-            ),
-        ),
+        'contains any of ["a", "b"]',
+        c.ContainsAny(values=("a", "b")),
+        {"/values/0": text(17, 20, "a"), "/values/1": text(22, 25, "b")},
     ),
-    ('has headings "A", "B"', Structure(start=0, end=21, headings=(text(13, 16, "A"), text(18, 21, "B")))),
-    ('equals "42"', Equals(start=0, end=11, text=text(7, 11, "42"))),
-    ('starts with "D"', StartsWith(start=0, end=15, text=text(12, 15, "D"))),
-    ("non-empty", NonEmpty(start=0, end=9)),
-    ('similar to "x"', Similar(start=0, end=14, text=text(11, 14, "x"))),
-    ('similar to "x" >= 0.9', Similar(start=0, end=21, text=text(11, 14, "x"), threshold=number(18, 21, 0.9))),
-    ('similar to "x" >= 85 %', Similar(start=0, end=22, text=text(11, 14, "x"), threshold=number(18, 22, 0.85))),
-    ('judge "ok?"', Judge(start=0, end=11, question=text(6, 11, "ok?"))),
+    (
+        "matches /a\\/[/]b/mi",
+        c.Regex(pattern="a\\/[/]b", flags="im"),
+        {"/pattern": literal(8, 19, "a\\/[/]b", "im")},
+    ),
+    (
+        "matches '\\\\d'",
+        c.Regex(pattern="\\d"),
+        {"/pattern": Regexp(start=8, end=13, pattern="\\d", pattern_at=9, literal=False)},
+    ),
+    ("length 10..20", c.Length(min=10, max=20), {}),
+    ("length >= 20 words", c.Length(min=20, unit="words"), {}),
+    ("length<=20lines", c.Length(max=20, unit="lines"), {}),
+    ("length == 3 bytes", c.Length(min=3, max=3, unit="bytes"), {}),
+    ("length 20..10 chars", c.Length(min=20, max=10), {}),
+    ("json", JSON, {}),
+    ("json strict", JSON, {}),
+    ("json lenient", c.Json(mode="lenient"), {}),
+    ("json object", c.Json(mode="object"), {}),
+    ("json array", c.Json(mode="array"), {}),
+    ('json matching "s.json"', JSON, {"/schema": text(14, 22, "s.json")}),
+    ('json lenient matching "s"', c.Json(mode="lenient"), {"/schema": text(22, 25, "s")}),
+    (
+        'has fields items[].id as number, $a-b[0][1].2, "x y", "x.y", for',
+        c.Structure(
+            fields=(
+                c.RequiredField(path="items[].id", type="number"),
+                c.RequiredField(path="$a-b[0][1].2"),
+                c.RequiredField(path="x y"),
+                c.RequiredField(path='["x.y"]'),
+                c.RequiredField(path="for"),
+            )
+        ),
+        {
+            "/fields/0/path": text(11, 21, "items[].id"),
+            "/fields/1/path": text(33, 45, "$a-b[0][1].2"),
+            "/fields/2/path": text(47, 52, "x y"),
+            "/fields/3/path": text(54, 59, "x.y"),
+            "/fields/4/path": text(61, 64, "for"),
+        },
+    ),
+    (
+        'has headings "A", "B"',
+        c.Structure(headings=("A", "B")),
+        {"/headings/0": text(13, 16, "A"), "/headings/1": text(18, 21, "B")},
+    ),
+    ('equals "42"', c.Equals(value="42"), {"/value": text(7, 11, "42")}),
+    ('starts with "D"', c.StartsWith(value="D"), {"/value": text(12, 15, "D")}),
+    ("non-empty", c.NonEmpty(), {}),
+    ('similar to "x"', c.Similar(value="x"), {"/value": text(11, 14, "x")}),
+    ('similar to "x" >= 0.9', c.Similar(value="x", threshold=0.9), {"/value": text(11, 14, "x")}),
+    ('similar to "x" >= 85 %', c.Similar(value="x", threshold=0.85), {"/value": text(11, 14, "x")}),
+    (
+        'judge "ok?"',
+        c.Judge(dimension="", criteria="ok?", min_score=1, max_score=1),
+        {"/criteria": text(6, 11, "ok?")},
+    ),
     (
         'judge "ok?" >= 4/5',
-        Judge(start=0, end=18, question=text(6, 11, "ok?"), min=number(15, 16, 4), scale=number(17, 18, 5)),
+        c.Judge(dimension="", criteria="ok?", min_score=4, max_score=5),
+        {"/criteria": text(6, 11, "ok?")},
     ),
-    ("check no_pii()", Custom(start=0, end=14, name=text(6, 12, "no_pii"))),
-    ('check "no pii"()', Custom(start=0, end=16, name=text(6, 14, "no pii"))),
+    ("check no_pii()", c.Custom(name="no_pii"), {"/name": text(6, 12, "no_pii")}),
+    ('check "no pii"()', c.Custom(name="no pii"), {"/name": text(6, 14, "no pii")}),
     (
         'check a.b-c("x", -2.5, true, at=null)',
-        Custom(
-            start=0,
-            end=37,
-            name=text(6, 11, "a.b-c"),
-            arguments=(
-                Argument(start=12, end=15, value=text(12, 15, "x")),
-                Argument(start=17, end=21, value=Constant(start=17, end=21, value=-2.5)),
-                Argument(start=23, end=27, value=Constant(start=23, end=27, value=True)),
-                Argument(start=29, end=36, name=text(29, 31, "at"), value=Constant(start=32, end=36, value=None)),
-            ),
-        ),
+        c.Custom(name="a.b-c", args=("x", -2.5, True), options={"at": None}),
+        {"/name": text(6, 11, "a.b-c"), "/args/0": text(12, 15, "x")},
     ),
     (
-        'check f(true=[1, {"k": []}])',
-        Custom(
-            start=0,
-            end=28,
-            name=text(6, 7, "f"),
-            arguments=(
-                Argument(
-                    start=8,
-                    end=27,
-                    name=text(8, 12, "true"),
-                    value=Array(
-                        start=13,
-                        end=27,
-                        items=(
-                            Constant(start=14, end=15, value=1),
-                            Object(
-                                start=17,
-                                end=26,
-                                members=(
-                                    Member(
-                                        start=18, end=25, key=text(18, 21, "k"), value=Array(start=23, end=25, items=())
-                                    ),
-                                ),
-                            ),
-                        ),
-                    ),
-                ),
-            ),
-        ),
+        'check f(true=[1, {"k/": ["v"]}])',
+        c.Custom(name="f", options={"true": [1, {"k/": ["v"]}]}),
+        {"/name": text(6, 7, "f"), "/options/true/1/k~1/0": text(25, 28, "v")},
     ),
-    ("tools called []", ToolsCalled(start=0, end=15, names=())),
+    ("tools called []", c.ToolsCalled(names=()), {}),
     (
         'tools called [a-b, for, "x.y"]',
-        ToolsCalled(start=0, end=30, names=(text(14, 17, "a-b"), text(19, 22, "for"), text(24, 29, "x.y"))),
+        c.ToolsCalled(names=("a-b", "for", "x.y")),
+        {"/names/0": text(14, 17, "a-b"), "/names/1": text(19, 22, "for"), "/names/2": text(24, 29, "x.y")},
     ),
     (
         "tools one of [[a], [], none, [none]]",
-        ToolsAcceptable(start=0, end=36, sets=((text(15, 16, "a"),), (), (), (text(30, 34, "none"),))),
+        c.ToolsAcceptable(sets=(("a",), (c.NO_TOOL,), (c.NO_TOOL,), ("none",))),
+        {"/sets/0/0": text(15, 16, "a"), "/sets/3/0": text(30, 34, "none")},
     ),
-    ("tools not called [x]", ToolsNotCalled(start=0, end=20, names=(text(18, 19, "x"),))),
-    ("tool count 1..3", ToolCount(start=0, end=15, min=number(11, 12, 1), max=number(14, 15, 3))),
-    ("tool count <= 3", ToolCount(start=0, end=15, max=number(14, 15, 3))),
-    ("no tool errors", NoToolErrors(start=0, end=14)),
-    ("latency <= 30s", Latency(start=0, end=14, max=number(11, 14, 30_000))),
-    ("latency <= 250 ms", Latency(start=0, end=17, max=number(11, 17, 250))),
-    ("latency <= 4.35s", Latency(start=0, end=16, max=number(11, 16, 4_350))),
-    ("latency <= 2m", Latency(start=0, end=13, max=number(11, 13, 120_000))),
-    ("tokens <= 500", Tokens(start=0, end=13, max=number(10, 13, 500))),
-    ("cost <= $0.02", Cost(start=0, end=13, max=number(9, 13, 0.02))),
-    ("cost <= $0.0000001", Cost(start=0, end=18, max=number(9, 18, 1e-7))),
-    ("cost <= 1", Cost(start=0, end=9, max=number(8, 9, 1))),
+    ("tools not called [x]", c.ToolsNotCalled(names=("x",)), {"/names/0": text(18, 19, "x")}),
+    ("tool count 1..3", c.ToolCount(min=1, max=3), {}),
+    ("tool count <= 3", c.ToolCount(max=3), {}),
+    ("no tool errors", c.NoToolErrors(), {}),
+    ("latency <= 30s", c.Latency(max=30_000), {}),
+    ("latency <= 250 ms", c.Latency(max=250), {}),
+    ("latency <= 4.35s", c.Latency(max=4_350), {}),
+    ("latency <= 2m", c.Latency(max=120_000), {}),
+    ("tokens <= 500", c.Tokens(max=500), {}),
+    ("cost <= $0.02", c.Cost(max=0.02), {}),
+    ("cost <= $0.0000001", c.Cost(max=1e-7), {}),
+    ("cost <= 1", c.Cost(max=1), {}),
     (
         'at items[0].title contains "x"',
-        At(
-            start=0,
-            end=30,
-            path=path(3, "items[0].title", "items", 0, "title"),
-            check=Contains(start=18, end=30, text=text(27, 30, "x")),
-        ),
+        c.At(path="items[0].title", check=c.Contains(value="x")),
+        {"/path": text(3, 17, "items[0].title"), "/check/value": text(27, 30, "x")},
     ),
-    ("at a not json", At(start=0, end=13, path=path(3, "a", "a"), check=Not(start=5, end=13, check=json(9)))),
-    ("response json", json(9)),
-    ("response not json", Not(start=9, end=17, check=json(13))),
-    ("not response json", Not(start=0, end=17, check=json(13))),
-    ("not not json", Not(start=0, end=12, check=Not(start=4, end=12, check=json(8)))),
-    ("json and json and json", AllOf(start=0, end=22, checks=(json(0), json(9), json(18)))),
-    ("json or json", AnyOf(start=0, end=12, checks=(json(0), json(8)))),
+    ("at a not json", c.At(path="a", check=c.Not(check=JSON)), {"/path": text(3, 4, "a")}),
+    ("response json", JSON, {}),
+    ("response not json", c.Not(check=JSON), {}),
+    ("not response json", c.Not(check=JSON), {}),
+    ("not not json", c.Not(check=c.Not(check=JSON)), {}),
+    ("json and json and json", c.AllOf(checks=(JSON, JSON, JSON)), {}),
+    ("json or json", c.AnyOf(checks=(JSON, JSON)), {}),
     (
-        "(json and json) or not (json)",
-        AnyOf(
-            start=0,
-            end=29,
-            checks=(
-                AllOf(start=1, end=14, checks=(json(1), json(10))),
-                Not(start=19, end=29, check=json(24)),
-            ),
-        ),
+        '(json and equals "x") or not (json)',
+        c.AnyOf(checks=(c.AllOf(checks=(JSON, c.Equals(value="x"))), c.Not(check=JSON))),
+        {"/checks/0/checks/1/value": text(17, 20, "x")},
     ),
-    ("\n json\t\n", json(2)),
+    ("\n json\t\n", JSON, {}),
 ]
 
 
 T, P = text(5, 6, "t"), text(7, 8, "p")
 
-PARAMS: list[tuple[str, Check]] = [
-    ('tool t.p equals "x"', ToolParam(start=0, end=19, tool=T, param=P, op="equals", value=text(16, 19, "x"))),
-    ('tool t.p contains "x"', ToolParam(start=0, end=21, tool=T, param=P, op="contains", value=text(18, 21, "x"))),
-    ('tool t.p one of ["x"]', ToolParam(start=0, end=21, tool=T, param=P, op="oneOf", values=(text(17, 20, "x"),))),
-    (
-        "tool t.p matches /x/i",
-        ToolParam(
-            start=0,
-            end=21,
-            tool=T,
-            param=P,
-            op="matches",
-            regexp=Regexp(start=17, end=21, pattern="x", flags="i", pattern_at=18, literal=True),
-        ),
-    ),
-    ("tool t.p exists", ToolParam(start=0, end=15, tool=T, param=P, op="exists")),
-    ("tool t.p not exists", ToolParam(start=0, end=19, tool=T, param=P, op="notExists")),
+
+def param(assertion: c.ParamAssertion, value: str | tuple[str, ...] | None = None) -> c.ToolParam:
+    return c.ToolParam(tool="t", param_name="p", assertion=assertion, value=value)
+
+
+PARAMS: list[Expected] = [
+    ('tool t.p equals "x"', param("equals", "x"), {"/tool": T, "/paramName": P, "/value": text(16, 19, "x")}),
+    ('tool t.p contains "x"', param("contains", "x"), {"/tool": T, "/paramName": P, "/value": text(18, 21, "x")}),
+    ('tool t.p one of ["x"]', param("oneOf", ("x",)), {"/tool": T, "/paramName": P, "/value/0": text(17, 20, "x")}),
+    ("tool t.p matches /x/", param("matches", "x"), {"/tool": T, "/paramName": P, "/value": literal(17, 20, "x")}),
+    ("tool t.p exists", param("exists"), {"/tool": T, "/paramName": P}),
+    ("tool t.p not exists", param("notExists"), {"/tool": T, "/paramName": P}),
     (
         'tool t.p not equals "x"',
-        Not(
-            start=0,
-            end=23,
-            check=ToolParam(start=0, end=23, tool=T, param=P, op="equals", value=text(20, 23, "x")),
-        ),
+        c.Not(check=param("equals", "x")),
+        {"/check/tool": T, "/check/paramName": P, "/check/value": text(20, 23, "x")},
     ),
     (
         "not tool t.p exists",
-        Not(
-            start=0,
-            end=19,
-            check=ToolParam(start=4, end=19, tool=text(9, 10, "t"), param=text(11, 12, "p"), op="exists"),
-        ),
+        c.Not(check=param("exists")),
+        {"/check/tool": text(9, 10, "t"), "/check/paramName": text(11, 12, "p")},
     ),
     (
         "tool count.p exists",
-        ToolParam(start=0, end=19, tool=text(5, 10, "count"), param=text(11, 12, "p"), op="exists"),
+        c.ToolParam(tool="count", param_name="p", assertion="exists"),
+        {"/tool": text(5, 10, "count"), "/paramName": text(11, 12, "p")},
     ),
     (
         'tool "a.b".c.d exists',
-        ToolParam(start=0, end=21, tool=text(5, 10, "a.b"), param=text(11, 14, "c.d"), op="exists"),
+        c.ToolParam(tool="a.b", param_name="c.d", assertion="exists"),
+        {"/tool": text(5, 10, "a.b"), "/paramName": text(11, 14, "c.d")},
     ),
     (
         'tool not-a."b c" exists',
-        ToolParam(start=0, end=23, tool=text(5, 10, "not-a"), param=text(11, 16, "b c"), op="exists"),
+        c.ToolParam(tool="not-a", param_name="b c", assertion="exists"),
+        {"/tool": text(5, 10, "not-a"), "/paramName": text(11, 16, "b c")},
     ),
 ]
 
 LINES = SIMPLE + PARAMS
 
 
-@pytest.mark.parametrize(("line", "check"), LINES, ids=[line for line, _ in LINES])
-def test_one_check(line: str, check: Check) -> None:
+@pytest.mark.parametrize(("line", "check", "atoms"), LINES, ids=[line for line, _, _ in LINES])
+def test_one_check(line: str, check: c.Check, atoms: Mapping[str, Atom]) -> None:
     node, faults = parse_check(line)
     assert faults == ()
     assert node is not None
-    assert node.check == check
+    assert (node.check, dict(node.atoms)) == (check, atoms)
     assert node.criterion is None
 
 
-@pytest.mark.parametrize(("line", "check"), LINES, ids=[line for line, _ in LINES])
-def test_one_check_for_a_criterion(line: str, check: Check) -> None:
+@pytest.mark.parametrize(("line", "check", "atoms"), LINES, ids=[line for line, _, _ in LINES])
+def test_one_check_for_a_criterion(line: str, check: c.Check, atoms: Mapping[str, Atom]) -> None:
     node, faults = parse_check(f"{line} for and-for")
     assert faults == ()
     assert node is not None
-    assert node.check == check
+    assert (node.check, dict(node.atoms)) == (check, atoms)
     assert node.criterion == text(len(line) + 5, len(line) + 12, "and-for")
     assert (node.start, node.end) == (len(line) - len(line.lstrip()), len(line) + 12)
 
@@ -301,7 +239,8 @@ def test_texts_and_their_escapes(written: str, value: str) -> None:
     node, faults = parse_check(f"equals {written}")
     assert faults == ()
     assert node is not None
-    assert node.check == Equals(start=0, end=7 + len(written), text=text(7, 7 + len(written), value))
+    assert node.check == c.Equals(value=value)
+    assert node.atoms["/value"] == text(7, 7 + len(written), value)
 
 
 def test_a_response_check_may_stand_before_a_tool_check_and_in_a_group_after_it() -> None:
@@ -325,8 +264,8 @@ def test_the_way_back_through_escapes(written: str) -> None:
     source = f"tools called [{written}]"
     node, _ = parse_check(source)
     assert node is not None
-    assert isinstance(node.check, ToolsCalled)
-    (name,) = node.check.names
+    name = node.atoms["/names/0"]
+    assert isinstance(name, Text)
     offsets = [offset_in_text(source, name, index) for index in range(len(name.value) + 1)]
     pieces = [source[here:after] for here, after in pairwise(offsets)]
     quote = "" if written == "bare" else '"'
@@ -340,7 +279,7 @@ def test_the_way_back_to_a_place_in_a_pattern(written: str) -> None:
     source = f"matches {written}"
     node, _ = parse_check(source)
     assert node is not None
-    assert isinstance(node.check, Matches)
-    regexp = node.check.regexp
+    regexp = node.atoms["/pattern"]
+    assert isinstance(regexp, Regexp)
     assert source[offset_in_text(source, regexp, regexp.pattern.index("b"))] == "b"
     assert source[offset_in_text(source, regexp, 0)] == "a"

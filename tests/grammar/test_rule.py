@@ -9,83 +9,70 @@ from hypothesis import strategies as st
 from evalc.grammar.atoms import offset_in_text
 from evalc.grammar.lalr import Stumble
 from evalc.grammar.lark_tables import read
-from evalc.grammar.nodes import (
-    Check,
-    Cost,
-    HasField,
-    Json,
-    Latency,
-    Length,
-    Matches,
-    Regexp,
-    Structure,
-    Tokens,
-    ToolCount,
-)
+from evalc.grammar.nodes import Atom, Regexp
 from evalc.grammar.parse import RULE_TYPES, parse_rule
-from tests.grammar.build import number, path, text
+from evalc.model import checks as c
+from tests.grammar.build import literal, text
 
 
-def literal(written: str, pattern: str, flags: str = "") -> Matches:
-    end = len(written)
-    regexp = Regexp(start=0, end=end, pattern=pattern, flags=flags, pattern_at=1, literal=True)
-    return Matches(start=0, end=end, regexp=regexp)
+def whole(written: str) -> dict[str, Atom]:
+    return {"/pattern": Regexp(start=0, end=len(written), pattern=written, pattern_at=0, literal=False)}
 
 
-def pattern(written: str) -> Matches:
-    end = len(written)
-    return Matches(start=0, end=end, regexp=Regexp(start=0, end=end, pattern=written, pattern_at=0, literal=False))
-
-
-RULES: list[tuple[str, str, Check]] = [
-    ("length", "min:100", Length(start=0, end=7, min=number(4, 7, 100))),
-    ("length", " max : 20 words ", Length(start=1, end=15, max=number(7, 9, 20), unit="words")),
-    ("length", "min:2,max:8 bytes", Length(start=0, end=17, min=number(4, 5, 2), max=number(10, 11, 8), unit="bytes")),
-    ("length", "max:8, min:2", Length(start=0, end=12, min=number(11, 12, 2), max=number(4, 5, 8))),
-    ("tool_count", "min:1,max:3", ToolCount(start=0, end=11, min=number(4, 5, 1), max=number(10, 11, 3))),
-    ("json", "strict", Json(start=0, end=6)),
-    ("json", "lenient", Json(start=0, end=7, mode="lenient")),
-    ("json", "object", Json(start=0, end=6, mode="object")),
-    ("json", "array", Json(start=0, end=5, mode="array")),
-    ("json", "schema: a b.json ", Json(start=0, end=16, schema=text(8, 16, "a b.json"))),
+RULES: list[tuple[str, str, c.Check, dict[str, Atom]]] = [
+    ("length", "min:100", c.Length(min=100), {}),
+    ("length", " max : 20 words ", c.Length(max=20, unit="words"), {}),
+    ("length", "min:2,max:8 bytes", c.Length(min=2, max=8, unit="bytes"), {}),
+    ("length", "max:8, min:2", c.Length(min=2, max=8), {}),
+    ("tool_count", "min:1,max:3", c.ToolCount(min=1, max=3), {}),
+    ("json", "strict", c.Json(), {}),
+    ("json", "lenient", c.Json(mode="lenient"), {}),
+    ("json", "object", c.Json(mode="object"), {}),
+    ("json", "array", c.Json(mode="array"), {}),
+    ("json", "schema: a b.json ", c.Json(), {"/schema": text(8, 16, "a b.json")}),
     (
         "structure",
         "fields:title, meta.title:string,items[].id : number",
-        Structure(
-            start=0,
-            end=51,
+        c.Structure(
             fields=(
-                HasField(start=7, end=12, path=path(7, "title", "title")),
-                HasField(start=14, end=31, path=path(14, "meta.title", "meta", "title"), type="string"),
-                HasField(start=32, end=51, path=path(32, "items[].id", "items", None, "id"), type="number"),
-            ),
+                c.RequiredField(path="title"),
+                c.RequiredField(path="meta.title", type="string"),
+                c.RequiredField(path="items[].id", type="number"),
+            )
         ),
+        {
+            "/fields/0/path": text(7, 12, "title"),
+            "/fields/1/path": text(14, 24, "meta.title"),
+            "/fields/2/path": text(32, 42, "items[].id"),
+        },
     ),
     (
         "structure",
         "headings: Summary , Key Risks ",
-        Structure(start=0, end=29, headings=(text(10, 17, "Summary"), text(20, 29, "Key Risks"))),
+        c.Structure(headings=("Summary", "Key Risks")),
+        {"/headings/0": text(10, 17, "Summary"), "/headings/1": text(20, 29, "Key Risks")},
     ),
-    ("regex", "/a\\/b/mi", literal("/a\\/b/mi", "a\\/b", "im")),
-    ("regex", "/[/]x/", literal("/[/]x/", "[/]x")),
-    ("regex", "/usr/bin/", pattern("/usr/bin/")),
-    ("regex", "/x/2", pattern("/x/2")),
-    ("regex", "/x/i ", pattern("/x/i ")),
-    ("regex", "/x", pattern("/x")),
-    ("regex", "//", pattern("//")),
-    ("regex", "  ^def .*:\n", pattern("  ^def .*:\n")),
-    ("latency", "30s", Latency(start=0, end=3, max=number(0, 3, 30_000))),
-    ("latency", "<= 30 ms", Latency(start=0, end=8, max=number(3, 8, 30))),
-    ("tokens", "500", Tokens(start=0, end=3, max=number(0, 3, 500))),
-    ("tokens", "<=500", Tokens(start=0, end=5, max=number(2, 5, 500))),
-    ("cost", "$0.02", Cost(start=0, end=5, max=number(1, 5, 0.02))),
-    ("cost", "<= 0.02", Cost(start=0, end=7, max=number(3, 7, 0.02))),
+    ("regex", "/a\\/b/mi", c.Regex(pattern="a\\/b", flags="im"), {"/pattern": literal(0, 8, "a\\/b", "im")}),
+    ("regex", "/[/]x/", c.Regex(pattern="[/]x"), {"/pattern": literal(0, 6, "[/]x")}),
+    *(
+        ("regex", written, c.Regex(pattern=written), whole(written))
+        for written in ("/usr/bin/", "/x/2", "/x/i ", "/x", "//", "  ^def .*:\n")
+    ),
+    ("latency", "30s", c.Latency(max=30_000), {}),
+    ("latency", "<= 30 ms", c.Latency(max=30), {}),
+    ("tokens", "500", c.Tokens(max=500), {}),
+    ("tokens", "<=500", c.Tokens(max=500), {}),
+    ("cost", "$0.02", c.Cost(max=0.02), {}),
+    ("cost", "<= 0.02", c.Cost(max=0.02), {}),
 ]
 
 
-@pytest.mark.parametrize(("type_", "rule", "check"), RULES)
-def test_one_rule(type_: str, rule: str, check: Check) -> None:
-    assert parse_rule(type_, rule) == (check, ())
+@pytest.mark.parametrize(("type_", "rule", "check", "atoms"), RULES)
+def test_one_rule(type_: str, rule: str, check: c.Check, atoms: dict[str, Atom]) -> None:
+    node, faults = parse_rule(type_, rule)
+    assert faults == ()
+    assert node is not None
+    assert (node.check, node.atoms) == (check, atoms)
 
 
 @pytest.mark.parametrize(
@@ -127,8 +114,8 @@ def test_a_type_whose_rule_is_no_language_is_the_callers_mistake() -> None:
 
 def test_quotes_in_a_rule_are_characters_like_any_other() -> None:
     node, _ = parse_rule("regex", "'x'")
-    assert isinstance(node, Matches)
-    assert [offset_in_text("'x'", node.regexp, index) for index in range(4)] == [0, 1, 2, 3]
+    assert node is not None
+    assert [offset_in_text("'x'", node.atoms["/pattern"], index) for index in range(4)] == [0, 1, 2, 3]
 
 
 @given(st.text(min_size=1).filter(lambda text: text[0] != "/"))
@@ -136,4 +123,6 @@ def test_the_grammar_too_takes_for_a_pattern_what_begins_with_no_slash(text: str
     tree = read("rule", "regex", text)
     assert not isinstance(tree, Stumble)
     assert tree.children == [text]
-    assert parse_rule("regex", text).node == pattern(text)
+    node = parse_rule("regex", text).node
+    assert node is not None
+    assert (node.check, node.atoms) == (c.Regex(pattern=text), whole(text))

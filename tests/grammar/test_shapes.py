@@ -38,6 +38,8 @@ _CHECKS = st.builds(
 @example('at "a b" json and at \'c\' has fields "x" as string, y and has headings "1", "2"')
 @example('check f("a", ["b", {"c": 1}], name="x") or check "g"() or json matching "s.json"')
 @example('check f({"a": 1, "b": 2})')
+@example('json lenient matching "s.json" or contains "x"')
+@example('check f("a", schema="b")')
 @example('tools one of [["a", b], none] and tool "a".b one of ["x", "y"] and tool c."d" not matches /e/i')
 @example('similar to "x" >= 80% and contains "y" ignoring case and latency <= 2 s')
 @settings(max_examples=1_000)

@@ -16,13 +16,14 @@ from evalc.compiler.merge.rows import Row
 from evalc.compiler.resolve.declared import check_inputs
 from evalc.compiler.resolve.names import Names, Variant
 from evalc.compiler.schemas import SchemaLoader
-from evalc.compiler.shape import escaped, is_timestamp
+from evalc.compiler.shape import is_timestamp
 from evalc.diagnostics.catalogue.names import UnknownVariable
 from evalc.diagnostics.catalogue.values import BadTimestamp
 from evalc.diagnostics.problem import Diagnostics, Problem
 from evalc.dsl.nodes import Mapping, span_of
 from evalc.dsl.tree import CaseTree, Str, SuiteTree
 from evalc.model import case as m
+from evalc.model.paths import pointer_step
 from evalc.source import Span
 
 _JSON_OBJECT: Final = dict[str, Any]
@@ -186,7 +187,7 @@ def _wheres(emission: Emission) -> dict[str, ir.Where]:
     for layer in reversed(case.layers):
         if isinstance(layer.fields.stubs, Mapping):
             for key, _ in layer.fields.stubs.pairs:
-                wheres[f"/stubs/{escaped(key.text)}"] = emission.at(layer.fields.source, span_of(key))
+                wheres[f"/stubs/{pointer_step(key.text)}"] = emission.at(layer.fields.source, span_of(key))
     for pointer, name in _PICKED if case.picked else ():
         picked = case.pick(name)
         if picked is not None:

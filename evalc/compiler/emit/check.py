@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import re
-import sys
-from collections.abc import Callable, Iterator, Sequence
-from functools import partial
-from typing import Any, Final, TypeVar, assert_never, cast, final
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any, Final, final
+
+import msgspec
 
 from evalc.compiler.emit.emission import Emission
 from evalc.compiler.emit.json_check import json_check
@@ -21,9 +21,9 @@ from evalc.diagnostics.catalogue.contract import AlmostToken, InputLooksLikeToke
 from evalc.diagnostics.catalogue.names import UnknownVariable
 from evalc.diagnostics.catalogue.values import BadPattern, EmptyValue, LinkInsideGroup, NotOneText
 from evalc.diagnostics.problem import Diagnostics, Finding
+from evalc.dsl import nodes as n
 from evalc.dsl.fields import described
-from evalc.dsl.nodes import Mapping, Node, Scalar, span_of
-from evalc.dsl.nodes import Sequence as Sequence_
+from evalc.dsl.nodes import Scalar, span_of
 from evalc.dsl.places import locate
 from evalc.dsl.tree import CheckBody, CheckGroup, CheckJson, CheckLeaf, CheckUse
 from evalc.ecma.regexp import escape
@@ -31,27 +31,53 @@ from evalc.grammar import nodes as g
 from evalc.grammar.atoms import offset_in_text
 from evalc.grammar.parse import parse_template
 from evalc.model import checks as c
-from evalc.model.checks.declaration import Filled
+from evalc.model.checks.declaration import Filled, text_fields, texts_of
+from evalc.model.paths import pointer_step
 from evalc.source import Source, Span
 
-W = TypeVar("W", bound=str)
+_MATCHED: Final = Filled(is_pattern=True)
+"""The value of a parameter that is matched: a pattern in which tokens may stand."""
 _TOKEN = re.compile(r"\{\{\s*(?:seed|snapshot):.*?\}\}", re.DOTALL)
+
+
+_Find = Callable[[], Iterator[tuple[str, Located]]]
+"""Finds texts that a check names, and where they stand."""
+
+
+@final
+class _NamedPlaces(Mapping[str, Located]):
+    """Places by the texts that stand there, of two equal ones the first; found when somebody asks."""
+
+    __slots__ = ("_find",)
+
+    def __init__(self, find: Sequence[_Find]) -> None:
+        self._find = find
+
+    def _found(self) -> dict[str, Located]:
+        found: dict[str, Located] = {}
+        for find in self._find:
+            for text, place in find():
+                found.setdefault(text, place)
+        return found
+
+    def __getitem__(self, text: str) -> Located:
+        return self._found()[text]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._found())
+
+    def __len__(self) -> int:
+        return len(self._found())
 
 
 @final
 class CheckEmitter:
-    """Turns the checks of one case into the model's: those that stand in `source` and use the rules of `scope`.
+    """Turns the checks of one case into the model's: those that stand in `source` and use the rules of `scope`."""
 
-    `names` are the places of the tools, parameters and values that the check which was emitted last names, by their
-    texts.
-    """
-
-    def __init__(
-        self, *, case: Emission, source: Source, scope: Scope, names: dict[str, Located] | None = None
-    ) -> None:
+    def __init__(self, *, case: Emission, source: Source, scope: Scope, named: list[_Find] | None = None) -> None:
         self.source = source
         self.scope = scope
-        self.names: dict[str, Located] = {} if names is None else names
+        self._named: list[_Find] = [] if named is None else named
         self._case = case
         self._failed = False
 
@@ -61,12 +87,17 @@ class CheckEmitter:
         None, when something is wrong with it, which is reported; the case then says that it failed.
         """
         self._failed = False
-        self.names = {}
+        self._named = []
         check = self._check(body.check, body) if isinstance(body, CheckLeaf) else self._body(body)
         if self._failed:
             self._case.failed = True
             return ()
         return check.checks if isinstance(check, c.AllOf) else (check,)
+
+    @property
+    def names(self) -> Mapping[str, Located]:
+        """The places of the tools, parameters and values that the check emitted last names, by their texts."""
+        return _NamedPlaces(self._named) if self._named else {}
 
     def _body(self, body: CheckBody) -> c.Check:
         match body:
@@ -90,7 +121,7 @@ class CheckEmitter:
             return c.AllOf(checks=())
         if any(check.criterion is not None for check in rule.tree.checks):
             self._add(use.span, LinkInsideGroup())
-        inner = CheckEmitter(case=self._case, source=rule.tree.source, scope=rule.scope, names=self.names)
+        inner = CheckEmitter(case=self._case, source=rule.tree.source, scope=rule.scope, named=self._named)
         check = all_of([inner._body(check.body) for check in rule.tree.checks])
         self._failed |= inner._failed
         return check
@@ -106,156 +137,104 @@ class CheckEmitter:
                 text.text, place, role.no_tokens_in, escape if role.is_pattern else str, json_too=role.json_too
             )
 
-        for text in _scalars(body.node):
-            self.names.setdefault(text.text, Located(self.source, span_of(text)))
+        self._named.append(lambda: ((text.text, Located(self.source, span_of(text))) for text in _scalars(body.node)))
         found = Diagnostics()
         check = json_check(self.source, body, filled, found)
         for problem in found:
             self._add(problem.span, problem.finding)
         return c.AllOf(checks=()) if check is None else check
 
-    def _check(self, check: g.Check, leaf: CheckLeaf) -> c.Check:  # noqa: C901 - one arm a check
+    # --- a check ---
+
+    def _check(self, check: c.Check, leaf: CheckLeaf, at: str = "") -> c.Check:
+        """The check that stands at the pointer `at` in a leaf, filled and in its simplest form."""
         match check:
-            case g.Contains():
-                value = self._text(check.text, leaf)
-                return c.IContains(value=value) if check.ignore_case else c.Contains(value=value)
-            case g.ContainsAny():
-                return c.ContainsAny(values=self._texts(check.texts, leaf))
-            case g.Matches():
-                pattern = self._pattern(check.regexp, leaf)
-                return c.Regex(pattern=pattern, flags=check.regexp.flags)
-            case g.Not():
-                return negated(self._check(check.check, leaf))
-            case g.Length():
-                return c.Length(min=_whole(check.min), max=_whole(check.max), unit=_same(check.unit))
-            case g.Json():
-                return self._json(check, leaf)
-            case g.Structure():
-                fields = tuple(c.RequiredField(path=field.path.text, type=field.type) for field in check.fields)
-                return c.Structure(fields=fields, headings=self._plain_texts(check.headings, leaf, "a heading"))
-            case g.Equals():
-                return c.Equals(value=self._text(check.text, leaf))
-            case g.StartsWith():
-                return c.StartsWith(value=self._text(check.text, leaf))
-            case g.NonEmpty():
-                return c.NonEmpty()
-            case g.Similar():
-                return self._similar(check, leaf)
-            case g.Custom():
-                return self._custom(check, leaf)
-            case g.ToolsCalled():
-                return c.ToolsCalled(names=self._tools(check.names, leaf))
-            case g.ToolsAcceptable():
-                return c.ToolsAcceptable(sets=tuple(self._tools(names, leaf) or ("__none__",) for names in check.sets))
-            case g.ToolsNotCalled():
-                return c.ToolsNotCalled(names=self._tools(check.names, leaf))
-            case g.ToolCount():
-                return c.ToolCount(min=_whole(check.min), max=_whole(check.max))
-            case g.ToolParam():
-                return self._param(check, leaf)
-            case g.NoToolErrors():
-                return c.NoToolErrors()
-            case g.Latency():
-                return c.Latency(max=_number(check.max))
-            case g.Tokens():
-                return c.Tokens(max=_number(check.max))
-            case g.Cost():
-                return c.Cost(max=_number(check.max))
-            case g.Judge():
-                return self._judge(check, leaf)
-            case g.At():
-                return c.At(path=check.path.text, check=self._check(check.check, leaf))
-            case g.AnyOf():
-                return any_of([self._check(item, leaf) for item in check.checks])
-            case g.AllOf():
-                return all_of([self._check(item, leaf) for item in check.checks])
+            case c.Not():
+                return negated(self._check(check.check, leaf, f"{at}/check"))
+            case c.AnyOf():
+                return any_of([self._check(part, leaf, f"{at}/checks/{i}") for i, part in enumerate(check.checks)])
+            case c.AllOf():
+                return all_of([self._check(part, leaf, f"{at}/checks/{i}") for i, part in enumerate(check.checks)])
+            case c.At():
+                return msgspec.structs.replace(check, check=self._check(check.check, leaf, f"{at}/check"))
             case _:
-                assert_never(check)
+                made = self._with_texts(check, leaf, at)
+        match made:
+            case c.Json():
+                return self._with_schema(made, leaf, at)
+            case c.Judge():
+                if not made.criteria.strip():
+                    self._add(self._span(leaf, f"{at}/criteria"), EmptyValue(what="the question"))
+                return msgspec.structs.replace(made, dimension=dimension_of(made.criteria))
+            case c.Custom():
+                unknown = unknown_custom(made.name)
+                if unknown is not None:
+                    self._add(self._span(leaf, f"{at}/name"), unknown)
+            case _:
+                pass
+        if made.of_calls:
+            self._named.append(lambda: self._places(made, leaf, at))
+        return made
 
-    def _json(self, check: g.Json, leaf: CheckLeaf) -> c.Check:
-        if check.schema is None:
-            return c.Json(mode=_same(check.mode))
-        span = self._span(check.schema, leaf)
-        schema = self._case.schemas.load(self.source, check.schema.value, span, self._case.problems)
-        self._failed |= schema is None
-        return c.Json(mode=_same(check.mode), schema=schema)
+    def _with_texts(self, check: c.Check, leaf: CheckLeaf, at: str) -> c.Check:
+        """The check with its texts filled, as their roles have it; the same one where that changes nothing."""
+        changes: dict[str, Any] = {}
+        is_match = isinstance(check, c.ToolParam) and check.assertion == "matches"
+        for name, key, role in text_fields(type(check)):
+            value = getattr(check, name)
+            filled = self._value(value, _MATCHED if is_match and name == "value" else role, leaf, f"{at}/{key}")
+            if filled is not value:
+                changes[name] = filled
+        if isinstance(check, c.Regex):
+            self._examine(check.flags, changes.get("pattern", check.pattern), leaf, f"{at}/pattern")
+        return msgspec.structs.replace(check, **changes) if changes else check
 
-    def _similar(self, check: g.Similar, leaf: CheckLeaf) -> c.Check:
-        value = self._text(check.text, leaf)
-        if check.threshold is None or check.threshold.value == _SIMILAR_ENOUGH:
-            return c.Similar(value=value)
-        return c.Similar(value=value, threshold=_number(check.threshold))
-
-    def _judge(self, check: g.Judge, leaf: CheckLeaf) -> c.Check:
-        question = self._text(check.question, leaf, no_tokens_in="what a judge is asked", json_too=True)
-        if not question.strip():
-            self._add(self._span(check.question, leaf), EmptyValue(what="the question"))
-        scale = 1 if check.scale is None else _number(check.scale)
-        least = 1 if check.min is None else _number(check.min)
-        return c.Judge(dimension=dimension_of(question), criteria=question, max_score=scale, min_score=least)
-
-    def _custom(self, check: g.Custom, leaf: CheckLeaf) -> c.Check:
-        unknown = unknown_custom(check.name.value)
-        if unknown is not None:
-            self._add(self._span(check.name, leaf), unknown)
-        values = [(item.name, self._value(item.value, leaf)) for item in check.arguments]
-        return c.Custom(
-            name=check.name.value,
-            args=tuple(value for name, value in values if name is None),
-            options={name.value: value for name, value in values if name is not None},
-        )
-
-    def _value(self, value: g.Value, leaf: CheckLeaf) -> Any:
+    def _value(self, value: Any, role: Filled, leaf: CheckLeaf, at: str) -> Any:
+        """A value of a field, its texts filled."""
         match value:
-            case g.Text():
-                return self._text(value, leaf, json_too=True)
-            case g.Constant():
-                return value.value
-            case g.Array():
-                return [self._value(item, leaf) for item in value.items]
-            case g.Object():
-                return {member.key.value: self._value(member.value, leaf) for member in value.members}
+            case str():
+                filled = self._text(value, role, leaf, at)
+                if role is _MATCHED and not _TOKEN.search(filled):  # with one, it is known only when the eval runs
+                    self._examine("", filled, leaf, at)
+                return filled
+            case tuple() | list():
+                items = [self._value(item, role, leaf, f"{at}/{index}") for index, item in enumerate(value)]
+                same = all(item is was for item, was in zip(items, value, strict=True))
+                return value if same else type(value)(items)
+            case dict():
+                return {key: self._value(item, role, leaf, f"{at}/{pointer_step(key)}") for key, item in value.items()}
             case _:
-                assert_never(value)
+                return value
 
-    def _param(self, check: g.ToolParam, leaf: CheckLeaf) -> c.Check:
-        value: str | tuple[str, ...] | None = None
-        if check.op == "oneOf":
-            value = self._placed(check.values, self._texts(check.values, leaf), leaf)
-        elif check.value is not None:
-            (value,) = self._placed((check.value,), (self._text(check.value, leaf),), leaf)
-        elif check.regexp is not None:
-            value = self._pattern(check.regexp, leaf, tokens_allowed=True)
-        named = (check.tool, check.param)
-        (tool, param) = self._placed(named, self._plain_texts(named, leaf, "a tool's or parameter's name"), leaf)
-        return c.ToolParam(tool=tool, param_name=param, assertion=check.op, value=value)
-
-    def _tools(self, names: Sequence[g.Text], leaf: CheckLeaf) -> tuple[str, ...]:
-        return self._placed(names, self._plain_texts(names, leaf, "a tool's name"), leaf)
-
-    def _placed(self, written: Sequence[g.Text], texts: tuple[str, ...], leaf: CheckLeaf) -> tuple[str, ...]:
-        """The texts, whose places are kept for the passes that look at what they name."""
-        for node, text in zip(written, texts, strict=True):
-            self.names.setdefault(text, Located(self.source, self._span(node, leaf)))
-        return texts
-
-    # --- texts ---
-
-    def _texts(self, texts: Sequence[g.Text], leaf: CheckLeaf) -> tuple[str, ...]:
-        return tuple(self._text(text, leaf) for text in texts)
-
-    def _plain_texts(self, texts: Sequence[g.Text], leaf: CheckLeaf, what: str) -> tuple[str, ...]:
-        """Texts in which no token may stand."""
-        return tuple(self._text(text, leaf, no_tokens_in=what) for text in texts)
-
-    def _text(self, text: g.Text, leaf: CheckLeaf, *, no_tokens_in: str = "", json_too: bool = False) -> str:
-        if "{{" not in text.value:
-            return text.value
+    def _text(self, value: str, role: Filled, leaf: CheckLeaf, at: str) -> str:
+        if "{{" not in value or (role.is_pattern and not _TEMPLATE.search(value)):
+            return value
 
         def place(start: int, end: int) -> Span:
-            return self._within(text, leaf, start, end)
+            return self._within(leaf, at, start, end)
 
-        return self._filled(text.value, place, no_tokens_in, json_too=json_too)
+        return self._filled(value, place, role.no_tokens_in, escape if role.is_pattern else str, json_too=role.json_too)
+
+    def _examine(self, flags: str, pattern: str, leaf: CheckLeaf, at: str) -> None:
+        """Report what is wrong with a pattern, at its place where that is the pattern as it was written."""
+        error = examine(pattern, flags).error
+        if error is None:
+            return
+        atom = leaf.atoms[at]
+        written = atom.pattern if isinstance(atom, g.Regexp) else atom.value
+        within = (error.offset, error.end) if pattern == written else (0, len(written))
+        self._add(self._within(leaf, at, *within), BadPattern(reason=error.message))
+
+    def _with_schema(self, check: c.Json, leaf: CheckLeaf, at: str) -> c.Check:
+        atom = leaf.atoms.get(f"{at}/schema")
+        if not isinstance(atom, g.Text):
+            return check
+        span = self._span(leaf, f"{at}/schema")
+        schema = self._case.schemas.load(self.source, atom.value, span, self._case.problems)
+        self._failed |= schema is None
+        return msgspec.structs.replace(check, schema=schema)
+
+    # --- texts ---
 
     def _filled(
         self,
@@ -299,41 +278,28 @@ class CheckEmitter:
             self._add(place(0, len(value)), InputLooksLikeToken(token=brought[0]))
         return filled
 
-    def _pattern(self, regexp: g.Regexp, leaf: CheckLeaf, *, tokens_allowed: bool = False) -> str:
-        pattern = regexp.pattern
-        if "{{" in pattern and _TEMPLATE.search(pattern):
-            where = "" if tokens_allowed else "a regular expression"
-            pattern = self._filled(pattern, partial(self._in_pattern, regexp, leaf), where, escape)
-        if tokens_allowed and _TOKEN.search(pattern):
-            return pattern  # what it will be is known only when the eval runs
-        error = examine(pattern, regexp.flags).error
-        if error is not None:
-            within = (error.offset, error.end) if pattern == regexp.pattern else (0, len(regexp.pattern))
-            self._add(self._in_pattern(regexp, leaf, *within), BadPattern(reason=error.message))
-        return pattern
-
     # --- places ---
 
-    def _span(self, node: g.Node, leaf: CheckLeaf) -> Span:
-        if leaf.origin is None:
-            return Span(node.start, node.end)
-        return locate(self.source, leaf.origin.span, node.start, node.end)
+    def _places(self, check: c.Check, leaf: CheckLeaf, at: str) -> Iterator[tuple[str, Located]]:
+        """The texts of a check, and where they stand."""
+        for _, text, pointer in texts_of(check):
+            if at + pointer in leaf.atoms:
+                yield text, Located(self.source, self._span(leaf, at + pointer))
 
-    def _within(self, text: g.Text, leaf: CheckLeaf, start: int, end: int) -> Span:
-        """The span of a stretch of a text's value."""
+    def _span(self, leaf: CheckLeaf, at: str) -> Span:
+        atom = leaf.atoms[at]
         if leaf.origin is None:
-            return locate(self.source, Span(text.start, text.end), start, end)
-        written = leaf.origin.value
-        first, last = offset_in_text(written, text, start), offset_in_text(written, text, end)
-        return locate(self.source, leaf.origin.span, first, last)
+            return Span(atom.start, atom.end)
+        return locate(self.source, leaf.origin.span, atom.start, atom.end)
 
-    def _in_pattern(self, regexp: g.Regexp, leaf: CheckLeaf, start: int, end: int) -> Span:
-        """The span of a stretch of a pattern."""
+    def _within(self, leaf: CheckLeaf, at: str, start: int, end: int) -> Span:
+        """The span of a stretch of a text's value, or of a pattern."""
+        atom = leaf.atoms[at]
         if leaf.origin is None:
-            first, last = regexp.pattern_at + start, regexp.pattern_at + end
-            return locate(self.source, Span(regexp.start, regexp.end), first, last)
+            ahead = atom.pattern_at if isinstance(atom, g.Regexp) else 0
+            return locate(self.source, Span(atom.start, atom.end), ahead + start, ahead + end)
         written = leaf.origin.value
-        first, last = offset_in_text(written, regexp, start), offset_in_text(written, regexp, end)
+        first, last = offset_in_text(written, atom, start), offset_in_text(written, atom, end)
         return locate(self.source, leaf.origin.span, first, last)
 
     def _add(self, span: Span, finding: Finding) -> None:
@@ -344,33 +310,15 @@ class CheckEmitter:
 _TEMPLATE = re.compile(r"\{\{\s*[#/A-Za-z_]")
 
 
-_SIMILAR_ENOUGH: Final = c.Similar(value="").threshold
-
-
-def _same(word: W) -> W:
-    """The one object of a word: a field is left out of JSON where it *is* its default, and not where it equals it."""
-    return cast("W", sys.intern(word))
-
-
-def _number(number: g.Number) -> int | float:
-    """A limit, the same however it was written: `1.0` is 1."""
-    value = number.value
-    return int(value) if value == int(value) else value
-
-
-def _whole(number: g.Number | None) -> int | None:
-    return None if number is None else int(number.value)
-
-
-def _scalars(node: Node) -> Iterator[Scalar]:
+def _scalars(node: n.Node) -> Iterator[Scalar]:
     """The values of all keys and items in a node."""
     match node:
         case Scalar():
             yield node
-        case Sequence_(items=items):
+        case n.Sequence(items=items):
             for item in items:
                 yield from _scalars(item)
-        case Mapping(pairs=pairs):
+        case n.Mapping(pairs=pairs):
             for _, value in pairs:
                 yield from _scalars(value)
 

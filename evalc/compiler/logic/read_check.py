@@ -43,7 +43,6 @@ from evalc.ecma.text import trim
 from evalc.ecma.tokens import find_tokens
 from evalc.model import checks as c
 
-_NO_TOOL: Final = "__none__"
 _MOST_FACTS: Final = 64
 _MOST_JOINTS: Final = 4  # comparing takes time that doubles with each
 
@@ -200,7 +199,7 @@ def _field(path: str, type_: c.FieldType | None, place: Place) -> tuple[Formula,
 
 
 def _called_set(names: tuple[str, ...]) -> Formula:
-    if not names or names == (_NO_TOOL,):
+    if not names or names == (c.NO_TOOL,):
         return Fact(Calls(()))
     return Fact(CallsSet(frozenset(names)))
 

@@ -10,7 +10,6 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import Any, Final, NamedTuple
 
 from evalc.compiler import ir
-from evalc.compiler.shape import escaped
 from evalc.diagnostics.catalogue.tools import (
     ForbidsUnknownTool,
     ImpossibleArgument,
@@ -23,6 +22,7 @@ from evalc.diagnostics.near import nearest
 from evalc.diagnostics.problem import Diagnostics, Finding
 from evalc.ecma.values import to_string
 from evalc.model import checks as c
+from evalc.model.paths import pointer_step
 from evalc.tools.registry import ToolRegistry
 
 
@@ -49,7 +49,7 @@ def _findings(suite: ir.Suite, case: ir.Case, tools: ToolRegistry) -> Iterator[t
                 yield _place(item, mention), finding
     for name in case.stubs or () if tools.complete else ():
         if name not in tools:
-            pointer = f"/stubs/{escaped(name)}"
+            pointer = f"/stubs/{pointer_step(name)}"
             where = f"#{case.where}{pointer}" if suite.from_json else case.place_of(pointer)
             yield where, UnknownTool(name=name, known=known)
 
@@ -107,14 +107,11 @@ def _mentions(check: c.Check, pointer: str = "", *, wanted: bool = True) -> Iter
 
 def _tool(name: str, pointer: str, *, wanted: bool) -> _Mention:
     def finding(tools: ToolRegistry) -> Finding | None:
-        if name in tools or name == _NONE or not tools.complete:
+        if name in tools or name == c.NO_TOOL or not tools.complete:
             return None
         return (UnknownTool if wanted else ForbidsUnknownTool)(name=name, known=tuple(tools))
 
     return _Mention(name, pointer, finding)
-
-
-_NONE: Final = "__none__"
 
 
 # --- parameters ----------------------------------------------------------------------------------------------------

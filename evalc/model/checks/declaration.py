@@ -44,7 +44,8 @@ class Filled(NamedTuple):
 
 Text: TypeAlias = Annotated[str, Filled()]
 Pattern: TypeAlias = Annotated[str, Filled("a regular expression", is_pattern=True)]
-ToolName: TypeAlias = Annotated[str, Filled("a tool's or parameter's name")]
+ToolName: TypeAlias = Annotated[str, Filled("a tool's name")]
+ParamName: TypeAlias = Annotated[str, Filled("a parameter's name")]
 Heading: TypeAlias = Annotated[str, Filled("a heading")]
 Question: TypeAlias = Annotated[str, Filled("what a judge is asked", json_too=True)]
 Label: TypeAlias = Annotated[str, Filled("a name")]

@@ -6,7 +6,7 @@ from typing import Annotated, ClassVar, Literal
 
 from msgspec import Meta
 
-from evalc.model.checks.declaration import Declared, Field, Text, ToolName
+from evalc.model.checks.declaration import Declared, Field, ParamName, Text, ToolName
 
 ParamAssertion = Literal["equals", "contains", "oneOf", "exists", "notExists", "matches"]
 NO_TOOL = "__none__"
@@ -56,7 +56,7 @@ class ToolParam(_CallCheck, frozen=True, kw_only=True, tag="tool_param"):
     contract: ClassVar = (Field("tool_params", each=True),)
 
     tool: Annotated[ToolName, Meta(description="The name of the tool.")]
-    param_name: Annotated[ToolName, Meta(description="The name of the parameter.")]
+    param_name: Annotated[ParamName, Meta(description="The name of the parameter.")]
     assertion: Annotated[ParamAssertion, Meta(description="How the parameter is compared.")]
     value: Annotated[
         Text | tuple[Text, ...] | None, Meta(description="What it is compared with: a text, or a list for `oneOf`.")

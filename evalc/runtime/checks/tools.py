@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Final
-
 import msgspec
 
 from evalc.ecma.tokens import Unresolved, resolve
@@ -13,9 +11,6 @@ from evalc.runtime.checks.patterns import matches
 from evalc.runtime.checks.texts import resolved_members, with_dropped, within
 from evalc.runtime.checks.verdict import NOT_APPLICABLE, PASSED, Evidence, Note, Verdict, broken, failed, skipped
 from evalc.runtime.checks.wording import bracketed, listed, quoted, shown
-
-NO_TOOL: Final = "__none__"
-"""The only member of the set that stands for no tool at all."""
 
 
 def tools_called(check: c.ToolsCalled, evidence: Evidence) -> Verdict:
@@ -37,7 +32,7 @@ def tools_acceptable(check: c.ToolsAcceptable, evidence: Evidence) -> Verdict:
 
 
 def _acceptable(names: tuple[str, ...]) -> set[str]:
-    return set() if names == (NO_TOOL,) else set(names)
+    return set() if names == (c.NO_TOOL,) else set(names)
 
 
 def tools_not_called(check: c.ToolsNotCalled, evidence: Evidence) -> Verdict:
