@@ -16,6 +16,9 @@ def rank(check: c.Check) -> tuple[int, bool, bool]:
 
     Among checks of one kind those with a field of their own come first, and of two bounds the lower one.
     """
+    same_for_all = _RANK_OF_KIND.get(type(check))
+    if same_for_all is not None:
+        return same_for_all
     return _RANK[type(check)], not check.has_field(), isinstance(check, c.Length | c.ToolCount) and check.min is None
 
 
@@ -24,3 +27,7 @@ def _rank_of(position: int, kind: type[Declared]) -> int:
 
 
 _RANK: Final = {kind: _rank_of(position, kind) for position, kind in enumerate(members(c.Check))}
+_RANK_OF_KIND: Final = {
+    kind: (rank_, not kind.contract, False) for kind, rank_ in _RANK.items() if kind.has_field is Declared.has_field
+}
+"""The kinds of which every check has a field, or none has."""

@@ -75,9 +75,9 @@ class _Shape:
         if criterion is not None:  # it stands last
             written = literals[-1] if self._pointers[-1:] == [None] else criterion.value
             value = written[1:-1] if written[0] in "\"'" else written
-            criterion = Text(start=end - len(written), end=end, value=value)
+            criterion = Text(end - len(written), end, value)
         check = self._make(texts) if texts else shape.check
-        return CheckLine(start=shape.start, end=end, check=check, atoms=_Atoms(text), criterion=criterion)
+        return CheckLine(shape.start, end, check, _Atoms(text), criterion)
 
 
 @final

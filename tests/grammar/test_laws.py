@@ -101,8 +101,10 @@ def simplest(check: c.Check) -> c.Check:
         case c.AllOf(checks=checks):
             return all_of([*map(simplest, checks)])
         case c.At(path=path, check=inner):
-            key = only_key(path)
-            return c.At(path=path if key is None else path_of_key(key), check=simplest(inner))
+            return c.At(path=shortest(path), check=simplest(inner))
+        case c.Structure(fields=fields):
+            shorter = (c.RequiredField(path=shortest(field.path), type=field.type) for field in fields)
+            return c.Structure(fields=tuple(shorter), headings=check.headings)
         case c.ToolParam(assertion="exists" | "notExists"):
             return c.ToolParam(tool=check.tool, param_name=check.param_name, assertion=check.assertion)
         case c.ToolsAcceptable(sets=sets):
@@ -111,6 +113,11 @@ def simplest(check: c.Check) -> c.Check:
             return c.Judge(dimension="", criteria=check.criteria, min_score=check.min_score, max_score=check.max_score)
         case _:
             return check
+
+
+def shortest(path: str) -> str:
+    key = only_key(path)
+    return path if key is None else path_of_key(key)
 
 
 def without_schema(check: c.Check) -> c.Check:

@@ -31,10 +31,12 @@ from evalc.grammar import nodes as g
 from evalc.grammar.atoms import offset_in_text
 from evalc.grammar.parse import parse_template
 from evalc.model import checks as c
-from evalc.model.checks.declaration import Filled, text_fields, texts_of
+from evalc.model.checks.declaration import Filled, members, text_fields, texts_of
 from evalc.model.paths import pointer_step
 from evalc.source import Source, Span
 
+_OF_TEXTS: Final = frozenset(kind for kind in members(c.TextCheck | c.LimitCheck) if kind is not c.Regex)
+"""The checks that are as they were written where there is no template to fill."""
 _MATCHED: Final = Filled(is_pattern=True)
 """The value of a parameter that is matched: a pattern in which tokens may stand."""
 _TOKEN = re.compile(r"\{\{\s*(?:seed|snapshot):.*?\}\}", re.DOTALL)
@@ -148,6 +150,8 @@ class CheckEmitter:
 
     def _check(self, check: c.Check, leaf: CheckLeaf, at: str = "") -> c.Check:
         """The check that stands at the pointer `at` in a leaf, filled and in its simplest form."""
+        if type(check) in _OF_TEXTS and leaf.origin is not None and "{{" not in leaf.origin.value:
+            return check
         match check:
             case c.Not():
                 return negated(self._check(check.check, leaf, f"{at}/check"))

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any, Final, assert_never
+from collections.abc import Callable, Mapping
+from functools import cache
+from typing import Any, Final, NamedTuple, assert_never
 
 import msgspec
 
@@ -11,7 +12,8 @@ from evalc.compiler.lift.check_case import check_vocabulary
 from evalc.compiler.node_places import NodePlaces
 from evalc.compiler.shape import mismatches
 from evalc.diagnostics.problem import Diagnostics
-from evalc.dsl.nodes import Mapping, Node, Report, Scalar, Sequence
+from evalc.dsl import nodes as n
+from evalc.dsl.nodes import Node, Report, Scalar, Sequence
 from evalc.dsl.scalars import to_plain, value_of
 from evalc.dsl.tree import CheckJson
 from evalc.model import checks as c
@@ -21,13 +23,22 @@ from evalc.source import Source
 Fill = Callable[[Scalar, Filled], str]
 """What a text is once its templates are filled."""
 
-_KINDS: Final = (*members(c.Check), c.RequiredField)
-_WORDED: Final = frozenset({"type", *(key for kind in _KINDS for key in worded_keys(kind))})
-"""The keys whose scalars are texts, as they were written."""
-_ROLES: Final = {field.key: field.role for kind in _KINDS for field in text_fields(kind)}
-"""What the texts of a key are."""
 _PLAIN: Final = Filled("a name")
 """A text of another key: a unit, a mode, the name of a check."""
+
+
+class _Keys(NamedTuple):
+    """What the keys of checks hold: those whose scalars are texts, as they were written, and the roles of texts."""
+
+    worded: frozenset[str]
+    roles: Mapping[str, Filled]
+
+
+@cache
+def _keys() -> _Keys:
+    kinds = (*members(c.Check), c.RequiredField)
+    worded = frozenset(key for kind in kinds for key in worded_keys(kind))
+    return _Keys(worded | {"type"}, {field.key: field.role for kind in kinds for field in text_fields(kind)})
 
 
 def json_check(source: Source, body: CheckJson, fill: Fill, problems: Diagnostics) -> c.Check | None:
@@ -52,14 +63,18 @@ def _data(node: Node, fill: Fill, report: Report, key: str = "", role: Filled = 
         case _ if role is Arguments:
             return _argument(node, fill, report)
         case Scalar():
-            return fill(node, role) if key in _WORDED else to_plain(node, report)
+            return fill(node, role) if key in _keys().worded else to_plain(node, report)
         case Sequence(items=items):
             return [_data(item, fill, report, key, role) for item in items]
-        case Mapping(pairs=pairs):
-            of_value = Filled(is_pattern=True) if any(map(_asks_for_match, pairs)) else _ROLES["value"]
+        case n.Mapping(pairs=pairs):
+            of_value = Filled(is_pattern=True) if any(map(_asks_for_match, pairs)) else _keys().roles["value"]
             return {
                 name.text: _data(
-                    value, fill, report, name.text, of_value if name.text == "value" else _ROLES.get(name.text, _PLAIN)
+                    value,
+                    fill,
+                    report,
+                    name.text,
+                    of_value if name.text == "value" else _keys().roles.get(name.text, _PLAIN),
                 )
                 for name, value in pairs
                 if not name.text.startswith("x-")
@@ -76,7 +91,7 @@ def _argument(node: Node, fill: Fill, report: Report) -> Any:
             return fill(node, Arguments) if isinstance(value, str) else value
         case Sequence(items=items):
             return [_argument(item, fill, report) for item in items]
-        case Mapping(pairs=pairs):
+        case n.Mapping(pairs=pairs):
             return {name.text: _argument(value, fill, report) for name, value in pairs}
         case _:
             assert_never(node)

@@ -3,77 +3,38 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from typing import ClassVar, Final, Literal, final
 
 from evalc.diagnostics.catalogue.names import UnknownCheck
 from evalc.diagnostics.meant_line import MeantLine
 from evalc.diagnostics.near import did_you_mean, nearest
 from evalc.diagnostics.problem import Finding
+from evalc.model.checks import Check
+from evalc.model.checks.declaration import beginnings, members, type_name
 
 _CURLY_QUOTES: Final = ("\u201c", "\u201d", "\u2018", "\u2019")
 _QUOTED_NAME: Final = re.compile(r"`([^`]+)`")
 
-CHECK_WORDS: Final[dict[str, str]] = {
-    "contains": "contains",
-    "matches": "matches",
-    "length": "length",
-    "json": "json",
-    "has": "has fields",
-    "equals": "equals",
-    "starts": "starts with",
-    "non-empty": "non-empty",
-    "similar": "similar to",
-    "check": "check",
-    "tool": "tool",
-    "tools": "tools called",
-    "no": "no tool errors",
-    "latency": "latency",
-    "tokens": "tokens",
-    "cost": "cost",
-    "judge": "judge",
-    "at": "at",
-    "not": "not",
-    "not_contains": "not contains",
-    "icontains": 'contains "..." ignoring case',
-    "contains_any": "contains any of",
-    "regex": "matches",
-    "structure": "has fields",
-    "starts_with": "starts with",
-    "non_empty": "non-empty",
-    "tools_called": "tools called",
-    "tools_acceptable": "tools one of",
-    "tools_not_called": "tools not called",
-    "tool_count": "tool count",
-    "no_tool_errors": "no tool errors",
-}
-"""What may begin a one-line check and what may be meant for it, each with the words it is written in."""
-
-
-CHECK_LINES: Final = (
-    "contains",
-    "matches",
-    "length",
-    "json",
-    "has fields",
-    "has headings",
-    "equals",
-    "starts with",
-    "non-empty",
-    "similar to",
-    "tools called",
-    "tools one of",
-    "tools not called",
-    "tool count",
-    "tool NAME.PARAM",
-    "no tool errors",
-    "latency",
-    "tokens",
-    "cost",
-    "judge",
-    "check NAME(...)",
-    "at PATH",
-)
+CHECK_LINES: Final = tuple(dict.fromkeys(line for kind in members(Check) for line in beginnings(kind) if line != "not"))
 """How each check begins on one line."""
+
+
+def _check_words() -> Iterator[tuple[str, str]]:
+    """What may begin a check or be meant for its beginning, each with the words that the check is written in."""
+    taken: set[str] = set()
+    for kind in members(Check):
+        begin = next(iter(beginnings(kind)), kind.line.partition(" {")[0])
+        if begin:
+            yield type_name(kind), kind.line.replace("{value}", '"..."') if begin in taken else begin
+        taken.add(begin)
+    for line in CHECK_LINES:
+        yield line.partition(" ")[0], line
+    yield "not", "not"
+
+
+CHECK_WORDS: Final = dict(reversed([*_check_words()]))
+"""Of two checks that begin with one word, the first is meant by it."""
 
 
 def unknown_check(word: str, *, called: bool = False) -> UnknownCheck:
