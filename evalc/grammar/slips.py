@@ -12,6 +12,8 @@ from itertools import combinations
 from typing import Final, NamedTuple
 
 from evalc.grammar.parse import parse_check
+from evalc.model.checks import TextCheck
+from evalc.model.checks.declaration import beginnings, members
 
 _LONGEST: Final = 1_000
 _MOST_CHOICES: Final = 10
@@ -80,11 +82,6 @@ def _straight(match: re.Match[str]) -> str:
 def _as_pattern(match: re.Match[str]) -> str:
     pattern = match["text"].replace("/", r"\/")
     return f"{match['start']} /{pattern}/{match['end']}"
-
-
-def _ends_with(match: re.Match[str]) -> str:
-    text = _MEANS_MORE.sub(r"\\\g<0>", match["text"].strip("\"'"))
-    return f"{match['no']}matches /{text}$/{match['end']}"
 
 
 def _contains_any(match: re.Match[str]) -> str:
@@ -180,9 +177,10 @@ _SOME: Final = _STRINGS % ("or", "or")
 _ALL: Final = _STRINGS % ("and", "and")
 _PARAM: Final = r"tool [\w-]+\.[\w.-]+"
 _TEXT: Final = r"(?![\"'\[/])(?P<text>(?:(?! (?:and|or) )[^\"])+?)"
+_OF_A_TEXT: Final = "|".join(line for kind in members(TextCheck) if "{value}" in kind.line for line in beginnings(kind))
 _UNQUOTED: Final = (
-    rf"(?P<start>(?:not )?(?:contains|equals|starts with|similar to|judge)|{_PARAM} (?:not )?(?:equals|contains)"
-    rf"|at \S+ (?:not )?(?:equals|contains|starts with)) {_TEXT}(?P<end>(?: >= [\d./]+%?)?{_TAIL})"
+    rf"(?P<start>(?:not )?(?:{_OF_A_TEXT}|judge)|{_PARAM} (?:not )?(?:equals|contains)"
+    rf"|at \S+ (?:not )?(?:{_OF_A_TEXT})) {_TEXT}(?P<end>(?: >= [\d./]+%?)?{_TAIL})"
 )
 _WITHOUT_SLASHES: Final = (
     rf"(?P<start>(?:(?:{_PARAM}|at \S+) )?(?:not )?matches) (?![\"'/])(?P<text>(?:(?! (?:and|or) ).)+?){_END}"
@@ -229,7 +227,7 @@ _PATTERNS: Final[tuple[tuple[str, Callable[[re.Match[str]], str]], ...]] = (
     (r"(?P<no>(?:not )?)(?:equal to|equals to|equal|exactly) (?P<rest>.+)", "{no}equals {rest}".format_map),
     (r"(?P<no>(?:not )?)(?:match|regex) (?P<rest>.+)", "{no}matches {rest}".format_map),
     (r"(?P<no>(?:not )?)(?:start|begins?) with (?P<rest>.+)", "{no}starts with {rest}".format_map),
-    (rf"(?P<no>(?:not )?)ends? with (?P<text>{_STRING}|[^\"'].*?){_END}", _ends_with),
+    (r"(?P<no>(?:not )?)end with (?P<rest>.+)", "{no}ends with {rest}".format_map),
     (rf"tools? (?P<words>called|not called) (?P<names>{_NAMES}|{_STRING}(?:, ?{_STRING})*){_END}", _in_brackets),
     (rf"tools? (?P<names>{_NAMES}) (?:(?:is|are|was|were) )?(?P<words>called|not called){_END}", _in_brackets),
     (rf"calls? (?:the )?(?:tools? )?(?P<names>{_NAMES}){_END}", "tools called [{names}]{end}".format_map),
@@ -237,7 +235,7 @@ _PATTERNS: Final[tuple[tuple[str, Callable[[re.Match[str]], str]], ...]] = (
     (rf"contains (?:any|one|either)(?: of)? {_LIST}{_END}", _contains_any),
     (rf"contains(?: both| all(?: of)?)? (?P<texts>{_ALL}){_END}", _each),
     (rf"contains all(?: of)? {_LIST}{_END}", _each),
-    (rf"(?P<words>starts with|equals) (?P<texts>{_SOME}){_END}", _either),
+    (rf"(?P<words>starts with|ends with|equals) (?P<texts>{_SOME}){_END}", _either),
     (
         rf"has (?:the )?(?:fields?|keys?) (?P<open>\[?)(?P<names>{_NAMES})(?(open)\]?){_END}",
         "has fields {names}{end}".format_map,

@@ -75,6 +75,7 @@ SIMPLE: list[Expected] = [
     ),
     ('equals "42"', c.Equals(value="42"), {"/value": text(7, 11, "42")}),
     ('starts with "D"', c.StartsWith(value="D"), {"/value": text(12, 15, "D")}),
+    ('ends with "D"', c.EndsWith(value="D"), {"/value": text(10, 13, "D")}),
     ("non-empty", c.NonEmpty(), {}),
     ('similar to "x"', c.Similar(value="x"), {"/value": text(11, 14, "x")}),
     ('similar to "x" >= 0.9', c.Similar(value="x", threshold=0.9), {"/value": text(11, 14, "x")}),

@@ -20,7 +20,7 @@ from tests.compiler.logic.checks import CHECKS
 # --- no text raises ------------------------------------------------------------------------------------------------
 
 PIECES = r"""
-    contains matches length json has fields headings equals starts with non-empty tools tool called one of not none
+    contains matches length json has fields headings equals starts with ends non-empty tools tool called one of not none
     similar to judge check f( f = { } "k": true false null / %
     count exists no errors latency tokens cost at and or for response any ignoring case as number "x" "\ ' /x/ /[
     a.b [ ] [] ( ) , .. . <= >= == 1 -1 1.5 30s $ chars ms min: max: fields: headings: schema: strict : % (0.3)

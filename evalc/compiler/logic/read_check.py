@@ -79,6 +79,8 @@ def _formula(check: c.Check, place: Place) -> Formula:  # noqa: C901 - one arm a
             return Fact(Is(encode(value)), True, place)
         case c.StartsWith(value=value):
             return Fact(Begins(encode(value)), True, place)
+        case c.EndsWith(value=value):
+            return _joined(All, [Fact(Has(encode(value)), True, place), Fact(Unknown(_as_json(check)), True, place)])
         case c.Regex():
             return _matches(check.pattern, check.flags, place)
         case c.NonEmpty():

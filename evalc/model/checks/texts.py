@@ -91,6 +91,16 @@ class StartsWith(_TextCheck, frozen=True, kw_only=True, tag="starts_with"):
     value: Annotated[Text, Meta(description="The text.")]
 
 
+class EndsWith(_TextCheck, frozen=True, kw_only=True, tag="ends_with"):
+    """The response ends with the text."""
+
+    line: ClassVar = "ends with {value}"
+    examples: ClassVar = ("Best regards",)
+    empty: ClassVar = "passes"
+
+    value: Annotated[Text, Meta(description="The text.")]
+
+
 class NonEmpty(_TextCheck, frozen=True, kw_only=True, tag="non_empty"):
     """The response contains more than white space, as JavaScript trims it."""
 
@@ -123,4 +133,16 @@ class Similar(_TextCheck, frozen=True, kw_only=True, tag="similar"):
     threshold: Annotated[int | float, Meta(description="The least similarity that passes, from 0 to 1.")] = 0.8
 
 
-TextCheck = Contains | NotContains | IContains | ContainsAny | Regex | Equals | StartsWith | NonEmpty | Length | Similar
+TextCheck = (
+    Contains
+    | NotContains
+    | IContains
+    | ContainsAny
+    | Regex
+    | Equals
+    | StartsWith
+    | EndsWith
+    | NonEmpty
+    | Length
+    | Similar
+)

@@ -54,6 +54,8 @@ async def _evaluate(check: c.Check, evidence: Evidence) -> Verdict:  # noqa: C90
             return texts.equals(check, evidence)
         case c.StartsWith():
             return texts.starts_with(check, evidence)
+        case c.EndsWith():
+            return texts.ends_with(check, evidence)
         case c.Length():
             return texts.length(check, evidence)
         case c.Json():

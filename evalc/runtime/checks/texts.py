@@ -13,7 +13,7 @@ from evalc.ecma.text import SPACES, trim
 from evalc.ecma.tokens import Unresolved, resolve
 from evalc.model import checks as c
 from evalc.runtime.checks.verdict import PASSED, Evidence, Note, Verdict, failed, passed_with, skipped, unresolved_notes
-from evalc.runtime.checks.wording import listed, quoted, shown
+from evalc.runtime.checks.wording import SHOWN, listed, quoted, shown
 
 _WORD: Final = re.compile(f"[^{SPACES}]+")
 _EMPTY_GROUP: Final = Verdict(
@@ -85,6 +85,21 @@ def starts_with(check: c.StartsWith, evidence: Evidence) -> Verdict:
     if evidence.response.startswith(value):
         return passed_with(value, check.value)
     return failed(f"expected response to start with {quoted(value)} but got {quoted(evidence.response)}")
+
+
+def ends_with(check: c.EndsWith, evidence: Evidence) -> Verdict:
+    """The end of the response, to the character."""
+    value = resolve(check.value, evidence.seed, evidence.snapshot)
+    if isinstance(value, Unresolved):
+        return skipped(value.tokens)
+    if evidence.response.endswith(value):
+        return passed_with(value, check.value)
+    return failed(f"expected response to end with {quoted(value)} but got {quoted(_end_of(evidence.response))}")
+
+
+def _end_of(text: str) -> str:
+    """As much of the end of a text as a message shows."""
+    return text if len(text) <= SHOWN else f"…{text[1 - SHOWN :]}"
 
 
 def non_empty(evidence: Evidence) -> Verdict:

@@ -43,6 +43,7 @@ _OF_TEXTS: Final[st.SearchStrategy[c.Check]] = st.one_of(
     st.builds(c.ContainsAny, values=st.lists(TEXTS, min_size=1, max_size=3).map(tuple)),
     st.builds(c.Equals, value=TEXTS),
     st.builds(c.StartsWith, value=TEXTS),
+    st.builds(c.EndsWith, value=TEXTS),
     st.builds(c.Regex, pattern=st.sampled_from(_PATTERNS), flags=st.sampled_from(["", "", "i", "m", "s", "u"])),
     st.builds(
         lambda unit, bounds: c.Length(unit=unit, **bounds),

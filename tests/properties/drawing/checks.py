@@ -295,6 +295,7 @@ MANY: Final[dict[str, Make]] = {
     "not_icontains": lambda draw, _: not_icontains(absent(draw)),
     "contains_any": _one_of_them,
     "starts_with": lambda draw, world: one_text("starts_with", "starts with", world.text[: draw(st.integers(1, 12))]),
+    "ends_with": lambda draw, world: one_text("ends_with", "ends with", world.text[-draw(st.integers(1, 12)) :]),
     "similar": _similar,
     "tools_not_called": lambda draw, _: _of_names("tools_not_called", "tools not called", [chosen(draw, _UNCALLED)]),
     "custom": _custom,
@@ -326,6 +327,7 @@ FAILING: Final[dict[str, Make]] = {
     "icontains": lambda draw, _: icontains(absent(draw)),
     "contains_any": lambda draw, _: contains_any(list(dict.fromkeys([absent(draw), absent(draw)]))),
     "starts_with": lambda draw, _: one_text("starts_with", "starts with", absent(draw)),
+    "ends_with": lambda draw, _: one_text("ends_with", "ends with", absent(draw)),
     "equals": lambda draw, _: one_text("equals", "equals", absent(draw)),
     "length": _fixed(
         {"type": "length", "min": 9_999, "unit": "words"},

@@ -33,6 +33,7 @@ def test_not_contains_says_it_in_the_contract_s_words(ask: Ask) -> None:
         c.ContainsAny(values=("no", "{{seed:a}} x150")),
         c.Equals(value="{{seed:a}} x{{seed:n}}!"),
         c.StartsWith(value="{{seed:a}}"),
+        c.EndsWith(value="{{seed:n}}!"),
     ],
 )
 def test_tokens_are_filled_with_javascript_s_texts(ask: Ask, check: c.Check) -> None:
@@ -48,6 +49,7 @@ def test_tokens_are_filled_with_javascript_s_texts(ask: Ask, check: c.Check) -> 
         c.ContainsAny(values=("{{seed:none}}",)),
         c.Equals(value="{{seed:none}}"),
         c.StartsWith(value="{{seed:none}}"),
+        c.EndsWith(value="{{seed:none}}"),
     ],
 )
 def test_an_unresolved_text_is_skipped_whole(ask: Ask, check: c.Check) -> None:
@@ -79,6 +81,16 @@ def test_icontains_folds_case(ask: Ask) -> None:
 def test_equals_and_starts_with_say_what_they_got(ask: Ask) -> None:
     assert ask(c.Equals(value="42"), "42\n").message == "expected response to equal '42' but got '42\\n'"
     assert ask(c.StartsWith(value="Dear"), "Hi").message == "expected response to start with 'Dear' but got 'Hi'"
+
+
+def test_ends_with_shows_the_end_of_what_it_got(ask: Ask) -> None:
+    check = c.EndsWith(value="regards")
+    assert ask(check, "Best regards").outcome == "passed"
+    assert ask(check, "Bye\n").message == "expected response to end with 'regards' but got 'Bye\\n'"
+    message = ask(check, "a" * 500 + "end").message or ""
+    assert message.endswith("aaaend'")
+    assert "'…aaa" in message
+    assert not ask(c.EndsWith(value="{{seed:empty}}"), "x", seed={"empty": ""}).verifies
 
 
 @pytest.mark.parametrize("blank", ["", " \n\t", "\ufeff", "\u00a0\u3000"])
