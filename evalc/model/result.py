@@ -34,11 +34,24 @@ class JudgedScore(_Result, frozen=True, kw_only=True, omit_defaults=True):
     spread: int | float | None = None
 
 
+class TextFinding(_Result, frozen=True, kw_only=True, omit_defaults=True):
+    """What a check of texts found in the response.
+
+    `kind` is `missing` where the `text` was wanted and is not there, `forbidden` where it is there and must not be,
+    `differs` where the response had to be or begin with it. `path` is the place of the JSON response that was looked
+    at, absent for the whole response.
+    """
+
+    kind: Literal["missing", "forbidden", "differs"]
+    text: str
+    path: str | None = None
+
+
 class AssertionResult(_Result, frozen=True, kw_only=True, omit_defaults=True):
     """One assertion that was reached. `at` is its JSON pointer from the case's root; `message` says why not passed.
 
     `field` names what did not pass, as messages begin with it: a field of `expect`, or the type of a check. `judged`
-    is there where a judge was asked.
+    is there where a judge was asked, `finding` where a check of texts failed.
     """
 
     at: str
@@ -47,6 +60,7 @@ class AssertionResult(_Result, frozen=True, kw_only=True, omit_defaults=True):
     message: str | None = None
     place: Place | None = None
     judged: JudgedScore | None = None
+    finding: TextFinding | None = None
 
 
 class CriterionResult(_Result, frozen=True, kw_only=True):
@@ -96,7 +110,8 @@ class CaseResult(_Result, frozen=True, kw_only=True):
 
     Of a case that is repeated, `durationMs`, the counts of assertions and `usage` are sums over its attempts, the
     scores are means, and the rest of `details` and `assertions` are of the first attempt that ended as the case did.
-    `caseHash` tells whether it is the same case in two runs.
+    `caseHash` tells whether it is the same case in two runs. `errorAt` is the assertion that `error` quotes, `timedOut`
+    whether the case failed because no answer came in time.
     """
 
     id: str
@@ -109,6 +124,8 @@ class CaseResult(_Result, frozen=True, kw_only=True):
     score: float | None
     criteria: tuple[CriterionResult, ...] = ()
     error: str | msgspec.UnsetType = msgspec.UNSET
+    error_at: str | msgspec.UnsetType = msgspec.UNSET
+    timed_out: bool | msgspec.UnsetType = msgspec.UNSET
     expected_failure: str | msgspec.UnsetType = msgspec.UNSET
     flaky: bool | msgspec.UnsetType = msgspec.UNSET
     variant: str | msgspec.UnsetType = msgspec.UNSET

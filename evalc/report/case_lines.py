@@ -13,9 +13,9 @@ from msgspec import UNSET
 from evalc.model.result import PASSING, CaseResult, Outcome, Status
 from evalc.model.suite import Place
 from evalc.report.case_words import Reason, reasons
+from evalc.report.highlight import Highlight, Kind, highlight
 from evalc.report.numbers import milliseconds
 from evalc.report.source_lines import SourceLines
-from evalc.report.spoken_of import Kind, Part, spoken_of
 from evalc.report.symbols import COLORS, Symbols
 from evalc.terminal import Color, Screen, cells, padded, painted, shortened, visible
 
@@ -117,7 +117,7 @@ def _authored(place: Place, told: Told, symbols: Symbols, screen: Screen) -> Ite
 
 def _response(reason: Reason, case: CaseResult, symbols: Symbols, screen: Screen) -> Iterator[str]:
     """The part of the response that the reason speaks of, and a line that marks it."""
-    part = spoken_of(reason.message, case.details.response)
+    part = highlight(reason.finding, case.details.response)
     if part is None:
         return
     label, color = _MARKED[part.kind]
@@ -166,10 +166,10 @@ def whole_response_lines(case: CaseResult) -> Iterator[str]:
 
 def _is_shown(response: str, reason: Reason) -> bool:
     whole = len(response) <= _LONGEST_QUOTED and reason.message.endswith(f"but got '{visible(response)}'")
-    return whole or spoken_of(reason.message, response) is not None
+    return whole or highlight(reason.finding, response) is not None
 
 
-def _within(part: Part, room: int, ellipsis: str) -> tuple[str, str, str]:
+def _within(part: Highlight, room: int, ellipsis: str) -> tuple[str, str, str]:
     """The marked stretch in as much of its text as has room, with what stands before it and behind it."""
     marked = shortened(part.text[part.start : part.end], room, ellipsis)
     left = room - cells(marked)

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from msgspec import UNSET
 
-from evalc.model.result import AssertionResult, CaseResult
+from evalc.model.result import CaseResult, TextFinding
 from evalc.model.suite import Place
 from evalc.report.legible import in_short, legible
 from evalc.terminal import visible
@@ -17,12 +17,14 @@ from evalc.terminal import visible
 class Reason(NamedTuple):
     """Why a case did not simply pass, and where that was authored; `message` may quote the agent at any length.
 
-    `at` is the JSON pointer of the assertion that says so; None of what no single assertion does.
+    `at` is the JSON pointer of the assertion that says so, `finding` what it found in the response; None of what no
+    single assertion says.
     """
 
     message: str
     place: Place | None
     at: str | None = None
+    finding: TextFinding | None = None
 
     def in_short(self, ellipsis: str = "…") -> str:
         """The message on one line of at most 400 columns, with nothing in it that a terminal would obey."""
@@ -39,13 +41,14 @@ def reasons(case: CaseResult) -> Iterator[Reason]:
     if case.status == "unverified":
         yield Reason(f"nothing was checked, {_why_unverified(case)}", case_place)
     elif case.error is not UNSET:
-        # The error is what one of them says, of a repeated case after the count of its attempts.
-        told = [assertion for assertion in broken if case.error.endswith(_named(assertion))][:1]
-        place = next((assertion.place for assertion in told), None) or case_place
-        yield Reason(case.error, place, next((assertion.at for assertion in told), None))
-        broken = [assertion for assertion in broken if assertion not in told]
+        told = next((assertion for assertion in broken if assertion.at == case.error_at), None)
+        if told is None:
+            yield Reason(case.error, case_place)
+        else:
+            yield Reason(case.error, told.place or case_place, told.at, told.finding)
+            broken.remove(told)
     for assertion in broken:
-        yield Reason(_named(assertion), assertion.place, assertion.at)
+        yield Reason(f"{assertion.field}: {assertion.message}", assertion.place, assertion.at, assertion.finding)
 
 
 def main_reason(case: CaseResult) -> Reason | None:
@@ -72,15 +75,10 @@ def reasons_in_full(case: CaseResult, *, most: int, longest: int) -> str:
 
 def timed_out(case: CaseResult) -> bool:
     """Whether the case failed because no answer came in time."""
-    return case.status == "failed" and case.error is not UNSET and case.error.startswith("timeout:")
+    return case.timed_out is True
 
 
 def _why_unverified(case: CaseResult) -> str:
     if case.details.skipped_tokens:
         return f"no value for {', '.join(case.details.skipped_tokens)}"
     return "no assertion applies to what the agent did"
-
-
-def _named(assertion: AssertionResult) -> str:
-    """The assertion's message after the name of its field or check, as a case's error has it."""
-    return f"{assertion.field}: {assertion.message}"

@@ -216,7 +216,13 @@ def _unwritable(line: _Line, error: Exception) -> _Line:
 
 def _answer(run: CaseRun) -> Answer:
     result = run.result
-    return Answer(duration_ms=result.duration_ms, tool_mode=run.tool_mode, error=result.error, details=result.details)
+    return Answer(
+        duration_ms=result.duration_ms,
+        tool_mode=run.tool_mode,
+        error=result.error,
+        timed_out=result.timed_out,
+        details=result.details,
+    )
 
 
 def _answers_of(line: _Line) -> tuple[object, ...]:

@@ -64,6 +64,7 @@ class Answer(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
     duration_ms: float
     tool_mode: ToolMode | None
     error: str | msgspec.UnsetType = msgspec.UNSET
+    timed_out: bool | msgspec.UnsetType = msgspec.UNSET
     details: CaseDetails
 
 

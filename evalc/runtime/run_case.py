@@ -259,6 +259,8 @@ def _result(
         score=score.score,
         criteria=score.criteria,
         error=msgspec.UNSET if error is None else error,
+        error_at=_error_at(checked, error),
+        timed_out=True if answer.response is None and answer.status == "failed" else msgspec.UNSET,
         variant=msgspec.UNSET if case.variant is None else case.variant,
         tags=case.tags or msgspec.UNSET,
         case_hash=_hash_of(case),
@@ -271,6 +273,14 @@ def _result(
     tool_mode = answer.response.tool_mode if answer.response else None
     costs = (usage.cost_usd if usage else None, checked.judge.meter.cost_usd if checked.judge else None)
     return CaseRun(result, tuple(notes), sum_of_known(costs), tool_mode)
+
+
+def _error_at(checked: Checked, error: str | None) -> str | msgspec.UnsetType:
+    """The assertion whose verdict is the case's error; unset where no single one is."""
+    if error is None or error not in (checked.error, checked.failure):
+        return msgspec.UNSET
+    outcome = "error" if error is checked.error else "failed"
+    return next((at for at, verdict in checked.verdicts.items() if verdict.outcome == outcome), msgspec.UNSET)
 
 
 def _hash_of(case: Case) -> str:
@@ -343,7 +353,13 @@ def _assertion_results(checked: Checked, places: Mapping[str, Place]) -> Iterato
             case outcome:
                 field, place = checked.fields[at], _place(places, at)
                 yield AssertionResult(
-                    at=at, outcome=outcome, field=field, message=verdict.message, place=place, judged=verdict.judged
+                    at=at,
+                    outcome=outcome,
+                    field=field,
+                    message=verdict.message,
+                    place=place,
+                    judged=verdict.judged,
+                    finding=verdict.finding,
                 )
 
 

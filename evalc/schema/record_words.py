@@ -188,6 +188,8 @@ RESULT: Sentences = {
         "score": "The weighted score from 0 to 1; null where nothing was scored.",
         "criteria": "The scores by criterion.",
         "error": "Why the case did not pass.",
+        "errorAt": "The JSON pointer from the case to the assertion that the error quotes.",
+        "timedOut": "Whether no answer came in time.",
         "details": "What the agent answered and did.",
         "assertions": "The assertions that were reached.",
         "place": "Where the case was written.",
@@ -249,6 +251,12 @@ RESULT: Sentences = {
         "message": "Why it did not pass.",
         "place": "Where it was written.",
         "judged": "What a judge said.",
+        "finding": "What a check of texts found.",
+    },
+    "TextFinding": {
+        "kind": "Whether the text is missing, forbidden, or differs from the response.",
+        "text": "The text that the check wanted or forbade.",
+        "path": "The place of the JSON response that was looked at; absent for the whole response.",
     },
     "Place": {
         "file": "The file.",

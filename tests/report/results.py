@@ -36,6 +36,7 @@ def case(
 ) -> CaseResult:
     """One case's result."""
     outcomes = {attempt in PASSING for attempt in attempts}
+    said = [each.at for each in assertions if (error or "").endswith(f"{each.field}: {each.message}")]
     return CaseResult(
         id=identity,
         description=description,
@@ -46,6 +47,8 @@ def case(
         assertions_skipped=0,
         score=None,
         error=msgspec.UNSET if error is None else error,
+        error_at=said[0] if said else msgspec.UNSET,
+        timed_out=True if error is not None and error.startswith("timeout:") else msgspec.UNSET,
         expected_failure=msgspec.UNSET if expected_failure is None else expected_failure,
         flaky=len(outcomes) > 1 if attempts else msgspec.UNSET,
         details=CaseDetails(skipped_tokens=skipped_tokens),

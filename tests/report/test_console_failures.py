@@ -11,11 +11,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evalc.model.result import AssertionResult, SuiteResult
+from evalc.model.result import AssertionResult, SuiteResult, TextFinding
 from evalc.model.suite import Place
 from evalc.report.console import suite_lines
+from evalc.report.highlight import highlight
 from evalc.report.source_lines import SourceLines
-from evalc.report.spoken_of import spoken_of
 from evalc.terminal import Screen, cells, visible
 from tests.report.results import case, suite
 
@@ -24,10 +24,14 @@ BEFORE = datetime(2025, 12, 31, tzinfo=UTC).timestamp()
 AFTER = datetime(2026, 1, 2, tzinfo=UTC).timestamp()
 
 
-def failing(message: str, response: str, *, file: str = "w.eval.yaml", line: int = 2) -> SuiteResult:
+def failing(
+    message: str, response: str, finding: TextFinding | None = None, *, file: str = "w.eval.yaml", line: int = 2
+) -> SuiteResult:
     place = Place(file=file, line=line, column=5)
-    broken = AssertionResult(at="/expect/checks/0", outcome="failed", field="contains", message=message, place=place)
+    at = "/expect/checks/0"
+    broken = AssertionResult(at=at, outcome="failed", field="contains", message=message, place=place, finding=finding)
     result = case("a", status="failed", error=f"contains: {message}", assertions=(broken,))
+    result = msgspec.structs.replace(result, error_at=at)
     details = msgspec.structs.replace(result.details, response=response)
     return suite(msgspec.structs.replace(result, details=details))
 
@@ -45,7 +49,8 @@ def shown(result: SuiteResult, sources: SourceLines, screen: Screen | None = Non
 
 def test_the_authored_line_and_what_is_nearest_to_a_missing_text(tmp_path: Path) -> None:
     sources = authored(tmp_path, "- name: a\n    - contains 'sunny in Paris' # secret\n")
-    result = failing("expected 'sunny in Paris' in response but not found", "Today it is suny in Paris.")
+    missing = TextFinding(kind="missing", text="sunny in Paris")
+    result = failing("expected 'sunny in Paris' in response but not found", "Today it is suny in Paris.", missing)
     assert shown(result, sources) == [
         "    → contains: expected 'sunny in Paris' in response but not found",
         "      at w.eval.yaml:2:5",
@@ -57,7 +62,7 @@ def test_the_authored_line_and_what_is_nearest_to_a_missing_text(tmp_path: Path)
 
 def test_a_forbidden_text_is_marked_in_the_midst_of_a_long_response(tmp_path: Path) -> None:
     response = "a" * 500 + "\x1b[31mapi_key" + "b" * 500
-    result = failing('found "api_key" in response', response)
+    result = failing('found "api_key" in response', response, TextFinding(kind="forbidden", text="api_key"))
     *_, text, carets = shown(result, authored(tmp_path, "a\n"), Screen(width=60, unicode=False))
     start = carets.index("^")
     assert carets.strip() == "^^^^^^^ found here"
@@ -69,7 +74,8 @@ def test_a_forbidden_text_is_marked_in_the_midst_of_a_long_response(tmp_path: Pa
 
 
 def test_where_two_texts_begin_to_differ(tmp_path: Path) -> None:
-    result = failing("expected response to equal '天気 is fine' but got '天気 is bad'", "天気 is bad")
+    message = "expected response to equal '天気 is fine' but got '天気 is bad'"
+    result = failing(message, "天気 is bad", TextFinding(kind="differs", text="天気 is fine"))
     assert shown(result, authored(tmp_path, ""), Screen(color=True))[-2:] == [
         "      response: 天気 is \x1b[1;31mb\x1b[0mad",
         "                        \x1b[1;31m^ differs from here\x1b[0m",
@@ -96,16 +102,16 @@ def test_what_is_changed_gone_or_elsewhere_is_a_place_alone(
 
 
 @pytest.mark.parametrize(
-    ("message", "response"),
+    ("finding", "response"),
     [
-        ("expected 'sunny' in response but not found", "quite another thing"),
-        ("expected 'x' in response but not found", ""),
-        ("expected at most 5 chars but got 32", "some text"),
-        ('found "" in response', "some text"),
+        (TextFinding(kind="missing", text="sunny"), "quite another thing"),
+        (TextFinding(kind="missing", text="x"), ""),
+        (None, "some text"),
+        (TextFinding(kind="forbidden", text=""), "some text"),
     ],
 )
-def test_where_there_is_nothing_to_show_nothing_is_shown(message: str, response: str) -> None:
-    assert spoken_of(message, response) is None
+def test_where_there_is_nothing_to_show_nothing_is_shown(finding: TextFinding | None, response: str) -> None:
+    assert highlight(finding, response) is None
 
 
 def test_a_response_without_a_part_that_is_meant_begins(tmp_path: Path) -> None:
@@ -128,10 +134,24 @@ def test_no_answer_is_not_an_empty_one(tmp_path: Path) -> None:
     assert shown(result, authored(tmp_path, "")) == ["    → timeout: no complete answer within 60000ms"]
 
 
-def test_a_value_within_the_response_is_not_sought_at_its_beginning() -> None:
-    message = "at: city: expected response to equal 'Paris' but got 'Oslo'"
-    assert spoken_of(message, '{"city": "Oslo"}') is None
-    assert spoken_of(message, "Oslo") is not None
+@pytest.mark.parametrize(
+    ("path", "response", "marked"),
+    [
+        ("a.b", '{"z": "foo baz", "a": {"b": "foo cat"}}', "foo ca"),
+        ("a.b", '{"z": "foo baz", "a": {"b": "nope"}}', None),
+        ("a.b", '{"z": "foo cat", "a": {"b": "foo cat"}}', None),
+        ("a.b", '{"a": {"b": 12}}', None),
+        ("a.b", "no JSON", None),
+        ("[1]", '["x", "say \\"foo bat\\""]', "\"foo ba"),
+    ],
+)
+def test_only_the_place_that_was_looked_at_is_marked(path: str, response: str, marked: str | None) -> None:
+    found = highlight(TextFinding(kind="missing", text="foo bar", path=path), response)
+    if marked is None:
+        assert found is None
+    else:
+        assert found is not None
+        assert found.text[found.start : found.end].startswith(marked)
 
 
 def test_verbose_shows_places_and_the_words_there(tmp_path: Path) -> None:

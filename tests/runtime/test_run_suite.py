@@ -94,7 +94,7 @@ def test_the_file_is_the_contract_s(tmp_path: Path) -> None:
     assert written["runId"] == finished.run_id
     assert list(written["cases"][1]) == [
         "id", "description", "passed", "status", "durationMs", "assertionsRun", "assertionsSkipped", "score",
-        "criteria", "error", "caseHash", "details", "assertions",
+        "criteria", "error", "errorAt", "caseHash", "details", "assertions",
     ]  # fmt: skip
     assert written["cases"][1]["error"] == "responseContains: expected 'a' in response but not found"
     summary = written["summary"]

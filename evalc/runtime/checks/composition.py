@@ -40,7 +40,7 @@ async def all_of(check: c.AllOf, evaluate: Evaluate) -> Verdict:
         reached.append((operand, verdict))
         if verdict.outcome == "failed":
             verdicts = (verdict for _, verdict in reached)
-            return _with_what_was_met(failed(_reason(operand, verdict)), verdicts)
+            return _with_what_was_met(failed(_reason(operand, verdict), verdict.finding), verdicts)
     verifies = any(verdict.verifies for _, verdict in reached if verdict.outcome == "passed")
     return _unsettled(reached, msgspec.structs.replace(PASSED, verifies=verifies))
 

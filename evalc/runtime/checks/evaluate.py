@@ -94,4 +94,7 @@ async def _at(check: c.At, evidence: Evidence) -> Verdict:
     verdict = await evaluate(check.check, msgspec.structs.replace(evidence, response=text))
     if verdict.message is None:
         return verdict
-    return msgspec.structs.replace(verdict, message=f"{check.path}: {verdict.message}")
+    finding = verdict.finding
+    if finding is not None:
+        finding = msgspec.structs.replace(finding, path=check.path) if finding.path is None else None
+    return msgspec.structs.replace(verdict, message=f"{check.path}: {verdict.message}", finding=finding)

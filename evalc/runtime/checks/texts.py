@@ -7,14 +7,16 @@ The texts of `contains`, `not_contains`, `icontains`, `contains_any`, `equals` a
 from __future__ import annotations
 
 import re
-from typing import Final
+from typing import Final, Literal
 
 from evalc.ecma.text import SPACES, trim
 from evalc.ecma.tokens import Unresolved, resolve
 from evalc.model import checks as c
+from evalc.model.result import TextFinding
 from evalc.runtime.checks.verdict import PASSED, Evidence, Note, Verdict, failed, passed_with, skipped, unresolved_notes
 from evalc.runtime.checks.wording import SHOWN, listed, quoted, shown
 
+_LONGEST_FINDING: Final = 1_000
 _WORD: Final = re.compile(f"[^{SPACES}]+")
 _EMPTY_GROUP: Final = Verdict(
     outcome="skipped",
@@ -31,7 +33,7 @@ def contains(check: c.Contains, evidence: Evidence) -> Verdict:
         return skipped(value.tokens)
     if value in evidence.response:
         return passed_with(value, check.value)
-    return failed(f"expected {quoted(value)} in response but not found")
+    return failed(f"expected {quoted(value)} in response but not found", _finding("missing", value))
 
 
 def not_contains(check: c.NotContains, evidence: Evidence) -> Verdict:
@@ -41,7 +43,7 @@ def not_contains(check: c.NotContains, evidence: Evidence) -> Verdict:
         return skipped(value.tokens)
     if value not in evidence.response:
         return PASSED
-    return failed(f'found "{shown(value)}" in response')
+    return failed(f'found "{shown(value)}" in response', _finding("forbidden", value))
 
 
 def icontains(check: c.IContains, evidence: Evidence) -> Verdict:
@@ -51,7 +53,8 @@ def icontains(check: c.IContains, evidence: Evidence) -> Verdict:
         return skipped(value.tokens)
     if value.casefold() in evidence.response.casefold():
         return passed_with(value, check.value)
-    return failed(f"expected {quoted(value)} in response, ignoring case, but not found")
+    message = f"expected {quoted(value)} in response, ignoring case, but not found"
+    return failed(message, _finding("missing", value))
 
 
 def contains_any(check: c.ContainsAny, evidence: Evidence) -> Verdict:
@@ -74,7 +77,8 @@ def equals(check: c.Equals, evidence: Evidence) -> Verdict:
         return skipped(value.tokens)
     if value == evidence.response:
         return PASSED
-    return failed(f"expected response to equal {quoted(value)} but got {quoted(evidence.response)}")
+    message = f"expected response to equal {quoted(value)} but got {quoted(evidence.response)}"
+    return failed(message, _finding("differs", value))
 
 
 def starts_with(check: c.StartsWith, evidence: Evidence) -> Verdict:
@@ -84,7 +88,8 @@ def starts_with(check: c.StartsWith, evidence: Evidence) -> Verdict:
         return skipped(value.tokens)
     if evidence.response.startswith(value):
         return passed_with(value, check.value)
-    return failed(f"expected response to start with {quoted(value)} but got {quoted(evidence.response)}")
+    message = f"expected response to start with {quoted(value)} but got {quoted(evidence.response)}"
+    return failed(message, _finding("differs", value))
 
 
 def ends_with(check: c.EndsWith, evidence: Evidence) -> Verdict:
@@ -95,6 +100,11 @@ def ends_with(check: c.EndsWith, evidence: Evidence) -> Verdict:
     if evidence.response.endswith(value):
         return passed_with(value, check.value)
     return failed(f"expected response to end with {quoted(value)} but got {quoted(_end_of(evidence.response))}")
+
+
+def _finding(kind: Literal["missing", "forbidden", "differs"], text: str) -> TextFinding | None:
+    """The finding about a text; None of one too long to be sought again by a report."""
+    return TextFinding(kind=kind, text=text) if len(text) <= _LONGEST_FINDING else None
 
 
 def _end_of(text: str) -> str:

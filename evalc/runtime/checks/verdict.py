@@ -8,7 +8,7 @@ from typing import Any, Final, Literal, NamedTuple, Protocol
 import msgspec
 
 from evalc.model.case import Case
-from evalc.model.result import JudgedScore
+from evalc.model.result import JudgedScore, TextFinding
 from evalc.runtime.agents.base import ToolCall, ToolMode, Usage
 from evalc.runtime.checks.embedding import Embeddings
 from evalc.runtime.judges.base import Question
@@ -68,6 +68,7 @@ class Verdict(msgspec.Struct, frozen=True, kw_only=True):
         score: 0 to 1; other than 0 and 1 only where a check measures a share.
         notes: what the suite's warnings should count.
         judged: the score behind it, where a judge gave one.
+        finding: what a check of texts found that did not pass.
         verifies: whether it says anything of the answer; what passes whatever the answer is does not.
     """
 
@@ -77,6 +78,7 @@ class Verdict(msgspec.Struct, frozen=True, kw_only=True):
     score: float = 0.0
     notes: tuple[Note, ...] = ()
     judged: JudgedScore | None = None
+    finding: TextFinding | None = None
     verifies: bool = True
 
 
@@ -92,9 +94,9 @@ def passed_with(value: str, written: str) -> Verdict:
     return Verdict(outcome="passed", score=1.0, verifies=False, notes=(note,))
 
 
-def failed(message: str) -> Verdict:
+def failed(message: str, finding: TextFinding | None = None) -> Verdict:
     """The check does not hold, because of `message`."""
-    return Verdict(outcome="failed", message=message)
+    return Verdict(outcome="failed", message=message, finding=finding)
 
 
 def broken(message: str) -> Verdict:

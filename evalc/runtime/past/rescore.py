@@ -255,7 +255,11 @@ def _answers(entry: journaled.Entry) -> tuple[Answer, ...]:
         return tuple(map(_answer, entry.answers))
     result = msgspec.json.decode(entry.result, type=CaseResult)
     only = journaled.Answer(
-        duration_ms=result.duration_ms, tool_mode=entry.tool_mode, error=result.error, details=result.details
+        duration_ms=result.duration_ms,
+        tool_mode=entry.tool_mode,
+        error=result.error,
+        timed_out=result.timed_out,
+        details=result.details,
     )
     return (_answer(only),)
 
@@ -265,7 +269,7 @@ def _answer(recorded: journaled.Answer) -> Answer:
     details = recorded.details
     if details.response is None or recorded.tool_mode is None:
         error = recorded.error or "agent: no response was recorded"
-        status: Status = "failed" if error.startswith("timeout: ") else "error"
+        status: Status = "failed" if recorded.timed_out is True else "error"
         return Answer(recorded.duration_ms, None, status, error)
     return Answer(recorded.duration_ms, _response(recorded, details.response, recorded.tool_mode))
 
