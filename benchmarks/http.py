@@ -92,13 +92,8 @@ def _table(costs: Costs) -> list[str]:
 
 def _goals(costs: Costs, milliseconds: int) -> list[str]:
     if milliseconds:
-        return [_goal(costs, "evalc, httpx", "bare httpx", 0.97), _goal(costs, "evalc, aiohttp", "bare aiohttp", 0.97)]
-    return [
-        _goal(costs, "evalc, httpx", "bare httpx", 0.85),
-        _goal(costs, "evalc, httpx", "shared httpx", 3),
-        _goal(costs, "evalc, aiohttp", "bare httpx", 3 * 0.85),
-        _goal(costs, "evalc, aiohttp", "shared httpx", 3 * 3),
-    ]
+        return [_goal(costs, "evalc", "bare httpx", 0.97)]
+    return [_goal(costs, "evalc", "bare httpx", 0.85), _goal(costs, "evalc", "shared httpx", 3)]
 
 
 def _goal(costs: Costs, client: str, peer: str, goal: float) -> str:

@@ -1,6 +1,6 @@
 """From a kind of client, a URL, a concurrency and a number of cases to the seconds that it takes, in this process.
 
-    python -m benchmarks.http_clients evalc-httpx http://127.0.0.1:8000/chat 64 2000
+    python -m benchmarks.http_clients evalc http://127.0.0.1:8000/chat 64 2000
 
 Prints the seconds by the clock and those of the processor. What is imported and compiled before the first request, and
 summed up after the last, is not counted: it is the same for one case and for a million.
@@ -61,30 +61,11 @@ async def shared(url: str, concurrency: int, cases: int) -> float:
     return started
 
 
-async def bare_aiohttp(url: str, concurrency: int, cases: int) -> float:
-    """A bare loop over aiohttp, a session for each worker."""
-    import aiohttp
-
-    numbers = iter(range(cases))
-    started = time.process_time()
-
-    async def work(numbers: Iterator[int]) -> None:
-        async with aiohttp.ClientSession(connector=aiohttp.TCPConnector(limit=1)) as session:
-            for _ in numbers:
-                async with session.post(url, headers=HEADERS, data=BODY) as response:
-                    json.loads(await response.read())["response"]
-
-    await _in_parallel(work, numbers, concurrency)
-    return started
-
-
-async def evalc(url: str, concurrency: int, cases: int, client: str = "httpx") -> float:
+async def evalc(url: str, concurrency: int, cases: int) -> float:
     """evalc: cases with three checks each, scored, journaled, and their results written."""
     from evalc.model.case import Case, Expect, Input
     from evalc.model.suite import LocatedCase, Suite
     from evalc.runtime.agents.http.agent import HttpAgent
-    from evalc.runtime.agents.http.options import HttpOptions
-    from evalc.runtime.agents.http.route import Connecting
     from evalc.runtime.run_options import RunOptions
     from evalc.runtime.run_suite import run_suites
 
@@ -96,8 +77,7 @@ async def evalc(url: str, concurrency: int, cases: int, client: str = "httpx") -
     suite = Suite(
         metadata=None, tool_name="weather", tier="labeled", cases=located, size=cases, file_hash="", origin="bench"
     )
-    connecting = Connecting(client="aiohttp" if client == "aiohttp" else "httpx")
-    agent = HttpAgent(url, options=HttpOptions(connecting=connecting))
+    agent = HttpAgent(url)
     with tempfile.TemporaryDirectory() as folder:
         options = RunOptions(output_dir=Path(folder), concurrency=concurrency)
         started = time.process_time()
@@ -115,9 +95,7 @@ async def _in_parallel(
 CLIENTS: Final[dict[str, Client]] = {
     "bare httpx": bare,
     "shared httpx": shared,
-    "bare aiohttp": bare_aiohttp,
-    "evalc, httpx": lambda url, concurrency, cases: evalc(url, concurrency, cases, "httpx"),
-    "evalc, aiohttp": lambda url, concurrency, cases: evalc(url, concurrency, cases, "aiohttp"),
+    "evalc": evalc,
 }
 
 

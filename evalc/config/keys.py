@@ -275,7 +275,6 @@ TABLES: Mapping[str, Mapping[str, Key]] = {
         "verifyTls": Key("verify_tls", _flag),
         "caFile": Key("ca_file", _path),
         "connectTimeoutMs": Key("connect_timeout_ms", _milliseconds),
-        "transport": Key("transport", _one_of("httpx", "aiohttp")),
     },
     "openai": {
         "baseUrl": Key("openai_base_url", _text),

@@ -49,7 +49,6 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
         verify_tls: whether its certificate is looked at.
         ca_file: the authorities that its certificate may come from, in place of the usual ones.
         connect_timeout_ms: how long connecting may take, in milliseconds.
-        transport: what carries HTTP; None is the fastest that is installed.
         openai_base_url: where OpenAI's API is, or that of a server which speaks it; None for OpenAI itself.
         openai_api: which of OpenAI's APIs is meant: `chat` is Chat Completions.
         openai_key_variable: the environment variable with the key.
@@ -114,7 +113,6 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     verify_tls: bool = True
     ca_file: Path | None = None
     connect_timeout_ms: float | None = None
-    transport: Literal["httpx", "aiohttp"] | None = None
     openai_base_url: str | None = None
     openai_api: Literal["chat", "responses"] = "chat"
     openai_key_variable: str = "OPENAI_API_KEY"

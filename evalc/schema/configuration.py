@@ -173,9 +173,6 @@ CONFIGURATION: Mapping[str, Word] = {
     "verifyTls": Word("Whether the server's certificate is looked at.", flag()),
     "caFile": Word("The file of the authorities that the server's certificate may come from.", _PATH, ("ca.pem",)),
     "connectTimeoutMs": Word("How long connecting may take, in milliseconds.", _ABOVE_ZERO),
-    "transport": Word(
-        "What carries HTTP; by default the fastest that is installed.", {"enum": ["httpx", "aiohttp", None]}
-    ),
     "baseUrl": Word(
         "Where the API is; by default the provider's own, or what the environment says.",
         _TEXT,

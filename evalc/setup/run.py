@@ -94,7 +94,6 @@ def _http_options(settings: Settings) -> HttpOptions:
         stream=settings.stream_paths,
         redirects=settings.redirects,
         connecting=Connecting(
-            client=settings.transport,
             tls=Tls(verify=settings.verify_tls, authorities=settings.ca_file),
             seconds=None if connect is None else connect / 1000,
         ),

@@ -32,7 +32,6 @@ def test_everything_at_once(tmp_path: Path) -> None:
         verifyTls = false
         caFile = "ca.pem"
         connectTimeoutMs = 500
-        transport = "httpx"
         [agent.response]
         response = "out.text"
         toolCalls = "calls || `[]`"
@@ -44,7 +43,7 @@ def test_everything_at_once(tmp_path: Path) -> None:
     assert problems == []
     assert (settings.concurrency, settings.rpm, settings.method, settings.redirects) == ("auto", 90, "PUT", 2)
     assert (settings.verify_tls, settings.ca_file) == (False, tmp_path / "ca.pem")
-    assert (settings.connect_timeout_ms, settings.transport) == (500, "httpx")
+    assert settings.connect_timeout_ms == 500
     assert settings.answer_paths.response.text == "out.text"
     assert settings.answer_paths.name is None
     assert (settings.stream_paths.text.text, settings.stream_paths.done.text) == ("delta", "last")
@@ -63,7 +62,6 @@ def test_a_body_may_be_a_text_of_json(tmp_path: Path) -> None:
     [
         ('concurrency = "4"', "1:15: error[EV623]: `concurrency` must be a whole number, or `auto`"),
         ('agent.method = "GET"', "1:16: error[EV623]: `method` must be one of `POST`, `PUT`, `PATCH`"),
-        ('agent.transport = "curl"', "1:19: error[EV623]: `transport` must be one of `httpx`, `aiohttp`"),
         (
             '[agent.response]\nresponse = "a..b"',
             "2:12: error[EV623]: `response` must be a JMESPath expression: `.` at character 3 cannot stand there",

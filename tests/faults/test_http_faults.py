@@ -7,15 +7,12 @@ import contextlib
 import json
 import random
 import socket
-from typing import cast, get_args
 
 import pytest
 
 from evalc.errors import AgentError, AgentProtocolError, AgentUnavailable
 from evalc.runtime.agents.base import AgentRequest
 from evalc.runtime.agents.http.agent import HttpAgent
-from evalc.runtime.agents.http.options import HttpOptions
-from evalc.runtime.agents.http.route import Connecting, HttpClient
 from evalc.runtime.agents.retry import Backoff
 from tests.support.asking import PATIENCE, ask, ask_after_timeout, failure, run_out_of_time
 from tests.support.servers import (
@@ -38,16 +35,6 @@ from tests.support.servers import (
 )
 
 AT_ONCE = Backoff(retries=2, first_wait=0.001)
-
-
-@pytest.fixture(params=get_args(HttpClient))
-def client(request: pytest.FixtureRequest) -> HttpClient:
-    """Every fault is met by every library that can carry HTTP."""
-    return cast(HttpClient, request.param)
-
-
-def over(client: HttpClient) -> HttpOptions:
-    return HttpOptions(connecting=Connecting(client=client))
 
 
 @pytest.mark.parametrize(
@@ -74,18 +61,16 @@ def over(client: HttpClient) -> HttpOptions:
         (answers_bytes(b"", status=302, headers={"Location": "http://["}), AgentProtocolError, "cannot be read"),
     ],
 )
-def test_a_broken_answer_is_a_named_error(
-    behaviour: Behaviour, error: type[AgentError], words: str, client: HttpClient
-) -> None:
+def test_a_broken_answer_is_a_named_error(behaviour: Behaviour, error: type[AgentError], words: str) -> None:
     with serving(behaviour) as server:
-        raised = failure(HttpAgent(server.url, max_body=1_000_000, backoff=AT_ONCE, options=over(client)))
+        raised = failure(HttpAgent(server.url, max_body=1_000_000, backoff=AT_ONCE))
     assert type(raised) is error
     assert words in str(raised)
     assert len(str(raised)) < 400
 
 
 @pytest.mark.parametrize("broken", [resets, truncates, talks_garbage, floods, closes, sends_chunks(b"nine\r\n")])
-def test_the_session_outlives_a_broken_answer(broken: Behaviour, client: HttpClient) -> None:
+def test_the_session_outlives_a_broken_answer(broken: Behaviour) -> None:
     async def run(agent: HttpAgent) -> str:
         async with asyncio.timeout(PATIENCE), agent.session() as session:
             with pytest.raises(AgentError):
@@ -93,33 +78,33 @@ def test_the_session_outlives_a_broken_answer(broken: Behaviour, client: HttpCli
             return (await session.send(AgentRequest(message="two"))).response
 
     with serving(in_turn([broken, echoes])) as server:
-        assert asyncio.run(run(HttpAgent(server.url, max_body=1_000_000, options=over(client)))) == "two"
+        assert asyncio.run(run(HttpAgent(server.url, max_body=1_000_000))) == "two"
         assert server.connections == 2
 
 
-def test_a_flood_is_cut_off_early(client: HttpClient) -> None:
+def test_a_flood_is_cut_off_early() -> None:
     with serving(floods) as server:
-        failure(HttpAgent(server.url, max_body=1_000_000, options=over(client)))
+        failure(HttpAgent(server.url, max_body=1_000_000))
         assert server.dropped.wait(PATIENCE)
         # What lies in the buffers of both ends comes on top of the limit.
         assert server.bytes_sent < 50_000_000
 
 
 @pytest.mark.parametrize("slow", [hangs, drips])
-def test_a_server_that_does_not_finish_loses_its_connection(slow: Behaviour, client: HttpClient) -> None:
+def test_a_server_that_does_not_finish_loses_its_connection(slow: Behaviour) -> None:
     with serving(slow) as server:
-        run_out_of_time(HttpAgent(server.url, options=over(client)))
+        run_out_of_time(HttpAgent(server.url))
         assert server.dropped.wait(PATIENCE)
 
 
 @pytest.mark.parametrize("slow", [hangs, drips])
-def test_after_a_time_out_the_next_request_has_a_new_connection(slow: Behaviour, client: HttpClient) -> None:
+def test_after_a_time_out_the_next_request_has_a_new_connection(slow: Behaviour) -> None:
     with serving(in_turn([slow, echoes])) as server:
-        assert ask_after_timeout(HttpAgent(server.url, options=over(client)), message="again").response == "again"
+        assert ask_after_timeout(HttpAgent(server.url), message="again").response == "again"
         assert server.connections == 2
 
 
-def test_answers_are_never_mixed_up_however_many_requests_time_out(client: HttpClient) -> None:
+def test_answers_are_never_mixed_up_however_many_requests_time_out() -> None:
     turn = random.Random(0)
 
     async def takes_a_while(exchange: Exchange) -> None:
@@ -142,52 +127,50 @@ def test_answers_are_never_mixed_up_however_many_requests_time_out(client: HttpC
             return await asyncio.gather(*(work(agent, name) for name in range(8)))
 
     with serving(takes_a_while) as server:
-        matches = asyncio.run(run(HttpAgent(server.url, options=over(client))))
+        matches = asyncio.run(run(HttpAgent(server.url)))
     assert len(matches) == 8
     assert all(all(of_one_session) for of_one_session in matches)
 
 
-def test_a_host_that_accepts_and_says_nothing_runs_out_of_time(client: HttpClient) -> None:
+def test_a_host_that_accepts_and_says_nothing_runs_out_of_time() -> None:
     with socket.create_server(("127.0.0.1", 0), backlog=1) as listener:
-        run_out_of_time(HttpAgent(f"http://127.0.0.1:{listener.getsockname()[1]}/", options=over(client)))
+        run_out_of_time(HttpAgent(f"http://127.0.0.1:{listener.getsockname()[1]}/"))
 
 
-def test_a_port_that_nobody_listens_on(client: HttpClient) -> None:
+def test_a_port_that_nobody_listens_on() -> None:
     with socket.create_server(("127.0.0.1", 0)) as listener:
         port = listener.getsockname()[1]
     url = f"http://me:a-password@127.0.0.1:{port}/chat?key=a-secret#a-fragment"
-    raised = failure(HttpAgent(url, backoff=AT_ONCE, options=over(client)))
+    raised = failure(HttpAgent(url, backoff=AT_ONCE))
     assert isinstance(raised, AgentUnavailable)
     assert str(raised) == f"no connection: Connection refused (http://127.0.0.1:{port}/chat?key=***)"
 
 
-def test_tls_spoken_to_a_server_without_it(client: HttpClient) -> None:
+def test_tls_spoken_to_a_server_without_it() -> None:
     with serving(echoes) as server:
         url = server.url.replace("http:", "https:")
-        raised = failure(HttpAgent(url, backoff=AT_ONCE, options=over(client)))
+        raised = failure(HttpAgent(url, backoff=AT_ONCE))
     assert isinstance(raised, AgentUnavailable)
     assert str(raised).startswith("no connection: ")
 
 
-def test_a_lost_connection_is_not_tried_again_because_the_agent_may_have_acted(client: HttpClient) -> None:
+def test_a_lost_connection_is_not_tried_again_because_the_agent_may_have_acted() -> None:
     with serving(in_turn([resets, echoes])) as server:
-        failure(HttpAgent(server.url, backoff=AT_ONCE, options=over(client)))
+        failure(HttpAgent(server.url, backoff=AT_ONCE))
         assert len(server.requests) == 1
 
 
-def test_lone_surrogates_become_replacement_characters(client: HttpClient) -> None:
+def test_lone_surrogates_become_replacement_characters() -> None:
     body = b'{"response": "a\\ud800b \\ud83d\\ude00", "toolCalls": [{"name": "t", "params": {"\\udc00": "\\udc00"}}]}'
     with serving(answers_bytes(body)) as server:
-        response = ask(HttpAgent(server.url, options=over(client)))
+        response = ask(HttpAgent(server.url))
     assert response.response == "a\ufffdb \U0001f600"
     assert response.tool_calls[0].params == {"\ufffd": "\ufffd"}
 
 
 @pytest.mark.parametrize("pause", [None, 0.02])
 @pytest.mark.parametrize("stray", [b'{"response": "stray"}', b"x", b"HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n"])
-def test_what_comes_behind_an_answer_is_no_answer_to_the_next_request(
-    client: HttpClient, pause: float | None, stray: bytes
-) -> None:
+def test_what_comes_behind_an_answer_is_no_answer_to_the_next_request(pause: float | None, stray: bytes) -> None:
     """The rest closes the connection, and the next case is asked on a fresh one."""
 
     async def answers_twice(exchange: Exchange) -> None:
@@ -210,9 +193,5 @@ def test_what_comes_behind_an_answer_is_no_answer_to_the_next_request(
         return answered
 
     with serving(answers_twice) as server:
-        if (client, pause, stray) == ("aiohttp", None, b"x"):  # which reads both at once, and trusts neither
-            with pytest.raises(AgentProtocolError, match="not complete HTTP"):
-                asyncio.run(run(HttpAgent(server.url, options=over(client))))
-            return
-        assert asyncio.run(run(HttpAgent(server.url, options=over(client)))) == ["one", "two", "three"]
+        assert asyncio.run(run(HttpAgent(server.url))) == ["one", "two", "three"]
         assert server.connections == 3

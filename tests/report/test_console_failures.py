@@ -142,7 +142,7 @@ def test_no_answer_is_not_an_empty_one(tmp_path: Path) -> None:
         ("a.b", '{"z": "foo cat", "a": {"b": "foo cat"}}', None),
         ("a.b", '{"a": {"b": 12}}', None),
         ("a.b", "no JSON", None),
-        ("[1]", '["x", "say \\"foo bat\\""]', "\"foo ba"),
+        ("[1]", '["x", "say \\"foo bat\\""]', '"foo ba'),
     ],
 )
 def test_only_the_place_that_was_looked_at_is_marked(path: str, response: str, marked: str | None) -> None:

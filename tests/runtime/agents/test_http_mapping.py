@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import asyncio
-import ssl
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, cast, get_args
+from typing import Any
 
 import pytest
 
@@ -18,7 +17,7 @@ from evalc.runtime.agents.base import AgentRequest, AgentResponse, ToolCall, Usa
 from evalc.runtime.agents.http import transport
 from evalc.runtime.agents.http.agent import HttpAgent
 from evalc.runtime.agents.http.options import HttpOptions
-from evalc.runtime.agents.http.route import Connecting, HttpClient, Route, Tls
+from evalc.runtime.agents.http.route import Connecting, Tls
 from evalc.runtime.agents.retry import Backoff
 from tests.support.asking import PATIENCE, ask, failure
 from tests.support.servers import Exchange, answers, answers_bytes, echoes, in_turn, serving
@@ -139,14 +138,9 @@ def to(location: str, status: int) -> Any:
     return answers({}, status=status, headers={"Location": location})
 
 
-@pytest.fixture(params=get_args(HttpClient))
-def client(request: pytest.FixtureRequest) -> HttpClient:
-    return cast(HttpClient, request.param)
-
-
 @pytest.mark.parametrize(("status", "method"), [(307, "POST"), (308, "POST"), (301, "GET"), (302, "GET"), (303, "GET")])
-def test_redirects_are_followed_where_they_are_configured(status: int, method: str, client: HttpClient) -> None:
-    options = HttpOptions(redirects=1, connecting=Connecting(client=client))
+def test_redirects_are_followed_where_they_are_configured(status: int, method: str) -> None:
+    options = HttpOptions(redirects=1)
     with serving(in_turn([to("/there?a=b", status), answers({"text": "there"})])) as server:
         assert ask(HttpAgent(server.url, headers={"X-Key": "k"}, options=options)).response == "there"
         first, second = server.requests
@@ -154,19 +148,17 @@ def test_redirects_are_followed_where_they_are_configured(status: int, method: s
     assert second.body == (first.body if method == "POST" else b"")
 
 
-def test_another_origin_is_told_no_secret(client: HttpClient) -> None:
+def test_another_origin_is_told_no_secret() -> None:
     with serving(echoes) as other, serving(to(other.url, 307)) as server:
         url = server.url.replace("http://", "http://ann:secret99@")
-        agent = HttpAgent(
-            url, headers={"X-Key": "k"}, options=HttpOptions(redirects=3, connecting=Connecting(client=client))
-        )
+        agent = HttpAgent(url, headers={"X-Key": "k"}, options=HttpOptions(redirects=3))
         assert ask(agent, "m").response == "m"
         assert not {"x-key", "authorization"} & set(other.requests[0].headers)
 
 
-def test_redirects_end(client: HttpClient) -> None:
+def test_redirects_end() -> None:
     with serving(to("/again", 307)) as server:
-        raised = failure(HttpAgent(server.url, options=HttpOptions(redirects=3, connecting=Connecting(client=client))))
+        raised = failure(HttpAgent(server.url, options=HttpOptions(redirects=3)))
         assert len(server.requests) == 4
     assert "after 3 redirects" in str(raised)
 
@@ -188,31 +180,17 @@ def test_certificates_that_cannot_be_used_are_a_mistake_of_usage(tmp_path: Path)
             )
 
 
-def test_a_library_that_is_not_installed(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(__import__("sys").modules, "evalc.runtime.agents.http.aiohttp_connection", None)
-    with pytest.raises(UsageError, match=r"install `evalc\[fast\]`"):
-        HttpAgent("http://127.0.0.1:1/", options=HttpOptions(connecting=Connecting(client="aiohttp")))
+def test_only_a_proxy_takes_more_than_the_engine_of_httpx(monkeypatch: pytest.MonkeyPatch) -> None:
+    def connection(url: str) -> str:
+        connect, route = transport.prepared(url, Connecting())
+        return type(connect(route)).__name__
+
+    assert connection("http://127.0.0.1:1/") == "HttpcoreConnection"
+    monkeypatch.setenv("http_proxy", "http://proxy.example:3128")
+    assert connection("http://agent.example/") == "HttpxConnection"
 
 
-def test_without_the_extra_there_is_httpx(monkeypatch: pytest.MonkeyPatch) -> None:
-    def connected(proxy: str | None) -> str:
-        route = Route(proxy=proxy, tls=ssl.create_default_context())
-
-        async def connection() -> str:  # aiohttp wants a loop
-            made = transport.connector(None)(route)
-            await made.close()
-            return type(made).__name__
-
-        return asyncio.run(connection())
-
-    monkeypatch.setattr(transport, "_is_fast", lambda: False)
-    assert connected(None) == "HttpcoreConnection"
-    assert connected("http://proxy.example:3128") == "HttpxConnection"
-    monkeypatch.setattr(transport, "_is_fast", lambda: True)
-    assert connected(None) == "AiohttpConnection"
-
-
-def test_both_libraries_send_the_same(client: HttpClient) -> None:
+def test_what_is_sent() -> None:
     seen: list[tuple[str, bytes, Mapping[str, str]]] = []
 
     async def keeps(exchange: Exchange) -> None:
@@ -223,7 +201,7 @@ def test_both_libraries_send_the_same(client: HttpClient) -> None:
     with serving(keeps) as server:
         url = server.url + "/a b/ü?q=%2F+x&é"
         for _ in range(2):
-            ask(HttpAgent(url, options=HttpOptions(connecting=Connecting(client=client))), "Grüße")
+            ask(HttpAgent(url), "Grüße")
         host = server.url.split("/")[2]
     path, body, headers = seen[1]
     assert path == "/chat/a%20b/%C3%BC?q=%2F+x&%C3%A9"
@@ -238,14 +216,14 @@ def test_both_libraries_send_the_same(client: HttpClient) -> None:
     }
 
 
-def test_a_configured_host_stands_in_place_of_the_url_s(client: HttpClient) -> None:
+def test_a_configured_host_stands_in_place_of_the_url_s() -> None:
     with serving(answers({"text": ""})) as server:
-        options = HttpOptions(connecting=Connecting(client=client))
+        options = HttpOptions()
         ask(HttpAgent(server.url, headers={"HOST": "agent.example"}, options=options))
     assert server.requests[0].headers["host"] == "agent.example"
 
 
-def test_one_answer_after_another_over_each_library(client: HttpClient) -> None:
+def test_one_answer_after_another_on_one_connection() -> None:
     behaviours = [answers_bytes(b"", status=500), echoes, answers({}, status=404), echoes]
 
     async def run(agent: HttpAgent) -> list[str]:
@@ -259,6 +237,6 @@ def test_one_answer_after_another_over_each_library(client: HttpClient) -> None:
         return said
 
     with serving(in_turn(behaviours)) as server:
-        options = HttpOptions(connecting=Connecting(client=client))
+        options = HttpOptions()
         assert asyncio.run(run(HttpAgent(server.url, options=options))) == ["HTTP 500", "1", "HTTP 404: {}", "3"]
         assert server.connections == 1

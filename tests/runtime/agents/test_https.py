@@ -1,11 +1,10 @@
-"""HTTPS spoken to a real server: whose certificates are trusted, by every client and all who send requests."""
+"""HTTPS spoken to a real server: whose certificates are trusted, by all who send requests."""
 
 from __future__ import annotations
 
 import ssl
 from collections.abc import Callable
 from pathlib import Path
-from typing import cast, get_args
 
 import pytest
 import trustme
@@ -13,7 +12,7 @@ import trustme
 from evalc.errors import AgentUnavailable, EvalcError
 from evalc.runtime.agents.http import route
 from evalc.runtime.agents.http.options import HttpOptions
-from evalc.runtime.agents.http.route import Connecting, HttpClient, Tls
+from evalc.runtime.agents.http.route import Connecting, Tls
 from evalc.runtime.agents.model.options import Access
 from evalc.runtime.agents.spec import AgentSettings, agent_for
 from evalc.runtime.judges.kinds import JudgeSettings, judge_for
@@ -28,11 +27,6 @@ EVERYTHING = {
     "score": 4,
 }
 """An answer for an agent, a model and a judge alike."""
-
-
-@pytest.fixture(params=get_args(HttpClient))
-def client(request: pytest.FixtureRequest) -> HttpClient:
-    return cast(HttpClient, request.param)
 
 
 @pytest.fixture(scope="module")
@@ -54,65 +48,63 @@ def certified(authority: trustme.CA, host: str = "127.0.0.1") -> ssl.SSLContext:
     return context
 
 
-def settings(client: HttpClient, tls: Tls, url: str = "") -> AgentSettings:
+def settings(tls: Tls, url: str = "") -> AgentSettings:
     return AgentSettings(
-        http=HttpOptions(connecting=Connecting(client=client, tls=tls)),
+        http=HttpOptions(connecting=Connecting(tls=tls)),
         openai=Access(base_url=url, key_variable="OPENAI_API_KEY"),
     )
 
 
-def asks_agent(url: str, client: HttpClient, tls: Tls) -> None:
-    assert ask(agent_for(url, settings=settings(client, tls))).response == "Hello"
+def asks_agent(url: str, tls: Tls) -> None:
+    assert ask(agent_for(url, settings=settings(tls))).response == "Hello"
 
 
-def asks_model(url: str, client: HttpClient, tls: Tls) -> None:
-    assert ask(agent_for("openai:small", settings=settings(client, tls, url))).response == "Hello"
+def asks_model(url: str, tls: Tls) -> None:
+    assert ask(agent_for("openai:small", settings=settings(tls, url))).response == "Hello"
 
 
-def asks_judge(url: str, client: HttpClient, tls: Tls) -> None:
-    judge = judge_for(url, settings=JudgeSettings(reached=settings(client, tls)))
+def asks_judge(url: str, tls: Tls) -> None:
+    judge = judge_for(url, settings=JudgeSettings(reached=settings(tls)))
     assert score(Panel(seats=seated([judge], 1))).score == 4
 
 
 ASKING = (asks_agent, asks_model, asks_judge)
-Asks = Callable[[str, HttpClient, Tls], None]
+Asks = Callable[[str, Tls], None]
 
 
 @pytest.mark.parametrize("asks", ASKING)
-def test_a_certificate_of_a_named_authority_is_trusted(
-    asks: Asks, client: HttpClient, authority: trustme.CA, ca_file: Path
-) -> None:
+def test_a_certificate_of_a_named_authority_is_trusted(asks: Asks, authority: trustme.CA, ca_file: Path) -> None:
     with serving(answers(EVERYTHING), tls=certified(authority)) as server:
-        asks(server.url, client, Tls(authorities=ca_file))
+        asks(server.url, Tls(authorities=ca_file))
 
 
 @pytest.mark.parametrize("asks", ASKING)
-def test_without_looking_at_certificates_any_will_do(asks: Asks, client: HttpClient, authority: trustme.CA) -> None:
+def test_without_looking_at_certificates_any_will_do(asks: Asks, authority: trustme.CA) -> None:
     with serving(answers(EVERYTHING), tls=certified(authority, "elsewhere.example")) as server:
-        asks(server.url, client, Tls(verify=False))
+        asks(server.url, Tls(verify=False))
 
 
 @pytest.mark.parametrize("asks", ASKING)
-def test_a_certificate_of_nobody_known_is_not_trusted(asks: Asks, client: HttpClient, authority: trustme.CA) -> None:
+def test_a_certificate_of_nobody_known_is_not_trusted(asks: Asks, authority: trustme.CA) -> None:
     with serving(answers(EVERYTHING), tls=certified(authority)) as server:
         with pytest.raises(EvalcError, match="no connection: the server's certificate is not trusted: unable to get"):
-            asks(server.url, client, Tls())
+            asks(server.url, Tls())
         assert server.requests == []
 
 
 def test_a_certificate_for_another_host_is_not_trusted_and_not_tried_again(
-    client: HttpClient, authority: trustme.CA, ca_file: Path
+    authority: trustme.CA, ca_file: Path
 ) -> None:
     with serving(answers(EVERYTHING), tls=certified(authority, "elsewhere.example")) as server:
-        raised = failure(agent_for(server.url, settings=settings(client, Tls(authorities=ca_file))))
+        raised = failure(agent_for(server.url, settings=settings(Tls(authorities=ca_file))))
     assert type(raised) is AgentUnavailable, "a NotConnected would be tried again"
     assert "not trusted: IP address mismatch, certificate is not valid for '127.0.0.1'" in str(raised)
 
 
 def test_the_file_may_be_named_by_the_environment(
-    client: HttpClient, authority: trustme.CA, ca_file: Path, monkeypatch: pytest.MonkeyPatch
+    authority: trustme.CA, ca_file: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("SSL_CERT_FILE", str(ca_file))
     monkeypatch.setattr(route, "_tls_context", route._tls_context.__wrapped__)  # what is kept was made without it
     with serving(answers(EVERYTHING), tls=certified(authority)) as server:
-        asks_agent(server.url, client, Tls())
+        asks_agent(server.url, Tls())

@@ -8,13 +8,10 @@ import os
 import ssl
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Final, Literal, final
+from typing import Final, final
 from urllib.parse import SplitResult, urlsplit
 
 from evalc.errors import UsageError
-
-HttpClient = Literal["httpx", "aiohttp"]
-"""What can carry HTTP."""
 
 IDLE_SECONDS: Final = 2.0
 """How long a connection is kept idle. Common servers drop it after five seconds: a request that meets a server in the
@@ -36,12 +33,10 @@ class Connecting:
     """How connections are made, wherever they lead.
 
     Attributes:
-        client: what carries HTTP; None is the fastest that is installed.
         tls: how the other side's certificate is looked at.
         seconds: how long connecting may take; None leaves it to whoever sends.
     """
 
-    client: HttpClient | None = None
     tls: Tls = field(default_factory=Tls)
     seconds: float | None = None
 

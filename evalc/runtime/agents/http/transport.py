@@ -1,14 +1,11 @@
-"""From bytes and a URL to a reply over HTTP: what is the same whichever library carries it.
+"""Sends requests over HTTP and reads replies: httpx through a proxy, else its engine, httpcore.
 
-There are two: httpx, or its engine where there is no proxy; and aiohttp, about twice as fast, with the extra `fast`.
-Every exception of theirs and of the operating system becomes one of evalc's. There are no time limits here but that
-of connecting: whoever sends cancels when time is up, and a cancelled request takes its connection with it.
+Every exception of these libraries and of the operating system becomes one of evalc's. The only time limit here is that
+of connecting: the sender cancels when time is up, and a cancelled request takes its connection with it.
 """
 
 from __future__ import annotations
 
-import functools
-import importlib.util
 import os
 import ssl
 from collections.abc import AsyncIterator, Callable, Iterator, Mapping
@@ -17,8 +14,8 @@ from dataclasses import dataclass
 from typing import Protocol, final
 from urllib.parse import urlsplit
 
-from evalc.errors import AgentError, AgentProtocolError, AgentUnavailable, UsageError
-from evalc.runtime.agents.http.route import Connecting, HttpClient, Route, route_to
+from evalc.errors import AgentError, AgentProtocolError, AgentUnavailable
+from evalc.runtime.agents.http.route import Connecting, Route, route_to
 from evalc.runtime.agents.wire import shown
 
 Watch = Callable[[bytes], bool]
@@ -128,33 +125,14 @@ def prepared(url: str, connecting: Connecting) -> tuple[Callable[[Route], Connec
     So it is called once when an agent or a judge is made, before anybody waits, and when mistakes of usage can be told.
 
     Raises:
-        UsageError: when the library named is not installed, or the certificates or the proxy cannot be used.
+        UsageError: when the certificates or the proxy cannot be used.
     """
-    return connector(connecting.client), route_to(urlsplit(url), connecting)
+    # Imported when they are used, for start-up time: they take as long as all of evalc.
+    from evalc.runtime.agents.http.httpcore_connection import HttpcoreConnection  # noqa: PLC0415
+    from evalc.runtime.agents.http.httpx_connection import HttpxConnection  # noqa: PLC0415
 
-
-def connector(client: HttpClient | None) -> Callable[[Route], Connection]:
-    """What makes connections: of the library named, else of the fastest that is installed.
-
-    Raises:
-        UsageError: when the library named is not installed.
-    """
-    # A library is imported when it is used, for start-up time: each takes as long as all of evalc.
-    if client == "httpx" or (client is None and not _is_fast()):
-        from evalc.runtime.agents.http.httpcore_connection import HttpcoreConnection  # noqa: PLC0415
-        from evalc.runtime.agents.http.httpx_connection import HttpxConnection  # noqa: PLC0415
-
-        return lambda route: HttpcoreConnection(route) if route.proxy is None else HttpxConnection(route)
-    try:
-        from evalc.runtime.agents.http.aiohttp_connection import AiohttpConnection  # noqa: PLC0415
-    except ImportError:
-        raise UsageError("`aiohttp` is not installed: install `evalc[fast]`, or use `httpx`") from None
-    return AiohttpConnection
-
-
-@functools.cache
-def _is_fast() -> bool:
-    return importlib.util.find_spec("aiohttp") is not None
+    route = route_to(urlsplit(url), connecting)
+    return (HttpcoreConnection if route.proxy is None else HttpxConnection), route
 
 
 def no_connection(error: BaseException) -> AgentUnavailable:
