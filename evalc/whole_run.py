@@ -201,12 +201,12 @@ async def _exported(finished: FinishedRun, exporter: Exporter | None) -> tuple[s
     if exporter is None:
         return ()
     # For start-up: only where it is asked for.
-    from evalc.report.otel.spans import Exported  # noqa: PLC0415
+    from evalc.report.otel.spans import ExportedRun  # noqa: PLC0415
     from evalc.report.reported import ReportedSuite  # noqa: PLC0415
     from evalc.runtime.agents.daemon_thread import DaemonThread  # noqa: PLC0415
 
     suites = tuple(ReportedSuite(result=suite.result, cases=suite.cases()) for suite in finished.suites)
-    run = Exported(finished.run_id, finished.summary, suites, exporter.content)
+    run = ExportedRun(finished.run_id, finished.summary, suites, exporter.content)
     # In a thread, for Ctrl-C and for callers whose event loop has other work.
     thread = DaemonThread()
     try:

@@ -86,9 +86,9 @@ def import_files(
 
 
 def _imported(files: Sequence[str], origin: From, folder: Path, problems: Diagnostics) -> Iterator[Imported]:
-    from evalc.importers.detect import Tool, import_source  # noqa: PLC0415 - for start-up, as above
+    from evalc.importers.detect import ImportFormat, import_source  # noqa: PLC0415 - for start-up, as above
 
-    tool = None if origin is From.AUTO else Tool(origin.value)
+    tool = None if origin is From.AUTO else ImportFormat(origin.value)
     for source in _sources(files, problems):
         imported = import_source(source, tool, folder, problems)
         if imported is not None:

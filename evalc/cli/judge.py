@@ -84,9 +84,9 @@ async def _calibrated(rows: Sequence[Labelled], panel: Panel) -> Calibration:
     from evalc.runtime.blocking import watched  # noqa: PLC0415
     from evalc.runtime.exits import exits_told  # noqa: PLC0415
     from evalc.runtime.judges.base import Exhibit  # noqa: PLC0415
-    from evalc.runtime.judges.calibrate import Pair, Unjudged, calibration_of  # noqa: PLC0415
+    from evalc.runtime.judges.calibrate import LabelledAnswer, Unjudged, calibration_of  # noqa: PLC0415
     from evalc.runtime.judges.member import Meter  # noqa: PLC0415
-    from evalc.runtime.judges.panel import Bench  # noqa: PLC0415
+    from evalc.runtime.judges.panel import JudgePool  # noqa: PLC0415
     from evalc.runtime.local_model.served import local_models  # noqa: PLC0415
     from evalc.runtime.written import encoded, redacted  # noqa: PLC0415
 
@@ -98,7 +98,7 @@ async def _calibrated(rows: Sequence[Labelled], panel: Panel) -> Calibration:
         watched(blocked),
         Progress(sys.stderr, Screen.of(sys.stderr, os.environ), drawn=sys.stderr.isatty()) as progress,
     ):
-        async with local_models((), panel, progress), Bench(panel) as bench:
+        async with local_models((), panel, progress), JudgePool(panel) as bench:
             for row in rows:
                 _, shown = redacted(row.exhibit, encoded(row.exhibit), panel.redactor)
                 try:
@@ -107,7 +107,7 @@ async def _calibrated(rows: Sequence[Labelled], panel: Panel) -> Calibration:
                     unjudged.append(Unjudged(line=row.line, case=row.case, error=str(error)))
                 else:
                     pairs.append(
-                        Pair(
+                        LabelledAnswer(
                             line=row.line,
                             case=row.case,
                             label=row.label,

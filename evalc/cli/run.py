@@ -27,7 +27,7 @@ from evalc.terminal import Screen
 
 if TYPE_CHECKING:
     from evalc.report.console import Detail
-    from evalc.setup.given import Given
+    from evalc.setup.given import RunRequest
 
 
 def run_evals(  # noqa: PLR0913, PLR0917 - one parameter a flag
@@ -204,11 +204,11 @@ def run_evals(  # noqa: PLR0913, PLR0917 - one parameter a flag
     from evalc import api  # noqa: PLC0415
     from evalc.report.progress import Progress, draws  # noqa: PLC0415
     from evalc.setup.choice import is_case_id, path_of, wanted_cases  # noqa: PLC0415
-    from evalc.setup.given import Given, resumed  # noqa: PLC0415
+    from evalc.setup.given import RunRequest, resumed  # noqa: PLC0415
     from evalc.setup.run import redactor_of, runs_code_of_others  # noqa: PLC0415
 
     named = (*(paths or ()), *(evals or ()))
-    given = Given(
+    given = RunRequest(
         flags=given_flags,
         paths=tuple(path_of(name) for name in named if not is_case_id(name)),
         config=config,
@@ -276,20 +276,20 @@ def run_evals(  # noqa: PLR0913, PLR0917 - one parameter a flag
     return finished.exit_code
 
 
-def _say_interrupted(given: Given, folder: Path, so_far: str) -> None:
+def _say_interrupted(given: RunRequest, folder: Path, so_far: str) -> None:
     if folder.exists():
         sys.stderr.write(f"{so_far}\n")
     print_error(f"interrupted{_advice(given, folder) or '; nothing was run'}")
 
 
-def _advice(given: Given, folder: Path) -> str:
+def _advice(given: RunRequest, folder: Path) -> str:
     """What has become of the cases of a run that did not end, where it had begun."""
     if not folder.exists():
         return ""
     return f"; what was finished is kept, and `{_how_to_resume(given, folder)}` runs the rest"
 
 
-def _how_to_resume(given: Given, folder: Path) -> str:
+def _how_to_resume(given: RunRequest, folder: Path) -> str:
     """The command that goes on with a run that was interrupted, where its id is found."""
     where = (("--config", given.config), ("--output-dir", given.flags.get("output_dir")))
     said = (word for flag, value in where if value for word in (flag, shown_path(Path(value))))

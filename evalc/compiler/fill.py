@@ -37,7 +37,7 @@ def _parts(
             case g.Variable():
                 node = this if part.name == "this" and this is not None else inputs.get(part.name)
                 yield "" if node is None else transform(text_of_input(node))
-            case g.Token():
+            case g.TemplateToken():
                 yield part.text
             case g.If():
                 node = this if part.name.name == "this" and this is not None else inputs.get(part.name.name)
@@ -79,7 +79,7 @@ def variables(parts: tuple[g.Part, ...], guarded: frozenset[str] = frozenset()) 
     """Every name that a template uses, and whether it may be absent there: as a condition, or below its own `#if`."""
     for part in parts:
         match part:
-            case g.Words() | g.Token():
+            case g.Words() | g.TemplateToken():
                 pass
             case g.Variable():
                 if part.name != "this":
@@ -110,17 +110,17 @@ def not_texts(parts: tuple[g.Part, ...], inputs: Inputs) -> Iterator[tuple[g.Var
             case g.Each():
                 for item in _items(inputs.get(part.name.name)):
                     yield from not_texts(part.body, {**inputs, "this": item})
-            case g.Words() | g.Token():
+            case g.Words() | g.TemplateToken():
                 pass
             case _:
                 assert_never(part)
 
 
-def tokens(parts: tuple[g.Part, ...]) -> Iterator[g.Token]:
+def tokens(parts: tuple[g.Part, ...]) -> Iterator[g.TemplateToken]:
     """Every `{{seed:...}}` and `{{snapshot:...}}` of a template."""
     for part in parts:
         match part:
-            case g.Token():
+            case g.TemplateToken():
                 yield part
             case g.If():
                 yield from tokens(part.then)

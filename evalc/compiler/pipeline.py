@@ -37,7 +37,7 @@ from evalc.dsl.build_suite import build_prompt, build_suite
 from evalc.dsl.fields import is_null
 from evalc.dsl.kinds import (
     Kind,
-    Slip,
+    MisspeltKey,
     has_evals,
     has_examples,
     is_meant_as_eval,
@@ -73,7 +73,7 @@ def compile_sources(subjects: Iterable[str | Path | Source], options: CompileOpt
     return compiler.finish()
 
 
-class Text(NamedTuple):
+class SourceToCompile(NamedTuple):
     """A text to compile; `named` says that the user named it, so that it has to be an eval file."""
 
     source: Source
@@ -86,7 +86,7 @@ class _Document(NamedTuple):
     node: Node
     kind: Kind | None
 
-    def slip(self, *, by_name: bool) -> Slip | None:
+    def slip(self, *, by_name: bool) -> MisspeltKey | None:
         """The misspelt key that its evals stand under; `by_name` where it has to be an eval."""
         return None if self.has_suite else slip_in(self.node, by_name=by_name)
 
@@ -149,10 +149,10 @@ class Compiler:
             suites=compiled, problems=tuple(self._problems), inventory=self._inventory(made_of), tools=self._tools
         )
 
-    def open(self, subjects: Iterable[str | Path | Source]) -> Iterator[Text]:
+    def open(self, subjects: Iterable[str | Path | Source]) -> Iterator[SourceToCompile]:
         """The texts among the subjects, then those of the files; what cannot be read is reported."""
         wanted = list(subjects)
-        yield from (Text(source, named=True) for source in wanted if isinstance(source, Source))
+        yield from (SourceToCompile(source, named=True) for source in wanted if isinstance(source, Source))
         paths = [path for path in wanted if not isinstance(path, Source)]
         if self._options.prompt_id is None:  # else suites of other prompts are left out
             self._searched = [Path(path).resolve() for path in paths if is_folder(Path(path))]
@@ -161,7 +161,7 @@ class Compiler:
             if text is not None:
                 yield text
 
-    def _read(self, found: Found) -> Text | None:
+    def _read(self, found: Found) -> SourceToCompile | None:
         """The text of a file; None for one that a search came upon and that cannot be meant as an eval."""
         problems = Diagnostics()
         name = found.path.name
@@ -176,9 +176,9 @@ class Compiler:
             self._others.append(str(found.path))
             return None
         self._problems.extend(problems)
-        return None if source is None else Text(source, named=found.named)
+        return None if source is None else SourceToCompile(source, named=found.named)
 
-    def add(self, text: Text) -> None:
+    def add(self, text: SourceToCompile) -> None:
         """Compile a text: the suites in it; of one that a search came upon and that is no eval file, nothing."""
         source, named = text
         problems = Diagnostics()

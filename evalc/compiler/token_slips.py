@@ -13,7 +13,7 @@ _ALMOST: Final = re.compile(r"(?<!\\)\{\{\s*(?P<name>[A-Za-z_]{2,20})\s*:(?P<pat
 _ODD_INDEX: Final = re.compile(r"\[(?![0-9]+\])[^\]]*\]?")
 
 
-class Slip(NamedTuple):
+class AlmostAToken(NamedTuple):
     """A stretch of a text that is almost a token, and what was probably meant; empty where only the author knows."""
 
     start: int
@@ -22,7 +22,7 @@ class Slip(NamedTuple):
     meant: str
 
 
-def slips_in(text: str) -> Iterator[Slip]:
+def slips_in(text: str) -> Iterator[AlmostAToken]:
     """What is almost a token: its source is misspelt, a brace is missing, or an index is no number."""
     for match in _ALMOST.finditer(text) if "{{" in text else ():
         name, path = match["name"], match["path"].strip()
@@ -33,4 +33,4 @@ def slips_in(text: str) -> Iterator[Slip]:
         if name == source and match["close"] == "}}" and odd_index is None:
             continue
         meant = "" if odd_index is not None else f"{{{{{source}:{path}}}}}"
-        yield Slip(match.start(), match.end(), match[0], meant)
+        yield AlmostAToken(match.start(), match.end(), match[0], meant)

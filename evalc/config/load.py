@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 from evalc.config.decode import Language, NotValid, decode
 from evalc.config.keys import KEYS, NEVER_SHOWN, TABLES, Key
-from evalc.config.locate import Located, Place, locate
+from evalc.config.locate import KeyPlace, KeyPlaces, locate
 from evalc.config.refused import Folders, Keys, Refused, described
 from evalc.config.settings import Settings
 from evalc.diagnostics.catalogue.config import (
@@ -124,7 +124,7 @@ def _shown_keys() -> Iterator[Keys]:
     yield from paths - NEVER_SHOWN
 
 
-def _without_secrets(source: Source, located: Located, *, shown: frozenset[Keys]) -> Source:
+def _without_secrets(source: Source, located: KeyPlaces, *, shown: frozenset[Keys]) -> Source:
     """The source with every value struck out that does not stand under a key that is shown.
 
     Problems quote lines of the file, and a header's value, or one under a misspelt key, may be a secret.
@@ -144,7 +144,9 @@ def _without_secrets(source: Source, located: Located, *, shown: frozenset[Keys]
 class _Reading:
     """The reading of one file's tables; every problem is added at its place."""
 
-    def __init__(self, source: Source, located: Located, prefix: Keys, folders: Folders, problems: Diagnostics) -> None:
+    def __init__(
+        self, source: Source, located: KeyPlaces, prefix: Keys, folders: Folders, problems: Diagnostics
+    ) -> None:
         self._source = source
         self._places = located.places
         self._prefix = prefix
@@ -197,5 +199,5 @@ class _Reading:
         full = (*self._prefix, *path)
         around = (full[:length] for length in range(len(full), 0, -1))
         start = Span(0, 0)
-        place = next((self._places[path] for path in around if path in self._places), Place(start, start))
+        place = next((self._places[path] for path in around if path in self._places), KeyPlace(start, start))
         self._problems.add(self._source, place.value if at_value else place.key, finding)

@@ -33,7 +33,7 @@ _DEEPEST = 16
 """Tables and lists further in are passed over: no setting is so deep, and paths to them would grow with them."""
 
 
-class Place(NamedTuple):
+class KeyPlace(NamedTuple):
     """Where a key and its value stand.
 
     The key of a list's item is the item itself; the value of a table that only a header or a dotted key names is empty.
@@ -43,20 +43,20 @@ class Place(NamedTuple):
     value: Span
 
 
-class Located(NamedTuple):
+class KeyPlaces(NamedTuple):
     """The place of every key and item, and the keys that stand a second time."""
 
-    places: dict[Keys, Place]
+    places: dict[Keys, KeyPlace]
     repeated: list[tuple[Keys, Span]]
 
 
-def locate(text: str, language: Language) -> Located:
+def locate(text: str, language: Language) -> KeyPlaces:
     """Find every key and value of the text."""
     scan = _Scan(toml=language == "TOML")
     for mark in _TOKEN.finditer(text):
         if not mark[0].startswith("#"):
             scan.take(mark[0], Span(*mark.span()))
-    return Located(scan.places, scan.repeated)
+    return KeyPlaces(scan.places, scan.repeated)
 
 
 class _Open:
@@ -84,7 +84,7 @@ class _Scan:
     """The state of a scan: what is open, the innermost last."""
 
     def __init__(self, *, toml: bool) -> None:
-        self.places: dict[Keys, Place] = {}
+        self.places: dict[Keys, KeyPlace] = {}
         self.repeated: list[tuple[Keys, Span]] = []
         self._assigns = "=" if toml else ":"
         self._toml = toml
@@ -141,7 +141,7 @@ class _Scan:
 
     def _enter_table(self, top: _Open) -> None:
         for path, span in _prefixes(top):
-            self.places.setdefault(path, Place(span, Span(span.end, span.end)))
+            self.places.setdefault(path, KeyPlace(span, Span(span.end, span.end)))
         top.path = top.entry()
         top.key = []
         self._in_header = False
@@ -161,10 +161,10 @@ class _Scan:
         key = span if inner.is_list else inner.key[-1][1] if inner.key else span
         if known is None:
             for prefix, at in _prefixes(inner):
-                self.places.setdefault(prefix, Place(at, Span(at.end, at.end)))
-            self.places[path] = Place(key, span)
+                self.places.setdefault(prefix, KeyPlace(at, Span(at.end, at.end)))
+            self.places[path] = KeyPlace(key, span)
         elif known.key == key or inner.is_list:
-            self.places[path] = Place(known.key, Span(known.value.start, span.end))
+            self.places[path] = KeyPlace(known.key, Span(known.value.start, span.end))
         elif not self._toml:
             self.repeated.append((path, key))
 

@@ -13,7 +13,7 @@ from evalc.dsl.nodes import Node, Scalar, Sequence
 from evalc.dsl.places import locate
 from evalc.dsl.tree import CheckLeaf, Num, Str
 from evalc.grammar.check_nodes import similar
-from evalc.grammar.nodes import Atom, CheckLine, Regexp, Text
+from evalc.grammar.nodes import Atom, CheckLine, PatternAtom, Text
 from evalc.grammar.parse import RULE_TYPES, parse_rule
 from evalc.grammar.parsed import Parsed
 from evalc.model import checks as c
@@ -83,8 +83,8 @@ def atom(text: Str) -> Text:
     return Text(*text.span, text.value)
 
 
-def _pattern_atom(text: Str) -> Regexp:
-    return Regexp(*text.span, text.value, 0, False)
+def _pattern_atom(text: Str) -> PatternAtom:
+    return PatternAtom(*text.span, text.value, 0, False)
 
 
 def of_text(kind: type[Declared], text: Str, span: Span) -> CheckLeaf:

@@ -19,7 +19,7 @@ class Kind(Enum):
     SHARED = "shared rules file"
 
 
-class Slip(NamedTuple):
+class MisspeltKey(NamedTuple):
     """A top-level key that is no key of an eval file, and the one that was meant."""
 
     key: Scalar
@@ -70,7 +70,7 @@ def _misspells_prompt(node: Mapping, keys: set[str]) -> bool:
     return any(nearest(key.text, ("prompt", *_OF_SUITES)) == "prompt" for key, value in node.pairs if _is_text(value))
 
 
-def slip_in(node: Node | None, *, by_name: bool) -> Slip | None:
+def slip_in(node: Node | None, *, by_name: bool) -> MisspeltKey | None:
     """The top-level key that kept a document, or the evals in it, from being recognised, if there is one.
 
     The likeness of its name is enough only `by_name`, where the document has to be an eval; elsewhere what it holds
@@ -84,12 +84,12 @@ def slip_in(node: Node | None, *, by_name: bool) -> Slip | None:
             continue
         meant = _meant_by(key.text, value, keys, by_name=by_name)
         if meant is not None and meant not in keys:
-            return Slip(key, meant)
+            return MisspeltKey(key, meant)
     if "test_cases" in keys and (by_name or _holds_cases(_value_of(node, "test_cases"))):
         for key, _ in node.pairs:
             head = nearest(key.text, (*_HEADS, "eval"))
             if head is not None and key.text not in _OF_SUITES:
-                return Slip(key, head)
+                return MisspeltKey(key, head)
     return None
 
 

@@ -14,7 +14,7 @@ from enum import Enum
 from typing import Any, Final, NamedTuple, final
 
 from evalc.diagnostics.catalogue.files import NestedTooDeep
-from evalc.diagnostics.catalogue.syntax_yaml import DuplicateKey, HalfCharacter, NotJson, NumberNotJson
+from evalc.diagnostics.catalogue.syntax_yaml import DuplicateKey, HalfCharacter, InvalidJson, NumberNotJson
 from evalc.diagnostics.problem import Fault
 from evalc.dsl.nodes import Report
 from evalc.dsl.scalars import MAX_DIGITS
@@ -65,7 +65,7 @@ def read_json(source: Source, report: Report, *, max_depth: int = MAX_DEPTH) -> 
     except json.JSONDecodeError as error:
         end = error.pos
         start, stop, found, cure = fault_of(error, text)
-        report(Span(start, stop), NotJson(found=found, cure=cure))
+        report(Span(start, stop), InvalidJson(found=found, cure=cure))
         watch.suspicious = True
     except (RecursionError, ValueError):  # too deep; or a whole number with more digits than Python reads
         watch.suspicious = True

@@ -59,7 +59,7 @@ _EventParser: Callable[[str], Any] = _CompiledParser or _PureParser
 
 
 @final
-class Limits(msgspec.Struct, frozen=True, kw_only=True):
+class YamlLimits(msgspec.Struct, frozen=True, kw_only=True):
     """How far a document may go: levels of nesting, and nodes that aliases and merge keys may add to it."""
 
     depth: int = 100
@@ -69,7 +69,7 @@ class Limits(msgspec.Struct, frozen=True, kw_only=True):
 _Event = Any
 """An event of the parser. PyYAML's types call every mark optional; those of a parser's events are always there."""
 
-_DEFAULT_LIMITS: Final = Limits()
+_DEFAULT_LIMITS: Final = YamlLimits()
 
 _STYLES: Final[dict[str | None, Style]] = {
     None: "plain",
@@ -104,7 +104,7 @@ _BLOCK_HEADER: Final = re.compile(r"[|>][-+0-9]*")
 _PROPERTIES: Final = re.compile(r"(?:[&!][^\s,\[\]{}]*|#[^\r\n]*|\s+)*")
 
 
-def read_yaml(source: Source, report: Report, limits: Limits = _DEFAULT_LIMITS) -> list[Node | None]:
+def read_yaml(source: Source, report: Report, limits: YamlLimits = _DEFAULT_LIMITS) -> list[Node | None]:
     """The documents of a YAML text, None for an empty one.
 
     A text that only lacks its quotes is reported, and read as if it had them. Any other syntax error ends the
@@ -115,12 +115,12 @@ def read_yaml(source: Source, report: Report, limits: Limits = _DEFAULT_LIMITS) 
     return read_with_care(source, report, limits)
 
 
-def read_with_care(source: Source, report: Report, limits: Limits = _DEFAULT_LIMITS) -> list[Node | None]:
+def read_with_care(source: Source, report: Report, limits: YamlLimits = _DEFAULT_LIMITS) -> list[Node | None]:
     """The same by the events of YAML's parser, whatever the text."""
     return _Constructor(source, report, limits).documents()
 
 
-def _read_at_once(text: str, limits: Limits) -> Node | None:
+def _read_at_once(text: str, limits: YamlLimits) -> Node | None:
     from evalc.dsl.read_lines import read_lines  # noqa: PLC0415 - its expressions take a while to compile
 
     return None if _has_forbidden(text) else read_lines(text, depth=limits.depth)
@@ -159,7 +159,7 @@ class _Anchored(msgspec.Struct, frozen=True):
 
 @final
 class _Constructor:
-    def __init__(self, source: Source, report: Report, limits: Limits) -> None:
+    def __init__(self, source: Source, report: Report, limits: YamlLimits) -> None:
         self._source = source
         self._text = source.text
         self._report = report

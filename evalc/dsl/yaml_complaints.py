@@ -14,8 +14,8 @@ from typing import Final, final
 from evalc.diagnostics.catalogue.syntax_yaml import (
     BadAnchor,
     BadBlockHeader,
-    BadEscape,
     BadIndentation,
+    BadYamlEscape,
     BracketInItem,
     ForbiddenTag,
     MissingColon,
@@ -151,7 +151,7 @@ def _escape(complaint: Complaint, context: Context) -> _Explained | None:
     match = _ESCAPE.match(text, max(at, complaint.context_at))
     written = match[0].rstrip("\"'\r\n ") if match is not None else ""
     start = max(at, complaint.context_at)
-    return Span(start, start + max(len(written), 1)), BadEscape(escape=written or "\\")
+    return Span(start, start + max(len(written), 1)), BadYamlEscape(escape=written or "\\")
 
 
 def _bracket(complaint: Complaint, context: Context) -> _Explained | None:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Final
 
 from evalc.diagnostics.catalogue.syntax_grammar import BadEscape, BadFlag, BadNumber
 from evalc.diagnostics.problem import Fault
-from evalc.grammar.nodes import Number, Regexp, Text
+from evalc.grammar.nodes import Number, PatternAtom, Text
 
 if TYPE_CHECKING:
     from evalc.grammar.lalr import Token, Tree
@@ -60,12 +60,12 @@ def trimmed(token: Token) -> Text:
     return Text(start=start, end=start + len(value), value=value)
 
 
-def offset_in_text(source: str, atom: Text | Regexp, index: int) -> int:
+def offset_in_text(source: str, atom: Text | PatternAtom, index: int) -> int:
     """The offset, in the parsed text `source`, of the character at `index` of a text's value or of a pattern.
 
     An index at the end gives the offset behind the last character.
     """
-    if isinstance(atom, Regexp) and atom.literal:
+    if isinstance(atom, PatternAtom) and atom.literal:
         return atom.pattern_at + index
     value = atom.value if isinstance(atom, Text) else atom.pattern
     if atom.end - atom.start == len(value):  # quotes would make it longer
@@ -157,13 +157,13 @@ def duration_of(token: Token, unit: Token, faults: list[Fault]) -> Number:
 # --- regular expressions -------------------------------------------------------------------------------------------
 
 
-def literal_of(token: Token, faults: list[Fault]) -> Regexp:
+def literal_of(token: Token, faults: list[Fault]) -> PatternAtom:
     """A `/pattern/flags` literal."""
     start = token.start_pos or 0
     slash = token.rindex("/")
     flags = token[slash + 1 :]
     faults.extend(_flag_faults(flags, start + slash + 1))
-    return Regexp(
+    return PatternAtom(
         start=start,
         end=start + len(token),
         pattern=token[1:slash],
@@ -173,9 +173,9 @@ def literal_of(token: Token, faults: list[Fault]) -> Regexp:
     )
 
 
-def pattern_of(text: Text) -> Regexp:
+def pattern_of(text: Text) -> PatternAtom:
     """A pattern written as a text in quotes."""
-    return Regexp(start=text.start, end=text.end, pattern=text.value, pattern_at=text.start + 1, literal=False)
+    return PatternAtom(start=text.start, end=text.end, pattern=text.value, pattern_at=text.start + 1, literal=False)
 
 
 def _flag_faults(flags: str, at: int) -> Iterator[Fault]:

@@ -29,7 +29,7 @@ from evalc.grammar.atoms import (
 )
 from evalc.grammar.lalr import Stumble
 from evalc.grammar.lark_tables import read
-from evalc.grammar.nodes import Atom, CheckLine, Regexp, Text
+from evalc.grammar.nodes import Atom, CheckLine, PatternAtom, Text
 from evalc.grammar.parsed import Parsed, parsed
 from evalc.grammar.unexpected import spoken, unexpected, word_at
 from evalc.model import checks as c
@@ -196,7 +196,7 @@ class CheckBuilder:
         type_ = cast("c.FieldType", str(last)) if last.type == "FIELD_TYPE" else None
         return c.RequiredField(path=self.path(tree.children[0], f"{at}/path"), type=type_)
 
-    def pattern(self, token: Tree | Token, at: str) -> Regexp:
+    def pattern(self, token: Tree | Token, at: str) -> PatternAtom:
         """A pattern, as a literal or in quotes; its place is kept."""
         token = cast("Token", token)
         atom = literal_of(token, self.faults) if token.type == "REGEXP" else pattern_of(text_of(token, self.faults))

@@ -49,7 +49,7 @@ class Stumble(NamedTuple):
     expected: frozenset[str]
 
 
-class Rule(msgspec.Struct, frozen=True, array_like=True):
+class Production(msgspec.Struct, frozen=True, array_like=True):
     """How a node is made of the last `size` values.
 
     Attributes:
@@ -90,7 +90,7 @@ class Table(msgspec.Struct, frozen=True, dict=True):
     starts: dict[str, tuple[int, int]]
     ignored: frozenset[str]
     scanners: tuple[str, ...]
-    rules: tuple[Rule, ...]
+    rules: tuple[Production, ...]
     states: tuple[State, ...]
 
     @cached_property
@@ -160,7 +160,7 @@ def _reduced(table: Table, stack: list[int], values: list[_Value] | None, termin
         stack.append(table.states[stack[-1]].actions[rule.origin])
 
 
-def _apply(rule: Rule, values: list[_Value]) -> None:
+def _apply(rule: Production, values: list[_Value]) -> None:
     """Put the node of a rule in the place of the values that it is made of."""
     begin = len(values) - rule.size
     read = values[begin:]

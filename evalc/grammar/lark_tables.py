@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Final, Literal, cast
 
 import msgspec
 
-from evalc.grammar.lalr import Rule, State, Stumble, Table, Tree, parse
+from evalc.grammar.lalr import Production, State, Stumble, Table, Tree, parse
 
 if TYPE_CHECKING:
     import lark
@@ -136,9 +136,9 @@ def _pattern(lexer: BasicLexer) -> str:
     return "|".join(f"(?P<{each.name}>{each.pattern.to_regexp()})" for each in lexer.terminals) or _NOTHING
 
 
-def _rule(rule: LarkRule) -> Rule:
+def _rule(rule: LarkRule) -> Production:
     if any(symbol.is_term and cast("Terminal", symbol).filter_out for symbol in rule.expansion):
         raise ValueError(f"a terminal of `{rule.origin.name}` has no name")
     name = rule.alias or rule.origin.name
     label = None if name.startswith("_") else str(name)
-    return Rule(str(rule.origin.name), len(rule.expansion), label, bool(rule.options.expand1 and not rule.alias))
+    return Production(str(rule.origin.name), len(rule.expansion), label, bool(rule.options.expand1 and not rule.alias))

@@ -37,7 +37,7 @@ class Number(Node, frozen=True, gc=False):
     value: int | float
 
 
-class Regexp(Node, frozen=True, gc=False):
+class PatternAtom(Node, frozen=True, gc=False):
     """An ECMAScript pattern and its flags (a subset of `imsuv`, in alphabetical order, each once).
 
     `pattern_at` is the offset of the pattern's first character; for a `/pattern/flags` literal the pattern is
@@ -54,7 +54,7 @@ class Regexp(Node, frozen=True, gc=False):
 # --- checks --------------------------------------------------------------------------------------------------------
 
 
-Atom = Text | Regexp
+Atom = Text | PatternAtom
 
 Atoms = Mapping[str, Atom]
 """Where the texts of a check were written, by their JSON pointers in the check.
@@ -97,7 +97,7 @@ class Variable(Node, frozen=True, gc=False):
     name: str
 
 
-class Token(Node, frozen=True, gc=False):
+class TemplateToken(Node, frozen=True, gc=False):
     """`{{seed:path}}` or `{{snapshot:path}}`: resolved when the eval runs. `text` is the token as written."""
 
     source: Literal["seed", "snapshot"]
@@ -121,7 +121,7 @@ class Each(Node, frozen=True):
     body: tuple[Part, ...]
 
 
-Part = Words | Variable | Token | If | Each
+Part = Words | Variable | TemplateToken | If | Each
 
 
 class Template(Node, frozen=True):

@@ -9,7 +9,7 @@ from evalc.grammar.atoms import end_of, literal_of, start_of, trimmed
 from evalc.grammar.check_nodes import CheckBuilder, same, unit_of
 from evalc.grammar.lalr import Stumble
 from evalc.grammar.lark_tables import read
-from evalc.grammar.nodes import CheckLine, Regexp
+from evalc.grammar.nodes import CheckLine, PatternAtom
 from evalc.grammar.parsed import Parsed, parsed
 from evalc.grammar.unexpected import spoken, unexpected
 from evalc.model import checks as c
@@ -35,8 +35,8 @@ def _of_pattern(text: str) -> CheckLine:
     return CheckLine(start=0, end=len(text), check=c.Regex(pattern=text), atoms={"/pattern": _plain_pattern(text)})
 
 
-def _plain_pattern(text: str) -> Regexp:
-    return Regexp(start=0, end=len(text), pattern=text, pattern_at=0, literal=False)
+def _plain_pattern(text: str) -> PatternAtom:
+    return PatternAtom(start=0, end=len(text), pattern=text, pattern_at=0, literal=False)
 
 
 def _length(build: CheckBuilder, tokens: list[Token]) -> c.Check:

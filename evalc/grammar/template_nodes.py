@@ -18,7 +18,7 @@ from evalc.diagnostics.problem import Fault
 from evalc.grammar.atoms import end_of, start_of
 from evalc.grammar.lalr import Stumble
 from evalc.grammar.lark_tables import read
-from evalc.grammar.nodes import Each, If, Part, Template, Token, Variable, Words
+from evalc.grammar.nodes import Each, If, Part, Template, TemplateToken, Variable, Words
 from evalc.grammar.parsed import MAX_FAULTS, Parsed, parsed
 
 if TYPE_CHECKING:
@@ -124,10 +124,10 @@ class _Reader:
             self._unknown -= 1
 
 
-def _run_time_token(token: LarkToken, source: Literal["seed", "snapshot"]) -> Token:
+def _run_time_token(token: LarkToken, source: Literal["seed", "snapshot"]) -> TemplateToken:
     path = token[token.index(":") + 1 : -2].strip()
     start = token.start_pos or 0
-    return Token(start=start, end=start + len(token), source=source, path=path, text=str(token))
+    return TemplateToken(start=start, end=start + len(token), source=source, path=path, text=str(token))
 
 
 def _block_name(opener: LarkToken) -> Variable:

@@ -16,7 +16,7 @@ from evalc.importers.tool_forge import import_tool_forge
 from evalc.source import Source, Span
 
 
-class Tool(StrEnum):
+class ImportFormat(StrEnum):
     """The tools whose evals can be imported."""
 
     TOOL_FORGE = "tool-forge"
@@ -24,17 +24,17 @@ class Tool(StrEnum):
     PROMPTOS = "promptos"
 
 
-def import_source(source: Source, tool: Tool | None, folder: Path, problems: Diagnostics) -> Imported | None:
+def import_source(source: Source, tool: ImportFormat | None, folder: Path, problems: Diagnostics) -> Imported | None:
     """The suite made of a text, to stand in `folder`; None when the text has errors, which are reported.
 
     Without a `tool`, the text itself says whose it is.
     """
     match tool or _tool_of(source, problems):
-        case Tool.TOOL_FORGE:
+        case ImportFormat.TOOL_FORGE:
             return import_tool_forge(source, problems)
-        case Tool.PROMPTFOO:
+        case ImportFormat.PROMPTFOO:
             return import_promptfoo(source, folder, problems)
-        case Tool.PROMPTOS:
+        case ImportFormat.PROMPTOS:
             return import_prompt_spec(source, problems)
         case None:
             if not problems.has_errors:
@@ -43,17 +43,17 @@ def import_source(source: Source, tool: Tool | None, folder: Path, problems: Dia
             return None
 
 
-def _tool_of(source: Source, problems: Diagnostics) -> Tool | None:
+def _tool_of(source: Source, problems: Diagnostics) -> ImportFormat | None:
     """Whose evals a text holds; of one that cannot be told for its errors, these are reported."""
     unheard = Diagnostics()
     is_json = source.text.lstrip()[:1] in ("{", "[")
     if is_json and is_eval_json(read_document(source, unheard)):
-        return Tool.TOOL_FORGE
+        return ImportFormat.TOOL_FORGE
     own = Diagnostics()
     documents = read_yaml(source, lambda span, finding: own.add(source, span, finding))
     if any(map(is_promptfoo, documents)):
-        return Tool.PROMPTFOO
+        return ImportFormat.PROMPTFOO
     if any(map(is_prompt_with_examples, documents)):
-        return Tool.PROMPTOS
+        return ImportFormat.PROMPTOS
     problems.extend(unheard if is_json and unheard.has_errors else own)
     return None

@@ -54,7 +54,7 @@ class Unmappable(Exception):
 
 @final
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Check:
+class MappedCheck:
     """A line of a check, and the mapping that means the same for when a weight stands beside it."""
 
     line: str
@@ -65,7 +65,9 @@ KeepSchema = Callable[[object], str]
 """Takes a JSON Schema, or `file://...`, and gives the path under which a check names it."""
 
 
-def checks_of(assertion: Mapping[str, Any], variables: frozenset[str], keep_schema: KeepSchema) -> tuple[Check, ...]:
+def checks_of(
+    assertion: Mapping[str, Any], variables: frozenset[str], keep_schema: KeepSchema
+) -> tuple[MappedCheck, ...]:
     """The checks that an assertion means, all of which have to hold.
 
     Args:
@@ -136,22 +138,26 @@ def _texts(value: object, variables: frozenset[str]) -> tuple[str, ...]:
     return tuple(_text(item, variables) for item in value)
 
 
-def _check(check: c.Check, schema_path: str = "") -> Check:
+def _check(check: c.Check, schema_path: str = "") -> MappedCheck:
     line = line_of(check, AS_TEMPLATES, lambda _schema: schema_path)
     if line is None:
         raise Unmappable("no line says the same")
-    return Check(line=line, mapping=mapping_of(check, line, AS_TEMPLATES))
+    return MappedCheck(line=line, mapping=mapping_of(check, line, AS_TEMPLATES))
 
 
 def _one(make: Callable[[str], c.Check]) -> _Build:
     return lambda assertion, variables, _keep: (_check(make(_text(assertion.get("value"), variables))),)
 
 
-def _contains_any(assertion: Mapping[str, Any], variables: frozenset[str], _keep: KeepSchema) -> tuple[Check, ...]:
+def _contains_any(
+    assertion: Mapping[str, Any], variables: frozenset[str], _keep: KeepSchema
+) -> tuple[MappedCheck, ...]:
     return (_check(c.ContainsAny(values=_texts(assertion.get("value"), variables))),)
 
 
-def _icontains_any(assertion: Mapping[str, Any], variables: frozenset[str], _keep: KeepSchema) -> tuple[Check, ...]:
+def _icontains_any(
+    assertion: Mapping[str, Any], variables: frozenset[str], _keep: KeepSchema
+) -> tuple[MappedCheck, ...]:
     checks = tuple(c.IContains(value=text) for text in _texts(assertion.get("value"), variables))
     return (_check(c.AnyOf(checks=checks) if len(checks) > 1 else checks[0]),)
 
@@ -162,7 +168,9 @@ def _each(make: Callable[[str], c.Check]) -> _Build:
     )
 
 
-def _equals(assertion: Mapping[str, Any], variables: frozenset[str], keep_schema: KeepSchema) -> tuple[Check, ...]:
+def _equals(
+    assertion: Mapping[str, Any], variables: frozenset[str], keep_schema: KeepSchema
+) -> tuple[MappedCheck, ...]:
     """A text is compared; a list or mapping is what the output, parsed as JSON, has to be."""
     value = assertion.get("value")
     if isinstance(value, dict | list):
@@ -172,7 +180,7 @@ def _equals(assertion: Mapping[str, Any], variables: frozenset[str], keep_schema
     return (_check(c.Equals(value=_text(value, variables))),)
 
 
-def _regex(assertion: Mapping[str, Any], _variables: frozenset[str], _keep: KeepSchema) -> tuple[Check, ...]:
+def _regex(assertion: Mapping[str, Any], _variables: frozenset[str], _keep: KeepSchema) -> tuple[MappedCheck, ...]:
     pattern = assertion.get("value")
     if not isinstance(pattern, str) or not pattern:
         raise Unmappable("the value is no pattern")
@@ -184,7 +192,9 @@ def _regex(assertion: Mapping[str, Any], _variables: frozenset[str], _keep: Keep
     return (_check(c.Regex(pattern=pattern)),)
 
 
-def _is_json(assertion: Mapping[str, Any], _variables: frozenset[str], keep_schema: KeepSchema) -> tuple[Check, ...]:
+def _is_json(
+    assertion: Mapping[str, Any], _variables: frozenset[str], keep_schema: KeepSchema
+) -> tuple[MappedCheck, ...]:
     schema = assertion.get("value")
     if schema in (None, "", False):  # promptfoo asks for a schema only where the value is truthy
         return (_check(c.Json()),)
@@ -194,7 +204,7 @@ def _is_json(assertion: Mapping[str, Any], _variables: frozenset[str], keep_sche
 
 
 def _limit(make: Callable[[int | float], c.Check]) -> _Build:
-    def build(assertion: Mapping[str, Any], _variables: frozenset[str], _keep: KeepSchema) -> tuple[Check, ...]:
+    def build(assertion: Mapping[str, Any], _variables: frozenset[str], _keep: KeepSchema) -> tuple[MappedCheck, ...]:
         limit = assertion.get("threshold")
         if isinstance(limit, bool) or not isinstance(limit, int | float):
             raise Unmappable("without a threshold it measures and checks nothing")
@@ -203,7 +213,7 @@ def _limit(make: Callable[[int | float], c.Check]) -> _Build:
     return build
 
 
-def _word_count(assertion: Mapping[str, Any], _variables: frozenset[str], _keep: KeepSchema) -> tuple[Check, ...]:
+def _word_count(assertion: Mapping[str, Any], _variables: frozenset[str], _keep: KeepSchema) -> tuple[MappedCheck, ...]:
     value = assertion.get("value")
     bounds = value if isinstance(value, dict) else {"min": value, "max": value}
     least, most = bounds.get("min"), bounds.get("max")
@@ -212,17 +222,19 @@ def _word_count(assertion: Mapping[str, Any], _variables: frozenset[str], _keep:
     return (_check(c.Length(min=least, max=most, unit="words")),)
 
 
-def _judge(assertion: Mapping[str, Any], variables: frozenset[str], _keep: KeepSchema) -> tuple[Check, ...]:
+def _judge(assertion: Mapping[str, Any], variables: frozenset[str], _keep: KeepSchema) -> tuple[MappedCheck, ...]:
     """A question to a judge, or several."""
     value = assertion.get("value")
     questions = value if isinstance(value, list) else [value]
     threshold = assertion.get("threshold", _GEVAL_THRESHOLD if assertion.get("type") == "g-eval" else None)
     least = "" if threshold is None else f" >= {threshold}/1"
     lines = tuple(f"judge {quoted(_text(question, variables))}{least}" for question in questions)
-    return tuple(Check(line=line, mapping={"all_of": [line]}) for line in lines)
+    return tuple(MappedCheck(line=line, mapping={"all_of": [line]}) for line in lines)
 
 
-def _assert_set(assertion: Mapping[str, Any], variables: frozenset[str], keep_schema: KeepSchema) -> tuple[Check, ...]:
+def _assert_set(
+    assertion: Mapping[str, Any], variables: frozenset[str], keep_schema: KeepSchema
+) -> tuple[MappedCheck, ...]:
     """A set, of which all have to pass, or one."""
     members = assertion.get("assert")
     if not isinstance(members, list) or not members or not all(isinstance(member, dict) for member in members):
@@ -237,21 +249,21 @@ def _assert_set(assertion: Mapping[str, Any], variables: frozenset[str], keep_sc
         raise Unmappable(f"no composition says that {threshold} of the set has to pass")
     operands = [" and ".join(check.line for check in checks) for checks in built]
     line = " or ".join(f"({each})" if _needs_parentheses(each) else each for each in operands)
-    return (Check(line=line, mapping={"any_of": operands}),)
+    return (MappedCheck(line=line, mapping={"any_of": operands}),)
 
 
 def _needs_parentheses(line: str) -> bool:
     return " and " in line or " or " in line or line.startswith("tool ")
 
 
-def _inverted(checks: tuple[Check, ...]) -> tuple[Check, ...]:
+def _inverted(checks: tuple[MappedCheck, ...]) -> tuple[MappedCheck, ...]:
     """What holds where not all of the checks do."""
     inside = " and ".join(check.line for check in checks)
     line = f"not {inside}" if len(checks) == 1 and " or " not in inside else f"not ({inside})"
-    return (Check(line=line, mapping={"all_of": [line]}),)
+    return (MappedCheck(line=line, mapping={"all_of": [line]}),)
 
 
-_Build = Callable[[Mapping[str, Any], frozenset[str], KeepSchema], tuple[Check, ...]]
+_Build = Callable[[Mapping[str, Any], frozenset[str], KeepSchema], tuple[MappedCheck, ...]]
 
 _BUILDERS: Final[dict[str, _Build]] = {
     "contains": _one(lambda text: c.Contains(value=text)),

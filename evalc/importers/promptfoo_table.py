@@ -33,7 +33,7 @@ _NO_VARIABLES: Final[dict[str, str]] = {
 
 @final
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Row:
+class TestRow:
     """A row: where it stands, and what it says. `left_out` are columns without a counterpart, and why."""
 
     node: Node
@@ -44,7 +44,7 @@ class Row:
     left_out: tuple[tuple[str, str], ...]
 
 
-def rows_of(source: Source, delimiter: str) -> Iterator[Row]:
+def rows_of(source: Source, delimiter: str) -> Iterator[TestRow]:
     """The rows below the header.
 
     Raises:
@@ -61,7 +61,7 @@ def rows_of(source: Source, delimiter: str) -> Iterator[Row]:
             yield _row(dict(zip(header, cells, strict=False)), at)
 
 
-def _row(cells: Mapping[str, str], at: int) -> Row:
+def _row(cells: Mapping[str, str], at: int) -> TestRow:
     metric = cells.get("__metric", "")
     threshold = cells.get("__threshold", "")
     assertions = [
@@ -69,7 +69,7 @@ def _row(cells: Mapping[str, str], at: int) -> Row:
     ]
     special = ("__expected", "__description", "__metric", "__threshold")
     left_out = {key: _NO_VARIABLES.get(key, "it has no counterpart here") for key in cells if key.startswith("__")}
-    return Row(
+    return TestRow(
         node=Scalar(at, at, "", "plain"),
         description=cells.get("__description", ""),
         vars={key: text for key, text in cells.items() if not key.startswith("__")},

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Final, Protocol, final
 
 from evalc.model.result import CaseResult
-from evalc.report.case_lines import Told, reason_lines
+from evalc.report.case_lines import SourceContext, reason_lines
 from evalc.report.case_words import main_reason
 from evalc.report.symbols import symbols_of
 from evalc.terminal import Screen, shortened, visible
@@ -54,7 +54,7 @@ class Failure:
     """A failure as pytest prints it: on a terminal in its colours and width, elsewhere as plain text."""
 
     result: CaseResult
-    told: Told
+    told: SourceContext
     reprcrash: Crash
 
     def toterminal(self, tw: _Writer) -> None:
@@ -81,7 +81,7 @@ class Failure:
             yield f"    tools called: {names}"
 
 
-def failure_of(result: CaseResult, told: Told) -> Failure:
+def failure_of(result: CaseResult, told: SourceContext) -> Failure:
     """The failure of a case."""
     reason = main_reason(result)
     place = None if reason is None else reason.place

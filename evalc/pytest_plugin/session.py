@@ -23,7 +23,7 @@ from evalc.model.suite import LocatedCase, Suite
 from evalc.pytest_plugin.loop import CaseLoop
 from evalc.pytest_plugin.results import Results
 from evalc.regular import read_limited
-from evalc.report.case_lines import Told
+from evalc.report.case_lines import SourceContext
 from evalc.report.source_lines import SourceLines
 from evalc.runtime.agents.base import Agent
 from evalc.runtime.agents.python import PythonAgent
@@ -104,9 +104,9 @@ class EvalSession:
         return load_settings(Path.cwd(), wishes.config, overrides).sound()
 
     @cached_property
-    def told(self) -> Told:
+    def told(self) -> SourceContext:
         """What failures are told with."""
-        return Told(SourceLines(Path.cwd(), redactor_of(self.settings, os.environ).redact), self._began)
+        return SourceContext(SourceLines(Path.cwd(), redactor_of(self.settings, os.environ).redact), self._began)
 
     def compiled(self, name: str) -> tuple[Sequence[tuple[int, Suite]], Sequence[Problem]]:
         """The suites of an eval file, each with its number in the session, and the warnings about it.

@@ -82,14 +82,16 @@ def _attempts(case: CaseResult) -> str:
     return f"  ({passed}/{len(case.attempts)}{', flaky' if case.flaky is True else ''})"
 
 
-class Told(NamedTuple):
+class SourceContext(NamedTuple):
     """What reasons are told with: the lines of eval files, and when the run began that they must be as old as."""
 
     sources: SourceLines
     began: str
 
 
-def reason_lines(case: CaseResult, symbols: Symbols, screen: Screen, told: Told | None = None) -> Iterator[str]:
+def reason_lines(
+    case: CaseResult, symbols: Symbols, screen: Screen, told: SourceContext | None = None
+) -> Iterator[str]:
     """Why a case did not simply pass: its error, whatever else failed in it, and where that was authored.
 
     With `told`, the authored line stands below its place, and below it the part of the response that is meant.
@@ -108,7 +110,7 @@ def reason_lines(case: CaseResult, symbols: Symbols, screen: Screen, told: Told 
         yield f"    {symbols.arrow} and {len(every) - _MOST_REASONS} more"
 
 
-def _authored(place: Place, told: Told, symbols: Symbols, screen: Screen) -> Iterator[str]:
+def _authored(place: Place, told: SourceContext, symbols: Symbols, screen: Screen) -> Iterator[str]:
     line = told.sources.line(place, told.began)
     if line is not None and line.strip():
         number = f"      {place.line} | "
@@ -197,7 +199,9 @@ def _head(text: str, room: int) -> int:
     return max(end, 1)
 
 
-def assertion_lines(case: CaseResult, symbols: Symbols, screen: Screen, told: Told | None = None) -> Iterator[str]:
+def assertion_lines(
+    case: CaseResult, symbols: Symbols, screen: Screen, told: SourceContext | None = None
+) -> Iterator[str]:
     """Every assertion that was reached: its place and the words there, else its field, as `responseContains/0`.
 
     A check is named once, however many assertions it comes to, unless they ended otherwise.
@@ -219,14 +223,14 @@ def assertion_lines(case: CaseResult, symbols: Symbols, screen: Screen, told: To
         yield f"    {mark} {painted(shown, 'dim', on=screen.color)}  {words}".rstrip()
 
 
-def _sought(case: CaseResult, at: str, told: Told | None) -> Place | None:
+def _sought(case: CaseResult, at: str, told: SourceContext | None) -> Place | None:
     """Where a check was authored whose place the result does not hold."""
     if told is None or case.place is UNSET:
         return None
     return told.sources.place_of(case.place, case.id, at, told.began)
 
 
-def _words_at(place: Place, told: Told | None) -> str:
+def _words_at(place: Place, told: SourceContext | None) -> str:
     """The check as it was authored at the place; nothing where that cannot be shown.
 
     Of a flow list it is the item alone, of a mapping with a `type` and a `rule` both.

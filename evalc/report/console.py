@@ -23,7 +23,7 @@ from evalc.model.result import (
 from evalc.model.suite import Selected
 from evalc.report.case_lines import (
     Columns,
-    Told,
+    SourceContext,
     assertion_lines,
     case_line,
     reason_lines,
@@ -72,7 +72,7 @@ def suite_lines(
         sources: where the lines come from that failed checks were authored in; None shows their places alone.
     """
     symbols = symbols_of(screen)
-    told = None if sources is None else Told(sources, result.timestamp)
+    told = None if sources is None else SourceContext(sources, result.timestamp)
     title = f"{symbols.title * 3} {visible(result.tool_name)} {symbols.dash} {visible(result.tier)} evals "
     rule_width = min(_RULE_WIDTH, screen.width)
     yield painted(title + symbols.title * (rule_width - cells(title)), "bold", on=screen.color)

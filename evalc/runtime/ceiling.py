@@ -28,7 +28,7 @@ class Limits:
 
 
 @final
-class Brake:
+class StopPolicy:
     """Holds the limits against what has happened. `reason` is why nothing more is sent; None while it goes on.
 
     What the next case costs is not known before it ends: each is taken to cost as much as the dearest so far, and so

@@ -11,7 +11,7 @@ from evalc.atomic import write_atomic
 from evalc.model.result import GateResult
 from evalc.model.suite import Selected
 from evalc.regular import read_limited
-from evalc.runtime.written import Redactor, encoded, redacted
+from evalc.runtime.written import Redacting, encoded, redacted
 
 FILE_NAME: Final = "closing.jsonl"
 """Its suffix tells it from results, which any runner may read."""
@@ -34,7 +34,7 @@ class Closing(msgspec.Struct, frozen=True, kw_only=True, rename="camel", omit_de
     warnings: tuple[str, ...] = ()
 
 
-def write_closing(folder: Path, closing: Closing, redactor: Redactor | None) -> str | None:
+def write_closing(folder: Path, closing: Closing, redactor: Redacting | None) -> str | None:
     """Write the file, where there is anything to say. A run never fails by that: the answer is a warning."""
     file = folder / FILE_NAME
     try:

@@ -19,7 +19,7 @@ from evalc.runtime.past.baseline import Baseline, PastSuite
 from evalc.runtime.results import SuiteTotals, file_names, sum_up, write_result
 from evalc.runtime.score import below
 from evalc.runtime.staleness import check_staleness, not_compared, state_at_run
-from evalc.runtime.written import Redactor, encoded, redacted
+from evalc.runtime.written import Redacting, encoded, redacted
 from evalc.tools.registry import ToolRegistry
 
 
@@ -41,7 +41,7 @@ class Ending:
 
     baseline: Baseline | None = None
     registry: ToolRegistry | None = None
-    redactor: Redactor | None = None
+    redactor: Redacting | None = None
     gates: Gates | None = None
     stopped: Mapping[int, str] = field(default_factory=dict)
     warnings: tuple[str, ...] = ()

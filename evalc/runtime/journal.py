@@ -20,9 +20,17 @@ from evalc.model.result import CaseDetails, CaseResult, SkippedCase
 from evalc.regular import open_regular
 from evalc.runtime.agents.base import ToolMode
 from evalc.runtime.checks.verdict import Note
-from evalc.runtime.journaled import Answer, Entry, Header, JournaledCases, SkippedLine, parsed_header, read_cases
+from evalc.runtime.journaled import (
+    Entry,
+    Header,
+    JournaledCases,
+    RecordedAnswer,
+    SkippedLine,
+    parsed_header,
+    read_cases,
+)
 from evalc.runtime.run_case import CaseRun
-from evalc.runtime.written import Redactor, encoded, redacted
+from evalc.runtime.written import Redacting, encoded, redacted
 
 if sys.platform != "win32":
     import fcntl
@@ -42,14 +50,14 @@ class _Line(msgspec.Struct, frozen=True, kw_only=True, rename="camel", omit_defa
     sent: str | None = None
     tool_mode: ToolMode | None = None
     struck: bool = False
-    answers: tuple[Answer, ...] = ()
+    answers: tuple[RecordedAnswer, ...] = ()
 
 
 @final
 class Journal:
     """An open journal. Every line is one write to the end of the file, so that a kill tears at most the last."""
 
-    def __init__(self, path: Path, header: Header, redactor: Redactor | None = None) -> None:
+    def __init__(self, path: Path, header: Header, redactor: Redacting | None = None) -> None:
         """Create the file.
 
         Raises:
@@ -68,7 +76,7 @@ class Journal:
 
     @classmethod
     def resumed(
-        cls, path: Path, header: Header, redactor: Redactor | None = None, *, check: Callable[[Header], None]
+        cls, path: Path, header: Header, redactor: Redacting | None = None, *, check: Callable[[Header], None]
     ) -> Journal:
         """Open the file of a run that did not end, to go on with it; a torn last line is cut off.
 
@@ -91,7 +99,7 @@ class Journal:
             raise
         return journal
 
-    def _open(self, path: Path, file: int, redactor: Redactor | None) -> None:
+    def _open(self, path: Path, file: int, redactor: Redacting | None) -> None:
         self.path = path
         self._file = file
         self._redactor = redactor
@@ -214,9 +222,9 @@ def _unwritable(line: _Line, error: Exception) -> _Line:
     return _Line(suite=line.suite, case=line.case, result=result, sent=line.sent)
 
 
-def _answer(run: CaseRun) -> Answer:
+def _answer(run: CaseRun) -> RecordedAnswer:
     result = run.result
-    return Answer(
+    return RecordedAnswer(
         duration_ms=result.duration_ms,
         tool_mode=run.tool_mode,
         error=result.error,

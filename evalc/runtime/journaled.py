@@ -58,7 +58,7 @@ class Header(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
         return tuple(dict.fromkeys(suite.agent for suite in self.suites if suite.agent is not None))
 
 
-class Answer(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
+class RecordedAnswer(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
     """What one attempt at a repeated case brought, so that it can be checked again."""
 
     duration_ms: float
@@ -86,7 +86,7 @@ class Entry(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
     sent: str | None = None
     tool_mode: ToolMode | None = None
     struck: bool = False
-    answers: tuple[Answer, ...] = ()
+    answers: tuple[RecordedAnswer, ...] = ()
 
     @property
     def passed(self) -> bool:
@@ -120,7 +120,7 @@ class _WholeLine(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
     sent: str | None = None
     tool_mode: ToolMode | None = None
     struck: bool = False
-    answers: tuple[Answer, ...] = ()
+    answers: tuple[RecordedAnswer, ...] = ()
     skipped: SkippedCase | msgspec.UnsetType = msgspec.UNSET
 
     def is_of(self, sizes: Sequence[int]) -> bool:

@@ -175,7 +175,7 @@ class Pace:
         try:
             if self.rate is not None:
                 await self.rate.wait()
-            turn = Turn(self, self.clock.time())
+            turn = Permit(self, self.clock.time())
             before = _TURN.set(turn)
             try:
                 yield
@@ -189,7 +189,7 @@ class Pace:
 
 
 @final
-class Turn:
+class Permit:
     """A case's turn. Its first request is part of it; each further one waits for the rate, too."""
 
     def __init__(self, pace: Pace | None = None, since: float = 0.0) -> None:
@@ -213,10 +213,10 @@ class Turn:
             self._pace.limit.refused(self.since)
 
 
-_TURN: Final[ContextVar[Turn | None]] = ContextVar("turn", default=None)
-_UNPACED: Final = Turn()
+_TURN: Final[ContextVar[Permit | None]] = ContextVar("turn", default=None)
+_UNPACED: Final = Permit()
 
 
-def current() -> Turn:
+def current() -> Permit:
     """The turn of the case that is being sent."""
     return _TURN.get() or _UNPACED

@@ -26,7 +26,7 @@ from evalc.runtime.checks.verdict import Evidence, Note, failed
 from evalc.runtime.checks.wording import number
 from evalc.runtime.judges.case_judge import CaseJudge
 from evalc.runtime.judges.member import Meter
-from evalc.runtime.judges.panel import Bench
+from evalc.runtime.judges.panel import JudgePool
 from evalc.runtime.score import CaseScore, below, score_case, unscored
 from evalc.runtime.written import encoded
 
@@ -66,7 +66,7 @@ class CaseRun(NamedTuple):
     attempts: tuple[CaseRun, ...] = ()
 
 
-class Answer(NamedTuple):
+class AgentAnswer(NamedTuple):
     """What came back: a response, or the status and the words of its absence; and when."""
 
     duration_ms: float
@@ -75,12 +75,16 @@ class Answer(NamedTuple):
     error: str | None = None
 
 
-async def run_case(located: LocatedCase, session: Session, options: CaseOptions, bench: Bench | None = None) -> CaseRun:
+async def run_case(
+    located: LocatedCase, session: Session, options: CaseOptions, bench: JudgePool | None = None
+) -> CaseRun:
     """Run one case. Whatever the agent or a check does, there is a result; only cancellation passes."""
     return await result_of(located, await ask_agent(located.case, session, options), options, bench)
 
 
-async def result_of(located: LocatedCase, answer: Answer, options: CaseOptions, bench: Bench | None = None) -> CaseRun:
+async def result_of(
+    located: LocatedCase, answer: AgentAnswer, options: CaseOptions, bench: JudgePool | None = None
+) -> CaseRun:
     """`judge`, whatever the answer holds."""
     try:
         return await judge(located, answer, options, bench)
@@ -93,12 +97,14 @@ def agent_broke(located: LocatedCase, error: BaseException) -> CaseRun:
     return _without_response(located, broken_answer(error))
 
 
-def broken_answer(error: BaseException) -> Answer:
+def broken_answer(error: BaseException) -> AgentAnswer:
     """What comes back from an agent that breaks before it is asked."""
-    return Answer(0.0, None, "error", _agent_error(error))
+    return AgentAnswer(0.0, None, "error", _agent_error(error))
 
 
-async def judge(located: LocatedCase, answer: Answer, options: CaseOptions, bench: Bench | None = None) -> CaseRun:
+async def judge(
+    located: LocatedCase, answer: AgentAnswer, options: CaseOptions, bench: JudgePool | None = None
+) -> CaseRun:
     """The result of a case, from what its agent answered or why it did not; `bench` judges what only a judge can."""
     case = located.case
     if answer.response is None:
@@ -138,7 +144,7 @@ def request_of(case: Case, deadline: float | None = None) -> AgentRequest:
     )
 
 
-async def ask_agent(case: Case, session: Session, options: CaseOptions) -> Answer:
+async def ask_agent(case: Case, session: Session, options: CaseOptions) -> AgentAnswer:
     """Send the case. Its duration is the contract's: wall-clock, from sending to the complete response."""
     timeout_ms = options.timeout_ms
     deadline = asyncio.get_running_loop().time() + timeout_ms / 1000
@@ -171,8 +177,8 @@ async def ask_agent(case: Case, session: Session, options: CaseOptions) -> Answe
     if limit.expired() or (recorded_ms is not None and recorded_ms > timeout_ms):
         # Also where the agent, cancelled, answered after all or raised something else: it was too late.
         too_late = f"timeout: no complete answer within {number(timeout_ms)} ms"
-        return Answer(duration_ms, None, "failed", too_late)
-    return Answer(duration_ms, response, status, error)
+        return AgentAnswer(duration_ms, None, "failed", too_late)
+    return AgentAnswer(duration_ms, response, status, error)
 
 
 def _usable(response: object) -> AgentResponse:
@@ -205,7 +211,7 @@ def _agent_error(error: BaseException) -> str:
     return f"agent: {type(error).__name__}: {text}" if text else f"agent: {type(error).__name__}"
 
 
-def _judged(located: LocatedCase, answer: Answer, checked: Checked) -> CaseRun:
+def _judged(located: LocatedCase, answer: AgentAnswer, checked: Checked) -> CaseRun:
     """The result of a case that was answered. An error is neither a pass nor a failure, and has no score."""
     case = located.case
     verdicts = checked.verdicts
@@ -221,7 +227,7 @@ def _judged(located: LocatedCase, answer: Answer, checked: Checked) -> CaseRun:
     return _result(located, answer, checked, "passed", None, score)
 
 
-def _without_response(located: LocatedCase, answer: Answer, *, judged: bool = False) -> CaseRun:
+def _without_response(located: LocatedCase, answer: AgentAnswer, *, judged: bool = False) -> CaseRun:
     """The result of a case that has no answer: a time-out is a failure that scores 0, all else an error.
 
     That goes for the criteria that a judge would have scored, too.
@@ -236,7 +242,7 @@ def _without_response(located: LocatedCase, answer: Answer, *, judged: bool = Fa
 
 def _result(
     located: LocatedCase,
-    answer: Answer,
+    answer: AgentAnswer,
     checked: Checked,
     status: Status,
     error: str | None,

@@ -14,7 +14,7 @@ from evalc.runtime.judges.panel import Panel
 from evalc.runtime.pace import Concurrency
 from evalc.runtime.run_case import DEFAULT_TIMEOUT_MS, CaseOptions
 from evalc.runtime.run_id import new_run_id
-from evalc.runtime.written import Redactor
+from evalc.runtime.written import Redacting
 from evalc.tools.registry import ToolRegistry
 
 
@@ -59,7 +59,7 @@ class RunOptions:
     panel: Panel | None = None
     rubrics_always: bool = False
     embeddings: Embeddings | None = None
-    redactor: Redactor | None = None
+    redactor: Redacting | None = None
     flags: Mapping[str, Any] = field(default_factory=dict)
     resumed: Path | None = None
 

@@ -17,7 +17,7 @@ from evalc.runtime.agents.fingerprint import fingerprint_of
 from evalc.runtime.attempts import run_attempts
 from evalc.runtime.begin_run import begin_run
 from evalc.runtime.blocking import watched
-from evalc.runtime.ceiling import Brake, not_run
+from evalc.runtime.ceiling import StopPolicy, not_run
 from evalc.runtime.declared import as_expected, skipped_case, why_no_rubrics
 from evalc.runtime.exits import exits_told
 from evalc.runtime.finish_run import Ending, finish_run
@@ -198,7 +198,7 @@ class _Run:
         self._journal = journal
         self._case_options = options.of_cases
         self._paces = {agent: Pace.of(options.concurrency, options.rpm) for agent in self._agents}
-        self._brake = Brake(options.limits)
+        self._brake = StopPolicy(options.limits)
         self._no_rubrics: dict[str | None, str | None] = {}
         self.stopped: dict[int, str] = {}
 

@@ -11,9 +11,9 @@ from evalc.model.suite import LocatedCase
 from evalc.runtime.agents.base import Agent, Session
 from evalc.runtime.agents.guard import said_by
 from evalc.runtime.blocking import LoopBlocked, bounded, unbounded
-from evalc.runtime.judges.panel import Bench, Panel
+from evalc.runtime.judges.panel import JudgePool, Panel
 from evalc.runtime.pace import Pace
-from evalc.runtime.run_case import Answer, CaseOptions, CaseRun, ask_agent, broken_answer, result_of
+from evalc.runtime.run_case import AgentAnswer, CaseOptions, CaseRun, ask_agent, broken_answer, result_of
 
 _CLOSING_SECONDS: Final = 10.0
 
@@ -28,7 +28,7 @@ class Worker:
         self._agent = agent
         self._options = options
         self._pace = pace
-        self._bench = None if panel is None else Bench(panel)
+        self._bench = None if panel is None else JudgePool(panel)
         self._stack = AsyncExitStack()
         self._session: Session | None = None
 
@@ -44,7 +44,7 @@ class Worker:
                 answer = await self._ask(located)
         return await result_of(located, answer, self._options, self._bench)
 
-    async def _ask(self, located: LocatedCase) -> Answer:
+    async def _ask(self, located: LocatedCase) -> AgentAnswer:
         try:
             self._session = self._session or await self._open()
         except (asyncio.CancelledError, KeyboardInterrupt, GeneratorExit):

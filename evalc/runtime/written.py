@@ -20,7 +20,7 @@ def _foreign(value: object) -> str:
 _encoder: Final = msgspec.json.Encoder(enc_hook=_foreign)
 
 
-class Redactor(Protocol):
+class Redacting(Protocol):
     """Strikes secrets out."""
 
     def redact(self, text: str) -> str:
@@ -46,7 +46,7 @@ def encoded(record: msgspec.Struct) -> bytes:
         return _encoder.encode(_with_texts(msgspec.to_builtins(record, enc_hook=_foreign), well_formed))
 
 
-def redacted(record: Record, json: bytes, redactor: Redactor | None) -> tuple[Record, bytes]:
+def redacted(record: Record, json: bytes, redactor: Redacting | None) -> tuple[Record, bytes]:
     """The record and its JSON without secrets; the very same where there are none."""
     if redactor is None:
         return record, json

@@ -12,7 +12,7 @@ from evalc.errors import UsageError
 from evalc.runtime.agents.base import Agent
 from evalc.setup.choice import is_case_id, path_of, wanted_cases
 from evalc.setup.compile import Subject
-from evalc.setup.given import Given, resumed
+from evalc.setup.given import RunRequest, resumed
 from evalc.source import Source
 
 
@@ -62,7 +62,7 @@ class RunFlags(TypedDict, total=False):
     tools: str | Path | None
 
 
-def given_by(subject: Subject | Iterable[Subject] | None, flags: RunFlags) -> Given:
+def given_by(subject: Subject | Iterable[Subject] | None, flags: RunFlags) -> RunRequest:
     """What a call says of a run.
 
     Raises:
@@ -79,7 +79,7 @@ def given_by(subject: Subject | Iterable[Subject] | None, flags: RunFlags) -> Gi
     if said.get("agent") is not None and not agents:
         raise UsageError("the list of agents is empty: leave it out for what the configuration names")
     said["agent"] = [agent for agent in agents if isinstance(agent, str)] or None
-    given = Given(
+    given = RunRequest(
         flags={name: said.get(name) for name in map(_in_python, SETTING_OF_FLAG)},
         paths=[
             path_of(each) if isinstance(each, str) else each

@@ -50,7 +50,7 @@ class Start(msgspec.Struct, frozen=True, kw_only=True):
 
 
 @final
-class Given(msgspec.Struct, frozen=True, kw_only=True):
+class RunRequest(msgspec.Struct, frozen=True, kw_only=True):
     """What a command line, or a call from Python, says of a run.
 
     Attributes:
@@ -129,7 +129,7 @@ class Given(msgspec.Struct, frozen=True, kw_only=True):
         return {name: value for name, value in said.items() if value is not None and name not in _NOT_KEPT}
 
 
-def resumed(given: Given, name: str) -> Given:
+def resumed(given: RunRequest, name: str) -> RunRequest:
     """What the run called `name` was begun with, and over it what is given now.
 
     Raises:
@@ -144,7 +144,7 @@ def resumed(given: Given, name: str) -> Given:
     return msgspec.structs.replace(_merged(given, past, ours=ours), past=past)
 
 
-def _merged(given: Given, past: PastRun, *, ours: bool) -> Given:
+def _merged(given: RunRequest, past: PastRun, *, ours: bool) -> RunRequest:
     """What the run was begun with, and over it what is given now.
 
     Args:
@@ -177,7 +177,7 @@ def _merged(given: Given, past: PastRun, *, ours: bool) -> Given:
     config, prompt_id, record, env_file, wanted = (
         said.pop(name, None) for name in ("config", "prompt_id", "record", "env_file", "wanted")
     )
-    return Given(
+    return RunRequest(
         flags={name: now.get(name, said.get(name)) for name in given.flags},
         paths=given.paths or tuple(origins),
         config=given.config or config,
@@ -194,7 +194,7 @@ def _said(flags: Mapping[str, Any]) -> dict[str, Any]:
     return {name: value for name, value in flags.items() if value is not None and value is not False}
 
 
-def _refuse_what_a_stranger_may_say(given: Given, said: Mapping[str, Any], now: Mapping[str, Any]) -> None:
+def _refuse_what_a_stranger_may_say(given: RunRequest, said: Mapping[str, Any], now: Mapping[str, Any]) -> None:
     missing = [
         f"`{flag}`"
         for flag, wanted in (

@@ -13,8 +13,8 @@ from evalc.source import Span
 from evalc.tools.definitions import COMPUTED, SCHEMA_KEYS, read_definition
 from evalc.tools.expressions import DEEPEST, Evaluator
 from evalc.tools.modules import ModuleLoader
-from evalc.tools.registry import Place, Tool, ToolRegistry
-from evalc.tools.values import Code, Items, Record, Unread, Value
+from evalc.tools.registry import Tool, ToolPlace, ToolRegistry
+from evalc.tools.values import Items, NotData, Record, Unread, Value
 from evalc.tools.zod import object_schema
 
 MOST_VALUES: Final = 500_000
@@ -95,7 +95,7 @@ class _Collector:
             self._problems.add(*record.places.get(where, record.at), finding)
 
         source, span = record.at
-        place = Place(source.name, source.position(span.start).line)
+        place = ToolPlace(source.name, source.position(span.start).line)
         tool = read_definition(data, key, place, refuse)
         if tool is None:
             self._complete = False
@@ -126,7 +126,7 @@ class _Collector:
             case Items():
                 items = [self._plain(item, what) for item in value.items]
                 return items if value.complete and COMPUTED not in items else COMPUTED
-            case Code():
+            case NotData():
                 return COMPUTED
             case _:
                 return value
@@ -163,7 +163,7 @@ def _is_definition(record: Record, key: str | None) -> bool:
     members: Mapping[str, Value] = record.members
     has_schema = any(name in members for name in SCHEMA_KEYS)
     if "name" in members:
-        return ("description" in members or has_schema) and not isinstance(members["name"], Record | Items | Code)
+        return ("description" in members or has_schema) and not isinstance(members["name"], Record | Items | NotData)
     if record.made_by_call:
         return True
     return (has_schema or (key is not None and "description" in members)) and not all(

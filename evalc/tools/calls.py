@@ -6,7 +6,7 @@ import re
 from typing import Final
 
 from evalc.ecma.text import trim
-from evalc.tools.values import Items, Located, Record, Unread, Value
+from evalc.tools.values import Items, ModulePlace, Record, Unread, Value
 
 _DEFINER: Final = re.compile(r"tool|define", re.IGNORECASE)
 
@@ -23,7 +23,7 @@ def text_of(method: str, of: Value, arguments: list[Value]) -> Value:
             return None
 
 
-def defined(name: str, arguments: list[Value], at: Located) -> Value:
+def defined(name: str, arguments: list[Value], at: ModulePlace) -> Value:
     """The definition that is handed to a function which makes a tool of it, as its name says."""
     record = next((value for value in arguments if isinstance(value, Record)), None)
     if record is None or not _DEFINER.search(name):

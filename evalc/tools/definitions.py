@@ -7,7 +7,7 @@ from enum import Enum
 from typing import Any, Final
 
 from evalc.diagnostics.catalogue.tools import BadToolField
-from evalc.tools.registry import Place, Tool
+from evalc.tools.registry import Tool, ToolPlace
 
 SCHEMA_KEYS: Final = ("inputSchema", "input_schema", "parameters", "schema")
 """The keys under which the parameters' schema stands: MCP's, Anthropic's, OpenAI's, tool-forge's."""
@@ -38,7 +38,7 @@ def unwrapped(data: Any) -> tuple[Any, str]:
     return data, ""
 
 
-def read_definition(data: Mapping[str, Any], name: str | None, place: Place, refuse: Refuse) -> Tool | None:
+def read_definition(data: Mapping[str, Any], name: str | None, place: ToolPlace, refuse: Refuse) -> Tool | None:
     """The tool; None where its name is missing or a key has the wrong type, which is reported.
 
     `name` is that of the definition's key in a mapping, for definitions that have none of their own.

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Final, final
 from evalc.tools.calls import defined, text_of
 from evalc.tools.exports import ExportLists
 from evalc.tools.literals import literal
-from evalc.tools.modules import Declared, Expression, Import, Local, Module, ModuleLoader, is_relative, required
-from evalc.tools.values import CODE, Items, Located, Record, Unread, Value
+from evalc.tools.modules import Declaration, Expression, Import, Local, Module, ModuleLoader, is_relative, required
+from evalc.tools.values import CODE, Items, ModulePlace, Record, Unread, Value
 from evalc.tools.zod import schema_of
 
 if TYPE_CHECKING:
@@ -70,13 +70,13 @@ class Evaluator:
     def _identifier(self, node: Node, module: Module, depth: int) -> Value:
         return self._named(module.script.text(node), module, module.script.place(node), depth)
 
-    def _named(self, name: str, module: Module, at: Located, depth: int) -> Value:
+    def _named(self, name: str, module: Module, at: ModulePlace, depth: int) -> Value:
         binding = module.names.get(name)
         if binding is None:
             return None if name == "undefined" else Unread(f"nothing in the module tells what `{name}` is", at)
         return self._once((id(module), name), binding, module, at, depth)
 
-    def _once(self, key: tuple[int, str], binding: Binding, module: Module, at: Located, depth: int) -> Value:
+    def _once(self, key: tuple[int, str], binding: Binding, module: Module, at: ModulePlace, depth: int) -> Value:
         if key in self._open:
             return Unread("it refers to itself", at)
         if key not in self._known:
@@ -88,7 +88,7 @@ class Evaluator:
             self._known[key] = value
         return self._known[key]
 
-    def _bound(self, binding: Binding, module: Module, at: Located, depth: int) -> Value:
+    def _bound(self, binding: Binding, module: Module, at: ModulePlace, depth: int) -> Value:
         match binding:
             case Expression(changed=True):
                 return Unread("something assigns to it later", at)
@@ -96,7 +96,7 @@ class Evaluator:
                 return self.value(binding.node, module, depth + 1)
             case Import():
                 return self._imported(module, binding, depth)
-            case Declared():
+            case Declaration():
                 return CODE
 
     def _exported(self, module: Module, name: str, export: Export, depth: int) -> Value:
@@ -127,19 +127,19 @@ class Evaluator:
             return common.members[wanted.name]
         return Unread(f"its module exports no `{wanted.name}`", wanted.at)
 
-    def _namespace(self, module: Module, at: Located, depth: int) -> Value:
+    def _namespace(self, module: Module, at: ModulePlace, depth: int) -> Value:
         members = dict(self.exports(module, depth + 1))
         if set(members) == {"default"}:
             return members["default"]  # `require` of a module that assigns to `module.exports`
         return Record(at, members)
 
-    def _place_of(self, module: Module, export: Export) -> Located:
+    def _place_of(self, module: Module, export: Export) -> ModulePlace:
         match export:
             case Local() | Import():
                 return export.at
             case Expression():
                 return module.script.place(export.node)
-            case Declared():
+            case Declaration():
                 return module.script.place(module.script.root)
 
     # --- parts ---
@@ -193,7 +193,7 @@ class Evaluator:
 
     def _object(self, node: Node, module: Module, depth: int) -> Value:
         members: dict[str, Value] = {}
-        places: dict[str, Located] = {}
+        places: dict[str, ModulePlace] = {}
         complete = True
         for part in node.named_children:
             if part.type == "comment":
@@ -295,7 +295,7 @@ _READERS: Final[Mapping[str, Callable[[Evaluator, Node, Module, int], Value]]] =
 """How each kind of expression with parts is read."""
 
 
-def _replaced(members: Mapping[str, Value], by: Located) -> dict[str, Value]:
+def _replaced(members: Mapping[str, Value], by: ModulePlace) -> dict[str, Value]:
     """The members of an object behind which stands something unknown that may replace any of them."""
     return dict.fromkeys(members, Unread("what stands behind it may replace it", by))
 
@@ -304,5 +304,5 @@ def _foreign(wanted: Import) -> Unread:
     return Unread(f"it comes from the package `{wanted.path}`", wanted.at)
 
 
-def _why(value: Value, at: Located) -> Unread:
+def _why(value: Value, at: ModulePlace) -> Unread:
     return value if isinstance(value, Unread) else Unread("it is computed", at)

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Final
 
 from evalc.tools.modules import Module
-from evalc.tools.values import CODE, Located, Unread, Value
+from evalc.tools.values import CODE, ModulePlace, Unread, Value
 
 if TYPE_CHECKING:
     from tree_sitter import Node
@@ -17,7 +17,7 @@ _CODE: Final = frozenset(
 _CONSTANTS: Final[Mapping[str, Value]] = {"true": True, "false": False, "null": None, "undefined": None}
 
 
-def literal(node: Node, module: Module, at: Located) -> Value:
+def literal(node: Node, module: Module, at: ModulePlace) -> Value:
     """The value of an expression that holds no other."""
     match node.type:
         case "string":
@@ -32,7 +32,7 @@ def literal(node: Node, module: Module, at: Located) -> Value:
             return Unread("it is computed", at)
 
 
-def _number(text: str, at: Located) -> Value:
+def _number(text: str, at: ModulePlace) -> Value:
     try:
         return int(text.replace("_", ""), 0)
     except ValueError:

@@ -13,7 +13,7 @@ from evalc.dsl.read_json import HOLE, JsonPlaces, read_json
 from evalc.files import read_source
 from evalc.source import Source, Span
 from evalc.tools.definitions import named, read_definition, unwrapped
-from evalc.tools.registry import Place, Tool, ToolRegistry
+from evalc.tools.registry import Tool, ToolPlace, ToolRegistry
 from evalc.tools.script import ENDINGS
 
 LARGEST: Final = 32_000_000
@@ -112,7 +112,7 @@ class _JsonRegistry:
         def refuse(where: str, finding: BadToolField) -> None:
             self._refuse(f"{base}/{where}" if where else base, finding)
 
-        tool = read_definition(data, key, Place(self._source.name, line), refuse)
+        tool = read_definition(data, key, ToolPlace(self._source.name, line), refuse)
         if tool is None:
             return
         first = self._tools.setdefault(tool.name, tool).place

@@ -14,7 +14,7 @@ from evalc.diagnostics.catalogue.tools import BrokenModule, MissingModule, NotRe
 from evalc.diagnostics.problem import Diagnostics, Finding
 from evalc.files import read_source
 from evalc.tools.script import ENDINGS, Script
-from evalc.tools.values import Located
+from evalc.tools.values import ModulePlace
 
 if TYPE_CHECKING:
     from tree_sitter import Node
@@ -41,10 +41,10 @@ class Import(NamedTuple):
 
     path: str
     name: str
-    at: Located
+    at: ModulePlace
 
 
-class Declared(NamedTuple):
+class Declaration(NamedTuple):
     """A function, class, type or enum: no tool."""
 
 
@@ -52,11 +52,11 @@ class Local(NamedTuple):
     """An export that is a name of the module itself."""
 
     name: str
-    at: Located
+    at: ModulePlace
 
 
-Binding = Expression | Import | Declared
-Export = Expression | Import | Declared | Local
+Binding = Expression | Import | Declaration
+Export = Expression | Import | Declaration | Local
 
 
 @final
@@ -106,7 +106,7 @@ class ModuleLoader:
             return self._imported[path]
         return None
 
-    def _add(self, at: Located, finding: Finding) -> None:
+    def _add(self, at: ModulePlace, finding: Finding) -> None:
         self.complete = False
         self._problems.add(*at, finding)
 
@@ -199,7 +199,7 @@ def _read_export(module: Module, node: Node) -> None:
     elif declaration is not None:
         named = dict(_declared(module, declaration))
         module.names.update(named)
-        module.exports.update({"default": Declared()} if _has_token(node, "default") else named)
+        module.exports.update({"default": Declaration()} if _has_token(node, "default") else named)
     elif _has_token(node, "=") and node.named_children:
         module.exports["default"] = Expression(node.named_children[-1])
 
@@ -228,7 +228,7 @@ def _declared(module: Module, node: Node) -> Iterator[tuple[str, Binding]]:
 def _declaration(module: Module, node: Node) -> Iterator[tuple[str, Binding]]:
     name = node.child_by_field_name("name")
     if name is not None:
-        yield module.script.text(name), Declared()
+        yield module.script.text(name), Declaration()
 
 
 def _variables(module: Module, node: Node) -> Iterator[tuple[str, Binding]]:
@@ -279,7 +279,7 @@ def _path(module: Module, node: Node) -> str | None:
     return None if source is None else module.script.literal(source)
 
 
-def _specifiers(module: Module, clause: Node) -> Iterator[tuple[str, str, Located]]:
+def _specifiers(module: Module, clause: Node) -> Iterator[tuple[str, str, ModulePlace]]:
     """The name in the other module, the name here, and the place of each entry between braces; types are left out."""
     for part in clause.named_children:
         name = part.child_by_field_name("name")

@@ -11,7 +11,7 @@ import msgspec
 from evalc.model.codec import short_hash
 
 
-class Place(NamedTuple):
+class ToolPlace(NamedTuple):
     """Where a tool is defined: a file as messages name it, and a line from 1."""
 
     file: str
@@ -32,7 +32,7 @@ class Tool(msgspec.Struct, frozen=True, kw_only=True):
     description: str | None = ""
     version: str | None = None
     parameters: Mapping[str, Any] | None = None
-    place: Place | None = None
+    place: ToolPlace | None = None
 
     @property
     def description_hash(self) -> str | None:

@@ -10,7 +10,7 @@ from itertools import accumulate
 from typing import TYPE_CHECKING, Final, final
 
 from evalc.source import Source, Span
-from evalc.tools.values import Located
+from evalc.tools.values import ModulePlace
 
 if TYPE_CHECKING:
     from tree_sitter import Node, Parser
@@ -46,9 +46,9 @@ class Script:
         """The text of a node."""
         return self._data[node.start_byte : node.end_byte].decode("utf-8", "surrogatepass")
 
-    def place(self, node: Node) -> Located:
+    def place(self, node: Node) -> ModulePlace:
         """Where a node stands."""
-        return Located(self.source, Span(self._offset(node.start_byte), self._offset(node.end_byte)))
+        return ModulePlace(self.source, Span(self._offset(node.start_byte), self._offset(node.end_byte)))
 
     def errors(self) -> Iterator[Node]:
         """The outermost nodes that do not parse; walked by iteration, since nesting has no limit."""

@@ -10,20 +10,20 @@ from typing import Final, NamedTuple, final
 from evalc.source import Source, Span
 
 
-class Located(NamedTuple):
+class ModulePlace(NamedTuple):
     """A place in a module."""
 
     source: Source
     span: Span
 
 
-class Code(Enum):
+class NotData(Enum):
     """The type of `CODE`."""
 
     CODE = "code"
 
 
-CODE: Final = Code.CODE
+CODE: Final = NotData.CODE
 """A function, a class, a regular expression: what is surely no tool's definition."""
 
 
@@ -33,7 +33,7 @@ class Unread:
     """What only running the module could tell, and why."""
 
     why: str
-    at: Located
+    at: ModulePlace
 
 
 @final
@@ -50,9 +50,9 @@ class Record:
         is_schema: whether it is known to be a JSON Schema.
     """
 
-    at: Located
+    at: ModulePlace
     members: Mapping[str, Value]
-    places: Mapping[str, Located] = field(default_factory=dict)
+    places: Mapping[str, ModulePlace] = field(default_factory=dict)
     complete: bool = True
     made_by_call: bool = False
     optional: bool = False
@@ -64,9 +64,9 @@ class Record:
 class Items:
     """An array; `complete` unless it spreads something that cannot be read."""
 
-    at: Located
+    at: ModulePlace
     items: Sequence[Value]
     complete: bool = True
 
 
-Value = str | int | float | bool | None | Code | Unread | Record | Items
+Value = str | int | float | bool | None | NotData | Unread | Record | Items

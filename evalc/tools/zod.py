@@ -9,7 +9,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from evalc.tools.values import Items, Located, Record, Value
+from evalc.tools.values import Items, ModulePlace, Record, Value
 
 if TYPE_CHECKING:
     from tree_sitter import Node
@@ -65,7 +65,7 @@ def _chain(node: Node, module: Module) -> list[_Call]:
     return []
 
 
-def _base(call: _Call, at: Located, value_of: Callable[[Node], Value]) -> Record:
+def _base(call: _Call, at: ModulePlace, value_of: Callable[[Node], Value]) -> Record:
     first = value_of(call.arguments[0]) if call.arguments else None
     members: dict[str, Value] = {}
     if call.method in _OBJECTS:
@@ -81,7 +81,7 @@ def _base(call: _Call, at: Located, value_of: Callable[[Node], Value]) -> Record
     return Record(at, members, optional=call.method == "optional", is_schema=True)
 
 
-def object_schema(shape: Value, at: Located, *, extra: bool | None = None) -> Record:
+def object_schema(shape: Value, at: ModulePlace, *, extra: bool | None = None) -> Record:
     """The schema of an object with these keys; one that takes no others unless `extra`."""
     if not isinstance(shape, Record):
         return Record(at, {"type": "object"}, is_schema=True)

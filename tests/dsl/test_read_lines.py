@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from evalc.dsl import read_yaml as module
 from evalc.dsl.nodes import Node
 from evalc.dsl.read_lines import read_lines
-from evalc.dsl.read_yaml import Limits, read_with_care, read_yaml
+from evalc.dsl.read_yaml import YamlLimits, read_with_care, read_yaml
 from evalc.source import Source
 from tests.dsl.commented_yaml import eval_files
 
@@ -17,7 +17,9 @@ from tests.dsl.commented_yaml import eval_files
 def read_by_events(text: str, depth: int) -> list[Node | None]:
     """The documents, None in place of each finding."""
     found: list[None] = []
-    documents = read_with_care(Source("test", text), lambda _span, _finding: found.append(None), Limits(depth=depth))
+    documents = read_with_care(
+        Source("test", text), lambda _span, _finding: found.append(None), YamlLimits(depth=depth)
+    )
     return [*documents, *found]
 
 

@@ -18,16 +18,18 @@ from ruamel.yaml import YAML
 from evalc.diagnostics.problem import Finding
 from evalc.dsl import read_yaml as module
 from evalc.dsl.nodes import Mapping, Node, Scalar, Sequence
-from evalc.dsl.read_yaml import Limits, read_yaml
+from evalc.dsl.read_yaml import YamlLimits, read_yaml
 from evalc.dsl.scalars import to_plain
 from evalc.source import Source, Span
 
 Found = list[tuple[Span, Finding]]
 
 
-def read(text: str, limits: Limits | None = None) -> tuple[list[Node | None], Found]:
+def read(text: str, limits: YamlLimits | None = None) -> tuple[list[Node | None], Found]:
     found: Found = []
-    documents = read_yaml(Source("test", text), lambda span, finding: found.append((span, finding)), limits or Limits())
+    documents = read_yaml(
+        Source("test", text), lambda span, finding: found.append((span, finding)), limits or YamlLimits()
+    )
     return documents, found
 
 
@@ -341,7 +343,7 @@ def count(node: Node | None) -> int:
 
 
 def test_a_bomb_of_aliases_is_defused() -> None:
-    documents, found = read(bomb(30), Limits(expanded_nodes=10_000))
+    documents, found = read(bomb(30), YamlLimits(expanded_nodes=10_000))
     assert [finding.code for _, finding in found] == ["EV611"]
     assert count(documents[0]) <= 10_000 + 400
 
@@ -349,7 +351,7 @@ def test_a_bomb_of_aliases_is_defused() -> None:
 def test_a_bomb_of_merge_keys_is_defused() -> None:
     lines = ["a0: &a0 {k0: 1, k1: 1}"]
     lines += [f"a{n}: &a{n} {{<<: [*a{n - 1}, *a{n - 1}], n{n}: [*a{n - 1}, *a{n - 1}]}}" for n in range(1, 40)]
-    documents, found = read("\n".join(lines), Limits(expanded_nodes=5_000))
+    documents, found = read("\n".join(lines), YamlLimits(expanded_nodes=5_000))
     assert [finding.code for _, finding in found] == ["EV611"]
     assert count(documents[0]) <= 5_400
 

@@ -15,7 +15,7 @@ from evalc.compiler.pipeline import compile_sources
 from evalc.diagnostics.catalogue.syntax_yaml import ForbiddenCharacter
 from evalc.diagnostics.problem import Finding
 from evalc.dsl.read_lines import read_lines
-from evalc.dsl.read_yaml import Limits, read_with_care
+from evalc.dsl.read_yaml import YamlLimits, read_with_care
 from evalc.grammar.parse import RULE_TYPES, parse_check, parse_criterion, parse_rule, parse_template
 from evalc.source import Source
 
@@ -39,7 +39,7 @@ def lines(text: str) -> None:
     documents = read_with_care(Source("fuzzed.yaml", text), lambda _span, finding: found.append(finding))
     if any(isinstance(finding, ForbiddenCharacter) for finding in found):
         return  # such a text never comes to `read_lines`
-    root = read_lines(text, depth=Limits().depth)
+    root = read_lines(text, depth=YamlLimits().depth)
     if root is not None:
         assert (documents, found) == ([root], [])
 

@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 
 import evalc
-from evalc.compiler.ir_text import ir_text
 from evalc.dsl.build_rule import CHECK_TYPES
+from tests.support.ir_text import ir_text
 
 FOLDER = Path(__file__).parent / "suites"
 SUITES = sorted(FOLDER.glob("*.eval.yaml"))

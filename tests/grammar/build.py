@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from evalc.grammar.nodes import Number, Regexp, Text
+from evalc.grammar.nodes import Number, PatternAtom, Text
 
 
 def text(start: int, end: int, value: str) -> Text:
@@ -13,5 +13,5 @@ def number(start: int, end: int, value: float) -> Number:
     return Number(start=start, end=end, value=value)
 
 
-def literal(start: int, end: int, pattern: str, flags: str = "") -> Regexp:
-    return Regexp(start=start, end=end, pattern=pattern, flags=flags, pattern_at=start + 1, literal=True)
+def literal(start: int, end: int, pattern: str, flags: str = "") -> PatternAtom:
+    return PatternAtom(start=start, end=end, pattern=pattern, flags=flags, pattern_at=start + 1, literal=True)

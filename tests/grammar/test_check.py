@@ -10,7 +10,7 @@ import pytest
 
 from evalc.grammar.atoms import offset_in_text
 from evalc.grammar.check_nodes import MAX_DEPTH
-from evalc.grammar.nodes import Atom, Regexp, Text
+from evalc.grammar.nodes import Atom, PatternAtom, Text
 from evalc.grammar.parse import parse_check
 from evalc.model import checks as c
 from tests.grammar.build import literal, text
@@ -35,7 +35,7 @@ SIMPLE: list[Expected] = [
     (
         "matches '\\\\d'",
         c.Regex(pattern="\\d"),
-        {"/pattern": Regexp(start=8, end=13, pattern="\\d", pattern_at=9, literal=False)},
+        {"/pattern": PatternAtom(start=8, end=13, pattern="\\d", pattern_at=9, literal=False)},
     ),
     ("length 10..20", c.Length(min=10, max=20), {}),
     ("length >= 20 words", c.Length(min=20, unit="words"), {}),
@@ -281,6 +281,6 @@ def test_the_way_back_to_a_place_in_a_pattern(written: str) -> None:
     node, _ = parse_check(source)
     assert node is not None
     regexp = node.atoms["/pattern"]
-    assert isinstance(regexp, Regexp)
+    assert isinstance(regexp, PatternAtom)
     assert source[offset_in_text(source, regexp, regexp.pattern.index("b"))] == "b"
     assert source[offset_in_text(source, regexp, 0)] == "a"

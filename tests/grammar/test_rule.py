@@ -9,14 +9,14 @@ from hypothesis import strategies as st
 from evalc.grammar.atoms import offset_in_text
 from evalc.grammar.lalr import Stumble
 from evalc.grammar.lark_tables import read
-from evalc.grammar.nodes import Atom, Regexp
+from evalc.grammar.nodes import Atom, PatternAtom
 from evalc.grammar.parse import RULE_TYPES, parse_rule
 from evalc.model import checks as c
 from tests.grammar.build import literal, text
 
 
 def whole(written: str) -> dict[str, Atom]:
-    return {"/pattern": Regexp(start=0, end=len(written), pattern=written, pattern_at=0, literal=False)}
+    return {"/pattern": PatternAtom(start=0, end=len(written), pattern=written, pattern_at=0, literal=False)}
 
 
 RULES: list[tuple[str, str, c.Check, dict[str, Atom]]] = [

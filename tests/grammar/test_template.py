@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from evalc.grammar.nodes import Each, If, Part, Token, Variable, Words
+from evalc.grammar.nodes import Each, If, Part, TemplateToken, Variable, Words
 from evalc.grammar.parse import MAX_TEMPLATE, parse_template
 from evalc.grammar.parsed import MAX_FAULTS
 from evalc.grammar.template_nodes import MAX_DEPTH
@@ -35,8 +35,11 @@ TEMPLATES: list[tuple[str, tuple[Part, ...]]] = [
         "{{#each xs}}{{this}}, {{/each}}",
         (Each(start=0, end=31, name=variable(8, 10, "xs"), body=(variable(14, 18, "this"), words(20, ", "))),),
     ),
-    ("{{seed: a.b[0] }}", (Token(start=0, end=17, source="seed", path="a.b[0]", text="{{seed: a.b[0] }}"),)),
-    ("{{snapshot:a } b}}", (Token(start=0, end=18, source="snapshot", path="a } b", text="{{snapshot:a } b}}"),)),
+    ("{{seed: a.b[0] }}", (TemplateToken(start=0, end=17, source="seed", path="a.b[0]", text="{{seed: a.b[0] }}"),)),
+    (
+        "{{snapshot:a } b}}",
+        (TemplateToken(start=0, end=18, source="snapshot", path="a } b", text="{{snapshot:a } b}}"),),
+    ),
     (r"\{{x}}", (Words(start=0, end=3, value="{{"), words(3, "x}}"))),
     (r"\\{{x}}", (words(0, "\\"), Words(start=1, end=4, value="{{"), words(4, "x}}"))),
 ]

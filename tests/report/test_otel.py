@@ -23,7 +23,7 @@ from opentelemetry.proto.trace.v1.trace_pb2 import Span, Status
 from evalc.model.result import AssertionResult, CaseDetails, CriterionResult, JudgedScore, SuiteResult
 from evalc.report.otel.attributes import of_agent
 from evalc.report.otel.exporter import SECONDS, Exporter
-from evalc.report.otel.spans import Exported
+from evalc.report.otel.spans import ExportedRun
 from evalc.report.reported import beside
 from evalc.runtime.finished import summarize_run
 from tests.cli.conftest import Invoke, invoke, project
@@ -88,8 +88,8 @@ def evaluations_of(span: Span) -> dict[str, dict[str, Any]]:
     return {found["gen_ai.evaluation.name"]: found for found in (plain(event.attributes) for event in span.events)}
 
 
-def exported(*suites: SuiteResult, content: bool = False) -> Exported:
-    return Exported(RUN_ID, summarize_run(suites), beside(suites), content)
+def exported(*suites: SuiteResult, content: bool = False) -> ExportedRun:
+    return ExportedRun(RUN_ID, summarize_run(suites), beside(suites), content)
 
 
 def test_a_run_is_a_trace(invoke: Invoke, project: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import msgspec
 
 from evalc.model.result import CaseDetails, CaseResult
-from evalc.runtime.ceiling import Brake, Limits
+from evalc.runtime.ceiling import Limits, StopPolicy
 from evalc.runtime.journaled import Entry
 
 
@@ -23,7 +23,7 @@ def result(*, passed: bool = True) -> CaseResult:
     )
 
 
-def runs(brake: Brake, *costs: float | None) -> int:
+def runs(brake: StopPolicy, *costs: float | None) -> int:
     """How many cases of these costs are let go, one after the other."""
     count = 0
     for cost in costs:
@@ -35,7 +35,7 @@ def runs(brake: Brake, *costs: float | None) -> int:
 
 
 def test_without_limits_everything_goes() -> None:
-    brake = Brake(Limits())
+    brake = StopPolicy(Limits())
     assert not brake.held
     assert runs(brake, *[1e9] * 5) == 5
     assert brake.warning() is None
@@ -43,31 +43,31 @@ def test_without_limits_everything_goes() -> None:
 
 def test_a_ceiling_is_met_to_the_cent() -> None:
     # In doubles three times 0.1 is more than 0.3.
-    assert runs(Brake(Limits(max_cost=0.3)), *[0.1] * 9) == 3
-    assert runs(Brake(Limits(max_cost=0.29)), *[0.1] * 9) == 2
+    assert runs(StopPolicy(Limits(max_cost=0.3)), *[0.1] * 9) == 3
+    assert runs(StopPolicy(Limits(max_cost=0.29)), *[0.1] * 9) == 2
 
 
 def test_the_next_case_is_taken_to_cost_as_much_as_the_dearest() -> None:
-    brake = Brake(Limits(max_cost=1))
+    brake = StopPolicy(Limits(max_cost=1))
     assert runs(brake, 0.4, 0.3, 0.1) == 2
     assert brake.reason == "the ceiling of $1: $0.7 is spent, and a case has cost up to $0.4"
 
 
 def test_cases_under_way_count_as_the_dearest() -> None:
-    brake = Brake(Limits(max_cost=1))
+    brake = StopPolicy(Limits(max_cost=1))
     brake.lets_go()
     brake.finished(result(), 0.3)
     assert [brake.lets_go() for _ in range(3)] == [True, True, False]
 
 
 def test_a_cost_that_is_not_known_is_warned_of() -> None:
-    brake = Brake(Limits(max_cost=0.3))
+    brake = StopPolicy(Limits(max_cost=0.3))
     assert runs(brake, None, 0.1, None) == 3
     assert brake.warning() == "the ceiling of $0.3 cannot see what 2 cases cost: that is not known"
 
 
 def test_so_many_failures_stop_the_run() -> None:
-    brake = Brake(Limits(max_fail=2))
+    brake = StopPolicy(Limits(max_fail=2))
     for passed in (False, True, False):
         assert brake.lets_go()
         brake.finished(result(passed=passed), None)
@@ -77,7 +77,7 @@ def test_so_many_failures_stop_the_run() -> None:
 
 
 def test_what_was_done_before_counts() -> None:
-    brake = Brake(Limits(max_cost=1, max_fail=9))
+    brake = StopPolicy(Limits(max_cost=1, max_fail=9))
     line = Entry(suite=0, case=0, result=msgspec.Raw(b'{"passed": false}'), cost_usd=0.6)
     brake.recall([line])
     assert not brake.lets_go()

@@ -225,7 +225,7 @@ class CheckEmitter:
         if error is None:
             return
         atom = leaf.atoms[at]
-        written = atom.pattern if isinstance(atom, g.Regexp) else atom.value
+        written = atom.pattern if isinstance(atom, g.PatternAtom) else atom.value
         within = (error.offset, error.end) if pattern == written else (0, len(written))
         self._add(self._within(leaf, at, *within), BadPattern(reason=error.message))
 
@@ -300,7 +300,7 @@ class CheckEmitter:
         """The span of a stretch of a text's value, or of a pattern."""
         atom = leaf.atoms[at]
         if leaf.origin is None:
-            ahead = atom.pattern_at if isinstance(atom, g.Regexp) else 0
+            ahead = atom.pattern_at if isinstance(atom, g.PatternAtom) else 0
             return locate(self.source, Span(atom.start, atom.end), ahead + start, ahead + end)
         written = leaf.origin.value
         first, last = offset_in_text(written, atom, start), offset_in_text(written, atom, end)

@@ -25,7 +25,7 @@ class GivenInput(msgspec.Struct, frozen=True, gc=False):
 
 
 @final
-class Given(msgspec.Struct, frozen=True, gc=False):
+class Picked(msgspec.Struct, frozen=True, gc=False):
     """The value of a field, and the file that gives it."""
 
     source: Source
@@ -59,13 +59,13 @@ class MergedCase(msgspec.Struct, frozen=True, kw_only=True, eq=False):
 
     tree: CaseTree
     layers: tuple[Layer, ...]
-    picked: Mapping[str, Given]
+    picked: Mapping[str, Picked]
     checks: tuple[tuple[PlacedCheck, ...], ...]
     rows: Rows | None
     inputs_partial: bool
     partial: bool
 
-    def pick(self, field: str) -> Given | None:
+    def pick(self, field: str) -> Picked | None:
         """A field that can hold one value: the nearest one."""
         return self.picked.get(field)
 
@@ -130,14 +130,14 @@ class _Inherited(msgspec.Struct, frozen=True, kw_only=True):
     """What cases take in from the defaults, as `MergedCase` has it."""
 
     layers: tuple[Layer, ...] = ()
-    picked: Mapping[str, Given] = {}
+    picked: Mapping[str, Picked] = {}
     checks: tuple[tuple[PlacedCheck, ...], ...] = ()
     inputs_partial: bool = False
     partial: bool = False
 
 
 def _inherited(shared: Shared) -> _Inherited:
-    picked: Mapping[str, Given] = {}
+    picked: Mapping[str, Picked] = {}
     for layer in reversed(shared.defaults):
         picked = _picked(layer, picked)
     return _Inherited(
@@ -149,11 +149,11 @@ def _inherited(shared: Shared) -> _Inherited:
     )
 
 
-def _picked(layer: Layer, farther: Mapping[str, Given]) -> Mapping[str, Given]:
+def _picked(layer: Layer, farther: Mapping[str, Picked]) -> Mapping[str, Picked]:
     """What a layer and those behind it say of the fields that can hold one value."""
     fields = layer.fields
     given = [(name, value) for name in _PICKED if (value := getattr(fields, name)) is not None]
-    return {**farther, **{name: Given(fields.source, value) for name, value in given}} if given else farther
+    return {**farther, **{name: Picked(fields.source, value) for name, value in given}} if given else farther
 
 
 _PICKED: Final = ("difficulty", "max_turns", "threshold", "repeat", "require")

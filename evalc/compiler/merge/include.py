@@ -28,7 +28,7 @@ DEEPEST_RULE: Final = 100
 
 
 @final
-class Rule(msgspec.Struct, frozen=True, kw_only=True, eq=False):
+class NamedRule(msgspec.Struct, frozen=True, kw_only=True, eq=False):
     """A named rule, and where the names that it uses are looked up.
 
     Attributes:
@@ -51,7 +51,7 @@ class Scope(msgspec.Struct, frozen=True, eq=False):
     `partial` says that there may have been more: a file could not be included, or a list of rules be read.
     """
 
-    rules: dict[str, Rule] = msgspec.field(default_factory=dict)
+    rules: dict[str, NamedRule] = msgspec.field(default_factory=dict)
     partial: bool = False
 
 
@@ -159,7 +159,7 @@ def _declare(scope: Scope, trees: tuple[RuleTree, ...], problems: Diagnostics) -
         check_uses(scope, tree.source, tree.checks, problems)
 
 
-def _rule(tree: RuleTree, scope: Scope, problems: Diagnostics) -> Rule:
+def _rule(tree: RuleTree, scope: Scope, problems: Diagnostics) -> NamedRule:
     used = [(level, scope.rules.get(use.name.value)) for use, level in uses(tree.checks)]
     size = len(tree.checks) + sum(rule.size for _, rule in used if rule is not None)
     depth = max((level + rule.depth for level, rule in used if rule is not None), default=0) + 1
@@ -169,7 +169,7 @@ def _rule(tree: RuleTree, scope: Scope, problems: Diagnostics) -> Rule:
         problems.add(tree.source, tree.name.span, finding)
         tree = _emptied(tree)
         size, depth, partial = 0, 0, True
-    return Rule(tree=tree, scope=scope, size=size, depth=depth, partial=partial)
+    return NamedRule(tree=tree, scope=scope, size=size, depth=depth, partial=partial)
 
 
 def _in_order(own: dict[str, RuleTree], problems: Diagnostics) -> list[str]:

@@ -278,7 +278,7 @@ class ReservedCharacter(Finding, frozen=True, kw_only=True):
         return _quote("it", self.quoted)
 
 
-class BadEscape(Finding, frozen=True, kw_only=True):
+class BadYamlEscape(Finding, frozen=True, kw_only=True):
     r"""A double-quoted text holds an escape that does not exist.
 
     In double quotes a backslash begins an escape: `\n`, `\t`, `\"`, `\\`, `\x41`, `\u00e9`, `\U0001F600`, `\N`,
@@ -1035,7 +1035,7 @@ class StrayBracket(Finding, frozen=True, kw_only=True):
         return "remove it, or quote the text that it belongs to"
 
 
-class NotJson(Finding, frozen=True, kw_only=True):
+class InvalidJson(Finding, frozen=True, kw_only=True):
     """A file is read as JSON, and is none.
 
     A file whose name ends with `.json` holds one value, written as JSON wants it, which is stricter than YAML: texts

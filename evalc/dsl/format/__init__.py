@@ -32,7 +32,7 @@ from evalc.dsl.format.layout import laid_out
 from evalc.dsl.format.same import same_documents
 from evalc.dsl.format.spacing import spaced
 from evalc.dsl.nodes import Node
-from evalc.dsl.read_yaml import Limits, read_yaml
+from evalc.dsl.read_yaml import YamlLimits, read_yaml
 from evalc.source import Source, Span
 
 _LINE_BREAK: Final = re.compile(r"\r\n|\r|\n")
@@ -47,7 +47,7 @@ class Unformattable(Exception):
     reason: str
 
 
-def format_text(text: str, limits: Limits | None = None) -> str:
+def format_text(text: str, limits: YamlLimits | None = None) -> str:
     """The text in the canonical style. It must be YAML without errors, within the limits of the reader.
 
     Raises:
@@ -73,9 +73,9 @@ def format_text(text: str, limits: Limits | None = None) -> str:
     return formatted if lines_end == "\n" else formatted.replace("\n", lines_end)
 
 
-def _read(text: str, limits: Limits | None) -> Sequence[Node | None]:
+def _read(text: str, limits: YamlLimits | None) -> Sequence[Node | None]:
     broken: list[Span] = []
-    documents = read_yaml(Source("", text), lambda span, _finding: broken.append(span), limits or Limits())
+    documents = read_yaml(Source("", text), lambda span, _finding: broken.append(span), limits or YamlLimits())
     if broken:
         raise Unformattable("would not give sound YAML")
     return documents

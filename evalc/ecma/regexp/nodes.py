@@ -11,32 +11,32 @@ from typing import Literal
 import msgspec
 
 
-class Node(msgspec.Struct, frozen=True, kw_only=True, gc=False):
+class PatternNode(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     """A node: where it begins and ends."""
 
     start: int
     end: int
 
 
-class Character(Node, frozen=True, kw_only=True, gc=False):
+class Character(PatternNode, frozen=True, kw_only=True, gc=False):
     """One code unit, or one code point under `u` and `v`."""
 
     code: int
 
 
-class AnyCharacter(Node, frozen=True, kw_only=True, gc=False):
+class AnyCharacter(PatternNode, frozen=True, kw_only=True, gc=False):
     """`.`; with `dot_all` line terminators too."""
 
     dot_all: bool
 
 
-class CharacterSet(Node, frozen=True, kw_only=True, gc=False):
+class CharacterSet(PatternNode, frozen=True, kw_only=True, gc=False):
     r"""`\d`, `\s`, `\w` or one of their complements."""
 
     letter: Literal["d", "D", "s", "S", "w", "W"]
 
 
-class Property(Node, frozen=True, kw_only=True, gc=False):
+class Property(PatternNode, frozen=True, kw_only=True, gc=False):
     r"""`\p{Name}` or `\p{Name=Value}`; `\P` is `negated`. Some properties hold `strings` of several characters."""
 
     name: str
@@ -45,27 +45,27 @@ class Property(Node, frozen=True, kw_only=True, gc=False):
     strings: bool
 
 
-class Range(Node, frozen=True, kw_only=True, gc=False):
+class Range(PatternNode, frozen=True, kw_only=True, gc=False):
     """`a-z` in a class, both ends included."""
 
     first: int
     last: int
 
 
-class Strings(Node, frozen=True, kw_only=True, gc=False):
+class Strings(PatternNode, frozen=True, kw_only=True, gc=False):
     r"""`\q{abc|d|}` in a class under `v`."""
 
     texts: tuple[str, ...]
 
 
-class SetOperation(Node, frozen=True, kw_only=True, gc=False):
+class SetOperation(PatternNode, frozen=True, kw_only=True, gc=False):
     """`A&&B` or `A--B` in a class under `v`."""
 
     operator: Literal["&&", "--"]
     operands: tuple[ClassMember, ...]
 
 
-class Class(Node, frozen=True, kw_only=True, gc=False):
+class Class(PatternNode, frozen=True, kw_only=True, gc=False):
     """`[...]`: the union of its members, or what none of them holds."""
 
     negated: bool
@@ -75,25 +75,25 @@ class Class(Node, frozen=True, kw_only=True, gc=False):
 ClassMember = Character | CharacterSet | Property | Range | Strings | SetOperation | Class
 
 
-class LineStart(Node, frozen=True, kw_only=True, gc=False):
+class LineStart(PatternNode, frozen=True, kw_only=True, gc=False):
     """`^`: the text's start, or with `multiline` a line's."""
 
     multiline: bool
 
 
-class LineEnd(Node, frozen=True, kw_only=True, gc=False):
+class LineEnd(PatternNode, frozen=True, kw_only=True, gc=False):
     """`$`: the text's end, or with `multiline` a line's."""
 
     multiline: bool
 
 
-class WordBoundary(Node, frozen=True, kw_only=True, gc=False):
+class WordBoundary(PatternNode, frozen=True, kw_only=True, gc=False):
     r"""`\b`, or `\B` where `negated`."""
 
     negated: bool
 
 
-class Look(Node, frozen=True, kw_only=True, gc=False):
+class Look(PatternNode, frozen=True, kw_only=True, gc=False):
     """A lookahead, or a lookbehind where `behind`."""
 
     behind: bool
@@ -101,7 +101,7 @@ class Look(Node, frozen=True, kw_only=True, gc=False):
     body: Term
 
 
-class Group(Node, frozen=True, kw_only=True, gc=False):
+class Group(PatternNode, frozen=True, kw_only=True, gc=False):
     """Parentheses: capturing with an `index` from 1, else None; `(?i-s:...)` has `modifiers`, the text `i-s`."""
 
     index: int | None = None
@@ -110,13 +110,13 @@ class Group(Node, frozen=True, kw_only=True, gc=False):
     body: Term
 
 
-class Backreference(Node, frozen=True, kw_only=True, gc=False):
+class Backreference(PatternNode, frozen=True, kw_only=True, gc=False):
     r"""`\1` or `\k<name>`."""
 
     to: int | str
 
 
-class Repeat(Node, frozen=True, kw_only=True, gc=False):
+class Repeat(PatternNode, frozen=True, kw_only=True, gc=False):
     """A quantifier and what it repeats; `max` is None where there is no upper bound."""
 
     body: Term
@@ -125,13 +125,13 @@ class Repeat(Node, frozen=True, kw_only=True, gc=False):
     greedy: bool
 
 
-class Sequence(Node, frozen=True, kw_only=True, gc=False):
+class PatternSequence(PatternNode, frozen=True, kw_only=True, gc=False):
     """One thing behind the other; the empty pattern is an empty sequence."""
 
     items: tuple[Term, ...]
 
 
-class Alternation(Node, frozen=True, kw_only=True, gc=False):
+class Alternation(PatternNode, frozen=True, kw_only=True, gc=False):
     """`a|b`: two branches or more."""
 
     branches: tuple[Term, ...]
@@ -150,7 +150,7 @@ Term = (
     | Group
     | Backreference
     | Repeat
-    | Sequence
+    | PatternSequence
     | Alternation
 )
 

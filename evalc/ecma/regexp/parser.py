@@ -18,8 +18,8 @@ from evalc.ecma.regexp.nodes import (
     LineStart,
     Look,
     Pattern,
+    PatternSequence,
     Repeat,
-    Sequence,
     Term,
     WordBoundary,
 )
@@ -123,7 +123,7 @@ class _Parser:
         if len(items) == 1:
             return items[0]
         end = max(scanner.end_offset(scanner.at), scanner.offset(start))
-        return Sequence(start=scanner.offset(start), end=end, items=tuple(items))
+        return PatternSequence(start=scanner.offset(start), end=end, items=tuple(items))
 
     def _term(self) -> Term:
         start = self._scanner.at

@@ -17,9 +17,9 @@ from evalc.ecma.regexp.nodes import (
     Group,
     Look,
     Pattern,
+    PatternSequence,
     Range,
     Repeat,
-    Sequence,
     SetOperation,
     Term,
 )
@@ -48,7 +48,12 @@ def _characters(term: Term | ClassMember) -> Iterator[tuple[int, int]]:
             yield term.start, term.end
         case Range():
             yield term.start, term.start + 1
-        case Sequence(items=inner) | Alternation(branches=inner) | Class(members=inner) | SetOperation(operands=inner):
+        case (
+            PatternSequence(items=inner)
+            | Alternation(branches=inner)
+            | Class(members=inner)
+            | SetOperation(operands=inner)
+        ):
             for part in inner:
                 yield from _characters(part)
         case Look() | Group() | Repeat():

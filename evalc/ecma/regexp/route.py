@@ -25,10 +25,10 @@ from evalc.ecma.regexp.nodes import (
     LineStart,
     Look,
     Pattern,
+    PatternSequence,
     Property,
     Range,
     Repeat,
-    Sequence,
     SetOperation,
     Strings,
     Term,
@@ -113,7 +113,7 @@ class _Translator:
                 return f"(?:{self.term(term.body)})"
             case Repeat():
                 return self._repeat(term)
-            case Sequence():
+            case PatternSequence():
                 return "".join(map(self.term, term.items))
             case Alternation():
                 return "|".join(map(self.term, term.branches))

@@ -68,7 +68,7 @@ def _is_local(term: Term, allowed: tuple[type, ...]) -> bool:
             return isinstance(term, allowed)
         case Group() | Repeat():
             return _is_local(term.body, allowed)
-        case nodes.Sequence():
+        case nodes.PatternSequence():
             return all(_is_local(item, allowed) for item in term.items)
         case Alternation():
             return all(_is_local(branch, allowed) for branch in term.branches)
@@ -132,7 +132,7 @@ def _eats(term: Term, one: Callable[[Term], bool]) -> bool:
 def _empty(term: Term, holds: Callable[[Term], bool]) -> bool:
     """The term can match the empty text, wherever the assertions hold that `holds` tells."""
     match term:
-        case nodes.Sequence():
+        case nodes.PatternSequence():
             return all(_empty(item, holds) for item in term.items)
         case Alternation():
             return any(_empty(branch, holds) for branch in term.branches)
@@ -178,7 +178,7 @@ def _never(term: Term) -> bool:
             return _never(term.body)
         case Class():
             return (term.negated and _is_all(term.members)) or not (term.negated or term.members)
-        case nodes.Sequence():
+        case nodes.PatternSequence():
             items = _in_sequence(term)
             return any(map(_never, items)) or _leaves_the_text(items)
         case _:
@@ -214,7 +214,7 @@ def _consumes(term: Term) -> bool:
             return term.min > 0 and _consumes(term.body)
         case Alternation():
             return all(map(_consumes, term.branches))
-        case nodes.Sequence():
+        case nodes.PatternSequence():
             return any(map(_consumes, term.items))
         case _:
             return False
@@ -223,7 +223,7 @@ def _consumes(term: Term) -> bool:
 def _in_sequence(term: Term) -> list[Term]:
     """The terms that stand one behind the other, plain groups opened."""
     match term:
-        case nodes.Sequence():
+        case nodes.PatternSequence():
             return [inner for item in term.items for inner in _in_sequence(item)]
         case Group():
             return [term] if "i" in term.modifiers else _in_sequence(term.body)

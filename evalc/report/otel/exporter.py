@@ -16,7 +16,7 @@ from opentelemetry.exporter.otlp.proto.http.trace_exporter import OTLPSpanExport
 from opentelemetry.sdk.trace import ReadableSpan
 from opentelemetry.sdk.trace.export import SpanExportResult
 
-from evalc.report.otel.spans import Exported, spans_of
+from evalc.report.otel.spans import ExportedRun, spans_of
 
 SECONDS: Final = 5.0
 _SECONDS_IN_ALL: Final = 30.0
@@ -49,7 +49,7 @@ class Exporter:
         self._batch_began = 0.0
         self._is_late = threading.Event()
 
-    def export(self, run: Exported) -> str | None:
+    def export(self, run: ExportedRun) -> str | None:
         """Send the run. A batch that is not taken is the last that is sent.
 
         Returns:
@@ -58,7 +58,7 @@ class Exporter:
         refusal = self._within_time(run)
         return None if refusal is None else f"the run was not exported to OpenTelemetry: {refusal}"
 
-    def _within_time(self, run: Exported) -> str | None:
+    def _within_time(self, run: ExportedRun) -> str | None:
         """Why not all of it was taken. A receiver that answers a byte at a time is left behind with its thread."""
         began = self._batch_began = time.monotonic()
         refusals: SimpleQueue[str | None] = SimpleQueue()
@@ -72,7 +72,7 @@ class Exporter:
             with suppress(Empty):
                 return refusals.get(timeout=left)
 
-    def _sent(self, run: Exported) -> str | None:
+    def _sent(self, run: ExportedRun) -> str | None:
         try:
             return self._send(spans_of(run))
         except Exception as error:  # of a library, or of a journal that is gone: the run itself is finished

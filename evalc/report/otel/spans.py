@@ -24,7 +24,7 @@ _SCOPE: Final = InstrumentationScope("evalc", __version__)
 _EVALUATION: Final = "gen_ai.evaluation.result"
 
 
-class Exported(NamedTuple):
+class ExportedRun(NamedTuple):
     """What of a run is exported. `content` says whether what was sent and answered is part of it."""
 
     run_id: str
@@ -33,7 +33,7 @@ class Exported(NamedTuple):
     content: bool
 
 
-def spans_of(run: Exported) -> Iterator[ReadableSpan]:
+def spans_of(run: ExportedRun) -> Iterator[ReadableSpan]:
     """The spans, each behind those below it, in one trace whose id is that of the run without its dashes.
 
     The ids of spans follow from the run and the names of what they stand for: a run that is resumed has the same.

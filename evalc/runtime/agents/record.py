@@ -20,14 +20,14 @@ from evalc.runtime.agents.recording import (
     AGENT_FILE,
     Attempts,
     Exchange,
-    Failure,
     RecordedAgent,
+    RecordedFailure,
     everything_sent,
     failure_of,
     file_name,
     folder_of,
 )
-from evalc.runtime.written import Redactor, encoded, redacted
+from evalc.runtime.written import Redacting, encoded, redacted
 
 
 @final
@@ -46,7 +46,7 @@ class RecordingAgent:
     """
 
     def __init__(
-        self, agent: Agent, folder: Path, *, model: ModelOptions, http: HttpOptions, redactor: Redactor | None
+        self, agent: Agent, folder: Path, *, model: ModelOptions, http: HttpOptions, redactor: Redacting | None
     ) -> None:
         self._agent = agent
         self._model = model
@@ -71,7 +71,9 @@ class RecordingAgent:
         async with self._agent.session() as session:
             yield _RecordingSession(self, session)
 
-    def keep(self, request: AgentRequest, attempt: int, started: float, outcome: AgentResponse | Failure) -> None:
+    def keep(
+        self, request: AgentRequest, attempt: int, started: float, outcome: AgentResponse | RecordedFailure
+    ) -> None:
         """Write an exchange down.
 
         Raises:
@@ -83,8 +85,8 @@ class RecordingAgent:
             attempt=attempt,
             sent=sent,
             duration_ms=round((time.perf_counter() - started) * 1000, 3),
-            response=None if isinstance(outcome, Failure) else outcome,
-            failure=outcome if isinstance(outcome, Failure) else None,
+            response=None if isinstance(outcome, RecordedFailure) else outcome,
+            failure=outcome if isinstance(outcome, RecordedFailure) else None,
         )
         try:
             _, json = redacted(exchange, encoded(exchange), self._redactor)
@@ -110,7 +112,7 @@ class _RecordingSession:
             # Cancelled for its time, and not because the run is interrupted.
             if request.deadline is not None and now() >= request.deadline:
                 within = round((request.deadline - began) * 1000)
-                late = Failure(kind="timeout", message=f"no complete answer within {within} ms")
+                late = RecordedFailure(kind="timeout", message=f"no complete answer within {within} ms")
                 self._recording.keep(request, attempt, started, late)
             raise
         except Exception as error:

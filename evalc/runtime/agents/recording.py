@@ -20,7 +20,7 @@ from evalc.runtime.agents.base import AgentRequest, AgentResponse
 from evalc.runtime.agents.fingerprint import fingerprint, sent_fields
 from evalc.runtime.agents.http.options import HttpOptions
 from evalc.runtime.agents.model.options import ModelOptions
-from evalc.runtime.written import Redactor
+from evalc.runtime.written import Redacting
 
 AGENT_FILE: Final = "agent.json"
 
@@ -40,7 +40,7 @@ class RecordedAgent(msgspec.Struct, frozen=True, kw_only=True):
     agent: str
 
 
-class Failure(msgspec.Struct, frozen=True, kw_only=True):
+class RecordedFailure(msgspec.Struct, frozen=True, kw_only=True):
     """Why there was no answer."""
 
     kind: Kind
@@ -59,7 +59,7 @@ class Exchange(msgspec.Struct, frozen=True, kw_only=True, rename="camel", omit_d
     sent: dict[str, Any]
     duration_ms: float
     response: AgentResponse | None = None
-    failure: Failure | None = None
+    failure: RecordedFailure | None = None
 
 
 @final
@@ -77,17 +77,17 @@ class Attempts:
         return self._number
 
 
-def failure_of(error: BaseException) -> Failure:
+def failure_of(error: BaseException) -> RecordedFailure:
     """The failure that an exception of an agent is."""
     kind: Kind = next((kind for kind, known in _ERRORS.items() if isinstance(error, known)), "broken")
     said = str(error)
     if not isinstance(error, AgentError):
         said = f"{type(error).__name__}: {said}" if said else type(error).__name__
-    return Failure(kind=kind, message=said)
+    return RecordedFailure(kind=kind, message=said)
 
 
 def everything_sent(
-    request: AgentRequest, agent: str, model: ModelOptions, http: HttpOptions, redactor: Redactor | None
+    request: AgentRequest, agent: str, model: ModelOptions, http: HttpOptions, redactor: Redacting | None
 ) -> dict[str, Any]:
     """What decides on an answer, without secrets: the request, and what goes with each to this kind of agent."""
     fields = sent_fields(request)
@@ -115,7 +115,7 @@ def _model_fields(model: ModelOptions) -> dict[str, Any]:
     }
 
 
-def _without_secrets(fields: dict[str, Any], redactor: Redactor | None) -> dict[str, Any]:
+def _without_secrets(fields: dict[str, Any], redactor: Redacting | None) -> dict[str, Any]:
     json = msgspec.json.encode(fields)
     struck = json if redactor is None else redactor.redact_bytes(json)
     decoded: dict[str, Any] = msgspec.json.decode(struck)

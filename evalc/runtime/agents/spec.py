@@ -15,7 +15,7 @@ from evalc.runtime.agents.base import Agent
 from evalc.runtime.agents.http.options import HttpOptions
 from evalc.runtime.agents.model.options import Access, ModelOptions, Provider
 from evalc.runtime.local_model.serving import Serving
-from evalc.runtime.written import Redactor
+from evalc.runtime.written import Redacting
 
 _SECRET_HEADER = re.compile(r"auth|cookie|key|token|secret|password", re.IGNORECASE)
 
@@ -65,7 +65,7 @@ class AgentSettings:
     anthropic: Access = field(default_factory=lambda: Access(key_variable="ANTHROPIC_API_KEY"))
     model: ModelOptions = field(default_factory=ModelOptions)
     local: Serving = field(default_factory=Serving)
-    redactor: Redactor | None = None
+    redactor: Redacting | None = None
 
 
 def agent_for(spec: str, *, settings: AgentSettings) -> Agent:

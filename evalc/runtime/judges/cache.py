@@ -23,7 +23,7 @@ from evalc.regular import read_limited
 from evalc.runtime.judges.answer import Malformed, Score, read_score
 from evalc.runtime.judges.base import Exhibit, Question, Said
 from evalc.runtime.judges.cache_key import cache_key
-from evalc.runtime.written import Redactor, encoded, redacted
+from evalc.runtime.written import Redacting, encoded, redacted
 
 _LARGEST: Final = 1_000_000
 _IGNORED: Final = b"# Made by evalc; can be deleted at any time.\n*\n"
@@ -53,7 +53,9 @@ class JudgeCache:
         environ: what tells the user's key.
     """
 
-    def __init__(self, folder: Path, redactor: Redactor | None = None, environ: Mapping[str, str] = os.environ) -> None:
+    def __init__(
+        self, folder: Path, redactor: Redacting | None = None, environ: Mapping[str, str] = os.environ
+    ) -> None:
         self._folder = folder
         self._redactor = redactor
         self._environ = environ

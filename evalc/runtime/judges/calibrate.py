@@ -8,7 +8,7 @@ from collections.abc import Sequence
 import msgspec
 
 
-class Pair(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
+class LabelledAnswer(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
     """One labelled answer that was judged; `line` is its line in the file, from 1."""
 
     line: int
@@ -55,11 +55,13 @@ class Calibration(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
     kappa: float | None
     weighted_kappa: float | None
     confusion: tuple[Confusion, ...]
-    disagreements: tuple[Pair, ...]
+    disagreements: tuple[LabelledAnswer, ...]
     unjudged: tuple[Unjudged, ...] = ()
 
 
-def calibration_of(judges: Sequence[str], pairs: Sequence[Pair], unjudged: Sequence[Unjudged] = ()) -> Calibration:
+def calibration_of(
+    judges: Sequence[str], pairs: Sequence[LabelledAnswer], unjudged: Sequence[Unjudged] = ()
+) -> Calibration:
     """What the pairs say."""
     counts = Counter((pair.label, pair.score) for pair in pairs)
     differing = [pair for pair in pairs if pair.label != pair.score]

@@ -13,7 +13,7 @@ from evalc.runtime.agents.base import AgentResponse
 from evalc.runtime.checks.verdict import Note
 from evalc.runtime.judges.base import Exhibit, Question
 from evalc.runtime.judges.member import Meter
-from evalc.runtime.judges.panel import MOST_SPREAD, Bench
+from evalc.runtime.judges.panel import MOST_SPREAD, JudgePool
 from evalc.runtime.written import encoded, redacted
 
 CRITERION_SCALE: Final = 5
@@ -24,7 +24,7 @@ CRITERION_SCALE: Final = 5
 class CaseJudge:
     """Judges one answer to one case. `meter` adds up what it used, `notes` what the suite should warn of."""
 
-    def __init__(self, bench: Bench, case: Case, response: AgentResponse) -> None:
+    def __init__(self, bench: JudgePool, case: Case, response: AgentResponse) -> None:
         self.meter = Meter()
         self.notes: list[Note] = []
         self._bench = bench

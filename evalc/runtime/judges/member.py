@@ -43,7 +43,7 @@ class Meter:
                 self.cost_usd = (self.cost_usd or 0.0) + usage.cost_usd
 
 
-class Seat(NamedTuple):
+class PanelMember(NamedTuple):
     """A judge's place in a panel; `sample` counts the places of one and the same judge."""
 
     judge: Judge
@@ -55,7 +55,7 @@ class Seat(NamedTuple):
 class Member:
     """A seat with an opened judge. `session` is None before the first question that the cache cannot answer."""
 
-    seat: Seat
+    seat: PanelMember
     timeout_ms: float
     cache: JudgeCache | None
     stack: AsyncExitStack

@@ -11,7 +11,7 @@ from evalc.runtime.agents import wire
 from evalc.runtime.agents.base import Agent, AgentRequest, AgentResponse, Session
 from evalc.runtime.judges.answer import answer_schema
 from evalc.runtime.judges.base import Exhibit, JudgeSession, Question, Said
-from evalc.runtime.judges.prompt import VERSION, Prompt, prompt_for
+from evalc.runtime.judges.prompt import VERSION, JudgePrompt, prompt_for
 from evalc.runtime.judges.structured import TOOL
 
 Ask = Callable[[Mapping[str, Any]], Agent]
@@ -87,7 +87,7 @@ class _ModelSession:
             raise JudgeError(f"the model refuses to judge: {wire.shown(response.response)}")
         return Said(_value_of(response), response.usage, whole=question.is_whole)
 
-    async def _send(self, question: Question, prompt: Prompt, deadline: float) -> AgentResponse:
+    async def _send(self, question: Question, prompt: JudgePrompt, deadline: float) -> AgentResponse:
         session = await self._session_for(question)
         messages = ({"role": "system", "content": prompt.system}, {"role": "user", "content": prompt.user})
         return await session.send(AgentRequest(message=prompt.user, messages=messages, deadline=deadline))

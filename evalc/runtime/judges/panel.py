@@ -15,8 +15,8 @@ from evalc.runtime.checks.wording import shown
 from evalc.runtime.judges.answer import Score
 from evalc.runtime.judges.base import Exhibit, Judge, Question
 from evalc.runtime.judges.cache import JudgeCache
-from evalc.runtime.judges.member import Member, Meter, Seat
-from evalc.runtime.written import Redactor
+from evalc.runtime.judges.member import Member, Meter, PanelMember
+from evalc.runtime.written import Redacting
 
 MOST_SPREAD: Final = 0.4
 """The share of a scale that scores may lie apart before a warning says that the judges disagree."""
@@ -37,10 +37,10 @@ class Panel:
         redactor: strikes secrets out of what judges are shown.
     """
 
-    seats: tuple[Seat, ...]
+    seats: tuple[PanelMember, ...]
     timeout_ms: float = 60_000
     cache: JudgeCache | None = None
-    redactor: Redactor | None = None
+    redactor: Redacting | None = None
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -48,13 +48,13 @@ class Panel:
         return tuple(dict.fromkeys(seat.judge.name for seat in self.seats))
 
 
-def seated(judges: Sequence[Judge], samples: int) -> tuple[Seat, ...]:
+def seated(judges: Sequence[Judge], samples: int) -> tuple[PanelMember, ...]:
     """The seats of judges each of whom is asked `samples` times."""
-    return tuple(Seat(judge, sample) for judge in judges for sample in range(samples))
+    return tuple(PanelMember(judge, sample) for judge in judges for sample in range(samples))
 
 
 @final
-class Bench:
+class JudgePool:
     """A panel at work: a worker's, which asks one question at a time, all of its judges at once."""
 
     def __init__(self, panel: Panel) -> None:

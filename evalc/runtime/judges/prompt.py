@@ -60,14 +60,14 @@ _NO_MARK: Final = "\u2039"
 _MARK: Final = re.compile(r"<(?=[\s/]*data-)", re.IGNORECASE)
 
 
-class Prompt(NamedTuple):
+class JudgePrompt(NamedTuple):
     """The two messages of a request."""
 
     system: str
     user: str
 
 
-def prompt_for(question: Question, exhibit: Exhibit, *, complaint: str | None = None) -> Prompt:
+def prompt_for(question: Question, exhibit: Exhibit, *, complaint: str | None = None) -> JudgePrompt:
     """The messages, with marks of their own. `complaint` is what was wrong with the last answer."""
     parts = dict(_parts_of(exhibit))
     nonce = _nonce_for(parts)
@@ -85,7 +85,7 @@ def prompt_for(question: Question, exhibit: Exhibit, *, complaint: str | None = 
         f'<data-{nonce} part="{part}">\n{_broken(text)}\n</data-{nonce}>' for part, text in parts.items()
     )
     again = "" if complaint is None else f" Your last answer could not be used: {complaint}."
-    return Prompt(system, f"{fenced}\n\nThe data end here. Judge `response` as you were told.{again}")
+    return JudgePrompt(system, f"{fenced}\n\nThe data end here. Judge `response` as you were told.{again}")
 
 
 def _parts_of(exhibit: Exhibit) -> Iterator[tuple[str, str]]:

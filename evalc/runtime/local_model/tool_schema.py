@@ -14,7 +14,7 @@ from typing import Any, ClassVar, Final, final
 from evalc.errors import AgentProtocolError
 from evalc.runtime.agents import wire
 from evalc.runtime.agents.model.answer import call_of
-from evalc.runtime.agents.model.api import Flavor, Item, Message, Outcome, Prompt, Turn
+from evalc.runtime.agents.model.api import Flavor, Item, Message, Prompt, ToolOutcome, Turn
 from evalc.runtime.agents.model.chat_completions import ChatCompletions
 from evalc.tools.offer import chat_tools
 from evalc.tools.registry import ToolRegistry
@@ -68,7 +68,7 @@ class ToolsBySchema:
             case _:
                 raise AgentProtocolError("the model's JSON is neither a tool call nor an answer")
 
-    def results(self, outcomes: Sequence[Outcome]) -> tuple[Item, ...]:
+    def results(self, outcomes: Sequence[ToolOutcome]) -> tuple[Item, ...]:
         """What the calls gave, in the words of the user: models that know no tools know no role for them."""
         return tuple({"role": "user", "content": f"`{each.call.name}` returned: {each.text}"} for each in outcomes)
 

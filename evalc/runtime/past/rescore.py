@@ -27,11 +27,11 @@ from evalc.runtime.exits import exits_told
 from evalc.runtime.finish_run import Ending, finish_run
 from evalc.runtime.finished import FinishedRun
 from evalc.runtime.journal import Journal
-from evalc.runtime.judges.panel import Bench
+from evalc.runtime.judges.panel import JudgePool
 from evalc.runtime.past.baseline import Baseline, PastSuite, find_baseline
 from evalc.runtime.past.resume import PastRun
 from evalc.runtime.results import file_names
-from evalc.runtime.run_case import Answer, CaseOptions, CaseRun, request_of, result_of
+from evalc.runtime.run_case import AgentAnswer, CaseOptions, CaseRun, request_of, result_of
 from evalc.runtime.run_options import RunOptions
 from evalc.runtime.run_suite import Observer
 
@@ -176,14 +176,14 @@ class _Rescoring:
 
     async def run(self) -> None:
         """Check every case of the suite."""
-        bench = None if self._panel is None else Bench(self._panel)
+        bench = None if self._panel is None else JudgePool(self._panel)
         try:
             await self._check_again(bench)
         finally:
             if bench is not None:
                 await bench.close()
 
-    async def _check_again(self, bench: Bench | None) -> None:
+    async def _check_again(self, bench: JudgePool | None) -> None:
         for case, located in enumerate(self._suite.cases):
             await asyncio.sleep(0)  # the turn of Ctrl-C
             name = located.case.id
@@ -240,7 +240,9 @@ def _not_rescored(case: Case, entry: journaled.Entry | None) -> SkippedCase | No
     return SkippedCase(id=case.id, description=case.description, reason=reason, archived=False)
 
 
-async def _rescored(located: LocatedCase, entry: journaled.Entry, options: CaseOptions, bench: Bench | None) -> CaseRun:
+async def _rescored(
+    located: LocatedCase, entry: journaled.Entry, options: CaseOptions, bench: JudgePool | None
+) -> CaseRun:
     """The case's result by today's checks."""
     answers = iter(_answers(entry))
 
@@ -250,11 +252,11 @@ async def _rescored(located: LocatedCase, entry: journaled.Entry, options: CaseO
     return await run_attempts(located, attempt)
 
 
-def _answers(entry: journaled.Entry) -> tuple[Answer, ...]:
+def _answers(entry: journaled.Entry) -> tuple[AgentAnswer, ...]:
     if entry.answers:
         return tuple(map(_answer, entry.answers))
     result = msgspec.json.decode(entry.result, type=CaseResult)
-    only = journaled.Answer(
+    only = journaled.RecordedAnswer(
         duration_ms=result.duration_ms,
         tool_mode=entry.tool_mode,
         error=result.error,
@@ -264,17 +266,17 @@ def _answers(entry: journaled.Entry) -> tuple[Answer, ...]:
     return (_answer(only),)
 
 
-def _answer(recorded: journaled.Answer) -> Answer:
+def _answer(recorded: journaled.RecordedAnswer) -> AgentAnswer:
     """What an attempt brought: a response, or the status and words of its absence, which stay."""
     details = recorded.details
     if details.response is None or recorded.tool_mode is None:
         error = recorded.error or "agent: no response was recorded"
         status: Status = "failed" if recorded.timed_out is True else "error"
-        return Answer(recorded.duration_ms, None, status, error)
-    return Answer(recorded.duration_ms, _response(recorded, details.response, recorded.tool_mode))
+        return AgentAnswer(recorded.duration_ms, None, status, error)
+    return AgentAnswer(recorded.duration_ms, _response(recorded, details.response, recorded.tool_mode))
 
 
-def _response(recorded: journaled.Answer, text: str, tool_mode: ToolMode) -> AgentResponse:
+def _response(recorded: journaled.RecordedAnswer, text: str, tool_mode: ToolMode) -> AgentResponse:
     details = recorded.details
     return AgentResponse(
         response=text,

@@ -13,7 +13,7 @@ from evalc.errors import UsageError
 from evalc.model.codec import short_hash
 from evalc.runtime.journaled import FILE_NAME, Header, JournaledSuite, read_header
 from evalc.runtime.past.runs import find_folder, steps_back
-from evalc.runtime.written import Redactor
+from evalc.runtime.written import Redacting
 
 _DECIDING: Final = {
     "timeoutMs": "`--timeout-ms`",
@@ -42,7 +42,7 @@ class PastRun:
         return self.folder.name if self.header is None else self.header.run_id
 
 
-def kept_flags(flags: Mapping[str, Any], endpoints: Sequence[str], redactor: Redactor | None) -> dict[str, Any]:
+def kept_flags(flags: Mapping[str, Any], endpoints: Sequence[str], redactor: Redacting | None) -> dict[str, Any]:
     """The flags as a journal may keep them: None for agents of which one's name holds more than results may show."""
     kept = dict(flags)
     agents = kept.get("agent")
@@ -53,7 +53,7 @@ def kept_flags(flags: Mapping[str, Any], endpoints: Sequence[str], redactor: Red
     return kept
 
 
-def _is_shown(agent: str, endpoint: str, *, redactor: Redactor | None) -> bool:
+def _is_shown(agent: str, endpoint: str, *, redactor: Redacting | None) -> bool:
     """Whether an agent's spec holds no more than what results call it."""
     return endpoint.startswith(agent) and (redactor is None or redactor.redact(agent) == agent)
 

@@ -19,10 +19,10 @@ from evalc.ecma.regexp.nodes import (
     LineEnd,
     LineStart,
     Look,
+    PatternSequence,
     Property,
     Range,
     Repeat,
-    Sequence,
     SetOperation,
     Strings,
     WordBoundary,
@@ -39,7 +39,7 @@ def test_a_pattern_is_a_tree_with_offsets() -> None:
         source=r"^(?<n>a|.)+?\b\d$",
         flags="ms",
         groups=1,
-        body=Sequence(
+        body=PatternSequence(
             start=0,
             end=17,
             items=(
@@ -126,7 +126,7 @@ def test_a_class_may_end_in_a_property_with_a_value() -> None:
 )
 def test_characters(pattern: str, flags: str, codes: list[int] | None) -> None:
     body = parse(pattern, flags).body
-    items = body.items if isinstance(body, Sequence) else (body,)
+    items = body.items if isinstance(body, PatternSequence) else (body,)
     if codes is None:
         assert any(isinstance(item, Repeat) for item in items)
     else:
@@ -135,25 +135,25 @@ def test_characters(pattern: str, flags: str, codes: list[int] | None) -> None:
 
 def test_both_halves_of_a_character_have_its_offsets() -> None:
     body = parse("a😀+b").body
-    assert isinstance(body, Sequence)
+    assert isinstance(body, PatternSequence)
     assert [(item.start, item.end) for item in body.items] == [(0, 1), (1, 2), (1, 3), (3, 4)]
 
 
 def test_backreferences_reach_forward_and_by_name() -> None:
     body = parse(r"\1\k<b>(?<b>x)\2").body
-    assert isinstance(body, Sequence)
+    assert isinstance(body, PatternSequence)
     assert body.items[:2] == (Backreference(start=0, end=2, to=1), Backreference(start=2, end=7, to="b"))
     assert body.items[-1] == Character(start=14, end=16, code=2)
 
 
 def test_modifiers_hold_inside_their_group() -> None:
     body = parse("(?s-m:.^).^", "m").body
-    assert isinstance(body, Sequence)
+    assert isinstance(body, PatternSequence)
     assert body.items[0] == Group(
         start=0,
         end=9,
         modifiers="s-m",
-        body=Sequence(
+        body=PatternSequence(
             start=6,
             end=8,
             items=(AnyCharacter(start=6, end=7, dot_all=True), LineStart(start=7, end=8, multiline=False)),

@@ -7,10 +7,10 @@ from typing import Any
 
 from evalc.compiler import ir
 from evalc.compiler.compiled import CompiledSuite
-from evalc.compiler.ir_text import ir_text
 from evalc.compiler.verify import verify
 from evalc.model.codec import decode_envelope
 from tests.properties.trying import Tried, compiled_text, encoded
+from tests.support.ir_text import ir_text
 
 
 def is_its_twin(tried: Tried) -> None:

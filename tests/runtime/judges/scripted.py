@@ -11,7 +11,7 @@ from evalc.runtime.agents.base import Usage
 from evalc.runtime.judges.base import Exhibit, JudgeSession, Question, Said
 from evalc.runtime.judges.cache import JudgeCache
 from evalc.runtime.judges.member import Meter
-from evalc.runtime.judges.panel import Bench, Panel, seated
+from evalc.runtime.judges.panel import JudgePool, Panel, seated
 
 EXHIBIT = Exhibit(message="What is the weather?", response="Sunny.")
 TONE = Question(name="tone", criteria="Is it kind?", max_score=5)
@@ -85,7 +85,7 @@ def score(panel: Panel, question: Question = TONE, exhibit: Exhibit = EXHIBIT, m
     """What the panel makes of a question."""
 
     async def run() -> Any:
-        async with Bench(panel) as bench:
+        async with JudgePool(panel) as bench:
             return await bench.score(question, exhibit, meter or Meter())
 
     return asyncio.run(run())

@@ -10,12 +10,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 from statsmodels.stats.inter_rater import cohens_kappa
 
-from evalc.runtime.judges.calibrate import Pair, Unjudged, calibration_of, kappa_of
+from evalc.runtime.judges.calibrate import LabelledAnswer, Unjudged, calibration_of, kappa_of
 
 
-def pairs(*values: tuple[int, int], top: int = 5) -> list[Pair]:
+def pairs(*values: tuple[int, int], top: int = 5) -> list[LabelledAnswer]:
     return [
-        Pair(line=line, case=str(line), label=label, score=score, max_score=top)
+        LabelledAnswer(line=line, case=str(line), label=label, score=score, max_score=top)
         for line, (label, score) in enumerate(values, 2)
     ]
 

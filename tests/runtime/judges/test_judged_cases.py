@@ -15,7 +15,7 @@ from evalc.model.case import Case, CheckLink, Criterion, Expect, Input, RubricDi
 from evalc.model.suite import LocatedCase
 from evalc.runtime.agents.base import AgentRequest, AgentResponse, ToolCall, Usage
 from evalc.runtime.judges.base import Question
-from evalc.runtime.judges.panel import Bench, Panel
+from evalc.runtime.judges.panel import JudgePool, Panel
 from evalc.runtime.redact import Redactor
 from evalc.runtime.run_case import CaseOptions, CaseRun, run_case
 from tests.runtime.judges.scripted import FOREVER, ScriptedJudge, panel, says
@@ -44,7 +44,7 @@ def run(case: Case, judges: ScriptedJudge | Panel | None, answer: Any = "a", **o
     async def go() -> CaseRun:
         if judges is None:
             return await run_case(LocatedCase(case, {}), Says(answer), CaseOptions(**options))
-        async with Bench(judges if isinstance(judges, Panel) else panel(judges)) as bench:
+        async with JudgePool(judges if isinstance(judges, Panel) else panel(judges)) as bench:
             return await run_case(LocatedCase(case, {}), Says(answer), CaseOptions(**options), bench)
 
     return asyncio.run(go())

@@ -8,7 +8,7 @@ import jsonschema
 import pytest
 
 from evalc.errors import AgentProtocolError
-from evalc.runtime.agents.model.api import Call, Outcome, Prompt
+from evalc.runtime.agents.model.api import Call, Prompt, ToolOutcome
 from evalc.runtime.local_model.tool_schema import ToolsBySchema
 from evalc.tools.registry import Tool, ToolRegistry
 
@@ -66,5 +66,5 @@ def test_what_is_neither_is_an_error(content: str, finish: str, why: str) -> Non
 
 def test_what_a_call_gave_goes_back_in_words() -> None:
     call = Call(id="call", name="get_weather", arguments="{}", params={})
-    (message,) = API.results([Outcome(call=call, text='{"sky": "clear"}')])
+    (message,) = API.results([ToolOutcome(call=call, text='{"sky": "clear"}')])
     assert message == {"role": "user", "content": '`get_weather` returned: {"sky": "clear"}'}

@@ -19,7 +19,7 @@ from evalc.runtime.agents.http.route import Connecting
 from evalc.runtime.agents.http.transport import Reply, Transport, open_transport, prepared
 from evalc.runtime.agents.model.answer import object_at
 from evalc.runtime.agents.model.api import Api, Message, Prompt, Turn
-from evalc.runtime.agents.model.door import Door, door_to
+from evalc.runtime.agents.model.door import Endpoint, door_to
 from evalc.runtime.agents.model.loop import converse
 from evalc.runtime.agents.model.options import Access, ModelOptions, Provider
 from evalc.runtime.agents.model.prices import Prices, load_prices
@@ -102,7 +102,7 @@ class ModelAgent:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _ModelSession:
     model: str
-    door: Door
+    door: Endpoint
     options: ModelOptions
     prices: Prices
     transport: Transport

@@ -46,7 +46,7 @@ class Call:
 
 @final
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Outcome:
+class ToolOutcome:
     """What a tool call gave, as text; `failed` where the tool could not be used."""
 
     call: Call
@@ -117,6 +117,6 @@ class Api(Protocol):
         """
         ...
 
-    def results(self, outcomes: Sequence[Outcome]) -> tuple[Item, ...]:
+    def results(self, outcomes: Sequence[ToolOutcome]) -> tuple[Item, ...]:
         """What tool calls gave, as items that follow those of their turn."""
         ...

@@ -8,7 +8,7 @@ from typing import Any, ClassVar, final
 
 from evalc.runtime.agents import wire
 from evalc.runtime.agents.model.answer import call_of, object_at, objects_at, refuse_failure, text_at, usage_of, word_of
-from evalc.runtime.agents.model.api import Call, Flavor, Item, Outcome, Prompt, Turn, given
+from evalc.runtime.agents.model.api import Call, Flavor, Item, Prompt, ToolOutcome, Turn, given
 from evalc.runtime.agents.model.bearer import bearer
 from evalc.tools.offer import chat_tools
 from evalc.tools.registry import ToolRegistry
@@ -71,7 +71,7 @@ class ChatCompletions:
             finish_reason="refusal" if refusal else word_of(choice and choice.get("finish_reason")),
         )
 
-    def results(self, outcomes: Sequence[Outcome]) -> tuple[Item, ...]:
+    def results(self, outcomes: Sequence[ToolOutcome]) -> tuple[Item, ...]:
         """A message of the role `tool` a call."""
         return tuple({"role": "tool", "tool_call_id": each.call.id, "content": each.text} for each in outcomes)
 

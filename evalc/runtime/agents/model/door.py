@@ -27,7 +27,7 @@ _KEY_HEADERS: Final = frozenset({"authorization", "x-api-key", "api-key"})
 
 @final
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Door:
+class Endpoint:
     """An API at a place: the URL of its requests, and their headers. `home` says that it is the provider's own."""
 
     api: Api
@@ -36,7 +36,7 @@ class Door:
     home: bool
 
 
-def door_to(provider: Provider, access: Access, api: Api | None = None) -> Door:
+def door_to(provider: Provider, access: Access, api: Api | None = None) -> Endpoint:
     """The API that a provider's access leads to; `api` in place of the one that is configured.
 
     Raises:
@@ -50,7 +50,7 @@ def door_to(provider: Provider, access: Access, api: Api | None = None) -> Door:
     if home and access.key is None and not _KEY_HEADERS & headers.keys():
         raise UsageError(f"`{provider}` needs a key: set the environment variable `{access.key_variable}`")
     api = api or _api(provider, access.api, home=home)
-    return Door(api=api, url=_url(base, api), headers=_sent_anyway(api, access) | headers, home=home)
+    return Endpoint(api=api, url=_url(base, api), headers=_sent_anyway(api, access) | headers, home=home)
 
 
 def _api(provider: Provider, chosen: OpenAIApi, *, home: bool) -> Api:

@@ -9,7 +9,7 @@ from typing import Any
 import msgspec
 
 from evalc.runtime.agents.base import AgentResponse, ToolCall, ToolMode, Usage
-from evalc.runtime.agents.model.api import Api, Call, Outcome, Prompt, Turn
+from evalc.runtime.agents.model.api import Api, Call, Prompt, ToolOutcome, Turn
 
 Ask = Callable[[Prompt], Awaitable[tuple[Turn, float | None]]]
 """Sends a prompt; gives the answer's turn, and its cost in US dollars where that is known."""
@@ -52,17 +52,17 @@ def _record(call: Call, stubs: Mapping[str, Any] | None) -> ToolCall:
     return ToolCall(name=call.name, success=call.name in stubs, duration_ms=0.0, params=call.params)
 
 
-def _outcome(call: Call, stubs: Mapping[str, Any]) -> Outcome:
+def _outcome(call: Call, stubs: Mapping[str, Any]) -> ToolOutcome:
     """What the model is told: the stub as JSON, or what is wrong with its call."""
     if call.name not in stubs:
         return _failure(call, f"there is no tool `{call.name}`")
     if call.params is None:
         return _failure(call, "the arguments are not a JSON object")
-    return Outcome(call=call, text=msgspec.json.encode(stubs[call.name]).decode())
+    return ToolOutcome(call=call, text=msgspec.json.encode(stubs[call.name]).decode())
 
 
-def _failure(call: Call, message: str) -> Outcome:
-    return Outcome(call=call, text=msgspec.json.encode({"error": message}).decode(), failed=True)
+def _failure(call: Call, message: str) -> ToolOutcome:
+    return ToolOutcome(call=call, text=msgspec.json.encode({"error": message}).decode(), failed=True)
 
 
 def _usage(turns: list[Turn], costs: list[float | None]) -> Usage | None:

@@ -9,7 +9,7 @@ from typing import Any, ClassVar, Final, final
 from evalc.errors import AgentProtocolError
 from evalc.runtime.agents import wire
 from evalc.runtime.agents.model.answer import call_of, objects_at, refuse_failure, text_at, usage_of, word_of
-from evalc.runtime.agents.model.api import Call, Flavor, Item, Outcome, Prompt, Turn, given
+from evalc.runtime.agents.model.api import Call, Flavor, Item, Prompt, ToolOutcome, Turn, given
 from evalc.tools.offer import anthropic_tools
 from evalc.tools.registry import ToolRegistry
 
@@ -70,7 +70,7 @@ class Messages:
             finish_reason=word_of(answer.get("stop_reason")),
         )
 
-    def results(self, outcomes: Sequence[Outcome]) -> tuple[Item, ...]:
+    def results(self, outcomes: Sequence[ToolOutcome]) -> tuple[Item, ...]:
         """One message with all results, as the API wants them."""
         return ({"role": "user", "content": [_result(outcome) for outcome in outcomes]},)
 
@@ -81,7 +81,7 @@ def _calls(blocks: Sequence[Item]) -> Iterator[Call]:
             yield call_of(block.get("id"), block.get("name"), block.get("input"), f"content[{index}]")
 
 
-def _result(outcome: Outcome) -> Item:
+def _result(outcome: ToolOutcome) -> Item:
     failed = {"is_error": True} if outcome.failed else {}
     return {"type": "tool_result", "tool_use_id": outcome.call.id, "content": outcome.text, **failed}
 

@@ -9,7 +9,7 @@ from typing import Any, ClassVar, Final, final
 from evalc.errors import AgentProtocolError
 from evalc.runtime.agents import wire
 from evalc.runtime.agents.model.answer import call_of, objects_at, refuse_failure, text_at, usage_of, word_of
-from evalc.runtime.agents.model.api import Call, Flavor, Item, Outcome, Prompt, Turn, given
+from evalc.runtime.agents.model.api import Call, Flavor, Item, Prompt, ToolOutcome, Turn, given
 from evalc.runtime.agents.model.bearer import bearer
 from evalc.tools.offer import responses_tools
 from evalc.tools.registry import ToolRegistry
@@ -67,7 +67,7 @@ class Responses:
             finish_reason="refusal" if refusals else _finish_reason(answer),
         )
 
-    def results(self, outcomes: Sequence[Outcome]) -> tuple[Item, ...]:
+    def results(self, outcomes: Sequence[ToolOutcome]) -> tuple[Item, ...]:
         """An item a call."""
         return tuple(
             {"type": "function_call_output", "call_id": each.call.id, "output": each.text} for each in outcomes
