@@ -8,24 +8,24 @@ from typing import TYPE_CHECKING, Any, Final, Unpack
 
 import msgspec
 
-from evalc import whole_run
+from evalc import runner as whole_run
 from evalc.compiler.compiled import Compilation
 from evalc.config import Override, Settings, load_settings
 from evalc.diagnostics.policy import Selection
 from evalc.errors import AgentError, UsageError
-from evalc.runtime.run_id import new_run_id
+from evalc.runner import Run
+from evalc.runtime.run.run_id import new_run_id
 from evalc.setup.call import RunFlags, given_by, subjects_among
 from evalc.setup.compile import Subject, compiled, files_of, nothing_found, policy_of, problems_of, subjects_of
-from evalc.setup.given import Start
 from evalc.setup.judging import judge_warning
+from evalc.setup.run_request import Start
 from evalc.setup.to_run import ToRun, to_rescore, to_run
-from evalc.whole_run import Run
 
 if TYPE_CHECKING:
     from evalc.diagnostics.problem import Problem
-    from evalc.runtime.past.resume import PastRun
-    from evalc.runtime.run_suite import Observer
-    from evalc.runtime.select import Wanted
+    from evalc.runtime.run.run_suite import Observer
+    from evalc.runtime.run.select import Wanted
+    from evalc.runtime.store.past.resume import PastRun
 
 Running = Callable[[], Coroutine[Any, Any, Run]]
 """What runs that which is compiled."""

@@ -32,14 +32,14 @@ SECONDS: Final = 120
 """How long the tests of a mutant may take: one that never ends is noticed."""
 
 TARGETS: Final = {
-    "runtime/score.py": ("tests/runtime/test_score.py", "tests/runtime/test_attempts.py"),
+    "runtime/run/score.py": ("tests/runtime/test_score.py", "tests/runtime/test_attempts.py"),
     "ecma/tokens.py": ("tests/ecma/test_tokens.py", "tests/ecma/test_values.py"),
     "compare/exact.py": ("tests/compare/test_statistics.py",),
     "compare/flips.py": ("tests/compare",),
     "compare/means.py": ("tests/compare",),
     "compare/bootstrap.py": ("tests/compare/test_statistics.py",),
-    "runtime/redact.py": ("tests/runtime/test_redact.py",),
-    "runtime/any_encoding.py": ("tests/runtime/test_any_encoding.py", "tests/runtime/test_redact.py"),
+    "runtime/store/redact.py": ("tests/runtime/test_redact.py",),
+    "runtime/store/any_encoding.py": ("tests/runtime/test_any_encoding.py", "tests/runtime/test_redact.py"),
     "runtime/checks/limits.py": ("tests/runtime/checks/test_limits.py",),
     "runtime/checks/texts.py": ("tests/runtime/checks/test_texts.py", "tests/runtime/checks/test_patterns.py"),
     "runtime/checks/tools.py": ("tests/runtime/checks/test_tools.py",),

@@ -24,8 +24,8 @@ def accept_run(run: PastRun = "latest", output_dir: OutputDir = None, config: Co
     """
     # For start-up: `--help` reads no run.
     from evalc.report.numbers import counted  # noqa: PLC0415
-    from evalc.runtime.past.accepted import accept, passed  # noqa: PLC0415
-    from evalc.runtime.past.results import find_results  # noqa: PLC0415
+    from evalc.runtime.store.past.accepted import accept, passed  # noqa: PLC0415
+    from evalc.runtime.store.past.results import find_results  # noqa: PLC0415
 
     settings = sound_settings_from(config, output_dir=output_dir)
     results = find_results(run, settings.results_folder)

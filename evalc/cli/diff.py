@@ -44,7 +44,7 @@ def diff(
     # For start-up: `--help` compares nothing.
     from evalc.model.codec import to_json  # noqa: PLC0415
     from evalc.report.diff import diff_lines  # noqa: PLC0415
-    from evalc.runtime.past.compare import compare_past  # noqa: PLC0415
+    from evalc.runtime.store.past.compare import compare_past  # noqa: PLC0415
 
     folder = sound_settings_from(config, output_dir=output_dir).results_folder
     earlier, later = (None, before or "latest") if after is None else (before, after)

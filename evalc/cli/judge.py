@@ -81,16 +81,16 @@ async def _calibrated(rows: Sequence[Labelled], panel: Panel) -> Calibration:
     import msgspec  # noqa: PLC0415 - for start-up, as are those that follow
 
     from evalc.report.progress import Progress  # noqa: PLC0415
-    from evalc.runtime.blocking import watched  # noqa: PLC0415
-    from evalc.runtime.exits import exits_told  # noqa: PLC0415
     from evalc.runtime.judges.base import Exhibit  # noqa: PLC0415
     from evalc.runtime.judges.calibrate import LabelledAnswer, Unjudged, calibration_of  # noqa: PLC0415
-    from evalc.runtime.judges.member import Meter  # noqa: PLC0415
     from evalc.runtime.judges.panel import JudgePool  # noqa: PLC0415
+    from evalc.runtime.judges.panel_member import Meter  # noqa: PLC0415
     from evalc.runtime.local_model.served import local_models  # noqa: PLC0415
-    from evalc.runtime.written import encoded, redacted  # noqa: PLC0415
+    from evalc.runtime.run.blocking import watched  # noqa: PLC0415
+    from evalc.runtime.run.exits import exits_told  # noqa: PLC0415
+    from evalc.runtime.store.written import encoded, redacted  # noqa: PLC0415
 
-    pairs: list[Pair] = []
+    pairs: list[LabelledAnswer] = []
     unjudged: list[Unjudged] = []
     blocked: list[str] = []
     with (

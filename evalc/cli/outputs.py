@@ -126,7 +126,7 @@ def _file(name: str) -> Path | None:
 
 def _is_of_evals(name: str) -> bool:
     """Whether a file of this name is likely to hold evals: `x.eval.yaml`, or eval JSON such as `x.golden.json`."""
-    from evalc.dsl.kinds import names_an_eval  # noqa: PLC0415 - for start-up
+    from evalc.dsl.document_kind import names_an_eval  # noqa: PLC0415 - for start-up
 
     return names_an_eval(name)
 

@@ -26,7 +26,7 @@ PastRun = Annotated[
 
 def warn_of_unfinished(settings: Settings, newest: Path | None = None) -> None:
     """Say which runs have not finished, and how they do; of those, only what began after `newest`, if given."""
-    from evalc.runtime.past.runs import unfinished_since  # noqa: PLC0415 - for start-up: `--help` shows no run
+    from evalc.runtime.store.past.runs import unfinished_since  # noqa: PLC0415 - for start-up: `--help` shows no run
 
     unfinished = unfinished_since(settings.results_folder, newest)
     for folder in unfinished[:_MOST_UNFINISHED]:
@@ -43,10 +43,10 @@ def past_run(name: str, settings: Settings) -> ReportedRun:
     """
     # For start-up: `--help` shows no run.
     from evalc.report.reported import ReportedRun, beside  # noqa: PLC0415
-    from evalc.runtime.closing import Closing, read_closing  # noqa: PLC0415
-    from evalc.runtime.past.load import load_run  # noqa: PLC0415
-    from evalc.runtime.past.results import find_results  # noqa: PLC0415
-    from evalc.runtime.redact import Redactor  # noqa: PLC0415
+    from evalc.runtime.run.closing import Closing, read_closing  # noqa: PLC0415
+    from evalc.runtime.store.past.load import load_run  # noqa: PLC0415
+    from evalc.runtime.store.past.results import find_results  # noqa: PLC0415
+    from evalc.runtime.store.redact import Redactor  # noqa: PLC0415
 
     results = find_results(name, settings.results_folder)
     past, warnings = load_run(results)

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from evalc.model.case import Case
 from evalc.model.suite import Suite
 from evalc.runtime.checks.limits import count_tokens
-from evalc.runtime.declared import skipped_case
+from evalc.runtime.run.expectations import skipped_case
 from evalc.terminal import visible
 
 Price = Callable[[int], float | None]

@@ -59,8 +59,8 @@ def report_run(
 
 
 def _suites_of(run: str, folder: Path) -> tuple[SuiteResult, ...]:
-    from evalc.runtime.past.load import load_run  # noqa: PLC0415 - for start-up
-    from evalc.runtime.past.results import find_results  # noqa: PLC0415 - likewise
+    from evalc.runtime.store.past.load import load_run  # noqa: PLC0415 - for start-up
+    from evalc.runtime.store.past.results import find_results  # noqa: PLC0415 - likewise
 
     return load_run(find_results(run, folder))[0].suites
 

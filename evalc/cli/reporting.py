@@ -87,7 +87,7 @@ def report_nothing(run_id: str, why: str, stdout: TextIO, outputs: Sequence[Outp
         OSError: one of them cannot be written; of further ones standard error has told.
     """
     from evalc.report.reported import ReportedRun  # noqa: PLC0415 - for start-up
-    from evalc.runtime.finished import summarize_run  # noqa: PLC0415 - likewise
+    from evalc.runtime.run.finished import summarize_run  # noqa: PLC0415 - likewise
 
     run = ReportedRun(
         run_id=run_id, folder="", suites=(), summary=summarize_run(()), root=Path.cwd(), warnings=(visible(why),)
@@ -137,9 +137,9 @@ def do_all(steps: Iterable[Step]) -> None:
 
 def suites_before(suites: Iterable[SuiteResult], output_dir: Path) -> tuple[SuiteResult, ...]:
     """The suites that these were compared with, in memory, where the runs are still there."""
-    from evalc.runtime.past.load import load_run  # noqa: PLC0415 - for start-up
-    from evalc.runtime.past.results import find_results  # noqa: PLC0415 - likewise
-    from evalc.runtime.past.runs import has_results  # noqa: PLC0415 - likewise
+    from evalc.runtime.store.past.load import load_run  # noqa: PLC0415 - for start-up
+    from evalc.runtime.store.past.results import find_results  # noqa: PLC0415 - likewise
+    from evalc.runtime.store.past.runs import has_results  # noqa: PLC0415 - likewise
 
     names = dict.fromkeys(suite.baseline_run_id for suite in suites if suite.baseline_run_id)
     # A name that leads elsewhere is not ours: a result file may come from anyone.

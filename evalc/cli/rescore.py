@@ -61,7 +61,7 @@ def rescore(  # noqa: PLR0913, PLR0917 - one parameter a flag
     """
     from evalc import api  # noqa: PLC0415 - for start-up: `--help` runs nothing
     from evalc.report.progress import Progress, draws  # noqa: PLC0415 - likewise
-    from evalc.runtime.past.resume import find_run  # noqa: PLC0415 - likewise
+    from evalc.runtime.store.past.resume import find_run  # noqa: PLC0415 - likewise
     from evalc.setup.run import redactor_of, runs_code_of_others  # noqa: PLC0415 - likewise
 
     settings = sound_settings_from(

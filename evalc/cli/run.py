@@ -27,7 +27,7 @@ from evalc.terminal import Screen
 
 if TYPE_CHECKING:
     from evalc.report.console import Detail
-    from evalc.setup.given import RunRequest
+    from evalc.setup.run_request import RunRequest
 
 
 def run_evals(  # noqa: PLR0913, PLR0917 - one parameter a flag
@@ -204,8 +204,8 @@ def run_evals(  # noqa: PLR0913, PLR0917 - one parameter a flag
     from evalc import api  # noqa: PLC0415
     from evalc.report.progress import Progress, draws  # noqa: PLC0415
     from evalc.setup.choice import is_case_id, path_of, wanted_cases  # noqa: PLC0415
-    from evalc.setup.given import RunRequest, resumed  # noqa: PLC0415
     from evalc.setup.run import redactor_of, runs_code_of_others  # noqa: PLC0415
+    from evalc.setup.run_request import RunRequest, resumed  # noqa: PLC0415
 
     named = (*(paths or ()), *(evals or ()))
     given = RunRequest(

@@ -12,7 +12,7 @@ import msgspec
 
 from evalc.diagnostics.catalogue.files import FileUnreadable, FolderLoop, LinkLeadsOut
 from evalc.diagnostics.problem import Finding
-from evalc.dsl.kinds import is_eval_name
+from evalc.dsl.document_kind import is_eval_name
 from evalc.errors import UsageError
 from evalc.files import ReportIn
 from evalc.project import find_project

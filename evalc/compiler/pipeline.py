@@ -34,8 +34,7 @@ from evalc.diagnostics.catalogue.names import SuiteCollision
 from evalc.diagnostics.problem import Diagnostics
 from evalc.dsl.build_shared import build_shared_file
 from evalc.dsl.build_suite import build_prompt, build_suite
-from evalc.dsl.fields import is_null
-from evalc.dsl.kinds import (
+from evalc.dsl.document_kind import (
     Kind,
     MisspeltKey,
     has_evals,
@@ -45,6 +44,7 @@ from evalc.dsl.kinds import (
     names_an_eval,
     slip_in,
 )
+from evalc.dsl.fields import is_null
 from evalc.dsl.nodes import Mapping, Node, is_cut, span_of
 from evalc.dsl.read_yaml import read_yaml
 from evalc.dsl.tree import SuiteTree

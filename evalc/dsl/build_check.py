@@ -27,7 +27,7 @@ from evalc.model.numbers import WEIGHTS, is_weight, shown_number
 from evalc.source import Span
 
 if TYPE_CHECKING:
-    from evalc.grammar.slips import Meant
+    from evalc.grammar.suggestions import Meant
 
 GroupOp = Literal["any_of", "all_of", "not"]
 GROUPS: tuple[GroupOp, ...] = ("any_of", "all_of", "not")
@@ -122,7 +122,7 @@ def _with_line(finding: Finding, text: str, span: Span) -> Finding:
     """The finding with the check that was probably meant, where there is one."""
     if not isinstance(finding, Unexpected | UnknownCheck):
         return finding
-    from evalc.grammar.slips import meant_by  # noqa: PLC0415 - for start-up: its patterns are for mistakes
+    from evalc.grammar.suggestions import meant_by  # noqa: PLC0415 - for start-up: its patterns are for mistakes
 
     meant = meant_by(text)
     return finding if meant is None else msgspec.structs.replace(finding, meant_line=_meant_line(meant, span))
@@ -214,7 +214,7 @@ def _fields_of_check(fields: Fields, item: Mapping, link_keys: tuple[str, ...]) 
 
 def _no_check(fields: Fields, item: Mapping) -> MissingKey:
     """What to say of a mapping without a `type:`; `contains: x` says plainly enough what was meant."""
-    from evalc.grammar.slips import meant_by_pair  # noqa: PLC0415 - likewise
+    from evalc.grammar.suggestions import meant_by_pair  # noqa: PLC0415 - likewise
 
     if len(item.pairs) == 1 and "\n" not in (written := fields.source.text[item.start : item.end]):
         key, value = item.pairs[0]

@@ -9,8 +9,8 @@ from evalc.dsl.build_criterion import build_criterion
 from evalc.dsl.build_gates import build_gates
 from evalc.dsl.build_prompt import PROMPT_KEYS, PROMPT_READ, build_inputs, build_variants, inline_prompt
 from evalc.dsl.build_shared import SHARED_KEYS, build_shared
+from evalc.dsl.document_kind import Kind
 from evalc.dsl.fields import Fields, Foreign, described
-from evalc.dsl.kinds import Kind
 from evalc.dsl.nodes import Mapping, Node
 from evalc.dsl.tree import CaseTree, CriterionTree, PromptTree, SuiteTree
 from evalc.source import Source

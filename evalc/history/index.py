@@ -18,8 +18,8 @@ import msgspec
 
 from evalc.history.read_entry import entry_of, read_entry
 from evalc.model.history import HistoryEntry
-from evalc.runtime.finished import FinishedRun
-from evalc.runtime.past.runs import has_results, result_files, run_folders
+from evalc.runtime.run.finished import FinishedRun
+from evalc.runtime.store.past.runs import has_results, result_files, run_folders
 
 FILE_NAME: Final = "history.db"
 VERSION: Final = 2

@@ -11,10 +11,10 @@ import msgspec
 from evalc.compare.past import Measure
 from evalc.errors import UsageError
 from evalc.model.history import HistoryEntry
-from evalc.runtime.finished import FinishedSuite
-from evalc.runtime.past.results import read_result
-from evalc.runtime.past.runs import age
-from evalc.runtime.run_id import began_at
+from evalc.runtime.run.finished import FinishedSuite
+from evalc.runtime.run.run_id import began_at
+from evalc.runtime.store.past.results import read_result
+from evalc.runtime.store.past.runs import age
 
 _Count = Annotated[int, msgspec.Meta(ge=0, le=10**12)]
 

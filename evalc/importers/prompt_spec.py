@@ -9,7 +9,7 @@ from typing import Any, Final
 from evalc.compiler.slug import slug
 from evalc.diagnostics.catalogue.imports import NothingToImport, NotImported
 from evalc.diagnostics.problem import Diagnostics
-from evalc.dsl.kinds import Kind, has_examples, kind_of_document
+from evalc.dsl.document_kind import Kind, has_examples, kind_of_document
 from evalc.dsl.nodes import Mapping, Node, Scalar, Sequence, span_of
 from evalc.dsl.read_yaml import read_yaml
 from evalc.dsl.scalars import to_plain

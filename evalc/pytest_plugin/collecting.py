@@ -17,7 +17,7 @@ from evalc.model.suite import LocatedCase
 from evalc.pytest_plugin.failure import NotPassed, failure_of
 from evalc.pytest_plugin.session import EvalSession
 from evalc.report.case_words import main_reason
-from evalc.runtime.declared import skipped_case
+from evalc.runtime.run.expectations import skipped_case
 from evalc.terminal import visible
 
 _PYTESTS_OWN: Final = frozenset({"filterwarnings", "parametrize", "skip", "skipif", "usefixtures", "xfail"})

@@ -9,14 +9,14 @@ from typing import final
 from evalc.errors import EvalcError
 from evalc.model.suite import LocatedCase
 from evalc.runtime.agents.base import Agent
-from evalc.runtime.attempts import run_attempts
-from evalc.runtime.blocking import watched
-from evalc.runtime.exits import exits_told
 from evalc.runtime.local_model.served import local_models
-from evalc.runtime.pace import Pace
-from evalc.runtime.run_case import CaseRun
-from evalc.runtime.run_options import RunOptions
-from evalc.runtime.worker import Worker
+from evalc.runtime.run.attempts import run_attempts
+from evalc.runtime.run.blocking import watched
+from evalc.runtime.run.exits import exits_told
+from evalc.runtime.run.pace import Pace
+from evalc.runtime.run.run_case import CaseRun
+from evalc.runtime.run.run_options import RunOptions
+from evalc.runtime.run.worker import Worker
 
 _Job = tuple[LocatedCase, "asyncio.Future[CaseRun]"]
 

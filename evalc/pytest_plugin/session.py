@@ -27,9 +27,9 @@ from evalc.report.case_lines import SourceContext
 from evalc.report.source_lines import SourceLines
 from evalc.runtime.agents.base import Agent
 from evalc.runtime.agents.python import PythonAgent
-from evalc.runtime.declared import as_expected
-from evalc.runtime.run_options import RunOptions
-from evalc.runtime.written import encoded, redacted
+from evalc.runtime.run.expectations import as_expected
+from evalc.runtime.run.run_options import RunOptions
+from evalc.runtime.store.written import encoded, redacted
 from evalc.setup.compile import compiled, policy_of
 from evalc.setup.run import agents_of, options_of, redactor_of
 from evalc.tools.registry import ToolRegistry

@@ -15,7 +15,7 @@ from evalc.dsl.build_gates import GATE_KEYS
 from evalc.dsl.build_prompt import INPUT_KEYS, VARIANT_KEYS
 from evalc.dsl.build_shared import SHARED_KEYS
 from evalc.dsl.build_suite import EVAL_KEYS, KEYS
-from evalc.dsl.kinds import Kind
+from evalc.dsl.document_kind import Kind
 from evalc.model import case as m
 from evalc.schema.language_checks import checks, expect
 from evalc.schema.language_words import (

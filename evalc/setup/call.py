@@ -12,7 +12,7 @@ from evalc.errors import UsageError
 from evalc.runtime.agents.base import Agent
 from evalc.setup.choice import is_case_id, path_of, wanted_cases
 from evalc.setup.compile import Subject
-from evalc.setup.given import RunRequest, resumed
+from evalc.setup.run_request import RunRequest, resumed
 from evalc.source import Source
 
 

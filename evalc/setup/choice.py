@@ -15,9 +15,9 @@ from evalc.config import Settings
 from evalc.dsl.build_case import TIERS
 from evalc.errors import UsageError
 from evalc.git import changed_files, commit_of, ignored_files
-from evalc.runtime.past.failures import failures_of
-from evalc.runtime.past.runs import find_folder, has_results, steps_back
-from evalc.runtime.select import Known, NamedCases, Wanted
+from evalc.runtime.run.select import Known, NamedCases, Wanted
+from evalc.runtime.store.past.failures import failures_of
+from evalc.runtime.store.past.runs import find_folder, has_results, steps_back
 
 SEPARATOR: Final = "::"
 

@@ -12,7 +12,7 @@ from evalc.diagnostics.problem import Problem
 from evalc.model.assertions import assertions
 from evalc.model.case import Case
 from evalc.model.suite import Suite
-from evalc.runtime.check_case import asks_judge
+from evalc.runtime.run.check_case import asks_judge
 
 
 class _Asking(NamedTuple):

@@ -15,22 +15,22 @@ from evalc.model.gates import Gates
 from evalc.runtime.agents.base import Agent
 from evalc.runtime.agents.http.options import HttpOptions
 from evalc.runtime.agents.http.route import Connecting, Tls
-from evalc.runtime.agents.model.door import HOMES
+from evalc.runtime.agents.model.endpoint import HOMES
 from evalc.runtime.agents.model.options import Access, ModelOptions, Sampling
 from evalc.runtime.agents.model.prices import input_price
 from evalc.runtime.agents.record import RecordingAgent
 from evalc.runtime.agents.spec import AgentSettings, agent_for, secrets_of
-from evalc.runtime.capture import capture_snapshot
-from evalc.runtime.ceiling import Limits
 from evalc.runtime.checks.embedding import load_embeddings
 from evalc.runtime.judges.cache import JudgeCache
 from evalc.runtime.judges.kinds import JudgeSettings, judge_for
 from evalc.runtime.judges.panel import Panel, seated
 from evalc.runtime.local_model.serving import Serving
-from evalc.runtime.past.runs import LATEST
-from evalc.runtime.redact import Redactor
-from evalc.runtime.run_options import RunOptions
-from evalc.runtime.seed import load_seed
+from evalc.runtime.run.capture import capture_snapshot
+from evalc.runtime.run.run_options import RunOptions
+from evalc.runtime.run.seed import load_seed
+from evalc.runtime.run.stop_policy import Limits
+from evalc.runtime.store.past.runs import LATEST
+from evalc.runtime.store.redact import Redactor
 from evalc.tools.registry import ToolRegistry
 
 if TYPE_CHECKING:

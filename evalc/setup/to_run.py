@@ -18,8 +18,8 @@ if TYPE_CHECKING:
     from evalc.compiler.compiled import Compilation, Inventory
     from evalc.diagnostics.problem import Problem
     from evalc.model.suite import Selected, Suite
-    from evalc.runtime.past.resume import PastRun
-    from evalc.runtime.select import Wanted
+    from evalc.runtime.run.select import Wanted
+    from evalc.runtime.store.past.resume import PastRun
     from evalc.tools.registry import ToolRegistry
 
 
@@ -62,7 +62,7 @@ def to_run(
         UsageError: nothing would be run, or one of the `outputs` would be written over what is read.
     """
     # For start-up: `check` and `compile` run nothing.
-    from evalc.runtime.select import Wanted, select_cases, selected_of  # noqa: PLC0415
+    from evalc.runtime.run.select import Wanted, select_cases, selected_of  # noqa: PLC0415
     from evalc.setup.choice import known_of  # noqa: PLC0415
     from evalc.setup.judging import needing_judge  # noqa: PLC0415
     from evalc.setup.run import redactor_of  # noqa: PLC0415

@@ -235,7 +235,7 @@ def test_an_output_that_fails_after_all_leaves_the_report(invoke: Invoke, monkey
         raise OSError(28, "No space left on device", ".evalc-0.tmp")
 
     monkeypatch.setattr("evalc.atomic.write_atomic", full)
-    monkeypatch.setattr("evalc.runtime.results.write_atomic", lambda path, data: path.write_bytes(b"".join(data)))
+    monkeypatch.setattr("evalc.runtime.store.results.write_atomic", lambda path, data: path.write_bytes(b"".join(data)))
     outcome = invoke("run", "--agent", "demo", "--output", "report.json")
     assert outcome.code == 70
     assert "1/1 passed" in outcome.out

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 import evalc
-from evalc.dsl.kinds import looks_like_eval
+from evalc.dsl.document_kind import looks_like_eval
 
 CASE = """eval:
   test_cases:

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from evalc.grammar.parse import parse_check
-from evalc.grammar.slips import Meant, meant_by, meant_by_pair
+from evalc.grammar.suggestions import Meant, meant_by, meant_by_pair
 
 
 @pytest.mark.parametrize(

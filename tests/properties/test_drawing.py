@@ -19,7 +19,7 @@ from evalc.dsl.build_gates import GATE_KEYS
 from evalc.dsl.build_prompt import INPUT_KEYS, PROMPT_KEYS, VARIANT_KEYS
 from evalc.dsl.build_rule import CHECK_TYPES
 from evalc.dsl.build_suite import EVAL_KEYS, KEYS
-from evalc.dsl.kinds import Kind
+from evalc.dsl.document_kind import Kind
 from evalc.dsl.read_yaml import read_yaml
 from evalc.dsl.scalars import to_plain
 from evalc.grammar.lark_tables import load

@@ -10,9 +10,9 @@ import pytest
 
 import evalc.pytest_plugin.collecting  # noqa: F401 - sessions within this process forget what they import themselves
 from evalc.report.case_words import main_reason
-from evalc.runtime.closing import read_closing
-from evalc.runtime.past.load import load_run
-from evalc.runtime.past.results import find_results
+from evalc.runtime.run.closing import read_closing
+from evalc.runtime.store.past.load import load_run
+from evalc.runtime.store.past.results import find_results
 
 pytest_plugins = ["pytester"]
 

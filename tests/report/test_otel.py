@@ -25,7 +25,7 @@ from evalc.report.otel.attributes import of_agent
 from evalc.report.otel.exporter import SECONDS, Exporter
 from evalc.report.otel.spans import ExportedRun
 from evalc.report.reported import beside
-from evalc.runtime.finished import summarize_run
+from evalc.runtime.run.finished import summarize_run
 from tests.cli.conftest import Invoke, invoke, project
 from tests.report.results import case, suite
 from tests.report.runs import every_status
@@ -422,7 +422,7 @@ def test_a_run_without_it_imports_nothing_of_it(project: Path) -> None:
         "import sys\nfrom evalc.cli.main import main\n"
         "sys.argv = ['evalc', 'run', '--agent', 'demo', '-q']\n"
         "try:\n    main()\nexcept SystemExit as ended:\n    assert not ended.code\n"
-        "assert 'evalc.runtime.run_suite' in sys.modules\n"
+        "assert 'evalc.runtime.run.run_suite' in sys.modules\n"
         "without = ('opentelemetry', 'requests', 'evalc.report.otel')\n"
         "assert not [name for name in sys.modules if name.startswith(without)]\n"
     )

@@ -13,8 +13,8 @@ from evalc.errors import AgentProtocolError
 from evalc.model.numbers import is_weight, shown_number
 from evalc.runtime.agents.amounts import refuse_absurd
 from evalc.runtime.agents.base import AgentResponse, ToolCall, Usage
-from evalc.runtime.attempts import combine
-from evalc.runtime.run_case import CaseRun
+from evalc.runtime.run.attempts import combine
+from evalc.runtime.run.run_case import CaseRun
 from tests.cli.conftest import Invoke, invoke, project
 from tests.report.results import case
 from tests.runtime.test_resume import case as case_of

@@ -6,8 +6,8 @@ import base64
 
 import pytest
 
-from evalc.runtime.any_encoding import AnyEncoding
-from evalc.runtime.redact import Redactor
+from evalc.runtime.store.any_encoding import AnyEncoding
+from evalc.runtime.store.redact import Redactor
 
 SECRET = "twelve-bytes"
 

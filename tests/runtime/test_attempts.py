@@ -14,9 +14,9 @@ from hypothesis import strategies as st
 from evalc.model.case import Case, Criterion, Input
 from evalc.model.result import PASSING, AssertionResult, CaseDetails, CaseResult, CriterionResult, Status
 from evalc.model.suite import LocatedCase
-from evalc.runtime.attempts import combine, run_attempts, status_of
 from evalc.runtime.checks.verdict import Note
-from evalc.runtime.run_case import CaseRun
+from evalc.runtime.run.attempts import combine, run_attempts, status_of
+from evalc.runtime.run.run_case import CaseRun
 
 STATUSES: dict[str, Status] = {"p": "passed", "f": "failed", "e": "error", "u": "unverified"}
 MEASURED = st.sampled_from(sorted(STATUSES.values()))

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from evalc.errors import UsageError
-from evalc.runtime.past.baseline import PastSuite, find_baseline
+from evalc.runtime.store.past.baseline import PastSuite, find_baseline
 
 
 def result(tool: str = "t", run_id: str | None = "r1", **passed: bool) -> str:

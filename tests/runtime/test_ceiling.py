@@ -5,8 +5,8 @@ from __future__ import annotations
 import msgspec
 
 from evalc.model.result import CaseDetails, CaseResult
-from evalc.runtime.ceiling import Limits, StopPolicy
-from evalc.runtime.journaled import Entry
+from evalc.runtime.run.stop_policy import Limits, StopPolicy
+from evalc.runtime.store.journaled import Entry
 
 
 def result(*, passed: bool = True) -> CaseResult:

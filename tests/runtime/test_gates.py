@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 
 from evalc.model.gates import Gates
 from evalc.model.result import GateResult
-from evalc.runtime.gates import Measured, durations_of, judge_gates, percentile
-from evalc.runtime.journaled import Entry
+from evalc.runtime.run.gates import Measured, durations_of, judge_gates, percentile
+from evalc.runtime.store.journaled import Entry
 
 
 def measured(

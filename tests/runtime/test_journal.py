@@ -14,9 +14,9 @@ import pytest
 from evalc.errors import UsageError
 from evalc.model.result import CaseDetails, CaseResult, SkippedCase
 from evalc.runtime.checks.verdict import Note
-from evalc.runtime.journal import Journal
-from evalc.runtime.journaled import Header, JournaledSuite
-from evalc.runtime.run_case import CaseRun
+from evalc.runtime.run.run_case import CaseRun
+from evalc.runtime.store.journal import Journal
+from evalc.runtime.store.journaled import Header, JournaledSuite
 
 
 def journal(folder: Path, *sizes: int, redactor: Any = None) -> Journal:

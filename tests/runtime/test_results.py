@@ -11,9 +11,9 @@ import pytest
 
 from evalc.model.result import PASSING, CaseDetails, CaseResult, ResultMetadata, SkippedCase, Status, SuiteResult
 from evalc.runtime.checks.verdict import Note
-from evalc.runtime.journaled import Entry
-from evalc.runtime.past.baseline import PastSuite
-from evalc.runtime.results import MOST_WARNINGS, sum_up, write_result
+from evalc.runtime.store.journaled import Entry
+from evalc.runtime.store.past.baseline import PastSuite
+from evalc.runtime.store.results import MOST_WARNINGS, sum_up, write_result
 
 
 def entry(number: int, *, response: str = "", notes: tuple[Note, ...] = (), status: Status = "passed") -> Entry:

@@ -20,13 +20,13 @@ from evalc.errors import AgentUnavailable, UsageError
 from evalc.model.case import Case, Expect, Input
 from evalc.model.suite import LocatedCase, Suite
 from evalc.runtime.agents.scripted import ScriptedAgent
-from evalc.runtime.finished import FinishedRun
-from evalc.runtime.journal import Journal
-from evalc.runtime.journaled import read_header
-from evalc.runtime.past.resume import find_run, refuse_another_run
-from evalc.runtime.redact import Redactor
-from evalc.runtime.run_options import RunOptions
-from evalc.runtime.run_suite import run_suites
+from evalc.runtime.run.finished import FinishedRun
+from evalc.runtime.run.run_options import RunOptions
+from evalc.runtime.run.run_suite import run_suites
+from evalc.runtime.store.journal import Journal
+from evalc.runtime.store.journaled import read_header
+from evalc.runtime.store.past.resume import find_run, refuse_another_run
+from evalc.runtime.store.redact import Redactor
 
 RUN_ID = "01990000-0000-7000-8000-000000000000"
 

@@ -14,7 +14,7 @@ from evalc.model import checks as c
 from evalc.model.case import Case, CheckLink, Criterion, Expect, Input, RubricDimension, ToolParamExpectation
 from evalc.model.suite import LocatedCase, Place
 from evalc.runtime.agents.base import AgentRequest, AgentResponse, ToolCall, Usage
-from evalc.runtime.run_case import CaseOptions, CaseRun, run_case
+from evalc.runtime.run.run_case import CaseOptions, CaseRun, run_case
 
 PLACE = Place(file="s.eval.yaml", line=3, column=7)
 
@@ -236,7 +236,7 @@ def test_a_check_that_breaks_is_an_error_of_the_case(monkeypatch: pytest.MonkeyP
     def breaks(*_: object) -> None:
         raise TypeError("no such thing")
 
-    monkeypatch.setattr("evalc.runtime.check_case.evaluate", breaks)
+    monkeypatch.setattr("evalc.runtime.run.check_case.evaluate", breaks)
     result = run(case(Expect(response_contains=("a",))), "a").result
     assert (result.status, result.error) == ("error", "responseContains: the check broke: TypeError: no such thing")
 

@@ -23,10 +23,10 @@ from evalc.model.result import CaseResult, SkippedCase, SuiteResult
 from evalc.model.suite import LocatedCase, Suite
 from evalc.runtime.agents.base import AgentRequest, AgentResponse, Session, Usage
 from evalc.runtime.agents.scripted import ScriptedAgent
-from evalc.runtime.finished import FinishedRun, FinishedSuite
-from evalc.runtime.redact import Redactor
-from evalc.runtime.run_options import RunOptions
-from evalc.runtime.run_suite import run_suites
+from evalc.runtime.run.finished import FinishedRun, FinishedSuite
+from evalc.runtime.run.run_options import RunOptions
+from evalc.runtime.run.run_suite import run_suites
+from evalc.runtime.store.redact import Redactor
 from evalc.tools.registry import Tool, ToolRegistry
 
 

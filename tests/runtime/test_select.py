@@ -9,7 +9,7 @@ import pytest
 from evalc.errors import UsageError
 from evalc.model.case import Case, Input
 from evalc.model.suite import LocatedCase, Selected, Suite
-from evalc.runtime.select import Known, NamedCases, Wanted, select_cases, selected_of
+from evalc.runtime.run.select import Known, NamedCases, Wanted, select_cases, selected_of
 
 
 def case(name: str, *tags: str, **fields: Any) -> LocatedCase:

@@ -15,7 +15,7 @@ from jsonschema import Draft202012Validator
 import evalc
 from evalc import installed
 from evalc.dsl.build_rule import CHECK_TYPES
-from evalc.dsl.kinds import Kind, kind_of_document
+from evalc.dsl.document_kind import Kind, kind_of_document
 from evalc.dsl.nodes import Node
 from evalc.dsl.read_yaml import read_yaml
 from evalc.schema.published import SCHEMAS

@@ -13,7 +13,7 @@ from evalc.diagnostics.catalogue.files import CannotInclude, ExpandsTooFar, Nest
 from evalc.diagnostics.catalogue.names import DuplicateName, RuleCycle, UnknownRule
 from evalc.diagnostics.problem import Diagnostics, Finding
 from evalc.dsl.build_shared import build_shared_file
-from evalc.dsl.kinds import Kind, kind_of_document
+from evalc.dsl.document_kind import Kind, kind_of_document
 from evalc.dsl.nodes import Mapping
 from evalc.dsl.read_yaml import read_yaml
 from evalc.dsl.tree import CaseFields, CheckBody, CheckGroup, CheckLeaf, CheckTree, CheckUse, RuleTree, SharedTree, Str

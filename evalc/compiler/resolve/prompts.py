@@ -10,7 +10,7 @@ from typing import final
 from evalc.compiler.discover import Finder, shown
 from evalc.diagnostics.problem import Diagnostics
 from evalc.dsl.build_suite import build_prompt
-from evalc.dsl.kinds import Kind, kind_of_document
+from evalc.dsl.document_kind import Kind, kind_of_document
 from evalc.dsl.nodes import Mapping
 from evalc.dsl.read_yaml import read_yaml
 from evalc.dsl.tree import PromptTree

@@ -9,8 +9,8 @@ from typing import final
 from evalc.diagnostics.catalogue.files import NotAnEvalFile
 from evalc.diagnostics.catalogue.imports import NotFormatted
 from evalc.diagnostics.problem import Diagnostics
+from evalc.dsl.document_kind import is_meant_as_eval, kind_of_document
 from evalc.dsl.format import Unformattable, format_text
-from evalc.dsl.kinds import is_meant_as_eval, kind_of_document
 from evalc.dsl.read_yaml import read_yaml
 from evalc.files import beginning_of, read_source
 from evalc.regular import read_beginning

@@ -27,7 +27,7 @@ from evalc.runtime.agents.recording import (
     file_name,
     folder_of,
 )
-from evalc.runtime.written import Redacting, encoded, redacted
+from evalc.runtime.store.written import Redacting, encoded, redacted
 
 
 @final

@@ -20,7 +20,7 @@ from evalc.runtime.agents.base import AgentRequest, AgentResponse
 from evalc.runtime.agents.fingerprint import fingerprint, sent_fields
 from evalc.runtime.agents.http.options import HttpOptions
 from evalc.runtime.agents.model.options import ModelOptions
-from evalc.runtime.written import Redacting
+from evalc.runtime.store.written import Redacting
 
 AGENT_FILE: Final = "agent.json"
 

@@ -17,7 +17,7 @@ from evalc.runtime.agents.fingerprint import fingerprint
 from evalc.runtime.agents.http.options import HttpOptions
 from evalc.runtime.agents.model.options import ModelOptions
 from evalc.runtime.agents.recording import AGENT_FILE, Attempts, Exchange, RecordedAgent, everything_sent, file_name
-from evalc.runtime.written import Redacting
+from evalc.runtime.store.written import Redacting
 
 _LARGEST: Final = 256_000_000
 _MOST_COMPARED: Final = 10_000

@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Final, final
 
-from evalc.runtime import pace
 from evalc.runtime.agents.http.transport import NotConnected, Reply
+from evalc.runtime.run import pace
 
 RETRIED: Final = frozenset({429, 502, 503, 504})
 """The statuses that say "not now"."""

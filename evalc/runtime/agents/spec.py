@@ -15,7 +15,7 @@ from evalc.runtime.agents.base import Agent
 from evalc.runtime.agents.http.options import HttpOptions
 from evalc.runtime.agents.model.options import Access, ModelOptions, Provider
 from evalc.runtime.local_model.serving import Serving
-from evalc.runtime.written import Redacting
+from evalc.runtime.store.written import Redacting
 
 _SECRET_HEADER = re.compile(r"auth|cookie|key|token|secret|password", re.IGNORECASE)
 

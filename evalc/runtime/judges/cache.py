@@ -23,7 +23,7 @@ from evalc.regular import read_limited
 from evalc.runtime.judges.answer import Malformed, Score, read_score
 from evalc.runtime.judges.base import Exhibit, Question, Said
 from evalc.runtime.judges.cache_key import cache_key
-from evalc.runtime.written import Redacting, encoded, redacted
+from evalc.runtime.store.written import Redacting, encoded, redacted
 
 _LARGEST: Final = 1_000_000
 _IGNORED: Final = b"# Made by evalc; can be deleted at any time.\n*\n"

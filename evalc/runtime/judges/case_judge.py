@@ -12,9 +12,9 @@ from evalc.model.result import JudgedScore
 from evalc.runtime.agents.base import AgentResponse
 from evalc.runtime.checks.verdict import Note
 from evalc.runtime.judges.base import Exhibit, Question
-from evalc.runtime.judges.member import Meter
 from evalc.runtime.judges.panel import MOST_SPREAD, JudgePool
-from evalc.runtime.written import encoded, redacted
+from evalc.runtime.judges.panel_member import Meter
+from evalc.runtime.store.written import encoded, redacted
 
 CRITERION_SCALE: Final = 5
 """The top of the scale on which a criterion is judged, which has none of its own."""

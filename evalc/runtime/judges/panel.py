@@ -15,8 +15,8 @@ from evalc.runtime.checks.wording import shown
 from evalc.runtime.judges.answer import Score
 from evalc.runtime.judges.base import Exhibit, Judge, Question
 from evalc.runtime.judges.cache import JudgeCache
-from evalc.runtime.judges.member import Member, Meter, PanelMember
-from evalc.runtime.written import Redacting
+from evalc.runtime.judges.panel_member import Member, Meter, PanelMember
+from evalc.runtime.store.written import Redacting
 
 MOST_SPREAD: Final = 0.4
 """The share of a scale that scores may lie apart before a warning says that the judges disagree."""

@@ -10,8 +10,8 @@ from typing import Any, final
 from evalc.runtime.agents.base import Usage
 from evalc.runtime.judges.base import Exhibit, JudgeSession, Question, Said
 from evalc.runtime.judges.cache import JudgeCache
-from evalc.runtime.judges.member import Meter
 from evalc.runtime.judges.panel import JudgePool, Panel, seated
+from evalc.runtime.judges.panel_member import Meter
 
 EXHIBIT = Exhibit(message="What is the weather?", response="Sunny.")
 TONE = Question(name="tone", criteria="Is it kind?", max_score=5)

@@ -15,8 +15,8 @@ from evalc.runtime.agents.spec import AgentSettings
 from evalc.runtime.judges.answer import answer_schema
 from evalc.runtime.judges.base import Exhibit
 from evalc.runtime.judges.kinds import JudgeSettings, judge_for
-from evalc.runtime.judges.member import Meter
 from evalc.runtime.judges.panel import Panel, seated
+from evalc.runtime.judges.panel_member import Meter
 from tests.runtime.agents.model.apis import APIS, CHAT, MESSAGES, RESPONSES, Called, TestedApi
 from tests.runtime.judges.scripted import EXHIBIT, TONE, score
 from tests.support.servers import Behaviour, Server, answers, in_turn, serving

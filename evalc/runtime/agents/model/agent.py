@@ -19,7 +19,7 @@ from evalc.runtime.agents.http.route import Connecting
 from evalc.runtime.agents.http.transport import Reply, Transport, open_transport, prepared
 from evalc.runtime.agents.model.answer import object_at
 from evalc.runtime.agents.model.api import Api, Message, Prompt, Turn
-from evalc.runtime.agents.model.door import Endpoint, door_to
+from evalc.runtime.agents.model.endpoint import Endpoint, door_to
 from evalc.runtime.agents.model.loop import converse
 from evalc.runtime.agents.model.options import Access, ModelOptions, Provider
 from evalc.runtime.agents.model.prices import Prices, load_prices

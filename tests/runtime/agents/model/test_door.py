@@ -6,7 +6,7 @@ import pytest
 
 from evalc.errors import UsageError
 from evalc.runtime.agents.model.agent import ModelAgent
-from evalc.runtime.agents.model.door import door_to
+from evalc.runtime.agents.model.endpoint import door_to
 from evalc.runtime.agents.model.options import Access, ModelOptions, Provider, Sampling
 
 

@@ -1,0 +1,259 @@
+"""From what is to be run and settings to a finished run: asked or checked again, exported, put into the history."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, final
+
+import msgspec
+
+from evalc.config import Settings
+from evalc.errors import UsageError
+from evalc.model.codec import to_json
+
+if TYPE_CHECKING:
+    from evalc.compiler.compiled import Inventory
+    from evalc.diagnostics.problem import Problem
+    from evalc.model.result import RunSummary, SuiteResult
+    from evalc.model.suite import Selected
+    from evalc.report.otel.exporter import Exporter
+    from evalc.runtime.agents.base import Agent
+    from evalc.runtime.run.finished import FinishedRun
+    from evalc.runtime.run.run_options import RunOptions
+    from evalc.runtime.run.run_suite import Observer
+    from evalc.runtime.store.past.resume import PastRun
+    from evalc.setup.run_request import Start
+    from evalc.setup.to_run import ToRun
+    from evalc.tools.registry import ToolRegistry
+
+
+@final
+class Run(msgspec.Struct, frozen=True, kw_only=True):
+    """A finished run.
+
+    Attributes:
+        problems: the warnings about the eval files.
+        notes: what else the user should know, such as a configured file that is not there.
+        strict: whether a case that verified nothing fails the run.
+        selected: which of all cases were chosen; None where it was all of them.
+        inventory: which eval files were read for it, and which were skipped.
+    """
+
+    finished: FinishedRun
+    problems: tuple[Problem, ...] = ()
+    notes: tuple[str, ...] = ()
+    strict: bool = False
+    selected: Selected | None = None
+    inventory: Inventory
+
+    @property
+    def run_id(self) -> str:
+        """The run's id, a UUID that its suites share."""
+        return self.finished.run_id
+
+    @property
+    def folder(self) -> Path:
+        """The folder of the run's result files."""
+        return self.finished.folder
+
+    @property
+    def summary(self) -> RunSummary:
+        """The totals of all suites."""
+        return self.finished.summary
+
+    @property
+    def suites(self) -> Iterator[SuiteResult]:
+        """The suites with all their cases, each read when it is its turn."""
+        return (suite.load() for suite in self.finished.suites)
+
+    @property
+    def exit_code(self) -> int:
+        """0: all is well; 1: a case or a gate failed, or the run stopped; 3: the agent or a check broke (3 beats 1)."""
+        if self.summary.errors:
+            return 3
+        verified_nothing = self.summary.unverified or not self.summary.total_cases
+        return 1 if self.finished.failed or (self.strict and verified_nothing) else 0
+
+    def to_json(self) -> bytes:
+        """`{runId, suites: [EvalSuiteResult...], summary}`, one JSON document with a line end."""
+        return to_json(self.finished.load()) + b"\n"
+
+
+async def run(
+    what: ToRun,
+    settings: Settings,
+    start: Start,
+    *,
+    observer: Observer | None = None,
+    agents: Sequence[str | Agent] = (),
+) -> Run:
+    """Run the suites against the agents: specs, of which the settings know, or agents of the caller's.
+
+    Raises:
+        UsageError: what was asked for cannot be done; nothing was run.
+    """
+    # For start-up: `check` and `compile` run nothing.
+    from evalc.runtime.local_model.served import local_models  # noqa: PLC0415
+    from evalc.runtime.run.run_suite import run_suites  # noqa: PLC0415
+    from evalc.setup.run import exporter_of, options_of, recorded  # noqa: PLC0415
+
+    _refuse_without_judge(what)
+    exporter = exporter_of(settings)
+    asked = _agents(agents, settings, what.tools)
+    served = asked  # what records one hides what it is
+    snapshot = _snapshot_of(start)
+    options = await options_of(
+        settings if snapshot is None else msgspec.structs.replace(settings, snapshot_source=None),
+        os.environ,
+        what.tools,
+    )
+    options = _started(options, start, snapshot)
+    if start.record is not None:
+        asked = [recorded(agent, start.record, settings, what.tools, options) for agent in asked]
+    async with local_models(served, options.panel, observer):
+        finished = await run_suites(what.suites, asked, options, observer=observer)
+    made = Run(
+        finished=finished,
+        problems=what.problems,
+        notes=(*_of_no_cases(finished), *_registered(finished), *await _exported(finished, exporter)),
+        strict=settings.strict,
+        selected=what.selected,
+        inventory=what.inventory,
+    )
+    return _closed(made, options)
+
+
+async def rescore(what: ToRun, past: PastRun, settings: Settings, observer: Observer | None) -> Run:
+    """Check the answers of a past run again, with the checks of the suites."""
+    # For start-up: `check` and `compile` run nothing.
+    from evalc.runtime.local_model.served import local_models  # noqa: PLC0415
+    from evalc.runtime.run.run_id import new_run_id  # noqa: PLC0415
+    from evalc.runtime.store.past.rescore import rescore_suites  # noqa: PLC0415
+    from evalc.runtime.store.past.resume import kept_snapshot  # noqa: PLC0415
+    from evalc.setup.run import options_of  # noqa: PLC0415
+
+    _refuse_without_judge(what)
+    header = past.header
+    options = await options_of(msgspec.structs.replace(settings, snapshot_source=None), os.environ, what.tools)
+    # What is configured is for runs: a rescored one shows what has changed since the run that it is made of.
+    baseline = options.baseline if "baseline_run_id" in settings.given else None
+    options = replace(
+        options,
+        run_id=new_run_id(settings.results_folder),
+        snapshot=None if header is None else kept_snapshot(header),
+        baseline=baseline,
+    )
+    async with local_models((), options.panel, observer):
+        finished = await rescore_suites(what.suites, past, options, observer=observer)
+    notes = (*_of_no_cases(finished), *_registered(finished))
+    made = Run(finished=finished, problems=what.problems, notes=notes, strict=settings.strict, inventory=what.inventory)
+    return _closed(made, options)
+
+
+def _refuse_without_judge(what: ToRun) -> None:
+    """Before the agent is paid for answers that nobody could judge."""
+    if what.needs_judge is not None:
+        raise UsageError(
+            f"the case `{what.needs_judge}` needs a judge: name one with `--judge`, such as `--judge openai:MODEL`, or "
+            "with `judges` in the configuration"
+        )
+
+
+def _of_no_cases(finished: FinishedRun) -> tuple[str, ...]:
+    """That nothing was verified, since no case ran: a failure under `--strict`, and wherever there is a gate."""
+    if finished.summary.total_cases:
+        return ()
+    skipped = finished.summary.skipped
+    return (
+        f"no case ran, so nothing was verified: {'the only case' if skipped == 1 else f'all {skipped} cases'} skipped",
+    )
+
+
+def _registered(finished: FinishedRun) -> tuple[str, ...]:
+    """Put the run into the history; what is to be said where that could not be done."""
+    from evalc.history.index import register  # noqa: PLC0415 - for start-up: SQLite is nothing to `check` and `compile`
+
+    warning = register(finished)
+    return () if warning is None else (warning,)
+
+
+def _closed(run: Run, options: RunOptions) -> Run:
+    """The run, once what it says beside its suites is kept for whoever asks later."""
+    from evalc.runtime.run.closing import Closing, write_closing  # noqa: PLC0415 - for start-up: of runs alone
+
+    finished = run.finished
+    closing = Closing(
+        exit_code=run.exit_code,
+        gates=finished.gates,
+        below=finished.below_threshold,
+        selected=run.selected,
+        warnings=(*run.notes, *finished.warnings),
+    )
+    warning = write_closing(finished.folder, closing, options.redactor)
+    return run if warning is None else msgspec.structs.replace(run, notes=(*run.notes, warning))
+
+
+async def _exported(finished: FinishedRun, exporter: Exporter | None) -> tuple[str, ...]:
+    """Export the run where that is asked for; what is to be said where it could not be done."""
+    if exporter is None:
+        return ()
+    # For start-up: only where it is asked for.
+    from evalc.report.otel.spans import ExportedRun  # noqa: PLC0415
+    from evalc.report.reported import ReportedSuite  # noqa: PLC0415
+    from evalc.runtime.agents.daemon_thread import DaemonThread  # noqa: PLC0415
+
+    suites = tuple(ReportedSuite(result=suite.result, cases=suite.cases()) for suite in finished.suites)
+    run = ExportedRun(finished.run_id, finished.summary, suites, exporter.content)
+    # In a thread, for Ctrl-C and for callers whose event loop has other work.
+    thread = DaemonThread()
+    try:
+        warning = await thread.call(lambda: exporter.export(run))
+    finally:
+        thread.abandon()
+    return () if warning is None else (str(warning),)
+
+
+def _snapshot_of(start: Start) -> object:
+    """The snapshot of the run that is resumed; None where it is to be captured."""
+    from evalc.runtime.store.past.resume import kept_snapshot  # noqa: PLC0415 - for start-up: `check` and `compile` run nothing
+
+    return None if start.past is None or start.past.header is None else kept_snapshot(start.past.header)
+
+
+def _started(options: RunOptions, start: Start, snapshot: object) -> RunOptions:
+    """The options of a run that begins, or goes on, like this."""
+    limits = replace(options.limits, max_fail=start.max_fail)
+    options = replace(options, run_id=start.run_id, flags=start.flags, limits=limits)
+    if start.past is None:
+        return options
+    folder = start.past.folder
+    return replace(
+        options,
+        output_dir=folder.parent,
+        resumed=folder,
+        snapshot=options.snapshot if snapshot is None else snapshot,
+    )
+
+
+def _agents(given: Sequence[str | Agent], settings: Settings, tools: ToolRegistry | None) -> Sequence[Agent]:
+    """The agents that a caller gives, of whose specs the settings know; where none are given, those of the settings."""
+    from evalc.setup.run import agents_of  # noqa: PLC0415 - for start-up: `check` and `compile` run nothing
+
+    if not given:
+        return agents_of(settings, os.environ, tools)
+    named = iter(agents_of(settings, os.environ, tools) if any(isinstance(agent, str) for agent in given) else ())
+    return [next(named) if isinstance(agent, str) else _known_agent(agent) for agent in given]
+
+
+def _known_agent(agent: Agent) -> Agent:
+    """The agent, which a caller without types may have mistaken for a function."""
+    given: Any = agent
+    if not isinstance(getattr(given, "endpoint", None), str) or not callable(getattr(given, "session", None)):
+        raise UsageError(
+            f"a `{type(agent).__name__}` is no agent: one has a text `endpoint` and a method `session`; "
+            "a function can be named, as in `python:module:name`"
+        )
+    return agent

@@ -1,0 +1,1 @@
+"""One run: choosing cases, pacing them, asking agents, scoring, and ending in order."""

@@ -1,0 +1,133 @@
+"""From the attempts at a case that is repeated to one result: K of N have to pass."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Iterable, Sequence
+from math import isfinite
+from typing import Final
+
+import msgspec
+
+from evalc.model.case import Case
+from evalc.model.result import PASSING, AttemptResult, CaseDetails, CaseResult, CriterionResult, Status
+from evalc.model.suite import LocatedCase
+from evalc.runtime.run.run_case import CaseRun, agent_broke, sum_of_known
+from evalc.runtime.run.score import unscored, weighted_mean
+
+_LADDER: Final[tuple[Status, ...]] = ("passed", "unverified", "error")
+"""What a repeated case may end as before it has `failed`, from the best down."""
+
+_DECIMALS: Final = 12
+_Amounts = dict[str, int | float]
+
+
+async def run_attempts(located: LocatedCase, attempt: Callable[[LocatedCase], Awaitable[CaseRun]]) -> CaseRun:
+    """Run the case as often as it says, one attempt after the other."""
+    case = located.case
+    if case.repeat is None:
+        return await attempt(located)
+    runs = [await attempt(located) for _ in range(case.repeat)]
+    try:
+        return combine(case, runs)
+    except Exception as error:  # an answer whose numbers are none
+        return agent_broke(located, error)
+
+
+def combine(case: Case, runs: Sequence[CaseRun]) -> CaseRun:
+    """The result of the case, from one attempt or more."""
+    results = [run.result for run in runs]
+    needed = len(runs) if case.require is None else case.require
+    status = status_of([result.status for result in results], needed)
+    number, telling = next(
+        ((number, result) for number, result in enumerate(results, 1) if result.status == status), (1, results[0])
+    )
+    # As everywhere, a case that ended in error has no score: it would count as measured in the means.
+    score, criteria = unscored(case) if status == "error" else (_mean(results), _criteria(results))
+    result = msgspec.structs.replace(
+        telling,
+        status=status,
+        passed=status in PASSING,
+        duration_ms=round(sum(result.duration_ms for result in results), 3),
+        assertions_run=sum(result.assertions_run for result in results),
+        assertions_skipped=sum(result.assertions_skipped for result in results),
+        score=score,
+        criteria=criteria,
+        error=_error(telling, number, results, needed),
+        flaky=len({result.passed for result in results}) > 1,
+        details=_details(telling.details, results),
+        attempts=tuple(map(_attempt, results)),
+    )
+    return CaseRun(
+        result,
+        tuple(note for run in runs for note in run.notes),
+        sum_of_known(run.cost_usd for run in runs),
+        attempts=tuple(runs),
+    )
+
+
+def status_of(statuses: Sequence[Status], needed: int) -> Status:
+    """The best status that as many attempts as needed reach.
+
+    So a case is `error` where the errors decide: it would have passed, had the attempts not broken.
+    """
+    reached = 0
+    for status in _LADDER:
+        reached += statuses.count(status)
+        if reached >= needed:
+            return status
+    return "failed"
+
+
+def _error(telling: CaseResult, number: int, results: Sequence[CaseResult], needed: int) -> str | msgspec.UnsetType:
+    """How many attempts passed of those that had to, and why one that did not."""
+    if telling.error is msgspec.UNSET:
+        return msgspec.UNSET
+    passed = sum(result.passed for result in results)
+    return f"repeat: {passed} of {len(results)} attempts passed, {needed} needed; attempt {number}: {telling.error}"
+
+
+def _attempt(result: CaseResult) -> AttemptResult:
+    return AttemptResult(
+        status=result.status,
+        duration_ms=result.duration_ms,
+        score=result.score,
+        error=result.error,
+        response=result.details.response,
+    )
+
+
+def _mean(results: Iterable[CaseResult | CriterionResult]) -> float | None:
+    return weighted_mean((1, result.score) for result in results)
+
+
+def _criteria(results: Sequence[CaseResult]) -> tuple[CriterionResult, ...]:
+    """Each criterion's mean over the attempts that scored it."""
+    return tuple(map(_criterion, zip(*(result.criteria for result in results), strict=True)))
+
+
+def _criterion(scores: Sequence[CriterionResult]) -> CriterionResult:
+    scored_by = next((score.scored_by for score in scores if score.scored_by is not None), None)
+    # What a judge said of one attempt says nothing of the mean.
+    judged = scores[0].judged if len(scores) == 1 else msgspec.UNSET
+    return msgspec.structs.replace(scores[0], score=_mean(scores), scored_by=scored_by, judged=judged)
+
+
+def _details(telling: CaseDetails, results: Sequence[CaseResult]) -> CaseDetails:
+    """The details of one attempt, with what all of them met and used."""
+    tokens = dict.fromkeys(token for result in results for token in result.details.skipped_tokens)
+    return msgspec.structs.replace(
+        telling,
+        skipped_tokens=tuple(tokens),
+        usage=_sums(result.details.usage for result in results),
+        judge_usage=_sums(result.details.judge_usage for result in results),
+    )
+
+
+def _sums(usages: Iterable[_Amounts | msgspec.UnsetType]) -> _Amounts | msgspec.UnsetType:
+    """What all attempts used; unset where none says."""
+    sums: _Amounts = {}
+    for usage in usages:
+        if usage is not msgspec.UNSET:
+            for name, value in usage.items():
+                sums[name] = round(sums.get(name, 0) + value, _DECIMALS)
+    return {name: total for name, total in sums.items() if isfinite(total)} or msgspec.UNSET

@@ -1,0 +1,114 @@
+"""From suites and options to the open journal of their run: a new one, or that of a run which did not end."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from datetime import UTC, datetime
+from pathlib import Path
+
+from evalc.errors import UsageError
+from evalc.model.suite import Suite
+from evalc.runtime.run.run_options import RunOptions
+from evalc.runtime.store.journal import Journal
+from evalc.runtime.store.journaled import FILE_NAME, Header, JournaledSuite
+from evalc.runtime.store.past.resume import data_hash, kept_flags, refuse_another_run
+from evalc.runtime.store.written import encoded, redacted
+
+
+def begin_run(suites: Sequence[Suite], endpoints: Sequence[str], options: RunOptions) -> Journal:
+    """The journal, to which nobody else writes; `endpoints` are what results call the agents.
+
+    Raises:
+        UsageError: it cannot be made or opened, or is that of another run.
+    """
+    header = header_of(suites, endpoints, options)
+    return (
+        new_journal(header, options) if options.resumed is None else _resumed(suites, header, options, options.resumed)
+    )
+
+
+def header_of(
+    suites: Sequence[Suite], endpoints: Sequence[str], options: RunOptions, *, rescored_from: str | None = None
+) -> Header:
+    """The header of the journal of a run that begins now."""
+    return Header(
+        run_id=options.run_id,
+        timestamp=datetime.now(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z"),
+        agent_endpoint=", ".join(endpoints),
+        options={
+            "concurrency": options.concurrency,
+            "rpm": options.rpm,
+            "timeoutMs": options.timeout_ms,
+            "allAssertions": options.all_assertions,
+            # With the seats, since a judge asked three times is another measure than one that is asked once.
+            "judges": None if options.panel is None else list(options.panel.names),
+            "judgements": None if options.panel is None else len(options.panel.seats),
+            "rubricsAlways": options.rubrics_always or None,
+            "similarity": None if options.embeddings is None else "embeddings",
+            "baseline": options.baseline,
+            "seedHash": data_hash(options.seed),
+            # Whole, not hashed alone: it was true once, and a run can only be finished or understood with it.
+            "snapshot": options.snapshot,
+            "snapshotHash": data_hash(options.snapshot),
+        },
+        flags=kept_flags(options.flags, endpoints, options.redactor),
+        rescored_from=rescored_from,
+        suites=tuple(
+            JournaledSuite(
+                tool_name=suite.tool_name,
+                tier=suite.tier,
+                file_hash=suite.file_hash,
+                origin=suite.origin,
+                cases=suite.size,
+                agent=suite.agent,
+            )
+            for suite in suites
+        ),
+    )
+
+
+def new_journal(header: Header, options: RunOptions) -> Journal:
+    """The journal of a new run, in a folder of its own.
+
+    Raises:
+        UsageError: it cannot be made.
+    """
+    return Journal(_make_folder(options.output_dir, options.run_id) / FILE_NAME, header, options.redactor)
+
+
+def _resumed(suites: Sequence[Suite], header: Header, options: RunOptions, folder: Path) -> Journal:
+    """The journal of the run that is resumed, known to be of these suites and options."""
+    now, _ = redacted(header, encoded(header), options.redactor)
+    journal = Journal.resumed(
+        folder / FILE_NAME, header, options.redactor, check=lambda past: refuse_another_run(past, now)
+    )
+    try:
+        for number, suite in enumerate(suites):
+            _refuse_other_cases(suite, journal.cases.ids(number), journal.header.run_id)
+    except BaseException:
+        journal.close()
+        raise
+    return journal
+
+
+def _refuse_other_cases(suite: Suite, journaled: Iterator[tuple[int, str]], run_id: str) -> None:
+    """The same file may have been run with another choice of its cases."""
+    cases = enumerate(suite.cases)
+    for number, name in journaled:
+        located = next(located for index, located in cases if index == number)
+        if located.case.id != name:
+            raise UsageError(
+                f"the run `{run_id}` cannot be resumed: in place of the case `{name}` comes `{located.case.id}`"
+            )
+
+
+def _make_folder(output_dir: Path, run_id: str) -> Path:
+    folder = output_dir / run_id
+    try:
+        output_dir.mkdir(parents=True, exist_ok=True)
+        folder.mkdir()
+    except FileExistsError:
+        raise UsageError(f"the run's folder `{folder}` is already there, or something that is no folder") from None
+    except OSError as error:
+        raise UsageError(f"the run's folder `{folder}` cannot be made: {error.strerror}") from error
+    return folder

@@ -1,0 +1,161 @@
+"""From a whole journal to the result files of its run, and to what the run leaves in memory."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import chain
+from typing import final
+
+import msgspec
+
+from evalc.model.gates import Gates
+from evalc.model.result import GateResult, SuiteResult
+from evalc.model.suite import Suite
+from evalc.runtime.run.finished import FinishedRun, FinishedSuite, summarize_run
+from evalc.runtime.run.gates import Measured, durations_of, judge_gates
+from evalc.runtime.run.score import below
+from evalc.runtime.run.staleness import check_staleness, not_compared, state_at_run
+from evalc.runtime.store.journal import Journal
+from evalc.runtime.store.past.baseline import Baseline, PastSuite
+from evalc.runtime.store.results import SuiteTotals, file_names, sum_up, write_result
+from evalc.runtime.store.written import Redacting, encoded, redacted
+from evalc.tools.registry import ToolRegistry
+
+
+@final
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Ending:
+    """What the end of a run needs beside its journal.
+
+    Attributes:
+        baseline: the run that it is compared with.
+        registry: the tools as they are now.
+        redactor: strikes secrets out of all that is written.
+        gates: what the run as a whole has to reach.
+        stopped: of suites whose cases did not all run, by the suite's number, why.
+        warnings: those that belong to no suite.
+        suite_warnings: further warnings of suites, by the suite's number.
+        told: is told of each suite whose result file is written.
+    """
+
+    baseline: Baseline | None = None
+    registry: ToolRegistry | None = None
+    redactor: Redacting | None = None
+    gates: Gates | None = None
+    stopped: Mapping[int, str] = field(default_factory=dict)
+    warnings: tuple[str, ...] = ()
+    suite_warnings: Mapping[int, tuple[str, ...]] = field(default_factory=dict)
+    told: Callable[[Suite, FinishedSuite], None] | None = None
+
+
+def finish_run(suites: Sequence[Suite], journal: Journal, ending: Ending) -> FinishedRun:
+    """Write the result files.
+
+    Raises:
+        OSError: one cannot be written; the cases are in the journal.
+    """
+    finished = tuple(
+        _finish_suite(number, suite, name, journal, ending)
+        for number, (suite, name) in enumerate(zip(suites, file_names(suites), strict=True))
+    )
+    return FinishedRun(
+        run_id=journal.header.run_id,
+        folder=journal.path.parent,
+        suites=finished,
+        summary=summarize_run([suite.result for suite in finished]),
+        gates=_judged_run(ending.gates, finished, journal),
+        warnings=ending.warnings,
+    )
+
+
+def _judged_run(gates: Gates | None, finished: Sequence[FinishedSuite], journal: Journal) -> tuple[GateResult, ...]:
+    results = [suite.result for suite in finished]
+    summary = summarize_run(results)
+    measured = Measured(
+        passed=summary.passed,
+        total=summary.total_cases,
+        score=summary.score,
+        durations=lambda: chain.from_iterable(
+            durations_of(journal.cases.entries(number)) for number in range(len(finished))
+        ),
+        regressions=sum(suite.regressions for suite in finished),
+    )
+    return judge_gates(gates, measured)
+
+
+def _finish_suite(number: int, suite: Suite, name: str, journal: Journal, ending: Ending) -> FinishedSuite:
+    metadata, path, cases = suite.metadata, journal.path.parent / name, journal.cases
+    header = journal.header
+    agent = header.agent_endpoint if suite.agent is None else suite.agent
+    past = ending.baseline.of(suite.tool_name, suite.tier, agent) if ending.baseline else None
+    totals = sum_up(
+        cases.entries(number),
+        metadata.criteria if metadata else None,
+        past,
+        skipped=cases.count_skipped(number),
+    )
+    is_whole = suite.selected is None and number not in ending.stopped
+    staleness = check_staleness(metadata, ending.registry)
+    measured = Measured(
+        passed=totals.summary.passed,
+        total=totals.summary.total_cases,
+        score=totals.summary.score,
+        durations=lambda: durations_of(cases.entries(number)),
+        regressions=_counted_by_gate(totals),
+    )
+    result = SuiteResult(
+        run_id=header.run_id,
+        timestamp=header.timestamp,
+        tier=suite.tier,
+        tool_name=suite.tool_name,
+        agent_endpoint=agent,
+        metadata=state_at_run(suite, ending.registry),
+        staleness_warnings=staleness.warnings,
+        cases=(),
+        summary=totals.summary,
+        baseline_run_id=past.run_id if past is not None else None,
+        regressions=totals.since.regressions if totals.since else (),
+        new_passes=totals.since.new_passes if totals.since else (),
+        came=(totals.since and totals.since.came) or msgspec.UNSET,
+        changed=(totals.since and totals.since.changed) or msgspec.UNSET,
+        went=(totals.since and is_whole and totals.since.went) or msgspec.UNSET,
+        stale=staleness.stale,
+        warnings=(*totals.warnings, *_warnings_of(suite, past, ending), *ending.suite_warnings.get(number, ())),
+        gates=judge_gates(metadata.gates if metadata else None, measured) or msgspec.UNSET,
+        selected=suite.selected or msgspec.UNSET,
+        stopped=ending.stopped.get(number, msgspec.UNSET),
+        rescored_from=msgspec.UNSET if header.rescored_from is None else header.rescored_from,
+        significance=msgspec.UNSET if totals.significance is None else totals.significance,
+        judges=tuple(header.options.get("judges") or ()) or msgspec.UNSET,
+        similarity=header.options.get("similarity") or msgspec.UNSET,
+    )
+    result, written = redacted(result, encoded(result), ending.redactor)
+    write_result(path, written, cases.entries(number), cases.skipped(number))
+    gate = below(totals.summary.score, metadata.threshold if metadata else None)
+    finished = FinishedSuite(
+        path=path, result=result, gate=gate, regressions=measured.regressions, _cases=cases, _index=number
+    )
+    if ending.told:
+        ending.told(suite, finished)
+    return finished
+
+
+def _counted_by_gate(totals: SuiteTotals) -> int:
+    """How many cases the gate on regressions minds: those that regressed, and those that fail without a baseline.
+
+    Else a case that regressed would only have to be renamed.
+    """
+    since = totals.since
+    return totals.summary.failed if since is None else len(since.regressions) + len(since.came_failing)
+
+
+def _warnings_of(suite: Suite, past: PastSuite | None, ending: Ending) -> tuple[str, ...]:
+    warnings: list[str] = []
+    left_out = not_compared(suite.metadata, ending.registry)
+    if left_out is not None:
+        warnings.append(left_out)
+    if ending.baseline is not None and past is None:
+        asked = "" if suite.agent is None else " with this agent"
+        warnings.append(f"the baseline `{ending.baseline.name}` has no suite of this tool and tier{asked}")
+    return tuple(warnings)

@@ -1,0 +1,75 @@
+"""What a run is told: where its results go, how fast it goes, what its cases are checked with."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, final
+
+from evalc.model.gates import Gates
+from evalc.runtime.checks.embedding import Embeddings
+from evalc.runtime.judges.panel import Panel
+from evalc.runtime.run.pace import Concurrency
+from evalc.runtime.run.run_case import DEFAULT_TIMEOUT_MS, CaseOptions
+from evalc.runtime.run.run_id import new_run_id
+from evalc.runtime.run.stop_policy import Limits
+from evalc.runtime.store.written import Redacting
+from evalc.tools.registry import ToolRegistry
+
+
+@final
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunOptions:
+    """How to run.
+
+    Attributes:
+        output_dir: where the run's folder is made; its name is `run_id`.
+        concurrency: how many cases run at a time; `auto` finds out how many the agent keeps up with.
+        rpm: how many requests go to the agent a minute at most; None is no limit.
+        timeout_ms: how long the agent may take for an attempt at a case.
+        seed, snapshot: the data that tokens name; None where there is none.
+        registry: the tools as they are now; None leaves staleness unchecked.
+        baseline: a run to compare with: a run id, `latest`, or a path; None for none but what gates of suites need.
+        accepted: the file of the baseline that the project has accepted, if it has; `latest` is that then.
+        all_assertions: evaluate what follows a failed assertion, too.
+        gates: what the run as a whole has to reach.
+        limits: when it stops before its end.
+        panel: who judges what only a judge can tell; None where nobody does.
+        rubrics_always: whether the rubric tier is run also where others did not pass.
+        embeddings: compare texts by their meaning; None where edit distance does.
+        redactor: strikes secrets out of all that is written.
+        flags: those of the command line, kept for the one that resumes the run.
+        resumed: the folder of the run that is gone on with; None begins a new one.
+    """
+
+    output_dir: Path
+    run_id: str = field(default_factory=new_run_id)
+    concurrency: Concurrency = 1
+    rpm: int | None = None
+    timeout_ms: float = DEFAULT_TIMEOUT_MS
+    seed: object = None
+    snapshot: object = None
+    registry: ToolRegistry | None = None
+    baseline: str | None = None
+    accepted: Path | None = None
+    all_assertions: bool = False
+    gates: Gates | None = None
+    limits: Limits = field(default_factory=Limits)
+    panel: Panel | None = None
+    rubrics_always: bool = False
+    embeddings: Embeddings | None = None
+    redactor: Redacting | None = None
+    flags: Mapping[str, Any] = field(default_factory=dict)
+    resumed: Path | None = None
+
+    @property
+    def of_cases(self) -> CaseOptions:
+        """What of them each case needs."""
+        return CaseOptions(
+            timeout_ms=self.timeout_ms,
+            all_assertions=self.all_assertions,
+            seed=self.seed,
+            snapshot=self.snapshot,
+            embeddings=self.embeddings,
+        )

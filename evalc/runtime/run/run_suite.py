@@ -1,0 +1,302 @@
+"""From suites and an agent to a finished run: workers that take one case after the other, and the journal."""
+
+from __future__ import annotations
+
+import asyncio
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import NamedTuple, NoReturn, Protocol, final
+
+import msgspec
+
+from evalc.errors import UsageError
+from evalc.model.result import CaseResult, SkippedCase
+from evalc.model.suite import LocatedCase, Suite
+from evalc.runtime.agents.base import Agent
+from evalc.runtime.agents.fingerprint import fingerprint_of
+from evalc.runtime.run.attempts import run_attempts
+from evalc.runtime.run.begin_run import begin_run
+from evalc.runtime.run.blocking import watched
+from evalc.runtime.run.exits import exits_told
+from evalc.runtime.run.expectations import as_expected, skipped_case, why_no_rubrics
+from evalc.runtime.run.finish_run import Ending, finish_run
+from evalc.runtime.run.finished import FinishedRun, FinishedSuite
+from evalc.runtime.run.pace import MOST_AT_A_TIME, Pace
+from evalc.runtime.run.run_case import CaseRun, request_of
+from evalc.runtime.run.run_options import RunOptions
+from evalc.runtime.run.stop_policy import StopPolicy, not_run
+from evalc.runtime.run.worker import Worker
+from evalc.runtime.store.journal import Journal
+from evalc.runtime.store.past.baseline import Baseline, find_baseline
+from evalc.runtime.store.past.runs import LATEST, steps_back
+from evalc.runtime.store.results import file_names
+
+
+class Observer(Protocol):
+    """Is told how a run goes on. What it raises ends the run; the journal keeps what was finished."""
+
+    def suite_started(self, suite: Suite) -> None:
+        """The first case of a suite is about to be sent."""
+        ...
+
+    def cases_kept(self, suite: Suite, count: int) -> None:
+        """So many cases of a suite were done before the run was resumed, and are not run again."""
+        ...
+
+    def case_finished(self, suite: Suite, result: CaseResult) -> None:
+        """A case has its result: in the order of finishing, which is not the source's."""
+        ...
+
+    def case_skipped(self, suite: Suite, skipped: SkippedCase) -> None:
+        """A case is not run, because it says so."""
+        ...
+
+    def suite_finished(self, suite: Suite, finished: FinishedSuite) -> None:
+        """A suite's result file is written: at the end of the run, in the suites' order."""
+        ...
+
+
+async def run_suites(
+    suites: Sequence[Suite], agents: Agent | Sequence[Agent], options: RunOptions, *, observer: Observer | None = None
+) -> FinishedRun:
+    """Run every case of the suites; of a run that is resumed, those that its journal does not have.
+
+    Several agents take their turns suite by suite. They share the workers, the limits and the gates; each is paced for
+    itself.
+
+    Raises:
+        UsageError: nothing was run, because the options or the suites do not allow it.
+        OSError: a result could not be written; the journal keeps the cases before.
+        asyncio.CancelledError: the run was interrupted; the journal keeps the finished cases.
+    """
+    _refuse_what_cannot_run(suites, options)
+    by_endpoint = _by_endpoint(agents if isinstance(agents, Sequence) else [agents], options)
+    baseline = _baseline(suites, tuple(by_endpoint), options)
+    if len(by_endpoint) > 1:
+        suites = [msgspec.structs.replace(suite, agent=endpoint) for suite in suites for endpoint in by_endpoint]
+    journal = begin_run(suites, tuple(by_endpoint), options)
+    run = _Run(suites, tuple(by_endpoint.values()), options, observer, journal)
+    try:
+        with exits_told(), watched(run.warnings):
+            await run.run_cases()
+        # Only now: summing up would count in the latency of cases still under way.
+        ending = Ending(
+            baseline=baseline,
+            registry=options.registry,
+            redactor=options.redactor,
+            warnings=(*run.warnings, *_without_baseline(suites, baseline, options)),
+            gates=options.gates,
+            stopped=run.stopped,
+            told=observer.suite_finished if observer else None,
+        )
+        return finish_run(suites, journal, ending)
+    finally:
+        journal.close()
+
+
+def _by_endpoint(agents: Sequence[Agent], options: RunOptions) -> Mapping[str, Agent]:
+    """The agents by what results call them, which tells them apart."""
+    by_endpoint: dict[str, Agent] = {}
+    for agent in agents:
+        name = agent.endpoint if options.redactor is None else options.redactor.redact(agent.endpoint)
+        if name in by_endpoint:
+            raise UsageError(f"results call two agents `{name}`, so nothing would tell theirs apart")
+        by_endpoint[name] = agent
+    return by_endpoint
+
+
+def _baseline(suites: Sequence[Suite], agents: Sequence[str], options: RunOptions) -> Baseline | None:
+    name = options.baseline or (LATEST if any(map(_asks_for_regressions, suites)) else None)
+    if name is None:
+        return None
+    return find_baseline(
+        name,
+        options.output_dir,
+        file_names(suites),
+        agents=agents,
+        before=options.resumed,
+        accepted=options.accepted,
+    )
+
+
+def _asks_for_regressions(suite: Suite) -> bool:
+    gates = suite.metadata.gates if suite.metadata else None
+    return gates is not None and bool(gates.fail_on_regression)
+
+
+def _kept(suites: Sequence[Suite], journal: Journal) -> str:
+    """What a run that is resumed had done before."""
+    done = sum(journal.cases.count(number) for number in range(len(suites)))
+    total = sum(suite.size for suite in suites)
+    if lines := journal.cases.unreadable:
+        what = "a line" if lines == 1 else f"{lines} lines"
+        told = f"{what} of the journal cannot be read, and what stood there is run again"
+        return f"{told}: {done} of {total} cases were done before"
+    if done == total:
+        return "the run was complete: no case was run again, and the results are written from its journal"
+    return f"the run was resumed: {done} of {total} cases were done before"
+
+
+def _without_baseline(suites: Sequence[Suite], baseline: Baseline | None, options: RunOptions) -> tuple[str, ...]:
+    """That there is nothing to compare with, and what that means for the gate on regressions."""
+    if baseline is not None:
+        return ()
+    is_gate = bool(options.gates and options.gates.fail_on_regression) or any(map(_asks_for_regressions, suites))
+    if not is_gate and steps_back(options.baseline or "") is None:
+        return ()
+    told = f"there is no run of these suites and agents in `{options.output_dir}` that met its gates, to compare with"
+    if is_gate:
+        told += "; without a baseline every case has to pass (`evalc accept` makes a run the baseline)"
+    return (told,)
+
+
+def _refuse_what_cannot_run(suites: Sequence[Suite], options: RunOptions) -> None:
+    if options.concurrency != "auto" and options.concurrency < 1:
+        raise UsageError(f"the concurrency is {options.concurrency}, and must be at least 1")
+    if options.rpm is not None and options.rpm < 1:
+        raise UsageError(f"the rate is {options.rpm} requests a minute, and must be at least 1")
+    if not 0 < options.timeout_ms < float("inf"):
+        raise UsageError(f"the timeout is {options.timeout_ms} ms, and must be above 0")
+    for (tool, tier), count in Counter((suite.tool_name, suite.tier) for suite in suites).items():
+        if count > 1:
+            origins = ", ".join(
+                f"`{suite.origin}`" for suite in suites if (suite.tool_name, suite.tier) == (tool, tier)
+            )
+            raise UsageError(
+                f"{count} suites are of tool `{tool}` and tier `{tier}`, so their results collide: {origins}"
+            )
+
+
+class _Job(NamedTuple):
+    """A case to run: which of which suite."""
+
+    suite: int
+    case: int
+    located: LocatedCase
+
+
+@final
+class _Run:
+    """A run under way.
+
+    `warnings` are those that belong to no suite; `stopped` says of suites, by number, why not all of their cases ran.
+    """
+
+    def __init__(
+        self,
+        suites: Sequence[Suite],
+        agents: Sequence[Agent],
+        options: RunOptions,
+        observer: Observer | None,
+        journal: Journal,
+    ) -> None:
+        self.warnings: list[str] = [] if options.resumed is None else [_kept(suites, journal)]
+        self._suites = suites
+        self._agents = dict(zip(dict.fromkeys(suite.agent for suite in suites), agents, strict=True))
+        self._options = options
+        self._observer = observer
+        self._journal = journal
+        self._case_options = options.of_cases
+        self._paces = {agent: Pace.of(options.concurrency, options.rpm) for agent in self._agents}
+        self._brake = StopPolicy(options.limits)
+        self._no_rubrics: dict[str | None, str | None] = {}
+        self.stopped: dict[int, str] = {}
+
+    async def run_cases(self) -> None:
+        """Run the suites: those of rubrics last, since what they cost is for nothing where others fail."""
+        if self._brake.held:
+            for number in range(len(self._suites)):
+                self._brake.recall(self._journal.cases.entries(number))
+        rubrics = [number for number, suite in enumerate(self._suites) if suite.tier == "rubric"]
+        others = [number for number, suite in enumerate(self._suites) if suite.tier != "rubric"]
+        if others:
+            await self._run_suites(others)
+        if rubrics:
+            if not self._options.rubrics_always:
+                self._no_rubrics = {agent: self._why_no_rubrics(agent, others) for agent in self._agents}
+            await self._run_suites(rubrics)
+        if (warning := self._brake.warning()) is not None:
+            self._warn(warning)
+
+    def _why_no_rubrics(self, agent: str | None, others: Iterable[int]) -> str | None:
+        """Why an agent's suites of rubrics are not run: its other suites alone say."""
+        numbers = (number for number in others if self._suites[number].agent == agent)
+        return why_no_rubrics(numbers, self._journal.cases)
+
+    async def _run_suites(self, numbers: Sequence[int]) -> None:
+        """Let the workers take every case from one iterator, so that none waits behind another worker's."""
+        jobs = self._jobs(numbers)
+        at_a_time = MOST_AT_A_TIME if self._options.concurrency == "auto" else self._options.concurrency
+        workers = min(at_a_time, max(1, sum(self._suites[number].size for number in numbers)))
+        try:
+            async with asyncio.TaskGroup() as group:
+                for _ in range(workers):
+                    group.create_task(self._work(jobs))
+        except BaseExceptionGroup as errors:
+            _raise_first(errors)
+
+    def _jobs(self, numbers: Sequence[int]) -> Iterator[_Job]:
+        """Every case of the suites that has no line in the journal yet."""
+        for number in numbers:
+            suite = self._suites[number]
+            if self._observer:
+                self._observer.suite_started(suite)
+                if kept := self._journal.cases.count(number):
+                    self._observer.cases_kept(suite, kept)
+            for index, located in enumerate(suite.cases):
+                if not self._journal.cases.has(number, index):
+                    yield _Job(number, index, located)
+
+    async def _work(self, jobs: Iterator[_Job]) -> None:
+        workers = {
+            name: Worker(agent, self._case_options, self._paces[name], self._options.panel)
+            for name, agent in self._agents.items()
+        }
+        try:
+            for job in jobs:
+                if (skipped := self._not_sent(job)) is not None:
+                    # Before anything is awaited, and so in source order.
+                    self._skip(job, skipped)
+                    await asyncio.sleep(0)
+                else:
+                    worker = workers[self._suites[job.suite].agent]
+                    self._keep(job, await run_attempts(job.located, worker.attempt))
+        finally:
+            for worker in workers.values():
+                if (failure := await worker.close()) is not None:
+                    self._warn(failure)
+
+    def _not_sent(self, job: _Job) -> SkippedCase | None:
+        """The record of a case that is not to be sent: it says so, others failed before it, or the run has stopped."""
+        no_rubrics = self._no_rubrics.get(self._suites[job.suite].agent)
+        if (skipped := skipped_case(job.located.case, no_rubrics)) is not None or self._brake.lets_go():
+            return skipped
+        reason = self._brake.reason or ""
+        self.stopped[job.suite] = reason
+        return not_run(job.located, reason)
+
+    def _skip(self, job: _Job, skipped: SkippedCase) -> None:
+        skipped = self._journal.skip(job.suite, job.case, skipped)
+        if self._observer:
+            self._observer.case_skipped(self._suites[job.suite], skipped)
+
+    def _keep(self, job: _Job, run: CaseRun) -> None:
+        run = run._replace(result=as_expected(job.located.case, run.result))
+        self._brake.finished(run.result, run.cost_usd)
+        result = self._journal.append(job.suite, job.case, run, sent=fingerprint_of(request_of(job.located.case)))
+        if self._observer:
+            self._observer.case_finished(self._suites[job.suite], result)
+
+    def _warn(self, text: str) -> None:
+        redactor = self._options.redactor
+        warning = text if redactor is None else redactor.redact(text)
+        if warning not in self.warnings:
+            self.warnings.append(warning)
+
+
+def _raise_first(errors: BaseExceptionGroup[BaseException]) -> NoReturn:
+    """A worker's exception ends the others; it is the one that callers know how to catch."""
+    error: BaseException = errors
+    while isinstance(error, BaseExceptionGroup):
+        error = error.exceptions[0]
+    raise error from None

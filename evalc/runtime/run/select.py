@@ -1,0 +1,259 @@
+"""From suites and what of them is wanted to suites of the chosen cases, in their order."""
+
+from __future__ import annotations
+
+from array import array
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from difflib import get_close_matches
+from fnmatch import fnmatchcase
+from itertools import chain, islice
+from math import ceil
+from typing import Annotated, Final, final
+
+import msgspec
+
+from evalc.ecma.regexp import PatternError, compile_pattern
+from evalc.errors import NothingToDo, UsageError
+from evalc.model.case import Case
+from evalc.model.suite import LocatedCase, Selected, Suite
+from evalc.runtime.run.keywords import Expression, parse_keywords
+
+_MOST_IDS: Final = 10_000
+"""The ids among which a near name is looked for."""
+
+
+class Wanted(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """What a command line says of the cases that are to run, as the journal keeps it.
+
+    Attributes:
+        cases: `PATH::CASE`, the case by its id, its name, or a glob of them; or the id alone.
+        keywords: an expression of words that ids, tools and tags contain.
+        tags: tags of which a case has one; those with `!` in front, of which it has none.
+        ids: globs, or a regular expression between slashes, of which an id matches one.
+        tiers: the tiers that are run.
+        failed_from: the run whose failed cases are run.
+        else_all: run all cases where none failed in that run.
+        changed_since: the commit since which a suite's files have changed.
+        repeat: how often each case is run.
+    """
+
+    cases: tuple[str, ...] = ()
+    keywords: str | None = None
+    tags: tuple[str, ...] = ()
+    ids: tuple[str, ...] = ()
+    tiers: tuple[str, ...] = ()
+    failed_from: str | None = None
+    else_all: bool = False
+    changed_since: str | None = None
+    repeat: Annotated[int, msgspec.Meta(ge=1)] | None = None
+
+    def words(self) -> tuple[str, ...]:
+        """What narrows the choice down, as a user says it."""
+        said = (
+            *self.cases,
+            *(f"-k {self.keywords}" for _ in range(self.keywords is not None)),
+            *(f"--tag {tag}" for tag in self.tags),
+            *(f"--filter {pattern}" for pattern in self.ids),
+            *(f"--tier {tier}" for tier in self.tiers),
+            f"--failed-from {self.failed_from}" if self.failed_from else "",
+            f"--changed-since {self.changed_since}" if self.changed_since else "",
+        )
+        return tuple(filter(None, said))
+
+
+@final
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NamedCases:
+    """`PATH::CASE`: the files of the path, by the names that suites have for them, and the case.
+
+    `argument` is how it was said. An id alone is its own case, of all files.
+    """
+
+    argument: str
+    files: frozenset[str]
+    case: str
+
+
+@final
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Known:
+    """What the choice needs beyond the suites.
+
+    Attributes:
+        named: the cases that are named with their files.
+        failed: by tool and tier, the ids that did not pass; None where no run was asked for.
+        changed: the files of the suites that have changed; None where that was not asked for.
+    """
+
+    named: tuple[NamedCases, ...] = ()
+    failed: Mapping[tuple[str, str], frozenset[str]] | None = None
+    changed: frozenset[str] | None = None
+
+
+def select_cases(suites: Sequence[Suite], wanted: Wanted, known: Known) -> tuple[Suite, ...]:
+    """The suites with the cases that are wanted; a suite of which none is wanted is left out.
+
+    Raises:
+        NothingToDo: what failed in a run or changed since a commit is wanted, and nothing of the suites did.
+        UsageError: no case is left, a case is named that is not there, or an expression is none.
+    """
+    words = wanted.words()
+    if not words:
+        return tuple(_repeated(suite, wanted.repeat) for suite in suites)
+    _refuse_nothing_to_do(suites, wanted, known)
+    choice = _Choice(wanted, known)
+    chosen = [_chosen(suite, choice, words) for suite in suites]
+    _refuse_unknown(suites, known.named, choice.met)
+    if not any(suite.size for suite in chosen):
+        total = sum(suite.size for suite in suites)
+        raise UsageError(f"none of {total} case{'' if total == 1 else 's'} is selected by `{' '.join(words)}`")
+    return tuple(_repeated(suite, wanted.repeat) for suite in chosen if suite.size)
+
+
+def _refuse_nothing_to_do(suites: Sequence[Suite], wanted: Wanted, known: Known) -> None:
+    """Nothing of what is wanted can be there, whatever else is said of the cases; that is no mistake."""
+    if known.failed is not None and not any(known.failed.get((suite.tool_name, suite.tier)) for suite in suites):
+        raise NothingToDo(f"nothing to run: no case of these suites failed in the run `{wanted.failed_from}`")
+    if known.changed is not None and not any(suite.origin in known.changed for suite in suites):
+        raise NothingToDo(f"nothing to run: no file of these suites has changed since `{wanted.changed_since}`")
+
+
+def selected_of(chosen: Sequence[Suite], suites: Sequence[Suite], wanted: Wanted) -> Selected | None:
+    """Which of the cases of all suites were chosen; None where they all were."""
+    cases, of = (sum(suite.size for suite in some) for some in (chosen, suites))
+    return None if cases == of else Selected(cases=cases, of=of, by=wanted.words())
+
+
+@final
+class _Choice:
+    """Whether a case is wanted. `met` are the arguments `PATH::CASE` that named a case so far."""
+
+    def __init__(self, wanted: Wanted, known: Known) -> None:
+        self.met: set[str] = set()
+        self._known = known
+        self._keywords: Expression | None = None if wanted.keywords is None else parse_keywords(wanted.keywords)
+        self._any_tag = {tag for tag in wanted.tags if not tag.startswith("!")}
+        self._no_tag = {tag[1:] for tag in wanted.tags if tag.startswith("!")}
+        self._ids = [_id_test(pattern) for pattern in wanted.ids]
+        self._tiers = wanted.tiers
+
+    def takes_suite(self, suite: Suite) -> bool:
+        """Whether cases of the suite may be wanted at all."""
+        changed = self._known.changed
+        return (not self._tiers or suite.tier in self._tiers) and (changed is None or suite.origin in changed)
+
+    def takes(self, suite: Suite, case: Case) -> bool:
+        """Whether a case of such a suite is wanted."""
+        tags = set(case.tags or ())
+        return (
+            self._is_named(suite, case)
+            and (not self._any_tag or not tags.isdisjoint(self._any_tag))
+            and tags.isdisjoint(self._no_tag)
+            and (not self._ids or any(test(case.id) for test in self._ids))
+            and (self._keywords is None or self._keywords(_texts(suite, case)))
+            and self._failed(suite, case)
+        )
+
+    def _is_named(self, suite: Suite, case: Case) -> bool:
+        """Whether the case is among those named of its file; where none are, all are meant."""
+        of_file = [named for named in self._known.named if suite.origin in named.files]
+        meant = [named.argument for named in of_file if _is_meant(named.case, case.id)]
+        self.met.update(meant)
+        return bool(meant) or not of_file
+
+    def _failed(self, suite: Suite, case: Case) -> bool:
+        failed = self._known.failed
+        return failed is None or case.id in failed.get((suite.tool_name, suite.tier), ())
+
+
+def _texts(suite: Suite, case: Case) -> tuple[str, ...]:
+    return tuple(text.casefold() for text in (case.id, suite.tool_name, *(case.tags or ())))
+
+
+def _names(identity: str) -> tuple[str, ...]:
+    """What a case may be called: its id, its name, and either without the variant or row."""
+    names = (identity, identity.partition("/")[2] or identity)
+    return (*names, *(name.partition("@")[0] for name in names))
+
+
+def _is_meant(pattern: str, identity: str) -> bool:
+    names = _names(identity)
+    return pattern in names or any(fnmatchcase(name, pattern) for name in names)
+
+
+def _id_test(pattern: str) -> Callable[[str], bool]:
+    """A glob over the whole id, or a regular expression between slashes that matches somewhere in it."""
+    if len(pattern) > 2 and pattern.startswith("/") and pattern.endswith("/"):
+        try:
+            return compile_pattern(pattern[1:-1]).test
+        except PatternError as error:
+            raise UsageError(f"`--filter {pattern}` is no regular expression: {error}") from None
+    return lambda identity: fnmatchcase(identity, pattern)
+
+
+def _chosen(suite: Suite, choice: _Choice, words: tuple[str, ...]) -> Suite:
+    numbers = array("Q")
+    if choice.takes_suite(suite):
+        numbers.extend(number for number, located in enumerate(suite.cases) if choice.takes(suite, located.case))
+    if len(numbers) == suite.size:
+        return suite
+    selected = Selected(cases=len(numbers), of=suite.size, by=words)
+    return msgspec.structs.replace(suite, cases=_Numbered(suite.cases, numbers), size=len(numbers), selected=selected)
+
+
+@final
+class _Numbered(Iterable[LocatedCase]):
+    """The cases with these numbers; each iteration makes them anew, so that none is kept."""
+
+    def __init__(self, cases: Iterable[LocatedCase], numbers: array[int]) -> None:
+        self._cases = cases
+        self._numbers = numbers
+
+    def __iter__(self) -> Iterator[LocatedCase]:
+        cases, at = iter(self._cases), 0
+        for number in self._numbers:
+            yield from islice(cases, number - at, number - at + 1)
+            at = number + 1
+
+
+def _refuse_unknown(suites: Sequence[Suite], named: Sequence[NamedCases], met: set[str]) -> None:
+    for each in named:
+        if each.argument not in met and _is_missing(suites, each):
+            why = "is neither a path nor the id of a case" if each.argument == each.case else "names no case"
+            raise UsageError(f"`{each.argument}` {why}{_near(suites, each)}")
+
+
+def _is_missing(suites: Sequence[Suite], named: NamedCases) -> bool:
+    """Whether no suite of the file has the case; one that another flag leaves out is there."""
+    located = chain.from_iterable(suite.cases for suite in suites if suite.origin in named.files)
+    return not any(_is_meant(named.case, each.case.id) for each in located)
+
+
+def _near(suites: Sequence[Suite], named: NamedCases) -> str:
+    located = chain.from_iterable(suite.cases for suite in suites if suite.origin in named.files)
+    names = {name: None for each in islice(located, _MOST_IDS) for name in _names(each.case.id)}
+    near = get_close_matches(named.case[:80], list(names), n=3, cutoff=0.6)
+    return f"; near are {', '.join(f'`{name}`' for name in near)}" if near else ""
+
+
+# --- how often -----------------------------------------------------------------------------------------------------
+
+
+def _repeated(suite: Suite, times: int | None) -> Suite:
+    return suite if times is None else msgspec.structs.replace(suite, cases=_Repeated(suite.cases, times))
+
+
+@final
+class _Repeated(Iterable[LocatedCase]):
+    """The cases, each run so often; of one that asked for K of N passes, the same share is needed."""
+
+    def __init__(self, cases: Iterable[LocatedCase], times: int) -> None:
+        self._cases = cases
+        self._times = times
+
+    def __iter__(self) -> Iterator[LocatedCase]:
+        for located in self._cases:
+            case = located.case
+            require = case.require and ceil(case.require * self._times / (case.repeat or 1))
+            yield located._replace(case=msgspec.structs.replace(case, repeat=self._times, require=require))

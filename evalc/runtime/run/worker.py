@@ -1,0 +1,88 @@
+"""From cases, one after the other, to an attempt at each with one session of the agent."""
+
+from __future__ import annotations
+
+import asyncio
+from contextlib import AsyncExitStack
+from typing import Final, final
+
+from evalc.errors import AgentUnavailable
+from evalc.model.suite import LocatedCase
+from evalc.runtime.agents.base import Agent, Session
+from evalc.runtime.agents.guard import said_by
+from evalc.runtime.judges.panel import JudgePool, Panel
+from evalc.runtime.run.blocking import LoopBlocked, bounded, unbounded
+from evalc.runtime.run.pace import Pace
+from evalc.runtime.run.run_case import AgentAnswer, CaseOptions, CaseRun, ask_agent, broken_answer, result_of
+
+_CLOSING_SECONDS: Final = 10.0
+
+
+@final
+class Worker:
+    """Has a session of its own, opened for its first case, and again where it could not be opened; and its judges'."""
+
+    def __init__(
+        self, agent: Agent, options: CaseOptions, pace: Pace | None = None, panel: Panel | None = None
+    ) -> None:
+        self._agent = agent
+        self._options = options
+        self._pace = pace
+        self._bench = None if panel is None else JudgePool(panel)
+        self._stack = AsyncExitStack()
+        self._session: Session | None = None
+
+    async def attempt(self, located: LocatedCase) -> CaseRun:
+        """Run the case once. Whatever the agent does, there is a result; only cancellation passes."""
+        # The agent may never suspend: timers, other workers and Ctrl-C get their turn here.
+        await asyncio.sleep(0)
+        if self._pace is None:
+            answer = await self._ask(located)
+        else:
+            # Judges are asked outside: the agent's rate and load are nothing to them.
+            async with self._pace.turn():
+                answer = await self._ask(located)
+        return await result_of(located, answer, self._options, self._bench)
+
+    async def _ask(self, located: LocatedCase) -> AgentAnswer:
+        try:
+            self._session = self._session or await self._open()
+        except (asyncio.CancelledError, KeyboardInterrupt, GeneratorExit):
+            raise
+        except BaseException as error:  # an agent that cannot be opened breaks this attempt only
+            return broken_answer(error)
+        return await ask_agent(located.case, self._session, self._options)
+
+    async def close(self) -> str | None:
+        """Close the session. What went wrong is a text: the cases are finished, whatever the agent does at its end."""
+        bound = bounded(asyncio.get_running_loop().time() + _CLOSING_SECONDS)
+        try:
+            async with asyncio.timeout(_CLOSING_SECONDS):
+                if self._bench is not None:
+                    await self._bench.close()
+                await self._stack.aclose()
+        except (Exception, LoopBlocked) as error:
+            return f"the agent could not be closed: {said_by(error)}"
+        finally:
+            unbounded(bound)
+        return None
+
+    async def _open(self) -> Session:
+        timeout_ms = self._options.timeout_ms
+        limit = asyncio.timeout(timeout_ms / 1000)
+        bound = bounded(asyncio.get_running_loop().time() + timeout_ms / 1000)
+        try:
+            async with limit:
+                return await self._stack.enter_async_context(self._agent.session())
+        except LoopBlocked as error:
+            raise AgentUnavailable(f"it was not ready within {timeout_ms:.15g} ms") from error
+        except TimeoutError as error:
+            if not limit.expired():
+                raise
+            raise AgentUnavailable(f"it was not ready within {timeout_ms:.15g} ms") from error
+        except asyncio.CancelledError as error:
+            if (task := asyncio.current_task()) is None or task.cancelling():
+                raise
+            raise AgentUnavailable("it was cancelled from inside") from error
+        finally:
+            unbounded(bound)

@@ -1,0 +1,289 @@
+"""From a run's journal and the suites as they are now to a new run: today's checks on the answers of then.
+
+No agent is asked. A case that has no answer there, or now sends something else than what was answered, is skipped.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Final, final
+
+import msgspec
+
+from evalc.errors import UsageError
+from evalc.model.case import Case
+from evalc.model.result import CaseResult, SkippedCase, Status
+from evalc.model.suite import LocatedCase, Suite
+from evalc.runtime.agents.base import AgentResponse, ToolCall, ToolMode, Usage
+from evalc.runtime.agents.fingerprint import fingerprint_of
+from evalc.runtime.judges.panel import JudgePool
+from evalc.runtime.run.attempts import run_attempts
+from evalc.runtime.run.begin_run import header_of, new_journal
+from evalc.runtime.run.blocking import watched
+from evalc.runtime.run.exits import exits_told
+from evalc.runtime.run.expectations import as_expected, skipped_case
+from evalc.runtime.run.finish_run import Ending, finish_run
+from evalc.runtime.run.finished import FinishedRun
+from evalc.runtime.run.run_case import AgentAnswer, CaseOptions, CaseRun, request_of, result_of
+from evalc.runtime.run.run_options import RunOptions
+from evalc.runtime.run.run_suite import Observer
+from evalc.runtime.store import journaled
+from evalc.runtime.store.journal import Journal
+from evalc.runtime.store.past.baseline import Baseline, PastSuite, find_baseline
+from evalc.runtime.store.past.resume import PastRun
+from evalc.runtime.store.results import file_names
+
+_MOST_LISTED: Final = 10
+
+_UNRECORDED: Final = "no recorded response"
+_CHANGED: Final = "what it sends has changed since the response was recorded"
+
+
+@final
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _PastSuite:
+    """The recorded cases of one suite. `numbers` finds those whose place in the suite is another one now."""
+
+    number: int
+    cases: journaled.JournaledCases
+    numbers: Mapping[str, int]
+
+    def entry(self, name: str) -> journaled.Entry | None:
+        """The line of a case; None where it has none."""
+        case = self.numbers.get(name)
+        return None if case is None else self.cases.entry(self.number, case)
+
+
+async def rescore_suites(
+    suites: Sequence[Suite], past: PastRun, options: RunOptions, *, observer: Observer | None = None
+) -> FinishedRun:
+    """Check the answers of a past run again: of one of several agents, those of each.
+
+    The baseline is that run itself, unless the options name another.
+
+    Raises:
+        UsageError: the run has no answers, or a new run cannot be begun.
+        OSError: a result could not be written; the journal keeps the cases before.
+    """
+    read = journaled.read_journal(past.folder / journaled.FILE_NAME)
+    if read is None:
+        raise UsageError(f"the run `{past.run_id}` has no answers: it ended before its journal began")
+    header, cases = read
+    recorded = {
+        (suite.tool_name, suite.tier, suite.agent): _PastSuite(
+            number=number, cases=cases, numbers={name: case for case, name in cases.ids(number)}
+        )
+        for number, suite in enumerate(header.suites)
+    }
+    agents = header.agents or (header.agent_endpoint,)
+    baseline = (
+        find_baseline(
+            options.baseline, options.output_dir, file_names(suites), agents=agents, accepted=options.accepted
+        )
+        if options.baseline
+        else _itself(header, cases)
+    )
+    if header.agents:
+        suites = [msgspec.structs.replace(suite, agent=agent) for suite in suites for agent in agents]
+    journal = new_journal(header_of(suites, agents, options, rescored_from=header.run_id), options)
+    try:
+        suite_warnings = {}
+        blocked: list[str] = []
+        with exits_told(), watched(blocked):
+            for number, suite in enumerate(suites):
+                if observer:
+                    observer.suite_started(suite)
+                past_suite = recorded.get((suite.tool_name, suite.tier, suite.agent))
+                rescoring = _Rescoring(suite, number, past_suite, journal, options, observer)
+                await rescoring.run()
+                suite_warnings[number] = rescoring.warnings()
+        ending = Ending(
+            baseline=baseline,
+            registry=options.registry,
+            redactor=options.redactor,
+            warnings=(*blocked, *_unreadable(cases), *_suites_gone(header, suites)),
+            suite_warnings=suite_warnings,
+            told=observer.suite_finished if observer else None,
+        )
+        return finish_run(suites, journal, ending)
+    finally:
+        journal.close()
+
+
+def _itself(header: journaled.Header, cases: journaled.JournaledCases) -> Baseline:
+    """The run as a baseline; its journal has its verdicts, also where it did not end."""
+    decoder = msgspec.json.Decoder(_Verdict)
+    suites: dict[tuple[str, str, str | None], PastSuite] = {}
+    for number, suite in enumerate(header.suites):
+        verdicts = [decoder.decode(entry.result) for entry in cases.entries(number)]
+        suites[suite.tool_name, suite.tier, suite.agent] = PastSuite(
+            run_id=header.run_id,
+            passed={verdict.id: verdict.passed for verdict in verdicts},
+            errors=frozenset(verdict.id for verdict in verdicts if verdict.status == "error"),
+        )
+    return Baseline(name=header.run_id, suites=suites)
+
+
+class _Verdict(msgspec.Struct, frozen=True):
+    """What a comparison needs of a case."""
+
+    id: str
+    passed: bool
+    status: Status
+
+
+def _unreadable(cases: journaled.JournaledCases) -> tuple[str, ...]:
+    """That answers of the run cannot be read any more."""
+    lines = cases.unreadable
+    what = "a line" if lines == 1 else f"{lines} lines"
+    return (f"{what} of the run's journal cannot be read, so the cases that stood there are left out",) if lines else ()
+
+
+def _suites_gone(header: journaled.Header, suites: Sequence[Suite]) -> tuple[str, ...]:
+    there = {(suite.tool_name, suite.tier) for suite in suites}
+    gone = dict.fromkeys((suite.tool_name, suite.tier) for suite in header.suites)
+    return tuple(
+        f"the suite `{tool_name}` ({tier}) of the run is not there any more"
+        for tool_name, tier in gone
+        if (tool_name, tier) not in there
+    )
+
+
+@final
+class _Rescoring:
+    """One suite, checked again."""
+
+    def __init__(
+        self,
+        suite: Suite,
+        number: int,
+        past: _PastSuite | None,
+        journal: Journal,
+        options: RunOptions,
+        observer: Observer | None,
+    ) -> None:
+        self._suite = suite
+        self._number = number
+        self._past = past
+        self._journal = journal
+        self._options = options.of_cases
+        self._panel = options.panel
+        self._observer = observer
+        self._gone = {} if past is None else dict.fromkeys(past.numbers)
+        self._kept: list[str] = []
+
+    async def run(self) -> None:
+        """Check every case of the suite."""
+        bench = None if self._panel is None else JudgePool(self._panel)
+        try:
+            await self._check_again(bench)
+        finally:
+            if bench is not None:
+                await bench.close()
+
+    async def _check_again(self, bench: JudgePool | None) -> None:
+        for case, located in enumerate(self._suite.cases):
+            await asyncio.sleep(0)  # the turn of Ctrl-C
+            name = located.case.id
+            self._gone.pop(name, None)
+            entry = None if self._past is None else self._past.entry(name)
+            skipped = skipped_case(located.case) or _not_rescored(located.case, entry)
+            if skipped is not None:
+                self._skip(case, skipped)
+            elif entry is not None and entry.struck:
+                self._kept.append(name)
+                self._tell(self._journal.keep(self._number, case, entry))
+            elif entry is not None:
+                run = await _rescored(located, entry, self._options, bench)
+                run = run._replace(result=as_expected(located.case, run.result))
+                self._tell(self._journal.append(self._number, case, run, sent=entry.sent))
+
+    def warnings(self) -> tuple[str, ...]:
+        """What the suite's result says besides: what keeps its verdict, and what is not there any more."""
+        warnings = []
+        if self._kept:
+            warnings.append(
+                f"not rescored, since secrets were struck out of what their checks read: {_listed(self._kept)}"
+            )
+        if self._gone:
+            warnings.append(f"recorded, and not in the suite any more: {_listed(list(self._gone))}")
+        return tuple(warnings)
+
+    def _skip(self, case: int, skipped: SkippedCase) -> None:
+        skipped = self._journal.skip(self._number, case, skipped)
+        if self._observer:
+            self._observer.case_skipped(self._suite, skipped)
+
+    def _tell(self, result: CaseResult) -> None:
+        if self._observer:
+            self._observer.case_finished(self._suite, result)
+
+
+def _listed(names: Sequence[str]) -> str:
+    listed = ", ".join(f"`{name}`" for name in names[:_MOST_LISTED])
+    more = len(names) - _MOST_LISTED
+    return f"{listed} and {more} more" if more > 0 else listed
+
+
+def _not_rescored(case: Case, entry: journaled.Entry | None) -> SkippedCase | None:
+    """Why the recorded answers do not serve the case; None where they do."""
+    if entry is None:
+        reason = _UNRECORDED
+    elif entry.sent != fingerprint_of(request_of(case)):
+        reason = _CHANGED
+    elif (case.repeat or 1) > (attempts := len(entry.answers) or 1) and not entry.struck:
+        reason = f"{_UNRECORDED} for attempt {attempts + 1} of {case.repeat}"
+    else:
+        return None
+    return SkippedCase(id=case.id, description=case.description, reason=reason, archived=False)
+
+
+async def _rescored(
+    located: LocatedCase, entry: journaled.Entry, options: CaseOptions, bench: JudgePool | None
+) -> CaseRun:
+    """The case's result by today's checks."""
+    answers = iter(_answers(entry))
+
+    async def attempt(located: LocatedCase) -> CaseRun:
+        return await result_of(located, next(answers), options, bench)
+
+    return await run_attempts(located, attempt)
+
+
+def _answers(entry: journaled.Entry) -> tuple[AgentAnswer, ...]:
+    if entry.answers:
+        return tuple(map(_answer, entry.answers))
+    result = msgspec.json.decode(entry.result, type=CaseResult)
+    only = journaled.RecordedAnswer(
+        duration_ms=result.duration_ms,
+        tool_mode=entry.tool_mode,
+        error=result.error,
+        timed_out=result.timed_out,
+        details=result.details,
+    )
+    return (_answer(only),)
+
+
+def _answer(recorded: journaled.RecordedAnswer) -> AgentAnswer:
+    """What an attempt brought: a response, or the status and words of its absence, which stay."""
+    details = recorded.details
+    if details.response is None or recorded.tool_mode is None:
+        error = recorded.error or "agent: no response was recorded"
+        status: Status = "failed" if recorded.timed_out is True else "error"
+        return AgentAnswer(recorded.duration_ms, None, status, error)
+    return AgentAnswer(recorded.duration_ms, _response(recorded, details.response, recorded.tool_mode))
+
+
+def _response(recorded: journaled.RecordedAnswer, text: str, tool_mode: ToolMode) -> AgentResponse:
+    details = recorded.details
+    return AgentResponse(
+        response=text,
+        tool_calls=tuple(msgspec.convert(call, ToolCall) for call in details.tool_calls),
+        usage=None if details.usage is msgspec.UNSET else msgspec.convert(details.usage, Usage),
+        tool_mode=tool_mode,
+        reports_calls=details.near_calls is msgspec.UNSET,
+        near_calls=None if details.near_calls is msgspec.UNSET else details.near_calls,
+        finish_reason=None if details.finish_reason is msgspec.UNSET else details.finish_reason,
+    )

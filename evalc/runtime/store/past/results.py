@@ -1,0 +1,105 @@
+"""From the name of an earlier run, and from its files, to its results as far as someone needs them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final, TypeVar, final
+
+import msgspec
+
+from evalc.errors import UsageError
+from evalc.regular import TooLarge, read_limited
+from evalc.runtime.store.past.runs import age, find_folder, has_results, result_files, run_folders
+
+LARGEST: Final = 4_000_000_000
+"""The bytes of a result file that is read."""
+
+Record = TypeVar("Record", bound=msgspec.Struct)
+
+
+@final
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PastResults:
+    """The result files of a run.
+
+    Attributes:
+        name: what the run is called.
+        folder: where the files are.
+        files: all of them, or the one that was named.
+        is_part: whether it is one that was named.
+    """
+
+    name: str
+    folder: Path
+    files: tuple[Path, ...]
+    is_part: bool = False
+
+
+def find_results(name: str, output_dir: Path) -> PastResults:
+    """The results of the run called `name`, which may be the path of a single result file, too.
+
+    Raises:
+        UsageError: there is no such run, or it has no results.
+    """
+    path = find_folder(name, output_dir, lambda path: path.is_file() or bool(result_files(path)))
+    if path is None:
+        raise UsageError(f"`{name}` is neither a run with results in `{output_dir}` nor a result file or folder")
+    if path.is_file():
+        return PastResults(name=path.name, folder=path.parent, files=(path,), is_part=True)
+    return PastResults(name=path.resolve().name, folder=path, files=tuple(result_files(path)))
+
+
+def results_before(later: PastResults, output_dir: Path) -> PastResults:
+    """The results of the run before another one: of those that began earlier, the newest that has most of its suites.
+
+    Raises:
+        UsageError: none has any of them.
+    """
+    suites = {file.name for file in later.files}
+    at = later.folder.resolve()
+    shared = {
+        folder: len(suites & {file.name for file in result_files(folder)})
+        for folder in run_folders(output_dir, has_results)
+        if age(folder) < age(later.folder) and not at.is_relative_to(folder.resolve())
+    }
+    found = max(filter(shared.get, shared), key=lambda folder: (shared[folder], age(folder)), default=None)
+    if found is None:
+        raise UsageError(f"no run in `{output_dir}` that began before `{later.name}` has any of its suites")
+    return find_results(str(found), output_dir)
+
+
+def read_results(results: PastResults, kind: type[Record], warnings: list[str]) -> Iterator[Record]:
+    """The results one after the other; of files that are none, a warning is added.
+
+    Raises:
+        UsageError: none of the files is a result.
+    """
+    failures = 0
+    for file in results.files:
+        try:
+            yield read_result(file, kind)
+        except UsageError as error:
+            failures += 1
+            if failures == len(results.files):
+                raise
+            warnings.append(str(error))
+
+
+def read_result(file: Path, kind: type[Record], *, what: str = "file") -> Record:
+    """Read as much of an EvalSuiteResult as `kind` has fields for; `what` is what messages call the file.
+
+    Raises:
+        UsageError: it cannot be read, is too large, or is no such result.
+    """
+    if not file.is_file():  # a named pipe would be waited for, and a device may have no end
+        raise UsageError(f"the {what} `{file}` is neither a file nor a folder")
+    try:
+        return msgspec.json.decode(read_limited(file, LARGEST), type=kind)
+    except TooLarge:
+        raise UsageError(f"the {what} `{file}` is larger than {LARGEST // 1_000_000_000} GB") from None
+    except OSError as error:
+        raise UsageError(f"the {what} `{file}` cannot be read: {error.strerror}") from error
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
+        raise UsageError(f"the {what} `{file}` is not a suite result: {error}") from error

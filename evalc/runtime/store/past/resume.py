@@ -1,0 +1,135 @@
+"""From the name of a run to its folder and header; from two headers to why one run cannot go on as the other."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import Any, Final, final
+
+from evalc.errors import UsageError
+from evalc.model.codec import short_hash
+from evalc.runtime.store.journaled import FILE_NAME, Header, JournaledSuite, read_header
+from evalc.runtime.store.past.runs import find_folder, steps_back
+from evalc.runtime.store.written import Redacting
+
+_DECIDING: Final = {
+    "timeoutMs": "`--timeout-ms`",
+    "allAssertions": "`--all-assertions`",
+    "judges": "`--judge`",
+    "judgements": "the number of judgements of each question",
+    "rubricsAlways": "`--rubrics always`",
+    "similarity": "`similarity`",
+}
+"""The options that change verdicts, and how a message calls them; data are compared by their hashes."""
+
+_HASHED: Final = {"seedHash": "the seed manifest", "snapshotHash": "the snapshot"}
+
+
+@final
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PastRun:
+    """A run that has a journal. `header` is None where the run was ended before it was written, and nothing was run."""
+
+    folder: Path
+    header: Header | None
+
+    @property
+    def run_id(self) -> str:
+        """The run's id."""
+        return self.folder.name if self.header is None else self.header.run_id
+
+
+def kept_flags(flags: Mapping[str, Any], endpoints: Sequence[str], redactor: Redacting | None) -> dict[str, Any]:
+    """The flags as a journal may keep them: None for agents of which one's name holds more than results may show."""
+    kept = dict(flags)
+    agents = kept.get("agent")
+    if agents and not all(map(partial(_is_shown, redactor=redactor), agents, endpoints)):
+        kept["agent"] = None
+    if redactor and any(redactor.redact(judge) != judge for judge in kept.get("judge") or ()):
+        del kept["judge"]  # The header names the judges without secrets; a run without them is refused.
+    return kept
+
+
+def _is_shown(agent: str, endpoint: str, *, redactor: Redacting | None) -> bool:
+    """Whether an agent's spec holds no more than what results call it."""
+    return endpoint.startswith(agent) and (redactor is None or redactor.redact(agent) == agent)
+
+
+def kept_snapshot(header: Header) -> object:
+    """The snapshot that a run was checked with; None where it had none, or where secrets were struck out of it."""
+    snapshot = header.options.get("snapshot")
+    return snapshot if data_hash(snapshot) == header.options.get("snapshotHash") else None
+
+
+def data_hash(data: object) -> str | None:
+    """What tells one seed manifest or snapshot from another; None where there is none."""
+    return None if data is None else short_hash(json.dumps(data, default=repr))
+
+
+def find_run(name: str, output_dir: Path) -> PastRun:
+    """The run called `name`, as `find_folder` knows it, that has a journal.
+
+    Raises:
+        UsageError: there is no such run, or its journal cannot be read.
+    """
+    folder = find_folder(name, output_dir, lambda path: (path / FILE_NAME).is_file())
+    if folder is None and steps_back(name) is not None:
+        raise UsageError(f"there is no run in `{output_dir}`")
+    if folder is None:
+        where = f"neither a run in `{output_dir}` nor the folder of a run"
+        raise UsageError(f"`{name}` is {where}: it has no `{FILE_NAME}`")
+    return PastRun(folder=folder, header=read_header(folder / FILE_NAME))
+
+
+def refuse_another_run(past: Header, now: Header) -> None:
+    """Compare what was run with what would be run.
+
+    Raises:
+        UsageError: when the cases that are left would not be run as the others were; it says what has changed.
+    """
+    if past.rescored_from is not None:
+        raise UsageError(f"`{past.run_id}` is no run to resume: it was made by `evalc rescore {past.rescored_from}`")
+    changes = "; ".join(_changes(past, now))
+    if changes:
+        raise UsageError(f"the run `{past.run_id}` cannot be resumed: {changes}")
+
+
+def _changes(past: Header, now: Header) -> Iterator[str]:
+    yield from _changed_suites(_by_name(past), _by_name(now))
+    if past.agent_endpoint != now.agent_endpoint:
+        yield f"its agent was `{past.agent_endpoint}`, and not `{now.agent_endpoint}`"
+    for key, name in _DECIDING.items():
+        before, after = past.options.get(key), now.options.get(key)
+        if before != after:
+            yield f"{name} was {_shown(before)} and is {_shown(after)} now"
+    for key, name in _HASHED.items():
+        if past.options.get(key) != now.options.get(key):
+            yield f"{name} is another one now"
+
+
+def _by_name(header: Header) -> Mapping[str, JournaledSuite]:
+    return {f"`{suite.tool_name}` ({suite.tier})": suite for suite in header.suites}
+
+
+def _changed_suites(past: Mapping[str, JournaledSuite], now: Mapping[str, JournaledSuite]) -> Iterator[str]:
+    for name, suite in past.items():
+        if name not in now:
+            yield f"the suite {name} of `{suite.origin}` is not there"
+        elif suite.file_hash != now[name].file_hash:
+            yield f"the suite {name} of `{suite.origin}` has changed since"
+        elif suite.cases != now[name].cases:
+            yield f"{suite.cases} cases of the suite {name} were to be run, and not {now[name].cases}"
+    for name in now:
+        if name not in past:
+            yield f"the suite {name} was no part of it"
+    if list(past) != list(now) and set(past) == set(now):
+        yield "its suites came in another order"
+
+
+def _shown(value: Any) -> str:
+    if value is None or isinstance(value, list):
+        return ", ".join(map(str, value or ())) or "not given"
+    return str(value).lower() if isinstance(value, bool) else f"{value:g}" if isinstance(value, float) else str(value)

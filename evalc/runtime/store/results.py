@@ -1,0 +1,284 @@
+"""From a run's journal to its EvalSuiteResult files: summed up and stitched in source order, a case at a time."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from math import isfinite
+from pathlib import Path
+from typing import Final, NamedTuple, final
+
+import msgspec
+
+from evalc.atomic import write_atomic
+from evalc.compare.flips import Flips
+from evalc.model.case import Criterion
+from evalc.model.codec import short_hash
+from evalc.model.comparison import Significance
+from evalc.model.result import PASSING, CriterionResult, SkippedCase, Status, Summary
+from evalc.model.suite import Suite
+from evalc.runtime.checks.verdict import Note
+from evalc.runtime.run.score import SuiteScore
+from evalc.runtime.store.journaled import Entry
+from evalc.runtime.store.past.baseline import PastSuite
+
+MOST_WARNINGS: Final = 100
+"""The distinct warnings that a suite lists; the rest are counted."""
+
+_LONGEST_SLUG: Final = 100
+_NO_CASES: Final = b'\n  "cases": []'
+_NONE_SKIPPED: Final = b'\n  "skipped": []'
+
+
+class _Details(msgspec.Struct, frozen=True, rename="camel"):
+    judge_usage: dict[str, int | float] = {}
+
+
+class _Tally(msgspec.Struct, frozen=True, rename="camel"):
+    """What a summary needs of a case's result."""
+
+    id: str
+    passed: bool
+    status: Status
+    duration_ms: float
+    assertions_skipped: int
+    flaky: bool = False
+    case_hash: str | None = None
+    criteria: tuple[CriterionResult, ...] = ()
+    details: _Details = _Details()
+
+
+class Since(NamedTuple):
+    """The ids of the cases that are not as they were in the baseline.
+
+    Attributes:
+        regressions: those that passed and fail now.
+        new_passes: those that failed and pass now.
+        came: those that the baseline does not have; of these `came_failing` fail.
+        changed: those that are another case under the same id.
+        went: those that the baseline has and that did not run.
+    """
+
+    regressions: tuple[str, ...]
+    new_passes: tuple[str, ...]
+    came: tuple[str, ...]
+    came_failing: tuple[str, ...]
+    changed: tuple[str, ...]
+    went: tuple[str, ...]
+
+
+class SuiteTotals(NamedTuple):
+    """What the cases of a suite add up to. `since` and `significance` are None without a baseline."""
+
+    summary: Summary
+    warnings: tuple[str, ...]
+    since: Since | None
+    significance: Significance | None
+
+
+def sum_up(
+    entries: Iterable[Entry], criteria: Sequence[Criterion] | None, baseline: PastSuite | None, *, skipped: int = 0
+) -> SuiteTotals:
+    """Add up the cases, in the order given; `skipped` is how many cases were not run."""
+    sums = _Sums(criteria, baseline)
+    decoder = msgspec.json.Decoder(_Tally)
+    for entry in entries:
+        sums.add(entry, decoder.decode(entry.result))
+    return sums.totals(skipped)
+
+
+@final
+class _Sums:
+    """The sums so far."""
+
+    def __init__(self, criteria: Sequence[Criterion] | None, baseline: PastSuite | None) -> None:
+        self._comparing = None if baseline is None else _Comparing(baseline)
+        self._score = SuiteScore(criteria)
+        self._statuses: Counter[Status] = Counter()
+        self._notes: Counter[Note] = Counter()
+        self._flaky = 0
+        self._skipped_assertions = 0
+        self._duration_ms = 0.0
+        self._cost_usd: float | None = None
+        self._judge_cost_usd: float | None = None
+
+    def add(self, entry: Entry, case: _Tally) -> None:
+        self._statuses[case.status] += 1
+        self._notes.update(entry.notes)
+        self._flaky += case.flaky
+        self._skipped_assertions += case.assertions_skipped
+        self._duration_ms += case.duration_ms
+        if entry.cost_usd is not None:
+            self._cost_usd = (self._cost_usd or 0.0) + entry.cost_usd
+        if (judging := case.details.judge_usage.get("costUsd")) is not None:
+            self._judge_cost_usd = (self._judge_cost_usd or 0.0) + judging
+        if case.criteria:
+            self._score.add(case.criteria)
+        if self._comparing is not None:
+            self._comparing.add(case)
+
+    def totals(self, skipped: int) -> SuiteTotals:
+        total = self._statuses.total()
+        passed = sum(count for status, count in self._statuses.items() if status in PASSING)
+        summary = Summary(
+            total_cases=total,
+            passed=passed,
+            failed=total - passed,
+            skipped_assertions=self._skipped_assertions,
+            total_duration_ms=round(self._duration_ms, 3),
+            estimated_cost_usd=_known(self._cost_usd),
+            judge_cost_usd=_known(self._judge_cost_usd),
+            errors=self._statuses["error"],
+            unverified=self._statuses["unverified"],
+            expected_failures=self._statuses["expected-failure"],
+            unexpected_passes=self._statuses["unexpected-pass"],
+            flaky=self._flaky,
+            skipped=skipped,
+            score=self._score.score(),
+            scored_weight=self._score.scored_weight(),
+            criteria=self._score.summaries(),
+        )
+        return SuiteTotals(
+            summary=summary,
+            warnings=self._warnings(),
+            since=None if self._comparing is None else self._comparing.since(),
+            significance=None if self._comparing is None else self._comparing.flips.significance(),
+        )
+
+    def _warnings(self) -> tuple[str, ...]:
+        listed = [
+            f"{note.fact}: {count} {'assertion' if count == 1 else 'assertions'} {note.effect}"
+            for note, count in list(self._notes.items())[:MOST_WARNINGS]
+        ]
+        more = len(self._notes) - len(listed)
+        return (*listed, f"and {more} more warnings of this kind") if more else tuple(listed)
+
+
+def _known(cost: float | None) -> float | msgspec.UnsetType:
+    """What was spent, where that is known, and the sum of it a number."""
+    return msgspec.UNSET if cost is None or not isfinite(cost) else round(cost, 12)
+
+
+@final
+class _Comparing:
+    """The comparison with the baseline so far. `flips` are the verdicts of the cases that both have."""
+
+    def __init__(self, baseline: PastSuite) -> None:
+        self.flips = Flips()
+        self._baseline = baseline
+        self._regressions: list[str] = []
+        self._new_passes: list[str] = []
+        self._came: list[str] = []
+        self._came_failing: list[str] = []
+        self._changed: list[str] = []
+        self._met: set[str] = set()
+
+    def add(self, case: _Tally) -> None:
+        id_ = case.id
+        before = self._baseline.passed.get(id_)
+        if before is None:
+            self._came.append(id_)
+            if not case.passed:
+                self._came_failing.append(id_)
+            return
+        self._met.add(id_)
+        self.flips.add(before, case.passed, error=case.status == "error" or id_ in self._baseline.errors)
+        if before != case.passed:
+            (self._new_passes if case.passed else self._regressions).append(id_)
+        digest = self._baseline.digests.get(id_)
+        if digest is not None and case.case_hash is not None and digest != case.case_hash:
+            self._changed.append(id_)
+
+    def since(self) -> Since:
+        return Since(
+            regressions=tuple(self._regressions),
+            new_passes=tuple(self._new_passes),
+            came=tuple(self._came),
+            came_failing=tuple(self._came_failing),
+            changed=tuple(self._changed),
+            went=tuple(id_ for id_ in self._baseline.passed if id_ not in self._met),
+        )
+
+
+def write_result(path: Path, result: bytes, cases: Iterable[Entry], skipped: Iterable[SkippedCase] = ()) -> None:
+    """Write a SuiteResult, given as JSON without its cases, and put the cases in their places on the way.
+
+    Raises:
+        OSError: the file cannot be written; nothing is left of it then.
+    """
+    try:
+        path.parent.mkdir(exist_ok=True)
+        write_atomic(path, _stitched(result, cases, skipped))
+    except OSError as error:
+        if error.strerror is None:  # not the system's: the entries cannot be had
+            raise
+        message = f"the result cannot be written: {error.strerror}; its cases are in the journal beside it"
+        raise OSError(error.errno, message, str(path)) from error
+
+
+def _stitched(result: bytes, cases: Iterable[Entry], skipped: Iterable[SkippedCase]) -> Iterator[bytes]:
+    """The file, by pieces. The keys are found by their lines: a line end inside a text would be escaped."""
+    head, cases_key, rest = _pretty(result).partition(_NO_CASES)
+    middle, skipped_key, tail = rest.partition(_NONE_SKIPPED)
+    yield head + cases_key[:-1]
+    yield from _items(bytes(entry.result) for entry in cases)
+    yield middle + skipped_key[:-1]
+    yield from _items(map(msgspec.json.encode, skipped))
+    yield tail + b"\n"
+
+
+def _items(records: Iterable[bytes]) -> Iterator[bytes]:
+    """The items of a list of the file, and the bracket that ends it."""
+    separator = b"\n    "
+    for record in records:
+        yield separator + _pretty(record).replace(b"\n", b"\n    ")
+        separator = b",\n    "
+    yield b"]" if separator == b"\n    " else b"\n  ]"
+
+
+def _pretty(encoded: bytes) -> bytes:
+    return msgspec.json.format(encoded, indent=2)
+
+
+def file_names(suites: Sequence[Suite]) -> list[str]:
+    """`<tool>.<tier>.json` for each suite; tools whose names come to the same slug are told apart by a hash.
+
+    In a run of several agents each has a folder: `<agent>/<tool>.<tier>.json`.
+    """
+    folders = agent_folders([suite.agent for suite in suites if suite.agent is not None])
+    plain = _plain_names(list({(suite.tool_name, suite.tier): suite for suite in suites}.values()))
+    names = [plain[suite.tool_name, suite.tier] for suite in suites]
+    return [
+        name if suite.agent is None else f"{folders[suite.agent]}/{name}"
+        for name, suite in zip(names, suites, strict=True)
+    ]
+
+
+def agent_folders(agents: Iterable[str]) -> Mapping[str, str]:
+    """The name of each agent's folder; agents whose names come to the same slug are told apart by a hash."""
+    slugs = {agent: _slug(agent, "agent") for agent in agents}
+    taken = Counter(slug.casefold() for slug in slugs.values())
+    return {
+        agent: slug if taken[slug.casefold()] == 1 else f"{slug}-{short_hash(agent)}" for agent, slug in slugs.items()
+    }
+
+
+def _plain_names(suites: Sequence[Suite]) -> Mapping[tuple[str, str], str]:
+    """The names of the files of different suites, by tool and tier."""
+    slugs = [_slug(suite.tool_name, "tool") for suite in suites]
+    plain = [f"{slug}.{_slug(suite.tier, 'tier')}.json" for slug, suite in zip(slugs, suites, strict=True)]
+    taken = Counter(name.casefold() for name in plain)
+    return {
+        (suite.tool_name, suite.tier): (
+            name
+            if taken[name.casefold()] == 1
+            else f"{slug}-{short_hash(suite.tool_name)}.{_slug(suite.tier, 'tier')}.json"
+        )
+        for name, slug, suite in zip(plain, slugs, suites, strict=True)
+    }
+
+
+def _slug(name: str, what: str) -> str:
+    slug = re.sub(r"[^A-Za-z0-9]+", "-", name).strip("-")[:_LONGEST_SLUG]
+    return slug or f"{what}-{short_hash(name)}"

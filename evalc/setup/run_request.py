@@ -1,0 +1,219 @@
+"""From what flags, or a call, say of a run to how it begins: as they say, or as the run that is resumed did."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any, Final, final
+
+import msgspec
+
+from evalc.config import Settings
+from evalc.config.env_file import with_env_file
+from evalc.config.flags import settings_with
+from evalc.errors import UsageError
+from evalc.runtime.agents.base import Agent
+from evalc.runtime.run.run_id import new_run_id
+from evalc.runtime.run.select import Wanted
+from evalc.runtime.store.past.resume import PastRun, find_run
+from evalc.setup.choice import pinned
+from evalc.setup.compile import Subject
+
+_NOT_KEPT: Final = frozenset({"output_dir", "otel", "snapshot"})
+"""The flags that a resumed run does not take from its journal: where it is found says the folder of results, the
+journal itself has the snapshot, and no journal decides who is sent the results."""
+
+
+_HARMLESS: Final = frozenset({"demo", "openai", "anthropic"})
+"""The kinds of agents that run no code of this machine; a URL is none of them, as it is sent configured headers."""
+
+
+@final
+class Start(msgspec.Struct, frozen=True, kw_only=True):
+    """How a run begins.
+
+    Attributes:
+        run_id: the run's id.
+        flags: those of the command line that a resumed run needs again.
+        past: the run that is resumed; None for a new one.
+        record: where what is sent and answered is recorded.
+        wanted: which cases are run; None for all.
+        max_fail: after so many cases that did not pass the run stops; None for never.
+    """
+
+    run_id: str
+    flags: Mapping[str, Any] = msgspec.field(default_factory=dict)
+    past: PastRun | None = None
+    record: Path | None = None
+    wanted: Wanted | None = None
+    max_fail: int | None = None
+
+
+@final
+class RunRequest(msgspec.Struct, frozen=True, kw_only=True):
+    """What a command line, or a call from Python, says of a run.
+
+    Attributes:
+        flags: those that win over the configuration, by their names in Python; None and False are not given.
+        paths: what is run; nothing is what the configuration says.
+        agents: those that a caller brings, in place of the specs among the flags.
+        config: the configuration file, in place of the nearest one upwards.
+        prompt_id: the prompt whose suites alone are run.
+        record: where what is sent and answered is recorded.
+        env_file: the file of variables that the environment does not set.
+        wanted: what is said of the cases, as the attributes of a `Wanted`.
+        past: the run that is resumed.
+    """
+
+    flags: Mapping[str, Any]
+    paths: Sequence[Subject] = ()
+    agents: Sequence[str | Agent] = ()
+    config: str | None = None
+    prompt_id: str | None = None
+    record: str | None = None
+    env_file: str | None = None
+    wanted: Mapping[str, Any] = msgspec.field(default_factory=dict)
+    past: PastRun | None = None
+
+    def start(self, settings: Settings, *, max_fail: int | None) -> Start:
+        """How the run begins, with the run and the commit that it means by names which stay.
+
+        Raises:
+            UsageError: there is no such run or commit, or a value is none that can be.
+        """
+        if max_fail is not None and max_fail < 1:
+            raise UsageError("`--maxfail` has to be 1 or above")
+        if self.record == "":
+            raise UsageError("`--record` names no folder; the working folder is `.`")
+        wanted = pinned(self._wanted(), settings)
+        return Start(
+            run_id=new_run_id(settings.results_folder) if self.past is None else self.past.run_id,
+            flags=self._kept(wanted),
+            past=self.past,
+            record=None if self.record is None else Path(self.record),
+            wanted=wanted,
+            max_fail=max_fail,
+        )
+
+    def settings(self) -> Settings:
+        """The settings of the run, with the variables of the `env_file` in the environment.
+
+        Raises:
+            SourceError: the configuration has errors.
+            UsageError: a flag has a value that it does not take, or the file of variables cannot be read.
+        """
+        return with_env_file(settings_with(self.config, self.flags).sound(), self.env_file)
+
+    def looked_at(self, settings: Settings) -> Sequence[Subject]:
+        """What is run."""
+        subjects = settings.looked_at(self.paths)
+        if not self.paths and self.prompt_id is not None and settings.prompts is not None:
+            return (*subjects, str(settings.prompts))  # where the prompt's own evals stand
+        return subjects
+
+    def _wanted(self) -> Wanted:
+        try:
+            return msgspec.convert(self.wanted, Wanted)
+        except msgspec.ValidationError as error:
+            raise UsageError(f"what chooses cases has a value that cannot be: {error}") from None
+
+    def _kept(self, wanted: Wanted) -> dict[str, Any]:
+        """What of it the journal keeps for the one that resumes the run, so that its id is all that has to be said."""
+        said = _said(self.flags) | {
+            "config": self.config,
+            "prompt_id": self.prompt_id,
+            "record": self.record,
+            "env_file": self.env_file,
+            "wanted": msgspec.to_builtins(wanted) or None,
+        }
+        return {name: value for name, value in said.items() if value is not None and name not in _NOT_KEPT}
+
+
+def resumed(given: RunRequest, name: str) -> RunRequest:
+    """What the run called `name` was begun with, and over it what is given now.
+
+    Raises:
+        SourceError: the configuration has errors.
+        UsageError: there is no such run, or something has to be given again.
+    """
+    # Only the configuration may tell where runs are.
+    where = {"output_dir": given.flags.get("output_dir")}
+    results = settings_with(given.config, where).sound().results_folder
+    past = find_run(name, results)
+    ours = past.folder.resolve().parent == results.resolve()
+    return msgspec.structs.replace(_merged(given, past, ours=ours), past=past)
+
+
+def _merged(given: RunRequest, past: PastRun, *, ours: bool) -> RunRequest:
+    """What the run was begun with, and over it what is given now.
+
+    Args:
+        given: what is given now.
+        past: the run.
+        ours: whether it lies among the project's own runs. The journal of any other may come from anyone: it may not
+            say what code is run, who is sent credentials, and which files are read or written.
+
+    Raises:
+        UsageError: something has to be given again.
+    """
+    if past.header is None:
+        if not given.paths:
+            raise UsageError(
+                f"the journal of the run `{past.run_id}` holds nothing yet: name what to run, "
+                f"as in `evalc run PATH --resume {past.run_id}`"
+            )
+        return given
+    if given.wanted:
+        raise UsageError("`--resume` runs the cases that the run was begun with: leave out what chooses others")
+    said = {name: value for name, value in past.header.flags.items() if name not in _NOT_KEPT}
+    now = _said(given.flags)
+    if given.agents:
+        said["agent"], now["agent"] = None, now.get("agent")
+    if said.get("agent", "") is None and "agent" not in now:
+        raise UsageError("the value of `--agent` is not in the journal, since it may hold secrets: give it again")
+    if not ours:
+        _refuse_what_a_stranger_may_say(given, said, now)
+    origins = dict.fromkeys("-" if suite.origin == "<stdin>" else suite.origin for suite in past.header.suites)
+    config, prompt_id, record, env_file, wanted = (
+        said.pop(name, None) for name in ("config", "prompt_id", "record", "env_file", "wanted")
+    )
+    return RunRequest(
+        flags={name: now.get(name, said.get(name)) for name in given.flags},
+        paths=given.paths or tuple(origins),
+        config=given.config or config,
+        prompt_id=given.prompt_id or prompt_id,
+        record=given.record or record,
+        env_file=given.env_file or env_file,
+        agents=given.agents,
+        wanted=wanted or {},
+    )
+
+
+def _said(flags: Mapping[str, Any]) -> dict[str, Any]:
+    """Those that are given; 0 is a value."""
+    return {name: value for name, value in flags.items() if value is not None and value is not False}
+
+
+def _refuse_what_a_stranger_may_say(given: RunRequest, said: Mapping[str, Any], now: Mapping[str, Any]) -> None:
+    missing = [
+        f"`{flag}`"
+        for flag, wanted in (
+            ("--agent", "agent" not in now and not _is_harmless(said.get("agent"))),
+            ("--judge", "judge" not in now and not _is_harmless(said.get("judge"))),
+            ("--config", given.config is None and said.get("config") is not None),
+            ("--env-file", given.env_file is None and said.get("env_file") is not None),
+            ("--record", given.record is None and said.get("record") is not None),
+        )
+        if wanted
+    ]
+    if missing:
+        raise UsageError(
+            "the run does not lie among the project's own, so its journal does not decide what is run, read or "
+            f"written: give {', '.join(missing)} again"
+        )
+
+
+def _is_harmless(specs: object) -> bool:
+    """Whether anyone may name these agents or judges."""
+    listed = specs if isinstance(specs, list) else [] if specs is None else [specs]
+    return all(str(spec).strip().lower().partition(":")[0] in _HARMLESS for spec in listed)
