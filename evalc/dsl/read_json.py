@@ -19,6 +19,7 @@ from evalc.diagnostics.problem import Fault
 from evalc.dsl.nodes import Report
 from evalc.dsl.scalars import MAX_DIGITS
 from evalc.json_fault import fault_of
+from evalc.model.paths import key_of_step
 from evalc.source import Source, Span
 
 
@@ -194,7 +195,9 @@ class JsonPlaces:
     """
 
     def __init__(self, source: Source) -> None:
-        self._text = source.text
+        text = self._text = source.text
+        whole = Span(len(text) - len(text.lstrip()), len(text.rstrip()))
+        self._root = _Member(whole, whole)
         self._members: dict[int, dict[str, _Member]] = {}
 
     def value(self, pointer: str) -> Span:
@@ -206,12 +209,9 @@ class JsonPlaces:
         return self._member(pointer).key
 
     def _member(self, pointer: str) -> _Member:
-        text = self._text
-        start = len(text) - len(text.lstrip())
-        whole = Span(start, len(text.rstrip()))
-        member = _Member(whole, whole)
+        member = self._root
         for step in pointer.split("/")[1:]:
-            inner = self._inside(member.value.start).get(step.replace("~1", "/").replace("~0", "~"))
+            inner = self._inside(member.value.start).get(key_of_step(step))
             if inner is None:
                 break
             member = inner

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from typing import Any
 
 import pytest
 from hypothesis import given, settings
@@ -139,3 +140,27 @@ def test_a_pointer_into_nothing_gives_the_value_around_it() -> None:
     places = JsonPlaces(Source("test", text))
     assert text[slice(*places.value("/a/7/b"))] == "[1, 2]"
     assert text[slice(*places.key("/a/7"))] == '"a"'
+
+
+class _Counted(str):
+    """A text that counts how often it is looked through for white space at its ends."""
+
+    __slots__ = ()
+    looks = 0
+
+    def lstrip(self, *arguments: Any) -> str:
+        _Counted.looks += 1
+        return super().lstrip(*arguments)
+
+    def rstrip(self, *arguments: Any) -> str:
+        _Counted.looks += 1
+        return super().rstrip(*arguments)
+
+
+def test_the_ends_of_the_text_are_found_once_however_many_places_are_asked_for() -> None:
+    """Each look copies a text that ends in a newline: a look a case took time quadratic in the number of cases."""
+    text = _Counted(json.dumps([{"id": n} for n in range(100)]) + "\n")
+    places = JsonPlaces(Source("test", text))
+    for number in range(100):
+        assert text[slice(*places.value(f"/{number}/id"))] == str(number)
+    assert _Counted.looks == 2
