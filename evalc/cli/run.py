@@ -14,12 +14,11 @@ from evalc.cli import run_flags as flags
 from evalc.cli.ending import ExitCode
 from evalc.cli.flags import standard_input
 from evalc.cli.instead import list_cases, list_requests, print_settings
-from evalc.cli.lent_streams import lent_streams
 from evalc.cli.options import Config, Prompts, Strict, Tools
 from evalc.cli.outputs import Outputs, outputs_of
 from evalc.cli.printing import inventory_lines, print_error, print_problems, shown_path
 from evalc.cli.reporting import Shown, report, report_nothing
-from evalc.cli.standard_output import standard_output_alone
+from evalc.cli.standard_output import lent_streams, standard_output_alone
 from evalc.cli.supervision import supervise
 from evalc.cli.termination import termination_as_interrupt
 from evalc.errors import NothingToDo

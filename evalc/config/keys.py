@@ -10,10 +10,59 @@ from pathlib import Path
 from typing import Any, Literal, NamedTuple, cast
 
 from evalc.config.agent_keys import answer_paths, body_template, stream_paths
-from evalc.config.judge_keys import judges
-from evalc.config.model_keys import extra_body, temperature
 from evalc.config.refused import Folders, Keys, Reader, Refused, described, read_parts
 from evalc.config.settings import is_header_value, names_variables_well
+
+
+def temperature(value: Any, _: Folders) -> int | float:
+    """A number from 0."""
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        raise Refused("a number", found=described(value))
+    if not 0 <= value < math.inf:
+        raise Refused("0 or above")
+    return value
+
+
+def extra_body(value: Any, _: Folders) -> tuple[tuple[str, Any], ...]:
+    """Fields of a request's JSON."""
+    if not isinstance(value, dict):
+        raise Refused("a table of fields", found=described(value))
+    return tuple(read_parts(value.items(), lambda name, item: (name, _json(item))))
+
+
+def _json(value: Any) -> Any:
+    """The value, which JSON can say; TOML has dates and infinities besides."""
+    match value:
+        case dict():
+            return dict(read_parts(value.items(), lambda name, item: (name, _json(item))))
+        case list():
+            return read_parts(enumerate(value), lambda _, item: _json(item))
+        case None | bool() | int() | str():
+            return value
+        case float() if math.isfinite(value):
+            return value
+        case _:
+            raise Refused("a value that JSON has")
+
+
+def judges(value: Any, _: Folders) -> tuple[str, ...]:
+    """The judges: a text, or a list of them."""
+    if isinstance(value, str):
+        value = [value]
+    if not isinstance(value, list | tuple):
+        raise Refused("a text, or a list of texts", found=described(value))
+    found = tuple(read_parts(enumerate(value), lambda _, item: _judge(item)))
+    if len(set(found)) < len(found):
+        raise Refused("judges that are each named once: `judge.samples` asks one several times")
+    return found
+
+
+def _judge(value: Any) -> str:
+    if not isinstance(value, str):
+        raise Refused("a text", found=described(value))
+    if not value.strip():
+        raise Refused("a text that is not empty")
+    return value.strip()
 
 
 def _text(value: Any, _: Folders) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from functools import cache
-from typing import TYPE_CHECKING, Final, Literal
+from typing import TYPE_CHECKING, Any, Final, Literal, assert_never
 
 import msgspec
 
@@ -15,19 +15,55 @@ from evalc.diagnostics.catalogue.values import EmptyValue, LinkInsideGroup, OutO
 from evalc.diagnostics.meant_line import MeantLine
 from evalc.diagnostics.near import nearest
 from evalc.diagnostics.problem import Finding
-from evalc.dsl.build_custom import build_custom
-from evalc.dsl.build_rule import CHECK_TYPES, build_rule, is_sound_rule, keys_of, sound_check
+from evalc.dsl.build_rule import CHECK_TYPES, atom, build_rule, is_sound_rule, keys_of, sound_check
 from evalc.dsl.fields import Fields, described, is_plainly_text
 from evalc.dsl.nodes import Mapping, Node, Scalar, Sequence, span_of
 from evalc.dsl.places import locate
 from evalc.dsl.quoting import as_item, lost_to_comment, quoted_line, split_at_colon, split_at_comma
 from evalc.dsl.tree import CheckBody, CheckGroup, CheckLeaf, CheckTree, CheckUse, Str
+from evalc.grammar.nodes import Atom
 from evalc.grammar.parse import parse_check
+from evalc.model.checks import Custom
 from evalc.model.numbers import WEIGHTS, is_weight, shown_number
+from evalc.model.paths import pointer_step
 from evalc.source import Span
 
 if TYPE_CHECKING:
     from evalc.grammar.suggestions import Meant
+
+_NO_ARGUMENTS: Final = frozenset(("type", "rule", "criterion", "weight"))
+
+
+def build_custom(fields: Fields, type_: Str) -> CheckLeaf:
+    """The check of a name that some package provides, called with what the mapping says."""
+    rule = fields.node("rule")
+    by_place = rule.items if isinstance(rule, Sequence) else () if rule is None else (rule,)
+    atoms: dict[str, Atom] = {"/name": atom(type_)}
+    args = tuple(_value(fields, node, f"/args/{index}", atoms) for index, node in enumerate(by_place))
+    options = {
+        key.text: _value(fields, node, f"/options/{pointer_step(key.text)}", atoms)
+        for key, node in fields.pairs
+        if key.text not in _NO_ARGUMENTS and not key.text.startswith("x-")
+    }
+    check = Custom(name=type_.value, args=args, options=options)
+    return CheckLeaf(span=type_.span, check=check, atoms=atoms)
+
+
+def _value(fields: Fields, node: Node, at: str, atoms: dict[str, Atom]) -> Any:
+    """A JSON value; the places of its texts go into `atoms`."""
+    match node:
+        case Scalar():
+            value = fields.value(node)
+            if isinstance(value, str):
+                atoms[at] = atom(Str(node.text, span_of(node)))
+            return node.text if isinstance(value, str) else value
+        case Sequence(items=items):
+            return [_value(fields, item, f"{at}/{index}", atoms) for index, item in enumerate(items)]
+        case Mapping(pairs=pairs):
+            return {key.text: _value(fields, item, f"{at}/{pointer_step(key.text)}", atoms) for key, item in pairs}
+        case _:
+            assert_never(node)
+
 
 GroupOp = Literal["any_of", "all_of", "not"]
 GROUPS: tuple[GroupOp, ...] = ("any_of", "all_of", "not")

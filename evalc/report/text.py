@@ -2,16 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from heapq import nlargest
 from itertools import chain
 from pathlib import Path
 
+from evalc.model.result import CaseResult
 from evalc.report.console import Detail, all_is_well, run_lines, suite_lines
+from evalc.report.numbers import milliseconds
 from evalc.report.reported import ReportedRun
 from evalc.report.side_by_side import side_by_side_lines
-from evalc.report.slowest import slowest_lines
 from evalc.report.source_lines import SourceLines
 from evalc.terminal import Screen, visible
+
+
+def slowest_lines(cases: Iterable[CaseResult], count: int) -> Iterator[str]:
+    """The `count` slowest cases, the slowest first; of as slow ones, the first."""
+    timed = ((case.duration_ms, case.id) for case in cases)
+    slowest = nlargest(count, timed, key=lambda each: each[0])
+    if slowest:
+        yield f"  SLOWEST ({len(slowest)})"
+    width = max((len(milliseconds(duration)) for duration, _ in slowest), default=0)
+    for duration, identity in slowest:
+        yield f"    {milliseconds(duration).rjust(width)}  {visible(identity)}"
 
 
 def summary_lines(run: ReportedRun, screen: Screen, *, detail: Detail = "normal", slowest: int = 0) -> Iterator[str]:

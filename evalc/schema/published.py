@@ -2,15 +2,82 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 
 import msgspec
 
-from evalc.schema.compiled_file import compiled_file
+from evalc.model import case as m
+from evalc.model import result as r
+from evalc.model.suite import Place
 from evalc.schema.configuration import configuration
 from evalc.schema.language import language
-from evalc.schema.run_result import run_result
-from evalc.schema.shapes import Schema
+from evalc.schema.record_words import COMPILED_FILE, RESULT
+from evalc.schema.records import definitions
+from evalc.schema.shapes import DIALECT, Schema, filled_list_of, mapping, ref
+
+
+def compiled_file() -> Schema:
+    """The schema of what evalc compiles to, and reads like any other eval file."""
+    return {
+        "$schema": DIALECT,
+        "title": "evalc: compiled eval file",
+        "description": "An eval file of the eval runner contract, with evalc's own additions.",
+        "if": {"type": "array"},
+        "then": filled_list_of(ref("Case")),
+        "else": ref("Envelope"),
+        "$defs": {**definitions((m.Case, m.Metadata), COMPILED_FILE), "Metadata": _metadata(), "Envelope": _envelope()},
+    }
+
+
+def _envelope() -> Schema:
+    cases = {"description": "The cases.", **filled_list_of(ref("Case"))}
+    metadata = {"description": "What the cases are about.", "anyOf": [ref("Metadata"), {"type": "null"}]}
+    return mapping({"metadata": metadata, "cases": cases}, title="Envelope", required=["cases"])
+
+
+def _metadata() -> Schema:
+    """The metadata, in which other generators leave keys of their own, and which the file's name completes."""
+    schema = definitions((m.Metadata,), COMPILED_FILE)["Metadata"]
+    properties = {key: _or_null(value) for key, value in schema["properties"].items()}
+    kept = {key: value for key, value in schema.items() if key not in {"required", "additionalProperties"}}
+    return {**kept, "properties": properties}
+
+
+def _or_null(schema: Schema) -> Schema:
+    match schema:
+        case {"type": str(type_)}:
+            return {**schema, "type": [type_, "null"]}
+        case {"enum": list(choices)} if None not in choices:
+            return {**schema, "enum": [*choices, None]}
+        case _:
+            return schema
+
+
+def run_result() -> Schema:
+    """The schema of a suite's result; that of a whole run, as `evalc run --json` prints it, is `$defs/RunResult`."""
+    defined = definitions((r.SuiteResult, r.RunResult), RESULT)
+    for record in _always_written():
+        defined[record.__name__]["required"] = [*_keys_written(record)]
+    return {
+        "$schema": DIALECT,
+        "title": "evalc: result of a suite",
+        "description": "EvalSuiteResult of the eval runner contract, with evalc's own additions.",
+        "$ref": "#/$defs/SuiteResult",
+        "$defs": defined,
+    }
+
+
+def _always_written() -> Iterator[type[msgspec.Struct]]:
+    """The records that are written with every key, whatever its value."""
+    for record in (*vars(r).values(), Place):
+        is_record = isinstance(record, type) and issubclass(record, msgspec.Struct) and record.__struct_fields__
+        if is_record and not record.__struct_config__.omit_defaults:
+            yield record
+
+
+def _keys_written(record: type[msgspec.Struct]) -> Iterator[str]:
+    return (field.encode_name for field in msgspec.structs.fields(record) if field.default is not msgspec.UNSET)
+
 
 SCHEMAS: Mapping[str, Callable[[], Schema]] = {
     "language": language,

@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from typing import TYPE_CHECKING, Final, final
 
-from evalc.tools.calls import defined, text_of
+from evalc.tools.calls import defined, literal, text_of
 from evalc.tools.exports import ExportLists
-from evalc.tools.literals import literal
 from evalc.tools.modules import Declaration, Expression, Import, Local, Module, ModuleLoader, is_relative, required
 from evalc.tools.values import CODE, Items, ModulePlace, Record, Unread, Value
 from evalc.tools.zod import schema_of

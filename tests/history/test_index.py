@@ -198,7 +198,7 @@ import sys
 from pathlib import Path
 from typing import Any
 from evalc.history.index import Index
-from evalc.history.read_entry import read_entry
+from evalc.history.index import read_entry
 folder, worker = Path(sys.argv[1]), sys.argv[2]
 for number in range(20):
     key = (f"run-{worker}-{number}", "t.golden.json")

@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 
 from evalc.model.result import AssertionResult, SuiteResult, TextFinding
 from evalc.model.suite import Place
+from evalc.report.case_lines import highlight
 from evalc.report.console import suite_lines
-from evalc.report.highlight import highlight
 from evalc.report.source_lines import SourceLines
 from evalc.terminal import Screen, cells, visible
 from tests.report.results import case, suite

@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 from evalc.errors import UsageError
+from evalc.runtime.run.capture import load_snapshot, parse_snapshot
 from evalc.runtime.run.seed import load_seed
-from evalc.runtime.run.snapshot import load_snapshot, parse_snapshot
 
 LOADERS: list[Callable[[Path], Any]] = [load_seed, load_snapshot]
 

@@ -2,21 +2,101 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
 from functools import cached_property, lru_cache
 from typing import TYPE_CHECKING, Final, final
 
 from evalc.ecma.regexp.errors import PatternError
-from evalc.ecma.regexp.nodes import Pattern
+from evalc.ecma.regexp.nodes import (
+    Alternation,
+    Character,
+    Class,
+    ClassMember,
+    Group,
+    Look,
+    Pattern,
+    PatternSequence,
+    Range,
+    Repeat,
+    SetOperation,
+    Term,
+)
 from evalc.ecma.regexp.parser import parse
-from evalc.ecma.regexp.re2_engine import matcher
-from evalc.ecma.regexp.respell import respell
-from evalc.ecma.regexp.route import translate
+from evalc.ecma.regexp.route import Translation, translate
 from evalc.ecma.text import SPACES
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from evalc.ecma.regexp.quickjs_engine import QuickJS
+
+_ESCAPES: Final = {"-": r"\x2d", "/": r"\x2f"}
+
+
+def respell(pattern: Pattern) -> str:
+    """The pattern's text with every `-` and `/` that stands for itself escaped."""
+    source = pattern.source
+    if "-" not in source and "/" not in source:
+        return source
+    pieces: list[str] = []
+    at = 0
+    for start, end in _characters(pattern.body):
+        if escape := _ESCAPES.get(source[start:end]):
+            pieces += (source[at:start], escape)
+            at = end
+    return "".join(pieces) + source[at:]
+
+
+def _characters(term: Term | ClassMember) -> Iterator[tuple[int, int]]:
+    """Where the characters of a term stand, first ends of ranges included, in the order in which they are written."""
+    match term:
+        case Character():
+            yield term.start, term.end
+        case Range():
+            yield term.start, term.start + 1
+        case (
+            PatternSequence(items=inner)
+            | Alternation(branches=inner)
+            | Class(members=inner)
+            | SetOperation(operands=inner)
+        ):
+            for part in inner:
+                yield from _characters(part)
+        case Look() | Group() | Repeat():
+            yield from _characters(term.body)
+        case _:
+            return
+
+
+_MOST_WORK: Final = 5 * 10**8
+"""Program size x length of the text: the steps, at some 2 ns each, of a match whose automaton grew too big."""
+
+_MOST_MEMORY: Final = 4 << 20
+
+
+def matcher(translation: Translation) -> Callable[[bytes], bool | None] | None:
+    """A test of encoded texts; it answers None where that could take over a second. None where RE2 refuses."""
+    # Deferred for start-up time: most commands match nothing.
+    import re2  # type: ignore[import-untyped]  # noqa: PLC0415
+
+    options = re2.Options()
+    options.log_errors = False
+    options.never_capture = True
+    options.max_mem = _MOST_MEMORY
+    try:
+        compiled = re2.compile(translation.pattern, options)
+    except re2.error:
+        return None
+    size: int = compiled.programsize
+    search = compiled.search
+
+    def test(text: bytes) -> bool | None:
+        if size * len(text) > _MOST_WORK:
+            return None
+        return search(text) is not None
+
+    return test
+
 
 DEFAULT_TIMEOUT: Final = 1.0
 

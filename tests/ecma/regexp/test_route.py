@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from evalc.ecma.regexp import compile_pattern, parse
-from evalc.ecma.regexp.re2_engine import matcher
+from evalc.ecma.regexp.engine import matcher
 from evalc.ecma.regexp.route import translate
 
 

@@ -7,9 +7,9 @@ import re
 
 import pytest
 
-from evalc.runtime.judges import prompt
+from evalc.runtime.judges import model as prompt
 from evalc.runtime.judges.base import Exhibit, Question
-from evalc.runtime.judges.prompt import prompt_for
+from evalc.runtime.judges.model import prompt_for
 
 QUESTION = Question(name="tone", criteria="Is it {kind}?\n- 5: very\n- 0: not at all", max_score=5)
 
