@@ -28,18 +28,16 @@ def check(  # noqa: PLR0913, PLR0917 - one parameter a flag
             help="Do not report these codes. Of --select and --ignore, the longer match wins.",
         ),
     ] = None,
-    fix: Annotated[bool, typer.Option("--fix", help="Cure in the files what has a sure cure.")] = False,
-    diff: Annotated[bool, typer.Option("--diff", help="Print what --fix would change, and change nothing.")] = False,
+    fix: Annotated[bool, typer.Option("--fix", help="Fix problems that have one certain fix.")] = False,
+    diff: Annotated[bool, typer.Option("--diff", help="Print what --fix would change, without changing it.")] = False,
     prompts: Prompts = None,
     tools: Tools = None,
     strict: Strict = False,
     exit_zero: Annotated[bool, typer.Option("--exit-zero", help="Exit with 0 even when there are errors.")] = False,
-    verbose: Annotated[
-        bool, typer.Option("-v", "--verbose", help="Also list the files that were skipped, as they are of other kinds.")
-    ] = False,
+    verbose: Annotated[bool, typer.Option("-v", "--verbose", help="Also list the files that were skipped.")] = False,
     config: Config = None,
 ) -> int:
-    """Find everything that is wrong in eval files.
+    """Report every mistake in eval files.
 
     Without PATH, check the paths of the configuration, else the working folder. Errors that keep a file from being
     read are always reported; errors that are ignored here still keep a file from being compiled or run.

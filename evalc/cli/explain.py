@@ -17,7 +17,7 @@ def explain(
         typer.Argument(metavar="[CODE]", help="A code such as EV203; without one, all are listed.", show_default=False),
     ] = None,
 ) -> int:
-    """Explain a problem: why it matters, an example, and its cure.
+    """Explain a problem: why it matters, an example, and a fix.
 
     \b
     Example:

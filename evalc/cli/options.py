@@ -6,10 +6,10 @@ from typing import Annotated
 
 import typer
 
-DATA = "What they are run with"
+DATA = "Inputs"
 
 Config = Annotated[
-    str | None, typer.Option("--config", metavar="FILE", help="The configuration, in place of the nearest one upwards.")
+    str | None, typer.Option("--config", metavar="FILE", help="Use this configuration instead of the nearest one.")
 ]
 Prompts = Annotated[
     str | None,

@@ -37,7 +37,7 @@ def rescore(  # noqa: PLR0913, PLR0917 - one parameter a flag
         typer.Option("--baseline", metavar="RUN", help="Compare with another run than RUN: its id, a path, or latest."),
     ] = None,
     all_assertions: Annotated[
-        bool, typer.Option("--all-assertions", help="Run every assertion of a case, not only up to the first failed.")
+        bool, typer.Option("--all-assertions", help="Run every assertion of a case, even after one has failed.")
     ] = False,
     judge: flags.Judge = None,
     judge_samples: flags.JudgeSamples = None,

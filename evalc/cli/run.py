@@ -71,7 +71,7 @@ def run_evals(  # noqa: PLR0913, PLR0917 - one parameter a flag
     rpm: Annotated[
         int | None,
         typer.Option(
-            "--rpm", metavar="N", rich_help_panel=flags.HOW, help="How many requests go to the agent a minute at most."
+            "--rpm", metavar="N", rich_help_panel=flags.HOW, help="Send at most N requests a minute to the agent."
         ),
     ] = None,
     timeout_ms: Annotated[
@@ -122,7 +122,7 @@ def run_evals(  # noqa: PLR0913, PLR0917 - one parameter a flag
         typer.Option(
             "--all-assertions",
             rich_help_panel=flags.HOW,
-            help="Run every assertion of a case, not only up to the first failed.",
+            help="Run every assertion of a case, even after one has failed.",
         ),
     ] = False,
     strict: Strict = False,

@@ -8,12 +8,12 @@ import typer
 
 from evalc.cli.options import DATA
 
-CHOICE = "Which cases"
-HOW = "How they are run"
-STOPS = "When the run stops"
-GATES = "What decides the run, in place of every case"
-SHOWN = "What is shown and written"
-INSTEAD = "In place of a run"
+CHOICE = "Selecting cases"
+HOW = "Running"
+STOPS = "Stopping"
+GATES = "Gates, instead of requiring every case to pass"
+SHOWN = "Output"
+INSTEAD = "Instead of running"
 
 Keywords = Annotated[
     str | None,
@@ -62,7 +62,7 @@ LastFailed = Annotated[
         "--last-failed",
         "--lf",
         rich_help_panel=CHOICE,
-        help="Cases that did not pass in the newest run; all where none failed.",
+        help="Cases that did not pass in the newest run, or all if none failed.",
     ),
 ]
 ChangedSince = Annotated[
@@ -128,28 +128,36 @@ Rubrics = Annotated[
 ]
 NoJudgeCache = Annotated[
     bool,
-    typer.Option("--no-judge-cache", rich_help_panel=HOW, help="Ask judges anew, also what they have judged before."),
+    typer.Option("--no-judge-cache", rich_help_panel=HOW, help="Ignore cached judgements, and ask judges again."),
 ]
 MaxCost = Annotated[
     float | None,
     typer.Option(
-        "--max-cost", metavar="USD", rich_help_panel=STOPS, help="Stop before a case that would cost more in all."
+        "--max-cost", metavar="USD", rich_help_panel=STOPS, help="Stop before the total cost exceeds this amount."
     ),
 ]
 MinPassRate = Annotated[
     float | None,
     typer.Option(
-        "--min-pass-rate", metavar="SHARE", rich_help_panel=GATES, help="The least share that passes, 0 to 1."
+        "--min-pass-rate",
+        metavar="SHARE",
+        rich_help_panel=GATES,
+        help="Fail if a smaller share of the cases passes, from 0 to 1.",
     ),
 ]
 MinScore = Annotated[
     float | None,
-    typer.Option("--min-score", metavar="SCORE", rich_help_panel=GATES, help="The least score, 0 to 1."),
+    typer.Option(
+        "--min-score", metavar="SCORE", rich_help_panel=GATES, help="Fail if the score is lower, from 0 to 1."
+    ),
 ]
 MaxP95 = Annotated[
     float | None,
     typer.Option(
-        "--max-p95-ms", metavar="N", rich_help_panel=GATES, help="The milliseconds within which 95 % of the cases end."
+        "--max-p95-ms",
+        metavar="N",
+        rich_help_panel=GATES,
+        help="Fail if the 95th percentile of the durations is longer.",
     ),
 ]
 FailOnRegression = Annotated[
@@ -157,7 +165,8 @@ FailOnRegression = Annotated[
     typer.Option(
         "--fail-on-regression",
         rich_help_panel=GATES,
-        help="No case fails that passed in the baseline: evals/baseline.json, else the last green run of this agent.",
+        help="Fail if a case fails that passed in the baseline: evals/baseline.json, else the last green run of this "
+        "agent.",
     ),
 ]
 Otel = Annotated[

@@ -73,7 +73,7 @@ CONFIGURATION: Mapping[str, Word] = {
         (4, "auto"),
     ),
     "rpm": Word(
-        "How many requests go to the agent a minute at most.",
+        "Send at most N requests a minute to the agent.",
         whole(minimum=1, maximum=1_000_000),
         (600,),
     ),

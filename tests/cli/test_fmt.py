@@ -131,7 +131,7 @@ def test_a_change_of_meaning_is_an_error_and_not_written(
     before = ugly.read_bytes()
     outcome = invoke("fmt", "evals/ugly.eval.yaml")
     assert outcome.code == 2
-    assert "error[EV650]: the file is left as it was: formatting would change what the file means" in outcome.err
+    assert "error[EV650]: the file is unchanged: formatting would change what the file means" in outcome.err
     assert ugly.read_bytes() == before
 
 

@@ -45,8 +45,7 @@ def test_a_check_warns(invoke: Invoke, project: Path) -> None:
     outcome = invoke("check")
     assert outcome.code == 0
     assert outcome.out.startswith(
-        "warning[EV420]: the case `tone/kind` needs a judge, and the configuration names none\n"
-        " --> evals/weather.eval.yaml:5:"
+        "warning[EV420]: the case `tone/kind` needs a judge, but none is configured\n --> evals/weather.eval.yaml:5:"
     )
     assert invoke("check", "--ignore", "EV420").out == "all good: 1 suite\n"
     (project / "evalc.toml").write_text('judges = ["python:kind_judges:judge"]\n')

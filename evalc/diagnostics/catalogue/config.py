@@ -108,7 +108,7 @@ class DuplicateSetting(Finding, frozen=True, kw_only=True):
     name: str
 
     def message(self) -> str:
-        return f"`{self.name}` stands here a second time"
+        return f"`{self.name}` is repeated here"
 
     def help(self) -> str:
         return "keep one of them"

@@ -429,7 +429,7 @@ class InputLooksLikeToken(Finding, frozen=True, kw_only=True):
     token: str
 
     def message(self) -> str:
-        return f"the inputs put `{self.token}` into this text, which a runner would resolve as a token"
+        return f"the inputs put `{self.token}` into this text, where a runner would resolve it as a token"
 
     def help(self) -> str:
         return "write the token in the check itself if it is meant, or change the input"
@@ -458,7 +458,7 @@ class AlmostToken(Finding, frozen=True, kw_only=True):
     meant: str
 
     def message(self) -> str:
-        return f"`{self.text}` is almost a token, and is taken as it stands"
+        return f"`{self.text}` looks like a token, but is taken literally"
 
     def label(self) -> str:
         return f"did you mean `{self.meant}`?" if self.meant else ""
@@ -508,7 +508,7 @@ class NeedsJudge(Finding, frozen=True, kw_only=True):
     case: str
 
     def message(self) -> str:
-        return f"the case `{self.case}` needs a judge, and the configuration names none"
+        return f"the case `{self.case}` needs a judge, but none is configured"
 
     def help(self) -> str:
         return "name one with `--judge`, or with `judges` in the configuration"

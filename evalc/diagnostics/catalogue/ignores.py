@@ -33,10 +33,10 @@ class UnusedIgnore(Finding, frozen=True, kw_only=True):
 
     def message(self) -> str:
         what = f"`{self.name}`" if self.name else "any code"
-        return f"there is no warning of {what} to ignore {'in this file' if self.of_file else 'on this line'}"
+        return f"no warning of {what} is reported {'in this file' if self.of_file else 'on this line'}"
 
     def help(self) -> str:
-        return "take it out"
+        return "remove it"
 
 
 class ErrorNotIgnored(Finding, frozen=True, kw_only=True):
@@ -61,10 +61,10 @@ class ErrorNotIgnored(Finding, frozen=True, kw_only=True):
     name: str
 
     def message(self) -> str:
-        return f"`{self.name}` is an error, which a comment cannot ignore"
+        return f"`{self.name}` is an error, and comments can ignore only warnings"
 
     def help(self) -> str:
-        return "put the error right, and take the code out of the comment"
+        return "fix the error, and remove the code from the comment"
 
 
 class UnreadableIgnore(Finding, frozen=True, kw_only=True):
@@ -121,7 +121,7 @@ class LateIgnoreFile(Finding, frozen=True, kw_only=True):
     severity: ClassVar[Severity] = "warning"
 
     def message(self) -> str:
-        return "this comment comes too late to hold for the file"
+        return "this comment stands too late in the file to apply to all of it"
 
     def help(self) -> str:
         return "move it above the first key of the file"

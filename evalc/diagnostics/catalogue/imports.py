@@ -19,7 +19,7 @@ class NotFormatted(Finding, frozen=True, kw_only=True):
 
     def message(self) -> str:
         """What would have happened."""
-        return f"the file is left as it was: formatting {self.reason}"
+        return f"the file is unchanged: formatting {self.reason}"
 
 
 class NotImported(Finding, frozen=True, kw_only=True):
@@ -75,7 +75,7 @@ class ImportedDiffers(Finding, frozen=True, kw_only=True):
 
     def message(self) -> str:
         """What differs."""
-        return f"{self.what} cannot be written in YAML just so: the imported suite compiles to something else there"
+        return f"{self.what} cannot be written exactly in YAML: the imported suite compiles to something else there"
 
 
 class WrongShape(Finding, frozen=True, kw_only=True):

@@ -49,7 +49,7 @@ class LockedCaseMissing(Finding, frozen=True, kw_only=True):
         return f"the locked regression case `{self.case}` of `{self.suite}` is gone{gone}"
 
     def help(self) -> str:
-        return 'put it back; `archived: "why"` retires a case, and `evalc lock` then lets go of it'
+        return 'restore it, or retire it with `archived: "why"` and run `evalc lock`'
 
 
 class LockFileBroken(Finding, frozen=True, kw_only=True):

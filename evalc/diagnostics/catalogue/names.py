@@ -250,7 +250,7 @@ class DuplicateName(Finding, frozen=True, kw_only=True):
 
     def message(self) -> str:
         first = f" (first on line {self.line})" if self.line else ""
-        return f"the {self.what} `{self.name}` stands here a second time{first}"
+        return f"the {self.what} `{self.name}` is repeated here{first}"
 
     def help(self) -> str:
         return f"give each {self.what} a name of its own"
@@ -536,7 +536,7 @@ class RowWithoutKey(Finding, frozen=True, kw_only=True):
         return f"this row has no `{self.column}`" if self.column else "the key of this row is empty"
 
     def help(self) -> str:
-        return "its case is named by it, and results are matched by the name"
+        return "it names its case, and results are matched by that name"
 
 
 class NumberedRows(Finding, frozen=True, kw_only=True):
@@ -567,7 +567,7 @@ class NumberedRows(Finding, frozen=True, kw_only=True):
     case: str
 
     def message(self) -> str:
-        return f"the rows of `{self.case}` are told apart by their numbers alone"
+        return f"the rows of `{self.case}` are identified only by their numbers"
 
     def help(self) -> str:
         return "name the column that tells them apart: `for_each: {key: COLUMN, ...}`"
@@ -601,7 +601,7 @@ class UnusedInput(Finding, frozen=True, kw_only=True):
         return f"the input `{self.name}` is declared and never used"
 
     def help(self) -> str:
-        return f"write `{{{{{self.name}}}}}` where it belongs, or take the declaration out"
+        return f"write `{{{{{self.name}}}}}` where it belongs, or remove the declaration"
 
 
 class OddPromptKey(Finding, frozen=True, kw_only=True):

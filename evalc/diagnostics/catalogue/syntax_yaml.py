@@ -44,7 +44,7 @@ class NotYaml(Finding, frozen=True, kw_only=True):
         return "this is not YAML"
 
     def help(self) -> str:
-        return "what stands here cannot stand here; if it is meant as text, put it in quotes"
+        return "this cannot stand here; if it is meant as text, put it in quotes"
 
 
 class TabIndent(Finding, frozen=True, kw_only=True):
@@ -453,7 +453,7 @@ class DuplicateKey(Finding, frozen=True, kw_only=True):
     first_line: int
 
     def message(self) -> str:
-        return f"the key `{_shown(self.key)}` stands here for the second time"
+        return f"the key `{_shown(self.key)}` is repeated here"
 
     def label(self) -> str:
         return f"first on line {self.first_line}"
@@ -764,7 +764,7 @@ class NumberNotRepresentable(Finding, frozen=True, kw_only=True):
     text: str
 
     def message(self) -> str:
-        return f"`{_shown(self.text)}` is no number that JSON can hold"
+        return f"`{_shown(self.text)}` is not a number that JSON can hold"
 
     def help(self) -> str:
         return "write a finite number, or quote it if it is meant as text"
@@ -953,7 +953,7 @@ class BadAnchor(Finding, frozen=True, kw_only=True):
 
     def message(self) -> str:
         what = "an alias" if self.sign == "*" else "an anchor"
-        return f"to YAML this `{self.sign}` begins {what}, and no name of one stands behind it"
+        return f"YAML reads this `{self.sign}` as the beginning of {what}, but no name follows"
 
     def help(self) -> str:
         return _quote("it, if it is meant as text", self.quoted)
@@ -1066,7 +1066,7 @@ class NumberNotJson(Finding, frozen=True, kw_only=True):
     text: str
 
     def message(self) -> str:
-        return f"`{_shown(self.text)}` is no number that JSON can hold"
+        return f"`{_shown(self.text)}` is not a number that JSON can hold"
 
     def help(self) -> str:
         return "write a finite number, or put it in double quotes"

@@ -241,7 +241,7 @@ class RegistryAbsent(Finding, frozen=True, kw_only=True):
     path: str
 
     def message(self) -> str:
-        return f"the tool registry `{self.path}` of the configuration is not there"
+        return f"the configured tool registry `{self.path}` does not exist"
 
 
 class RegistryTooLarge(Finding, frozen=True, kw_only=True):

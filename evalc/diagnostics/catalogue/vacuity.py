@@ -47,7 +47,7 @@ class CannotFail(Finding, frozen=True, kw_only=True):
         return f"{self.check} cannot fail: {self.why}"
 
     def help(self) -> str:
-        return "take it out, or say what it should rule out"
+        return "remove it, or say what it should rule out"
 
 
 class CannotPass(Finding, frozen=True, kw_only=True):
@@ -172,7 +172,7 @@ class Implied(Finding, frozen=True, kw_only=True):
         return f"{self.check} is implied by {_listed(self.others)}"
 
     def help(self) -> str:
-        return "take it out, or ask for more than the other check does"
+        return "remove it, or make it ask for more than the other check"
 
 
 class NeverReached(Finding, frozen=True, kw_only=True):

@@ -233,7 +233,7 @@ class NotASlug(Finding, frozen=True, kw_only=True):
         return f"write `{self.suggestion}`" if self.suggestion else ""
 
     def help(self) -> str:
-        return "a name here is made of letters, digits, `-`, `_` and `.`, and begins with a letter or digit"
+        return "use letters, digits, `-`, `_` and `.`, beginning with a letter or digit"
 
 
 class EmptyValue(Finding, frozen=True, kw_only=True):

@@ -242,7 +242,7 @@ def _pretty(encoded: bytes) -> bytes:
 
 
 def file_names(suites: Sequence[Suite]) -> list[str]:
-    """`<tool>.<tier>.json` for each suite; tools whose names come to the same slug are told apart by a hash.
+    """`<tool>.<tier>.json` for each suite; tools whose names come to the same slug are identified by a hash.
 
     In a run of several agents each has a folder: `<agent>/<tool>.<tier>.json`.
     """
@@ -256,7 +256,7 @@ def file_names(suites: Sequence[Suite]) -> list[str]:
 
 
 def agent_folders(agents: Iterable[str]) -> Mapping[str, str]:
-    """The name of each agent's folder; agents whose names come to the same slug are told apart by a hash."""
+    """The name of each agent's folder; agents whose names come to the same slug are identified by a hash."""
     slugs = {agent: _slug(agent, "agent") for agent in agents}
     taken = Counter(slug.casefold() for slug in slugs.values())
     return {
