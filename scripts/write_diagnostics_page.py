@@ -40,7 +40,7 @@ error keeps a suite from being compiled and run; a warning does not. `--strict` 
 
 `# evalc: ignore[EV501]` at the end of a line, or on a line of its own above, silences warnings that start there;
 `# evalc: ignore-file[EV501]` above the first key those of the file. What is reported, and how severe it is, the
-[configuration](runner.md#configuration) says for a project; `evalc check` also has `--select` and `--ignore`. With
+[configuration](configuration.md#configuration) says for a project; `evalc check` also has `--select` and `--ignore`. With
 `--fix` it cures what has a sure cure.
 
 A code, once published, keeps its meaning. The words of a message may change.

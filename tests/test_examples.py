@@ -82,5 +82,5 @@ def test_code_review_fails_where_it_says_and_scores_as_the_specification_compute
     assert [case.id for case in suite.cases if not case.passed] == ["code-review-v1/sql_injection"]
     assert [case.score for case in suite.cases] == [1, 1, 1, 1, 1, 0.3]
     assert suite.summary.score == 0.87
-    worked_example = (ROOT / "specs" / "runner.md").read_text(encoding="utf-8")
+    worked_example = (ROOT / "specs" / "scoring.md").read_text(encoding="utf-8")
     assert f"**{suite.summary.score}**" in worked_example

@@ -166,7 +166,7 @@ def test_the_table_of_the_models_checks_is_whole() -> None:
 
 
 def test_the_table_of_settings_has_every_key_and_flag() -> None:
-    text = section("runner.md", "## Configuration")
+    text = section("configuration.md", "## Configuration")
     tables = {f"{table}.{key}" for table, keys in SETTING_TABLES.items() for key in keys}
     assert rows(text) >= {*SETTINGS, *tables, *SETTING_OF_FLAG}
 
