@@ -39,9 +39,9 @@ Everything that evalc can say about a file. `evalc explain CODE` prints an entry
 error keeps a suite from being compiled and run; a warning does not. `--strict` makes errors of the warnings EV5xx.
 
 `# evalc: ignore[EV501]` at the end of a line, or on a line of its own above, silences warnings that start there;
-`# evalc: ignore-file[EV501]` above the first key those of the file. What is reported, and how severe it is, the
-[configuration](configuration.md#configuration) says for a project; `evalc check` also has `--select` and `--ignore`. With
-`--fix` it cures what has a sure cure.
+`# evalc: ignore-file[EV501]` above the first key silences those of the file. The
+[configuration](configuration.md#configuration) says for a project what is reported, and how severe it is; `evalc check`
+also has `--select` and `--ignore`. `--fix` fixes what has one certain fix.
 
 A code, once published, keeps its meaning. The words of a message may change.
 """

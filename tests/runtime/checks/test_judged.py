@@ -6,6 +6,7 @@ import asyncio
 
 import pytest
 
+from evalc.errors import JudgeError
 from evalc.model import checks as c
 from evalc.model.result import JudgedScore
 from evalc.runtime.checks.judged import as_expected, share_of
@@ -41,6 +42,15 @@ def test_a_least_score_decides_and_without_one_the_share_counts(
     assert (verdict.outcome, verdict.score) == (outcome, score)
     assert verdict.judged is not None
     assert share_of(verdict.judged) == 0.75
+
+
+def test_a_judge_that_breaks_is_an_error(ask: Ask) -> None:
+    class Broken:
+        async def score(self, question: Question, text: str | None = None) -> JudgedScore:
+            raise JudgeError("HTTP 500")
+
+    verdict = ask(c.Judge(dimension="tone", criteria="Kind?"), "the answer", judge=Broken())
+    assert (verdict.outcome, verdict.message) == ("error", "HTTP 500")
 
 
 def test_a_failure_gives_the_judge_s_reason(ask: Ask) -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -78,6 +80,30 @@ def test_icontains_folds_case(ask: Ask) -> None:
     assert "ignoring case" in (ask(c.IContains(value="x"), "y").message or "")
 
 
+@pytest.mark.parametrize(
+    ("check", "kind"),
+    [
+        (c.Contains(value="rain"), "missing"),
+        (c.IContains(value="rain"), "missing"),
+        (c.NotContains(value="sun"), "forbidden"),
+        (c.Equals(value="rain"), "differs"),
+        (c.StartsWith(value="rain"), "differs"),
+    ],
+)
+def test_what_was_found_is_kept_as_facts(ask: Ask, check: Any, kind: str) -> None:
+    found = ask(check, "sun").finding
+    assert found is not None
+    assert (found.kind, found.text, found.path) == (kind, check.value, None)
+    within = ask(c.At(path="a", check=check), '{"a": "sun"}').finding
+    assert within is not None
+    assert within.path == "a"
+
+
+def test_a_text_too_long_for_a_report_is_no_finding(ask: Ask) -> None:
+    assert ask(c.Contains(value="x" * 1_000), "y").finding is not None
+    assert ask(c.Contains(value="x" * 1_001), "y").finding is None
+
+
 def test_equals_and_starts_with_say_what_they_got(ask: Ask) -> None:
     assert ask(c.Equals(value="42"), "42\n").message == "expected response to equal '42' but got '42\\n'"
     assert ask(c.StartsWith(value="Dear"), "Hi").message == "expected response to start with 'Dear' but got 'Hi'"
@@ -90,6 +116,7 @@ def test_ends_with_shows_the_end_of_what_it_got(ask: Ask) -> None:
     message = ask(check, "a" * 500 + "end").message or ""
     assert message.endswith("aaaend'")
     assert "'…aaa" in message
+    assert ask(check, "a" * 120).message == f"expected response to end with 'regards' but got '{'a' * 120}'"
     assert not ask(c.EndsWith(value="{{seed:empty}}"), "x", seed={"empty": ""}).verifies
 
 
