@@ -10,9 +10,11 @@ the exit status is 1.
 from __future__ import annotations
 
 import ast
+import contextlib
 import os
 import platform
 import shutil
+import signal
 import subprocess
 import sys
 import tempfile
@@ -207,8 +209,20 @@ def _is_noticed(mutant: Mutant, tree: Path) -> bool:
 def _passes(module: str, tree: Path) -> bool:
     command = [sys.executable, "-m", "pytest", "-x", "-q", "-p", "no:cacheprovider", *TARGETS[module]]
     environment = {**os.environ, "PYTHONPATH": str(tree), "PYTHONDONTWRITEBYTECODE": "1"}
-    done = subprocess.run(command, cwd=tree, env=environment, capture_output=True, timeout=SECONDS, check=False)
-    return done.returncode == 0
+    process = subprocess.Popen(
+        command,
+        cwd=tree,
+        env=environment,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+        start_new_session=True,
+    )
+    try:
+        return process.wait(SECONDS) == 0
+    finally:
+        with contextlib.suppress(ProcessLookupError):  # a mutant may leave a process that runs for ever
+            os.killpg(process.pid, signal.SIGKILL)
+        process.wait()
 
 
 def _page(rows: list[tuple[str, int, list[Mutant]]], explained: dict[str, str], seconds: float) -> str:
