@@ -4,7 +4,7 @@
 
 Whole processes, from a cold start, in turn: `evalc check FILE`, and a process that composes the same file to
 positioned nodes with PyYAML's C loader, its garbage collector off. A ratio is that of the medians of five, by the
-clock: evalc checks a large file in as many processes as there are processors, and the peer has no use for a second.
+clock.
 """
 
 from __future__ import annotations
@@ -111,10 +111,9 @@ def _report(rows: list[Row], small: Cost, nothing: Cost) -> str:
         "composes the same file to positioned nodes with PyYAML's C loader, its collector off, and does nothing else:",
         f'`python -c "{COMPOSE}" FILE`. Each case has three checks; no two checks of a suite are the same.',
         "",
-        "The ratio is by the clock, and evalc checks a large file by a process for each core. Their time together",
-        "stands behind it, with its ratio: what one core would take. Memory is that of the largest process.",
+        "Both are one process. The first ratio is by the clock, the second by processor time.",
         "",
-        "| form | cases | file | `evalc check` | peer | ratio | goal | all cores | peer | ratio | memory | peer |",
+        "| form | cases | file | `evalc check` | peer | ratio | goal | processor | peer | ratio | memory | peer |",
         "|---|---:|---:|---:|---:|---:|---:|---:|---:|---:|---:|---:|",
         *map(_line, rows),
         "",
