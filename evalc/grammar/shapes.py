@@ -77,30 +77,39 @@ class _Shape:
             value = written[1:-1] if written[0] in "\"'" else written
             criterion = Text(end - len(written), end, value)
         check = self._make(texts) if texts else shape.check
-        return CheckLine(shape.start, end, check, _Atoms(text), criterion)
+        return CheckLine(shape.start, end, check, _Atoms(text, shape.atoms), criterion)
 
 
 @final
 class _Atoms(Mapping[str, Atom]):
-    """Where the texts of a check stand, read with care when somebody asks."""
+    """Where the texts of a check stand, read with care the first time that somebody asks.
 
-    __slots__ = ("_text",)
+    Which texts there are, the shape knows.
+    """
 
-    def __init__(self, text: str) -> None:
+    __slots__ = ("_known", "_of_shape", "_text")
+
+    def __init__(self, text: str, of_shape: Mapping[str, Atom]) -> None:
         self._text = text
-
-    def _read(self) -> Mapping[str, Atom]:
-        line = check_line(self._text).node
-        return {} if line is None else line.atoms
+        self._of_shape = of_shape
+        self._known: Mapping[str, Atom] | None = None
 
     def __getitem__(self, pointer: str) -> Atom:
-        return self._read()[pointer]
+        if pointer not in self._of_shape:
+            raise KeyError(pointer)
+        if self._known is None:
+            line = check_line(self._text).node
+            self._known = {} if line is None else line.atoms
+        return self._known[pointer]
+
+    def __contains__(self, pointer: object) -> bool:
+        return pointer in self._of_shape
 
     def __iter__(self) -> Iterator[str]:
-        return iter(self._read())
+        return iter(self._of_shape)
 
     def __len__(self) -> int:
-        return len(self._read())
+        return len(self._of_shape)
 
 
 @lru_cache(_REMEMBERED)

@@ -6,12 +6,12 @@ import json
 import re
 from collections.abc import Iterator, Sequence
 from itertools import islice
-from typing import Any, Final, Literal, NamedTuple
+from typing import Final, Literal, NamedTuple
 
 import msgspec
 from msgspec import UNSET
 
-from evalc.model.paths import steps
+from evalc.model.places import values_at
 from evalc.model.result import PASSING, CaseResult, Outcome, Status, TextFinding
 from evalc.model.suite import Place
 from evalc.report.case_words import Reason, reasons
@@ -58,10 +58,8 @@ def highlight(finding: TextFinding | None, response: str | None) -> Highlight | 
 def _value_at(response: str, path: str) -> str | None:
     """The text of a place in a JSON response as the response writes it; None where it is no text or not found."""
     try:
-        value: Any = json.loads(response)
-        for _, step in steps(path):
-            value = value[step]
-    except (ValueError, LookupError, TypeError, RecursionError):
+        value = next(values_at(json.loads(response), path), None)
+    except (ValueError, RecursionError):
         return None
     if not isinstance(value, str) or not value:
         return None

@@ -48,19 +48,21 @@ _Find = Callable[[], Iterator[tuple[str, Located]]]
 
 @final
 class _NamedPlaces(Mapping[str, Located]):
-    """Places by the texts that stand there, of two equal ones the first; found when somebody asks."""
+    """Places by the texts that stand there, of two equal ones the first; found the first time that somebody asks."""
 
-    __slots__ = ("_find",)
+    __slots__ = ("_find", "_known")
 
     def __init__(self, find: Sequence[_Find]) -> None:
         self._find = find
+        self._known: dict[str, Located] | None = None
 
     def _found(self) -> dict[str, Located]:
-        found: dict[str, Located] = {}
-        for find in self._find:
-            for text, place in find():
-                found.setdefault(text, place)
-        return found
+        if self._known is None:
+            self._known = {}
+            for find in self._find:
+                for text, place in find():
+                    self._known.setdefault(text, place)
+        return self._known
 
     def __getitem__(self, text: str) -> Located:
         return self._found()[text]
@@ -135,9 +137,7 @@ class CheckEmitter:
 
             if "{{" not in text.text:
                 return text.text
-            return self._filled(
-                text.text, place, role.no_tokens_in, escape if role.is_pattern else str, json_too=role.json_too
-            )
+            return self._filled(text.text, role, place)
 
         self._named.append(lambda: ((text.text, Located(self.source, span_of(text))) for text in _scalars(body.node)))
         found = Diagnostics()
@@ -217,7 +217,7 @@ class CheckEmitter:
         def place(start: int, end: int) -> Span:
             return self._within(leaf, at, start, end)
 
-        return self._filled(value, place, role.no_tokens_in, escape if role.is_pattern else str, json_too=role.json_too)
+        return self._filled(value, role, place)
 
     def _examine(self, flags: str, pattern: str, leaf: CheckLeaf, at: str) -> None:
         """Report what is wrong with a pattern, at its place where that is the pattern as it was written."""
@@ -240,19 +240,8 @@ class CheckEmitter:
 
     # --- texts ---
 
-    def _filled(
-        self,
-        value: str,
-        place: Callable[[int, int], Span],
-        no_tokens_in: str,
-        transform: Callable[[str], str] = str,
-        *,
-        json_too: bool = False,
-    ) -> str:
-        """The text with its templates filled; `place` gives the span of a stretch of it.
-
-        Lists and mappings fill it only where `json_too` says that whoever reads it makes sense of JSON.
-        """
+    def _filled(self, value: str, role: Filled, place: Callable[[int, int], Span]) -> str:
+        """The text with its templates filled, as its role has it; `place` gives the span of a stretch of it."""
         parse = parse_template(value, lenient=True)
         for fault in parse.faults:
             self._add(place(fault.start, fault.end), fault.finding)
@@ -264,7 +253,7 @@ class CheckEmitter:
             elif variable.name not in self._case.known:
                 finding = UnknownVariable(name=variable.name, known=tuple(sorted(self._case.known)))
                 self._add(place(variable.start, variable.end), finding)
-        if not json_too:
+        if not role.json_too:
             for variable, node in not_texts(parse.node.parts, self._case.inputs):
                 not_one = NotOneText(name=variable.name, found=described(node))
                 self._add(place(variable.start, variable.end), not_one)
@@ -272,11 +261,11 @@ class CheckEmitter:
             self._add(place(slip.start, slip.end), AlmostToken(text=slip.text, meant=slip.meant))
         written = tuple(tokens(parse.node.parts))
         for token in written:
-            if no_tokens_in:
-                self._add(place(token.start, token.end), TokenNotAllowed(token=token.text, where=no_tokens_in))
+            if role.no_tokens_in:
+                self._add(place(token.start, token.end), TokenNotAllowed(token=token.text, where=role.no_tokens_in))
             elif self._case.tier == "regression" and token.source == "snapshot":
                 self._add(place(token.start, token.end), SnapshotInRegression(token=token.text))
-        filled = fill(parse.node, self._case.inputs, transform=transform)
+        filled = fill(parse.node, self._case.inputs, transform=escape if role.is_pattern else str)
         brought = [token for token in _TOKEN.findall(filled) if token not in {token.text for token in written}]
         if brought:
             self._add(place(0, len(value)), InputLooksLikeToken(token=brought[0]))

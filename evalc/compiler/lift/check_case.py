@@ -14,6 +14,7 @@ from evalc.diagnostics.catalogue.values import BadPattern, BadSchema, BadTimesta
 from evalc.model import case as m
 from evalc.model import checks as c
 from evalc.model.assertions import assertions
+from evalc.model.checks.declaration import Declared, parts_of
 from evalc.model.gates import Gates
 from evalc.model.numbers import WEIGHTS, is_weight, shown_number
 
@@ -111,7 +112,7 @@ def _check_patterns(reader: JsonReader, case: m.Case, pointer: str) -> None:
             check_vocabulary(reader, check, at)
 
 
-def check_vocabulary(reader: Reports, check: c.Check, at: str) -> None:
+def check_vocabulary(reader: Reports, check: Declared, at: str) -> None:
     """Report what stands in a check, which is found at a pointer, and is no pattern, schema or check of a package."""
     match check:
         case c.Regex():
@@ -130,13 +131,9 @@ def check_vocabulary(reader: Reports, check: c.Check, at: str) -> None:
             unknown = unknown_custom(name)
             if unknown is not None:
                 reader.add(f"{at}/name", unknown)
-        case c.At(check=inner) | c.Not(check=inner):
-            check_vocabulary(reader, inner, f"{at}/check")
-        case c.AnyOf(checks=checks) | c.AllOf(checks=checks):
-            for index, inner in enumerate(checks):
-                check_vocabulary(reader, inner, f"{at}/checks/{index}")
         case _:
-            pass
+            for part, pointer in parts_of(check):
+                check_vocabulary(reader, part, at + pointer)
 
 
 def _check_pattern(reader: Reports, pattern: str, flags: str, pointer: str) -> None:

@@ -9,8 +9,8 @@ from evalc.ecma.regexp import RegexpError, RegexpTimeout
 from evalc.ecma.values import to_json
 from evalc.model import checks as c
 from evalc.model.paths import EVERY, steps
+from evalc.model.places import MISSING, values_at
 from evalc.runtime.checks.json_text import NotJson, parse, parse_leniently, type_of
-from evalc.runtime.checks.places import MISSING, values_at
 from evalc.runtime.checks.schema import SchemaError, first_violation
 from evalc.runtime.checks.verdict import PASSED, Evidence, Verdict, broken, failed
 from evalc.runtime.checks.wording import quoted, shown

@@ -9,7 +9,7 @@ from evalc.errors import JudgeError
 from evalc.model import checks as c
 from evalc.model.assertions import Assertion, assertions, judge
 from evalc.model.case import Case
-from evalc.model.checks.declaration import type_name
+from evalc.model.checks.declaration import Declared, parts_of, type_name
 from evalc.model.result import JudgedScore
 from evalc.runtime.checks.evaluate import evaluate
 from evalc.runtime.checks.expected import expected_text
@@ -54,17 +54,9 @@ async def check_case(case: Case, evidence: Evidence, judge: CaseJudge | None, *,
     return checked if checked.error else await _judge_criteria(case, checked, judge)
 
 
-def asks_judge(check: c.Check) -> bool:
+def asks_judge(check: Declared) -> bool:
     """Whether evaluating the check may take a judge."""
-    match check:
-        case c.Judge():
-            return True
-        case c.AnyOf() | c.AllOf():
-            return any(map(asks_judge, check.checks))
-        case c.Not() | c.At():
-            return asks_judge(check.check)
-        case _:
-            return False
+    return isinstance(check, c.Judge) or any(asks_judge(part) for part, _ in parts_of(check))
 
 
 async def _check(case: Case, evidence: Evidence, *, run_all: bool) -> Checked:
