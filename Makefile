@@ -39,8 +39,9 @@ format: $(READY) ## Put the code into its form
 	$(BIN)/ruff check --fix-only --quiet .
 	$(BIN)/ruff format .
 
-pages: $(READY) ## Write what is generated anew: the page of diagnostics, the JSON Schemas
+pages: $(READY) ## Write what is generated anew: the page of diagnostics, the table of settings, the JSON Schemas
 	$(BIN)/python scripts/write_diagnostics_page.py
+	$(BIN)/python scripts/write_settings_table.py
 	$(BIN)/evalc schema -o specs/schema
 
 picture: $(READY) ## Draw the pictures of the README anew

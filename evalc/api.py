@@ -10,14 +10,16 @@ import msgspec
 
 from evalc import runner as whole_run
 from evalc.compiler.compiled import Compilation
-from evalc.config import Override, Settings, load_settings
+from evalc.config.load import Override, load_settings
+from evalc.config.settings import Settings
 from evalc.diagnostics.policy import Selection
 from evalc.errors import AgentError, UsageError
 from evalc.runner import Run
 from evalc.runtime.run.run_id import new_run_id
-from evalc.setup.call import RunFlags, given_by, subjects_among
+from evalc.setup.call import given_by, subjects_among
 from evalc.setup.compile import Subject, compiled, files_of, nothing_found, policy_of, problems_of, subjects_of
 from evalc.setup.judging import judge_warning
+from evalc.setup.run_flags import RunFlags
 from evalc.setup.run_request import Start
 from evalc.setup.to_run import ToRun, to_rescore, to_run
 

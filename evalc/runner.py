@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, final
 
 import msgspec
 
-from evalc.config import Settings
+from evalc.config.settings import Settings
 from evalc.errors import UsageError
 from evalc.model.codec import to_json
 
@@ -139,7 +139,7 @@ async def rescore(what: ToRun, past: PastRun, settings: Settings, observer: Obse
     header = past.header
     options = await options_of(msgspec.structs.replace(settings, snapshot_source=None), os.environ, what.tools)
     # What is configured is for runs: a rescored one shows what has changed since the run that it is made of.
-    baseline = options.baseline if "baseline_run_id" in settings.given else None
+    baseline = options.baseline if "baselineRunId" in settings.given else None
     options = replace(
         options,
         run_id=new_run_id(settings.results_folder),

@@ -18,9 +18,10 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Final
 
+from evalc.providers import PROVIDERS, ApiName
 from evalc.runtime.agents.base import AgentRequest, AgentResponse
 from evalc.runtime.agents.model.agent import ModelAgent
-from evalc.runtime.agents.model.options import Access, ModelOptions, OpenAIApi, Provider, Sampling
+from evalc.runtime.agents.model.options import Access, ModelOptions, Sampling
 from evalc.tools.registry import Tool, ToolRegistry
 
 ROOT: Final = Path(__file__).parent.parent
@@ -31,10 +32,10 @@ RECORDED: Final = ROOT / "tests" / "runtime" / "agents" / "model" / "recorded"
 MODEL: Final = "SmolLM2-135M-Instruct"
 PATIENCE: Final = 300.0
 
-APIS: Final[tuple[tuple[str, Provider, OpenAIApi, str], ...]] = (
+APIS: Final[tuple[tuple[str, str, ApiName, str], ...]] = (
     ("chat", "openai", "chat", "/v1"),
     ("responses", "openai", "responses", "/v1"),
-    ("messages", "anthropic", "chat", ""),
+    ("messages", "anthropic", "messages", ""),
 )
 PARIS: Final = {"city": "Paris"}
 CALLS: Final[dict[str, dict[str, Any]]] = {
@@ -121,7 +122,7 @@ def check(response: AgentResponse, request: AgentRequest) -> None:
 
 
 def ask(
-    address: str, provider: Provider, api: OpenAIApi, base: str, request: AgentRequest, call: dict[str, Any] | None
+    address: str, provider: str, api: ApiName, base: str, request: AgentRequest, call: dict[str, Any] | None
 ) -> tuple[AgentResponse, list[dict[str, Any]]]:
     """The answer to a request, and what was said to the model for it; `call` is answered in its place at first."""
     played = [] if call is None else [call]
@@ -141,7 +142,7 @@ def ask(
             sampling=Sampling(temperature=0, max_tokens=32), tools=None if request.stubs is None else TOOLS
         )
         access = Access(base_url=url + base, key_variable="MODEL_KEY", api=api)
-        agent = ModelAgent(provider, MODEL, access=access, options=options)
+        agent = ModelAgent(PROVIDERS[provider], MODEL, access=access, options=options)
         async with asyncio.timeout(PATIENCE), agent.session() as session:
             return await session.send(request)
 

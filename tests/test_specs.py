@@ -6,16 +6,14 @@ import importlib.util
 import re
 from collections.abc import Iterator
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import pytest
 
 import evalc
 from evalc.cli.ending import ExitCode
-from evalc.config import load_settings
-from evalc.config.flags import SETTING_OF_FLAG
-from evalc.config.keys import KEYS as SETTINGS
-from evalc.config.keys import TABLES as SETTING_TABLES
+from evalc.config.load import load_settings
+from evalc.config.settings import ALL_KEYS, KEY_OF_FLAG
 from evalc.diagnostics.catalogue.index import findings
 from evalc.dsl.build_case import CASE_KEYS
 from evalc.dsl.build_expect import EXPECT_KEYS
@@ -102,12 +100,24 @@ def test_the_compiled_example_is_what_the_compiler_writes() -> None:
 
 
 def test_the_page_of_diagnostics_is_fresh() -> None:
-    spec = importlib.util.spec_from_file_location("page", ROOT / "scripts" / "write_diagnostics_page.py")
+    script = script_named("write_diagnostics_page")
+    assert (ROOT / "specs" / "diagnostics.md").read_text(encoding="utf-8") == script.page(), "run `make pages`"
+
+
+def test_the_table_of_settings_is_fresh() -> None:
+    page = (ROOT / "specs" / "configuration.md").read_text(encoding="utf-8")
+    assert rows(page) >= {*ALL_KEYS, *KEY_OF_FLAG}
+    assert script_named("write_settings_table").with_table(page) == page, "run `make pages`"
+
+
+def script_named(name: str) -> Any:
+    """A module of `scripts/`."""
+    spec = importlib.util.spec_from_file_location(name, ROOT / "scripts" / f"{name}.py")
     assert spec is not None
     assert spec.loader is not None
     script = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(script)
-    assert (ROOT / "specs" / "diagnostics.md").read_text(encoding="utf-8") == script.page(), "run the script anew"
+    return script
 
 
 def test_the_index_of_diagnostics_names_every_code() -> None:
@@ -163,12 +173,6 @@ def test_the_table_of_the_models_checks_is_whole() -> None:
     for check in Check.__args__:
         assert f"`{check.__struct_config__.tag}`" in text
         assert all(f"`{field}`" in text for field in check.__struct_encode_fields__)
-
-
-def test_the_table_of_settings_has_every_key_and_flag() -> None:
-    text = section("configuration.md", "## Configuration")
-    tables = {f"{table}.{key}" for table, keys in SETTING_TABLES.items() for key in keys}
-    assert rows(text) >= {*SETTINGS, *tables, *SETTING_OF_FLAG}
 
 
 def test_the_table_of_exit_codes_is_whole() -> None:

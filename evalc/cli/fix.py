@@ -13,7 +13,7 @@ from evalc.regular import read_limited
 from evalc.terminal import visible
 
 if TYPE_CHECKING:
-    from evalc.config import Settings
+    from evalc.config.settings import Settings
     from evalc.diagnostics.fixing import Fixed
     from evalc.diagnostics.policy import Policy
     from evalc.diagnostics.problem import Problem

@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from evalc.config import Settings
     from evalc.config.load import Loaded
+    from evalc.config.settings import Settings
 
 
 def settings_from(config: str | None, **flags: object) -> Loaded:

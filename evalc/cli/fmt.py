@@ -17,7 +17,7 @@ from evalc.cli.printing import print_problems
 from evalc.terminal import visible
 
 if TYPE_CHECKING:
-    from evalc.config import Settings
+    from evalc.config.settings import Settings
     from evalc.diagnostics.problem import Diagnostics
     from evalc.dsl.format.eval_file import FormattedFile
 

@@ -6,6 +6,8 @@ from typing import Any, final
 
 from typer.core import TyperCommand, TyperOption
 
+from evalc.setup.run_flags import PANELS
+
 _REST = "Options"
 
 
@@ -14,8 +16,8 @@ class GroupedHelp(TyperCommand):
     """A command whose options are grouped by their `rich_help_panel`, without rich."""
 
     def format_options(self, ctx: Any, formatter: Any) -> None:
-        """Write the groups in the order of their first options; what has no group comes last."""
-        groups: dict[str, list[tuple[str, str]]] = {}
+        """Write the groups in the order of `PANELS`; what has no group comes last."""
+        groups: dict[str, list[tuple[str, str]]] = {panel: [] for panel in PANELS}
         for parameter in self.get_params(ctx):
             record = parameter.get_help_record(ctx)
             if record is not None and isinstance(parameter, TyperOption):

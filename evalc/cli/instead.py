@@ -12,7 +12,7 @@ from evalc.terminal import visible
 
 if TYPE_CHECKING:
     from evalc.api import ToRun
-    from evalc.config import Settings
+    from evalc.config.settings import Settings
 
 
 def print_settings(settings: Settings) -> int:

@@ -9,10 +9,9 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from evalc.cli import run_flags as flags
 from evalc.cli.ending import ExitCode
 from evalc.cli.flags import sound_settings_from
-from evalc.cli.options import Config
+from evalc.cli.options import Config, Judge, JudgeSamples, NoJudgeCache
 from evalc.cli.printing import print_error, print_warning
 from evalc.cli.supervision import supervise
 from evalc.errors import JudgeError, UsageError
@@ -38,9 +37,9 @@ def judge_labels(
             "maxScore may be there too.",
         ),
     ],
-    judge: flags.Judge = None,
-    judge_samples: flags.JudgeSamples = None,
-    no_judge_cache: flags.NoJudgeCache = False,
+    judge: Judge = None,
+    judge_samples: JudgeSamples = None,
+    no_judge_cache: NoJudgeCache = False,
     json: Annotated[bool, typer.Option("--json", help="Print the calibration as JSON.")] = False,
     config: Config = None,
 ) -> int:
@@ -68,7 +67,7 @@ def judge_labels(
     if panel is None:
         raise UsageError("no judge is named: use --judge, or `judges` in the configuration")
     if runs_code_of_others(settings):
-        supervise(settings.judge_timeout_ms, lambda: "")
+        supervise(settings.judge.timeout_ms, lambda: "")
     found = asyncio.run(_calibrated(rows, panel))
     if json:
         sys.stdout.buffer.write(to_json(found) + b"\n")

@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Annotated, Final, final
 
 import typer
 
-from evalc.cli.run_flags import SHOWN
 from evalc.errors import UsageError
 from evalc.regular import read_beginning
+from evalc.setup.run_flags import SHOWN
 
 if TYPE_CHECKING:
     from evalc.report.outputs import Format

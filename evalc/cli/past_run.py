@@ -11,7 +11,7 @@ import typer
 from evalc.cli.printing import print_warning, shown_path
 
 if TYPE_CHECKING:
-    from evalc.config import Settings
+    from evalc.config.settings import Settings
     from evalc.report.reported import ReportedRun
 
 _MOST_UNFINISHED: Final = 3

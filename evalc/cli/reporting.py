@@ -18,7 +18,7 @@ from evalc.terminal import Screen, visible
 
 if TYPE_CHECKING:
     from evalc.api import Run
-    from evalc.config import Settings
+    from evalc.config.settings import Settings
     from evalc.model.result import SuiteResult
     from evalc.report.console import Detail
     from evalc.report.reported import ReportedRun

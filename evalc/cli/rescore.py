@@ -8,10 +8,9 @@ from typing import Annotated
 
 import typer
 
-from evalc.cli import run_flags as flags
 from evalc.cli.ending import ExitCode
 from evalc.cli.flags import sound_settings_from
-from evalc.cli.options import Config, Prompts, Strict, Tools
+from evalc.cli.options import Config, Judge, JudgeSamples, NoJudgeCache, Prompts, Strict, Tools
 from evalc.cli.outputs import Outputs, outputs_of
 from evalc.cli.printing import print_error, print_problems
 from evalc.cli.reporting import Shown, report
@@ -39,9 +38,9 @@ def rescore(  # noqa: PLR0913, PLR0917 - one parameter a flag
     all_assertions: Annotated[
         bool, typer.Option("--all-assertions", help="Run every assertion of a case, even after one has failed.")
     ] = False,
-    judge: flags.Judge = None,
-    judge_samples: flags.JudgeSamples = None,
-    no_judge_cache: flags.NoJudgeCache = False,
+    judge: Judge = None,
+    judge_samples: JudgeSamples = None,
+    no_judge_cache: NoJudgeCache = False,
     strict: Strict = False,
     output_dir: Annotated[
         str | None, typer.Option("--output-dir", metavar="DIR", help="Where runs are. Default: evals/results.")

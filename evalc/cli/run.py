@@ -6,15 +6,14 @@ import os
 import shlex
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any, Unpack, cast
 
 import typer
 
-from evalc.cli import run_flags as flags
 from evalc.cli.ending import ExitCode
 from evalc.cli.flags import standard_input
 from evalc.cli.instead import list_cases, list_requests, print_settings
-from evalc.cli.options import Config, Prompts, Strict, Tools
+from evalc.cli.options import Quiet, Verbose, with_run_flags
 from evalc.cli.outputs import Outputs, outputs_of
 from evalc.cli.printing import inventory_lines, print_error, print_problems, shown_path
 from evalc.cli.reporting import Shown, report, report_nothing
@@ -22,6 +21,7 @@ from evalc.cli.standard_output import lent_streams, standard_output_alone
 from evalc.cli.supervision import supervise
 from evalc.cli.termination import termination_as_interrupt
 from evalc.errors import NothingToDo
+from evalc.setup.run_flags import CHOICE, INSTEAD, SHOWN, STOPS, RunFlags
 from evalc.terminal import Screen
 
 if TYPE_CHECKING:
@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from evalc.setup.run_request import RunRequest
 
 
+@with_run_flags
 def run_evals(  # noqa: PLR0913, PLR0917 - one parameter a flag
     paths: Annotated[
         list[str] | None,
@@ -40,128 +41,31 @@ def run_evals(  # noqa: PLR0913, PLR0917 - one parameter a flag
     ] = None,
     evals: Annotated[
         list[str] | None,
-        typer.Option("--eval", metavar="PATH", rich_help_panel=flags.CHOICE, help="The same as PATH; may be repeated."),
+        typer.Option("--eval", metavar="PATH", rich_help_panel=CHOICE, help="The same as PATH; may be repeated."),
     ] = None,
-    agent: flags.Agents = None,
-    prompt_id: Annotated[
-        str | None,
-        typer.Option(
-            "--prompt-id", metavar="ID", rich_help_panel=flags.CHOICE, help="Run only the suites of this prompt."
-        ),
-    ] = None,
-    keywords: flags.Keywords = None,
-    tags: flags.Tags = None,
-    not_tags: flags.NotTags = None,
-    filters: flags.Filters = None,
-    tiers: flags.Tiers = None,
-    failed_from: flags.FailedFrom = None,
-    last_failed: flags.LastFailed = False,
-    changed_since: flags.ChangedSince = None,
-    repeat: flags.Repeat = None,
-    prompts: Prompts = None,
-    concurrency: Annotated[
-        str | None,
-        typer.Option(
-            "--concurrency",
-            metavar="N|auto",
-            rich_help_panel=flags.HOW,
-            help="How many cases run at a time. Default: 1.",
-        ),
-    ] = None,
-    rpm: Annotated[
+    fail_fast: Annotated[
+        bool, typer.Option("--fail-fast", "-x", rich_help_panel=STOPS, help="Stop after the first case that fails.")
+    ] = False,
+    quiet: Quiet = False,
+    verbose: Verbose = False,
+    durations: Annotated[
         int | None,
-        typer.Option(
-            "--rpm", metavar="N", rich_help_panel=flags.HOW, help="Send at most N requests a minute to the agent."
-        ),
+        typer.Option("--durations", metavar="N", min=1, rich_help_panel=SHOWN, help="Show the N slowest cases."),
     ] = None,
-    timeout_ms: Annotated[
-        float | None,
-        typer.Option(
-            "--timeout-ms",
-            metavar="N",
-            rich_help_panel=flags.HOW,
-            help="The time for one case, in milliseconds. Default: 60000.",
-        ),
-    ] = None,
-    seed_manifest: Annotated[
-        str | None,
-        typer.Option(
-            "--seed-manifest", metavar="FILE", rich_help_panel=flags.DATA, help="Where {{seed:...}} values come from."
-        ),
-    ] = None,
-    snapshot: Annotated[
-        str | None,
-        typer.Option(
-            "--snapshot", metavar="SOURCE", rich_help_panel=flags.DATA, help="Where {{snapshot:...}} values come from."
-        ),
-    ] = None,
-    tools: Tools = None,
-    env_file: flags.EnvFile = None,
-    judge: flags.Judge = None,
-    judge_samples: flags.JudgeSamples = None,
-    rubrics: flags.Rubrics = None,
-    no_judge_cache: flags.NoJudgeCache = False,
-    fail_fast: flags.FailFast = False,
-    max_fail: flags.MaxFail = None,
-    max_cost: flags.MaxCost = None,
-    min_pass_rate: flags.MinPassRate = None,
-    min_score: flags.MinScore = None,
-    max_p95_ms: flags.MaxP95 = None,
-    fail_on_regression: flags.FailOnRegression = False,
-    baseline: Annotated[
-        str | None,
-        typer.Option(
-            "--baseline",
-            metavar="RUN",
-            rich_help_panel=flags.GATES,
-            help="Compare with a run: its id, a path, or latest, which is evals/baseline.json or the last green run.",
-        ),
-    ] = None,
-    all_assertions: Annotated[
-        bool,
-        typer.Option(
-            "--all-assertions",
-            rich_help_panel=flags.HOW,
-            help="Run every assertion of a case, even after one has failed.",
-        ),
-    ] = False,
-    strict: Strict = False,
-    output_dir: Annotated[
-        str | None,
-        typer.Option(
-            "--output-dir", metavar="DIR", rich_help_panel=flags.SHOWN, help="Where results go. Default: evals/results."
-        ),
-    ] = None,
-    quiet: flags.Quiet = False,
-    verbose: flags.Verbose = False,
-    durations: flags.Durations = None,
-    json: Annotated[
-        bool, typer.Option("--json", rich_help_panel=flags.SHOWN, help="Print the report as JSON.")
-    ] = False,
+    json: Annotated[bool, typer.Option("--json", rich_help_panel=SHOWN, help="Print the report as JSON.")] = False,
     output: Outputs = None,
-    otel: flags.Otel = None,
-    resume: Annotated[
-        str | None,
-        typer.Option(
-            "--resume",
-            metavar="RUN",
-            rich_help_panel=flags.INSTEAD,
-            help="Finish a run that did not end: its id, its folder, or latest.",
-        ),
-    ] = None,
-    record: Annotated[
-        str | None,
-        typer.Option(
-            "--record",
-            metavar="DIR",
-            rich_help_panel=flags.HOW,
-            help="Record what is sent and answered, for --agent replay:DIR.",
-        ),
-    ] = None,
-    collect_only: flags.CollectOnly = False,
-    dry_run: flags.DryRun = False,
-    show_settings: flags.ShowSettings = False,
-    config: Config = None,
+    collect_only: Annotated[
+        bool,
+        typer.Option("--collect-only", rich_help_panel=INSTEAD, help="List the cases; with -q their ids alone."),
+    ] = False,
+    dry_run: Annotated[
+        bool, typer.Option("--dry-run", rich_help_panel=INSTEAD, help="Show what would be sent, and what it may cost.")
+    ] = False,
+    show_settings: Annotated[
+        bool,
+        typer.Option("--show-settings", rich_help_panel=INSTEAD, help="Show the settings and where each comes from."),
+    ] = False,
+    **flags: Unpack[RunFlags],
 ) -> int:
     """Run evals against an agent.
 
@@ -175,64 +79,17 @@ def run_evals(  # noqa: PLR0913, PLR0917 - one parameter a flag
       evalc run -k "paris and not slow" --min-pass-rate 0.9
       evalc run --resume latest
     """
-    given_flags = {
-        "agent": agent or None,
-        "all_assertions": all_assertions,
-        "baseline": baseline,
-        "fail_on_regression": fail_on_regression,
-        "judge": judge or None,
-        "judge_samples": judge_samples,
-        "no_judge_cache": no_judge_cache,
-        "rubrics": rubrics,
-        "max_cost": max_cost,
-        "max_p95_ms": max_p95_ms,
-        "min_pass_rate": min_pass_rate,
-        "min_score": min_score,
-        "otel": otel,
-        "concurrency": int(concurrency) if concurrency is not None and concurrency.isdecimal() else concurrency,
-        "output_dir": output_dir,
-        "prompts": prompts,
-        "rpm": rpm,
-        "seed_manifest": seed_manifest,
-        "snapshot": snapshot,
-        "strict": strict,
-        "timeout_ms": timeout_ms,
-        "tools": tools,
-    }
     # For start-up: `--help` runs nothing.
     from evalc import api  # noqa: PLC0415
     from evalc.report.progress import Progress, draws  # noqa: PLC0415
-    from evalc.setup.choice import is_case_id, path_of, wanted_cases  # noqa: PLC0415
+    from evalc.setup.call import given_by  # noqa: PLC0415
     from evalc.setup.run import redactor_of, runs_code_of_others  # noqa: PLC0415
-    from evalc.setup.run_request import RunRequest, resumed  # noqa: PLC0415
 
-    named = (*(paths or ()), *(evals or ()))
-    given = RunRequest(
-        flags=given_flags,
-        paths=tuple(path_of(name) for name in named if not is_case_id(name)),
-        config=config,
-        prompt_id=prompt_id,
-        record=record,
-        env_file=env_file,
-        wanted=wanted_cases(
-            named,
-            keywords=keywords,
-            tags=tags or (),
-            not_tags=not_tags or (),
-            ids=filters or (),
-            tiers=tiers or (),
-            failed_from=failed_from,
-            last_failed=last_failed,
-            changed_since=changed_since,
-            repeat=repeat,
-        ),
-    )
-    if resume is not None:
-        given = resumed(given, resume)
+    given = given_by([*(paths or ()), *(evals or ())] or None, _given(flags))
     settings = given.settings()
     if show_settings:
         return print_settings(settings)
-    start = given.start(settings, max_fail=1 if fail_fast else max_fail)
+    start = given.start(settings, max_fail=1 if fail_fast else flags.get("maxfail"))
     looked_at = given.looked_at(settings)
     stdin = standard_input(looked_at)
     if collect_only or dry_run:
@@ -273,6 +130,17 @@ def run_evals(  # noqa: PLR0913, PLR0917 - one parameter a flag
             stdout.flush()
             sys.stderr.writelines(inventory_lines(finished.inventory, verbose=verbose))
     return finished.exit_code
+
+
+def _given(flags: RunFlags) -> RunFlags:
+    """The flags that are given, as a call from Python gives them."""
+    said: dict[str, Any] = {
+        name: value for name, value in flags.items() if value is not None and value is not False and value != []
+    }
+    concurrency = said.get("concurrency", "")
+    if concurrency.isdecimal():
+        said["concurrency"] = int(concurrency)
+    return cast(RunFlags, said)
 
 
 def _say_interrupted(given: RunRequest, folder: Path, so_far: str) -> None:

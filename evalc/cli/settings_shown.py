@@ -10,56 +10,43 @@ from typing import Any, Final
 
 import msgspec
 
-from evalc.config import Settings
-from evalc.config.flags import SETTING_OF_FLAG
-from evalc.config.keys import KEYS, NEVER_SHOWN, TABLES, Key
+from evalc.config.setting import Key
+from evalc.config.settings import ALL_KEYS, Settings
 from evalc.runtime.agents.http.address import shown_url
 from evalc.setup.run import redactor_of
 from evalc.terminal import visible
 
 _STRUCK_OUT: Final = "***"
-_EFFECTIVE: Final = {"output_dir": "results_folder", "seed_manifest_path": "seed_manifest"}
-"""What holds where a setting is left out, by the setting's attribute."""
-
-_BY_ENVIRONMENT: Final = {"openai_base_url": "OPENAI_BASE_URL", "anthropic_base_url": "ANTHROPIC_BASE_URL"}
+_EFFECTIVE: Final = {"outputDir": "results_folder", "seedManifestPath": "seed_manifest"}
+"""The attributes that say what holds where a setting is left out."""
 
 
 def settings_lines(settings: Settings, environ: Mapping[str, str]) -> Iterator[str]:
     """A line a setting, `key = value  # where from`."""
     redactor = redactor_of(settings, environ)
-    rows = [_row(settings, environ, path, key) for path, key in _all_keys()]
+    rows = [_row(settings, environ, key) for key in ALL_KEYS.values()]
     width = max(len(head) for head, _, _ in rows)
     for head, value, origin in rows:
         yield visible(redactor.redact(f"{head.ljust(width)} = {value}  # {origin}"))
 
 
-def _all_keys() -> Iterator[tuple[tuple[str, ...], Key]]:
-    yield from (((name,), key) for name, key in KEYS.items())
-    yield from (((table, name), key) for table, keys in TABLES.items() for name, key in keys.items())
+def _row(settings: Settings, environ: Mapping[str, str], key: Key) -> tuple[str, str, str]:
+    value = settings.value_of(key)
+    if key.name in settings.given:
+        return key.name, _shown(key, value), key.setting.flag or "the command"
+    if key.name in settings.configured:
+        return key.name, _shown(key, value), os.path.relpath(settings.file) if settings.file else "the configuration"
+    variable = key.setting.variable
+    if variable and environ.get(variable):
+        return key.name, _shown(key, environ[variable]), f"the environment: {variable}"
+    effective = getattr(settings, _EFFECTIVE[key.name]) if key.name in _EFFECTIVE else value
+    return key.name, _shown(key, effective), "default"
 
 
-def _row(settings: Settings, environ: Mapping[str, str], path: tuple[str, ...], key: Key) -> tuple[str, str, str]:
-    value = getattr(settings, key.attribute, None)
-    name = ".".join(path)
-    if key.attribute in settings.given:
-        return name, _shown(path, value), _flag_of(name)
-    if key.attribute in settings.configured:
-        return name, _shown(path, value), os.path.relpath(settings.file) if settings.file else "the configuration"
-    variable = _BY_ENVIRONMENT.get(key.attribute)
-    if variable is not None and environ.get(variable):
-        return name, _shown(path, environ[variable]), f"the environment: {variable}"
-    effective = getattr(settings, _EFFECTIVE.get(key.attribute, key.attribute), None)
-    return name, _shown(path, effective), "default"
-
-
-def _flag_of(name: str) -> str:
-    return next((flag for flag, setting in SETTING_OF_FLAG.items() if setting == name), "the command")
-
-
-def _shown(path: tuple[str, ...], value: Any) -> str:
+def _shown(key: Key, value: Any) -> str:
     if value in (None, ()):
         return "none"
-    if path in NEVER_SHOWN and path != ("secrets",):
+    if key.setting.secret and key.name != "secrets":  # which are names
         names = [pair[0] for pair in value] if isinstance(value, tuple) else []
         return json.dumps(dict.fromkeys(names, _STRUCK_OUT)) if names else _STRUCK_OUT
     return json.dumps(_without_credentials(value), default=_plain, ensure_ascii=False)

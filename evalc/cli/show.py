@@ -7,18 +7,17 @@ import sys
 from dataclasses import replace
 from pathlib import Path
 
-from evalc.cli import run_flags as flags
 from evalc.cli.ending import ExitCode
 from evalc.cli.flags import sound_settings_from
-from evalc.cli.options import Config, OutputDir
+from evalc.cli.options import Config, OutputDir, Quiet, Verbose
 from evalc.cli.past_run import PastRun, past_run, warn_of_unfinished
 from evalc.terminal import Screen
 
 
 def show(
     run: PastRun = "latest",
-    quiet: flags.Quiet = False,
-    verbose: flags.Verbose = False,
+    quiet: Quiet = False,
+    verbose: Verbose = False,
     output_dir: OutputDir = None,
     config: Config = None,
 ) -> int:

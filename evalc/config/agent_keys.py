@@ -1,4 +1,4 @@
-"""From the tables `body`, `response` and `stream` of an HTTP agent's configuration to a template and paths."""
+"""The tables `body`, `response` and `stream` of an HTTP agent: a template, and paths into its answers."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import json
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, Final
 
-from evalc.config.refused import Folders, Refused, described, read_parts
+from evalc.config.reader import Folders, Refused, Schema, Value, described, read_parts
 from evalc.diagnostics.near import did_you_mean, listed
 from evalc.json_fault import fault_of
 from evalc.mapping.body import BadBody, BodyTemplate
@@ -15,7 +15,7 @@ from evalc.mapping.records import AnswerPaths, StreamPaths
 if TYPE_CHECKING:
     from evalc.mapping.paths import JsonPath
 
-ANSWER_KEYS: Final[Mapping[str, str]] = {
+_ANSWER_KEYS: Final[Mapping[str, str]] = {
     "response": "response",
     "toolCalls": "tool_calls",
     "name": "name",
@@ -26,13 +26,24 @@ ANSWER_KEYS: Final[Mapping[str, str]] = {
     "outputTokens": "output_tokens",
     "costUsd": "cost_usd",
 }
-"""The keys of `response`, each with its attribute of `AnswerPaths`."""
+_SENTENCES: Final[Mapping[str, str]] = {
+    "response": "Where the text of the answer stands.",
+    "text": "Where the text that an event adds stands.",
+    "toolCalls": "Where the list of tool calls stands.",
+    "done": "What is true in the last event.",
+    "name": "Where the tool's name stands in a call.",
+    "success": "What is true in a call that succeeded, and false in one that failed.",
+    "durationMs": "Where the milliseconds that a call took stand in it.",
+    "params": "Where the parameters stand in a call: an object, or a text that holds one as JSON.",
+    "inputTokens": "Where the number of tokens that were read stands.",
+    "outputTokens": "Where the number of tokens that were written stands.",
+    "costUsd": "Where the cost in dollars stands.",
+}
 
-STREAM_KEYS: Final[Mapping[str, str]] = {"text": "text", "toolCalls": "tool_calls", "done": "done"}
-"""The keys of `stream`, each with its attribute of `StreamPaths`."""
+_STREAM_KEYS: Final[Mapping[str, str]] = {"text": "text", "toolCalls": "tool_calls", "done": "done"}
 
 
-def body_template(value: Any, _: Folders) -> BodyTemplate:
+def _body(value: Any, _: Folders) -> BodyTemplate:
     """The body of a request: a table or list, or a text that is JSON."""
     if isinstance(value, str):
         value = _from_json(value)
@@ -46,14 +57,14 @@ def body_template(value: Any, _: Folders) -> BodyTemplate:
         raise Refused(parts=[refused]) from None
 
 
-def answer_paths(value: Any, _: Folders) -> AnswerPaths:
+def _answer_paths(value: Any, _: Folders) -> AnswerPaths:
     """Where in an answer things stand."""
-    return AnswerPaths(**_paths(value, ANSWER_KEYS))
+    return AnswerPaths(**_paths(value, _ANSWER_KEYS))
 
 
-def stream_paths(value: Any, _: Folders) -> StreamPaths:
+def _stream_paths(value: Any, _: Folders) -> StreamPaths:
     """Where in the events of a stream things stand."""
-    paths = _paths(value, STREAM_KEYS)
+    paths = _paths(value, _STREAM_KEYS)
     if "text" not in paths:
         raise Refused("a table with the path of the `text` of an event")
     return StreamPaths(**paths)
@@ -92,3 +103,14 @@ def _path(text: Any) -> JsonPath:
         return JsonPath.of(text)
     except BadPath as bad:
         raise Refused(f"a JMESPath expression: {bad}") from None
+
+
+def _table(keys: Mapping[str, str]) -> Schema:
+    """A table of JMESPath expressions."""
+    properties = {key: {"type": "string", "minLength": 1, "description": _SENTENCES[key]} for key in keys}
+    return {"type": ["object", "null"], "properties": properties, "additionalProperties": False}
+
+
+BODY: Final = Value(_body, {"type": ["object", "array", "string", "null"]})
+ANSWER_PATHS: Final = Value(_answer_paths, _table(_ANSWER_KEYS))
+STREAM_PATHS: Final = Value(_stream_paths, {**_table(_STREAM_KEYS), "required": ["text"]})

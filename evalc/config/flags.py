@@ -6,32 +6,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from evalc.config.load import Loaded, Override, load_settings
-
-SETTING_OF_FLAG: Mapping[str, str] = {
-    "--agent": "agentEndpoint",
-    "--all-assertions": "allAssertions",
-    "--baseline": "baselineRunId",
-    "--concurrency": "concurrency",
-    "--fail-on-regression": "failOnRegression",
-    "--judge": "judges",
-    "--judge-samples": "judge.samples",
-    "--max-cost": "maxCost",
-    "--max-p95-ms": "maxP95Ms",
-    "--min-pass-rate": "minPassRate",
-    "--min-score": "minScore",
-    "--no-judge-cache": "judge.cache",
-    "--otel": "otel",
-    "--output-dir": "outputDir",
-    "--prompts": "prompts",
-    "--rpm": "rpm",
-    "--rubrics": "judge.rubrics",
-    "--seed-manifest": "seedManifestPath",
-    "--snapshot": "snapshotSource",
-    "--strict": "strict",
-    "--timeout-ms": "timeoutMs",
-    "--tools": "toolRegistryPath",
-}
-"""The key of the configuration that each flag wins over."""
+from evalc.config.settings import KEY_OF_FLAG
 
 
 def settings_with(config: str | None, flags: Mapping[str, object]) -> Loaded:
@@ -46,7 +21,7 @@ def settings_with(config: str | None, flags: Mapping[str, object]) -> Loaded:
     """
     said = {f"--{name.replace('_', '-')}": value for name, value in flags.items()}
     overrides = [
-        Override(SETTING_OF_FLAG[flag], False if flag.startswith("--no-") else value, flag)
+        Override(KEY_OF_FLAG[flag].name, False if flag.startswith("--no-") else value, flag)
         for flag, value in said.items()
         if value is not None and value is not False
     ]

@@ -9,10 +9,10 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from evalc.config.decode import Language, NotValid, decode
-from evalc.config.keys import KEYS, NEVER_SHOWN, TABLES, Key
 from evalc.config.locate import KeyPlace, KeyPlaces, locate
-from evalc.config.refused import Folders, Keys, Refused, described
-from evalc.config.settings import Settings
+from evalc.config.reader import Folders, Keys, Refused, described
+from evalc.config.setting import Key
+from evalc.config.settings import ALL_KEYS, KEYS, TABLES, Settings, settings_of
 from evalc.diagnostics.catalogue.config import (
     ConfigSyntax,
     DuplicateSetting,
@@ -30,10 +30,7 @@ _LARGEST = 1_000_000
 
 
 class Override(NamedTuple):
-    """A setting given by a flag or a caller, which wins over the file: its key, its value, and how it was said.
-
-    The key of a table's setting stands behind the table's name, as in `judge.samples`.
-    """
+    """A setting given by a flag or a caller, which wins over the file: its key, its value, and how it was said."""
 
     key: str
     value: Any
@@ -78,26 +75,25 @@ def load_settings(start: Path, explicit: Path | None = None, overrides: Iterable
     configured = frozenset(values)
     given = dict(_values_of_overrides(overrides, working))
     values.update(given)
-    if values.pop("snapshot_enabled", None) is False and "snapshot_source" not in given:
-        values.pop("snapshot_source", None)
-    settings = Settings(
-        root=project.root, file=file, given=frozenset(given), configured=configured - given.keys(), **values
+    if values.get("snapshotEnabled") is False and "snapshotSource" not in given:
+        values.pop("snapshotSource", None)
+    settings = settings_of(
+        values, root=project.root, file=file, given=frozenset(given), configured=configured - given.keys()
     )
     return Loaded(settings, tuple(problems))
 
 
 def _values_of_overrides(overrides: Iterable[Override], working: Path) -> Iterator[tuple[str, Any]]:
     for override in overrides:
-        table, _, name = override.key.rpartition(".")
-        key = TABLES[table][name] if table else KEYS[name]
+        read = ALL_KEYS[override.key].setting.value.read
         try:
-            yield key.attribute, key.read(override.value, Folders(working, working))
+            yield override.key, read(override.value, Folders(working, working))
         except Refused as refused:
             raise UsageError(refused.finding(f"`{override.said}`").message()) from None
 
 
 def _values_of_file(file: Path, working: Path, problems: Diagnostics) -> dict[str, Any]:
-    """What the file says, by attribute of `Settings`."""
+    """What the file says, by the names of the keys."""
     language: Language = "JSON" if file.suffix == ".json" else "TOML"
     prefix: Keys = ("tool", "evalc") if file.name == "pyproject.toml" else ()
 
@@ -115,13 +111,9 @@ def _values_of_file(file: Path, working: Path, problems: Diagnostics) -> dict[st
     for table in prefix:
         content = content.get(table, {}) if isinstance(content, dict) else content
     located = locate(source.text, language)
-    source = _without_secrets(source, located, shown=frozenset((*prefix, *path) for path in _shown_keys()))
+    shown = frozenset((*prefix, *key.path) for key in ALL_KEYS.values() if not key.setting.secret)
+    source = _without_secrets(source, located, shown=shown)
     return _Reading(source, located, prefix, Folders(file.parent, working), problems).read(content)
-
-
-def _shown_keys() -> Iterator[Keys]:
-    paths: set[Keys] = {(key,) for key in KEYS} | {(table, key) for table, keys in TABLES.items() for key in keys}
-    yield from paths - NEVER_SHOWN
 
 
 def _without_secrets(source: Source, located: KeyPlaces, *, shown: frozenset[Keys]) -> Source:
@@ -156,9 +148,9 @@ class _Reading:
             problems.add(source, span, DuplicateSetting(name=str(path[-1])))
 
     def read(self, content: Any) -> dict[str, Any]:
-        """The values of the whole file, by attribute of `Settings`."""
+        """The values of the whole file, by the names of the keys."""
         values = self._read_table(content, (), KEYS, TABLES)
-        if values.get("snapshot_enabled") is True and "snapshot_source" not in values:
+        if values.get("snapshotEnabled") is True and "snapshotSource" not in values:
             self._add(("snapshotEnabled",), SnapshotWithoutSource())
         return values
 
@@ -183,7 +175,7 @@ class _Reading:
 
     def _read_value(self, key: Key, path: Keys, value: Any) -> dict[str, Any]:
         try:
-            return {key.attribute: key.read(value, self._folders)}
+            return {key.name: key.setting.value.read(value, self._folders)}
         except Refused as refused:
             for part in refused.parts:
                 self._add_refusal((*path, *part.within), part)

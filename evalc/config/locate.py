@@ -13,7 +13,7 @@ from typing import NamedTuple
 import msgspec
 
 from evalc.config.decode import Language
-from evalc.config.refused import Keys
+from evalc.config.reader import Keys
 from evalc.source import Span
 
 _TOKEN = re.compile(

@@ -1,165 +1,478 @@
-"""What a configuration says, typed, with every default; and what it takes from the environment when a run needs it."""
+"""The settings: each declared once, with its key, its values, its default and what it means.
 
-from __future__ import annotations
+The reader of configurations, their JSON Schema, the flags, `--show-settings` and the table in the documentation all
+follow from these declarations.
+"""
 
-import re
-from collections.abc import Iterable, Mapping, Sequence
+# Annotations are read while the module is imported, so they are not postponed.
+
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any, Literal, TypeVar, final
+from typing import Annotated, Any, Final, Literal, TypeVar, final
 
 import msgspec
 
-from evalc.errors import UsageError
+from evalc.config import values as v
+from evalc.config.agent_keys import ANSWER_PATHS, BODY, STREAM_PATHS
+from evalc.config.headers import Headers, credentials_in, variables_of
+from evalc.config.setting import Key, Setting, Table, keys_of
 from evalc.mapping.body import BodyTemplate
 from evalc.mapping.records import AnswerPaths, StreamPaths
+from evalc.providers import MODEL_FORMS, PROVIDERS, ApiName, Provider
 
 T = TypeVar("T")
 
-_MAY_HOLD_SECRETS = frozenset(
-    {"headers", "openai_headers", "anthropic_headers", "model_extra_body", "judge_extra_body", "judge_headers"}
-)
-_VARIABLE = re.compile(r"\$\{([A-Za-z_][A-Za-z0-9_]*)\}")
-_CREDENTIAL_HEADERS = frozenset({"authorization", "proxy-authorization", "cookie", "api-key", "x-api-key"})
+_MODELS: Final = ", ".join(f"`{form}`" for form in MODEL_FORMS)
+_A_KEY: Final = {"Authorization": "Bearer ${AGENT_KEY}"}
+_FURTHER_FIELDS: Final = "Further fields of each request, which override all others."
+_MOST_TOKENS: Final = v.whole(1, 2**31 - 1)
+_SEED: Final = v.whole(-(2**63), 2**63 - 1)
 
 
 @final
-class Settings(msgspec.Struct, frozen=True, kw_only=True):
+class AgentTable(Table, frozen=True, kw_only=True):
+    """How an agent is called over HTTP."""
+
+    headers: Annotated[
+        Headers,
+        Setting(
+            v.HEADERS,
+            "The headers of each request; `${NAME}` stands for an environment variable.",
+            examples=(_A_KEY,),
+            secret=True,
+        ),
+    ] = ()
+    retries: Annotated[
+        int, Setting(v.whole(0, 10), "How often a request is repeated after a fault of the connection.")
+    ] = 2
+    method: Annotated[
+        Literal["POST", "PUT", "PATCH"], Setting(v.one_of("POST", "PUT", "PATCH"), "The method of each request.")
+    ] = "POST"
+    body: Annotated[
+        BodyTemplate | None,
+        Setting(
+            BODY,
+            "What is sent, as a table or as JSON in a text; `{{message}}`, `{{messages}}`, `{{id}}` and "
+            "`{{input.NAME}}` are filled.",
+            examples=({"question": "{{message}}"},),
+            otherwise='`{"message": ...}`',
+            secret=True,
+        ),
+    ] = None
+    response: Annotated[
+        AnswerPaths,
+        Setting(
+            ANSWER_PATHS,
+            "Where to find each part of an answer, as JMESPath; `name` to `params` within each of the `toolCalls`.",
+            examples=({"response": "output.text"},),
+            otherwise="the fields of the contract",
+        ),
+    ] = msgspec.field(default_factory=AnswerPaths)
+    stream: Annotated[
+        StreamPaths | None,
+        Setting(
+            STREAM_PATHS,
+            "Where to find each part of a streamed event, as JMESPath; `done` is true in the last event.",
+            examples=({"text": "delta", "done": "finished"},),
+            otherwise="the known shapes",
+        ),
+    ] = None
+    redirects: Annotated[int, Setting(v.whole(0, 20), "How many redirects of an answer are followed.")] = 0
+    verify_tls: Annotated[bool, Setting(v.FLAG, "Verify the certificates of servers: agents, models and judges.")] = (
+        True
+    )
+    ca_file: Annotated[
+        Path | None,
+        Setting(
+            v.PATH,
+            "The file of the authorities that certificates may come from.",
+            examples=("ca.pem",),
+            otherwise="the usual authorities",
+        ),
+    ] = None
+    connect_timeout_ms: Annotated[
+        float | None,
+        Setting(
+            v.MILLISECONDS,
+            "How long connecting may take, in milliseconds, within the time of the case.",
+            otherwise="that time",
+        ),
+    ] = None
+
+
+@final
+class ProviderTable(Table, frozen=True, kw_only=True):
+    """How a provider's API is reached, or a server that speaks it."""
+
+    base_url: Annotated[
+        str | None,
+        Setting(
+            v.TEXT, "Where the API is.", examples=("http://localhost:8080/v1",), otherwise="the provider's own server"
+        ),
+    ] = None
+    api: Annotated[
+        ApiName, Setting(v.one_of("chat", "responses"), "Which API is asked: Chat Completions or Responses.")
+    ] = "chat"
+    key_variable: Annotated[str, Setting(v.VARIABLE_NAME, "The environment variable with the key.")] = ""
+    headers: Annotated[
+        Headers,
+        Setting(
+            v.HEADERS,
+            "The headers of each request; `${NAME}` stands for an environment variable.",
+            examples=(_A_KEY,),
+            secret=True,
+        ),
+    ] = ()
+
+
+@final
+class ModelTable(Table, frozen=True, kw_only=True):
+    """How an agent that is a model is asked."""
+
+    system_prompt: Annotated[
+        str | None,
+        Setting(
+            v.TEXT,
+            "The system prompt, in place of the prompt file's `role` and `instructions`.",
+            examples=("Answer briefly.",),
+        ),
+    ] = None
+    temperature: Annotated[
+        float | None, Setting(v.TEMPERATURE, "How freely the model answers.", otherwise="the provider's default")
+    ] = None
+    max_tokens: Annotated[
+        int | None, Setting(_MOST_TOKENS, "How many tokens an answer may have.", otherwise="the provider's default")
+    ] = None
+    seed: Annotated[int | None, Setting(_SEED, "The seed of the answers, if the API takes one.")] = None
+    extra_body: Annotated[
+        tuple[tuple[str, Any], ...], Setting(v.EXTRA_BODY, _FURTHER_FIELDS, examples=({"top_p": 0.9},), secret=True)
+    ] = ()
+
+
+@final
+class LocalTable(Table, frozen=True, kw_only=True):
+    """How models on this machine are served."""
+
+    context_tokens: Annotated[
+        int,
+        Setting(
+            v.whole(256, 2**24), "How many tokens a conversation with a local model may have, its answer included."
+        ),
+    ] = 8192
+    load_timeout_ms: Annotated[
+        float, Setting(v.MILLISECONDS, "How long loading a local model may take, in milliseconds.")
+    ] = 120_000
+
+
+@final
+class JudgeTable(Table, frozen=True, kw_only=True):
+    """How judges are asked."""
+
+    samples: Annotated[
+        int,
+        Setting(
+            v.whole(1, 99), "How often each judge is asked for one score; the median counts.", flag="--judge-samples"
+        ),
+    ] = 1
+    timeout_ms: Annotated[float, Setting(v.MILLISECONDS, "The time for one score, in milliseconds.")] = 60_000
+    cache: Annotated[
+        bool,
+        Setting(v.FLAG, "Keep judgements in `.evalc/cache/judge`, and take them from there.", flag="--no-judge-cache"),
+    ] = True
+    rubrics: Annotated[
+        Literal["passed", "always"],
+        Setting(
+            v.one_of("passed", "always"),
+            "When the rubric tier runs: `passed` for the cases whose other tiers passed, or `always`.",
+            flag="--rubrics",
+        ),
+    ] = "passed"
+    temperature: Annotated[
+        float | None, Setting(v.TEMPERATURE, "How freely the model answers.", otherwise="the provider's default")
+    ] = None
+    max_tokens: Annotated[
+        int | None, Setting(_MOST_TOKENS, "How many tokens an answer may have.", otherwise="the provider's default")
+    ] = None
+    seed: Annotated[int | None, Setting(_SEED, "The seed of the answers, if the API takes one.")] = None
+    extra_body: Annotated[
+        tuple[tuple[str, Any], ...], Setting(v.EXTRA_BODY, _FURTHER_FIELDS, examples=({"top_p": 0.9},), secret=True)
+    ] = ()
+    headers: Annotated[
+        Headers,
+        Setting(
+            v.HEADERS,
+            "The headers of requests to judges behind a URL; `${NAME}` stands for an environment variable.",
+            examples=(_A_KEY,),
+            secret=True,
+        ),
+    ] = ()
+
+
+def _unconfigured() -> Mapping[str, ProviderTable]:
+    return {name: provider_table(provider) for name, provider in PROVIDERS.items()}
+
+
+def provider_table(provider: Provider, **said: Any) -> ProviderTable:
+    """The table of a provider, with what is said of it."""
+    return ProviderTable(**{"api": provider.apis[0], "key_variable": provider.key_variable, **said})
+
+
+@final
+class Settings(Table, frozen=True, kw_only=True):
     """The settings of one command. Paths are absolute, except `paths`, which are as the working folder sees them.
 
     Attributes:
         root: the project's folder: the nearest one upwards with a configuration or `.git`, else the working folder.
         file: the configuration file, if there is one.
-        agent_endpoints: the agents' specs, such as a URL or `python:module:name`.
-        seed_manifest_path: the seed manifest where one is named; see `seed_manifest`.
-        snapshot_source: a file, a URL, `python:module:name` or `command:...`; None when snapshots are off.
-        output_dir: where results go where it is named; see `results_folder`.
-        baseline_run_id: a run id, `latest`, or the path of a result.
-        concurrency: how many cases run at a time, from 1, or `auto`.
-        rpm: how many requests go to the agent a minute at most.
-        timeout_ms: the time of one case in milliseconds, above 0.
-        tool_registry_path: the file with the current tools, for staleness and the names of tools in eval files.
-        secrets: names of environment variables whose values may be written nowhere.
-        headers: names and values of the HTTP agent's headers, values as configured; see `expanded_headers`.
-        retries: how often a request is repeated after a fault of the connection.
-        method: the method of each HTTP request.
-        body: what the HTTP agent is sent; None is `{"message": ...}`.
-        answer_paths: where in its answers things stand.
-        stream_paths: where in the events of its streamed answers things stand.
-        redirects: how many redirects of an answer are followed.
-        verify_tls: whether its certificate is looked at.
-        ca_file: the authorities that its certificate may come from, in place of the usual ones.
-        connect_timeout_ms: how long connecting may take, in milliseconds.
-        openai_base_url: where OpenAI's API is, or that of a server which speaks it; None for OpenAI itself.
-        openai_api: which of OpenAI's APIs is meant: `chat` is Chat Completions.
-        openai_key_variable: the environment variable with the key.
-        openai_headers: names and values of headers for this API alone, values as configured.
-        anthropic_base_url: where Anthropic's API is; None for Anthropic itself.
-        anthropic_key_variable: the environment variable with the key.
-        anthropic_headers: names and values of headers for this API alone, values as configured.
-        model_system_prompt: the system prompt of agents that are models, in place of the prompt file's.
-        model_temperature: how freely a model answers; None is its provider's default.
-        model_max_tokens: how many tokens an answer may have; None is its provider's default.
-        model_seed: the seed of a model's answers.
-        model_extra_body: further fields of a request to a model, by name.
-        similarity: whether `similar` compares by edit distance, or by embeddings.
-        otel: the base URL of the OTLP receiver that runs are exported to; `env` for that of OpenTelemetry's variables.
-        otel_content: whether what was sent and answered is exported too.
-        local_context_tokens: how many tokens a conversation with a local model may have, its answer included.
-        local_load_timeout_ms: how long loading one may take, in milliseconds.
-        judges: who judges what only a judge can tell, as `--judge` names them.
-        judge_samples: how often each of them is asked for one score.
-        judge_timeout_ms: how long one may take for it.
-        judge_cache: whether judgements are kept, and taken from those that are.
-        judge_rubrics: when the rubric tier is run: where all others `passed`, or `always`.
-        judge_temperature, judge_max_tokens, judge_seed, judge_extra_body: how judges that are models are asked.
-        judge_headers: names and values of headers for judges behind a URL, values as configured.
-        given: the attributes that a flag or a caller gave, rather than the file.
-        configured: the attributes that the file gives, where no flag does.
-        paths: what to run where the command names nothing: files, folders, globs.
-        exclude: patterns of files to leave out when folders are searched, relative to `root`.
-        prompts: the folder with the prompt files that eval files refer to by id.
-        strict: whether checks that cannot fail and unverified cases are errors.
-        min_pass_rate: the least share of the cases that pass, from 0 to 1.
-        min_score: the least score of the run, from 0 to 1.
-        max_p95_ms: the time in milliseconds that 95 % of the cases keep to.
-        fail_on_regression: whether no case may fail that passed in the baseline.
-        max_cost: what a run may cost, in US dollars.
-        all_assertions: whether a case runs all its assertions, not only up to the first that fails.
-        select: the codes, or beginnings of codes, of the problems that are reported; all where it is empty.
-        ignore: those of the problems that are left out. The longer of two that name a code wins.
-        severity: codes, or beginnings of codes, each with `error`, `warning` or `off`; the longest wins.
-        per_file_ignores: patterns of files relative to `root`, as in a `.gitignore`, each with codes left out there.
+        given: the keys that a flag or a caller set, as in `judge.samples`.
+        configured: the keys that the file sets, where no flag does.
+        providers: the tables of the providers, by name.
     """
 
     root: Path
     file: Path | None = None
-    agent_endpoints: tuple[str, ...] = ()
-    seed_manifest_path: Path | None = None
-    snapshot_source: str | None = None
-    output_dir: Path | None = None
-    baseline_run_id: str | None = None
-    concurrency: int | Literal["auto"] = 1
-    rpm: int | None = None
-    timeout_ms: float = 60_000
-    tool_registry_path: Path | None = None
-    secrets: tuple[str, ...] = ()
-    headers: tuple[tuple[str, str], ...] = ()
-    retries: int = 2
-    method: Literal["POST", "PUT", "PATCH"] = "POST"
-    body: BodyTemplate | None = None
-    answer_paths: AnswerPaths = msgspec.field(default_factory=AnswerPaths)
-    stream_paths: StreamPaths | None = None
-    redirects: int = 0
-    verify_tls: bool = True
-    ca_file: Path | None = None
-    connect_timeout_ms: float | None = None
-    openai_base_url: str | None = None
-    openai_api: Literal["chat", "responses"] = "chat"
-    openai_key_variable: str = "OPENAI_API_KEY"
-    openai_headers: tuple[tuple[str, str], ...] = ()
-    anthropic_base_url: str | None = None
-    anthropic_key_variable: str = "ANTHROPIC_API_KEY"
-    anthropic_headers: tuple[tuple[str, str], ...] = ()
-    model_system_prompt: str | None = None
-    model_temperature: float | None = None
-    model_max_tokens: int | None = None
-    model_seed: int | None = None
-    model_extra_body: tuple[tuple[str, Any], ...] = ()
-    similarity: Literal["edit-distance", "embeddings"] = "edit-distance"
-    otel: str | None = None
-    otel_content: bool = False
-    local_context_tokens: int = 8192
-    local_load_timeout_ms: float = 120_000
-    judges: tuple[str, ...] = ()
-    judge_samples: int = 1
-    judge_timeout_ms: float = 60_000
-    judge_cache: bool = True
-    judge_rubrics: Literal["passed", "always"] = "passed"
-    judge_temperature: float | None = None
-    judge_max_tokens: int | None = None
-    judge_seed: int | None = None
-    judge_extra_body: tuple[tuple[str, Any], ...] = ()
-    judge_headers: tuple[tuple[str, str], ...] = ()
-    paths: tuple[str, ...] = ()
-    exclude: tuple[str, ...] = ()
-    prompts: Path | None = None
-    strict: bool = False
-    min_pass_rate: float | None = None
-    min_score: float | None = None
-    max_p95_ms: float | None = None
-    fail_on_regression: bool = False
-    max_cost: float | None = None
-    all_assertions: bool = False
-    select: tuple[str, ...] = ()
-    ignore: tuple[str, ...] = ()
-    severity: tuple[tuple[str, Literal["error", "warning", "off"]], ...] = ()
-    per_file_ignores: tuple[tuple[str, tuple[str, ...]], ...] = ()
     given: frozenset[str] = frozenset()
     configured: frozenset[str] = frozenset()
 
-    def __repr__(self) -> str:
-        shown = (f"{name}={getattr(self, name)!r}" for name in self.__struct_fields__ if name not in _MAY_HOLD_SECRETS)
-        return f"Settings({', '.join(shown)})"
+    # The contract's (Runner Configuration).
+    agent_endpoints: Annotated[
+        tuple[str, ...],
+        Setting(
+            v.AGENTS,
+            f"The agent: a URL, {_MODELS}, `python:MODULE:NAME`, `command:...`, `local`, `replay:DIR` or `demo`; "
+            "each of several gets every case.",
+            examples=(
+                "http://localhost:3000/chat",
+                [f"{provider.name}:{provider.example}" for provider in PROVIDERS.values()],
+            ),
+            key="agentEndpoint",
+            flag="--agent",
+        ),
+    ] = ()
+    seed_manifest_path: Annotated[
+        Path | None,
+        Setting(
+            v.PATH,
+            "The file that `{{seed:...}}` values come from.",
+            examples=("evals/seed-manifest.json",),
+            otherwise="`evals/seed-manifest.json`",
+            flag="--seed-manifest",
+        ),
+    ] = None
+    snapshot_enabled: Annotated[
+        bool | None,
+        Setting(v.FLAG, "`false` turns `snapshotSource` off; `true` without a `snapshotSource` is an error."),
+    ] = None
+    output_dir: Annotated[
+        Path | None,
+        Setting(
+            v.PATH,
+            "Where results go.",
+            examples=("evals/results",),
+            otherwise="`evals/results`",
+            flag="--output-dir",
+        ),
+    ] = None
+    baseline_run_id: Annotated[
+        str | None,
+        Setting(
+            v.TEXT,
+            "Compare with a run: its id, a path, or `latest`, which is `evals/baseline.json` or the last green run.",
+            examples=("latest",),
+            flag="--baseline",
+        ),
+    ] = None
+    concurrency: Annotated[
+        int | Literal["auto"],
+        Setting(
+            v.CONCURRENCY,
+            "How many cases run at a time; `auto` finds out how many the agent keeps up with.",
+            examples=(4, "auto"),
+            flag="--concurrency",
+        ),
+    ] = 1
+    rpm: Annotated[
+        int | None,
+        Setting(
+            v.whole(1, 1_000_000),
+            "Send at most N requests a minute to the agent.",
+            examples=(600,),
+            otherwise="no limit",
+            flag="--rpm",
+        ),
+    ] = None
+    timeout_ms: Annotated[
+        float,
+        Setting(v.MILLISECONDS, "The time for each attempt at a case, in milliseconds.", flag="--timeout-ms"),
+    ] = 60_000
+    tool_registry_path: Annotated[
+        Path | None,
+        Setting(
+            v.PATH,
+            "The file with the agent's tools, to check their names: JSON, or a TypeScript or JavaScript module.",
+            examples=("tools/tools.exports.ts",),
+            flag="--tools",
+        ),
+    ] = None
+
+    # Our own.
+    snapshot_source: Annotated[
+        str | None,
+        Setting(
+            v.SNAPSHOT,
+            "Where `{{snapshot:...}}` values come from: a file, a URL, `python:MODULE:NAME` or `command:...`.",
+            examples=("evals/snapshot.json",),
+            flag="--snapshot",
+        ),
+    ] = None
+    secrets: Annotated[
+        tuple[str, ...],
+        Setting(
+            v.VARIABLE_NAMES,
+            "Names of environment variables whose values are never written.",
+            examples=(["OPENAI_API_KEY"],),
+            secret=True,
+        ),
+    ] = ()
+    paths: Annotated[
+        tuple[str, ...],
+        Setting(
+            v.PATHS,
+            "The eval files, folders and globs to check and run when the command names none.",
+            examples=(["evals"],),
+            otherwise="the working folder",
+        ),
+    ] = ()
+    exclude: Annotated[
+        tuple[str, ...],
+        Setting(v.TEXTS, "Patterns of files to leave out, as in a `.gitignore`.", examples=(["drafts/"],)),
+    ] = ()
+    prompts: Annotated[
+        Path | None,
+        Setting(
+            v.PATH,
+            "The folder of the prompts that eval files name by id.",
+            examples=("prompts",),
+            otherwise="the project's folder",
+            flag="--prompts",
+        ),
+    ] = None
+    strict: Annotated[
+        bool,
+        Setting(v.FLAG, "Treat checks that cannot fail, and cases that verify nothing, as errors.", flag="--strict"),
+    ] = False
+    min_pass_rate: Annotated[
+        float | None,
+        Setting(
+            v.SHARE,
+            "Fail if a smaller share of the cases passes, from 0 to 1.",
+            examples=(0.9,),
+            flag="--min-pass-rate",
+        ),
+    ] = None
+    min_score: Annotated[
+        float | None,
+        Setting(v.SHARE, "Fail if the score is lower, from 0 to 1.", examples=(0.8,), flag="--min-score"),
+    ] = None
+    max_p95_ms: Annotated[
+        float | None,
+        Setting(
+            v.MILLISECONDS,
+            "Fail if the 95th percentile of the durations is longer, in milliseconds.",
+            examples=(5000,),
+            flag="--max-p95-ms",
+        ),
+    ] = None
+    fail_on_regression: Annotated[
+        bool,
+        Setting(
+            v.FLAG,
+            "Fail if a case fails that passed in the baseline: `evals/baseline.json`, else the last green run of this "
+            "agent.",
+            flag="--fail-on-regression",
+        ),
+    ] = False
+    max_cost: Annotated[
+        float | None,
+        Setting(
+            v.DOLLARS,
+            "Stop before the total cost exceeds this amount, in US dollars.",
+            examples=(5,),
+            otherwise="no limit",
+            flag="--max-cost",
+        ),
+    ] = None
+    all_assertions: Annotated[
+        bool,
+        Setting(v.FLAG, "Run every assertion of a case, even after one has failed.", flag="--all-assertions"),
+    ] = False
+    judges: Annotated[
+        tuple[str, ...],
+        Setting(
+            v.JUDGES,
+            f"Who scores criteria and rubrics: a URL, {_MODELS}, `python:MODULE:NAME` or `local`; several are a panel.",
+            examples=("openai:gpt-4o-mini", ["openai:gpt-4o-mini", "python:judging:tone"]),
+            flag="--judge",
+        ),
+    ] = ()
+    similarity: Annotated[
+        Literal["edit-distance", "embeddings"],
+        Setting(
+            v.one_of("edit-distance", "embeddings"),
+            "How `similar` compares: by edit distance, or by the meaning that a small model finds.",
+        ),
+    ] = "edit-distance"
+    otel: Annotated[
+        str | None,
+        Setting(
+            v.RECEIVER,
+            "Export the run to an OTLP receiver, such as `http://localhost:4318`; `env` for "
+            "`OTEL_EXPORTER_OTLP_ENDPOINT`.",
+            examples=("http://localhost:4318",),
+            flag="--otel",
+        ),
+    ] = None
+    otel_content: Annotated[bool, Setting(v.FLAG, "Export messages and answers too.")] = False
+    select: Annotated[
+        tuple[str, ...],
+        Setting(
+            v.SELECTORS,
+            "The codes, or beginnings of codes, of the problems to report.",
+            examples=(["EV1", "EV2"],),
+            otherwise="all",
+        ),
+    ] = ()
+    ignore: Annotated[
+        tuple[str, ...],
+        Setting(
+            v.SILENCERS,
+            "The codes, or beginnings of codes, of the problems to leave out; the longer of two that name a code wins.",
+            examples=(["EV504"],),
+        ),
+    ] = ()
+    severity: Annotated[
+        tuple[tuple[str, Literal["error", "warning", "off"]], ...],
+        Setting(
+            v.SEVERITIES,
+            "Codes, or beginnings of codes, each with how severe its problems are; the longest wins.",
+            examples=({"EV5": "error"},),
+            otherwise="each code's own",
+        ),
+    ] = ()
+    per_file_ignores: Annotated[
+        tuple[tuple[str, tuple[str, ...]], ...],
+        Setting(
+            v.PER_FILE,
+            "Patterns of files, as in a `.gitignore`, each with the codes to leave out there.",
+            examples=({"drafts/": ["EV5"]},),
+        ),
+    ] = ()
+
+    agent: AgentTable = AgentTable()
+    providers: Mapping[str, ProviderTable] = msgspec.field(default_factory=_unconfigured)
+    model: ModelTable = ModelTable()
+    local: LocalTable = LocalTable()
+    judge: JudgeTable = JudgeTable()
 
     def looked_at(self, paths: Sequence[T]) -> Sequence[T | str]:
         """What a command names, else the configuration's paths, else the working folder."""
@@ -203,55 +516,74 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
         conventional = self.root / "evals" / "seed-manifest.json"
         return conventional if conventional.exists() else None
 
-    def expanded_headers(self, environ: Mapping[str, str]) -> dict[str, str]:
-        """The headers with every `${NAME}` filled from the environment.
-
-        Raises:
-            UsageError: when a variable is not set, or its value cannot stand in a header.
-        """
-        return expanded(self.headers, environ)
-
     def secret_values(self, environ: Mapping[str, str]) -> tuple[str, ...]:
         """The values that must be struck out of whatever is written, whatever their length.
 
         They are those of the variables named by `secrets`, the keys of the models' providers, those filled into
         headers, and configured credentials.
         """
-        headers = (*self.headers, *self.openai_headers, *self.anthropic_headers, *self.judge_headers)
-        names = {*self.secrets, self.openai_key_variable, self.anthropic_key_variable}
-        names |= {name for _, value in headers for name in _VARIABLE.findall(value)}
-        values = {environ.get(name, "") for name in names}
-        for header, value in headers:
-            if header.lower() in _CREDENTIAL_HEADERS and not _VARIABLE.search(value):
-                # A scheme stands before the credentials, which may be met alone: `Bearer TOKEN`.
-                values.update((value, value.rpartition(" ")[2]))
+        providers = self.providers.values()
+        headers = [*self.agent.headers, *self.judge.headers, *(each for table in providers for each in table.headers)]
+        names = {*self.secrets, *(table.key_variable for table in providers), *variables_of(tuple(headers))}
+        values = {environ.get(name, "") for name in names} | {*credentials_in(tuple(headers))}
         return tuple(sorted(values - {""}))
 
-
-def expanded(headers: Iterable[tuple[str, str]], environ: Mapping[str, str]) -> dict[str, str]:
-    """The headers with every `${NAME}` filled from the environment.
-
-    Raises:
-        UsageError: when a variable is not set, or its value cannot stand in a header.
-    """
-    return {name: _expanded(name, value, environ) for name, value in headers}
+    def value_of(self, key: Key) -> Any:
+        """The value that a key has."""
+        *table, _ = key.path
+        holder: Any = self if not table else self.providers.get(table[0]) or getattr(self, table[0])
+        return getattr(holder, key.attribute)
 
 
-def _expanded(header: str, value: str, environ: Mapping[str, str]) -> str:
-    missing = [name for name in _VARIABLE.findall(value) if name not in environ]
-    if missing:
-        raise UsageError(f"the environment variable `{missing[0]}`, which the header `{header}` needs, is not set")
-    text = _VARIABLE.sub(lambda variable: environ[variable[1]], value)
-    if not is_header_value(text):
-        raise UsageError(f"the header `{header}` would hold a line end or another control character")
-    return text
+def _keys_of_provider(provider: Provider) -> Mapping[str, Key]:
+    """The keys of a provider's table; there is no choice between APIs where it has one."""
+    keys = {key.path[-1]: key for key in keys_of(ProviderTable, provider.name)}
+    url = keys["baseUrl"]
+    keys["baseUrl"] = url._replace(setting=url.setting._replace(variable=provider.base_url_variable))
+    keys["keyVariable"] = keys["keyVariable"]._replace(default=provider.key_variable)
+    if len(provider.apis) == 1:
+        del keys["api"]
+    return keys
 
 
-def is_header_value(text: str) -> bool:
-    """Whether HTTP can carry the text as a header's value."""
-    return not any(ord(character) < 32 or ord(character) == 127 for character in text)
+KEYS: Final[Mapping[str, Key]] = {key.path[-1]: key for key in keys_of(Settings)}
+"""The keys at the top of a configuration."""
+
+_TABLES: Final[Mapping[str, type[Table]]] = {
+    "agent": AgentTable,
+    "model": ModelTable,
+    "local": LocalTable,
+    "judge": JudgeTable,
+}
+
+TABLES: Final[Mapping[str, Mapping[str, Key]]] = {
+    **{name: {key.path[-1]: key for key in keys_of(table, name)} for name, table in _TABLES.items()},
+    **{name: _keys_of_provider(provider) for name, provider in PROVIDERS.items()},
+}
+"""The tables of a configuration, each with its keys."""
+
+TABLE_SENTENCES: Final[Mapping[str, str]] = {
+    **{name: (table.__doc__ or "") for name, table in _TABLES.items()},
+    **{name: f"How {each.title}'s API is reached, or a server that speaks it." for name, each in PROVIDERS.items()},
+}
+"""What each table is for."""
+
+ALL_KEYS: Final[Mapping[str, Key]] = {key.name: key for keys in (KEYS, *TABLES.values()) for key in keys.values()}
+"""Every key by its name, as in `judge.samples`."""
+
+KEY_OF_FLAG: Final[Mapping[str, Key]] = {key.setting.flag: key for key in ALL_KEYS.values() if key.setting.flag}
+"""The key that each flag wins over."""
 
 
-def names_variables_well(value: str) -> bool:
-    """Whether every `${` in the text begins a `${NAME}`."""
-    return "${" not in _VARIABLE.sub("", value)
+def settings_of(values: Mapping[str, Any], **where: Any) -> Settings:
+    """The settings from values by the names of their keys; `where` holds the attributes that no key sets."""
+    by_table: dict[str, dict[str, Any]] = {name: {} for name in ("", *TABLES)}
+    for name, value in values.items():
+        by_table[name.rpartition(".")[0]][ALL_KEYS[name].attribute] = value
+    tables: dict[str, Any] = {name: table(**by_table[name]) for name, table in _TABLES.items()}
+    return Settings(
+        **where,
+        **by_table[""],
+        **tables,
+        providers={name: provider_table(provider, **by_table[name]) for name, provider in PROVIDERS.items()},
+    )

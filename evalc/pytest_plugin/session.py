@@ -14,7 +14,8 @@ from typing import NamedTuple, final
 import msgspec
 from pathspec import GitIgnoreSpec
 
-from evalc.config import Override, Settings, load_settings
+from evalc.config.load import Override, load_settings
+from evalc.config.settings import Settings
 from evalc.diagnostics.problem import Problem
 from evalc.errors import EvalcError, SourceError, UsageError
 from evalc.files import JSON_LIMIT

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, final
 
-from evalc.config import Settings
+from evalc.config.settings import Settings
 
 if TYPE_CHECKING:
     from evalc.model.suite import Place

@@ -5,61 +5,16 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 from types import UnionType
-from typing import Any, Literal, TypedDict, Union, get_args, get_origin, get_type_hints
+from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
 
-from evalc.config.flags import SETTING_OF_FLAG
+from evalc.config.settings import KEY_OF_FLAG
 from evalc.errors import UsageError
 from evalc.runtime.agents.base import Agent
 from evalc.setup.choice import is_case_id, path_of, wanted_cases
 from evalc.setup.compile import Subject
+from evalc.setup.run_flags import RunFlags
 from evalc.setup.run_request import RunRequest, resumed
 from evalc.source import Source
-
-
-class RunFlags(TypedDict, total=False):
-    """What `evalc.run` may be told: the flags of `evalc run`, by their names in Python, with the same meaning.
-
-    None and False are not given. Where a flag may be repeated, one value or several are taken; no tags, ids or tiers
-    leave the cases as they are. `keywords` is `-k`.
-    """
-
-    agent: str | Agent | Sequence[str | Agent] | None
-    all_assertions: bool
-    baseline: str | Path | None
-    changed_since: str | None
-    concurrency: int | Literal["auto"] | None
-    config: str | Path | None
-    env_file: str | Path | None
-    fail_on_regression: bool
-    failed_from: str | Path | None
-    filter: str | Sequence[str] | None
-    judge: str | Sequence[str] | None
-    judge_samples: int | None
-    keywords: str | None
-    last_failed: bool
-    max_cost: float | None
-    max_p95_ms: float | None
-    maxfail: int | None
-    min_pass_rate: float | None
-    min_score: float | None
-    no_judge_cache: bool
-    not_tag: str | Sequence[str] | None
-    otel: str | None
-    output_dir: str | Path | None
-    prompt_id: str | None
-    prompts: str | Path | None
-    record: str | Path | None
-    repeat: int | None
-    resume: str | Path | None
-    rpm: int | None
-    rubrics: Literal["passed", "always"] | None
-    seed_manifest: str | Path | None
-    snapshot: str | None
-    strict: bool
-    tag: str | Sequence[str] | None
-    tier: str | Sequence[str] | None
-    timeout_ms: float | None
-    tools: str | Path | None
 
 
 def given_by(subject: Subject | Iterable[Subject] | None, flags: RunFlags) -> RunRequest:
@@ -80,7 +35,7 @@ def given_by(subject: Subject | Iterable[Subject] | None, flags: RunFlags) -> Ru
         raise UsageError("the list of agents is empty: leave it out for what the configuration names")
     said["agent"] = [agent for agent in agents if isinstance(agent, str)] or None
     given = RunRequest(
-        flags={name: said.get(name) for name in map(_in_python, SETTING_OF_FLAG)},
+        flags={name: said.get(name) for name in map(_in_python, KEY_OF_FLAG)},
         paths=[
             path_of(each) if isinstance(each, str) else each
             for each in subjects
@@ -129,7 +84,7 @@ def subjects_among(subject: Subject | Iterable[Subject]) -> Sequence[Subject]:
 
 def _refuse_what_is_not_taken(flags: RunFlags) -> None:
     """Refuse flags that there are not, and values that are not of the types that `RunFlags` declares."""
-    declared = get_type_hints(RunFlags)
+    declared = get_type_hints(RunFlags, localns={"Agent": Agent})
     for name, value in flags.items():
         if name not in declared:
             raise TypeError(f"`evalc.run` got an unexpected keyword argument `{name}`")

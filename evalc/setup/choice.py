@@ -11,7 +11,7 @@ from typing import Any, Final
 import msgspec
 
 from evalc.compiler.compiled import CompiledSuite
-from evalc.config import Settings
+from evalc.config.settings import Settings
 from evalc.dsl.build_case import TIERS
 from evalc.errors import UsageError
 from evalc.git import changed_files, commit_of, ignored_files

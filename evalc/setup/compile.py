@@ -13,7 +13,7 @@ from evalc.compiler.compiled import Compilation, Inventory
 from evalc.compiler.discover import Finder
 from evalc.compiler.options import CompileOptions
 from evalc.compiler.pipeline import compile_sources
-from evalc.config import Settings
+from evalc.config.settings import Settings
 from evalc.diagnostics.ignores import silenced
 from evalc.diagnostics.policy import Policy, Selection
 from evalc.dsl.texts import texts_of
@@ -64,7 +64,7 @@ def options_for(settings: Settings, prompt_id: str | None = None) -> CompileOpti
         prompt_id=prompt_id,
         lock_folder=settings.root,
         tools=_registry_file(settings),
-        inputs_sent=frozenset() if settings.body is None else settings.body.inputs,
+        inputs_sent=frozenset() if settings.agent.body is None else settings.agent.body.inputs,
         finder=Finder(
             exclude=settings.exclude,
             output_folders=settings.written_folders,
@@ -78,7 +78,7 @@ def _registry_file(settings: Settings) -> RegistryFile | None:
         return None
     from evalc.tools.load import RegistryFile  # noqa: PLC0415 - for start-up: most projects name no registry
 
-    return RegistryFile(path, settings.root, required="tool_registry_path" in settings.given)
+    return RegistryFile(path, settings.root, required="toolRegistryPath" in settings.given)
 
 
 def problems_of(source: Source, *, settings: Settings) -> Sequence[Problem]:

@@ -8,14 +8,14 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from evalc.config import Settings
-from evalc.config.settings import expanded
+from evalc.config.headers import expanded
+from evalc.config.settings import JudgeTable, ModelTable, Settings
 from evalc.errors import UsageError
 from evalc.model.gates import Gates
+from evalc.providers import PROVIDERS, provider_of
 from evalc.runtime.agents.base import Agent
 from evalc.runtime.agents.http.options import HttpOptions
 from evalc.runtime.agents.http.route import Connecting, Tls
-from evalc.runtime.agents.model.endpoint import HOMES
 from evalc.runtime.agents.model.options import Access, ModelOptions, Sampling
 from evalc.runtime.agents.model.prices import input_price
 from evalc.runtime.agents.record import RecordingAgent
@@ -50,7 +50,7 @@ def agents_of(settings: Settings, environ: Mapping[str, str], tools: ToolRegistr
     return tuple(agent_for(spec, settings=agent_settings) for spec in settings.agent_endpoints)
 
 
-_OURS: Final = frozenset({"http", "https", "openai", "anthropic", "command", "replay", "local", "demo"})
+_OURS: Final = frozenset({"http", "https", *PROVIDERS, "command", "replay", "local", "demo"})
 """The kinds of agents and judges that are evalc's own code; of every other kind somebody else's runs in the process."""
 
 
@@ -74,83 +74,76 @@ def recorded(agent: Agent, folder: Path, settings: Settings, tools: ToolRegistry
 
 def _agent_settings(settings: Settings, environ: Mapping[str, str], tools: ToolRegistry | None = None) -> AgentSettings:
     return AgentSettings(
-        headers=settings.expanded_headers(environ),
-        retries=settings.retries,
+        headers=expanded(settings.agent.headers, environ),
+        retries=settings.agent.retries,
         project_root=settings.root,
         http=_http_options(settings),
-        openai=_openai(settings, environ),
-        anthropic=_anthropic(settings, environ),
+        providers={name: _access(name, settings, environ) for name in PROVIDERS},
         model=_model(settings, tools),
-        local=Serving(context_tokens=settings.local_context_tokens, load_ms=settings.local_load_timeout_ms),
+        local=Serving(context_tokens=settings.local.context_tokens, load_ms=settings.local.load_timeout_ms),
     )
 
 
 def _http_options(settings: Settings) -> HttpOptions:
-    connect = settings.connect_timeout_ms
+    table = settings.agent
+    connect = table.connect_timeout_ms
     return HttpOptions(
-        method=settings.method,
-        body=settings.body,
-        answer=settings.answer_paths,
-        stream=settings.stream_paths,
-        redirects=settings.redirects,
+        method=table.method,
+        body=table.body,
+        answer=table.response,
+        stream=table.stream,
+        redirects=table.redirects,
         connecting=Connecting(
-            tls=Tls(verify=settings.verify_tls, authorities=settings.ca_file),
+            tls=Tls(verify=table.verify_tls, authorities=table.ca_file),
             seconds=None if connect is None else connect / 1000,
         ),
     )
 
 
-def _openai(settings: Settings, environ: Mapping[str, str]) -> Access:
-    """How OpenAI's API is reached: as configured, else as the environment says it to OpenAI's own library too."""
+def _access(name: str, settings: Settings, environ: Mapping[str, str]) -> Access:
+    """How a provider's API is reached: as configured, else as the environment says it to its own library too."""
+    table = settings.providers[name]
     return Access(
-        base_url=settings.openai_base_url or environ.get("OPENAI_BASE_URL") or None,
-        key=environ.get(settings.openai_key_variable) or None,
-        key_variable=settings.openai_key_variable,
-        headers=_headers_of("openai", settings.openai_headers, settings, environ),
-        api=settings.openai_api,
+        base_url=_base_url(name, settings, environ),
+        key=environ.get(table.key_variable) or None,
+        key_variable=table.key_variable,
+        headers=_headers_of(name, settings, environ),
+        api=table.api,
     )
 
 
-def _anthropic(settings: Settings, environ: Mapping[str, str]) -> Access:
-    """How Anthropic's API is reached: as configured, else as the environment says it to Anthropic's own library too."""
-    return Access(
-        base_url=settings.anthropic_base_url or environ.get("ANTHROPIC_BASE_URL") or None,
-        key=environ.get(settings.anthropic_key_variable) or None,
-        key_variable=settings.anthropic_key_variable,
-        headers=_headers_of("anthropic", settings.anthropic_headers, settings, environ),
-    )
+def _base_url(name: str, settings: Settings, environ: Mapping[str, str]) -> str | None:
+    """Where a provider's API is said to be; None for its own server."""
+    return settings.providers[name].base_url or environ.get(PROVIDERS[name].base_url_variable) or None
 
 
-def _headers_of(
-    provider: str, headers: tuple[tuple[str, str], ...], settings: Settings, environ: Mapping[str, str]
-) -> Mapping[str, str]:
+def _headers_of(name: str, settings: Settings, environ: Mapping[str, str]) -> Mapping[str, str]:
     """A provider's headers; of one that is not asked, the variables need not be set."""
     specs = (*settings.agent_endpoints, *settings.judges)
-    asked = any(spec.strip().lower().startswith(f"{provider}:") for spec in specs)
-    return expanded(headers, environ) if asked else {}
+    asked = PROVIDERS[name] in map(provider_of, specs)
+    return expanded(settings.providers[name].headers, environ) if asked else {}
 
 
 def _model(settings: Settings, tools: ToolRegistry | None) -> ModelOptions:
-    sampling = Sampling(
-        temperature=settings.model_temperature,
-        max_tokens=settings.model_max_tokens,
-        seed=settings.model_seed,
-        extra=dict(settings.model_extra_body),
+    return ModelOptions(system=settings.model.system_prompt, sampling=_sampling(settings.model), tools=tools)
+
+
+def _sampling(table: ModelTable | JudgeTable) -> Sampling:
+    return Sampling(
+        temperature=table.temperature,
+        max_tokens=table.max_tokens,
+        seed=table.seed,
+        extra=dict(table.extra_body),
     )
-    return ModelOptions(system=settings.model_system_prompt, sampling=sampling, tools=tools)
 
 
 def price_of(agent: str, settings: Settings, environ: Mapping[str, str]) -> Callable[[int], float | None]:
     """What so many tokens of input cost, in US dollars; None where the agent has no price that is known."""
-    provider, _, model = agent.strip().partition(":")
-    match provider.lower():
-        case "openai":
-            url = settings.openai_base_url or environ.get("OPENAI_BASE_URL") or HOMES["openai"]
-        case "anthropic":
-            url = settings.anthropic_base_url or environ.get("ANTHROPIC_BASE_URL") or HOMES["anthropic"]
-        case _:
-            return lambda _: None
-    return partial(input_price, model=model.strip(), url=url)
+    provider = provider_of(agent)
+    if provider is None:
+        return lambda _: None
+    url = _base_url(provider.name, settings, environ) or provider.home
+    return partial(input_price, model=agent.partition(":")[2].strip(), url=url)
 
 
 def exporter_of(settings: Settings) -> Exporter | None:
@@ -206,7 +199,7 @@ async def options_of(settings: Settings, environ: Mapping[str, str], tools: Tool
         all_assertions=settings.all_assertions,
         panel=panel_of(settings, environ, redactor),
         embeddings=load_embeddings() if settings.similarity == "embeddings" else None,
-        rubrics_always=settings.judge_rubrics == "always",
+        rubrics_always=settings.judge.rubrics == "always",
         redactor=redactor,
     )
 
@@ -222,25 +215,19 @@ def panel_of(settings: Settings, environ: Mapping[str, str], redactor: Redactor)
     judge_settings = _judge_settings(settings, environ)
     judges = [judge_for(spec, settings=judge_settings) for spec in settings.judges]
     return Panel(
-        seats=seated(judges, settings.judge_samples),
-        timeout_ms=settings.judge_timeout_ms,
-        cache=JudgeCache(settings.judge_cache_folder, redactor, environ) if settings.judge_cache else None,
+        seats=seated(judges, settings.judge.samples),
+        timeout_ms=settings.judge.timeout_ms,
+        cache=JudgeCache(settings.judge_cache_folder, redactor, environ) if settings.judge.cache else None,
         redactor=redactor,
     )
 
 
 def _judge_settings(settings: Settings, environ: Mapping[str, str]) -> JudgeSettings:
-    sampling = Sampling(
-        temperature=settings.judge_temperature,
-        max_tokens=settings.judge_max_tokens,
-        seed=settings.judge_seed,
-        extra=dict(settings.judge_extra_body),
-    )
     behind_url = any(spec.lower().startswith(("http:", "https:")) for spec in settings.judges)
     return JudgeSettings(
         reached=_agent_settings(settings, environ),
-        sampling=sampling,
-        headers=expanded(settings.judge_headers, environ) if behind_url else {},
+        sampling=_sampling(settings.judge),
+        headers=expanded(settings.judge.headers, environ) if behind_url else {},
     )
 
 

@@ -8,10 +8,11 @@ from typing import Any, Final, final
 
 import msgspec
 
-from evalc.config import Settings
 from evalc.config.env_file import with_env_file
 from evalc.config.flags import settings_with
+from evalc.config.settings import Settings
 from evalc.errors import UsageError
+from evalc.providers import PROVIDERS
 from evalc.runtime.agents.base import Agent
 from evalc.runtime.run.run_id import new_run_id
 from evalc.runtime.run.select import Wanted
@@ -24,7 +25,7 @@ _NOT_KEPT: Final = frozenset({"output_dir", "otel", "snapshot"})
 journal itself has the snapshot, and no journal decides who is sent the results."""
 
 
-_HARMLESS: Final = frozenset({"demo", "openai", "anthropic"})
+_HARMLESS: Final = frozenset({"demo", *PROVIDERS})
 """The kinds of agents that run no code of this machine; a URL is none of them, as it is sent configured headers."""
 
 

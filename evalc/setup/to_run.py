@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, final
 
 import msgspec
 
-from evalc.config import Settings
+from evalc.config.settings import Settings
 from evalc.errors import SourceError, UsageError
 from evalc.setup.compile import Subject, compiled, files_of, nothing_found, policy_of
 from evalc.source import Source

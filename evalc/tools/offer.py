@@ -21,8 +21,8 @@ def responses_tools(registry: ToolRegistry) -> tuple[dict[str, Any], ...]:
     return tuple({"type": "function", **_named(tool, "parameters"), "strict": False} for tool in registry.values())
 
 
-def anthropic_tools(registry: ToolRegistry) -> tuple[dict[str, Any], ...]:
-    """`tools` of Anthropic's Messages: `{name, description, input_schema}`."""
+def messages_tools(registry: ToolRegistry) -> tuple[dict[str, Any], ...]:
+    """`tools` of the Messages API: `{name, description, input_schema}`."""
     return tuple(_named(tool, "input_schema") for tool in registry.values())
 
 

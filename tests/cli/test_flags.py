@@ -2,24 +2,20 @@
 
 from __future__ import annotations
 
-import inspect
 from pathlib import Path
 
 import pytest
 
 from evalc.cli.flags import settings_from, sound_settings_from
-from evalc.cli.run import run_evals
-from evalc.config import Settings
-from evalc.config.flags import SETTING_OF_FLAG
-from evalc.config.keys import KEYS, TABLES
+from evalc.config.settings import KEY_OF_FLAG, Settings
 from evalc.errors import SourceError, UsageError
+from evalc.setup.run_flags import FLAGS, RunFlags, help_of, spelled
 
 
-def test_every_flag_stands_for_a_setting_and_is_a_flag_of_run() -> None:
-    of_tables = {f"{table}.{name}" for table, keys in TABLES.items() for name in keys}
-    assert set(SETTING_OF_FLAG.values()) <= {*KEYS, *of_tables}
-    flags = {f"--{name.replace('_', '-')}" for name in inspect.signature(run_evals).parameters}
-    assert set(SETTING_OF_FLAG) <= flags
+def test_the_flags_of_the_command_line_are_those_of_a_call() -> None:
+    assert FLAGS.keys() == RunFlags.__annotations__.keys()
+    assert KEY_OF_FLAG.keys() <= {spelled(name) for name in FLAGS}
+    assert all(help_of(name) for name in FLAGS)
 
 
 def test_flags_win_where_they_are_given(project: Path) -> None:
@@ -36,10 +32,10 @@ def test_flags_about_judges_win_over_their_table(project: Path) -> None:
         None, judge=["openai:m", "python:c:d"], judge_samples=3, no_judge_cache=True, rubrics=None
     )
     assert problems == ()
-    assert (settings.judges, settings.judge_samples) == (("openai:m", "python:c:d"), 3)
-    assert (settings.judge_cache, settings.judge_rubrics) == (False, "always")
+    assert (settings.judges, settings.judge.samples) == (("openai:m", "python:c:d"), 3)
+    assert (settings.judge.cache, settings.judge.rubrics) == (False, "always")
     settings, _ = settings_from(None, judge=None, judge_samples=None, no_judge_cache=False)
-    assert (settings.judges, settings.judge_samples, settings.judge_cache) == (("python:a:b",), 2, True)
+    assert (settings.judges, settings.judge.samples, settings.judge.cache) == (("python:a:b",), 2, True)
 
 
 def test_a_flag_with_a_wrong_value_is_named(project: Path) -> None:

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from evalc.config import load_settings
+from evalc.config.load import load_settings
 from evalc.mapping.body import Values
 
 
@@ -41,20 +41,28 @@ def test_everything_at_once(tmp_path: Path) -> None:
         """,
     )
     assert problems == []
-    assert (settings.concurrency, settings.rpm, settings.method, settings.redirects) == ("auto", 90, "PUT", 2)
-    assert (settings.verify_tls, settings.ca_file) == (False, tmp_path / "ca.pem")
-    assert settings.connect_timeout_ms == 500
-    assert settings.answer_paths.response.text == "out.text"
-    assert settings.answer_paths.name is None
-    assert (settings.stream_paths.text.text, settings.stream_paths.done.text) == ("delta", "last")
+    assert (settings.concurrency, settings.rpm, settings.agent.method, settings.agent.redirects) == (
+        "auto",
+        90,
+        "PUT",
+        2,
+    )
+    assert (settings.agent.verify_tls, settings.agent.ca_file) == (False, tmp_path / "ca.pem")
+    assert settings.agent.connect_timeout_ms == 500
+    assert settings.agent.response.response.text == "out.text"
+    assert settings.agent.response.name is None
+    assert (settings.agent.stream.text.text, settings.agent.stream.done.text) == ("delta", "last")
     values = Values(message="Hi", messages=(), case_id="", inputs={})
-    assert settings.body.fill(values) == {"q": "Hi", "n": [1, True]}
+    assert settings.agent.body.fill(values) == {"q": "Hi", "n": [1, True]}
 
 
 def test_a_body_may_be_a_text_of_json(tmp_path: Path) -> None:
     settings, problems = load(tmp_path, """agent.body = '''{"q": ["{{id}}"], "none": null}'''""")
     assert problems == []
-    assert settings.body.fill(Values(message="", messages=(), case_id="c", inputs={})) == {"q": ["c"], "none": None}
+    assert settings.agent.body.fill(Values(message="", messages=(), case_id="c", inputs={})) == {
+        "q": ["c"],
+        "none": None,
+    }
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from evalc.config import Settings, load_settings
+from evalc.config.load import load_settings
+from evalc.config.settings import Settings
 
 
 def loaded(folder: Path, text: str) -> tuple[Settings, list[str]]:

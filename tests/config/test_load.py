@@ -8,7 +8,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from evalc.config import Override, load_settings
+from evalc.config.load import Override, load_settings
 from evalc.diagnostics.render_text import render_text
 from evalc.errors import UsageError
 
@@ -29,7 +29,7 @@ def test_without_a_configuration_every_default_holds(folder: Path) -> None:
     loaded, problems = load_settings(folder)
     assert problems == ()
     assert (loaded.root, loaded.file) == (folder, None)
-    assert (loaded.agent_endpoints, loaded.concurrency, loaded.timeout_ms, loaded.retries) == ((), 1, 60_000, 2)
+    assert (loaded.agent_endpoints, loaded.concurrency, loaded.timeout_ms, loaded.agent.retries) == ((), 1, 60_000, 2)
     assert loaded.results_folder == folder / "evals" / "results"
     assert loaded.seed_manifest is None
     assert (loaded.snapshot_source, loaded.paths, loaded.strict, loaded.all_assertions) == (None, (), False, False)
@@ -84,8 +84,8 @@ def test_evalcs_own_keys(folder: Path) -> None:
     assert loaded.prompts == folder / "prompts"
     assert loaded.strict
     assert loaded.all_assertions
-    assert loaded.retries == 0
-    assert loaded.headers == (("Authorization", "Bearer ${API_KEY}"),)
+    assert loaded.agent.retries == 0
+    assert loaded.agent.headers == (("Authorization", "Bearer ${API_KEY}"),)
     assert "Bearer" not in repr(loaded)
 
 

@@ -6,28 +6,29 @@ from pathlib import Path
 
 import pytest
 
-from evalc.config import Settings
+from evalc.config.headers import expanded
+from evalc.config.settings import AgentTable, Settings
 from evalc.errors import UsageError
 
 
 def with_headers(**headers: str) -> Settings:
-    return Settings(root=Path("/project"), headers=tuple(headers.items()), secrets=("OTHER",))
+    return Settings(root=Path("/project"), agent=AgentTable(headers=tuple(headers.items())), secrets=("OTHER",))
 
 
 def test_headers_are_filled_from_the_environment() -> None:
     settings = with_headers(Authorization="Bearer ${KEY}", Both="${A}-${B}", Plain="$5")
     environ = {"KEY": "k", "A": "1", "B": "${KEY}"}
-    assert settings.expanded_headers(environ) == {"Authorization": "Bearer k", "Both": "1-${KEY}", "Plain": "$5"}
+    assert expanded(settings.agent.headers, environ) == {"Authorization": "Bearer k", "Both": "1-${KEY}", "Plain": "$5"}
 
 
 def test_a_missing_variable_is_named() -> None:
     with pytest.raises(UsageError, match=r"^the environment variable `KEY`, which the header `X` needs, is not set$"):
-        with_headers(X="${KEY}").expanded_headers({})
+        expanded((("X", "${KEY}"),), {})
 
 
 def test_a_value_that_would_break_the_header_is_not_quoted() -> None:
     with pytest.raises(UsageError) as caught:
-        with_headers(X="${KEY}").expanded_headers({"KEY": "planted\r\nY: z"})
+        expanded((("X", "${KEY}"),), {"KEY": "planted\r\nY: z"})
     assert "planted" not in str(caught.value)
     assert "`X`" in str(caught.value)
 

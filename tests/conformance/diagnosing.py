@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import evalc
-from evalc.config import load_settings
+from evalc.config.load import load_settings
 from evalc.diagnostics.problem import Diagnostics, Problem
 from evalc.importers.detect import import_source
 

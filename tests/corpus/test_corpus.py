@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 import evalc
-from evalc.config import load_settings
+from evalc.config.load import load_settings
 from evalc.diagnostics.catalogue.index import findings
 from tests.corpus.mistakes import MISTAKES, VALID, Mistake
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 import evalc
-from evalc.config import load_settings
+from evalc.config.load import load_settings
 from evalc.diagnostics.catalogue.index import findings
 from evalc.diagnostics.explain import split_docstring
 from evalc.diagnostics.problem import Finding

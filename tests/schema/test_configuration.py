@@ -5,21 +5,18 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-import msgspec
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
+from msgspec import NODEFAULT
 
-from evalc.config.keys import KEYS, TABLES, Key
-from evalc.config.refused import Folders, Refused
-from evalc.config.settings import Settings
+from evalc.config.reader import Folders, Refused
+from evalc.config.setting import Key
+from evalc.config.settings import ALL_KEYS, Settings
 from evalc.schema.configuration import configuration
 from tests.schema.corpus import validator
 
 FOLDERS = Folders(Path("/project"), Path("/project"))
-ALL: dict[tuple[str, ...], Key] = {
-    **{(name,): key for name, key in KEYS.items()},
-    **{(table, name): key for table, keys in TABLES.items() for name, key in keys.items()},
-}
+ALL: dict[tuple[str, ...], Key] = {key.path: key for key in ALL_KEYS.values()}
 
 OF_CODES = {"select", "ignore", "severity", "perFileIgnores"}
 """The keys that hold codes, of which the schema only knows what they look like."""
@@ -32,7 +29,7 @@ def is_read(key: Key, value: Any) -> bool:
     if value is None:
         return True  # JSON's "not set"
     try:
-        key.read(value, FOLDERS)
+        key.setting.value.read(value, FOLDERS)
     except Refused:
         return False
     return True
@@ -76,8 +73,9 @@ def test_unknown_keys_are_rejected() -> None:
 
 
 def test_defaults_are_those_of_the_settings() -> None:
-    properties = configuration()["properties"]
     plain = Settings(root=Path("/project"))
-    shown = {KEYS[name].attribute: value["default"] for name, value in properties.items() if "default" in value}
-    assert shown.items() <= msgspec.structs.asdict(plain).items()
-    assert {"concurrency", "timeout_ms", "strict"} <= shown.keys()
+    assert {name: key.default for name, key in ALL_KEYS.items() if key.default != plain.value_of(key)} == {
+        "agent.response": NODEFAULT  # made anew
+    }
+    properties = configuration()["properties"]
+    assert (properties["concurrency"]["default"], properties["judge"]["properties"]["cache"]["default"]) == (1, True)

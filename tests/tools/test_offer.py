@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from evalc.tools.offer import anthropic_tools, chat_tools, responses_tools
+from evalc.tools.offer import chat_tools, messages_tools, responses_tools
 from evalc.tools.registry import Tool, ToolRegistry
 
 SCHEMA = {"type": "object", "properties": {"city": {"type": "string"}}, "required": ["city"]}
@@ -29,8 +29,8 @@ def test_responses() -> None:
     )
 
 
-def test_anthropic() -> None:
-    assert anthropic_tools(REGISTRY) == (
+def test_messages() -> None:
+    assert messages_tools(REGISTRY) == (
         {"name": "a", "description": "Does a.", "input_schema": SCHEMA},
         {"name": "b", "input_schema": EMPTY},
     )

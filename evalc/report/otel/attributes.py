@@ -10,6 +10,7 @@ import msgspec
 from msgspec import UNSET
 
 from evalc.model.result import AssertionResult, CaseDetails, CaseResult, Outcome, RunSummary, SuiteResult, Summary
+from evalc.providers import PROVIDERS
 from evalc.report.case_words import timed_out
 
 Value = str | bool | int | float | Sequence[str]
@@ -19,7 +20,7 @@ _LONGEST_TEXT: Final = 20_000
 _LONGEST_NAME: Final = 200
 _MOST_CALLS: Final = 100
 
-_MODELS: Final = ("openai", "anthropic", "local")
+_MODELS: Final = (*PROVIDERS, "local")
 """What stands before the model in what results call an agent that is one."""
 
 _LABELS: Final[Mapping[Outcome, str]] = {"passed": "pass", "failed": "fail", "skipped": "skipped", "error": "error"}

@@ -8,12 +8,16 @@ from dataclasses import replace
 from typing import Final, final
 
 from evalc.errors import AgentProtocolError, AgentUnavailable
+from evalc.providers import PROVIDERS
 from evalc.runtime.agents.base import AgentRequest, AgentResponse, Session
 from evalc.runtime.agents.model.agent import ModelAgent
 from evalc.runtime.agents.model.api import Api
 from evalc.runtime.agents.model.options import Access, ModelOptions, Sampling
 from evalc.runtime.local_model.server import LocalServer
 from evalc.runtime.local_model.tool_schema import ToolsBySchema
+
+_SPOKEN: Final = PROVIDERS["openai"]
+"""Whose API llama.cpp speaks."""
 
 MOST_TOKENS: Final = 256
 """The length of an answer where nothing is configured: small models may never come to an end by themselves."""
@@ -46,8 +50,8 @@ class LocalAgent:
             yield _LocalSession(self.local_server, self._options, texts, calls)
 
     def _model(self, url: str, api: Api | None) -> ModelAgent:
-        access = Access(base_url=f"{url}/v1", key_variable="OPENAI_API_KEY")
-        return ModelAgent("openai", self.local_server.name, access=access, options=self._options, api=api)
+        access = Access(base_url=f"{url}/v1", key_variable=_SPOKEN.key_variable)
+        return ModelAgent(_SPOKEN, self.local_server.name, access=access, options=self._options, api=api)
 
 
 @final

@@ -16,6 +16,7 @@ from typing import Any, Final, Literal, final
 import msgspec
 
 from evalc.errors import AgentError, AgentProtocolError, AgentTimeout, AgentUnavailable
+from evalc.providers import provider_of
 from evalc.runtime.agents.base import AgentRequest, AgentResponse
 from evalc.runtime.agents.fingerprint import fingerprint, sent_fields
 from evalc.runtime.agents.http.options import HttpOptions
@@ -91,7 +92,7 @@ def everything_sent(
 ) -> dict[str, Any]:
     """What decides on an answer, without secrets: the request, and what goes with each to this kind of agent."""
     fields = sent_fields(request)
-    if agent.startswith(("openai:", "anthropic:")):
+    if provider_of(agent) is not None:
         fields["model"] = _model_fields(model)
     elif agent.startswith("http") and http.body is not None:
         fields |= {"body": repr(http.body), "id": request.case_id}

@@ -10,10 +10,11 @@ from typing import final
 from urllib.parse import unquote, urlsplit
 
 from evalc.errors import UsageError
+from evalc.providers import MODEL_FORMS, PROVIDERS, Provider, provider_of
 from evalc.runtime.agents import wire
 from evalc.runtime.agents.base import Agent
 from evalc.runtime.agents.http.options import HttpOptions
-from evalc.runtime.agents.model.options import Access, ModelOptions, Provider
+from evalc.runtime.agents.model.options import Access, ModelOptions
 from evalc.runtime.local_model.serving import Serving
 from evalc.runtime.store.written import Redacting
 
@@ -27,8 +28,7 @@ _HOST = re.compile(
 _FORMS = (
     "http://...",
     "https://...",
-    "openai:MODEL",
-    "anthropic:MODEL",
+    *MODEL_FORMS,
     "python:module:name",
     "command:...",
     "replay:DIR",
@@ -36,6 +36,10 @@ _FORMS = (
     "local:MODEL.gguf",
     "demo",
 )
+
+
+def _unconfigured() -> Mapping[str, Access]:
+    return {name: Access(key_variable=provider.key_variable) for name, provider in PROVIDERS.items()}
 
 
 @final
@@ -49,8 +53,7 @@ class AgentSettings:
         project_root: where Python modules and programs are looked for, and where programs run.
         max_body: bytes of an answer that are read at most.
         http: how an agent behind a URL is called, and how its answers are read.
-        openai: how OpenAI's API is reached, or that of a server which speaks it.
-        anthropic: how Anthropic's API is reached.
+        providers: by the name of each provider, how its API is reached, or a server that speaks it.
         model: how models are asked.
         local: how models on this machine are served.
         redactor: strikes secrets out of what recorded requests are compared with.
@@ -61,8 +64,7 @@ class AgentSettings:
     project_root: Path = Path()
     max_body: int = wire.MAX_BODY
     http: HttpOptions = field(default_factory=HttpOptions)
-    openai: Access = field(default_factory=lambda: Access(key_variable="OPENAI_API_KEY"))
-    anthropic: Access = field(default_factory=lambda: Access(key_variable="ANTHROPIC_API_KEY"))
+    providers: Mapping[str, Access] = field(default_factory=_unconfigured)
     model: ModelOptions = field(default_factory=ModelOptions)
     local: Serving = field(default_factory=Serving)
     redactor: Redacting | None = None
@@ -76,11 +78,11 @@ def agent_for(spec: str, *, settings: AgentSettings) -> Agent:
     """
     spec = spec.strip()
     scheme, _, rest = spec.partition(":")
+    if (provider := provider_of(spec)) is not None:
+        return _model_agent(provider, rest.strip(), settings)
     match scheme.lower():
         case "http" | "https" if rest.startswith("//"):
             return _http_agent(spec, settings)
-        case "openai" | "anthropic" as provider if ":" in spec:
-            return _model_agent(provider, rest.strip(), settings)
         case "python":
             return _python_agent(rest, settings)
         case "command":
@@ -103,8 +105,8 @@ def secrets_of(spec: str, *, settings: AgentSettings) -> tuple[str, ...]:
     Of `Bearer TOKEN` the token alone is a secret too; of a URL the password, and the pair that basic authorization
     sends in base64.
     """
-    providers = (settings.openai, settings.anthropic)
-    headers = [item for each in (settings, *providers) for item in each.headers.items()]
+    providers = settings.providers.values()
+    headers = [*settings.headers.items(), *(item for each in providers for item in each.headers.items())]
     values = [value for name, value in headers if _SECRET_HEADER.search(name)]
     values += [each.key for each in providers if each.key]
     tokens = [value.partition(" ")[2] for value in values]
@@ -140,7 +142,7 @@ def _model_agent(provider: Provider, model: str, settings: AgentSettings) -> Age
     return ModelAgent(
         provider,
         model,
-        access=settings.openai if provider == "openai" else settings.anthropic,
+        access=settings.providers[provider.name],
         options=settings.model,
         connecting=settings.http.connecting,
         backoff=Backoff(retries=settings.retries),

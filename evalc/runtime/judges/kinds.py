@@ -9,13 +9,15 @@ from typing import Any, final
 import msgspec
 
 from evalc.errors import UsageError
+from evalc.providers import MODEL_FORMS, Provider, provider_of
 from evalc.runtime.agents.base import Agent
-from evalc.runtime.agents.model.options import Access, ModelOptions, Provider, Sampling
+from evalc.runtime.agents.model.options import ModelOptions, Sampling
 from evalc.runtime.agents.spec import AgentSettings
 from evalc.runtime.judges.base import Judge
 
-FORMS = (
-    "`openai:MODEL`, `anthropic:MODEL`, `local`, `local:MODEL.gguf`, `python:module:name`, `http://...`, `https://...`"
+FORMS = ", ".join(
+    f"`{form}`"
+    for form in (*MODEL_FORMS, "local", "local:MODEL.gguf", "python:module:name", "http://...", "https://...")
 )
 
 
@@ -42,8 +44,9 @@ def judge_for(spec: str, *, settings: JudgeSettings) -> Judge:
         UsageError: when there is no such form of spec, or the judge named by it cannot be had.
     """
     scheme, _, rest = spec.strip().partition(":")
+    provider = provider_of(spec)
     match scheme.lower():
-        case "openai" | "anthropic" as provider if rest.strip():
+        case _ if provider is not None and rest.strip():
             return _model_judge(provider, rest.strip(), settings)
         case "local":
             return _local_judge(rest.strip(), settings)
@@ -61,12 +64,13 @@ def judge_for(spec: str, *, settings: JudgeSettings) -> Judge:
 
 def _model_judge(provider: Provider, model: str, settings: JudgeSettings) -> Judge:
     from evalc.runtime.agents.model.agent import ModelAgent  # noqa: PLC0415
+    from evalc.runtime.agents.model.endpoint import api_of  # noqa: PLC0415
     from evalc.runtime.agents.retry import Backoff  # noqa: PLC0415
     from evalc.runtime.judges.model import ModelJudge  # noqa: PLC0415
-    from evalc.runtime.judges.structured import anthropic_fields, openai_fields  # noqa: PLC0415
 
     reached = settings.reached
-    access: Access = reached.openai if provider == "openai" else reached.anthropic
+    access = reached.providers[provider.name]
+    api = api_of(provider, access)
 
     def agent(fields: Mapping[str, Any]) -> Agent:
         sampling = replace(settings.sampling, extra={**fields, **settings.sampling.extra})
@@ -82,10 +86,8 @@ def _model_judge(provider: Provider, model: str, settings: JudgeSettings) -> Jud
 
     return ModelJudge(
         agent,
-        structured=lambda schema: (
-            openai_fields(access.api, schema) if provider == "openai" else anthropic_fields(schema)
-        ),
-        identity={"api": access.api, "sampling": msgspec.to_builtins(settings.sampling)},
+        structured=api.answering,
+        identity={"api": api.path, "sampling": msgspec.to_builtins(settings.sampling)},
     )
 
 

@@ -11,10 +11,10 @@ import msgspec
 
 from evalc.runtime.agents.base import Agent
 from evalc.runtime.agents.local import LocalAgent
+from evalc.runtime.agents.model.chat_completions import ChatCompletions
 from evalc.runtime.agents.model.options import ModelOptions, Sampling
 from evalc.runtime.judges.base import JudgeSession
 from evalc.runtime.judges.model import ModelJudge
-from evalc.runtime.judges.structured import openai_fields
 from evalc.runtime.local_model.server import LocalServer
 
 _LONGEST_REASON: Final = 300
@@ -57,4 +57,4 @@ class LocalJudge:
 def _bound(schema: Mapping[str, Any]) -> Mapping[str, Any]:
     """The fields of a request, with an end of the reason."""
     reason = {**schema["properties"]["reason"], "maxLength": _LONGEST_REASON}
-    return openai_fields("chat", {**schema, "properties": {**schema["properties"], "reason": reason}})
+    return ChatCompletions().answering({**schema, "properties": {**schema["properties"], "reason": reason}})

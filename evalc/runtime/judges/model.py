@@ -12,9 +12,9 @@ from typing import Any, Final, NamedTuple, final
 from evalc.errors import AgentProtocolError, JudgeError
 from evalc.runtime.agents import wire
 from evalc.runtime.agents.base import Agent, AgentRequest, AgentResponse, Session
+from evalc.runtime.agents.model.api import VERDICT
 from evalc.runtime.judges.answer import answer_schema
 from evalc.runtime.judges.base import Exhibit, JudgeSession, Question, Said
-from evalc.runtime.judges.structured import TOOL
 
 VERSION: Final = 1
 """Is raised with any change of the words below: judgements of other words are no longer what would be said."""
@@ -206,5 +206,5 @@ class _ModelSession:
 
 def _value_of(response: AgentResponse) -> object:
     """The parameters of the call by which it answers, where it calls; else its text."""
-    verdicts = [call.params for call in response.tool_calls if call.name == TOOL]
+    verdicts = [call.params for call in response.tool_calls if call.name == VERDICT]
     return verdicts[0] if len(verdicts) == 1 else response.response

@@ -52,6 +52,10 @@ class ToolsBySchema:
         body = self._chat.body(replace(prompt, messages=messages, tools=()))
         return {"response_format": schema, **body}
 
+    def answering(self, schema: Mapping[str, Any]) -> dict[str, Any]:
+        """As Chat Completions."""
+        return self._chat.answering(schema)
+
     def read(self, answer: Mapping[str, Any]) -> Turn:
         """The call or the text that the answer's JSON says."""
         turn = self._chat.read(answer)

@@ -51,7 +51,7 @@ def certified(authority: trustme.CA, host: str = "127.0.0.1") -> ssl.SSLContext:
 def settings(tls: Tls, url: str = "") -> AgentSettings:
     return AgentSettings(
         http=HttpOptions(connecting=Connecting(tls=tls)),
-        openai=Access(base_url=url, key_variable="OPENAI_API_KEY"),
+        providers={"openai": Access(base_url=url, key_variable="OPENAI_API_KEY")},
     )
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from evalc.config import Override, load_settings
+from evalc.config.load import Override, load_settings
 from evalc.errors import UsageError
 from evalc.model import checks as c
 from evalc.runtime.checks.embedding import Embeddings, load_embeddings

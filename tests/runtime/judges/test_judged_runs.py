@@ -12,7 +12,7 @@ import pytest
 
 import evalc
 from evalc.api import Run
-from evalc.config import Override, load_settings
+from evalc.config.load import Override, load_settings
 from evalc.runtime.agents.scripted import ScriptedAgent
 from tests.support.servers import Behaviour, Exchange, Server, serving
 

@@ -42,7 +42,7 @@ def judged(
     behaviours = [answers(each) if isinstance(each, dict) else each for each in said]
     with serving(in_turn(behaviours)) as server:
         access = Access(base_url=server.url, key_variable="K", api=api.choice)
-        reached = AgentSettings(openai=access, anthropic=access, retries=0)
+        reached = AgentSettings(providers={api.provider: access}, retries=0)
         settings = JudgeSettings(reached=reached, sampling=sampling or Sampling())
         judge = judge_for(f"{api.provider}:tiny", settings=settings)
         panel = Panel(seats=seated([judge], 1), timeout_ms=10_000)
@@ -166,10 +166,10 @@ def test_the_request_is_of_the_sdk_s_type() -> None:
 
 def test_the_identity_holds_what_decides_and_no_key() -> None:
     access = Access(base_url="http://127.0.0.1:1", key="sk-secret-secret", key_variable="K")
-    settings = JudgeSettings(reached=AgentSettings(openai=access), sampling=Sampling(temperature=0.5))
+    settings = JudgeSettings(reached=AgentSettings(providers={"openai": access}), sampling=Sampling(temperature=0.5))
     identity = judge_for("openai:tiny", settings=settings).identity
     assert identity is not None
     assert "sk-secret" not in repr(identity)
-    other = JudgeSettings(reached=AgentSettings(openai=access), sampling=Sampling(temperature=1))
+    other = JudgeSettings(reached=AgentSettings(providers={"openai": access}), sampling=Sampling(temperature=1))
     assert identity != judge_for("openai:tiny", settings=other).identity
     assert identity != judge_for("openai:large", settings=settings).identity

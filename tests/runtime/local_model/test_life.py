@@ -17,7 +17,7 @@ from urllib.parse import urlsplit
 import pytest
 
 from evalc import api
-from evalc.config import load_settings
+from evalc.config.load import load_settings
 from evalc.config.settings import Settings
 from evalc.errors import AgentUnavailable, UsageError
 from evalc.report.progress import Progress
@@ -55,7 +55,7 @@ def model(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[str], Pa
 
 
 def settings(**given: object) -> Settings:
-    from evalc.config import Override
+    from evalc.config.load import Override
 
     found, problems = load_settings(Path.cwd(), None, [Override(key, value, key) for key, value in given.items()])
     assert not problems

@@ -12,6 +12,7 @@ from urllib.parse import urlsplit
 import msgspec
 
 from evalc.errors import AgentError, AgentProtocolError, AgentUnavailable, UsageError
+from evalc.providers import Provider
 from evalc.runtime.agents import wire
 from evalc.runtime.agents.base import AgentRequest, AgentResponse, Session
 from evalc.runtime.agents.http.address import without_credentials
@@ -19,9 +20,9 @@ from evalc.runtime.agents.http.route import Connecting
 from evalc.runtime.agents.http.transport import Reply, Transport, open_transport, prepared
 from evalc.runtime.agents.model.answer import object_at
 from evalc.runtime.agents.model.api import Api, Message, Prompt, Turn
-from evalc.runtime.agents.model.endpoint import Endpoint, door_to
+from evalc.runtime.agents.model.endpoint import Endpoint, endpoint_of
 from evalc.runtime.agents.model.loop import converse
-from evalc.runtime.agents.model.options import Access, ModelOptions, Provider
+from evalc.runtime.agents.model.options import Access, ModelOptions
 from evalc.runtime.agents.model.prices import Prices, load_prices
 from evalc.runtime.agents.retry import RETRIED, Backoff, send_with_retries
 from evalc.tools.registry import Tool, ToolRegistry
@@ -65,34 +66,36 @@ class ModelAgent:
         api: Api | None = None,
     ) -> None:
         if not model:
-            raise UsageError(f"`{provider}:` names no model, as `{provider}:MODEL` does")
+            raise UsageError(f"`{provider.name}:` names no model, as `{provider.name}:MODEL` does")
         self._provider = provider
         self._model = model
-        self._door = door_to(provider, access, api)
+        self._endpoint = endpoint_of(provider, access, api)
         self._options = options or ModelOptions()
-        if self._options.sampling.seed is not None and not self._door.api.has_seed:
+        if self._options.sampling.seed is not None and not self._endpoint.api.has_seed:
             raise UsageError("`seed` is configured, and the API that is asked knows none")
         self._connecting = connecting or Connecting()
         self._backoff = backoff or Backoff()
         self._max_body = max_body
-        prepared(self._door.url, self._connecting)
+        prepared(self._endpoint.url, self._connecting)
         load_prices()
 
     @property
     def endpoint(self) -> str:
         """`openai:MODEL`, and the URL of the API where it is not the provider's own."""
-        spec = f"{self._provider}:{self._model}"
-        return spec if self._door.home else f"{spec} at {without_credentials(urlsplit(self._door.url))}"
+        spec = f"{self._provider.name}:{self._model}"
+        return spec if self._endpoint.home else f"{spec} at {without_credentials(urlsplit(self._endpoint.url))}"
 
     @asynccontextmanager
     async def session(self) -> AsyncIterator[Session]:
         """Open a connection of one's own."""
-        async with open_transport(self._door.url, max_body=self._max_body, connecting=self._connecting) as transport:
+        async with open_transport(
+            self._endpoint.url, max_body=self._max_body, connecting=self._connecting
+        ) as transport:
             yield _ModelSession(
                 model=self._model,
-                door=self._door,
+                endpoint=self._endpoint,
                 options=self._options,
-                prices=Prices(url=self._door.url, flavor=self._door.api.flavor),
+                prices=Prices(url=self._endpoint.url, flavor=self._endpoint.api.flavor),
                 transport=transport,
                 backoff=self._backoff,
             )
@@ -102,7 +105,7 @@ class ModelAgent:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _ModelSession:
     model: str
-    door: Endpoint
+    endpoint: Endpoint
     options: ModelOptions
     prices: Prices
     transport: Transport
@@ -112,11 +115,11 @@ class _ModelSession:
         prompt = Prompt(
             model=self.model,
             messages=_messages(request, self.options.system),
-            tools=self.door.api.tools(self._offered(request)),
+            tools=self.endpoint.api.tools(self._offered(request)),
             sampling=self.options.sampling,
         )
         ask = partial(self._ask, deadline=request.deadline)
-        return await converse(self.door.api, prompt, ask, stubs=request.stubs, max_turns=request.max_turns)
+        return await converse(self.endpoint.api, prompt, ask, stubs=request.stubs, max_turns=request.max_turns)
 
     def _offered(self, request: AgentRequest) -> ToolRegistry:
         """The tools of the registry; without one, those that have a stub, whatever parameters they may take."""
@@ -126,15 +129,15 @@ class _ModelSession:
 
     async def _ask(self, prompt: Prompt, *, deadline: float | None) -> tuple[Turn, float | None]:
         """One request, and what its answer says and cost."""
-        body = msgspec.json.encode(wire.json_value(self.door.api.body(prompt), "request"))
+        body = msgspec.json.encode(wire.json_value(self.endpoint.api.body(prompt), "request"))
         reply = await send_with_retries(
-            lambda: self.transport.post(self.door.url, body, self.door.headers), self.backoff, deadline=deadline
+            lambda: self.transport.post(self.endpoint.url, body, self.endpoint.headers), self.backoff, deadline=deadline
         )
         if not 200 <= reply.status < 300:
             raise _refused(reply)
         try:
             answer = object_at(wire.json_value(wire.decode_json(reply.body), "answer"), "the whole")
-            return self.door.api.read(answer), self.prices.cost_of(answer, self.model)
+            return self.endpoint.api.read(answer), self.prices.cost_of(answer, self.model)
         except AgentProtocolError as error:
             raise AgentProtocolError(str(error), wire.shown(reply.body)) from None
 

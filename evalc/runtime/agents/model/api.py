@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Literal, Protocol, final
+from typing import Any, Final, Literal, Protocol, final
 
 from evalc.runtime.agents.model.options import Sampling
 from evalc.tools.registry import ToolRegistry
@@ -14,6 +14,10 @@ Item = Mapping[str, Any]
 
 Message = Mapping[str, str]
 """A message of a case: its `role`, which is `system`, `user` or `assistant`, and its `content`."""
+
+
+VERDICT: Final = "verdict"
+"""The name of the schema that an answer keeps to, and of the tool by which an API without such schemas is asked."""
 
 
 def given(**fields: object) -> dict[str, object]:
@@ -107,6 +111,10 @@ class Api(Protocol):
 
     def body(self, prompt: Prompt) -> dict[str, Any]:
         """The request's JSON."""
+        ...
+
+    def answering(self, schema: Mapping[str, Any]) -> dict[str, Any]:
+        """The fields of a request that bind its answer to a JSON Schema, called `VERDICT`."""
         ...
 
     def read(self, answer: Mapping[str, Any]) -> Turn:

@@ -8,19 +8,14 @@ from typing import Final, final
 from urllib.parse import SplitResult
 
 from evalc.errors import UsageError
+from evalc.providers import Provider
 from evalc.runtime.agents.http.address import checked_url
 from evalc.runtime.agents.http.headers import SENT_ANYWAY, checked_headers
 from evalc.runtime.agents.model.api import Api
 from evalc.runtime.agents.model.chat_completions import ChatCompletions
 from evalc.runtime.agents.model.messages import Messages
-from evalc.runtime.agents.model.options import Access, OpenAIApi, Provider
+from evalc.runtime.agents.model.options import Access
 from evalc.runtime.agents.model.responses import Responses
-
-HOMES: Final[Mapping[Provider, str]] = {
-    "openai": "https://api.openai.com/v1",
-    "anthropic": "https://api.anthropic.com",
-}
-"""Where the providers themselves are: what the base URLs of their own libraries are by default."""
 
 _KEY_HEADERS: Final = frozenset({"authorization", "x-api-key", "api-key"})
 
@@ -36,29 +31,33 @@ class Endpoint:
     home: bool
 
 
-def door_to(provider: Provider, access: Access, api: Api | None = None) -> Endpoint:
-    """The API that a provider's access leads to; `api` in place of the one that is configured.
+def endpoint_of(provider: Provider, access: Access, api: Api | None = None) -> Endpoint:
+    """Where a provider's API is reached; `api` replaces the one that is configured.
 
     Raises:
         UsageError: the URL or a header cannot be used, or the provider itself is asked without a key.
     """
-    base = checked_url(access.base_url or HOMES[provider], whose=f"the `baseUrl` of `{provider}`, as a")
+    name = provider.name
+    base = checked_url(access.base_url or provider.home, whose=f"the `baseUrl` of `{name}`, as a")
     if base.username is not None:
-        raise UsageError(f"the `baseUrl` of `{provider}` holds credentials: they belong into its `headers`")
-    home = base.hostname == checked_url(HOMES[provider]).hostname
+        raise UsageError(f"the `baseUrl` of `{name}` holds credentials: they belong into its `headers`")
+    home = base.hostname == checked_url(provider.home).hostname
     headers = {name.lower(): value for name, value in checked_headers(access.headers).items()}
     if home and access.key is None and not _KEY_HEADERS & headers.keys():
-        raise UsageError(f"`{provider}` needs a key: set the environment variable `{access.key_variable}`")
-    api = api or _api(provider, access.api, home=home)
+        raise UsageError(f"`{name}` needs a key: set the environment variable `{access.key_variable}`")
+    api = api or api_of(provider, access, home=home)
     return Endpoint(api=api, url=_url(base, api), headers=_sent_anyway(api, access) | headers, home=home)
 
 
-def _api(provider: Provider, chosen: OpenAIApi, *, home: bool) -> Api:
-    if provider == "anthropic":
-        return Messages()
-    if chosen == "responses":
-        return Responses()
-    return ChatCompletions(limit="max_completion_tokens") if home else ChatCompletions()
+def api_of(provider: Provider, access: Access, *, home: bool = False) -> Api:
+    """How the API is spoken; `home` says that it is the provider's own server."""
+    match access.api if access.api in provider.apis else provider.apis[0]:
+        case "chat":
+            return ChatCompletions(limit="max_completion_tokens") if home else ChatCompletions()
+        case "responses":
+            return Responses()
+        case "messages":
+            return Messages()
 
 
 def _url(base: SplitResult, api: Api) -> str:

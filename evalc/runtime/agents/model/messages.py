@@ -9,8 +9,8 @@ from typing import Any, ClassVar, Final, final
 from evalc.errors import AgentProtocolError
 from evalc.runtime.agents import wire
 from evalc.runtime.agents.model.answer import call_of, objects_at, refuse_failure, text_at, usage_of, word_of
-from evalc.runtime.agents.model.api import Call, Flavor, Item, Prompt, ToolOutcome, Turn, given
-from evalc.tools.offer import anthropic_tools
+from evalc.runtime.agents.model.api import VERDICT, Call, Flavor, Item, Prompt, ToolOutcome, Turn, given
+from evalc.tools.offer import messages_tools
 from evalc.tools.registry import ToolRegistry
 
 MAX_TOKENS: Final = 4096
@@ -34,7 +34,7 @@ class Messages:
 
     def tools(self, registry: ToolRegistry) -> tuple[dict[str, Any], ...]:
         """The tools, each with its `input_schema`."""
-        return anthropic_tools(registry)
+        return messages_tools(registry)
 
     def body(self, prompt: Prompt) -> dict[str, Any]:
         """The request's JSON. The API has no message of the role `system`: such ones are its field `system`."""
@@ -52,6 +52,11 @@ class Messages:
             ),
             **sampling.extra,
         }
+
+    def answering(self, schema: Mapping[str, Any]) -> dict[str, Any]:
+        """A tool that has to be called: every model and every server of this API knows that."""
+        tool = {"name": VERDICT, "description": "Give the verdict.", "input_schema": schema}
+        return {"tools": [tool], "tool_choice": {"type": "tool", "name": VERDICT}}
 
     def read(self, answer: Mapping[str, Any]) -> Turn:
         """What the blocks say."""

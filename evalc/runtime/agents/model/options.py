@@ -4,12 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, Literal, final
+from typing import Any, final
 
+from evalc.providers import ApiName
 from evalc.tools.registry import ToolRegistry
-
-Provider = Literal["openai", "anthropic"]
-OpenAIApi = Literal["chat", "responses"]
 
 
 @final
@@ -22,14 +20,14 @@ class Access:
         key: what opens it; None where no key is set.
         key_variable: the environment variable that the key is taken from, for messages.
         headers: sent with every request, over those that are sent anyway.
-        api: which of OpenAI's two APIs is meant.
+        api: which of its APIs is asked; None for its first.
     """
 
     base_url: str | None = None
     key: str | None = None
     key_variable: str
     headers: Mapping[str, str] = field(default_factory=dict)
-    api: OpenAIApi = "chat"
+    api: ApiName | None = None
 
 
 @final

@@ -13,9 +13,10 @@ import openai.types.chat
 import openai.types.responses
 from pydantic import TypeAdapter
 
+from evalc.providers import PROVIDERS, ApiName
 from evalc.runtime.agents.base import AgentRequest, AgentResponse
 from evalc.runtime.agents.model.agent import ModelAgent
-from evalc.runtime.agents.model.options import Access, ModelOptions, OpenAIApi, Provider
+from evalc.runtime.agents.model.options import Access, ModelOptions
 from evalc.runtime.agents.retry import Backoff
 from tests.support.asking import PATIENCE
 from tests.support.servers import Behaviour, Server, answers, in_turn, serving
@@ -54,7 +55,7 @@ class TestedApi:
     __test__ = False
 
     name: str
-    provider: Provider
+    provider: str
     path: str
     answer: Callable[[str, Sequence[Called]], dict[str, Any]]
     conversation: str
@@ -65,14 +66,16 @@ class TestedApi:
     tool_type: TypeAdapter[Any]
 
     @property
-    def choice(self) -> OpenAIApi:
+    def choice(self) -> ApiName:
         return "responses" if self.name == "responses" else "chat"
 
     def agent(
         self, url: str, *, options: ModelOptions | None = None, key: str | None = None, model: str = "tiny"
     ) -> ModelAgent:
         access = Access(base_url=url, key=key, key_variable="MODEL_KEY", api=self.choice)
-        return ModelAgent(self.provider, model, access=access, options=options, backoff=AT_ONCE, max_body=100_000)
+        return ModelAgent(
+            PROVIDERS[self.provider], model, access=access, options=options, backoff=AT_ONCE, max_body=100_000
+        )
 
     def ask(
         self, request: AgentRequest, *said: dict[str, Any] | Behaviour, options: ModelOptions | None = None

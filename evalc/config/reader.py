@@ -1,14 +1,14 @@
-"""From a value that its key does not take to the finding that says so."""
+"""What settings are read with: a kind of value with its reader and JSON Schema, and how a reader refuses."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from datetime import date, time
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-from evalc.diagnostics.catalogue.config import SettingType, SettingValue
-from evalc.diagnostics.problem import Finding
+if TYPE_CHECKING:
+    from evalc.diagnostics.problem import Finding
 
 Keys = tuple[str | int, ...]
 """The way from the top of a configuration to a value: names of tables, and indices of lists."""
@@ -38,12 +38,22 @@ class Refused(Exception):
 
     def finding(self, subject: str) -> Finding:
         """As an entry of the catalogue, about `subject`."""
+        from evalc.diagnostics.catalogue.config import SettingType, SettingValue  # noqa: PLC0415 - for start-up
+
         if self._found:
             return SettingType(subject=subject, expected=self._expected, found=self._found)
         return SettingValue(subject=subject, expected=self._expected)
 
 
 Reader = Callable[[Any, Folders], Any]
+Schema = dict[str, Any]
+
+
+class Value(NamedTuple):
+    """A kind of value: how it is read, and the JSON Schema of what is taken, null included."""
+
+    read: Reader
+    schema: Schema
 
 
 def read_parts(parts: Iterable[tuple[str | int, Any]], read: Callable[[Any, Any], Any]) -> list[Any]:

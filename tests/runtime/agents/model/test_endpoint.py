@@ -5,9 +5,10 @@ from __future__ import annotations
 import pytest
 
 from evalc.errors import UsageError
+from evalc.providers import PROVIDERS
 from evalc.runtime.agents.model.agent import ModelAgent
-from evalc.runtime.agents.model.endpoint import door_to
-from evalc.runtime.agents.model.options import Access, ModelOptions, Provider, Sampling
+from evalc.runtime.agents.model.endpoint import endpoint_of
+from evalc.runtime.agents.model.options import Access, ModelOptions, Sampling
 
 
 def access(base_url: str | None = None, key: str | None = "k", **more: str) -> Access:
@@ -25,63 +26,66 @@ def access(base_url: str | None = None, key: str | None = "k", **more: str) -> A
         ("anthropic", "http://localhost:8080/v1", "http://localhost:8080/v1/messages"),
     ],
 )
-def test_urls(provider: Provider, base_url: str | None, url: str) -> None:
-    assert door_to(provider, access(base_url)).url == url
+def test_urls(provider: str, base_url: str | None, url: str) -> None:
+    assert endpoint_of(PROVIDERS[provider], access(base_url)).url == url
 
 
 def test_the_key_goes_where_each_provider_wants_it() -> None:
-    assert door_to("openai", access()).headers["authorization"] == "Bearer k"
-    assert door_to("anthropic", access()).headers["x-api-key"] == "k"
+    assert endpoint_of(PROVIDERS["openai"], access()).headers["authorization"] == "Bearer k"
+    assert endpoint_of(PROVIDERS["anthropic"], access()).headers["x-api-key"] == "k"
 
 
 def test_configured_headers_go_before_all_others() -> None:
-    headers = door_to("openai", access(None, "k", Authorization="Basic x", Extra="1")).headers
+    headers = endpoint_of(PROVIDERS["openai"], access(None, "k", Authorization="Basic x", Extra="1")).headers
     assert (headers["authorization"], headers["extra"]) == ("Basic x", "1")
 
 
 @pytest.mark.parametrize("provider", ["openai", "anthropic"])
-def test_the_provider_itself_needs_a_key_and_a_local_server_none(provider: Provider) -> None:
+def test_the_provider_itself_needs_a_key_and_a_local_server_none(provider: str) -> None:
     with pytest.raises(UsageError) as caught:
-        door_to(provider, access(key=None))
+        endpoint_of(PROVIDERS[provider], access(key=None))
     assert str(caught.value) == f"`{provider}` needs a key: set the environment variable `THE_KEY`"
-    local = door_to(provider, access("http://127.0.0.1:1", None))
+    local = endpoint_of(PROVIDERS[provider], access("http://127.0.0.1:1", None))
     assert not {"authorization", "x-api-key"} & local.headers.keys()
 
 
 def test_a_header_may_stand_for_the_key() -> None:
-    assert door_to("openai", access(None, None, Authorization="Bearer x")).home
+    assert endpoint_of(PROVIDERS["openai"], access(None, None, Authorization="Bearer x")).home
 
 
 def test_openai_itself_limits_answers_by_a_field_of_its_own() -> None:
-    assert door_to("openai", access()).api != door_to("openai", access("http://127.0.0.1:1")).api
+    assert (
+        endpoint_of(PROVIDERS["openai"], access()).api
+        != endpoint_of(PROVIDERS["openai"], access("http://127.0.0.1:1")).api
+    )
 
 
 @pytest.mark.parametrize("base_url", ["ftp://host", "nonsense", "http://user:planted@host", "http://[", "http://h\nx"])
 def test_base_urls_that_cannot_be_used(base_url: str) -> None:
     with pytest.raises(UsageError) as caught:
-        door_to("openai", access(base_url))
+        endpoint_of(PROVIDERS["openai"], access(base_url))
     assert "baseUrl" in str(caught.value)
     assert "planted" not in str(caught.value)
 
 
 def test_a_key_that_http_cannot_carry_is_not_repeated() -> None:
     with pytest.raises(UsageError, match="the value of `THE_KEY` has a character that HTTP does not allow") as caught:
-        door_to("openai", access(None, "planted\nkey"))
+        endpoint_of(PROVIDERS["openai"], access(None, "planted\nkey"))
     assert "planted" not in str(caught.value)
 
 
 def test_the_endpoint_names_the_model_and_where_it_is_not_the_providers_own() -> None:
-    assert ModelAgent("openai", "gpt-x", access=access()).endpoint == "openai:gpt-x"
-    local = ModelAgent("anthropic", "tiny", access=access("http://127.0.0.1:1?k=secret"))
+    assert ModelAgent(PROVIDERS["openai"], "gpt-x", access=access()).endpoint == "openai:gpt-x"
+    local = ModelAgent(PROVIDERS["anthropic"], "tiny", access=access("http://127.0.0.1:1?k=secret"))
     assert local.endpoint == "anthropic:tiny at http://127.0.0.1:1/v1/messages?k=***"
 
 
 def test_a_seed_is_refused_where_the_api_knows_none() -> None:
     options = ModelOptions(sampling=Sampling(seed=1))
     with pytest.raises(UsageError, match="`seed` is configured, and the API that is asked knows none"):
-        ModelAgent("anthropic", "m", access=access(), options=options)
+        ModelAgent(PROVIDERS["anthropic"], "m", access=access(), options=options)
 
 
 def test_a_spec_names_a_model() -> None:
     with pytest.raises(UsageError, match="`openai:` names no model, as `openai:MODEL` does"):
-        ModelAgent("openai", "", access=access())
+        ModelAgent(PROVIDERS["openai"], "", access=access())
