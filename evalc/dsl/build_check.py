@@ -11,7 +11,7 @@ from evalc import installed
 from evalc.diagnostics.catalogue.names import MissingKey, UnknownCheck
 from evalc.diagnostics.catalogue.syntax_grammar import Unexpected
 from evalc.diagnostics.catalogue.syntax_yaml import ColonInString, CommaInString, CommentInString
-from evalc.diagnostics.catalogue.values import EmptyValue, LinkInsideGroup, OutOfRange, WrongType
+from evalc.diagnostics.catalogue.values import EmptyValue, LinkInsideGroup, WrongType, outside
 from evalc.diagnostics.meant_line import MeantLine
 from evalc.diagnostics.near import nearest
 from evalc.diagnostics.problem import Finding
@@ -24,7 +24,7 @@ from evalc.dsl.tree import CheckBody, CheckGroup, CheckLeaf, CheckTree, CheckUse
 from evalc.grammar.nodes import Atom
 from evalc.grammar.parse import parse_check
 from evalc.model.checks import Custom
-from evalc.model.numbers import WEIGHTS, is_weight, shown_number
+from evalc.model.numbers import WEIGHT
 from evalc.model.paths import pointer_step
 from evalc.source import Span
 
@@ -194,8 +194,8 @@ def _linked(fields: Fields, item: Mapping) -> CheckTree | None:
         return None
     body = _mapped(inner)
     weight = inner.number("weight")
-    if weight is not None and not is_weight(weight.value):
-        inner.fault(weight.span, OutOfRange(what="the weight", value=shown_number(weight.value), allowed=WEIGHTS))
+    if weight is not None and (finding := outside("the weight", weight.value, WEIGHT)) is not None:
+        inner.fault(weight.span, finding)
         weight = None
     criterion = inner.text("criterion")
     fields.partial |= inner.partial

@@ -1,20 +1,40 @@
-"""From a number that somebody wrote to whether it can be what it is meant as, and to how messages show it."""
+"""The ranges of the numbers that authors write, and how messages show a number."""
 
 from __future__ import annotations
 
-from typing import Final
+from collections.abc import Callable, Mapping
+from typing import Final, NamedTuple, final
 
 _LIGHTEST: Final = 1e-9
 _HEAVIEST: Final = 1e9
 _MOST_DIGITS: Final = 30
 
-WEIGHTS: Final = "0, or from 0.000000001 to 1,000,000,000"
-"""The weights that there are, in words: sums of them neither overflow nor vanish."""
+
+@final
+class Range(NamedTuple):
+    """The numbers that a field takes; `words` says which."""
+
+    words: str
+    takes: Callable[[float], bool]
 
 
-def is_weight(number: float) -> bool:
-    """Whether a number can be a weight."""
-    return number == 0 or _LIGHTEST <= number <= _HEAVIEST
+SHARE: Final = Range("between 0 and 1", lambda number: 0 <= number <= 1)
+COUNT: Final = Range("1 or more", lambda number: number >= 1)
+ABOVE_ZERO: Final = Range("above 0", lambda number: number > 0)
+WEIGHT: Final = Range(
+    "0, or from 0.000000001 to 1,000,000,000", lambda number: number == 0 or _LIGHTEST <= number <= _HEAVIEST
+)
+"""Sums of weights neither overflow nor vanish."""
+
+RANGES: Final[Mapping[str, Range]] = {
+    "threshold": SHARE,
+    "max_turns": COUNT,
+    "repeat": COUNT,
+    "min_pass_rate": SHARE,
+    "min_score": SHARE,
+    "max_p95_ms": ABOVE_ZERO,
+}
+"""The range of each number of a suite, of its gates and of a case, by its name in YAML."""
 
 
 def shown_number(number: float) -> str:

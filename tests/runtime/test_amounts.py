@@ -9,8 +9,9 @@ from typing import Any
 import msgspec
 import pytest
 
+from evalc.diagnostics.catalogue.values import outside
 from evalc.errors import AgentProtocolError
-from evalc.model.numbers import is_weight, shown_number
+from evalc.model.numbers import SHARE, WEIGHT, shown_number
 from evalc.runtime.agents.amounts import refuse_absurd
 from evalc.runtime.agents.base import AgentResponse, ToolCall, Usage
 from evalc.runtime.run.attempts import combine
@@ -122,6 +123,16 @@ def test_weights_that_are_multiplied_are_refused_where_they_come_to_too_much(inv
     assert (outcome.code, "the weight is an integer of about 361 digits" in outcome.out) == (2, True)
 
 
+def test_a_number_is_not_shown_as_one_that_would_be_taken() -> None:
+    shown = [finding.value for number in (1.0000001, 1.5, -3) if (finding := outside("`threshold`", number, SHARE))]
+    assert shown == ["1.0000001", "1.5", "-3"]
+
+
 def test_what_a_weight_may_be() -> None:
-    assert [weight for weight in (0, 1e-10, 1e-9, 1, 1e9, 1e10, float("nan")) if is_weight(weight)] == [0, 1e-9, 1, 1e9]
+    assert [weight for weight in (0, 1e-10, 1e-9, 1, 1e9, 1e10, float("nan")) if WEIGHT.takes(weight)] == [
+        0,
+        1e-9,
+        1,
+        1e9,
+    ]
     assert [shown_number(number) for number in (1.5, 7, -(10**40))] == ["1.5", "7", "an integer of about 41 digits"]

@@ -8,7 +8,7 @@ import msgspec
 
 from evalc.compiler import ir
 from evalc.compiler.emit.emission import Emission
-from evalc.compiler.emit.numbers import count_of, repetitions_of, threshold_of
+from evalc.compiler.emit.numbers import count_in_case, number_in_case, repetitions_of
 from evalc.compiler.emit.validate import checks_of
 from evalc.compiler.fill import fill, text_of_input, variables
 from evalc.compiler.merge.cases import MergedCase
@@ -185,12 +185,12 @@ def _case(emission: Emission) -> ir.Case:
         system=system_of(emission),
         inputs=emission.plain_inputs(),
         stubs=stubs,
-        max_turns=count_of(emission, "max_turns"),
+        max_turns=count_in_case(emission, "max_turns"),
         checks=checks,
         links=links,
         reference_data=reference_data,
         expected=expected,
-        threshold=threshold_of(emission),
+        threshold=number_in_case(emission, "threshold"),
         tags=emission.case.tags(),
         repeat=repeat,
         require=require,

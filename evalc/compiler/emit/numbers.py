@@ -1,47 +1,56 @@
-"""From the fields of a case that hold a number to that number: shares, counts, how often it runs and has to pass."""
+"""From the fields that hold a number to that number, within its range: of suites, their gates, and cases."""
 
 from __future__ import annotations
 
 from math import ceil
 
 from evalc.compiler.emit.emission import Emission
-from evalc.diagnostics.catalogue.values import BadRequirement, OutOfRange
+from evalc.diagnostics.catalogue.values import BadRequirement, outside
 from evalc.diagnostics.problem import Diagnostics
-from evalc.dsl.tree import Num
+from evalc.dsl.tree import GatesTree, Num
+from evalc.model.gates import Gates
+from evalc.model.numbers import RANGES
 from evalc.source import Source
 
 
-def share(source: Source, number: Num | None, problems: Diagnostics) -> int | float | None:
-    """A threshold; one that is no share of 1 is reported."""
-    if number is not None and not 0 <= number.value <= 1:
-        finding = OutOfRange(what="`threshold`", value=f"{number.value}", allowed="between 0 and 1")
-        problems.add(source, number.span, finding)
+def number_of(source: Source, number: Num | None, name: str, problems: Diagnostics) -> int | float | None:
+    """The number of a field; one that the field does not take is reported and left out."""
+    finding = None if number is None else outside(f"`{name}`", number.value, RANGES[name])
+    if number is None or finding is None:
+        return None if number is None else number.value
+    problems.add(source, number.span, finding)
+    return None
+
+
+def number_in_case(emission: Emission, name: str) -> int | float | None:
+    """The number of a field of a case."""
+    picked = emission.case.pick(name)
+    return None if picked is None else number_of(picked.source, picked.value, name, emission.problems)
+
+
+def count_in_case(emission: Emission, name: str) -> int | None:
+    """The number of a field of a case that counts something."""
+    number = number_in_case(emission, name)
+    return None if number is None else int(number)
+
+
+def gates_of(source: Source, tree: GatesTree | None, problems: Diagnostics) -> Gates | None:
+    """The gates; None where nothing is asked."""
+    if tree is None:
         return None
-    return None if number is None else number.value
-
-
-def threshold_of(emission: Emission) -> int | float | None:
-    """The threshold of a case."""
-    picked = emission.case.pick("threshold")
-    return None if picked is None else share(picked.source, picked.value, emission.problems)
-
-
-def count_of(emission: Emission, field: str) -> int | None:
-    """A field that counts something, 1 or more."""
-    picked = emission.case.pick(field)
-    if picked is None:
-        return None
-    if picked.value.value < 1:
-        finding = OutOfRange(what=f"`{field}`", value=f"{picked.value.value}", allowed="1 or more")
-        emission.problems.add(picked.source, picked.value.span, finding)
-        return None
-    return int(picked.value.value)
+    gates = Gates(
+        min_pass_rate=number_of(source, tree.min_pass_rate, "min_pass_rate", problems),
+        min_score=number_of(source, tree.min_score, "min_score", problems),
+        max_p95_ms=number_of(source, tree.max_p95_ms, "max_p95_ms", problems),
+        fail_on_regression=tree.fail_on_regression or None,
+    )
+    return gates or None
 
 
 def repetitions_of(emission: Emission) -> tuple[int | None, int | None]:
     """How often the case is run, and how often it has to pass."""
     case = emission.case
-    repeat = count_of(emission, "repeat")
+    repeat = count_in_case(emission, "repeat")
     picked = case.pick("require")
     if picked is None or (repeat is None and (case.partial or case.pick("repeat") is not None)):
         return repeat, None

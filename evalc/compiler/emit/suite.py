@@ -9,8 +9,7 @@ import msgspec
 
 from evalc.compiler import ir
 from evalc.compiler.emit.case import CaseEmitter
-from evalc.compiler.emit.gates import gates_of
-from evalc.compiler.emit.numbers import share
+from evalc.compiler.emit.numbers import gates_of, number_of
 from evalc.compiler.merge.cases import MergedCase, MergedSuite
 from evalc.compiler.merge.rows import Row, Rows
 from evalc.compiler.resolve.names import Names, Variant
@@ -46,7 +45,7 @@ def emit(suite: MergedSuite, names: Names, schemas: SchemaLoader, problems: Diag
         criteria=tuple(map(_criterion, tree.criteria)),
         criteria_partial=tree.criteria_partial,
         weights_partial=tree.weights_partial,
-        threshold=share(tree.source, tree.threshold, problems),
+        threshold=number_of(tree.source, tree.threshold, "threshold", problems),
         gates=gates_of(tree.source, tree.gates, problems),
         cases=ir.Cases(parts),
         where=tree.span,

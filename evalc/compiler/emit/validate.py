@@ -15,12 +15,12 @@ from evalc.compiler.node_places import node_at
 from evalc.compiler.order import rank
 from evalc.compiler.single import single_fields, without
 from evalc.diagnostics.catalogue.names import DuplicateName
-from evalc.diagnostics.catalogue.values import OutOfRange
+from evalc.diagnostics.catalogue.values import outside
 from evalc.dsl.nodes import span_of
 from evalc.model import case as m
 from evalc.model import checks as c
 from evalc.model.assertions import judge
-from evalc.model.numbers import WEIGHTS, is_weight, shown_number
+from evalc.model.numbers import WEIGHT
 from evalc.source import Span
 
 
@@ -66,9 +66,9 @@ def _brought(emission: Emission, layer: tuple[PlacedCheck, ...], dimensions: dic
             named_in, name = placed.criterion
             criterion, criterion_at = name.value, emission.at(named_in, name.span)
         where = emission.at(source, tree.span)
-        if not is_weight(placed.weight):  # of several `use:`, multiplied
-            finding = OutOfRange(what="the weight", value=shown_number(placed.weight), allowed=WEIGHTS)
-            emission.problems.add(source, tree.span, finding)
+        beyond = outside("the weight", placed.weight, WEIGHT)  # of several `use:`, multiplied
+        if beyond is not None:
+            emission.problems.add(source, tree.span, beyond)
         for check in emitter.emit(tree.body):
             named = _named(check, criterion, dimensions) if isinstance(check, c.Judge) else check
             item = ir.Check(check=named, where=where, names=emitter.names)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from evalc.compiler.emit.gates import outside_range
 from evalc.compiler.lift.reader import JsonReader, Reports
 from evalc.compiler.packages import unknown_custom
 from evalc.compiler.patterns import examine
@@ -10,13 +9,13 @@ from evalc.compiler.schemas import unusable
 from evalc.compiler.shape import is_timestamp
 from evalc.diagnostics.catalogue.names import DanglingLink, DuplicateName
 from evalc.diagnostics.catalogue.vacuity import CannotFail
-from evalc.diagnostics.catalogue.values import BadPattern, BadSchema, BadTimestamp, EmptyValue, OutOfRange
+from evalc.diagnostics.catalogue.values import BadPattern, BadSchema, BadTimestamp, EmptyValue, OutOfRange, outside
 from evalc.model import case as m
 from evalc.model import checks as c
 from evalc.model.assertions import assertions
 from evalc.model.checks.declaration import Declared, parts_of
 from evalc.model.gates import Gates
-from evalc.model.numbers import WEIGHTS, is_weight, shown_number
+from evalc.model.numbers import COUNT, RANGES, WEIGHT
 
 _BARE_PATTERNS = frozenset({"responseMatches", "regexPattern"})
 """The fields in which a pattern stands by itself, without flags."""
@@ -35,11 +34,11 @@ def _check_values(reader: JsonReader, case: m.Case, pointer: str) -> None:
     """What the types of the model do not say."""
     if case.created_at is not None and not is_timestamp(case.created_at):
         reader.add(f"{pointer}/createdAt", BadTimestamp(value=case.created_at))
-    check_share(reader, case.threshold, f"{pointer}/threshold")
-    if case.max_turns is not None and case.max_turns < 1:
-        finding = OutOfRange(what="`maxTurns`", value=f"{case.max_turns}", allowed="1 or more")
-        reader.add(f"{pointer}/maxTurns", finding)
-    _check_repetitions(reader, case, pointer)
+    check_ranges(reader, case, pointer)
+    repeat = 1 if case.repeat is None else case.repeat
+    if case.require is not None and not 1 <= case.require <= repeat and COUNT.takes(repeat):
+        allowed = f"between 1 and {repeat}, which is how often the case is run"
+        reader.add(f"{pointer}/require", OutOfRange(what="`require`", value=f"{case.require}", allowed=allowed))
     for name, reason in (
         ("expectedFailure", case.expected_failure),
         ("skip", case.skip),
@@ -51,25 +50,11 @@ def _check_values(reader: JsonReader, case: m.Case, pointer: str) -> None:
         reader.add(f"{pointer}/id", EmptyValue(what="`id`"))
 
 
-def _check_repetitions(reader: JsonReader, case: m.Case, pointer: str) -> None:
-    repeat = 1 if case.repeat is None else case.repeat
-    if repeat < 1:
-        reader.add(f"{pointer}/repeat", OutOfRange(what="`repeat`", value=f"{repeat}", allowed="1 or more"))
-    elif case.require is not None and not 1 <= case.require <= repeat:
-        allowed = f"between 1 and {repeat}, which is how often the case is run"
-        reader.add(f"{pointer}/require", OutOfRange(what="`require`", value=f"{case.require}", allowed=allowed))
-
-
-def check_share(reader: JsonReader, share: int | float | None, pointer: str) -> None:
-    """Report a threshold that is no share of 1."""
-    if share is not None and not 0 <= share <= 1:
-        reader.add(pointer, OutOfRange(what="`threshold`", value=f"{share}", allowed="between 0 and 1"))
-
-
-def check_gates(reader: JsonReader, gates: Gates | None, pointer: str) -> None:
-    """Report gates that no suite could meet, or that ask for nothing."""
-    for outside in outside_range(gates) if gates is not None else ():
-        reader.add(f"{pointer}/{outside.key}", outside.finding)
+def check_ranges(reader: JsonReader, record: m.Case | m.Metadata | Gates, pointer: str) -> None:
+    """Report the numbers that their fields do not take."""
+    for field, key in zip(record.__struct_fields__, record.__struct_encode_fields__, strict=True):
+        if field in RANGES and (finding := outside(f"`{key}`", getattr(record, field), RANGES[field])) is not None:
+            reader.add(f"{pointer}/{key}", finding)
 
 
 def _check_links(reader: JsonReader, case: m.Case, pointer: str) -> None:
@@ -87,9 +72,9 @@ def _check_links(reader: JsonReader, case: m.Case, pointer: str) -> None:
         for index, at in enumerate(link.at):
             if at not in asserted:
                 reader.add(f"{pointer}{where}/at/{index}", DanglingLink(pointer=at, known=asserted))
-        if not is_weight(link.weight):
-            finding = OutOfRange(what="the weight", value=shown_number(link.weight), allowed=WEIGHTS)
-            reader.add(f"{pointer}{where}/weight", finding)
+        beyond = outside("the weight", link.weight, WEIGHT)
+        if beyond is not None:
+            reader.add(f"{pointer}{where}/weight", beyond)
 
 
 def _check_dimensions(reader: JsonReader, case: m.Case, pointer: str) -> None:

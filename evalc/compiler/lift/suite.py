@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import msgspec
 
 from evalc.compiler import ir
-from evalc.compiler.lift.check_case import check_case, check_gates, check_share
+from evalc.compiler.lift.check_case import check_case, check_ranges
 from evalc.compiler.lift.reader import JsonReader
 from evalc.compiler.order import rank
 from evalc.compiler.shape import mismatches, named
@@ -148,8 +148,9 @@ def _metadata(reader: JsonReader, raw: object, raw_cases: list[Any]) -> m.Metada
         suggestion = slug(metadata.tool_name)
         finding = NotASlug(what="tool's name", value=metadata.tool_name, suggestion=suggestion)
         reader.add("/metadata/toolName", finding)
-    check_share(reader, metadata.threshold, "/metadata/threshold")
-    check_gates(reader, metadata.gates, "/metadata/gates")
+    check_ranges(reader, metadata, "/metadata")
+    if metadata.gates is not None:
+        check_ranges(reader, metadata.gates, "/metadata/gates")
     return metadata
 
 

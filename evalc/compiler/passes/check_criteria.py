@@ -4,18 +4,19 @@ from __future__ import annotations
 
 from evalc.compiler import ir
 from evalc.diagnostics.catalogue.contract import NeverScored
-from evalc.diagnostics.catalogue.values import OddWeights, OutOfRange, WeightsSumToNothing
+from evalc.diagnostics.catalogue.values import OddWeights, WeightsSumToNothing, outside
 from evalc.diagnostics.problem import Diagnostics
-from evalc.model.numbers import WEIGHTS, is_weight, shown_number
+from evalc.model.numbers import WEIGHT
 
 
 def check_criteria(suite: ir.Suite, problems: Diagnostics) -> None:
     """Report weights that add up to nothing, and those that look like a slip (the language, Weights)."""
-    beyond = [criterion for criterion in suite.criteria if not is_weight(criterion.weight)]
-    for criterion in beyond:
-        what = f"the weight of `{criterion.name}`"
-        finding = OutOfRange(what=what, value=shown_number(criterion.weight), allowed=WEIGHTS)
-        problems.add(*suite.place(criterion.where), finding)
+    beyond = False
+    for criterion in suite.criteria:
+        finding = outside(f"the weight of `{criterion.name}`", criterion.weight, WEIGHT)
+        if finding is not None:
+            problems.add(*suite.place(criterion.where), finding)
+            beyond = True
     if not (suite.criteria or suite.criteria_partial or suite.weights_partial or suite.partial):
         gates = {} if suite.gates is None else {"min_score": suite.gates.min_score}
         for name, limit in {"threshold": suite.threshold, **gates}.items():

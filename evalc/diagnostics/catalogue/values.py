@@ -6,6 +6,7 @@ from typing import ClassVar
 
 from evalc.diagnostics.near import did_you_mean, listed
 from evalc.diagnostics.problem import Finding, Severity
+from evalc.model.numbers import Range, shown_number
 
 
 class WrongType(Finding, frozen=True, kw_only=True):
@@ -94,6 +95,15 @@ class OutOfRange(Finding, frozen=True, kw_only=True):
 
     def message(self) -> str:
         return f"{self.what} is {self.value}; it has to be {self.allowed}"
+
+
+def outside(what: str, number: float | None, range_: Range) -> OutOfRange | None:
+    """What is wrong with a number that its field does not take; None where it takes it, or has none."""
+    if number is None or range_.takes(number):
+        return None
+    shown = shown_number(number)
+    rounded = not isinstance(number, int) and range_.takes(float(shown))
+    return OutOfRange(what=what, value=f"{number}" if rounded else shown, allowed=range_.words)
 
 
 class WeightsSumToNothing(Finding, frozen=True, kw_only=True):
