@@ -15,27 +15,44 @@ from evalc.model import checks as c
 _BY_THEMSELVES: Final = frozenset((c.Latency, c.Cost, c.Tokens, c.NoToolErrors, c.Judge, c.Custom))
 """The kinds of checks that tell nothing of checks of another kind, and are told nothing by them."""
 
+_OF_CALLS: Final = frozenset((c.ToolsCalled, c.ToolsAcceptable, c.ToolsNotCalled, c.ToolCount, c.ToolParam))
+"""The kinds that may tell of each other, and of nothing else."""
+
 
 def are_unrelated(checks: Iterable[c.Check]) -> bool:
     """Whether no check contradicts, repeats or implies another one for certain; `False` means "not known"."""
-    kinds: set[type] = set()
+    once: set[object] = set()
     spoken_of: list[str] = []
+    length: c.Length | None = None
     for check in checks:
         kind = type(check)
-        if kind in _BY_THEMSELVES:
-            if kind in kinds:
-                return False
-            kinds.add(kind)
-            continue
         texts = _texts(check)
         if texts is None:
-            return False
+            if isinstance(check, c.Length):
+                length = check
+            elif kind not in _BY_THEMSELVES and kind not in _OF_CALLS and kind is not c.NonEmpty:
+                return False
+            group = _OF_CALLS if kind in _OF_CALLS else kind
+            if group in once:
+                return False
+            once.add(group)
+            continue
         for text in texts:
             for other in spoken_of:
                 if text in other or other in text:
                     return False
         spoken_of += texts
-    return True
+    return length is None or _is_for_itself(length, spoken_of, non_empty=c.NonEmpty in once)
+
+
+def _is_for_itself(length: c.Length, texts: Iterable[str], *, non_empty: bool) -> bool:
+    """Whether none of the texts is too long for the most that is allowed, or brings the least that is asked for."""
+    if length.unit != "chars":
+        return False
+    least, most = length.min or 0, length.max
+    if most is None:
+        return least > non_empty and all(len(text) < least for text in texts)
+    return most >= 1 and all(len(text) <= most for text in texts)
 
 
 def _texts(check: c.Check) -> tuple[str, ...] | None:

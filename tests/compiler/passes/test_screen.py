@@ -28,6 +28,10 @@ _SCREENED: st.SearchStrategy[c.Check] = st.one_of(
     st.builds(c.Judge, dimension=st.sampled_from(["a", "b"]), criteria=st.just("x?"), min_score=st.integers(0, 2)),
     st.builds(c.Custom, name=st.sampled_from(["a", "b"])),
     st.builds(c.NoToolErrors),
+    st.builds(c.NonEmpty),
+    st.builds(c.ToolsCalled, names=st.lists(st.sampled_from(["a", "b"]), max_size=2).map(tuple)),
+    st.builds(c.ToolCount, min=st.integers(0, 2)),
+    st.builds(lambda low, high: c.Length(unit="chars", min=low, max=high), *[st.none() | st.integers(0, 5)] * 2),
 )
 
 
@@ -48,6 +52,9 @@ def test_the_screened_pass_finds_what_the_unscreened_one_finds(checks: list[c.Ch
         (c.Contains(value="cat"), c.NotContains(value="dog"), c.Regex(pattern="(a|b) bird")),
         (c.ContainsAny(values=("cat", "dog")), c.Latency(max=1), c.NoToolErrors(), c.Tokens(max=9)),
         (c.Regex(pattern="(use|try) cats"), c.Regex(pattern="(use|try) dogs")),
+        (c.ToolsCalled(names=("a",)), c.NoToolErrors(), c.NonEmpty(), c.Contains(value="cat")),
+        (c.Length(unit="chars", min=1, max=3), c.Contains(value="cat"), c.NonEmpty()),
+        (c.Length(unit="chars", min=4), c.Contains(value="cat")),
     ],
 )
 def test_it_knows_plain_checks(checks: tuple[c.Check, ...]) -> None:
@@ -62,7 +69,13 @@ def test_it_knows_plain_checks(checks: tuple[c.Check, ...]) -> None:
         (c.Regex(pattern="(use|try) cats"), c.Regex(pattern="(use|try) cats")),
         (c.Regex(pattern="(a|b) cat", flags="i"), c.Contains(value="dog")),
         (c.Latency(max=1), c.Latency(max=2)),
-        (c.NonEmpty(), c.Contains(value="cat")),
+        (c.Length(unit="chars", min=3), c.Contains(value="cat")),
+        (c.Length(unit="chars", max=2), c.NotContains(value="cat")),
+        (c.Length(unit="chars", min=1), c.NonEmpty()),
+        (c.Length(unit="chars", max=0), c.NonEmpty()),
+        (c.Length(unit="words", min=2), c.Contains(value="cat")),
+        (c.ToolsCalled(names=("a",)), c.ToolCount(min=1)),
+        (c.NonEmpty(), c.NonEmpty()),
     ],
 )
 def test_it_leaves_the_others_to_the_formulas(checks: tuple[c.Check, ...]) -> None:
