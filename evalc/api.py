@@ -244,7 +244,10 @@ def _to_the_end(compiled: Callable[[], Running]) -> Run:
 
     if asyncio._get_running_loop() is not None:
         raise UsageError("`evalc.run` cannot run where an event loop does, as in a notebook: await `evalc.run_async`")
-    running = compiled()
+    from evalc.setup.collector import collector_off  # noqa: PLC0415 - for start-up, likewise
+
+    with collector_off():
+        running = compiled()
     try:
         return asyncio.run(running())
     except asyncio.CancelledError:  # by Ctrl-C it would be a KeyboardInterrupt

@@ -10,11 +10,11 @@ from collections.abc import Callable, Sequence
 from enum import StrEnum
 from typing import TYPE_CHECKING
 
-from evalc.cli.collector import collector_off
 from evalc.cli.ending import ExitCode
 from evalc.cli.flags import settings_from, standard_input
 from evalc.cli.printing import inventory_lines, print_problems
 from evalc.errors import UsageError
+from evalc.setup.collector import collector_off
 
 if TYPE_CHECKING:
     from evalc.diagnostics.policy import Selection

@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING, Annotated, Final
 
 import typer
 
-from evalc.cli.collector import collector_off
 from evalc.cli.ending import ExitCode
 from evalc.cli.flags import sound_settings_from, standard_input
 from evalc.cli.options import Config, Prompts, Strict, Tools
 from evalc.cli.printing import print_problems, shown_path
 from evalc.errors import UsageError
 from evalc.regular import read_beginning
+from evalc.setup.collector import collector_off
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
 from typing import final
@@ -11,7 +11,7 @@ import msgspec
 
 from evalc import __version__
 from evalc.compiler import ir
-from evalc.compiler.lower import LoweredCase, lower, own_assertions
+from evalc.compiler.lower import lower, own_assertions, wheres_of
 from evalc.diagnostics.catalogue.contract import OnlyEvalcChecks
 from evalc.diagnostics.problem import Diagnostics, Problem
 from evalc.files import JSON_LIMIT, read_source
@@ -89,6 +89,11 @@ class CompiledSuite:
     @cached_property
     def metadata(self) -> m.Metadata:
         """The envelope's metadata; of an authored JSON file, what its author wrote stays."""
+        return msgspec.structs.replace(self.head, requires=self._requires)
+
+    @cached_property
+    def head(self) -> m.Metadata:
+        """The metadata but for `requires`, which says something of every case."""
         suite = self.ir
         authored = suite.authored
         description = suite.tool_description
@@ -107,25 +112,35 @@ class CompiledSuite:
             or None,
             threshold=suite.threshold,
             gates=suite.gates,
-            requires=self._requires,
         )
 
     @cached_property
     def _requires(self) -> tuple[str, ...] | None:
         names: set[str] = set()
-        for lowered in self._lowered():
-            names |= own_assertions(lowered.case)
+        for case in self.cases():
+            names |= own_assertions(case)
         return tuple(sorted(names)) or None
-
-    def _lowered(self) -> Iterator[LoweredCase]:
-        return (lower(case, self.ir.criteria) for case in self._cases)
 
     def __len__(self) -> int:
         return len(self._cases)
 
     def cases(self) -> Iterator[m.Case]:
         """The cases, lowered one at a time."""
-        return (lowered.case for lowered in self._lowered())
+        return (lowered for _, lowered in self._lowered())
+
+    def _lowered(self) -> Iterator[tuple[ir.Case, m.Case]]:
+        """The cases, and what they are lowered to: of a table each time anew, of others once."""
+        for part, lowered in zip(self._cases.parts, self._written_out, strict=True):
+            if isinstance(part, ir.CaseRows):
+                yield from ((case, lower(case, self.ir.criteria)) for case in part.expand())
+            elif lowered is not None:
+                yield part, lowered
+
+    @cached_property
+    def _written_out(self) -> Sequence[m.Case | None]:
+        """The cases that were written one by one, each lowered; None for a table."""
+        parts = self._cases.parts
+        return [None if isinstance(part, ir.CaseRows) else lower(part, self.ir.criteria) for part in parts]
 
     def encode(self) -> Iterator[bytes]:
         """The bytes of the compiled file, in pieces; the same on every machine."""
@@ -160,7 +175,7 @@ class CompiledSuite:
     def to_suite(self) -> Suite:
         """What the runtime runs."""
         return Suite(
-            metadata=None if self.ir.bare else self.metadata,
+            metadata=None if self.ir.bare else self.head,
             tool_name=self.ir.tool,
             tier=self.tier,
             file_hash=self.file_hash,
@@ -171,8 +186,8 @@ class CompiledSuite:
 
     def located(self) -> Iterator[LocatedCase]:
         """The cases with the places that their parts were authored at."""
-        for lowered in self._lowered():
-            yield LocatedCase(lowered.case, _Places(self.ir, lowered.wheres, self._authored))
+        for case, lowered in self._lowered():
+            yield LocatedCase(lowered, _Places(self.ir, case, self._authored))
 
     @cached_property
     def _authored(self) -> Mapping[str, Place]:
@@ -202,13 +217,22 @@ class _Located(Iterable[LocatedCase]):
 class _Places(Mapping[str, Place]):
     """JSON pointers from a case's root to places, which are computed when they are looked up."""
 
-    def __init__(self, suite: ir.Suite, wheres: Mapping[str, ir.Where], authored: Mapping[str, Place]) -> None:
+    __slots__ = ("_authored", "_case", "_found", "_suite")
+
+    def __init__(self, suite: ir.Suite, case: ir.Case, authored: Mapping[str, Place]) -> None:
         self._suite = suite
-        self._wheres = wheres
+        self._case = case
         self._authored = authored
+        self._found: Mapping[str, ir.Where] | None = None
+
+    @property
+    def _wheres(self) -> Mapping[str, ir.Where]:
+        if self._found is None:
+            self._found = wheres_of(self._case)
+        return self._found
 
     def __getitem__(self, pointer: str) -> Place:
-        where = self._wheres[pointer]
+        where = self._wheres[pointer] if pointer else self._case.where
         if isinstance(where, str) and where in self._authored:
             return self._authored[where]
         source, span = self._suite.place(where)

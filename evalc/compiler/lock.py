@@ -118,7 +118,7 @@ def _changed(was: str, case: ir.Case, suite: CompiledSuite) -> str | None:
 
 def _fields_of(case: ir.Case, suite: CompiledSuite) -> dict[str, Any]:
     """The compiled case, without the mark that retires it."""
-    fields: dict[str, Any] = msgspec.to_builtins(lower(case, suite.ir.criteria).case)
+    fields: dict[str, Any] = msgspec.to_builtins(lower(case, suite.ir.criteria))
     fields.pop("archived", None)
     return fields
 

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, NamedTuple
+from functools import cache, lru_cache
+from typing import Any
 
 from evalc.compiler import ir
 from evalc.model import case as m
 from evalc.model import checks as c
 from evalc.model.assertions import KEYS
-from evalc.model.checks.declaration import type_name
+from evalc.model.checks.declaration import Declared, Field, type_name
 
 CONTRACT_FIELDS = frozenset(
     {
@@ -34,21 +35,12 @@ _WITH_PATTERNS = frozenset({"labeled", "rubric"})
 _RUBRIC = "rubric"
 
 
-class LoweredCase(NamedTuple):
-    """A case of the model, and where its parts were written: JSON pointers from the case's root to places."""
-
-    case: m.Case
-    wheres: Mapping[str, ir.Where]
-
-
-def lower(case: ir.Case, criteria: tuple[ir.Criterion, ...]) -> LoweredCase:
+def lower(case: ir.Case, criteria: tuple[ir.Criterion, ...]) -> m.Case:
     """The case as the JSON case model has it (case model, and the additions of evalc)."""
-    slots: dict[str, Any] = {}
-    pointers = [_place(item.check, slots, case.tier) for item in case.checks]
-    fields: dict[str, Any] = {field: tuple(v) if isinstance(v, list) else v for field, v in slots.items()}
+    slots, pointers = _slots_of(case)
+    fields: dict[str, Any] = {field: tuple(v) if type(v) is list else v for field, v in slots.items()}
     rubric = fields.pop(_RUBRIC, None)
-    expect = m.Expect(**fields)
-    lowered = m.Case(
+    return m.Case(
         id=case.id,
         description=case.description,
         difficulty=case.difficulty,
@@ -57,12 +49,12 @@ def lower(case: ir.Case, criteria: tuple[ir.Criterion, ...]) -> LoweredCase:
         input=m.Input(message=case.message, messages=case.messages, system=case.system, inputs=case.inputs),
         stubs=case.stubs,
         max_turns=case.max_turns,
-        expect=expect,
+        expect=m.Expect(**fields),
         reference_data=case.reference_data,
         rubric=rubric,
         expected=case.expected,
-        criteria=tuple(_criterion(criterion, case, pointers) for criterion in criteria) or None,
-        unlinked=tuple(_link(link, pointers) for link in case.links if link.criterion is None) or None,
+        criteria=tuple([_criterion(criterion, case, pointers) for criterion in criteria]) or None,
+        unlinked=tuple([_link(link, pointers) for link in case.links if link.criterion is None]) or None,
         threshold=case.threshold,
         tags=case.tags,
         repeat=case.repeat,
@@ -72,11 +64,22 @@ def lower(case: ir.Case, criteria: tuple[ir.Criterion, ...]) -> LoweredCase:
         archived=case.archived,
         variant=case.variant,
     )
+
+
+def wheres_of(case: ir.Case) -> Mapping[str, ir.Where]:
+    """Where the parts of the lowered case were written: JSON pointers from the case's root to places."""
+    _, pointers = _slots_of(case)
     wheres: dict[str, ir.Where] = {"": case.where, **case.wheres}
     for item, at in zip(case.checks, pointers, strict=True):
         for pointer in at:
             wheres[pointer] = item.where
-    return LoweredCase(lowered, wheres)
+    return wheres
+
+
+def _slots_of(case: ir.Case) -> tuple[dict[str, Any], list[tuple[str, ...]]]:
+    """The fields of `expect` that the checks fill, and the pointers of each check from the case's root."""
+    slots: dict[str, Any] = {}
+    return slots, [_place(item.check, slots, case.tier) for item in case.checks]
 
 
 def _criterion(criterion: ir.Criterion, case: ir.Case, pointers: list[tuple[str, ...]]) -> m.Criterion:
@@ -93,19 +96,22 @@ def _link(link: ir.Link, pointers: list[tuple[str, ...]]) -> m.CheckLink:
 
 def _place(check: c.Check, slots: dict[str, Any], tier: m.Tier) -> tuple[str, ...]:
     """Put a check where it belongs in `expect` of a case of this tier; its pointers from the case's root."""
-    match check:
-        case c.Judge():
-            return _append_dimension(slots, check)
-        case _ if not check.has_field():
-            return _append(slots, "checks", check)
-        case c.Regex() if tier not in _WITH_PATTERNS:
-            slots["regex_pattern"] = check.pattern
-            return ("/expect/regexPattern",)
-        case c.ToolParam():
-            entry = m.ToolParamExpectation(
-                tool=check.tool, param_name=check.param_name, assertion=check.assertion, value=check.value
-            )
-            return _append(slots, "tool_params", entry)
+    kind = type(check)
+    entry = _entry_of(kind)
+    if entry is not None:
+        return _append(slots, entry.name, getattr(check, entry.attribute))
+    if isinstance(check, c.Judge):
+        return _append_dimension(slots, check)
+    if not check.has_field():
+        return _append(slots, "checks", check)
+    if isinstance(check, c.Regex) and tier not in _WITH_PATTERNS:
+        slots["regex_pattern"] = check.pattern
+        return ("/expect/regexPattern",)
+    if isinstance(check, c.ToolParam):
+        expectation = m.ToolParamExpectation(
+            tool=check.tool, param_name=check.param_name, assertion=check.assertion, value=check.value
+        )
+        return _append(slots, "tool_params", expectation)
     first = check.contract[0]
     if first.each:
         return _append(slots, first.name, getattr(check, first.attribute))
@@ -114,13 +120,29 @@ def _place(check: c.Check, slots: dict[str, Any], tier: m.Tier) -> tuple[str, ..
     if not slots.keys().isdisjoint(given):
         return _append(slots, "checks", check)
     slots.update(given)
-    return tuple(f"/expect/{KEYS[field]}" for field in given)
+    return tuple([f"/expect/{KEYS[field]}" for field in given])
+
+
+@cache
+def _entry_of(kind: type[Declared]) -> Field | None:
+    """The field of the contract whose entry a check of this kind always is; None where that depends on the check."""
+    first = next(iter(kind.contract), None)
+    plain = first is not None and first.each and first.attribute and kind.has_field is Declared.has_field
+    return first if plain else None
 
 
 def _append(slots: dict[str, Any], field: str, value: object) -> tuple[str, ...]:
-    entries = slots.setdefault(field, [])
+    entries = slots.get(field)
+    if entries is None:
+        slots[field] = [value]
+        return _pointer(field, 0)
     entries.append(value)
-    return (f"/expect/{KEYS[field]}/{len(entries) - 1}",)
+    return _pointer(field, len(entries) - 1)
+
+
+@lru_cache(1024)
+def _pointer(field: str, index: int) -> tuple[str]:
+    return (f"/expect/{KEYS[field]}/{index}",)
 
 
 def _append_dimension(slots: dict[str, Any], check: c.Judge) -> tuple[str, ...]:
@@ -140,12 +162,9 @@ def _append_dimension(slots: dict[str, Any], check: c.Judge) -> tuple[str, ...]:
 def own_assertions(case: m.Case) -> set[str]:
     """The names of the assertions of a case that a runner which knows only the contract would not check."""
     expect = case.expect
-    names = {
-        json
-        for field, json in KEYS.items()
-        if json not in CONTRACT_FIELDS and json != "checks" and getattr(expect, field)
-    }
-    names |= {f"checks.{type_name(check)}" for check in expect.checks or ()}
+    names = {json for field, json in _OWN_FIELDS if getattr(expect, field)}
+    if expect.checks:
+        names |= {f"checks.{type_name(check)}" for check in expect.checks}
     if case.expected and expect == m.Expect():
         names.add("expected")
     if any(dimension.min_score is not None for dimension in case.rubric or ()):
@@ -153,3 +172,6 @@ def own_assertions(case: m.Case) -> set[str]:
     if case.threshold:
         names.add("threshold")
     return names
+
+
+_OWN_FIELDS = tuple((field, json) for field, json in KEYS.items() if json not in CONTRACT_FIELDS and json != "checks")

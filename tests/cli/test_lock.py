@@ -131,7 +131,7 @@ def test_a_lock_of_hashes_still_holds(invoke: Invoke, file: Path, project: Path)
 def compiled_fields() -> dict[str, object]:
     compilation = compile_sources([Source("a.eval.yaml", SUITE)], CompileOptions())
     suite = compilation.suites[0]
-    fields: dict[str, object] = msgspec.to_builtins(lower(next(iter(suite.ir.cases)), suite.ir.criteria).case)
+    fields: dict[str, object] = msgspec.to_builtins(lower(next(iter(suite.ir.cases)), suite.ir.criteria))
     return fields
 
 
