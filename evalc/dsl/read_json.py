@@ -220,12 +220,54 @@ class JsonPlaces:
     def _inside(self, start: int) -> dict[str, _Member]:
         if start not in self._members:
             opening = self._text[start : start + 1]
-            self._members[start] = dict(_members(self._text, start)) if opening in {"[", "{"} else {}
+            self._members[start] = _members(self._text, start) if opening in {"[", "{"} else {}
         return self._members[start]
 
 
-def _members(text: str, start: int) -> Iterator[tuple[str, _Member]]:
+def _members(text: str, start: int) -> dict[str, _Member]:
     """The members of the collection that opens at `start`, without a look into theirs."""
+    try:
+        return dict(_scanned(text, start))
+    except (ValueError, IndexError, RecursionError):  # the JSON is broken somewhere
+        return dict(_tokenized(text, start))
+
+
+def _scanned(text: str, start: int) -> Iterator[tuple[str, _Member]]:
+    """The members of a collection that is whole, each skipped by the decoder, which is quick."""
+    in_list = text[start] == "["
+    at = _behind_spaces(text, start + 1)
+    index = 0
+    while text[at] not in "]}":
+        opening, name = at, str(index)
+        if not in_list:
+            name, at = _decode(text, at)
+            key = Span(opening, at)
+            at = _behind_spaces(text, at)
+            if text[at] != ":":
+                raise ValueError
+            opening = _behind_spaces(text, at + 1)
+        _, at = _decode(text, opening)
+        value = Span(opening, at)
+        yield name, _Member(value if in_list else key, value)
+        index += 1
+        at = _behind_spaces(text, at)
+        if text[at] == ",":
+            at = _behind_spaces(text, at + 1)
+        elif text[at] not in "]}":
+            raise ValueError
+
+
+def _behind_spaces(text: str, at: int) -> int:
+    space = _SPACES.match(text, at)
+    return at if space is None else space.end()
+
+
+_decode: Final = json.JSONDecoder(strict=False).raw_decode
+_SPACES: Final = re.compile(r"[ \t\n\r]*")
+
+
+def _tokenized(text: str, start: int) -> Iterator[tuple[str, _Member]]:
+    """The members of a collection in a text that may be broken anywhere."""
     in_list = text[start] == "["
     depth = 0
     index = 0

@@ -7,6 +7,7 @@ reads them back with it.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import lru_cache
 from typing import Final, NamedTuple
 
 from evalc.model import checks as c
@@ -32,28 +33,33 @@ def assertions(expect: Expect) -> Iterator[Assertion]:
         yield Assertion(f"/expect/{field}", field, check)
     for index, entry in enumerate(expect.tool_params or ()):
         check = c.ToolParam(tool=entry.tool, param_name=entry.param_name, assertion=entry.assertion, value=entry.value)
-        yield Assertion(f"/expect/toolParams/{index}", "toolParams", check)
+        yield Assertion(_pointer("toolParams", index), "toolParams", check)
     if expect.no_tool_errors:
         yield Assertion("/expect/noToolErrors", "noToolErrors", c.NoToolErrors())
     if expect.response_non_empty:
         yield Assertion("/expect/responseNonEmpty", "responseNonEmpty", c.NonEmpty())
     for index, value in enumerate(expect.response_contains or ()):
-        yield Assertion(f"/expect/responseContains/{index}", "responseContains", c.Contains(value=value))
+        yield Assertion(_pointer("responseContains", index), "responseContains", c.Contains(value=value))
     for index, group in enumerate(expect.response_contains_any or ()):
-        yield Assertion(f"/expect/responseContainsAny/{index}", "responseContainsAny", c.ContainsAny(values=group))
+        yield Assertion(_pointer("responseContainsAny", index), "responseContainsAny", c.ContainsAny(values=group))
     for index, value in enumerate(expect.response_not_contains or ()):
-        yield Assertion(f"/expect/responseNotContains/{index}", "responseNotContains", c.NotContains(value=value))
+        yield Assertion(_pointer("responseNotContains", index), "responseNotContains", c.NotContains(value=value))
     for index, pattern in enumerate(expect.response_matches or ()):
-        yield Assertion(f"/expect/responseMatches/{index}", "responseMatches", c.Regex(pattern=pattern))
+        yield Assertion(_pointer("responseMatches", index), "responseMatches", c.Regex(pattern=pattern))
     for field, check in _limits(expect):
         yield Assertion(f"/expect/{field}", field, check)
     if expect.regex_pattern:
         yield Assertion("/expect/regexPattern", "regexPattern", c.Regex(pattern=expect.regex_pattern))
     for index, phrase in enumerate(expect.cop_out_phrases or ()):
         check = c.Not(check=c.IContains(value=phrase))
-        yield Assertion(f"/expect/copOutPhrases/{index}", "copOutPhrases", check)
+        yield Assertion(_pointer("copOutPhrases", index), "copOutPhrases", check)
     for index, check in enumerate(expect.checks or ()):
-        yield Assertion(f"/expect/checks/{index}", type_name(check), check)
+        yield Assertion(_pointer("checks", index), type_name(check), check)
+
+
+@lru_cache(1024)
+def _pointer(field: str, index: int) -> str:
+    return f"/expect/{field}/{index}"
 
 
 def _single_fields_of_tools(expect: Expect) -> Iterator[tuple[str, c.Check]]:

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from evalc.diagnostics.problem import Finding
-from evalc.dsl.read_json import HOLE, JsonPlaces, read_json
+from evalc.dsl.read_json import HOLE, JsonPlaces, _members, _tokenized, read_json
 from evalc.source import Source, Span
 
 
@@ -133,6 +133,14 @@ def test_whatever_is_read_is_data_or_a_problem_inside_the_text(text: str) -> Non
     for span, finding in found:
         assert 0 <= span.start <= span.end <= len(text) + 1
         assert finding.message()
+
+
+@settings(deadline=None)
+@given(_DATA, st.integers(0, 200))
+def test_the_members_of_a_text_are_the_same_however_they_are_found(data: object, cut: int) -> None:
+    text = json.dumps([data], indent=cut % 3 or None)
+    for whole_or_torn in (text, text[: 1 + cut % len(text)]):
+        assert _members(whole_or_torn, 0) == dict(_tokenized(whole_or_torn, 0))
 
 
 def test_a_pointer_into_nothing_gives_the_value_around_it() -> None:

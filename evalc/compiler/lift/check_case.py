@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from evalc.compiler.lift.reader import JsonReader, Reports
 from evalc.compiler.packages import unknown_custom
 from evalc.compiler.patterns import examine
@@ -12,7 +14,7 @@ from evalc.diagnostics.catalogue.vacuity import CannotFail
 from evalc.diagnostics.catalogue.values import BadPattern, BadSchema, BadTimestamp, EmptyValue, OutOfRange, outside
 from evalc.model import case as m
 from evalc.model import checks as c
-from evalc.model.assertions import assertions
+from evalc.model.assertions import KEYS, Assertion
 from evalc.model.checks.declaration import Declared, parts_of
 from evalc.model.gates import Gates
 from evalc.model.numbers import COUNT, RANGES, WEIGHT
@@ -21,13 +23,13 @@ _BARE_PATTERNS = frozenset({"responseMatches", "regexPattern"})
 """The fields in which a pattern stands by itself, without flags."""
 
 
-def check_case(reader: JsonReader, case: m.Case, pointer: str) -> None:
-    """Report what the types let pass."""
+def check_case(reader: JsonReader, case: m.Case, asserted: Sequence[Assertion], pointer: str) -> None:
+    """Report what the types let pass; `asserted` are the assertions of the case's `expect`."""
     _check_values(reader, case, pointer)
-    _check_patterns(reader, case, pointer)
-    _check_links(reader, case, pointer)
+    _check_patterns(reader, asserted, pointer)
+    _check_links(reader, case, asserted, pointer)
     _check_dimensions(reader, case, pointer)
-    _check_idle_fields(reader, case.expect, pointer)
+    _check_idle_fields(reader, case.expect, asserted, pointer)
 
 
 def _check_values(reader: JsonReader, case: m.Case, pointer: str) -> None:
@@ -57,14 +59,14 @@ def check_ranges(reader: JsonReader, record: m.Case | m.Metadata | Gates, pointe
             reader.add(f"{pointer}/{key}", finding)
 
 
-def _check_links(reader: JsonReader, case: m.Case, pointer: str) -> None:
+def _check_links(reader: JsonReader, case: m.Case, assertions: Sequence[Assertion], pointer: str) -> None:
     """Report links that lead nowhere, and weights that do not weigh."""
     links = [(f"/unlinked/{index}", link) for index, link in enumerate(case.unlinked or ())]
     for i, criterion in enumerate(case.criteria or ()):
         links += [(f"/criteria/{i}/checks/{j}", link) for j, link in enumerate(criterion.checks or ())]
     asserted: tuple[str, ...] = ()
     if links:
-        asserted = tuple(assertion.at for assertion in assertions(case.expect))
+        asserted = tuple(assertion.at for assertion in assertions)
         asserted += tuple(f"/rubric/{index}" for index in range(len(case.rubric or ())))
     for where, link in links:
         if not link.at:
@@ -87,9 +89,9 @@ def _check_dimensions(reader: JsonReader, case: m.Case, pointer: str) -> None:
         seen.add(dimension.dimension)
 
 
-def _check_patterns(reader: JsonReader, case: m.Case, pointer: str) -> None:
+def _check_patterns(reader: JsonReader, asserted: Sequence[Assertion], pointer: str) -> None:
     """Report regular expressions and JSON Schemas that are none, and checks that no package provides."""
-    for assertion in assertions(case.expect):
+    for assertion in asserted:
         at, check = f"{pointer}{assertion.at}", assertion.check
         if isinstance(check, c.Regex) and assertion.field in _BARE_PATTERNS:
             _check_pattern(reader, check.pattern, "", at)
@@ -127,13 +129,12 @@ def _check_pattern(reader: Reports, pattern: str, flags: str, pointer: str) -> N
         reader.add_within(pointer, error.offset, error.end, BadPattern(reason=error.message))
 
 
-def _check_idle_fields(reader: JsonReader, expect: m.Expect, pointer: str) -> None:
+def _check_idle_fields(reader: JsonReader, expect: m.Expect, asserted: Sequence[Assertion], pointer: str) -> None:
     """Fields that are there and assert nothing: a limit of 0, a `false`, an empty list or text."""
-    asserted = {assertion.at.split("/")[2] for assertion in assertions(expect)}
-    names = zip(m.Expect.__struct_fields__, m.Expect.__struct_encode_fields__, strict=True)
-    for field, name in names:
+    telling = {assertion.at.split("/")[2] for assertion in asserted}
+    for field, name in KEYS.items():
         value = getattr(expect, field)
-        if value is not None and name not in asserted:
+        if value is not None and name not in telling:
             why = f"{_SHOWN.get(type(value), '0')} asserts nothing"
             reader.add(f"{pointer}/expect/{name}", CannotFail(check=f"`{name}`", why=why))
 

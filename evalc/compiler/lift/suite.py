@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -26,7 +26,7 @@ from evalc.diagnostics.problem import Diagnostics
 from evalc.dsl.read_json import read_json
 from evalc.model import case as m
 from evalc.model import checks as c
-from evalc.model.assertions import PAIRS, assertions, judge
+from evalc.model.assertions import PAIRS, Assertion, assertions, judge
 from evalc.source import Source
 
 _FILE_NAME = re.compile(r"(?P<tool>.+)\.(?P<tier>golden|labeled|regression|rubric)\.jsonl?", re.IGNORECASE)
@@ -180,8 +180,9 @@ def _case(reader: JsonReader, raw: object, pointer: str, tier: m.Tier) -> ir.Cas
         if faults:
             return None
         case = msgspec.convert(_without_own_keys(raw), m.Case)
-    check_case(reader, case, pointer)
-    checks, links = _checks(case, pointer)
+    asserted = tuple(assertions(case.expect))
+    check_case(reader, case, asserted, pointer)
+    checks, links = _checks(case, asserted, pointer)
     return ir.Case(
         id=case.id,
         name=case.id,
@@ -247,10 +248,12 @@ def _without_own_keys(data: Any) -> Any:
 _FREE = frozenset({"inputs", "stubs", "referenceData", "schema", "args", "options", "typeChecks"})
 
 
-def _checks(case: m.Case, pointer: str) -> tuple[tuple[ir.Check, ...], tuple[ir.Link, ...]]:
+def _checks(
+    case: m.Case, asserted: Iterable[Assertion], pointer: str
+) -> tuple[tuple[ir.Check, ...], tuple[ir.Link, ...]]:
     """The checks in the canonical order, and the links whose indexes count in it."""
     linked_apart = frozenset(link.at[0] for _, _, link in _named_links(case) if len(link.at) == 1)
-    read = sorted(_read(case, linked_apart), key=lambda entry: rank(entry.check))
+    read = sorted(_read(case, asserted, linked_apart), key=lambda entry: rank(entry.check))
     checks = tuple(ir.Check(check=entry.check, where=pointer + entry.at[0]) for entry in read)
     index_of = {at: index for index, entry in enumerate(read) for at in entry.at}
     links: list[ir.Link] = []
@@ -261,9 +264,9 @@ def _checks(case: m.Case, pointer: str) -> tuple[tuple[ir.Check, ...], tuple[ir.
     return checks, tuple(sorted(links, key=lambda link: link.checks))
 
 
-def _read(case: m.Case, linked_apart: frozenset[str]) -> Iterator[_Read]:
+def _read(case: m.Case, asserted: Iterable[Assertion], linked_apart: frozenset[str]) -> Iterator[_Read]:
     """The checks of `expect` and of `rubric`; the bounds of a range are one check unless something links them apart."""
-    entries = {assertion.at: assertion.check for assertion in assertions(case.expect)}
+    entries = {assertion.at: assertion.check for assertion in asserted}
     entries |= {f"/rubric/{index}": judge(dimension) for index, dimension in enumerate(case.rubric or ())}
     for low, high in PAIRS:
         at = (f"/expect/{low}", f"/expect/{high}")

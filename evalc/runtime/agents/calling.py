@@ -61,9 +61,12 @@ async def _run_task(start: Callable[[], Any]) -> Any:
     async def run() -> Any:
         return await start()
 
-    task = asyncio.create_task(guarded_await(run()))
+    loop = asyncio.get_running_loop()
+    task = loop.create_task(guarded_await(run()))
+    done = loop.create_future()
+    task.add_done_callback(lambda _: None if done.done() else done.set_result(None))
     try:
-        await asyncio.wait({task})
+        await done  # rather than the task, which may ignore that it is cancelled
     except asyncio.CancelledError:
         task.cancel()
         await asyncio.wait({task}, timeout=_GRACE_SECONDS)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Awaitable
 from typing import assert_never
 
 import msgspec
@@ -16,28 +17,42 @@ from evalc.runtime.checks.verdict import Evidence, Verdict
 
 
 async def evaluate(check: c.Check, evidence: Evidence) -> Verdict:
-    """Evaluate one check. Suspends only where a pattern, a schema or a composition asks for it."""
-    if not evidence.reports_calls and check.of_calls:
-        if evidence.near_calls is not None:
-            return tools.misnamed_calls(evidence.near_calls)
-        return tools.with_calls_unknown(await _evaluate(check, evidence))
-    return await _evaluate(check, evidence)
+    """Evaluate one check."""
+    verdict = begin(check, evidence)
+    return verdict if isinstance(verdict, Verdict) else await verdict
 
 
-async def _evaluate(check: c.Check, evidence: Evidence) -> Verdict:  # noqa: C901 - a table, one line a check
+def begin(check: c.Check, evidence: Evidence) -> Verdict | Awaitable[Verdict]:
+    """The verdict, of most checks at once; else what gives it when it is awaited."""
+    if check.of_calls and not evidence.reports_calls:
+        return _without_calls(check, evidence)
+    return _evaluate(check, evidence)
+
+
+async def _without_calls(check: c.Check, evidence: Evidence) -> Verdict:
+    """The verdict on calls where the agent does not report any."""
+    if evidence.near_calls is not None:
+        return tools.misnamed_calls(evidence.near_calls)
+    verdict = _evaluate(check, evidence)
+    return tools.with_calls_unknown(verdict if isinstance(verdict, Verdict) else await verdict)
+
+
+def _evaluate(  # noqa: C901 - a table, one line a check
+    check: c.Check, evidence: Evidence
+) -> Verdict | Awaitable[Verdict]:
     match check:
         case c.Contains():
             return texts.contains(check, evidence)
         case c.NotContains():
             return texts.not_contains(check, evidence)
         case c.Regex():
-            return await patterns.regex(check, evidence)
+            return patterns.regex(check, evidence)
         case c.ContainsAny():
             return texts.contains_any(check, evidence)
         case c.ToolsCalled():
             return tools.tools_called(check, evidence)
         case c.ToolParam():
-            return await tools.tool_param(check, evidence)
+            return tools.tool_param(check, evidence)
         case c.NoToolErrors():
             return tools.no_tool_errors(evidence)
         case c.NonEmpty():
@@ -59,7 +74,7 @@ async def _evaluate(check: c.Check, evidence: Evidence) -> Verdict:  # noqa: C90
         case c.Length():
             return texts.length(check, evidence)
         case c.Json():
-            return await json_checks.json(check, evidence)
+            return json_checks.json(check, evidence)
         case c.Structure():
             return structure(check, evidence)
         case c.Latency():
@@ -69,19 +84,19 @@ async def _evaluate(check: c.Check, evidence: Evidence) -> Verdict:  # noqa: C90
         case c.Cost():
             return limits.cost(check, evidence)
         case c.Similar():
-            return await similar(check, evidence)
+            return similar(check, evidence)
         case c.Custom():
-            return await custom(check, evidence)
+            return custom(check, evidence)
         case c.Judge():
-            return await judged(check, evidence)
+            return judged(check, evidence)
         case c.At():
-            return await _at(check, evidence)
+            return _at(check, evidence)
         case c.AnyOf():
-            return await composition.any_of(check, lambda operand: evaluate(operand, evidence))
+            return composition.any_of(check, lambda operand: evaluate(operand, evidence))
         case c.AllOf():
-            return await composition.all_of(check, lambda operand: evaluate(operand, evidence))
+            return composition.all_of(check, lambda operand: evaluate(operand, evidence))
         case c.Not():
-            return await composition.negation(check, lambda operand: evaluate(operand, evidence))
+            return composition.negation(check, lambda operand: evaluate(operand, evidence))
         case _:
             assert_never(check)
 

@@ -126,11 +126,19 @@ def watched(blocked: list[str]) -> Iterator[None]:
 
 
 def _outermost(frame: FrameType | None) -> FrameType | None:
-    """The frame of others' code that the event loop, or code of ours, has called; None where there is only ours."""
+    """The frame of others' code that the event loop, or code of ours, has called; None where there is only ours.
+
+    A module that our code imports when it is first needed is not the agent's, however long that takes.
+    """
     found: FrameType | None = None
+    importing = False
     while frame is not None and not (frame.f_code.co_name == "_run" and _module(frame) == "asyncio.events"):
-        if _module(frame).partition(".")[0] not in _OURS:
+        package = _module(frame).partition(".")[0]
+        if package not in _OURS:
             found = frame
+        elif importing:
+            found = None
+        importing = package == "importlib"
         frame = frame.f_back
     return found
 

@@ -11,7 +11,7 @@ from evalc.model.assertions import Assertion, assertions, judge
 from evalc.model.case import Case
 from evalc.model.checks.declaration import Declared, parts_of, type_name
 from evalc.model.result import JudgedScore
-from evalc.runtime.checks.evaluate import evaluate
+from evalc.runtime.checks.evaluate import begin
 from evalc.runtime.checks.expected import expected_text
 from evalc.runtime.checks.judged import as_expected
 from evalc.runtime.checks.verdict import Evidence, Verdict, broken
@@ -72,7 +72,11 @@ async def _check(case: Case, evidence: Evidence, *, run_all: bool) -> Checked:
     for assertion, asked in _in_order(case):
         if (error or failure) and (not run_all or (asked and not _scores(assertion.at, case, evidence))):
             continue
-        verdict = await _verdict(assertion.check, evidence)
+        try:
+            begun = begin(assertion.check, evidence)
+            verdict = begun if isinstance(begun, Verdict) else await begun
+        except Exception as broke:  # a check that breaks must not take the case with it
+            verdict = broken(f"the check broke: {type(broke).__name__}: {said(broke)}")
         verdicts[assertion.at] = verdict
         fields[assertion.at] = assertion.field
         if verdict.outcome == "error":
@@ -113,13 +117,6 @@ def _scores(at: str, case: Case, evidence: Evidence) -> bool:
     if evidence.judge is None:
         return False
     return any(at in link.at for criterion in case.criteria or () for link in criterion.checks or ())
-
-
-async def _verdict(check: c.Check, evidence: Evidence) -> Verdict:
-    try:
-        return await evaluate(check, evidence)
-    except Exception as broke:  # a check that breaks must not take the case with it
-        return broken(f"the check broke: {type(broke).__name__}: {said(broke)}")
 
 
 async def _judge_criteria(case: Case, checked: Checked, judge: CaseJudge) -> Checked:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import time
 from contextlib import AsyncExitStack
 from typing import Final, final
 
@@ -16,6 +17,8 @@ from evalc.runtime.run.pace import Pace
 from evalc.runtime.run.run_case import AgentAnswer, CaseOptions, CaseRun, ask_agent, broken_answer, result_of
 
 _CLOSING_SECONDS: Final = 10.0
+_YIELD_SECONDS: Final = 0.001
+"""How long a worker may keep the event loop to itself."""
 
 
 @final
@@ -31,11 +34,14 @@ class Worker:
         self._bench = None if panel is None else JudgePool(panel)
         self._stack = AsyncExitStack()
         self._session: Session | None = None
+        self._yielded = 0.0
 
     async def attempt(self, located: LocatedCase) -> CaseRun:
         """Run the case once. Whatever the agent does, there is a result; only cancellation passes."""
         # The agent may never suspend: timers, other workers and Ctrl-C get their turn here.
-        await asyncio.sleep(0)
+        if time.monotonic() - self._yielded >= _YIELD_SECONDS:
+            await asyncio.sleep(0)
+            self._yielded = time.monotonic()
         if self._pace is None:
             answer = await self._ask(located)
         else:
