@@ -16,7 +16,7 @@ from evalc.diagnostics.catalogue.contract import OnlyEvalcChecks
 from evalc.diagnostics.problem import Diagnostics, Problem
 from evalc.files import JSON_LIMIT, read_source
 from evalc.model import case as m
-from evalc.model.codec import encode_envelope, short_hash, to_json
+from evalc.model.codec import EnvelopeWriter, encode_envelope, short_hash, to_json
 from evalc.model.suite import LocatedCase, Place, Suite
 from evalc.report.numbers import counted
 from evalc.source import Source
@@ -117,8 +117,8 @@ class CompiledSuite:
     @cached_property
     def _requires(self) -> tuple[str, ...] | None:
         names: set[str] = set()
-        for case in self.cases():
-            names |= own_assertions(case)
+        for part in self._cases.parts:
+            names |= part.own if isinstance(part, ir.CaseRows) else own_assertions(part)
         return tuple(sorted(names)) or None
 
     def __len__(self) -> int:
@@ -155,12 +155,14 @@ class CompiledSuite:
         """The contract's `evalFileHash`: of the eval JSON file as it stands, else of the compiled bytes."""
         if self.ir.from_json:
             return short_hash(self.ir.source.text)
-        import hashlib  # noqa: PLC0415 - for start-up: OpenSSL is loaded with it, and most files are not hashed
+        hashing = Hashing(self)
+        hashing.add(self.cases())
+        return hashing.hexdigest()
 
-        digest = hashlib.sha256()
-        for piece in self.encode():
-            digest.update(piece)
-        return digest.hexdigest()[:12]
+    def hash_on_the_way(self) -> Hashing | None:
+        """What hashes the cases of tables while somebody else looks at them; None for a suite without tables."""
+        has_tables = any(isinstance(part, ir.CaseRows) for part in self._cases.parts)
+        return Hashing(self) if has_tables and not self.ir.from_json else None
 
     def portability(self) -> Problem | None:
         """The warning that a runner of the contract alone would check less; None when it would check everything."""
@@ -200,6 +202,37 @@ class CompiledSuite:
         for index, (_, located) in enumerate(self.located()):
             places |= {f"/cases/{index}{pointer}": located[pointer] for pointer in located}
         return encode_source_map(self.ir.source, short_hash(b"".join(self.encode())), places)
+
+
+@final
+class Hashing:
+    """The hash of a compiled file whose cases come in pieces."""
+
+    def __init__(self, suite: CompiledSuite) -> None:
+        import hashlib  # noqa: PLC0415 - for start-up: OpenSSL is loaded with it, and most files are not hashed
+
+        self._suite = suite
+        self._writer = EnvelopeWriter(suite.metadata)
+        self._digest = hashlib.sha256(self._writer.head)
+
+    def add(self, cases: Iterable[m.Case]) -> None:
+        """Add the next cases."""
+        for case in cases:
+            self._digest.update(self._writer.case(case))
+
+    def add_piece(self, piece: Iterable[ir.Case]) -> None:
+        """Add those of the next cases of the whole suite that are of this tier."""
+        self.add(lower(case, self._suite.ir.criteria) for case in piece if case.tier == self._suite.tier)
+
+    def keep(self) -> None:
+        """Let the suite know its hash: all of its cases were added."""
+        self._suite.file_hash = self.hexdigest()
+
+    def hexdigest(self) -> str:
+        """The first twelve digits."""
+        digest = self._digest.copy()
+        digest.update(self._writer.end())
+        return digest.hexdigest()[:12]
 
 
 @final

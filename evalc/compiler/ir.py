@@ -111,11 +111,15 @@ class Case(msgspec.Struct, frozen=True, kw_only=True):
 
 @final
 class CaseRows(msgspec.Struct, frozen=True, kw_only=True):
-    """The cases of one `for_each:`, which are made anew each time they are wanted."""
+    """The cases of one `for_each:`, which are made anew each time they are wanted.
+
+    `own` names their assertions that a runner which knows only the contract would not check.
+    """
 
     name: str
     tier: m.Tier
     size: int
+    own: frozenset[str]
     expand: Callable[[], Iterator[Case]]
 
 

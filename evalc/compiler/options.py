@@ -25,6 +25,7 @@ class CompileOptions(msgspec.Struct, frozen=True, kw_only=True):
         tools: the tool registry that names of tools are looked up in; None: they are not.
         inputs_sent: names of inputs that the agent is sent whether or not a template uses them.
         finder: how folders are searched.
+        hashed: whether the hashes of the compiled files will be asked for.
     """
 
     strict: bool = False
@@ -34,3 +35,4 @@ class CompileOptions(msgspec.Struct, frozen=True, kw_only=True):
     tools: RegistryFile | None = None
     inputs_sent: frozenset[str] = frozenset()
     finder: Finder = msgspec.field(default_factory=Finder)
+    hashed: bool = False

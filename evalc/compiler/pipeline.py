@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterable, Iterator, Set
+from collections.abc import Iterable, Iterator, Sequence, Set
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple, final
 
@@ -14,6 +14,7 @@ from evalc.compiler import ir
 from evalc.compiler.compiled import Compilation, CompiledSuite, Inventory, by_tier
 from evalc.compiler.discover import Found, is_folder, project_root
 from evalc.compiler.emit.suite import emit
+from evalc.compiler.fingerprints import Fingerprints
 from evalc.compiler.lock import check_lock, read_lock
 from evalc.compiler.merge.cases import merge
 from evalc.compiler.merge.include import IncludeLibrary
@@ -127,6 +128,7 @@ class Compiler:
         self._includes = IncludeLibrary()
         self._library: PromptLibrary | None = None
         self._suites: list[ir.Suite] = []
+        self._compiled: list[CompiledSuite] = []
         self._prompt_files: list[_PromptFile] = []
         self._shared = 0
         self._others: list[str] = []
@@ -135,8 +137,7 @@ class Compiler:
 
     def finish(self) -> Compilation:
         """What came of all sources: the suites, or only the problems when any is an error."""
-        compiled = tuple(suite for parts in map(by_tier, self._suites) for suite in parts)
-        compiled = self._without_copies(compiled)
+        compiled = self._without_copies(tuple(self._compiled))
         self._report_collisions(compiled)
         made_of = frozenset(os.path.realpath(name) for suite in self._suites for name in suite.files)
         self._report_prompts(made_of)
@@ -197,8 +198,10 @@ class Compiler:
         if not named:
             self._come_upon.add(source.name)
         for suite in suites or ():
-            self._lint(suite)
+            compiled = [*by_tier(suite)]
+            self._lint(suite, compiled)
             self._suites.append(suite)
+            self._compiled += compiled
 
     def _report_prompts(self, made_of: Set[str]) -> None:
         """Report what is wrong with prompts: where no case uses one, it is a warning, and blocks nothing.
@@ -297,10 +300,12 @@ class Compiler:
 
     # --- on the IR, whichever front end it came from ---
 
-    def _lint(self, suite: ir.Suite) -> None:
-        """Report what is wrong with a suite."""
+    def _lint(self, suite: ir.Suite, compiled: Sequence[CompiledSuite]) -> None:
+        """Report what is wrong with a suite, and hash its files on the way where they will be asked for."""
+        parts = compiled if self._options.hashed and not self._problems.block else ()
+        hashings = [hashing for part in parts if (hashing := part.hash_on_the_way()) is not None]
         check_criteria(suite, self._problems)
-        ids: set[int] = set()
+        ids = Fingerprints()
         contradictions = Contradictions()
         for cases in suite.cases.in_pieces(_PIECE):
             piece = msgspec.structs.replace(suite, cases=cases)
@@ -313,7 +318,11 @@ class Compiler:
                 _check_tools(piece, self._tools, self._problems)
             if not self._problems.block:
                 verify(piece)
+            for hashing in hashings:
+                hashing.add_piece(cases)
         contradictions.finish(suite, self._problems)
+        for hashing in hashings:
+            hashing.keep()
 
     def _without_copies(self, suites: tuple[CompiledSuite, ...]) -> tuple[CompiledSuite, ...]:
         """The suites less evalc's own output that a search came upon beside what it was compiled from."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from typing import Any
+from typing import Any, final
 
 import msgspec
 
@@ -17,14 +17,30 @@ def to_json(record: Any) -> bytes:
     return _encoder.encode(record)
 
 
+@final
+class EnvelopeWriter:
+    """The bytes of a compiled file in their order, indented by two: its head, each case, and its end."""
+
+    def __init__(self, metadata: Metadata) -> None:
+        self.head = b'{\n  "metadata": ' + _indented(metadata) + b',\n  "cases": ['
+        self._separator = b"\n    "
+
+    def case(self, case: Case) -> bytes:
+        """The bytes of the next case."""
+        separator, self._separator = self._separator, b",\n    "
+        return separator + _indented(case, depth=4)
+
+    def end(self) -> bytes:
+        """The bytes behind the last case."""
+        return b"]\n}\n" if self._separator == b"\n    " else b"\n  ]\n}\n"
+
+
 def encode_envelope(metadata: Metadata, cases: Iterable[Case]) -> Iterator[bytes]:
-    """The bytes of a compiled file, streamed: metadata, then a case at a time, indented by two."""
-    yield b'{\n  "metadata": ' + _indented(metadata) + b',\n  "cases": ['
-    separator = b"\n    "
-    for case in cases:
-        yield separator + _indented(case, depth=4)
-        separator = b",\n    "
-    yield b"]\n}\n" if separator == b"\n    " else b"\n  ]\n}\n"
+    """The bytes of a compiled file, streamed: metadata, then a case at a time."""
+    writer = EnvelopeWriter(metadata)
+    yield writer.head
+    yield from map(writer.case, cases)
+    yield writer.end()
 
 
 def _indented(record: Any, depth: int = 2) -> bytes:

@@ -36,7 +36,8 @@ def compiled(
     subjects: Iterable[Subject], settings: Settings, policy: Policy, *, errors_stay: bool, prompt_id: str | None = None
 ) -> Compilation:
     """Compile under a policy; `errors_stay` where something is to be made of the suites."""
-    compilation = compile_sources(subjects, options_for(settings, prompt_id))
+    options = msgspec.structs.replace(options_for(settings, prompt_id), hashed=errors_stay)
+    compilation = compile_sources(subjects, options)
     compilation = msgspec.structs.replace(compilation, inventory=_without(compilation.inventory, settings))
     return _under(policy, compilation, errors_stay=errors_stay)
 

@@ -112,6 +112,7 @@ class CaseEmitter(msgspec.Struct, frozen=True, kw_only=True):
         names: what its names stand for.
         schemas: where the JSON Schemas come from that its checks name.
         unknown: where a name of nobody has been reported: cases share texts, by defaults, rules and aliases.
+        same_in_rows: the checks that every row of a table shares, by the identity of their trees.
     """
 
     suite: SuiteTree
@@ -119,6 +120,7 @@ class CaseEmitter(msgspec.Struct, frozen=True, kw_only=True):
     names: Names
     schemas: SchemaLoader
     unknown: set[tuple[str, Span]] = msgspec.field(default_factory=set)
+    same_in_rows: dict[int, list[ir.Check]] = msgspec.field(default_factory=dict)
 
     def tier_of(self, tree: CaseTree) -> m.Tier:
         """The tier of a case."""
@@ -126,17 +128,49 @@ class CaseEmitter(msgspec.Struct, frozen=True, kw_only=True):
 
     def emit(self, case: MergedCase, row: Row | None, variant: Variant, problems: Diagnostics | None) -> ir.Case:
         """The case; what is wrong is reported, unless `problems` is None because all of it was reported before."""
-        found = Diagnostics()
-        tier = self.tier_of(case.tree)
-        emission = Emission(self.suite.source, case, row, variant, tier, self.names, self.schemas, found)
+        emission = self._emission(case, row, variant)
         if problems is None:
             return _case(emission)
         _check_inputs(emission)
         made = _case(emission)
-        for problem in found:
+        for problem in emission.problems:
             if not isinstance(problem.finding, UnknownVariable) or self._is_first_at(problem):
                 problems.add(problem.source, problem.span, problem.finding)
         return made
+
+    def emit_like(self, first: ir.Case, case: MergedCase, row: Row, variant: Variant) -> ir.Case:
+        """The case of another row of a table that nothing is wrong with: `first`, with what the row fills."""
+        emission = self._emission(case, row, variant, quiet=True)
+        tree = case.tree
+        messages = messages_of(emission)
+        checks, links = checks_of(emission)
+        return msgspec.structs.replace(
+            first,
+            id=_id(emission),
+            description=emission.text(tree.description) or tree.name.value,
+            message=message_of(emission, messages) or "",
+            messages=messages,
+            system=system_of(emission),
+            inputs=emission.plain_inputs(),
+            checks=checks,
+            links=links,
+            expected=emission.text(tree.expected),
+            wheres=first.wheres | dict.fromkeys(_OF_ROW, emission.at(row.source, row.span)),
+        )
+
+    def _emission(self, case: MergedCase, row: Row | None, variant: Variant, *, quiet: bool = False) -> Emission:
+        return Emission(
+            self.suite.source,
+            case,
+            row,
+            variant,
+            self.tier_of(case.tree),
+            self.names,
+            self.schemas,
+            Diagnostics(),
+            self.same_in_rows,
+            quiet=quiet,
+        )
 
     def _is_first_at(self, problem: Problem) -> bool:
         place = problem.source.name, problem.span
@@ -246,6 +280,10 @@ def _stubs(emission: Emission) -> dict[str, Any] | None:
 # --- places --------------------------------------------------------------------------------------------------------
 
 
+_OF_ROW: Final = ("/id", "/input/inputs")
+"""What of a case a row of a table gives."""
+
+
 def _wheres(emission: Emission) -> dict[str, ir.Where]:
     """Where the fields of the case were written, by their JSON pointers."""
     case, tree, prompt, row = emission.case, emission.case.tree, emission.variant.prompt, emission.row
@@ -266,7 +304,7 @@ def _wheres(emission: Emission) -> dict[str, ir.Where]:
         if picked is not None:
             wheres[pointer] = emission.at(picked.source, picked.value.span)
     if row is not None:
-        wheres["/id"] = wheres["/input/inputs"] = emission.at(row.source, row.span)
+        wheres |= dict.fromkeys(_OF_ROW, emission.at(row.source, row.span))
     elif tree.inputs_span is not None:
         wheres["/input/inputs"] = tree.inputs_span
     return wheres

@@ -74,6 +74,17 @@ class _NamedPlaces(Mapping[str, Located]):
         return len(self._found())
 
 
+def is_plain(body: CheckBody) -> bool:
+    """Whether it holds checks of texts without a template, which are the same in every row of a table."""
+    match body:
+        case CheckLeaf():
+            return type(body.check) in _OF_TEXTS and body.origin is not None and "{{" not in body.origin.value
+        case CheckGroup():
+            return all(map(is_plain, body.items))
+        case _:
+            return False
+
+
 @final
 class CheckEmitter:
     """Turns the checks of one case into the model's: those that stand in `source` and use the rules of `scope`."""
@@ -247,29 +258,42 @@ class CheckEmitter:
             self._add(place(fault.start, fault.end), fault.finding)
         if parse.node is None:
             return value
-        for variable, _ in variables(parse.node.parts):
+        filled = fill(parse.node, self._case.inputs, transform=escape if role.is_pattern else str)
+        if not self._case.quiet:
+            self._check_names(parse.node, role, place)
+            self._check_tokens(value, filled, parse.node, role, place)
+        return filled
+
+    def _check_names(self, template: g.Template, role: Filled, place: Callable[[int, int], Span]) -> None:
+        """Report names that nobody gives, and values that are no text."""
+        for variable, _ in variables(template.parts):
+            if variable.name in self._case.inputs:
+                continue
             if not self._case.knows_all:
-                self._failed |= variable.name not in self._case.inputs
+                self._failed = True
             elif variable.name not in self._case.known:
                 finding = UnknownVariable(name=variable.name, known=tuple(sorted(self._case.known)))
                 self._add(place(variable.start, variable.end), finding)
         if not role.json_too:
-            for variable, node in not_texts(parse.node.parts, self._case.inputs):
+            for variable, node in not_texts(template.parts, self._case.inputs):
                 not_one = NotOneText(name=variable.name, found=described(node))
                 self._add(place(variable.start, variable.end), not_one)
+
+    def _check_tokens(
+        self, value: str, filled: str, template: g.Template, role: Filled, place: Callable[[int, int], Span]
+    ) -> None:
+        """Report tokens where none may stand, what is nearly one, and one that an input brings."""
         for slip in slips_in(value):
             self._add(place(slip.start, slip.end), AlmostToken(text=slip.text, meant=slip.meant))
-        written = tuple(tokens(parse.node.parts))
+        written = tuple(tokens(template.parts))
         for token in written:
             if role.no_tokens_in:
                 self._add(place(token.start, token.end), TokenNotAllowed(token=token.text, where=role.no_tokens_in))
             elif self._case.tier == "regression" and token.source == "snapshot":
                 self._add(place(token.start, token.end), SnapshotInRegression(token=token.text))
-        filled = fill(parse.node, self._case.inputs, transform=escape if role.is_pattern else str)
         brought = [token for token in _TOKEN.findall(filled) if token not in {token.text for token in written}]
         if brought:
             self._add(place(0, len(value)), InputLooksLikeToken(token=brought[0]))
-        return filled
 
     # --- places ---
 

@@ -46,6 +46,8 @@ class Emission:
         knows_all: whether there are no other names than `known`; else a text that uses another one is left out
             without a word.
         problems: where findings go.
+        quiet: the case was made before, and nothing was wrong with it.
+        same_in_rows: the checks that every row of a table shares, by the identity of their trees.
         failed: something of it was wrong and left out.
     """
 
@@ -58,7 +60,9 @@ class Emission:
         "knows_all",
         "names",
         "problems",
+        "quiet",
         "row",
+        "same_in_rows",
         "schemas",
         "tier",
         "variant",
@@ -74,6 +78,9 @@ class Emission:
         names: Names,
         schemas: SchemaLoader,
         problems: Diagnostics,
+        same_in_rows: dict[int, list[ir.Check]],
+        *,
+        quiet: bool = False,
     ) -> None:
         self.home = home
         self.case = case
@@ -83,6 +90,8 @@ class Emission:
         self.names = names
         self.schemas = schemas
         self.problems = problems
+        self.same_in_rows = same_in_rows
+        self.quiet = quiet
         self.given = case.inputs(row)
         self.inputs: Inputs = variant.defaults | {name: given.value for name, given in self.given.items()}
         self.knows_all = not (variant.partial or case.inputs_partial)
@@ -108,8 +117,10 @@ class Emission:
         if parse.node is None:
             self.failed = True
             return None
+        if self.quiet:
+            return fill(parse.node, self.inputs)
         for variable, _ in variables(parse.node.parts):
-            if self.knows_all and variable.name not in self.known:
+            if variable.name not in self.inputs and self.knows_all and variable.name not in self.known:
                 finding = UnknownVariable(name=variable.name, known=tuple(sorted(self.known)), case=tree.name.value)
                 span = locate(tree.source, text.span, variable.start, variable.end)
                 self.problems.add(tree.source, span, finding)

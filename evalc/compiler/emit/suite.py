@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Final
+from typing import Final, final
 
 import msgspec
 
 from evalc.compiler import ir
 from evalc.compiler.emit.case import CaseEmitter
 from evalc.compiler.emit.numbers import gates_of, number_of
+from evalc.compiler.lower import own_assertions
 from evalc.compiler.merge.cases import MergedCase, MergedSuite
 from evalc.compiler.merge.rows import Row, Rows
 from evalc.compiler.resolve.names import Names, Variant
@@ -94,12 +95,13 @@ def _parts(
 ) -> Iterator[ir.Case | ir.CaseRows]:
     """The cases of a test case; those of many rows as what they are made from anew each time."""
     if case.rows is not None:
-        rows, made = _check_rows(case, case.rows, variants, emitter, problems)
-        size = rows * len(variants)
-        if size == len(made):
-            yield from made
+        checked = _check_rows(case, case.rows, variants, emitter, problems)
+        size = checked.rows * len(variants)
+        if size == len(checked.made):
+            yield from checked.made
         elif size:
-            yield _rows(case, case.rows, variants, emitter, size)
+            checked.made.clear()  # too few to keep
+            yield _rows(case, case.rows, variants, emitter, checked)
     elif case.tree.for_each is None:
         for variant in variants:
             yield emitter.emit(case, None, variant, problems)
@@ -108,13 +110,47 @@ def _parts(
 # --- rows ----------------------------------------------------------------------------------------------------------
 
 
-def _rows(case: MergedCase, rows: Rows, variants: tuple[Variant, ...], emitter: CaseEmitter, size: int) -> ir.CaseRows:
-    def expand() -> Iterator[ir.Case]:
-        for row in rows.read_again():
-            for variant in variants:
-                yield emitter.emit(case, row, variant, None)
+@final
+class _CheckedRows(msgspec.Struct, frozen=True, kw_only=True):
+    """What looking through the rows of a case has shown.
 
-    return ir.CaseRows(name=case.tree.name.value, tier=emitter.tier_of(case.tree), size=size, expand=expand)
+    Attributes:
+        rows: how many rows there are.
+        sound: whether each row of the file is one of them.
+        clean: whether nothing at all is wrong with them.
+        made: the first cases: all of them, where they are not many.
+        own: the assertions of the cases that only evalc checks.
+    """
+
+    rows: int
+    sound: bool
+    clean: bool
+    made: list[ir.Case]
+    own: frozenset[str]
+
+
+def _rows(
+    case: MergedCase, rows: Rows, variants: tuple[Variant, ...], emitter: CaseEmitter, checked: _CheckedRows
+) -> ir.CaseRows:
+    def expand() -> Iterator[ir.Case]:
+        first: dict[str | None, ir.Case] = {}
+        for row in rows.read_again(sound=checked.sound):
+            for variant in variants:
+                like = first.get(variant.name)
+                if like is None:
+                    yield first.setdefault(variant.name, emitter.emit(case, row, variant, None))
+                elif checked.clean:
+                    yield emitter.emit_like(like, case, row, variant)
+                else:
+                    yield emitter.emit(case, row, variant, None)
+
+    return ir.CaseRows(
+        name=case.tree.name.value,
+        tier=emitter.tier_of(case.tree),
+        size=checked.rows * len(variants),
+        own=checked.own,
+        expand=expand,
+    )
 
 
 def _placed(
@@ -131,16 +167,16 @@ def _placed(
 
 def _check_rows(
     case: MergedCase, rows: Rows, variants: tuple[Variant, ...], emitter: CaseEmitter, problems: Diagnostics
-) -> tuple[int, list[ir.Case]]:
-    """How many rows there are, and their first cases: all of them, where they are not many.
-
-    What is wrong with the rows is reported, the first few problems one by one.
-    """
+) -> _CheckedRows:
+    """Look through the rows. What is wrong with them is reported, the first few problems one by one."""
     tree = rows.tree
     faults = 0
     size = 0
     kept: list[ir.Case] = []
     numbered = False
+    own: set[str] = set()
+    shapes: set[tuple[object, ...]] = set()
+    clean = True
 
     def report(source: Source, span: Span, finding: Finding) -> None:
         """What is wrong with a row stands there; that there is no file, where the file is named."""
@@ -158,6 +194,11 @@ def _check_rows(
         for variant in variants:
             found = Diagnostics()
             made = emitter.emit(case, row, variant, found)
+            shape = *((type(item.check), item.check.has_field()) for item in made.checks), bool(made.expected)
+            if shape not in shapes:
+                shapes.add(shape)
+                own |= own_assertions(made)
+            clean = clean and not len(found)
             if len(kept) < MOST_KEPT:
                 kept.append(made)
             for problem in _placed(found, case, rows, row, variant, emitter):
@@ -171,4 +212,4 @@ def _check_rows(
         problems.add(rows.source, tree.span, NumberedRows(case=case.tree.name.value))
     if not size and not faults and tree.file is not None and not problems.has_errors:
         problems.add(rows.source, tree.span, BadTable(path=tree.file.value, reason="has no rows"))
-    return size, kept
+    return _CheckedRows(rows=size, sound=not faults, clean=clean and not faults, made=kept, own=frozenset(own))

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Final, final
 
 import msgspec
 
 from evalc.compiler import ir
-from evalc.compiler.emit.check import CheckEmitter
+from evalc.compiler.emit.check import CheckEmitter, is_plain
 from evalc.compiler.emit.emission import Emission
 from evalc.compiler.merge.cases import PlacedCheck
 from evalc.compiler.node_places import node_at
@@ -17,6 +17,7 @@ from evalc.compiler.single import single_fields, without
 from evalc.diagnostics.catalogue.names import DuplicateName
 from evalc.diagnostics.catalogue.values import outside
 from evalc.dsl.nodes import span_of
+from evalc.dsl.tree import CheckTree
 from evalc.model import case as m
 from evalc.model import checks as c
 from evalc.model.assertions import judge
@@ -69,11 +70,25 @@ def _brought(emission: Emission, layer: tuple[PlacedCheck, ...], dimensions: dic
         beyond = outside("the weight", placed.weight, WEIGHT)  # of several `use:`, multiplied
         if beyond is not None:
             emission.problems.add(source, tree.span, beyond)
-        for check in emitter.emit(tree.body):
-            named = _named(check, criterion, dimensions) if isinstance(check, c.Judge) else check
-            item = ir.Check(check=named, where=where, names=emitter.names)
-            brought.append(_Written(item, criterion, criterion_at, placed.weight))
+        for item in _items(emission, emitter, tree, where):
+            check = item.check
+            if isinstance(check, c.Judge):
+                named = msgspec.structs.replace(item, check=_named(check, criterion, dimensions))
+                brought.append(_Written(named, criterion, criterion_at, placed.weight))
+            else:
+                brought.append(_Written(item, criterion, criterion_at, placed.weight))
     return brought
+
+
+def _items(emission: Emission, emitter: CheckEmitter, tree: CheckTree, where: ir.Where) -> Sequence[ir.Check]:
+    """The checks of an entry; those that every row of a table shares are made once."""
+    shared = None if emission.row is None else emission.same_in_rows
+    if shared is not None and (made := shared.get(id(tree))) is not None:
+        return made
+    items = [ir.Check(check=check, where=where, names=emitter.names) for check in emitter.emit(tree.body)]
+    if shared is not None and items and is_plain(tree.body):
+        shared[id(tree)] = items
+    return items
 
 
 def _named(check: c.Judge, criterion: str | None, taken: dict[str, int]) -> c.Judge:

@@ -10,12 +10,14 @@ import csv
 import json
 import os
 from collections.abc import Callable, Iterator
+from itertools import count
 from pathlib import Path
 from typing import Any, BinaryIO, Final, NamedTuple, final
 
 import msgspec
 
 from evalc.compiler.discover import is_below, project_root, shown
+from evalc.compiler.fingerprints import Fingerprints
 from evalc.compiler.merge.row_places import csv_reader, csv_spans, placed_csv, placed_json
 from evalc.diagnostics.catalogue.files import BadRow, BadTable, FileMissing, NotUtf8, OutsideProject
 from evalc.diagnostics.catalogue.names import DuplicateName, RowWithoutKey
@@ -69,26 +71,27 @@ class Rows(msgspec.Struct, frozen=True, kw_only=True):
 
     def read(self, report: Report) -> Iterator[Row]:
         """The rows that are as they should be; what is wrong with the others is reported."""
-        lines: dict[str, int] = {}
+        seen = Fingerprints()
         for number, written in enumerate(self._written(report), start=1):
             row = self._keyed(written, number)
             if not row.key:
                 report(row.source, row.span, RowWithoutKey(column=self.tree.key.value if self.tree.key else ""))
-            elif row.key in lines:
-                at = self._place_of_key(row)
-                report(row.source, at, DuplicateName(what="row", name=row.key, line=lines[row.key]))
+            elif (line := seen.add(row.key, self._line_of(row))) is not None:
+                report(row.source, self._place_of_key(row), DuplicateName(what="row", name=row.key, line=line))
             else:
-                lines[row.key] = self._line_of(row)
                 yield row
 
-    def read_again(self) -> Iterator[Row]:
-        """The same rows once more.
+    def read_again(self, *, sound: bool) -> Iterator[Row]:
+        """The same rows once more; `sound` says that each of them is as it should be.
 
         Raises:
             UsageError: their file has changed since it was found, so that they may not be the same.
         """
         self._hold()
-        yield from self.read(say_nothing)
+        if sound:
+            yield from map(self._keyed, self._written(say_nothing), count(1))
+        else:
+            yield from self.read(say_nothing)
         self._hold()
 
     def _hold(self) -> None:
