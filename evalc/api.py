@@ -21,12 +21,13 @@ from evalc.setup.compile import Subject, compiled, files_of, nothing_found, poli
 from evalc.setup.judging import judge_warning
 from evalc.setup.run_flags import RunFlags
 from evalc.setup.run_request import Start
-from evalc.setup.to_run import ToRun, to_rescore, to_run
+from evalc.setup.to_run import ToRun, to_merge, to_rescore, to_run
 
 if TYPE_CHECKING:
     from evalc.diagnostics.problem import Problem
     from evalc.runtime.run.run_suite import Observer
     from evalc.runtime.run.select import Wanted
+    from evalc.runtime.store.past.merge import Part
     from evalc.runtime.store.past.resume import PastRun
 
 Running = Callable[[], Coroutine[Any, Any, Run]]
@@ -43,6 +44,7 @@ __all__ = [
     "compile",
     "compile_paths",
     "files_of",
+    "merge_runs",
     "nothing_found",
     "paths_to_run",
     "policy_of",
@@ -104,7 +106,7 @@ def run(subject: Subject | Iterable[Subject] | None = None, **flags: Unpack[RunF
             as a `ScriptedAgent`; several are each asked everything.
 
             - what is run: `keywords` (`-k`), `tag`, `not_tag`, `filter`, `tier`, `failed_from`, `last_failed`,
-              `changed_since`, `prompt_id`, `repeat`
+              `changed_since`, `prompt_id`, `repeat`, `shard`
             - against what, and how: `agent`, `concurrency`, `rpm`, `timeout_ms`, `all_assertions`, `judge`,
               `judge_samples`, `rubrics`, `no_judge_cache`, `seed_manifest`, `snapshot`, `tools`, `prompts`, `env_file`,
               `config`
@@ -222,6 +224,21 @@ def rescore_paths(paths: Sequence[str], past: PastRun, *, settings: Settings, ob
         return lambda: whole_run.rescore(what, past, settings, observer)
 
     return _to_the_end(compiled_rescoring)
+
+
+def merge_runs(parts: Sequence[Part], *, settings: Settings, observer: Observer | None = None) -> Run:
+    """Put the runs of all shards of a run together.
+
+    Raises:
+        SourceError: the eval files have errors; nothing was written.
+        UsageError: the parts are not those of one run, or not all of them; nothing was written.
+    """
+
+    def compiled_merging() -> Running:
+        what = to_merge(parts, settings)
+        return lambda: whole_run.merge(what, parts, settings, observer)
+
+    return _to_the_end(compiled_merging)
 
 
 def _settings(**given: object) -> Settings:

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from evalc.runtime.run.finished import FinishedRun
     from evalc.runtime.run.run_options import RunOptions
     from evalc.runtime.run.run_suite import Observer
+    from evalc.runtime.store.past.merge import Part
     from evalc.runtime.store.past.resume import PastRun
     from evalc.setup.run_request import Start
     from evalc.setup.to_run import ToRun
@@ -111,6 +112,10 @@ async def run(
         what.tools,
     )
     options = _started(options, start, snapshot)
+    shard = None if start.wanted is None else start.wanted.shard
+    if shard is not None:  # what decides a run decides the merged one
+        judged = options.rubrics_always or any(suite.tier == "rubric" for suite in what.suites)
+        options = replace(options, gates=None, baseline=None, rubrics_always=judged)
     if start.record is not None:
         asked = [recorded(agent, start.record, settings, what.tools, options) for agent in asked]
     async with local_models(served, options.panel, observer):
@@ -118,7 +123,11 @@ async def run(
     made = Run(
         finished=finished,
         problems=what.problems,
-        notes=(*_of_no_cases(finished), *_registered(finished), *await _exported(finished, exporter)),
+        notes=(
+            *(_of_no_cases(finished) if shard is None else ()),
+            *_registered(finished),
+            *await _exported(finished, exporter),
+        ),
         strict=settings.strict,
         selected=what.selected,
         inventory=what.inventory,
@@ -150,6 +159,28 @@ async def rescore(what: ToRun, past: PastRun, settings: Settings, observer: Obse
         finished = await rescore_suites(what.suites, past, options, observer=observer)
     notes = (*_of_no_cases(finished), *_registered(finished))
     made = Run(finished=finished, problems=what.problems, notes=notes, strict=settings.strict, inventory=what.inventory)
+    return _closed(made, options)
+
+
+async def merge(what: ToRun, parts: Sequence[Part], settings: Settings, observer: Observer | None) -> Run:
+    """Put the runs of all shards together: one run, judged, compared and put into the history as a whole."""
+    # For start-up: `check` and `compile` run nothing.
+    from evalc.runtime.run.run_id import new_run_id  # noqa: PLC0415
+    from evalc.runtime.store.past.merge import merge_suites  # noqa: PLC0415
+    from evalc.setup.run import options_of  # noqa: PLC0415
+
+    asked = msgspec.structs.replace(settings, snapshot_source=None, judges=())  # nothing is asked and nothing checked
+    options = await options_of(asked, os.environ, what.tools)
+    options = replace(options, run_id=new_run_id(settings.results_folder))
+    finished = await merge_suites(what.suites, parts, options, observer=observer)
+    made = Run(
+        finished=finished,
+        problems=what.problems,
+        notes=(*_of_no_cases(finished), *_registered(finished)),
+        strict=settings.strict,
+        selected=what.selected,
+        inventory=what.inventory,
+    )
     return _closed(made, options)
 
 

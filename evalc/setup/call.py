@@ -57,6 +57,7 @@ def given_by(subject: Subject | Iterable[Subject] | None, flags: RunFlags) -> Ru
             last_failed=said.get("last_failed", False),
             changed_since=said.get("changed_since"),
             repeat=said.get("repeat"),
+            shard=said.get("shard"),
         ),
     )
     past = said.get("resume")

@@ -15,14 +15,14 @@ from evalc.config.settings import Settings
 from evalc.dsl.build_case import TIERS
 from evalc.errors import UsageError
 from evalc.git import changed_files, commit_of, ignored_files
-from evalc.runtime.run.select import Known, NamedCases, Wanted
+from evalc.runtime.run.select import MOST_SHARDS, Known, NamedCases, Wanted
 from evalc.runtime.store.past.failures import failures_of
 from evalc.runtime.store.past.runs import find_folder, has_results, steps_back
 
 SEPARATOR: Final = "::"
 
 
-def wanted_cases(
+def wanted_cases(  # noqa: PLR0913 - one parameter a flag
     named: Sequence[str],
     *,
     keywords: str | None,
@@ -34,6 +34,7 @@ def wanted_cases(
     last_failed: bool,
     changed_since: str | None,
     repeat: int | None,
+    shard: str | None,
 ) -> Mapping[str, Any]:
     """What is given of the cases; nothing where nothing is. `named` are the arguments, `PATH::CASE` among them.
 
@@ -53,8 +54,17 @@ def wanted_cases(
         "else_all": last_failed,
         "changed_since": changed_since,
         "repeat": repeat,
+        "shard": None if shard is None else _shard(shard),
     }
     return {name: value for name, value in wanted.items() if value is not None and value is not False and value != []}
+
+
+def _shard(said: str) -> list[int]:
+    numbers = re.fullmatch(r"([0-9]{1,9})/([0-9]{1,9})", said.strip(), re.ASCII)
+    number, of = (int(numbers[1]), int(numbers[2])) if numbers else (0, 0)
+    if not 1 <= number <= of <= MOST_SHARDS:
+        raise UsageError(f"`--shard {said}`: a shard is one of N, such as 1/4 to 4/4; N is {MOST_SHARDS:,} at most")
+    return [number, of]
 
 
 def names_case(argument: str) -> bool:

@@ -61,6 +61,7 @@ class RunFlags(TypedDict, total=False):
     rpm: int | None
     rubrics: Literal["passed", "always"] | None
     seed_manifest: str | Path | None
+    shard: str | None
     snapshot: str | None
     strict: bool
     tag: str | Sequence[str] | None
@@ -107,6 +108,7 @@ FLAGS: Final[Mapping[str, Flag]] = {
         names=("--last-failed", "--lf"),
     ),
     "changed_since": Flag("REF", CHOICE, "Suites whose files differ from those of a git commit."),
+    "shard": Flag("K/N", CHOICE, "The Kth of N parts of the cases; evalc merge puts the parts together."),
     "agent": Flag("AGENT", HOW),
     "repeat": Flag("N", HOW, "How often each case is run.", least=1),
     "concurrency": Flag("N|auto", HOW),

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from evalc.diagnostics.problem import Problem
     from evalc.model.suite import Selected, Suite
     from evalc.runtime.run.select import Wanted
+    from evalc.runtime.store.past.merge import Part
     from evalc.runtime.store.past.resume import PastRun
     from evalc.tools.registry import ToolRegistry
 
@@ -134,6 +135,26 @@ def to_rescore(paths: Sequence[str], past: PastRun, settings: Settings) -> ToRun
         raise UsageError(f"the run `{past.run_id}` has no answers: it ended before its journal began")
     subjects = paths or tuple(dict.fromkeys(suite.origin for suite in past.header.suites))
     return to_run(subjects, settings, past.header.flags.get("prompt_id"))
+
+
+def to_merge(parts: Sequence[Part], settings: Settings) -> ToRun:
+    """Compile the files that the parts are of, and choose the cases that they all were chosen from.
+
+    Raises:
+        SourceError: the eval files have errors.
+        UsageError: there are none, or the parts were chosen from different cases.
+    """
+    from evalc.runtime.run.select import Wanted  # noqa: PLC0415 - for start-up
+
+    first, *others = [msgspec.convert(part.header.flags.get("wanted") or {}, Wanted) for part in parts]
+    whole = msgspec.structs.replace(first, shard=None)
+    for part, wanted in zip(parts[1:], others, strict=True):
+        if msgspec.structs.replace(wanted, shard=None) != whole:
+            raise UsageError(f"{part.name} and {parts[0].name} are parts of different choices of cases")
+    header = parts[0].header
+    subjects = tuple(dict.fromkeys(suite.origin for suite in header.suites))
+    what = to_run(subjects, settings, header.flags.get("prompt_id"), whole)
+    return msgspec.structs.replace(what, needs_judge=None)
 
 
 def _nothing_to_run(subjects: Sequence[Subject], prompt_id: str | None, inventory: Inventory) -> str:

@@ -53,17 +53,22 @@ def header_of(
         },
         flags=kept_flags(options.flags, endpoints, options.redactor),
         rescored_from=rescored_from,
-        suites=tuple(
-            JournaledSuite(
-                tool_name=suite.tool_name,
-                tier=suite.tier,
-                file_hash=suite.file_hash,
-                origin=suite.origin,
-                cases=suite.size,
-                agent=suite.agent,
-            )
-            for suite in suites
-        ),
+        suites=journaled_suites(suites),
+    )
+
+
+def journaled_suites(suites: Sequence[Suite]) -> tuple[JournaledSuite, ...]:
+    """The suites as the header names them."""
+    return tuple(
+        JournaledSuite(
+            tool_name=suite.tool_name,
+            tier=suite.tier,
+            file_hash=suite.file_hash,
+            origin=suite.origin,
+            cases=suite.size,
+            agent=suite.agent,
+        )
+        for suite in suites
     )
 
 

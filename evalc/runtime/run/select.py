@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from array import array
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -19,8 +20,31 @@ from evalc.model.case import Case
 from evalc.model.suite import LocatedCase, Selected, Suite
 from evalc.runtime.run.keywords import Expression, parse_keywords
 
+MOST_SHARDS: Final = 10_000
+
 _MOST_IDS: Final = 10_000
 """The ids among which a near name is looked for."""
+
+
+@final
+class Shard(msgspec.Struct, frozen=True, array_like=True):
+    """One of `of` parts of the cases; the first has the number 1."""
+
+    number: Annotated[int, msgspec.Meta(ge=1)]
+    of: Annotated[int, msgspec.Meta(ge=1, le=MOST_SHARDS)]
+
+    def __str__(self) -> str:
+        return f"{self.number}/{self.of}"
+
+    def has(self, suite: Suite, case: Case) -> bool:
+        """Whether a case is in this part: by its id and its suite's tool and tier alone, so that it stays there."""
+        return shard_of(suite.tool_name, suite.tier, case.id, self.of) == self.number
+
+
+def shard_of(tool: str, tier: str, identity: str, shards: int) -> int:
+    """The number of the shard that a case is in."""
+    name = f"{tool}\0{tier}\0{identity}".encode("utf-8", "surrogatepass")
+    return 1 + int.from_bytes(hashlib.blake2b(name, digest_size=8).digest()) % shards
 
 
 class Wanted(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
@@ -36,6 +60,7 @@ class Wanted(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
         else_all: run all cases where none failed in that run.
         changed_since: the commit since which a suite's files have changed.
         repeat: how often each case is run.
+        shard: the part of the chosen cases that is run.
     """
 
     cases: tuple[str, ...] = ()
@@ -47,6 +72,7 @@ class Wanted(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     else_all: bool = False
     changed_since: str | None = None
     repeat: Annotated[int, msgspec.Meta(ge=1)] | None = None
+    shard: Shard | None = None
 
     def words(self) -> tuple[str, ...]:
         """What narrows the choice down, as a user says it."""
@@ -58,6 +84,7 @@ class Wanted(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
             *(f"--tier {tier}" for tier in self.tiers),
             f"--failed-from {self.failed_from}" if self.failed_from else "",
             f"--changed-since {self.changed_since}" if self.changed_since else "",
+            f"--shard {self.shard}" if self.shard else "",
         )
         return tuple(filter(None, said))
 
@@ -105,10 +132,20 @@ def select_cases(suites: Sequence[Suite], wanted: Wanted, known: Known) -> tuple
     choice = _Choice(wanted, known)
     chosen = [_chosen(suite, choice, words) for suite in suites]
     _refuse_unknown(suites, known.named, choice.met)
+    if wanted.shard is not None:
+        # Every part has every suite, so that the parts can be put together; what decides a suite is judged then.
+        return tuple(_undecided(_repeated(suite, wanted.repeat)) for suite in chosen)
     if not any(suite.size for suite in chosen):
         total = sum(suite.size for suite in suites)
         raise UsageError(f"none of {total} case{'' if total == 1 else 's'} is selected by `{' '.join(words)}`")
     return tuple(_repeated(suite, wanted.repeat) for suite in chosen if suite.size)
+
+
+def _undecided(suite: Suite) -> Suite:
+    """The suite without its gates and threshold."""
+    if suite.metadata is None:
+        return suite
+    return msgspec.structs.replace(suite, metadata=msgspec.structs.replace(suite.metadata, gates=None, threshold=None))
 
 
 def _refuse_nothing_to_do(suites: Sequence[Suite], wanted: Wanted, known: Known) -> None:
@@ -137,6 +174,7 @@ class _Choice:
         self._no_tag = {tag[1:] for tag in wanted.tags if tag.startswith("!")}
         self._ids = [_id_test(pattern) for pattern in wanted.ids]
         self._tiers = wanted.tiers
+        self._shard = wanted.shard
 
     def takes_suite(self, suite: Suite) -> bool:
         """Whether cases of the suite may be wanted at all."""
@@ -147,7 +185,8 @@ class _Choice:
         """Whether a case of such a suite is wanted."""
         tags = set(case.tags or ())
         return (
-            self._is_named(suite, case)
+            (self._shard is None or self._shard.has(suite, case))
+            and self._is_named(suite, case)
             and (not self._any_tag or not tags.isdisjoint(self._any_tag))
             and tags.isdisjoint(self._no_tag)
             and (not self._ids or any(test(case.id) for test in self._ids))

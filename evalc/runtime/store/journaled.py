@@ -204,6 +204,12 @@ class JournaledCases:
             file.seek(offset)
             return msgspec.json.decode(file.readline(), type=Entry)
 
+    def skipped_line(self, suite: int, case: int) -> SkippedLine:
+        """The line of a case that was skipped."""
+        with open_regular(self.path) as file:
+            file.seek(self._offsets[suite][case] & ~_SKIPPED)
+            return msgspec.json.decode(file.readline(), type=SkippedLine)
+
     def skipped(self, suite: int) -> Iterator[SkippedCase]:
         """The skipped cases of a suite in source order."""
         decoder = msgspec.json.Decoder(SkippedLine)

@@ -92,12 +92,13 @@ def refuse_another_run(past: Header, now: Header) -> None:
     """
     if past.rescored_from is not None:
         raise UsageError(f"`{past.run_id}` is no run to resume: it was made by `evalc rescore {past.rescored_from}`")
-    changes = "; ".join(_changes(past, now))
+    changes = "; ".join(differences(past, now))
     if changes:
         raise UsageError(f"the run `{past.run_id}` cannot be resumed: {changes}")
 
 
-def _changes(past: Header, now: Header) -> Iterator[str]:
+def differences(past: Header, now: Header) -> Iterator[str]:
+    """What would keep the cases of one run from standing beside those of the other, in words."""
     yield from _changed_suites(_by_name(past), _by_name(now))
     if past.agent_endpoint != now.agent_endpoint:
         yield f"its agent was `{past.agent_endpoint}`, and not `{now.agent_endpoint}`"

@@ -1,0 +1,299 @@
+"""From generated suites to `benchmarks/RESULTS-run.md`: what a whole run takes, beside pydantic-evals.
+
+    python -m benchmarks.run [--million]
+
+Whole processes, from a cold start, in turn, with results on disk: `evalc run` of 1,000 to 100,000 cases in each form,
+and a script that runs the same cases with pydantic-evals, which is installed into an environment of its own
+(`.venv-peers`). The agent is an async function in the process that answers at once. A ratio is that of the medians of
+three, by the clock.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+import venv
+from collections.abc import Callable, Sequence
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Final, NamedTuple
+
+from benchmarks.check import machine
+
+RESULTS: Final = Path(__file__).parent / "RESULTS-run.md"
+PEERS: Final = Path(__file__).parents[1] / ".venv-peers"
+PEER: Final = "pydantic-evals==2.62.0"
+ROUNDS: Final = 3
+SIZES: Final = (1_000, 10_000, 100_000)
+COMPARED: Final = 10_000
+
+AGENT: Final = "async def answer(message):\n    return message\n"
+CONFIGURATION: Final = 'agentEndpoint = "python:answering:answer"\n'
+
+PEER_SCRIPT: Final = """\
+import sys
+from dataclasses import dataclass
+from pydantic_evals import Case, Dataset
+from pydantic_evals.evaluators import Contains, Evaluator
+from pydantic_evals.reporting import EvaluationReportAdapter
+
+@dataclass
+class NotContains(Evaluator):
+    value: str
+    def evaluate(self, ctx):
+        return self.value not in ctx.output
+
+@dataclass
+class Length(Evaluator):
+    low: int
+    high: int
+    def evaluate(self, ctx):
+        return self.low <= len(ctx.output) <= self.high
+
+cases = [
+    Case(
+        name=f"case_{n}",
+        inputs=f"question number {n}",
+        evaluators=(Contains(value=f"question number {n}"), NotContains(f"sorry {n}"), Length(5, 200 + n % 50)),
+    )
+    for n in range(int(sys.argv[1]))
+]
+
+async def agent(message):
+    return message
+
+report = Dataset(name="bench", cases=cases).evaluate_sync(agent)
+if "print" in sys.argv:
+    report.print()
+open("report.json", "wb").write(EvaluationReportAdapter.dump_json(report))
+"""
+
+CASE: Final = """\
+    - name: case_{n}
+      message: "question number {n}"
+      validate:
+        - contains "question number {n}"
+        - not contains "sorry {n}"
+        - length 5..{most} chars
+"""
+TABLE: Final = """\
+suite: table
+eval:
+  test_cases:
+    - name: row
+      message: "{{{{question}}}}"
+      for_each: {{file: {file}, key: id}}
+      validate:
+        - 'contains "{{{{question}}}}"'
+        - 'not contains "{{{{never}}}}"'
+        - length 5..200 chars
+"""
+
+
+class Cost(NamedTuple):
+    """What a process took: seconds by the clock, and the megabytes of its largest process at its peak."""
+
+    seconds: float
+    megabytes: float
+
+
+def main() -> None:
+    """Measure, and write the results down."""
+    python = _peer()
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        (folder / "answering.py").write_text(AGENT)
+        (folder / "evalc.toml").write_text(CONFIGURATION)
+        (folder / "peer.py").write_text(PEER_SCRIPT)
+        measure = _Measuring(folder)
+        files = {form: {cases: write(folder, cases) for cases in SIZES} for form, write in FORMS.items()}
+        commands: dict[str, Sequence[str]] = {form: measure.run_of(files[form][COMPARED]) for form in FORMS}
+        commands["pydantic-evals, `evaluate_sync` and its report as JSON"] = [python, "peer.py", str(COMPARED)]
+        commands["pydantic-evals, and `report.print()`"] = [python, "peer.py", str(COMPARED), "print"]
+        compared = measure.in_turn(commands)
+        growth = {
+            form: {
+                cases: compared[form] if cases == COMPARED else [measure.cost(measure.run_of(files[form][cases]))]
+                for cases in SIZES
+            }
+            for form in FORMS
+        }
+        million = measure.cost(measure.run_of(_table(folder, 1_000_000))) if "--million" in sys.argv else None
+    RESULTS.write_text(_report(compared, growth, million), encoding="utf-8")
+    print(RESULTS.read_text(encoding="utf-8"))
+
+
+def _peer() -> str:
+    """The interpreter of an environment with the peer."""
+    python = PEERS / "bin" / "python"
+    if not python.exists():
+        venv.create(PEERS, with_pip=True)
+        subprocess.run([python, "-m", "pip", "install", "--quiet", PEER], check=True)
+    return str(python)
+
+
+def _yaml(folder: Path, cases: int) -> Path:
+    file = folder / f"yaml-{cases}.eval.yaml"
+    body = "".join(CASE.format(n=n, most=200 + n % 50) for n in range(cases))
+    file.write_text("suite: bench\neval:\n  test_cases:\n" + body)
+    return file
+
+
+def _json(folder: Path, cases: int) -> Path:
+    """The same suite as `evalc compile` writes it."""
+    out = folder / f"compiled-{cases}"
+    command = [sys.executable, "-m", "evalc", "compile", str(_yaml(folder, cases)), "-o", str(out)]
+    subprocess.run(command, check=True, capture_output=True)
+    (file,) = out.glob("*.json")
+    return file
+
+
+def _without_newline(folder: Path, cases: int) -> Path:
+    file = folder / f"bare-{cases}.labeled.json"
+    file.write_bytes(_json(folder, cases).read_bytes().rstrip())
+    return file
+
+
+def _table(folder: Path, cases: int) -> Path:
+    with (folder / f"rows-{cases}.jsonl").open("w") as rows:
+        for n in range(cases):
+            row = {"id": f"r{n}", "question": f"question number {n}", "never": f"sorry {n}"}
+            rows.write(json.dumps(row) + "\n")
+    file = folder / f"table-{cases}.eval.yaml"
+    file.write_text(TABLE.format(file=f"rows-{cases}.jsonl"))
+    return file
+
+
+FORMS: Final[dict[str, Callable[[Path, int], Path]]] = {
+    "YAML": _yaml,
+    "compiled JSON": _json,
+    "JSON without a newline at its end": _without_newline,
+    "a table of JSON Lines": _table,
+}
+
+
+class _Measuring:
+    """Runs commands in a folder."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+        kept = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
+        self._environment = {**kept, "PYTHONPYCACHEPREFIX": str(folder / "pycache")}
+
+    def run_of(self, file: Path) -> Sequence[str]:
+        """The command that runs a suite."""
+        return [
+            sys.executable,
+            "-m",
+            "evalc",
+            "run",
+            str(file),
+            "--quiet",
+            "--output-dir",
+            str(self._folder / "results"),
+        ]
+
+    def in_turn(self, commands: dict[str, Sequence[str]]) -> dict[str, list[Cost]]:
+        """What the commands take, run in turn, so that a busy moment of the machine touches all of them."""
+        for command in commands.values():
+            self.cost(command)  # files and compiled modules are then in memory
+        rounds = [{name: self.cost(command) for name, command in commands.items()} for _ in range(ROUNDS)]
+        return {name: [costs[name] for costs in rounds] for name in commands}
+
+    def cost(self, command: Sequence[str]) -> Cost:
+        """What a command takes."""
+        started = time.perf_counter()
+        process = subprocess.Popen(
+            command, cwd=self._folder, env=self._environment, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
+        )
+        peak = 0.0
+        while process.poll() is None:
+            peak = max(peak, *(_resident(pid) for pid in (process.pid, *_children(process.pid))))
+            time.sleep(0.01)
+        seconds = time.perf_counter() - started
+        shutil.rmtree(self._folder / "results", ignore_errors=True)
+        if process.returncode:
+            raise SystemExit(f"{command} ended with {process.returncode}")
+        return Cost(seconds, peak)
+
+
+def _children(pid: int) -> list[int]:
+    try:
+        return [int(child) for child in Path(f"/proc/{pid}/task/{pid}/children").read_text().split()]
+    except OSError:
+        return []
+
+
+def _resident(pid: int) -> float:
+    """The megabytes that a process has had at most; 0 where the system does not say."""
+    try:
+        status = Path(f"/proc/{pid}/status").read_text()
+    except OSError:
+        return 0.0
+    lines = (line.split() for line in status.splitlines() if line.startswith("VmHWM:"))
+    return next((int(kilobytes) / 1e3 for _, kilobytes, *_ in lines), 0.0)
+
+
+def _report(compared: dict[str, list[Cost]], growth: dict[str, dict[int, list[Cost]]], million: Cost | None) -> str:
+    slowest = _seconds(compared["pydantic-evals, and `report.print()`"])
+    plain = _seconds(compared["pydantic-evals, `evaluate_sync` and its report as JSON"])
+    lines = [
+        "<!-- Written by `make bench-run` (benchmarks/run.py). -->",
+        "# What a run costs",
+        "",
+        f"{datetime.now(UTC):%d %B %Y}, {machine()}.",
+        "",
+        f"Whole processes from a cold start, run in turn, with results on disk; medians of {ROUNDS}, least to greatest",
+        f"in brackets. {COMPARED:,} cases of three checks, an async agent in the process that answers at once. The",
+        f"peer is `{PEER}` with its defaults.",
+        "",
+        "| what | seconds | evaluate is so many times this | evaluate and print |",
+        "|---|---:|---:|---:|",
+        *(
+            f"| {name} | {_seconds(costs):.2f} ({_spread(costs)}) | {plain / _seconds(costs):.1f} | "
+            f"{slowest / _seconds(costs):.1f} |"
+            for name, costs in compared.items()
+        ),
+        "",
+        "## Growth",
+        "",
+        "Milliseconds for each case, start-up included, and the peak of memory:",
+        "",
+        f"| form | {' | '.join(f'{cases:,}' for cases in SIZES)} |",
+        f"|---|{'---:|' * len(SIZES)}",
+        *(
+            f"| {form} | "
+            + " | ".join(
+                f"{1e3 * _seconds(costs) / cases:.3f} ({max(cost.megabytes for cost in costs):.0f} MB)"
+                for cases, costs in sizes.items()
+            )
+            + " |"
+            for form, sizes in growth.items()
+        ),
+    ]
+    if million is not None:
+        lines += [
+            "",
+            f"1,000,000 rows of a table: {million.seconds:.0f} s, {million.seconds / 1e3:.3f} ms a case, "
+            + f"{million.megabytes:.0f} MB at the peak.",
+        ]
+    return "\n".join(lines) + "\n"
+
+
+def _seconds(costs: Sequence[Cost]) -> float:
+    return statistics.median(cost.seconds for cost in costs)
+
+
+def _spread(costs: Sequence[Cost]) -> str:
+    seconds = [cost.seconds for cost in costs]
+    return f"{min(seconds):.2f} to {max(seconds):.2f}"
+
+
+if __name__ == "__main__":
+    main()

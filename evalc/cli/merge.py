@@ -1,0 +1,92 @@
+"""`evalc merge`: from the runs of all shards to one run, judged as a whole."""
+
+from __future__ import annotations
+
+import os
+import sys
+from typing import TYPE_CHECKING, Annotated, Any, Final
+
+import typer
+
+from evalc.cli.ending import ExitCode
+from evalc.cli.flags import sound_settings_from
+from evalc.cli.options import Config, OutputDir
+from evalc.cli.outputs import Outputs, outputs_of
+from evalc.cli.printing import print_error, print_problems
+from evalc.cli.reporting import Shown, report
+from evalc.cli.termination import termination_as_interrupt
+from evalc.errors import UsageError
+from evalc.terminal import Screen
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from evalc.config.settings import Settings
+    from evalc.runtime.store.past.merge import Part
+
+_TAKEN_OVER: Final = (
+    "baseline",
+    "fail_on_regression",
+    "max_p95_ms",
+    "min_pass_rate",
+    "min_score",
+    "prompts",
+    "strict",
+    "tools",
+)
+"""The flags of the shards that decide the run as a whole, or say what it is compiled from."""
+
+
+def merge_runs(
+    runs: Annotated[
+        list[str], typer.Argument(metavar="RUN_DIR...", help="The runs of all shards: their folders, or ids.")
+    ],
+    json: Annotated[bool, typer.Option("--json", help="Print the report as JSON.")] = False,
+    output: Outputs = None,
+    output_dir: OutputDir = None,
+    config: Config = None,
+) -> int:
+    """Put the runs of all shards together: one run, as if its cases had been run in one place.
+
+    The eval files have to be there as they were run. Gates, the baseline and the history are those of the whole run;
+    the flags about them that the shards were given hold here.
+
+    \b
+    Example:
+      evalc run --shard 1/2 --output-dir parts
+      evalc run --shard 2/2 --output-dir parts
+      evalc merge parts/*
+    """
+    from evalc import api  # noqa: PLC0415 - for start-up: `--help` runs nothing
+    from evalc.report.progress import Progress, draws  # noqa: PLC0415 - likewise
+    from evalc.runtime.store.past.merge import read_parts  # noqa: PLC0415 - likewise
+    from evalc.runtime.store.past.resume import find_run  # noqa: PLC0415 - likewise
+    from evalc.setup.run import redactor_of  # noqa: PLC0415 - likewise
+
+    where = sound_settings_from(config, output_dir=output_dir).results_folder
+    parts = read_parts([find_run(name, where) for name in runs])
+    settings = _settings_of(parts, config, output_dir)
+    outputs = outputs_of(output or (), as_json=json)
+    try:
+        screen, drawn = Screen.of(sys.stderr, os.environ), draws(sys.stderr, os.environ)
+        with termination_as_interrupt(), Progress(sys.stderr, screen, drawn=drawn) as progress:
+            finished = api.merge_runs(parts, settings=settings, observer=progress)
+    except KeyboardInterrupt:
+        print_error("interrupted; the parts are as they were")
+        return ExitCode.INTERRUPTED
+    print_problems(finished.problems, sys.stderr)
+    report(
+        finished, sys.stdout, outputs, redact=redactor_of(settings, os.environ).redact, shown=Shown(settings=settings)
+    )
+    return finished.exit_code
+
+
+def _settings_of(parts: Sequence[Part], config: str | None, output_dir: str | None) -> Settings:
+    """The settings of the working folder, with the flags of the shards that decide the run as a whole."""
+    said: dict[str, Any] = {}
+    for part in parts:
+        flags = {name: value for name in _TAKEN_OVER if (value := part.header.flags.get(name)) is not None}
+        if part is not parts[0] and flags != said:
+            raise UsageError(f"{part.name} was run with other gates, baseline or tools than {parts[0].name}")
+        said = flags
+    return sound_settings_from(config, output_dir=output_dir, **said)

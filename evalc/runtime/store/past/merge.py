@@ -1,0 +1,242 @@
+"""From the runs of all shards and the suites that they are of to one run: every case once, from its shard's journal."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterator, Mapping, Sequence
+from datetime import UTC, datetime
+from typing import Final, NamedTuple, final
+
+import msgspec
+
+from evalc.errors import UsageError
+from evalc.model.suite import Suite
+from evalc.runtime.run.begin_run import journaled_suites, new_journal
+from evalc.runtime.run.finish_run import Ending, finish_run
+from evalc.runtime.run.finished import FinishedRun
+from evalc.runtime.run.run_options import RunOptions
+from evalc.runtime.run.run_suite import Observer
+from evalc.runtime.run.select import shard_of
+from evalc.runtime.store.journal import Journal
+from evalc.runtime.store.journaled import FILE_NAME, Header, JournaledCases, read_journal
+from evalc.runtime.store.past.baseline import find_baseline
+from evalc.runtime.store.past.resume import PastRun, differences
+from evalc.runtime.store.results import file_names
+
+_TURN: Final = 256
+"""After how many cases Ctrl-C gets its turn."""
+
+
+class Part(NamedTuple):
+    """The run of one shard: where it is, what was run, and its cases."""
+
+    run: PastRun
+    header: Header
+    cases: JournaledCases
+
+    @property
+    def name(self) -> str:
+        """What messages call it."""
+        return f"`{self.run.folder}`"
+
+
+def read_parts(runs: Sequence[PastRun]) -> Sequence[Part]:
+    """The parts, known to be of the same run.
+
+    Raises:
+        UsageError: one has no journal, is there twice, or was run with something else than the first.
+    """
+    parts: list[Part] = []
+    for run in runs:
+        read = read_journal(run.folder / FILE_NAME)
+        if read is None:
+            raise UsageError(f"`{run.folder}` has no cases: the run ended before its journal began")
+        part = Part(run, *read)
+        twin = next((other for other in parts if other.header.run_id == part.header.run_id), None)
+        if twin is not None:
+            raise UsageError(f"{part.name} and {twin.name} are the same run")
+        if parts:
+            _refuse_other_run(parts[0], part)
+        parts.append(part)
+    return parts
+
+
+def _refuse_other_run(first: Part, part: Part) -> None:
+    changes = "; ".join(differences(_as_whole(first.header), _as_whole(part.header)))
+    if changes:
+        raise UsageError(f"{part.name} is not a part of the same run as {first.name}: {changes}")
+
+
+def _as_whole(header: Header) -> Header:
+    """The header without what is each shard's own: how many cases it has."""
+    return msgspec.structs.replace(
+        header, suites=tuple(msgspec.structs.replace(suite, cases=0) for suite in header.suites)
+    )
+
+
+async def merge_suites(
+    suites: Sequence[Suite], parts: Sequence[Part], options: RunOptions, *, observer: Observer | None = None
+) -> FinishedRun:
+    """Put the parts together, and judge what came of them as one run.
+
+    Raises:
+        UsageError: a case is in no part or in several, a part is not of these suites, or the run cannot be begun.
+        OSError: a result could not be written.
+    """
+    first = parts[0].header
+    agents = first.agents or (first.agent_endpoint,)
+    baseline = (
+        find_baseline(
+            options.baseline, options.output_dir, file_names(suites), agents=agents, accepted=options.accepted
+        )
+        if options.baseline
+        else None
+    )
+    if first.agents:
+        suites = [msgspec.structs.replace(suite, agent=agent) for suite in suites for agent in agents]
+    header = _header_of(suites, first, options)
+    for part in parts:
+        changes = "; ".join(differences(_as_whole(part.header), _as_whole(header)))
+        if changes:
+            raise UsageError(f"{part.name} cannot be merged: {changes}")
+    _refuse_holes(suites, parts)
+    journal = new_journal(header, options)
+    try:
+        stopped: dict[int, str] = {}
+        for number, suite in enumerate(suites):
+            if observer:
+                observer.suite_started(suite)
+            reason = await _merge_suite(suite, number, parts, journal, observer)
+            if reason is not None:
+                stopped[number] = reason
+        ending = Ending(
+            baseline=baseline,
+            registry=options.registry,
+            redactor=options.redactor,
+            gates=options.gates,
+            stopped=stopped,
+            warnings=_unreadable(parts),
+            told=observer.suite_finished if observer else None,
+        )
+        return finish_run(suites, journal, ending)
+    finally:
+        journal.close()
+
+
+def _header_of(suites: Sequence[Suite], first: Header, options: RunOptions) -> Header:
+    """The header of the whole run: as the parts were run, of the suites as they are."""
+    return msgspec.structs.replace(
+        first,
+        run_id=options.run_id,
+        timestamp=datetime.now(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z"),
+        suites=journaled_suites(suites),
+        flags={name: value for name, value in first.flags.items() if name != "wanted"},
+    )
+
+
+# --- cases ---------------------------------------------------------------------------------------------------------
+
+
+@final
+class _Heads:
+    """The next case of each part, in a suite whose cases all parts have in the same order."""
+
+    def __init__(self, suite: int, parts: Sequence[Part]) -> None:
+        self._named = [part.cases.ids(suite) for part in parts]
+        self._parts = parts
+        self._heads: dict[str, list[tuple[int, int]]] = {}
+        for number in range(len(parts)):
+            self._advance(number)
+
+    def take(self, identity: str) -> Sequence[tuple[Part, int]]:
+        """The parts that have the case next, with its number there."""
+        taken = self._heads.pop(identity, [])
+        for number, _ in taken:
+            self._advance(number)
+        return [(self._parts[number], case) for number, case in taken]
+
+    def left(self) -> Iterator[tuple[Part, str]]:
+        """The cases that nobody has asked for."""
+        return ((self._parts[number], name) for name, heads in self._heads.items() for number, _ in heads)
+
+    def _advance(self, number: int) -> None:
+        case, name = next(self._named[number], (0, None))
+        if name is not None:
+            self._heads.setdefault(name, []).append((number, case))
+
+
+def _refuse_holes(suites: Sequence[Suite], parts: Sequence[Part]) -> None:
+    """Hold that every case is in exactly one part, before anything is written."""
+    shards = _shards_of(parts)
+    for number, suite in enumerate(suites):
+        heads = _Heads(number, parts)
+        for located in suite.cases:
+            identity = located.case.id
+            found = heads.take(identity)
+            if len(found) > 1:
+                (one, _), (other, _), *_ = found
+                raise UsageError(f"{one.name} and {other.name} both have the case `{identity}` of {_title(suite)}")
+            if not found:
+                raise UsageError(_missing(suite, identity, shards))
+        for part, identity in heads.left():
+            raise UsageError(
+                f"{part.name} has the case `{identity}`, which {_title(suite)} does not have, or elsewhere"
+            )
+
+
+def _title(suite: Suite) -> str:
+    return f"the suite {suite.title}"
+
+
+def _missing(suite: Suite, identity: str, shards: Mapping[int, Part | None]) -> str:
+    if not shards:
+        return f"no part has the case `{identity}` of {_title(suite)}"
+    number = shard_of(suite.tool_name, suite.tier, identity, len(shards))
+    part = shards[number]
+    of = f"the shard {number}/{len(shards)}"
+    if part is None:
+        return f"{of} is missing: no part has the case `{identity}` of {_title(suite)}"
+    resume = f"finish it with `evalc run --resume {part.run.folder}`"
+    return f"{of} did not end: {part.name} has no result of the case `{identity}` of {_title(suite)}; {resume}"
+
+
+def _shards_of(parts: Sequence[Part]) -> Mapping[int, Part | None]:
+    """The parts by the numbers of their shards, None for one that is not there; empty where they are no shards."""
+    said = [(part, (part.header.flags.get("wanted") or {}).get("shard")) for part in parts]
+    of = {shard[1] if shard else 0 for _, shard in said}
+    if len(of) != 1 or of == {0}:
+        return {}
+    numbered = {shard[0]: part for part, shard in said if shard}
+    return {number: numbered.get(number) for number in range(1, of.pop() + 1)}
+
+
+async def _merge_suite(
+    suite: Suite, number: int, parts: Sequence[Part], journal: Journal, observer: Observer | None
+) -> str | None:
+    """Write the lines of the suite's cases; why not all of them ran, where a part was stopped."""
+    heads = _Heads(number, parts)
+    reason: str | None = None
+    for index, located in enumerate(suite.cases):
+        if index % _TURN == 0:
+            await asyncio.sleep(0)
+        ((part, case),) = heads.take(located.case.id)
+        entry = part.cases.entry(number, case)
+        if entry is not None:
+            result = journal.keep(number, index, entry)
+            if observer:
+                observer.case_finished(suite, result)
+            continue
+        line = part.cases.skipped_line(number, case)
+        skipped = journal.skip(number, index, line.skipped)
+        if skipped.stopped:
+            reason = skipped.reason.removeprefix("not run: ")
+        if observer:
+            observer.case_skipped(suite, skipped)
+    return reason
+
+
+def _unreadable(parts: Sequence[Part]) -> tuple[str, ...]:
+    """That lines of a part cannot be read: their cases were run again."""
+    return tuple(
+        f"{part.cases.unreadable} of the lines of {part.name} cannot be read" for part in parts if part.cases.unreadable
+    )

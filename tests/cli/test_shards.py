@@ -1,0 +1,185 @@
+"""Shards of a run, and the one run that `evalc merge` makes of them."""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from evalc.runtime.run.select import shard_of
+from tests.cli.conftest import Invoke
+
+AGENT = 'def answer(message):\n    return "no" if message.endswith("7") else message\n'
+SUITES = {
+    "many.eval.yaml": "suite: many\neval:\n  criteria: [x]\n  test_cases:\n"
+    + "".join(
+        f'    - {{name: case_{n}, message: "Question {n}", validate: [contains "Question {n}" for x]}}\n'
+        for n in range(60)
+    ),
+    "few.eval.yaml": """\
+suite: few
+gates: {min_pass_rate: 0.5}
+eval:
+  test_cases:
+    - {name: seven, message: "7", validate: [contains "7"]}
+    - {name: eight, message: "8", repeat: 2, validate: [contains "8"]}
+    - {name: nine, message: "9", skip: later, validate: [contains "9"]}
+    - name: row
+      message: "{{q}}"
+      for_each: {key: q, rows: [{q: "11"}, {q: "17"}]}
+      validate: ['contains "{{q}}"']
+""",
+}
+
+
+@pytest.fixture
+def suites(project: Path) -> Path:
+    (project / "evals" / "weather.eval.yaml").unlink()
+    for name, text in SUITES.items():
+        (project / "evals" / name).write_text(text)
+    (project / "answering.py").write_text(AGENT)
+    (project / "evalc.toml").write_text('agentEndpoint = "python:answering:answer"\n')
+    return project
+
+
+def run_shards(invoke: Invoke, of: int, *more: str) -> list[str]:
+    """The folders of the runs of all shards."""
+    for number in range(1, of + 1):
+        assert invoke("run", "evals", "--shard", f"{number}/{of}", "--output-dir", "parts", *more).code in (0, 1)
+    return sorted(map(str, Path("parts").glob("*/")))
+
+
+def results(folder: str) -> dict[str, Any]:
+    """The results in the newest run of a folder, without what differs from one run to the next."""
+    *_, run = sorted(Path(folder).glob("*/"))
+    return {file.name: _steady(json.loads(file.read_bytes())) for file in sorted(run.glob("*.json"))}
+
+
+def _steady(value: Any) -> Any:
+    if isinstance(value, list):
+        return [_steady(item) for item in value]
+    if not isinstance(value, dict):
+        return value
+    own = ("runId", "timestamp", "durationMs", "totalDurationMs")
+    return {name: None if name in own else _steady(item) for name, item in value.items()}
+
+
+def interrupt(folder: str) -> None:
+    """Leave of a run what a kill leaves: a journal without its end."""
+    journal = Path(folder) / "journal.jsonl"
+    journal.write_bytes(journal.read_bytes()[:-20])
+    for file in [*Path(folder).glob("*.json"), *Path(folder).glob("closing.jsonl")]:
+        file.unlink()
+
+
+def test_sixteen_shards_three_of_them_killed_and_resumed_are_one_run(invoke: Invoke, suites: Path) -> None:
+    whole = invoke("run", "evals", "--output-dir", "whole", "--json")
+    parts = run_shards(invoke, 16)
+    assert len(parts) == 16
+    busy = [part for part in parts if len((Path(part) / "journal.jsonl").read_bytes().splitlines()) > 2]
+    for part in busy[:3]:
+        interrupt(part)
+    unfinished = invoke("merge", *parts, "--output-dir", "merged")
+    assert unfinished.code == 2
+    assert f"did not end: `{Path(busy[0]).absolute()}`" in unfinished.err or "did not end: `parts/" in unfinished.err
+    assert not Path("merged").exists()
+    for part in busy[:3]:
+        assert invoke("run", "--resume", part).code in (0, 1)
+    merged = invoke("merge", *parts, "--output-dir", "merged", "--json")
+    assert merged.code == whole.code == 1
+    assert results("merged") == results("whole")
+    assert _steady(json.loads(merged.out)) == _steady(json.loads(whole.out))
+
+
+@pytest.mark.parametrize(("flag", "code"), [("0.9", 1), ("0.5", 0)])
+def test_gates_decide_the_whole_and_no_part(invoke: Invoke, suites: Path, flag: str, code: int) -> None:
+    parts = run_shards(invoke, 3, "--min-pass-rate", flag)
+    assert not any("gates" in result for part in parts for result in map(_read, Path(part).glob("*.json")))
+    outcome = invoke("merge", *parts)
+    assert outcome.code == code
+    assert f"at least {flag} is needed" in outcome.out
+
+
+def _read(file: Path) -> dict[str, Any]:
+    return dict(json.loads(file.read_bytes()))
+
+
+def test_the_history_calls_parts_what_they_are_and_the_merged_run_a_run(invoke: Invoke, suites: Path) -> None:
+    parts = run_shards(invoke, 2)
+    listed = invoke("history", "--output-dir", "parts").out.splitlines()[1:]
+    assert len(listed) == 4
+    assert all("part of the cases" in line for line in listed)
+    assert invoke("merge", *parts).code == 1
+    _, *listed = invoke("history").out.splitlines()
+    assert len(listed) == 2
+    assert not any("part of the cases" in line for line in listed)
+
+
+def test_the_baseline_is_compared_with_at_the_merge(
+    invoke: Invoke, suites: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert invoke("run", "evals", "--min-pass-rate", "0.5").code == 0
+    (suites / "answering.py").write_text('def answer(message):\n    return "no" if "3" in message else message\n')
+    monkeypatch.delitem(sys.modules, "answering")
+    parts = run_shards(invoke, 2, "--baseline", "latest", "--fail-on-regression")
+    assert all(_read(file)["baselineRunId"] is None for part in parts for file in Path(part).glob("*.json"))
+    outcome = invoke("merge", *parts, "--json")
+    suites_of = {suite["toolName"]: suite for suite in json.loads(outcome.out)["suites"]}
+    assert outcome.code == 1
+    assert "many/case_3" in suites_of["many"]["regressions"]
+    assert "many/case_7" in suites_of["many"]["newPasses"]
+
+
+def test_overlaps_holes_and_strangers_are_named(invoke: Invoke, suites: Path) -> None:
+    one, two = run_shards(invoke, 2)
+    whole = invoke("run", "evals", "--output-dir", "whole", "--json")
+    (all_of_it,) = map(str, Path("whole").glob("*/"))
+    assert whole.code == 1
+    for runs, words in (
+        ([one], "the shard 2/2 is missing: no part has the case `"),
+        ([one, two, one], "are the same run"),
+        ([all_of_it, two], "both have the case `"),
+        ([one, "nothing"], "`nothing` is neither a run in"),
+    ):
+        outcome = invoke("merge", *runs)
+        assert (outcome.code, outcome.out) == (2, "")
+        assert words in outcome.err
+    assert invoke("run", "evals", "--shard", "2/2", "--output-dir", "other", "--timeout-ms", "99").code in (0, 1)
+    (other,) = map(str, Path("other").glob("*/"))
+    outcome = invoke("merge", one, other)
+    assert (outcome.code, "`--timeout-ms` was 60000 and is 99 now" in outcome.err) == (2, True)
+    (suites / "evals" / "few.eval.yaml").write_text(SUITES["few.eval.yaml"].replace("seven", "six"))
+    outcome = invoke("merge", one, two)
+    assert (outcome.code, "has changed since" in outcome.err) == (2, True)
+
+
+def test_a_shard_of_nothing_is_a_part_too(invoke: Invoke, suites: Path) -> None:
+    (suites / "evals" / "many.eval.yaml").unlink()
+    parts = run_shards(invoke, 9)
+    assert invoke("merge", *parts, "--output-dir", "merged").code == 0
+    assert [len(result["cases"]) for result in results("merged").values()] == [4]
+
+
+@pytest.mark.parametrize("shard", ["0/2", "3/2", "1", "1/0", "-1/2", "1/10001", "a/b", "1/2/3", "\uff11/2"])
+def test_shards_that_are_none(invoke: Invoke, suites: Path, shard: str) -> None:
+    outcome = invoke("run", "evals", "--shard", shard)
+    assert outcome.code == 2
+    assert outcome.err.startswith(f"error: `--shard {shard}`: a shard is one of N, such as 1/4 to 4/4")
+
+
+@settings(deadline=None)
+@given(st.text(), st.text(), st.text(), st.integers(1, 10_000))
+def test_every_case_is_in_one_shard(tool: str, tier: str, identity: str, of: int) -> None:
+    assert 1 <= shard_of(tool, tier, identity, of) <= of
+
+
+def test_a_case_stays_in_its_shard() -> None:
+    assert [shard_of("weather", "labeled", f"weather/case_{n}", 16) for n in range(6)] == STAYS
+
+
+STAYS = [10, 13, 6, 1, 1, 1]
