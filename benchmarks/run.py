@@ -280,8 +280,7 @@ def _report(compared: dict[str, list[Cost]], growth: dict[str, dict[int, list[Co
     if million is not None:
         lines += [
             "",
-            f"1,000,000 rows of a table: {million.seconds:.0f} s, {million.seconds / 1e3:.3f} ms a case, "
-            + f"{million.megabytes:.0f} MB at the peak.",
+            f"1,000,000 rows of a table: {million.seconds:.0f} s, {million.megabytes:.0f} MB at the peak.",
         ]
     return "\n".join(lines) + "\n"
 

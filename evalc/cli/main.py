@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import sys
 
@@ -50,6 +51,10 @@ def _hear_of_termination() -> None:
         signal.signal(signal.SIGTERM, interrupt)
 
 
+_MADE_BEFORE_COLLECTING = 20_000
+"""How many objects are made before the collector looks for cycles: a run makes many, and hardly a cycle."""
+
+
 def _run(arguments: list[str]) -> None:
     # Imported when they are needed, for start-up: typer takes about as long to import as a small file to be checked.
     match arguments:
@@ -66,6 +71,7 @@ def _run(arguments: list[str]) -> None:
             from evalc.cli.supervision import allow_supervision  # noqa: PLC0415
 
             allow_supervision()
+            gc.set_threshold(_MADE_BEFORE_COLLECTING, 20, 50)
             app()
 
 

@@ -117,8 +117,11 @@ class CompiledSuite:
     @cached_property
     def _requires(self) -> tuple[str, ...] | None:
         names: set[str] = set()
-        for part in self._cases.parts:
-            names |= part.own if isinstance(part, ir.CaseRows) else own_assertions(part)
+        for part, lowered in zip(self._cases.parts, self._written_out, strict=True):
+            if isinstance(part, ir.CaseRows):
+                names |= part.own
+            elif lowered is not None:
+                names |= own_assertions(lowered)
         return tuple(sorted(names)) or None
 
     def __len__(self) -> int:

@@ -159,27 +159,19 @@ def _append_dimension(slots: dict[str, Any], check: c.Judge) -> tuple[str, ...]:
     return (f"/rubric/{len(dimensions) - 1}",)
 
 
-def own_assertions(case: ir.Case) -> set[str]:
+def own_assertions(case: m.Case) -> set[str]:
     """The names of the assertions of a case that a runner which knows only the contract would not check."""
-    names: set[str] = set()
-    if not all(_is_of_contract(type(item.check)) for item in case.checks):
-        expect = lower(case, ()).expect
-        names |= {json for field, json in _OWN_FIELDS if getattr(expect, field)}
-        names |= {f"checks.{type_name(check)}" for check in expect.checks or ()}
-    if case.expected and not any(at.startswith("/expect/") for pointers in _slots_of(case)[1] for at in pointers):
+    expect = case.expect
+    names = {json for field, json in _OWN_FIELDS if getattr(expect, field)}
+    if expect.checks:
+        names |= {f"checks.{type_name(check)}" for check in expect.checks}
+    if case.expected and expect == m.Expect():
         names.add("expected")
-    if any(isinstance(item.check, c.Judge) and item.check.min_score is not None for item in case.checks):
+    if any(dimension.min_score is not None for dimension in case.rubric or ()):
         names.add("rubric.minScore")
     if case.threshold:
         names.add("threshold")
     return names
-
-
-@cache
-def _is_of_contract(kind: type[Declared]) -> bool:
-    """Whether a check of this kind is always an entry of a field that every runner checks."""
-    entry = _entry_of(kind)
-    return entry is not None and KEYS[entry.name] in CONTRACT_FIELDS
 
 
 _OWN_FIELDS = tuple((field, json) for field, json in KEYS.items() if json not in CONTRACT_FIELDS and json != "checks")

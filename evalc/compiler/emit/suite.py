@@ -10,7 +10,7 @@ import msgspec
 from evalc.compiler import ir
 from evalc.compiler.emit.case import CaseEmitter
 from evalc.compiler.emit.numbers import gates_of, number_of
-from evalc.compiler.lower import own_assertions
+from evalc.compiler.lower import lower, own_assertions
 from evalc.compiler.merge.cases import MergedCase, MergedSuite
 from evalc.compiler.merge.rows import Row, Rows
 from evalc.compiler.resolve.names import Names, Variant
@@ -197,7 +197,7 @@ def _check_rows(
             shape = *((type(item.check), item.check.has_field()) for item in made.checks), bool(made.expected)
             if shape not in shapes:
                 shapes.add(shape)
-                own |= own_assertions(made)
+                own |= own_assertions(lower(made, ()))
             clean = clean and not len(found)
             if len(kept) < MOST_KEPT:
                 kept.append(made)
