@@ -12,7 +12,8 @@ from evalc.cli.printing import print_warning, shown_path
 
 if TYPE_CHECKING:
     from evalc.config.settings import Settings
-    from evalc.report.reported import ReportedRun
+    from evalc.report.reported import ReportedRun, ReportedSuite
+    from evalc.runtime.store.past.streamed import LoadedSuite
 
 _MOST_UNFINISHED: Final = 3
 
@@ -42,7 +43,7 @@ def past_run(name: str, settings: Settings) -> ReportedRun:
         UsageError: there is no such run, or its results cannot be read.
     """
     # For start-up: `--help` shows no run.
-    from evalc.report.reported import ReportedRun, beside  # noqa: PLC0415
+    from evalc.report.reported import ReportedRun  # noqa: PLC0415
     from evalc.runtime.run.closing import Closing, read_closing  # noqa: PLC0415
     from evalc.runtime.store.past.load import load_run  # noqa: PLC0415
     from evalc.runtime.store.past.results import find_results  # noqa: PLC0415
@@ -54,7 +55,7 @@ def past_run(name: str, settings: Settings) -> ReportedRun:
     return ReportedRun(
         run_id=past.run_id,
         folder=shown_path(results.folder.resolve()),
-        suites=beside(past.suites),
+        suites=tuple(map(_as_reported, past.suites)),
         summary=past.summary,
         root=Path.cwd(),
         gates=closing.gates,
@@ -63,3 +64,22 @@ def past_run(name: str, settings: Settings) -> ReportedRun:
         warnings=(*closing.warnings, *warnings, *unread),
         redact=Redactor(settings.secret_values(os.environ)).redact,  # of eval files, whose lines are quoted
     )
+
+
+def suites_of(name: str, output_dir: Path) -> tuple[ReportedSuite, ...]:
+    """The suites of a past run.
+
+    Raises:
+        UsageError: there is no such run, or its results cannot be read.
+    """
+    # For start-up: `--help` shows no run.
+    from evalc.runtime.store.past.load import load_run  # noqa: PLC0415
+    from evalc.runtime.store.past.results import find_results  # noqa: PLC0415
+
+    return tuple(map(_as_reported, load_run(find_results(name, output_dir))[0].suites))
+
+
+def _as_reported(suite: LoadedSuite) -> ReportedSuite:
+    from evalc.report.reported import ReportedSuite  # noqa: PLC0415 - for start-up
+
+    return ReportedSuite(result=suite.result, cases=suite.cases, skipped=suite.skipped)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import sys
 from dataclasses import replace
 from functools import partial
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -14,12 +13,11 @@ from evalc.cli.ending import ExitCode
 from evalc.cli.flags import sound_settings_from
 from evalc.cli.options import Config, OutputDir
 from evalc.cli.outputs import Output, Outputs, outputs_of
-from evalc.cli.past_run import PastRun, past_run
+from evalc.cli.past_run import PastRun, past_run, suites_of
 from evalc.cli.printing import shown_path
 from evalc.cli.reporting import do_all, suites_before, write_report
 
 if TYPE_CHECKING:
-    from evalc.model.result import SuiteResult
     from evalc.report.reported import ReportedRun
 
 
@@ -52,17 +50,10 @@ def report_run(
     outputs = outputs_of(output or ["html:report.html"])
     past = past_run(run, settings)
     suites = [suite.result for suite in past.suites]
-    before = suites_before(suites, folder) if baseline is None else _suites_of(baseline, folder)
-    reported = replace(past, suites=beside(suites, before), trends=trends_beside(suites, folder))
+    before = suites_before(suites, folder) if baseline is None else suites_of(baseline, folder)
+    reported = replace(past, suites=beside(past.suites, before), trends=trends_beside(suites, folder))
     do_all([partial(_write, reported, output) for output in outputs])
     return ExitCode.OK
-
-
-def _suites_of(run: str, folder: Path) -> tuple[SuiteResult, ...]:
-    from evalc.runtime.store.past.load import load_run  # noqa: PLC0415 - for start-up
-    from evalc.runtime.store.past.results import find_results  # noqa: PLC0415 - likewise
-
-    return load_run(find_results(run, folder))[0].suites
 
 
 def _write(run: ReportedRun, output: Output) -> None:

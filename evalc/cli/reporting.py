@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from evalc.config.settings import Settings
     from evalc.model.result import SuiteResult
     from evalc.report.console import Detail
-    from evalc.report.reported import ReportedRun
+    from evalc.report.reported import ReportedRun, ReportedSuite
 
 Step = Callable[[], None]
 T = TypeVar("T")
@@ -135,16 +135,15 @@ def do_all(steps: Iterable[Step]) -> None:
         raise failures[0]
 
 
-def suites_before(suites: Iterable[SuiteResult], output_dir: Path) -> tuple[SuiteResult, ...]:
-    """The suites that these were compared with, in memory, where the runs are still there."""
-    from evalc.runtime.store.past.load import load_run  # noqa: PLC0415 - for start-up
-    from evalc.runtime.store.past.results import find_results  # noqa: PLC0415 - likewise
+def suites_before(suites: Iterable[SuiteResult], output_dir: Path) -> tuple[ReportedSuite, ...]:
+    """The suites that these were compared with, where the runs are still there."""
+    from evalc.cli.past_run import suites_of  # noqa: PLC0415 - for start-up
     from evalc.runtime.store.past.runs import has_results  # noqa: PLC0415 - likewise
 
     names = dict.fromkeys(suite.baseline_run_id for suite in suites if suite.baseline_run_id)
     # A name that leads elsewhere is not ours: a result file may come from anyone.
     there = [name for name in names if Path(name).name == name and has_results(output_dir / name)]
-    return tuple(suite for name in there for suite in load_run(find_results(name, output_dir))[0].suites)
+    return tuple(suite for name in there for suite in suites_of(name, output_dir))
 
 
 @final
@@ -161,7 +160,7 @@ class _ReadAnew(Generic[T]):
 def _reported(run: Run, redact: Callable[[str], str], *, with_past: bool) -> ReportedRun:
     """The run; `with_past` beside its baseline, and with the courses of its suites."""
     from evalc.history.trends import trends_beside  # noqa: PLC0415 - for start-up
-    from evalc.report.reported import ReportedRun, beside  # noqa: PLC0415 - likewise
+    from evalc.report.reported import ReportedRun, ReportedSuite, beside  # noqa: PLC0415 - likewise
 
     finished = run.finished
     results = [suite.result for suite in finished.suites]
@@ -169,9 +168,12 @@ def _reported(run: Run, redact: Callable[[str], str], *, with_past: bool) -> Rep
     return ReportedRun(
         run_id=finished.run_id,
         folder=shown_path(finished.folder),
-        suites=tuple(
-            replace(shown, cases=_ReadAnew(suite.cases), skipped=_ReadAnew(suite.skipped))
-            for suite, shown in zip(finished.suites, beside(results, before), strict=True)
+        suites=beside(
+            [
+                ReportedSuite(result=suite.result, cases=_ReadAnew(suite.cases), skipped=_ReadAnew(suite.skipped))
+                for suite in finished.suites
+            ],
+            before,
         ),
         summary=finished.summary,
         root=Path.cwd(),

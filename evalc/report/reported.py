@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import final
+from typing import Self, final
 
 from evalc.model.history import Trend
 from evalc.model.result import CaseResult, GateResult, RunSummary, SkippedCase, SuiteResult
@@ -29,6 +29,11 @@ class ReportedSuite:
     cases: Iterable[CaseResult]
     skipped: Iterable[SkippedCase] = ()
     baseline: Mapping[str, CaseResult] = field(default_factory=dict)
+
+    @classmethod
+    def of(cls, result: SuiteResult) -> Self:
+        """A result that has its cases in it."""
+        return cls(result=result, cases=result.cases, skipped=result.skipped)
 
 
 @final
@@ -79,15 +84,12 @@ class ReportedRun:
         return suite_title(suite.tool_name, suite.tier, suite.agent_endpoint if self.several_agents else None)
 
 
-def beside(suites: Sequence[SuiteResult], baseline: Sequence[SuiteResult] = ()) -> tuple[ReportedSuite, ...]:
-    """Whole results, each with its cases of the baseline, where that has the suite: of the same agent if it can be."""
-    return tuple(
-        ReportedSuite(result=suite, cases=suite.cases, skipped=suite.skipped, baseline=_before(suite, baseline))
-        for suite in suites
-    )
+def beside(suites: Iterable[ReportedSuite], baseline: Sequence[ReportedSuite] = ()) -> tuple[ReportedSuite, ...]:
+    """The suites, each with its cases of the baseline, where that has the suite: of the same agent if it can be."""
+    return tuple(replace(suite, baseline=_before(suite.result, baseline)) for suite in suites)
 
 
-def _before(suite: SuiteResult, baseline: Iterable[SuiteResult]) -> Mapping[str, CaseResult]:
-    same = [past for past in baseline if (past.tool_name, past.tier) == (suite.tool_name, suite.tier)]
-    same.sort(key=lambda past: past.agent_endpoint != suite.agent_endpoint)
+def _before(suite: SuiteResult, baseline: Iterable[ReportedSuite]) -> Mapping[str, CaseResult]:
+    same = [past for past in baseline if (past.result.tool_name, past.result.tier) == (suite.tool_name, suite.tier)]
+    same.sort(key=lambda past: past.result.agent_endpoint != suite.agent_endpoint)
     return {case.id: case for case in same[0].cases} if same else {}

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from evalc.model.result import AssertionResult, CaseResult, CriterionSummary, SkippedCase, SuiteResult
 from evalc.model.suite import Place
-from evalc.report.reported import ReportedRun, beside
+from evalc.report.reported import ReportedRun, ReportedSuite
 from evalc.runtime.run.finished import summarize_run
 from tests.report.results import case, suite
 
@@ -52,7 +52,7 @@ def reported(*suites: SuiteResult, warnings: tuple[str, ...] = ()) -> ReportedRu
     return ReportedRun(
         run_id="run-1",
         folder="evals/results/run-1",
-        suites=beside(suites),
+        suites=tuple(map(ReportedSuite.of, suites)),
         summary=summarize_run(suites),
         root=Path("nowhere"),
         warnings=warnings,

@@ -24,7 +24,7 @@ from evalc.model.result import AssertionResult, CaseDetails, CriterionResult, Ju
 from evalc.report.otel.attributes import of_agent
 from evalc.report.otel.exporter import SECONDS, Exporter
 from evalc.report.otel.spans import ExportedRun
-from evalc.report.reported import beside
+from evalc.report.reported import ReportedSuite
 from evalc.runtime.run.finished import summarize_run
 from tests.cli.conftest import Invoke, invoke, project
 from tests.report.results import case, suite
@@ -89,7 +89,7 @@ def evaluations_of(span: Span) -> dict[str, dict[str, Any]]:
 
 
 def exported(*suites: SuiteResult, content: bool = False) -> ExportedRun:
-    return ExportedRun(RUN_ID, summarize_run(suites), beside(suites), content)
+    return ExportedRun(RUN_ID, summarize_run(suites), tuple(map(ReportedSuite.of, suites)), content)
 
 
 def test_a_run_is_a_trace(invoke: Invoke, project: Path, monkeypatch: pytest.MonkeyPatch) -> None:

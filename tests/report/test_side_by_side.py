@@ -9,7 +9,7 @@ import msgspec
 import pytest
 
 from evalc.model.result import CaseResult, CriterionResult, Status, SuiteResult
-from evalc.report.reported import beside
+from evalc.report.reported import ReportedSuite
 from evalc.report.side_by_side import MOST_ALIKE, MOST_ROWS, side_by_side_lines
 from evalc.terminal import Screen, cells
 from tests.report.results import case, suite
@@ -26,7 +26,7 @@ def scored(identity: str, status: Status, score: float, *, variant: str | None =
 
 
 def lines(suites: Sequence[SuiteResult], **screen: object) -> list[str]:
-    return list(side_by_side_lines(beside(suites), Screen(**screen)))  # type: ignore[arg-type]
+    return list(side_by_side_lines(tuple(map(ReportedSuite.of, suites)), Screen(**screen)))  # type: ignore[arg-type]
 
 
 def test_cases_stand_by_agent_with_rates_and_scores() -> None:

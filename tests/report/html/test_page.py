@@ -16,7 +16,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evalc.model.result import AssertionResult, CaseResult, SuiteResult
+from evalc.model.result import AssertionResult, CaseResult
 from evalc.model.suite import Place
 from evalc.report.html import render
 from evalc.report.html.records import LONGEST_TEXT, MOST_CALLS, in_html
@@ -169,8 +169,9 @@ def test_cases_are_read_while_the_page_is_written() -> None:
 
 
 def test_the_baseline_is_that_of_the_same_agent_if_it_can_be() -> None:
-    def result(agent: str, response: str) -> SuiteResult:
-        return msgspec.structs.replace(suite([], agent=agent).result, cases=(answered("a", response),))
+    def result(agent: str, response: str) -> ReportedSuite:
+        made = msgspec.structs.replace(suite([], agent=agent).result, cases=(answered("a", response),))
+        return ReportedSuite.of(made)
 
     past = [result("x", "of x"), result("y", "of y")]
     [same, other] = beside([result("y", "now"), result("z", "now")], past)

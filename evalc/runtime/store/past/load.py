@@ -3,25 +3,39 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
+from typing import final
 
 from evalc.errors import UsageError
-from evalc.model.result import RunResult, SuiteResult
+from evalc.model.result import RunSummary, SuiteResult
 from evalc.runtime.run.finished import summarize_run
 from evalc.runtime.store.journaled import FILE_NAME, read_header
-from evalc.runtime.store.past.results import PastResults, read_results
+from evalc.runtime.store.past.results import PastResults, each_result
+from evalc.runtime.store.past.streamed import LoadedSuite, read_suite
 
 
-def load_run(past: PastResults) -> tuple[RunResult, tuple[str, ...]]:
-    """The run with all its cases in memory, and a warning for each file that is no result of this version's runs.
+@final
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LoadedRun:
+    """A past run; of its suites the cases are read when they are asked for."""
+
+    run_id: str
+    suites: tuple[LoadedSuite, ...]
+    summary: RunSummary
+
+
+def load_run(past: PastResults) -> tuple[LoadedRun, tuple[str, ...]]:
+    """The run, and a warning for each file that is no result of this version's runs.
 
     Raises:
         UsageError: no file is one.
     """
     warnings: list[str] = []
-    suites = sorted(read_results(past, SuiteResult, warnings), key=_place_in(past.folder))
-    run = RunResult(run_id=suites[0].run_id, suites=tuple(suites), summary=summarize_run(suites))
-    return run, tuple(warnings)
+    place = _place_in(past.folder)
+    suites = sorted(each_result(past, read_suite, warnings), key=lambda suite: place(suite.result))
+    results = [suite.result for suite in suites]
+    return LoadedRun(run_id=results[0].run_id, suites=tuple(suites), summary=summarize_run(results)), tuple(warnings)
 
 
 def _place_in(folder: Path) -> Callable[[SuiteResult], int]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final, TypeVar, final
@@ -16,6 +16,7 @@ from evalc.runtime.store.past.runs import age, find_folder, has_results, result_
 LARGEST: Final = 4_000_000_000
 """The bytes of a result file that is read."""
 
+T = TypeVar("T")
 Record = TypeVar("Record", bound=msgspec.Struct)
 
 
@@ -76,10 +77,19 @@ def read_results(results: PastResults, kind: type[Record], warnings: list[str]) 
     Raises:
         UsageError: none of the files is a result.
     """
+    return each_result(results, lambda file: read_result(file, kind), warnings)
+
+
+def each_result(results: PastResults, read: Callable[[Path], T], warnings: list[str]) -> Iterator[T]:
+    """What `read` makes of each file; of files that are no results, a warning is added.
+
+    Raises:
+        UsageError: none of the files is a result.
+    """
     failures = 0
     for file in results.files:
         try:
-            yield read_result(file, kind)
+            yield read(file)
         except UsageError as error:
             failures += 1
             if failures == len(results.files):
