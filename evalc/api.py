@@ -106,7 +106,7 @@ def run(subject: Subject | Iterable[Subject] | None = None, **flags: Unpack[RunF
             as a `ScriptedAgent`; several are each asked everything.
 
             - what is run: `keywords` (`-k`), `tag`, `not_tag`, `filter`, `tier`, `failed_from`, `last_failed`,
-              `changed_since`, `prompt_id`, `repeat`, `shard`
+              `changed_since`, `prompt_id`, `repeat`, `shard`, `shard_by`
             - against what, and how: `agent`, `concurrency`, `rpm`, `timeout_ms`, `all_assertions`, `judge`,
               `judge_samples`, `rubrics`, `no_judge_cache`, `seed_manifest`, `snapshot`, `tools`, `prompts`, `env_file`,
               `config`

@@ -58,6 +58,7 @@ def given_by(subject: Subject | Iterable[Subject] | None, flags: RunFlags) -> Ru
             changed_since=said.get("changed_since"),
             repeat=said.get("repeat"),
             shard=said.get("shard"),
+            shard_by=said.get("shard_by"),
         ),
     )
     past = said.get("resume")

@@ -16,8 +16,8 @@ from evalc.dsl.build_case import TIERS
 from evalc.errors import UsageError
 from evalc.git import changed_files, commit_of, ignored_files
 from evalc.runtime.run.select import MOST_SHARDS, Known, NamedCases, Wanted
-from evalc.runtime.store.past.failures import failures_of
-from evalc.runtime.store.past.runs import find_folder, has_results, steps_back
+from evalc.runtime.store.past.choosing import durations_of, failures_of, is_no_shard
+from evalc.runtime.store.past.runs import LATEST, find_folder, has_results, steps_back
 
 SEPARATOR: Final = "::"
 
@@ -35,6 +35,7 @@ def wanted_cases(  # noqa: PLR0913 - one parameter a flag
     changed_since: str | None,
     repeat: int | None,
     shard: str | None,
+    shard_by: str | None,
 ) -> Mapping[str, Any]:
     """What is given of the cases; nothing where nothing is. `named` are the arguments, `PATH::CASE` among them.
 
@@ -55,6 +56,7 @@ def wanted_cases(  # noqa: PLR0913 - one parameter a flag
         "changed_since": changed_since,
         "repeat": repeat,
         "shard": None if shard is None else _shard(shard),
+        "durations_of": _durations_of(shard, shard_by),
     }
     return {name: value for name, value in wanted.items() if value is not None and value is not False and value != []}
 
@@ -65,6 +67,15 @@ def _shard(said: str) -> list[int]:
     if not 1 <= number <= of <= MOST_SHARDS:
         raise UsageError(f"`--shard {said}`: a shard is one of N, such as 1/4 to 4/4; N is {MOST_SHARDS:,} at most")
     return [number, of]
+
+
+def _durations_of(shard: str | None, shard_by: str | None) -> str | None:
+    """The run by whose durations shards are balanced, by the name that `pinned` replaces."""
+    if shard_by not in (None, "id", "duration"):
+        raise UsageError(f"`--shard-by {shard_by}`: shards go by `id` or by `duration`")
+    if shard_by is not None and shard is None:
+        raise UsageError("`--shard-by` says how `--shard` divides the cases: give that too")
+    return LATEST if shard_by == "duration" else None
 
 
 def names_case(argument: str) -> bool:
@@ -120,8 +131,25 @@ def pinned(wanted: Wanted, settings: Settings) -> Wanted:
     return msgspec.structs.replace(
         wanted,
         failed_from=run,
+        durations_of=_run_with_durations(wanted.durations_of, settings),
         changed_since=None if commit is None else commit_of(commit, settings.root),
     )
+
+
+def _run_with_durations(name: str | None, settings: Settings) -> str | None:
+    """The newest run that is no shard, of the folder of results, else of the usual one."""
+    if name is None or steps_back(name) is None:
+        return name
+    folders = (settings.results_folder, settings.default_results_folder)
+    newest = next(filter(None, (find_folder(name, folder, is_no_shard) for folder in folders)), None)
+    if newest is None:
+        raise UsageError(f"there is no run in `{folders[0]}` whose durations `--shard-by duration` could go by")
+    return newest.name
+
+
+def _durations(name: str, settings: Settings) -> Mapping[tuple[str, str], Mapping[str, float]]:
+    in_usual_folder = not has_results(settings.results_folder / name)
+    return durations_of(name, settings.default_results_folder if in_usual_folder else settings.results_folder)
 
 
 def known_of(
@@ -140,6 +168,7 @@ def known_of(
         named=tuple(_named(argument, suites, files_of) for argument in wanted.cases),
         failed=failed,
         changed=None if wanted.changed_since is None else _changed(wanted.changed_since, suites, settings),
+        durations=None if wanted.durations_of is None else _durations(wanted.durations_of, settings),
     )
 
 

@@ -62,6 +62,7 @@ class RunFlags(TypedDict, total=False):
     rubrics: Literal["passed", "always"] | None
     seed_manifest: str | Path | None
     shard: str | None
+    shard_by: Literal["id", "duration"] | None
     snapshot: str | None
     strict: bool
     tag: str | Sequence[str] | None
@@ -109,6 +110,11 @@ FLAGS: Final[Mapping[str, Flag]] = {
     ),
     "changed_since": Flag("REF", CHOICE, "Suites whose files differ from those of a git commit."),
     "shard": Flag("K/N", CHOICE, "The Kth of N parts of the cases; evalc merge puts the parts together."),
+    "shard_by": Flag(
+        "id|duration",
+        CHOICE,
+        "Divide the cases by their ids (default), or so that the shards take as long by the newest run's durations.",
+    ),
     "agent": Flag("AGENT", HOW),
     "repeat": Flag("N", HOW, "How often each case is run.", least=1),
     "concurrency": Flag("N|auto", HOW),

@@ -11,7 +11,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from evalc.runtime.run.select import shard_of
+from evalc.model.case import Case, Expect, Input
+from evalc.model.suite import Suite
+from evalc.runtime.run.select import balanced, shard_of
 from tests.cli.conftest import Invoke
 
 AGENT = 'def answer(message):\n    return "no" if message.endswith("7") else message\n'
@@ -86,7 +88,8 @@ def test_sixteen_shards_three_of_them_killed_and_resumed_are_one_run(invoke: Inv
         interrupt(part)
     unfinished = invoke("merge", *parts, "--output-dir", "merged")
     assert unfinished.code == 2
-    assert f"did not end: `{Path(busy[0]).absolute()}`" in unfinished.err or "did not end: `parts/" in unfinished.err
+    assert any(f"`{part}` did not end: no part has the case `" in unfinished.err for part in busy[:3])
+    assert "finish it with `evalc run --resume parts/" in unfinished.err
     assert not Path("merged").exists()
     for part in busy[:3]:
         assert invoke("run", "--resume", part).code in (0, 1)
@@ -172,14 +175,65 @@ def test_shards_that_are_none(invoke: Invoke, suites: Path, shard: str) -> None:
     assert outcome.err.startswith(f"error: `--shard {shard}`: a shard is one of N, such as 1/4 to 4/4")
 
 
+def case_of(tool: str, tier: str, identity: str) -> tuple[Suite, Case]:
+    case = Case(id=identity, description="d", input=Input(message="m"), expect=Expect())
+    suite = Suite(metadata=None, tool_name=tool, tier=tier, file_hash="", origin="", cases=(), size=0)
+    return suite, case
+
+
 @settings(deadline=None)
 @given(st.text(), st.text(), st.text(), st.integers(1, 10_000))
 def test_every_case_is_in_one_shard(tool: str, tier: str, identity: str, of: int) -> None:
-    assert 1 <= shard_of(tool, tier, identity, of) <= of
+    assert 1 <= shard_of(*case_of(tool, tier, identity), of) <= of
 
 
 def test_a_case_stays_in_its_shard() -> None:
-    assert [shard_of("weather", "labeled", f"weather/case_{n}", 16) for n in range(6)] == STAYS
+    stays = [shard_of(*case_of("weather", "labeled", f"weather/case_{n}"), 16) for n in range(6)]
+    assert stays == [10, 13, 6, 1, 1, 1]
 
 
-STAYS = [10, 13, 6, 1, 1, 1]
+@settings(deadline=None)
+@given(
+    st.dictionaries(st.text(max_size=3), st.floats(0, 1e6), max_size=30),
+    st.sets(st.text(max_size=3)),
+    st.integers(1, 5),
+)
+def test_no_shard_takes_longer_than_another_by_more_than_a_case(
+    durations: dict[str, float], new: set[str], of: int
+) -> None:
+    cases = [case_of("t", "labeled", identity) for identity in {*durations, *new}]
+    numbers = balanced(cases, {("t", "labeled"): durations}, of)
+    assert {name for _, _, name in numbers} == {case.id for _, case in cases}
+    usual = sum(durations.values()) / len(durations) if durations else 1.0
+    loads = dict.fromkeys(range(1, of + 1), 0.0)
+    for (_, _, name), number in numbers.items():
+        loads[number] += durations.get(name, usual)
+    longest = max([*durations.values(), usual], default=usual)
+    assert max(loads.values()) - min(loads.values()) <= longest * 1.000001
+
+
+def test_shards_are_balanced_by_past_durations(invoke: Invoke, suites: Path) -> None:
+    outcome = invoke("run", "evals", "--shard", "1/2", "--shard-by", "duration")
+    assert (outcome.code, "there is no run in" in outcome.err) == (2, True)
+    whole = invoke("run", "evals", "--json")
+    (newest,) = Path("evals/results").glob("*/")
+    file = newest / "many.labeled.json"
+    result = json.loads(file.read_bytes())
+    for number, case in enumerate(result["cases"]):
+        case["durationMs"] = 59_000 if number == 0 else 1_000  # the first takes as long as all the others
+    file.write_text(json.dumps(result))
+    for number in (1, 2):
+        command = ("run", "evals", "--shard", f"{number}/2", "--shard-by", "duration", "--config", "evalc.toml")
+        assert invoke(*command).code in (0, 1)
+    parts = [str(folder) for folder in Path("evals/results").glob("*/") if folder != newest]
+    sizes = sorted(len(_read(Path(part) / "many.labeled.json")["cases"]) for part in parts)
+    assert sizes[0] <= 2
+    merged = invoke("merge", *parts, "--json")
+    assert _steady(json.loads(merged.out)) == _steady(json.loads(whole.out))
+
+
+@pytest.mark.parametrize("flags", [("--shard-by", "duration"), ("--shard", "1/2", "--shard-by", "size")])
+def test_ways_to_divide_that_are_none(invoke: Invoke, suites: Path, flags: tuple[str, ...]) -> None:
+    outcome = invoke("run", "evals", *flags)
+    assert outcome.code == 2
+    assert "`--shard-by" in outcome.err

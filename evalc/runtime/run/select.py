@@ -8,8 +8,10 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
 from fnmatch import fnmatchcase
+from heapq import heappop, heappush
 from itertools import chain, islice
 from math import ceil
+from statistics import fmean
 from typing import Annotated, Final, final
 
 import msgspec
@@ -36,15 +38,35 @@ class Shard(msgspec.Struct, frozen=True, array_like=True):
     def __str__(self) -> str:
         return f"{self.number}/{self.of}"
 
-    def has(self, suite: Suite, case: Case) -> bool:
-        """Whether a case is in this part: by its id and its suite's tool and tier alone, so that it stays there."""
-        return shard_of(suite.tool_name, suite.tier, case.id, self.of) == self.number
 
-
-def shard_of(tool: str, tier: str, identity: str, shards: int) -> int:
-    """The number of the shard that a case is in."""
-    name = f"{tool}\0{tier}\0{identity}".encode("utf-8", "surrogatepass")
+def shard_of(suite: Suite, case: Case, shards: int) -> int:
+    """The number of the shard that a case is in: by its id and its suite's tool and tier alone, so that it stays."""
+    name = "\0".join(_named(suite, case)).encode("utf-8", "surrogatepass")
     return 1 + int.from_bytes(hashlib.blake2b(name, digest_size=8).digest()) % shards
+
+
+def balanced(
+    cases: Iterable[tuple[Suite, Case]], durations: Mapping[tuple[str, str], Mapping[str, float]], shards: int
+) -> Mapping[tuple[str, str, str], int]:
+    """The numbers of the shards of cases, so that each takes about as long: the longest first, to the shard with least.
+
+    A case that was not there before is taken to last as long as the others did on average.
+    """
+    known = [taken for of_suite in durations.values() for taken in of_suite.values()]
+    usual = fmean(known) if known else 1.0
+    named = {_named(suite, case) for suite, case in cases}
+    lasting = sorted((-durations.get(name[:2], {}).get(name[2], usual), name) for name in named)
+    loads = [(0.0, number) for number in range(1, shards + 1)]
+    numbers: dict[tuple[str, str, str], int] = {}
+    for duration, name in lasting:
+        load, number = heappop(loads)
+        numbers[name] = number
+        heappush(loads, (load - duration, number))
+    return numbers
+
+
+def _named(suite: Suite, case: Case) -> tuple[str, str, str]:
+    return suite.tool_name, suite.tier, case.id
 
 
 class Wanted(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
@@ -61,6 +83,7 @@ class Wanted(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
         changed_since: the commit since which a suite's files have changed.
         repeat: how often each case is run.
         shard: the part of the chosen cases that is run.
+        durations_of: the run by whose durations the cases are spread over the shards; by their ids where it is None.
     """
 
     cases: tuple[str, ...] = ()
@@ -73,6 +96,7 @@ class Wanted(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     changed_since: str | None = None
     repeat: Annotated[int, msgspec.Meta(ge=1)] | None = None
     shard: Shard | None = None
+    durations_of: str | None = None
 
     def words(self) -> tuple[str, ...]:
         """What narrows the choice down, as a user says it."""
@@ -111,11 +135,13 @@ class Known:
         named: the cases that are named with their files.
         failed: by tool and tier, the ids that did not pass; None where no run was asked for.
         changed: the files of the suites that have changed; None where that was not asked for.
+        durations: by tool and tier, the milliseconds that the cases took; None where shards go by ids.
     """
 
     named: tuple[NamedCases, ...] = ()
     failed: Mapping[tuple[str, str], frozenset[str]] | None = None
     changed: frozenset[str] | None = None
+    durations: Mapping[tuple[str, str], Mapping[str, float]] | None = None
 
 
 def select_cases(suites: Sequence[Suite], wanted: Wanted, known: Known) -> tuple[Suite, ...]:
@@ -130,6 +156,8 @@ def select_cases(suites: Sequence[Suite], wanted: Wanted, known: Known) -> tuple
         return tuple(_repeated(suite, wanted.repeat) for suite in suites)
     _refuse_nothing_to_do(suites, wanted, known)
     choice = _Choice(wanted, known)
+    if wanted.shard is not None:
+        choice.keep_to(wanted.shard, suites)
     chosen = [_chosen(suite, choice, words) for suite in suites]
     _refuse_unknown(suites, known.named, choice.met)
     if wanted.shard is not None:
@@ -174,7 +202,22 @@ class _Choice:
         self._no_tag = {tag[1:] for tag in wanted.tags if tag.startswith("!")}
         self._ids = [_id_test(pattern) for pattern in wanted.ids]
         self._tiers = wanted.tiers
-        self._shard = wanted.shard
+        self._in_shard: Callable[[Suite, Case], bool] = lambda _suite, _case: True
+
+    def keep_to(self, shard: Shard, suites: Sequence[Suite]) -> None:
+        """Take only the cases of one shard, of those that are wanted otherwise."""
+        if self._known.durations is None:
+            self._in_shard = lambda suite, case: shard_of(suite, case, shard.of) == shard.number
+            return
+        wanted = (
+            (suite, located.case)
+            for suite in suites
+            if self.takes_suite(suite)
+            for located in suite.cases
+            if self.takes(suite, located.case)
+        )
+        numbers = balanced(wanted, self._known.durations, shard.of)
+        self._in_shard = lambda suite, case: numbers[_named(suite, case)] == shard.number
 
     def takes_suite(self, suite: Suite) -> bool:
         """Whether cases of the suite may be wanted at all."""
@@ -185,7 +228,7 @@ class _Choice:
         """Whether a case of such a suite is wanted."""
         tags = set(case.tags or ())
         return (
-            (self._shard is None or self._shard.has(suite, case))
+            self._in_shard(suite, case)
             and self._is_named(suite, case)
             and (not self._any_tag or not tags.isdisjoint(self._any_tag))
             and tags.isdisjoint(self._no_tag)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import UTC, datetime
-from typing import Final, NamedTuple, final
+from typing import Any, Final, NamedTuple, final
 
 import msgspec
 
@@ -16,13 +16,13 @@ from evalc.runtime.run.finish_run import Ending, finish_run
 from evalc.runtime.run.finished import FinishedRun
 from evalc.runtime.run.run_options import RunOptions
 from evalc.runtime.run.run_suite import Observer
-from evalc.runtime.run.select import shard_of
 from evalc.runtime.store.journal import Journal
 from evalc.runtime.store.journaled import FILE_NAME, Header, JournaledCases, read_journal
 from evalc.runtime.store.past.baseline import find_baseline
 from evalc.runtime.store.past.resume import PastRun, differences
 from evalc.runtime.store.results import file_names
 
+_MOST_NAMED: Final = 5
 _TURN: Final = 256
 """After how many cases Ctrl-C gets its turn."""
 
@@ -167,7 +167,6 @@ class _Heads:
 
 def _refuse_holes(suites: Sequence[Suite], parts: Sequence[Part]) -> None:
     """Hold that every case is in exactly one part, before anything is written."""
-    shards = _shards_of(parts)
     for number, suite in enumerate(suites):
         heads = _Heads(number, parts)
         for located in suite.cases:
@@ -177,7 +176,7 @@ def _refuse_holes(suites: Sequence[Suite], parts: Sequence[Part]) -> None:
                 (one, _), (other, _), *_ = found
                 raise UsageError(f"{one.name} and {other.name} both have the case `{identity}` of {_title(suite)}")
             if not found:
-                raise UsageError(_missing(suite, identity, shards))
+                raise UsageError(_missing(suite, number, identity, parts))
         for part, identity in heads.left():
             raise UsageError(
                 f"{part.name} has the case `{identity}`, which {_title(suite)} does not have, or elsewhere"
@@ -188,26 +187,30 @@ def _title(suite: Suite) -> str:
     return f"the suite {suite.title}"
 
 
-def _missing(suite: Suite, identity: str, shards: Mapping[int, Part | None]) -> str:
-    if not shards:
-        return f"no part has the case `{identity}` of {_title(suite)}"
-    number = shard_of(suite.tool_name, suite.tier, identity, len(shards))
-    part = shards[number]
-    of = f"the shard {number}/{len(shards)}"
-    if part is None:
-        return f"{of} is missing: no part has the case `{identity}` of {_title(suite)}"
-    resume = f"finish it with `evalc run --resume {part.run.folder}`"
-    return f"{of} did not end: {part.name} has no result of the case `{identity}` of {_title(suite)}; {resume}"
+def _missing(suite: Suite, number: int, identity: str, parts: Sequence[Part]) -> str:
+    """Why a case is in no part: a shard that is missing, one that did not end, or else only that it is so."""
+    what = f"no part has the case `{identity}` of {_title(suite)}"
+    absent = _absent_shards(parts)
+    if absent:
+        named = ", ".join(absent[:_MOST_NAMED])
+        more = f" and {len(absent) - _MOST_NAMED} more" if len(absent) > _MOST_NAMED else ""
+        subject = f"the shard {named} is" if len(absent) == 1 else f"the shards {named}{more} are"
+        return f"{subject} missing: {what}"
+    for part in parts:
+        if part.cases.count(number) < part.header.suites[number].cases:
+            return f"{part.name} did not end: {what}; finish it with `evalc run --resume {part.run.folder}`"
+    return what
 
 
-def _shards_of(parts: Sequence[Part]) -> Mapping[int, Part | None]:
-    """The parts by the numbers of their shards, None for one that is not there; empty where they are no shards."""
-    said = [(part, (part.header.flags.get("wanted") or {}).get("shard")) for part in parts]
-    of = {shard[1] if shard else 0 for _, shard in said}
-    if len(of) != 1 or of == {0}:
-        return {}
-    numbered = {shard[0]: part for part, shard in said if shard}
-    return {number: numbered.get(number) for number in range(1, of.pop() + 1)}
+def _absent_shards(parts: Sequence[Part]) -> Sequence[str]:
+    """The shards that no part is, as `3/16`; none where the parts are no shards of one number."""
+    wanted: Sequence[Mapping[str, Any]] = [part.header.flags.get("wanted") or {} for part in parts]
+    shards = [tuple(each["shard"]) for each in wanted if each.get("shard")]
+    numbers = {of for _, of in shards}
+    if len(shards) < len(parts) or len(numbers) != 1:
+        return ()
+    (of,) = numbers
+    return [f"{number}/{of}" for number in range(1, of + 1) if (number, of) not in shards]
 
 
 async def _merge_suite(
