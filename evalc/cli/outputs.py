@@ -25,8 +25,8 @@ Outputs = Annotated[
         "-o",
         metavar="[FORMAT:]FILE",
         rich_help_panel=SHOWN,
-        help="Write a report to a file: text, json, html, junit, xunit, markdown, csv, github or sarif; by default "
-        "what the file's name says, else json. May be repeated; - is standard output.",
+        help="Write a report to a file: text, json, html, junit, xunit, markdown, csv, parquet, github or sarif; by "
+        "default what the file's name says, else json. May be repeated; - is standard output.",
     ),
 ]
 
@@ -54,6 +54,7 @@ def outputs_of(asked: Sequence[str], *, as_json: bool = False) -> tuple[Output, 
         raise UsageError("only one output goes to standard output")
     taken: set[str] = set()
     for output in outputs:
+        _refuse_what_is_missing(output.format)
         if output.file is None:
             continue
         path = os.path.normcase(os.path.realpath(output.file))
@@ -64,6 +65,14 @@ def outputs_of(asked: Sequence[str], *, as_json: bool = False) -> tuple[Output, 
         if not may_be_written(output.format, output.file):
             raise UsageError(f"`--output` would write over `{output.file}`, which is no report as `{output.format}`")
     return outputs
+
+
+def _refuse_what_is_missing(chosen: Format) -> None:
+    from evalc.report.outputs import is_missing  # noqa: PLC0415 - for start-up
+
+    extra = is_missing(chosen)
+    if extra is not None:
+        raise UsageError(f"`-o {chosen}:` needs packages that are not installed: pip install 'evalc[{extra}]'")
 
 
 def may_be_written(chosen: Format, file: Path) -> bool:

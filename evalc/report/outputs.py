@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
+from importlib.util import find_spec
 from typing import Final, Literal, assert_never, get_args
 
 from evalc.report.reported import ReportedRun
 
-Format = Literal["text", "json", "html", "junit", "xunit", "markdown", "csv", "github", "sarif"]
+Format = Literal["text", "json", "html", "junit", "xunit", "markdown", "csv", "parquet", "github", "sarif"]
 FORMATS: Final[tuple[Format, ...]] = get_args(Format)
 
 SUFFIXES: Final[dict[str, Format]] = {
@@ -17,6 +18,7 @@ SUFFIXES: Final[dict[str, Format]] = {
     ".html": "html",
     ".json": "json",
     ".md": "markdown",
+    ".parquet": "parquet",
     ".sarif": "sarif",
     ".sarif.json": "sarif",
     ".txt": "text",
@@ -37,10 +39,16 @@ _BEGINNINGS: Final[Mapping[Format, re.Pattern[bytes]]] = {
     "xunit": re.compile(rb"\s*(<\?xml[^>]*>)?\s*<testsuites?[\s>]"),
     "markdown": re.compile("## (✅|❌) evalc: ".encode()),
     "csv": re.compile(rb'"suite","tier","agent","case",'),
+    "parquet": re.compile(rb"PAR1"),
     "github": re.compile(rb"::(error|notice) "),
     "sarif": re.compile(rb'\s*\{\s*("version"\s*:\s*"2\.1\.0"\s*,\s*)?"\$schema"\s*:\s*"[^"]*sarif'),
 }
 """How a report of each format begins."""
+
+
+def is_missing(chosen: Format) -> str | None:
+    """The extra of evalc that the format needs and that is not installed; None where nothing is missing."""
+    return "parquet" if chosen == "parquet" and find_spec("pyarrow") is None else None
 
 
 def may_be(chosen: Format, beginning: bytes) -> bool:
@@ -76,6 +84,10 @@ def render(chosen: Format, run: ReportedRun) -> Iterator[bytes]:
             from evalc.report import table_csv  # noqa: PLC0415
 
             return table_csv.render(run)
+        case "parquet":
+            from evalc.report import table_parquet  # noqa: PLC0415
+
+            return table_parquet.render(run)
         case "github":
             from evalc.report import github  # noqa: PLC0415
 

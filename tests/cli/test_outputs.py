@@ -52,7 +52,7 @@ def test_what_is_asked_for(project: Path, asked: str, chosen: Format, file: str 
             ["pdf:a.pdf"],
             (
                 "`pdf` is no format of reports; there are `text`, `json`, `html`, `junit`, `xunit`, `markdown`, `csv`, "
-                "`github`, `sarif`"
+                "`parquet`, `github`, `sarif`"
             ),
         ),
         (["csv:"], "`--output` names no file"),

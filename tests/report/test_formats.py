@@ -50,7 +50,7 @@ def test_golden(chosen: Format, update_goldens: bool) -> None:
 
 
 def test_the_page_has_its_own_tests_and_every_suffix_a_format() -> None:
-    assert {*GOLDEN, "html"} == set(FORMATS)
+    assert {*GOLDEN, "html", "parquet"} == set(FORMATS)
     assert set(SUFFIXES.values()) == set(FORMATS) - {"github", "xunit"}
 
 
