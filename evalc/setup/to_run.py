@@ -144,12 +144,9 @@ def to_merge(parts: Sequence[Part], settings: Settings) -> ToRun:
         SourceError: the eval files have errors.
         UsageError: there are none, or the parts were chosen from different cases.
     """
-    from evalc.runtime.run.select import Wanted  # noqa: PLC0415 - for start-up
-
-    first, *others = [msgspec.convert(part.header.flags.get("wanted") or {}, Wanted) for part in parts]
-    whole = msgspec.structs.replace(first, shard=None)
-    for part, wanted in zip(parts[1:], others, strict=True):
-        if msgspec.structs.replace(wanted, shard=None) != whole:
+    whole = msgspec.structs.replace(parts[0].wanted, shard=None)
+    for part in parts:
+        if msgspec.structs.replace(part.wanted, shard=None) != whole:
             raise UsageError(f"{part.name} and {parts[0].name} are parts of different choices of cases")
     header = parts[0].header
     subjects = tuple(dict.fromkeys(suite.origin for suite in header.suites))

@@ -161,6 +161,21 @@ def test_overlaps_holes_and_strangers_are_named(invoke: Invoke, suites: Path) ->
     assert (outcome.code, "has changed since" in outcome.err) == (2, True)
 
 
+@pytest.mark.parametrize("wanted", [[1], {"shard": "all"}, {"shard": [0, 2]}, {"shard": [1]}, {"tags": 3}])
+def test_a_journal_that_says_nothing_of_its_cases(invoke: Invoke, suites: Path, wanted: object) -> None:
+    one, two = run_shards(invoke, 2)
+    journal = Path(one) / "journal.jsonl"
+    header, rest = journal.read_bytes().split(b"\n", 1)
+    said = json.loads(header)
+    said["flags"]["wanted"] = wanted
+    journal.write_bytes(json.dumps(said).encode() + b"\n" + rest)
+    outcome = invoke("merge", one, two)
+    assert (outcome.code, outcome.out) == (2, "")
+    assert outcome.err.startswith(f"error: the journal of `{one}` says nothing that can be of its cases: ")
+    by_duration = invoke("run", "evals", "--shard", "1/2", "--shard-by", "duration", "--output-dir", "parts")
+    assert by_duration.code in (0, 1) or "there is no run in" in by_duration.err
+
+
 def test_a_shard_of_nothing_is_a_part_too(invoke: Invoke, suites: Path) -> None:
     (suites / "evals" / "many.eval.yaml").unlink()
     parts = run_shards(invoke, 9)

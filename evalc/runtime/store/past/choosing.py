@@ -67,4 +67,5 @@ def is_no_shard(folder: Path) -> bool:
         header = read_header(folder / FILE_NAME)
     except UsageError:
         return True
-    return header is None or not (header.flags.get("wanted") or {}).get("shard")
+    wanted = {} if header is None else header.flags.get("wanted")
+    return not (isinstance(wanted, dict) and wanted.get("shard"))

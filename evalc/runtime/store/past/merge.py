@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime
-from typing import Any, Final, NamedTuple, final
+from typing import Final, NamedTuple, final
 
 import msgspec
 
@@ -16,6 +16,7 @@ from evalc.runtime.run.finish_run import Ending, finish_run
 from evalc.runtime.run.finished import FinishedRun
 from evalc.runtime.run.run_options import RunOptions
 from evalc.runtime.run.run_suite import Observer
+from evalc.runtime.run.select import Shard, Wanted
 from evalc.runtime.store.journal import Journal
 from evalc.runtime.store.journaled import FILE_NAME, Header, JournaledCases, read_journal
 from evalc.runtime.store.past.baseline import find_baseline
@@ -28,11 +29,12 @@ _TURN: Final = 256
 
 
 class Part(NamedTuple):
-    """The run of one shard: where it is, what was run, and its cases."""
+    """The run of one shard: where it is, what was run, its cases, and how they were chosen."""
 
     run: PastRun
     header: Header
     cases: JournaledCases
+    wanted: Wanted
 
     @property
     def name(self) -> str:
@@ -51,7 +53,8 @@ def read_parts(runs: Sequence[PastRun]) -> Sequence[Part]:
         read = read_journal(run.folder / FILE_NAME)
         if read is None:
             raise UsageError(f"`{run.folder}` has no cases: the run ended before its journal began")
-        part = Part(run, *read)
+        header, cases = read
+        part = Part(run, header, cases, _wanted_in(header, run))
         twin = next((other for other in parts if other.header.run_id == part.header.run_id), None)
         if twin is not None:
             raise UsageError(f"{part.name} and {twin.name} are the same run")
@@ -59,6 +62,13 @@ def read_parts(runs: Sequence[PastRun]) -> Sequence[Part]:
             _refuse_other_run(parts[0], part)
         parts.append(part)
     return parts
+
+
+def _wanted_in(header: Header, run: PastRun) -> Wanted:
+    try:
+        return msgspec.convert(header.flags.get("wanted") or {}, Wanted)
+    except msgspec.ValidationError as error:
+        raise UsageError(f"the journal of `{run.folder}` says nothing that can be of its cases: {error}") from None
 
 
 def _refuse_other_run(first: Part, part: Part) -> None:
@@ -204,13 +214,12 @@ def _missing(suite: Suite, number: int, identity: str, parts: Sequence[Part]) ->
 
 def _absent_shards(parts: Sequence[Part]) -> Sequence[str]:
     """The shards that no part is, as `3/16`; none where the parts are no shards of one number."""
-    wanted: Sequence[Mapping[str, Any]] = [part.header.flags.get("wanted") or {} for part in parts]
-    shards = [tuple(each["shard"]) for each in wanted if each.get("shard")]
-    numbers = {of for _, of in shards}
-    if len(shards) < len(parts) or len(numbers) != 1:
+    shards = {part.wanted.shard for part in parts}
+    numbers = {0 if shard is None else shard.of for shard in shards}
+    if None in shards or len(numbers) != 1:
         return ()
     (of,) = numbers
-    return [f"{number}/{of}" for number in range(1, of + 1) if (number, of) not in shards]
+    return [str(shard) for number in range(1, of + 1) if (shard := Shard(number, of)) not in shards]
 
 
 async def _merge_suite(
