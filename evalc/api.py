@@ -15,12 +15,18 @@ from evalc.config.settings import Settings
 from evalc.diagnostics.policy import Selection
 from evalc.errors import AgentError, UsageError
 from evalc.runner import Run
-from evalc.runtime.run.run_id import new_run_id
-from evalc.setup.call import given_by, subjects_among
-from evalc.setup.compile import Subject, compiled, files_of, nothing_found, policy_of, problems_of, subjects_of
+from evalc.setup.compile import (
+    Subject,
+    compiled,
+    files_of,
+    nothing_found,
+    policy_of,
+    problems_of,
+    subjects_among,
+    subjects_of,
+)
 from evalc.setup.judging import judge_warning
 from evalc.setup.run_flags import RunFlags
-from evalc.setup.run_request import Start
 from evalc.setup.to_run import ToRun, to_merge, to_rescore, to_run
 
 if TYPE_CHECKING:
@@ -29,6 +35,7 @@ if TYPE_CHECKING:
     from evalc.runtime.run.select import Wanted
     from evalc.runtime.store.past.merge import Part
     from evalc.runtime.store.past.resume import PastRun
+    from evalc.setup.run_request import Start
 
 Running = Callable[[], Coroutine[Any, Any, Run]]
 """What runs that which is compiled."""
@@ -37,7 +44,6 @@ _LOOP_STOPPED: Final = "Event loop stopped before Future completed."
 
 __all__ = [
     "Run",
-    "Start",
     "ToRun",
     "check",
     "check_paths",
@@ -137,6 +143,8 @@ async def run_async(subject: Subject | Iterable[Subject] | None = None, **flags:
 
 def _compiled_for(subject: Subject | Iterable[Subject] | None, flags: RunFlags) -> Running:
     """Compile what a call is about; what is returned runs it."""
+    from evalc.setup.call import given_by  # noqa: PLC0415 - for start-up: `check` and `compile` run nothing
+
     given = given_by(subject, flags)
     settings = given.settings()
     start = given.start(settings, max_fail=flags.get("maxfail"))
@@ -202,6 +210,9 @@ def run_paths(
         SourceError: the eval files have errors; nothing was run.
         UsageError: what was asked for cannot be done; nothing was run.
     """
+    from evalc.runtime.run.run_id import new_run_id  # noqa: PLC0415 - for start-up: `check` and `compile` run nothing
+    from evalc.setup.run_request import Start  # noqa: PLC0415 - likewise
+
     begun = start or Start(run_id=new_run_id(settings.results_folder))
 
     def compiled_run() -> Running:

@@ -55,7 +55,7 @@ def merge_runs(
     Example:
       evalc run --shard 1/2 --output-dir parts
       evalc run --shard 2/2 --output-dir parts
-      evalc merge parts/*
+      evalc merge parts/*/
     """
     from evalc import api  # noqa: PLC0415 - for start-up: `--help` runs nothing
     from evalc.report.progress import Progress, draws  # noqa: PLC0415 - likewise

@@ -11,10 +11,9 @@ from evalc.config.settings import KEY_OF_FLAG
 from evalc.errors import UsageError
 from evalc.runtime.agents.base import Agent
 from evalc.setup.choice import is_case_id, path_of, wanted_cases
-from evalc.setup.compile import Subject
+from evalc.setup.compile import Subject, subjects_among, type_of
 from evalc.setup.run_flags import RunFlags
 from evalc.setup.run_request import RunRequest, resumed
-from evalc.source import Source
 
 
 def given_by(subject: Subject | Iterable[Subject] | None, flags: RunFlags) -> RunRequest:
@@ -65,25 +64,6 @@ def given_by(subject: Subject | Iterable[Subject] | None, flags: RunFlags) -> Ru
     return given if past is None else resumed(given, past)
 
 
-def subjects_among(subject: Subject | Iterable[Subject]) -> Sequence[Subject]:
-    """The subjects, where one may stand for itself.
-
-    Raises:
-        TypeError: something else is among them.
-    """
-    given: Any = subject  # a caller without types may give anything
-    several = isinstance(given, Iterable) and not isinstance(given, str | bytes)
-    subjects: tuple[Any, ...] = tuple(given) if several else (given,)
-    for each in subjects:
-        if not isinstance(each, Subject):
-            raise TypeError(f"eval files are given as `str`, `Path` or `Source`, not as `{_type_of(each)}`")
-        held = (each.name, each.text) if isinstance(each, Source) else ()
-        if not all(isinstance(text, str) for text in held):
-            types = " and ".join(f"`{_type_of(text)}`" for text in held)
-            raise TypeError(f"a `Source` has a name and a text, both of them `str`, not {types}")
-    return subjects
-
-
 def _refuse_what_is_not_taken(flags: RunFlags) -> None:
     """Refuse flags that there are not, and values that are not of the types that `RunFlags` declares."""
     declared = get_type_hints(RunFlags, localns={"Agent": Agent})
@@ -92,7 +72,7 @@ def _refuse_what_is_not_taken(flags: RunFlags) -> None:
             raise TypeError(f"`evalc.run` got an unexpected keyword argument `{name}`")
         if value is not None and not _is_of(declared[name], value):
             taken = RunFlags.__annotations__[name].__forward_arg__
-            raise TypeError(f"`{name}` of `evalc.run` takes `{taken}`, not `{_type_of(value)}`")
+            raise TypeError(f"`{name}` of `evalc.run` takes `{taken}`, not `{type_of(value)}`")
 
 
 def _is_of(declared: Any, value: Any) -> bool:
@@ -115,14 +95,6 @@ def _is_of(declared: Any, value: Any) -> bool:
             return isinstance(value, int | declared) and not isinstance(value, bool)
         case _:
             return isinstance(value, declared)
-
-
-def _type_of(value: Any) -> str:
-    """The type of a value, and of a list those of its items; never the value, which may be a secret."""
-    name = type(value).__name__
-    if not isinstance(value, list | tuple):
-        return name
-    return f"{name}[{' | '.join(sorted({_type_of(each) for each in value}))}]"
 
 
 def _several(value: Any) -> tuple[Any, ...]:

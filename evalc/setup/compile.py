@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import msgspec
 
@@ -117,3 +117,30 @@ def policy_of(settings: Settings, selection: Selection | None = None) -> Policy:
         per_file=settings.per_file_ignores,
         root=settings.root,
     )
+
+
+def subjects_among(subject: Subject | Iterable[Subject]) -> Sequence[Subject]:
+    """The subjects, where one may stand for itself.
+
+    Raises:
+        TypeError: something else is among them.
+    """
+    given: Any = subject  # a caller without types may give anything
+    several = isinstance(given, Iterable) and not isinstance(given, str | bytes)
+    subjects: tuple[Any, ...] = tuple(given) if several else (given,)
+    for each in subjects:
+        if not isinstance(each, Subject):
+            raise TypeError(f"eval files are given as `str`, `Path` or `Source`, not as `{type_of(each)}`")
+        held = (each.name, each.text) if isinstance(each, Source) else ()
+        if not all(isinstance(text, str) for text in held):
+            types = " and ".join(f"`{type_of(text)}`" for text in held)
+            raise TypeError(f"a `Source` has a name and a text, both of them `str`, not {types}")
+    return subjects
+
+
+def type_of(value: Any) -> str:
+    """The type of a value, and of a list those of its items; never the value, which may be a secret."""
+    name = type(value).__name__
+    if not isinstance(value, list | tuple):
+        return name
+    return f"{name}[{' | '.join(sorted({type_of(each) for each in value}))}]"

@@ -9,10 +9,9 @@ from evalc.compiler import ir
 from evalc.compiler.compiled import CompiledSuite
 from evalc.diagnostics.catalogue.contract import NeedsJudge
 from evalc.diagnostics.problem import Problem
-from evalc.model.assertions import assertions
+from evalc.model.assertions import asks_judge, assertions
 from evalc.model.case import Case
 from evalc.model.suite import Suite
-from evalc.runtime.run.check_case import asks_judge
 
 
 class _Asking(NamedTuple):

@@ -6,10 +6,9 @@ from collections.abc import Iterator, Mapping, Set
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from evalc.errors import JudgeError
-from evalc.model import checks as c
-from evalc.model.assertions import Assertion, assertions, judge
+from evalc.model.assertions import Assertion, asks_judge, assertions, judge
 from evalc.model.case import Case
-from evalc.model.checks.declaration import Declared, parts_of, type_name
+from evalc.model.checks.declaration import type_name
 from evalc.model.result import JudgedScore
 from evalc.runtime.checks.evaluate import begin
 from evalc.runtime.checks.expected import expected_text
@@ -52,11 +51,6 @@ async def check_case(case: Case, evidence: Evidence, judge: CaseJudge | None, *,
     checked = checked._replace(judge=judge)
     # With an error the case has no score, so that judging would be for nothing.
     return checked if checked.error else await _judge_criteria(case, checked, judge)
-
-
-def asks_judge(check: Declared) -> bool:
-    """Whether evaluating the check may take a judge."""
-    return isinstance(check, c.Judge) or any(asks_judge(part) for part, _ in parts_of(check))
 
 
 async def _check(case: Case, evidence: Evidence, *, run_all: bool) -> Checked:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 from array import array
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -41,6 +40,8 @@ class Shard(msgspec.Struct, frozen=True, array_like=True):
 
 def shard_of(suite: Suite, case: Case, shards: int) -> int:
     """The number of the shard that a case is in: by its id and its suite's tool and tier alone, so that it stays."""
+    import hashlib  # noqa: PLC0415 - for start-up: OpenSSL is loaded with it
+
     name = "\0".join(_named(suite, case)).encode("utf-8", "surrogatepass")
     return 1 + int.from_bytes(hashlib.blake2b(name, digest_size=8).digest()) % shards
 

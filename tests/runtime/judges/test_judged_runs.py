@@ -14,6 +14,7 @@ import evalc
 from evalc.api import Run
 from evalc.config.load import Override, load_settings
 from evalc.runtime.agents.scripted import ScriptedAgent
+from evalc.setup.run_request import Start
 from tests.support.servers import Behaviour, Exchange, Server, serving
 
 RUBRIC = """
@@ -204,7 +205,7 @@ def test_a_resumed_run_keeps_its_judges(monkeypatch: pytest.MonkeyPatch, project
         past = find_run(finished.run_id, project / "results")
         (project / "evalc.toml").write_text("")
         settings, _ = load_settings(project, None, [Override("agentEndpoint", "demo", "")])
-        start = api.Start(run_id=past.run_id, past=past)
+        start = Start(run_id=past.run_id, past=past)
         with pytest.raises(UsageError, match=r"`--judge` was openai:gpt-4o-mini at .* and is not given now"):
             api.run_paths(["s0.eval.yaml"], settings=settings, start=start)
 
@@ -265,7 +266,7 @@ def test_a_password_of_a_judge_s_url_is_in_no_file(project: Path) -> None:
         url = server.url.replace("http://", "http://me:pass-word-1@")
         overrides = [Override("judges", [url], "--judge"), Override("agentEndpoint", "demo", "--agent")]
         settings, _ = load_settings(project, None, overrides)
-        start = api.Start(run_id="run", flags={"judge": [url]})
+        start = Start(run_id="run", flags={"judge": [url]})
         finished = api.run_paths(["s.eval.yaml"], settings=settings, start=start)
     assert "authorization" in server.requests[0].headers
     (suite,) = finished.suites
