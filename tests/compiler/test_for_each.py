@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import tracemalloc
 from pathlib import Path
 
@@ -11,6 +12,9 @@ import evalc
 from evalc.compiler.compiled import CompiledSuite
 from evalc.compiler.emit.suite import MOST_KEPT
 from evalc.errors import UsageError
+from evalc.model.case import Case
+from evalc.model.codec import short_hash
+from evalc.model.suite import Place
 
 LIST = """suite: s
 eval:
@@ -214,3 +218,59 @@ def test_a_failed_run_names_the_row_and_the_check(tmp_path: Path) -> None:
     *_, last = compiled(LIST % "{file: r.csv, key: city}").located()
     assert str(last.places["/id"]) == "r.csv:3:1"
     assert str(last.places["/expect/responseContains/0"]) == "s.eval.yaml:8:18"
+
+
+WHOLE = """\
+suite: whole
+tool: t
+prompts: {short: "Ask {{q}}.", long: "Ask {{q}} at length{{#if more}} about {{more}}{{/if}}."}
+inputs: [q, {name: more, required: false}]
+rules: {polite: ['not contains "{{q}}!!"', 'contains any of ["{{q}}", "please"]']}
+defaults: {tags: [d], validate: [{use: polite}, latency <= 9s]}
+eval:
+  criteria: [a (0.5), b (0.5)]
+  test_cases:
+    - name: plain
+      inputs: {q: one}
+      validate: [contains "one" for a]
+    - name: rows
+      description: "Row {{q}}"
+      expected: "{{more}}"
+      stubs: {t: {x: 1}}
+      max_turns: 2
+      repeat: 3
+      require: 2/3
+      for_each: {file: r.jsonl, key: q}
+      validate:
+        - contains "{{q}}" for a
+        - length 1..300 chars
+        - non-empty
+        - {any_of: ['contains "more {{more}}"', 'matches "^{{q}}"'], criterion: b, weight: 2}
+        - tool t.p equals "{{q}}"
+        - at x[0] contains "{{q}}"
+        - judge "Is {{q}} right?" for b
+        - contains "{{seed:x}}"
+"""
+
+
+def test_cases_of_a_table_are_the_same_each_time_they_are_made(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    rows = [{"q": "two"}, {"q": "th(r)ee", "more": "x"}, {"q": "4", "more": "a b"}, {"q": "five", "more": ""}]
+    (tmp_path / ".git").mkdir()
+    (tmp_path / "r.jsonl").write_text("".join(f"{json.dumps(row)}\n" for row in rows))
+    (tmp_path / "whole.eval.yaml").write_text(WHOLE)
+
+    def suites() -> list[tuple[str, str, list[Case], list[dict[str, Place]]]]:
+        compilation = evalc.compile(tmp_path / "whole.eval.yaml")
+        assert not compilation.has_errors
+        found = []
+        for suite in compilation.suites:
+            located = list(suite.located())
+            assert suite.file_hash == short_hash(b"".join(suite.encode()))
+            cases, places = [each.case for each in located], [dict(each.places) for each in located]
+            found.append((suite.file_name, suite.file_hash, cases, places))
+        return found
+
+    kept = suites()
+    assert len(kept[0][2]) == 10
+    monkeypatch.setattr("evalc.compiler.emit.suite.MOST_KEPT", 0)
+    assert suites() == kept
