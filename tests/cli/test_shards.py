@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import subprocess
 import sys
+import time
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +19,7 @@ from evalc.runtime.run.select import balanced, shard_of
 from tests.cli.conftest import Invoke
 
 AGENT = 'def answer(message):\n    return "no" if message.endswith("7") else message\n'
+SLOWLY = "import time\n" + AGENT.replace("return", "time.sleep(0.2)\n    return")
 SUITES = {
     "many.eval.yaml": "suite: many\neval:\n  criteria: [x]\n  test_cases:\n"
     + "".join(
@@ -71,27 +74,36 @@ def _steady(value: Any) -> Any:
     return {name: None if name in own else _steady(item) for name, item in value.items()}
 
 
-def interrupt(folder: str) -> None:
-    """Leave of a run what a kill leaves: a journal without its end."""
-    journal = Path(folder) / "journal.jsonl"
-    journal.write_bytes(journal.read_bytes()[:-20])
-    for file in [*Path(folder).glob("*.json"), *Path(folder).glob("closing.jsonl")]:
-        file.unlink()
+def kill_shard(number: int, of: int) -> str:
+    """The folder of a shard's run, whose process was killed when it had finished a case."""
+    known = {*Path("parts").glob("*/")}
+    command = [sys.executable, "-m", "evalc", "run", "evals", "--shard", f"{number}/{of}", "--output-dir", "parts"]
+    with subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as process:
+        while True:
+            started = [folder for folder in Path("parts").glob("*/") if folder not in known]
+            journals = [folder / "journal.jsonl" for folder in started]
+            if any(journal.exists() and journal.read_bytes().count(b"\n") > 1 for journal in journals):
+                break
+            assert process.poll() is None
+            time.sleep(0.01)
+        process.kill()
+    return str(started[0])
 
 
 def test_sixteen_shards_three_of_them_killed_and_resumed_are_one_run(invoke: Invoke, suites: Path) -> None:
     whole = invoke("run", "evals", "--output-dir", "whole", "--json")
-    parts = run_shards(invoke, 16)
+    (suites / "answering.py").write_text(SLOWLY)
+    killed = [kill_shard(number, 16) for number in (2, 5, 11)]
+    for number in {*range(1, 17)} - {2, 5, 11}:
+        assert invoke("run", "evals", "--shard", f"{number}/16", "--output-dir", "parts").code in (0, 1)
+    parts = sorted(map(str, Path("parts").glob("*/")))
     assert len(parts) == 16
-    busy = [part for part in parts if len((Path(part) / "journal.jsonl").read_bytes().splitlines()) > 2]
-    for part in busy[:3]:
-        interrupt(part)
     unfinished = invoke("merge", *parts, "--output-dir", "merged")
     assert unfinished.code == 2
-    assert any(f"`{part}` did not end: no part has the case `" in unfinished.err for part in busy[:3])
+    assert any(f"`{part}` did not end: no part has the case `" in unfinished.err for part in killed)
     assert "finish it with `evalc run --resume parts/" in unfinished.err
     assert not Path("merged").exists()
-    for part in busy[:3]:
+    for part in killed:
         assert invoke("run", "--resume", part).code in (0, 1)
     merged = invoke("merge", *parts, "--output-dir", "merged", "--json")
     assert merged.code == whole.code == 1
