@@ -86,7 +86,7 @@ async def _calibrated(rows: Sequence[Labelled], panel: Panel) -> Calibration:
     from evalc.runtime.judges.panel_member import Meter  # noqa: PLC0415
     from evalc.runtime.local_model.served import local_models  # noqa: PLC0415
     from evalc.runtime.run.blocking import watched  # noqa: PLC0415
-    from evalc.runtime.run.exits import exits_told  # noqa: PLC0415
+    from evalc.runtime.run.process_exit import exits_told  # noqa: PLC0415
     from evalc.runtime.store.written import encoded, redacted  # noqa: PLC0415
 
     pairs: list[LabelledAnswer] = []

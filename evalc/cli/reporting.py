@@ -189,7 +189,7 @@ def _reported(run: Run, redact: Callable[[str], str], *, with_past: bool) -> Rep
 def _print_summary(run: ReportedRun, stdout: TextIO, shown: Shown) -> None:
     """The console summary; cases are read from disk one at a time."""
     from evalc.report.text import summary_lines  # noqa: PLC0415 - for start-up
-    from evalc.setup.authored_places import AuthoredPlaces  # noqa: PLC0415 - likewise
+    from evalc.setup.places import AuthoredPlaces  # noqa: PLC0415 - likewise
 
     screen = Screen.of(stdout, os.environ)
     if shown.detail == "verbose" and shown.settings is not None:

@@ -12,9 +12,9 @@ import typer
 
 from evalc.cli.ending import ExitCode
 from evalc.cli.flags import standard_input
-from evalc.cli.instead import list_cases, list_requests, print_settings
 from evalc.cli.options import Quiet, Verbose, with_run_flags
 from evalc.cli.outputs import Outputs, outputs_of
+from evalc.cli.preview import list_cases, list_requests, print_settings
 from evalc.cli.printing import inventory_lines, print_error, print_problems, shown_path
 from evalc.cli.reporting import Shown, report, report_nothing
 from evalc.cli.standard_output import lent_streams, standard_output_alone

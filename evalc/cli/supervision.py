@@ -152,7 +152,9 @@ class _Parent:
     def _look_after(self) -> None:
         if self._reported is not None:
             if time.monotonic() - self._reported_at > _SILENCE_SECONDS:
-                self._give_up(f"code that the run called went on for {_SILENCE_SECONDS:.0f} s after it, and was ended")
+                self._give_up(
+                    f"an agent, a judge or a check went on for {_SILENCE_SECONDS:.0f} s after it, and was ended"
+                )
             return
         silent = time.monotonic() - self._breathed
         since = self._to_end_since
@@ -160,7 +162,7 @@ class _Parent:
             self._give_up("the run did not end when it was asked to, and was killed")
         elif silent > self._silence:
             self._give_up(
-                f"code that the run called has held Python's interpreter for {silent:.0f} s, so the run was ended"
+                f"an agent, a judge or a check has held Python's interpreter for {silent:.0f} s, so the run was ended"
             )
 
     def _give_up(self, why: str) -> None:
@@ -191,7 +193,7 @@ class _Parent:
             print_error(f"the run has no report{self._advice()}")
         else:
             print_error(
-                f"code that the run called ended its process, with exit code {status}, before there was a report"
+                f"an agent, a judge or a check ended its process, with exit code {status}, before there was a report"
                 f"{self._advice()}"
             )
         return ExitCode.BROKEN

@@ -30,9 +30,9 @@ from evalc.runtime.agents.python import PythonAgent
 from evalc.runtime.local_model.served import local_models
 from evalc.runtime.run.attempts import run_attempts
 from evalc.runtime.run.blocking import watched
-from evalc.runtime.run.exits import exits_told
 from evalc.runtime.run.expectations import as_expected
 from evalc.runtime.run.pace import Pace
+from evalc.runtime.run.process_exit import exits_told
 from evalc.runtime.run.run_case import CaseRun
 from evalc.runtime.run.run_options import RunOptions
 from evalc.runtime.run.worker import Worker

@@ -206,7 +206,7 @@ def test_a_judge_that_blocks_the_loop_is_an_error_of_its_case(project: Path) -> 
 def test_a_run_without_its_report_never_exits_with_0(project: Path, agent: str) -> None:
     code, out, err = run(project, "--agent", f"python:code:{agent}")
     assert (code, out) == (70, "")
-    assert "error: code that the run called ended" in err
+    assert "error: an agent, a judge or a check ended" in err
     assert "what was finished is kept, and `evalc run --resume" in err
 
 
@@ -216,7 +216,7 @@ def test_a_calibration_without_its_figures_never_exits_with_0(project: Path, jud
     command = [sys.executable, "-m", "evalc", "judge", "--calibrate", "labels.csv", "--judge", f"python:code:{judge}"]
     done = subprocess.run(command, cwd=project, capture_output=True, text=True, timeout=60, check=False)
     assert (done.returncode, done.stdout) == (70, ""), done.stderr
-    assert "error: code that the run called ended" in done.stderr
+    assert "error: an agent, a judge or a check ended" in done.stderr
 
 
 def test_a_run_that_crashes_says_so(project: Path) -> None:
@@ -313,7 +313,7 @@ def test_an_agent_that_ends_the_process_of_pytest_leaves_no_green_session(projec
         [*command, f"python:code:{agent}"], cwd=project, capture_output=True, text=True, timeout=60, check=False
     )
     assert done.returncode == 70
-    assert "error: code that the run called ended the process (`os._exit`)" in done.stderr
+    assert "error: an agent, a judge or a check ended the process (`os._exit`)" in done.stderr
 
 
 def test_an_agent_that_blocks_the_loop_of_pytest_fails_its_case(project: Path) -> None:

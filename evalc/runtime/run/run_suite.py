@@ -17,11 +17,11 @@ from evalc.runtime.agents.fingerprint import fingerprint_of
 from evalc.runtime.run.attempts import run_attempts
 from evalc.runtime.run.begin_run import begin_run
 from evalc.runtime.run.blocking import watched
-from evalc.runtime.run.exits import exits_told
 from evalc.runtime.run.expectations import as_expected, skipped_case, why_no_rubrics
 from evalc.runtime.run.finish_run import Ending, finish_run
 from evalc.runtime.run.finished import FinishedRun, FinishedSuite
 from evalc.runtime.run.pace import MOST_AT_A_TIME, Pace
+from evalc.runtime.run.process_exit import exits_told
 from evalc.runtime.run.run_case import CaseRun, request_of
 from evalc.runtime.run.run_options import RunOptions
 from evalc.runtime.run.stop_policy import StopPolicy, not_run

@@ -22,10 +22,10 @@ from evalc.runtime.judges.panel import JudgePool
 from evalc.runtime.run.attempts import run_attempts
 from evalc.runtime.run.begin_run import header_of, new_journal
 from evalc.runtime.run.blocking import watched
-from evalc.runtime.run.exits import exits_told
 from evalc.runtime.run.expectations import as_expected, skipped_case
 from evalc.runtime.run.finish_run import Ending, finish_run
 from evalc.runtime.run.finished import FinishedRun
+from evalc.runtime.run.process_exit import exits_told
 from evalc.runtime.run.run_case import AgentAnswer, CaseOptions, CaseRun, request_of, result_of
 from evalc.runtime.run.run_options import RunOptions
 from evalc.runtime.run.run_suite import Observer

@@ -1,4 +1,4 @@
-"""From `os._exit` in code that a run calls to an exit that is no success, and a word about it."""
+"""From `os._exit` in an agent, a judge or a check to an exit code that is not success, and a word about it."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from typing import Final, Never
 
 _CODE: Final = 70
-_TOLD: Final = "error: code that the run called ended the process (`os._exit`) before there was a report\n"
+_TOLD: Final = "error: an agent, a judge or a check ended the process (`os._exit`) before there was a report\n"
 
 
 @contextmanager
