@@ -240,7 +240,7 @@ class Hashing:
 
 @final
 class _Located(Iterable[LocatedCase]):
-    """The located cases of a suite; each iteration lowers them anew, so that none is kept."""
+    """The located cases of a suite; each iteration lowers those of tables anew, so that none of them is kept."""
 
     def __init__(self, suite: CompiledSuite) -> None:
         self._suite = suite

@@ -19,7 +19,7 @@ class Fingerprints:
         self._count = 0
         self._mask = _FIRST_SIZE - 1
         self._hashes = array("Q", bytes(8 * _FIRST_SIZE))
-        self._numbers = array("L" if array("L").itemsize == 4 else "I", bytes(4 * _FIRST_SIZE))
+        self._numbers = array("I", bytes(4 * _FIRST_SIZE))
 
     def add(self, text: str, number: int = 0) -> int | None:
         """Note a text that is new, with its number, below 2^32; of one that was seen before, the number it has."""
@@ -45,7 +45,7 @@ class Fingerprints:
         hashes, numbers = self._hashes, self._numbers
         self._mask = 2 * self._mask + 1
         self._hashes = array("Q", bytes(8 * (self._mask + 1)))
-        self._numbers = array(numbers.typecode, bytes(4 * (self._mask + 1)))
+        self._numbers = array("I", bytes(4 * (self._mask + 1)))
         for hashed, number in zip(hashes, numbers, strict=True):
             if hashed:
                 at = self._place_of(hashed)

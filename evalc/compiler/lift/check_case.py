@@ -59,21 +59,21 @@ def check_ranges(reader: JsonReader, record: m.Case | m.Metadata | Gates, pointe
             reader.add(f"{pointer}/{key}", finding)
 
 
-def _check_links(reader: JsonReader, case: m.Case, assertions: Sequence[Assertion], pointer: str) -> None:
+def _check_links(reader: JsonReader, case: m.Case, asserted: Sequence[Assertion], pointer: str) -> None:
     """Report links that lead nowhere, and weights that do not weigh."""
     links = [(f"/unlinked/{index}", link) for index, link in enumerate(case.unlinked or ())]
     for i, criterion in enumerate(case.criteria or ()):
         links += [(f"/criteria/{i}/checks/{j}", link) for j, link in enumerate(criterion.checks or ())]
-    asserted: tuple[str, ...] = ()
+    known: tuple[str, ...] = ()
     if links:
-        asserted = tuple(assertion.at for assertion in assertions)
-        asserted += tuple(f"/rubric/{index}" for index in range(len(case.rubric or ())))
+        known = tuple(assertion.at for assertion in asserted)
+        known += tuple(f"/rubric/{index}" for index in range(len(case.rubric or ())))
     for where, link in links:
         if not link.at:
             reader.add(f"{pointer}{where}/at", EmptyValue(what="`at`"))
         for index, at in enumerate(link.at):
-            if at not in asserted:
-                reader.add(f"{pointer}{where}/at/{index}", DanglingLink(pointer=at, known=asserted))
+            if at not in known:
+                reader.add(f"{pointer}{where}/at/{index}", DanglingLink(pointer=at, known=known))
         beyond = outside("the weight", link.weight, WEIGHT)
         if beyond is not None:
             reader.add(f"{pointer}{where}/weight", beyond)

@@ -200,15 +200,11 @@ class JournaledCases:
         offset = self._offsets[suite][case]
         if not offset or offset & _SKIPPED:
             return None
-        with open_regular(self.path) as file:
-            file.seek(offset)
-            return msgspec.json.decode(file.readline(), type=Entry)
+        return msgspec.json.decode(self._line(offset), type=Entry)
 
     def skipped_line(self, suite: int, case: int) -> SkippedLine:
         """The line of a case that was skipped."""
-        with open_regular(self.path) as file:
-            file.seek(self._offsets[suite][case] & ~_SKIPPED)
-            return msgspec.json.decode(file.readline(), type=SkippedLine)
+        return msgspec.json.decode(self._line(self._offsets[suite][case] & ~_SKIPPED), type=SkippedLine)
 
     def skipped(self, suite: int) -> Iterator[SkippedCase]:
         """The skipped cases of a suite in source order."""
@@ -222,6 +218,11 @@ class JournaledCases:
             record = line.skipped if line.result is msgspec.UNSET else line.result
             if record is not msgspec.UNSET:
                 yield line.case, named.decode(record).id
+
+    def _line(self, offset: int) -> bytes:
+        with open_regular(self.path) as file:
+            file.seek(offset)
+            return file.readline()
 
     def _lines(self, suite: int, kind: Literal["finished", "skipped", "any"]) -> Iterator[bytes]:
         with open_regular(self.path) as file:
