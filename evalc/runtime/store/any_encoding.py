@@ -12,7 +12,7 @@ import re
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator
 from html.entities import codepoint2name
-from itertools import groupby
+from itertools import count, groupby
 from typing import Final, final
 
 _SLASHES: Final = r"\\{1,8}"
@@ -21,7 +21,7 @@ _SLASHES: Final = r"\\{1,8}"
 _BREAK: Final = rf"(?:\s|{_SLASHES}[nrt]|{_SLASHES}(?=\s)|%(?:25)?(?:0[AaDd9]|20)|&#(?:1[03]|32|[xX](?:0?[aAdD]|20));)"
 """A piece of whitespace, however it is written."""
 
-_BREAKS: Final = re.compile(f"{_BREAK}++")
+_BREAKS: Final = re.compile(f"{_BREAK}+")
 _NEVER_ENCODED: Final = re.compile(r"[A-Za-z0-9]{4,}")
 _TELLING: Final = 4
 
@@ -36,7 +36,8 @@ class AnyEncoding:
 
     def __init__(self, secrets: Iterable[str]) -> None:
         values = sorted(secrets, key=lambda secret: (-len(secret), secret))
-        self._written_out = re.compile("|".join(map(_written_out, values))) if values else None
+        groups = count(1)
+        self._written_out = re.compile("|".join(_written_out(value, groups) for value in values)) if values else None
         self._base64 = [written for secret in values for written in _base64_of(secret)]
         self.telling = frozenset(part for secret in values for part in (_telling(secret), *self._parts()))
 
@@ -94,10 +95,13 @@ def _telling(secret: str) -> str:
     return max(_NEVER_ENCODED.findall(secret), key=len, default="")
 
 
-def _written_out(secret: str) -> str:
-    """An expression for the secret, in which runs of whitespace may be any or none."""
+def _written_out(secret: str, groups: Iterator[int]) -> str:
+    """An expression for the secret, in which runs of whitespace may be any or none.
+
+    A run is taken whole, by a lookahead and its group: before 3.11.5, Python mismatches `*+` behind alternatives.
+    """
     parts = (
-        f"{_BREAK}*+" if is_space else "".join(map(_character, characters))
+        rf"(?=({_BREAK}*))\{next(groups)}(?#)" if is_space else "".join(map(_character, characters))
         for is_space, characters in groupby(secret, key=str.isspace)
     )
     return "".join(parts)
