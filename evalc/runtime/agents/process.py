@@ -51,6 +51,8 @@ async def run_process(argv: Sequence[str], stdin: bytes, *, folder: Path, max_ou
         # Children that it left running would hold the pipes open, and nothing should outlive its case.
         _signal_group(group, signal.SIGKILL)
         await asyncio.wait({output.closed}, timeout=_GRACE_SECONDS)
+        if output.too_long:
+            raise output.too_long
         status = cast(int, transport.get_returncode())
         return Completed(status=status, stdout=bytes(output.stdout), stderr=bytes(output.stderr))
     except BaseException:
@@ -70,6 +72,7 @@ class _Output(asyncio.SubprocessProtocol):
         self.stderr = bytearray()
         self.exited: asyncio.Future[None] = loop.create_future()
         self.closed: asyncio.Future[None] = loop.create_future()
+        self.too_long: AgentProtocolError | None = None
         self._max_output = max_output
 
     def pipe_data_received(self, fd: int, data: bytes) -> None:
@@ -81,8 +84,11 @@ class _Output(asyncio.SubprocessProtocol):
                 del self.stderr[: _after_line_end(self.stderr)]
         elif len(self.stdout) + len(data) <= self._max_output:
             self.stdout += data
-        elif not self.exited.done():
-            self.exited.set_exception(AgentProtocolError(f"the answer is longer than {self._max_output} bytes"))
+        else:
+            self.too_long = AgentProtocolError(f"the answer is longer than {self._max_output} bytes")
+            # The last output of a process may arrive after the news that it has exited.
+            if not self.exited.done():
+                self.exited.set_exception(self.too_long)
 
     def process_exited(self) -> None:
         if not self.exited.done():
