@@ -9,6 +9,7 @@
         +-- AgentUnavailable     no connection, or an answer that says "not now"
         +-- AgentProtocolError   an answer that is not of the agreed shape; carries the body, shortened
     +-- JudgeError               the judge gave no score: the case ends in `error`
+    +-- EngineError              no case can be run any more: exit code 3, what was finished is kept
 
 A mistake in an eval file is a value, a `Problem`; `SourceError` only carries them out of the Python API.
 """
@@ -83,3 +84,7 @@ class AgentProtocolError(AgentError):
 
 class JudgeError(EvalcError):
     """A judge, or too many of a panel, gave no score."""
+
+
+class EngineError(EvalcError):
+    """Where cases are run has broken: the run ends, and what was finished is kept."""

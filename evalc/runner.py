@@ -117,6 +117,8 @@ async def run(
         judged = options.rubrics_always or any(suite.tier == "rubric" for suite in what.suites)
         options = replace(options, gates=None, baseline=None, rubrics_always=judged)
     if start.record is not None:
+        if settings.engine == "ray":
+            raise UsageError("`--record` writes files on this machine: it cannot be used with `--engine ray`")
         asked = [recorded(agent, start.record, settings, what.tools, options) for agent in asked]
     async with local_models(served, options.panel, observer):
         finished = await run_suites(what.suites, asked, options, observer=observer)

@@ -20,7 +20,7 @@ from evalc.cli.reporting import Shown, report, report_nothing
 from evalc.cli.standard_output import lent_streams, standard_output_alone
 from evalc.cli.supervision import supervise
 from evalc.cli.termination import termination_as_interrupt
-from evalc.errors import NothingToDo
+from evalc.errors import EngineError, NothingToDo
 from evalc.setup.run_flags import CHOICE, INSTEAD, SHOWN, STOPS, RunFlags
 from evalc.terminal import Screen
 
@@ -119,6 +119,8 @@ def run_evals(  # noqa: PLR0913, PLR0917 - one parameter a flag
         except KeyboardInterrupt:
             _say_interrupted(given, folder, progress.so_far())
             return ExitCode.INTERRUPTED
+        except EngineError as error:
+            raise EngineError(f"{error}{_advice(given, folder)}") from None
         except NothingToDo as nothing:
             report_nothing(start.run_id, str(nothing), stdout, outputs)
             raise

@@ -291,6 +291,24 @@ class Settings(Table, frozen=True, kw_only=True):
             flag="--concurrency",
         ),
     ] = 1
+    engine: Annotated[
+        Literal["local", "ray"],
+        Setting(
+            v.one_of("local", "ray"),
+            "Where cases run: in this process, or on a Ray cluster (`evalc[ray]`).",
+            flag="--engine",
+        ),
+    ] = "local"
+    ray_address: Annotated[
+        str | None,
+        Setting(
+            v.TEXT,
+            "The Ray cluster: `HOST:PORT` of its head node, or `auto` for the one that this machine belongs to.",
+            examples=("auto",),
+            otherwise="that of `RAY_ADDRESS`, or one on this machine for the run",
+            flag="--ray-address",
+        ),
+    ] = None
     rpm: Annotated[
         int | None,
         Setting(

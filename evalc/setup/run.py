@@ -21,6 +21,9 @@ from evalc.runtime.agents.model.prices import input_price
 from evalc.runtime.agents.record import RecordingAgent
 from evalc.runtime.agents.spec import AgentSettings, agent_for, secrets_of
 from evalc.runtime.checks.embedding import load_embeddings
+from evalc.runtime.engines.base import Engine
+from evalc.runtime.engines.local import LocalEngine
+from evalc.runtime.engines.ray_engine import RayEngine
 from evalc.runtime.judges.cache import JudgeCache
 from evalc.runtime.judges.kinds import JudgeSettings, judge_for
 from evalc.runtime.judges.panel import Panel, seated
@@ -186,6 +189,7 @@ async def options_of(settings: Settings, environ: Mapping[str, str], tools: Tool
     redactor = redactor_of(settings, environ)
     return RunOptions(
         output_dir=settings.results_folder,
+        engine=_engine(settings),
         concurrency=settings.concurrency,
         rpm=settings.rpm,
         timeout_ms=settings.timeout_ms,
@@ -202,6 +206,10 @@ async def options_of(settings: Settings, environ: Mapping[str, str], tools: Tool
         rubrics_always=settings.judge.rubrics == "always",
         redactor=redactor,
     )
+
+
+def _engine(settings: Settings) -> Engine:
+    return RayEngine(settings.ray_address) if settings.engine == "ray" else LocalEngine()
 
 
 def panel_of(settings: Settings, environ: Mapping[str, str], redactor: Redactor) -> Panel | None:

@@ -36,6 +36,7 @@ class RunFlags(TypedDict, total=False):
     changed_since: str | None
     concurrency: int | Literal["auto"] | None
     config: str | Path | None
+    engine: Literal["local", "ray"] | None
     env_file: str | Path | None
     fail_on_regression: bool
     failed_from: str | Path | None
@@ -55,6 +56,7 @@ class RunFlags(TypedDict, total=False):
     output_dir: str | Path | None
     prompt_id: str | None
     prompts: str | Path | None
+    ray_address: str | None
     record: str | Path | None
     repeat: int | None
     resume: str | Path | None
@@ -119,6 +121,8 @@ FLAGS: Final[Mapping[str, Flag]] = {
     "repeat": Flag("N", HOW, "How often each case is run.", least=1),
     "concurrency": Flag("N|auto", HOW),
     "rpm": Flag("N", HOW),
+    "engine": Flag("local|ray", HOW),
+    "ray_address": Flag("ADDRESS", HOW),
     "timeout_ms": Flag("N", HOW),
     "all_assertions": Flag("", HOW),
     "judge": Flag("JUDGE", HOW),

@@ -17,6 +17,7 @@ from evalc.model.case import Case, Expect, Input
 from evalc.model.suite import Suite
 from evalc.runtime.run.select import balanced, shard_of
 from tests.cli.conftest import Invoke
+from tests.support.steady import steady, steady_results
 
 AGENT = 'def answer(message):\n    return "no" if message.endswith("7") else message\n'
 SLOWLY = "import time\n" + AGENT.replace("return", "time.sleep(0.2)\n    return")
@@ -59,21 +60,6 @@ def run_shards(invoke: Invoke, of: int, *more: str) -> list[str]:
     return sorted(map(str, Path("parts").glob("*/")))
 
 
-def results(folder: str) -> dict[str, Any]:
-    """The results in the newest run of a folder, without what differs from one run to the next."""
-    *_, run = sorted(Path(folder).glob("*/"))
-    return {file.name: _steady(json.loads(file.read_bytes())) for file in sorted(run.glob("*.json"))}
-
-
-def _steady(value: Any) -> Any:
-    if isinstance(value, list):
-        return [_steady(item) for item in value]
-    if not isinstance(value, dict):
-        return value
-    own = ("runId", "timestamp", "durationMs", "totalDurationMs")
-    return {name: None if name in own else _steady(item) for name, item in value.items()}
-
-
 def kill_shard(number: int, of: int) -> str:
     """The folder of a shard's run, whose process was killed when it had finished a case."""
     known = {*Path("parts").glob("*/")}
@@ -107,8 +93,8 @@ def test_sixteen_shards_three_of_them_killed_and_resumed_are_one_run(invoke: Inv
         assert invoke("run", "--resume", part).code in (0, 1)
     merged = invoke("merge", *parts, "--output-dir", "merged", "--json")
     assert merged.code == whole.code == 1
-    assert results("merged") == results("whole")
-    assert _steady(json.loads(merged.out)) == _steady(json.loads(whole.out))
+    assert steady_results("merged") == steady_results("whole")
+    assert steady(json.loads(merged.out)) == steady(json.loads(whole.out))
 
 
 @pytest.mark.parametrize(("flag", "code"), [("0.9", 1), ("0.5", 0)])
@@ -192,7 +178,7 @@ def test_a_shard_of_nothing_is_a_part_too(invoke: Invoke, suites: Path) -> None:
     (suites / "evals" / "many.eval.yaml").unlink()
     parts = run_shards(invoke, 9)
     assert invoke("merge", *parts, "--output-dir", "merged").code == 0
-    assert [len(result["cases"]) for result in results("merged").values()] == [4]
+    assert [len(result["cases"]) for result in steady_results("merged").values()] == [4]
 
 
 @pytest.mark.parametrize("shard", ["0/2", "3/2", "1", "1/0", "-1/2", "1/10001", "a/b", "1/2/3", "\uff11/2"])
@@ -256,7 +242,7 @@ def test_shards_are_balanced_by_past_durations(invoke: Invoke, suites: Path) -> 
     sizes = sorted(len(_read(Path(part) / "many.labeled.json")["cases"]) for part in parts)
     assert sizes[0] <= 2
     merged = invoke("merge", *parts, "--json")
-    assert _steady(json.loads(merged.out)) == _steady(json.loads(whole.out))
+    assert steady(json.loads(merged.out)) == steady(json.loads(whole.out))
 
 
 @pytest.mark.parametrize("flags", [("--shard-by", "duration"), ("--shard", "1/2", "--shard-by", "size")])

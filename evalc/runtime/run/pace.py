@@ -48,6 +48,14 @@ class LoopClock:
         await asyncio.sleep(seconds)
 
 
+class Rate(Protocol):
+    """When each request may go out."""
+
+    async def wait(self) -> None:
+        """Return when one more request may go out."""
+        ...
+
+
 @final
 class RateLimit:
     """So many requests a minute, evenly spaced: no minute, wherever it begins, has more of them.
@@ -151,7 +159,7 @@ class Pace:
     """When each case of a run may be sent, and each request of it; shared by all workers."""
 
     limit: AdaptiveLimit | None = None
-    rate: RateLimit | None = None
+    rate: Rate | None = None
     clock: Clock = field(default_factory=LoopClock)
 
     @classmethod

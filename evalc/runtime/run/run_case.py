@@ -281,6 +281,23 @@ def _result(
     return CaseRun(result, tuple(notes), sum_of_known(costs), tool_mode)
 
 
+def with_places(run: CaseRun, places: Mapping[str, Place]) -> CaseRun:
+    """The run of a case that was run without its places: with those of the case and of what did not pass."""
+    result = run.result
+    return run._replace(
+        result=msgspec.structs.replace(
+            result,
+            place=places.get("", msgspec.UNSET),
+            assertions=tuple(
+                assertion
+                if assertion.outcome == "passed"
+                else msgspec.structs.replace(assertion, place=_place(places, assertion.at))
+                for assertion in result.assertions
+            ),
+        )
+    )
+
+
 def _error_at(checked: Checked, error: str | None) -> str | msgspec.UnsetType:
     """The assertion whose verdict is the case's error; unset where no single one is."""
     if error is None or error not in (checked.error, checked.failure):

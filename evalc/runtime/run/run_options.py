@@ -9,6 +9,8 @@ from typing import Any, final
 
 from evalc.model.gates import Gates
 from evalc.runtime.checks.embedding import Embeddings
+from evalc.runtime.engines.base import Engine
+from evalc.runtime.engines.local import LocalEngine
 from evalc.runtime.judges.panel import Panel
 from evalc.runtime.run.pace import Concurrency
 from evalc.runtime.run.run_case import DEFAULT_TIMEOUT_MS, CaseOptions
@@ -25,6 +27,7 @@ class RunOptions:
 
     Attributes:
         output_dir: where the run's folder is made; its name is `run_id`.
+        engine: where the cases are attempted.
         concurrency: how many cases run at a time; `auto` finds out how many the agent keeps up with.
         rpm: how many requests go to the agent a minute at most; None is no limit.
         timeout_ms: how long the agent may take for an attempt at a case.
@@ -45,6 +48,7 @@ class RunOptions:
 
     output_dir: Path
     run_id: str = field(default_factory=new_run_id)
+    engine: Engine = field(default_factory=LocalEngine)
     concurrency: Concurrency = 1
     rpm: int | None = None
     timeout_ms: float = DEFAULT_TIMEOUT_MS

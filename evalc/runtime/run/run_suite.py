@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import ExitStack, closing
 from typing import NamedTuple, NoReturn, Protocol, final
 
 import msgspec
@@ -14,18 +15,17 @@ from evalc.model.result import CaseResult, SkippedCase
 from evalc.model.suite import LocatedCase, Suite
 from evalc.runtime.agents.base import Agent
 from evalc.runtime.agents.fingerprint import fingerprint_of
+from evalc.runtime.engines.base import NewWorker
 from evalc.runtime.run.attempts import run_attempts
 from evalc.runtime.run.begin_run import begin_run
-from evalc.runtime.run.blocking import watched
 from evalc.runtime.run.expectations import as_expected, skipped_case, why_no_rubrics
 from evalc.runtime.run.finish_run import Ending, finish_run
 from evalc.runtime.run.finished import FinishedRun, FinishedSuite
-from evalc.runtime.run.pace import MOST_AT_A_TIME, Pace
+from evalc.runtime.run.pace import MOST_AT_A_TIME
 from evalc.runtime.run.process_exit import exits_told
 from evalc.runtime.run.run_case import CaseRun, request_of
 from evalc.runtime.run.run_options import RunOptions
 from evalc.runtime.run.stop_policy import StopPolicy, not_run
-from evalc.runtime.run.worker import Worker
 from evalc.runtime.store.journal import Journal
 from evalc.runtime.store.past.baseline import Baseline, find_baseline
 from evalc.runtime.store.past.runs import LATEST, steps_back
@@ -74,11 +74,14 @@ async def run_suites(
     baseline = _baseline(suites, tuple(by_endpoint), options)
     if len(by_endpoint) > 1:
         suites = [msgspec.structs.replace(suite, agent=endpoint) for suite in suites for endpoint in by_endpoint]
-    journal = begin_run(suites, tuple(by_endpoint), options)
-    run = _Run(suites, tuple(by_endpoint.values()), options, observer, journal)
-    try:
-        with exits_told(), watched(run.warnings):
-            await run.run_cases()
+    names = dict.fromkeys(suite.agent for suite in suites)
+    warnings: list[str] = []
+    with ExitStack() as at_the_end:
+        async with options.engine.open(dict(zip(names, by_endpoint.values(), strict=True)), options, warnings) as new:
+            journal = at_the_end.enter_context(closing(begin_run(suites, tuple(by_endpoint), options)))
+            run = _Run(suites, new, options, observer, journal, warnings)
+            with exits_told():
+                await run.run_cases()
         # Only now: summing up would count in the latency of cases still under way.
         ending = Ending(
             baseline=baseline,
@@ -90,8 +93,6 @@ async def run_suites(
             told=observer.suite_finished if observer else None,
         )
         return finish_run(suites, journal, ending)
-    finally:
-        journal.close()
 
 
 def _by_endpoint(agents: Sequence[Agent], options: RunOptions) -> Mapping[str, Agent]:
@@ -185,19 +186,21 @@ class _Run:
     def __init__(
         self,
         suites: Sequence[Suite],
-        agents: Sequence[Agent],
+        new_worker: NewWorker,
         options: RunOptions,
         observer: Observer | None,
         journal: Journal,
+        warnings: list[str],
     ) -> None:
-        self.warnings: list[str] = [] if options.resumed is None else [_kept(suites, journal)]
+        self.warnings = warnings
+        if options.resumed is not None:
+            warnings.append(_kept(suites, journal))
         self._suites = suites
-        self._agents = dict(zip(dict.fromkeys(suite.agent for suite in suites), agents, strict=True))
+        self._agents = tuple(dict.fromkeys(suite.agent for suite in suites))
+        self._new_worker = new_worker
         self._options = options
         self._observer = observer
         self._journal = journal
-        self._case_options = options.of_cases
-        self._paces = {agent: Pace.of(options.concurrency, options.rpm) for agent in self._agents}
         self._brake = StopPolicy(options.limits)
         self._no_rubrics: dict[str | None, str | None] = {}
         self.stopped: dict[int, str] = {}
@@ -248,10 +251,7 @@ class _Run:
                     yield _Job(number, index, located)
 
     async def _work(self, jobs: Iterator[_Job]) -> None:
-        workers = {
-            name: Worker(agent, self._case_options, self._paces[name], self._options.panel)
-            for name, agent in self._agents.items()
-        }
+        workers = {agent: self._new_worker(agent) for agent in self._agents}
         try:
             for job in jobs:
                 if (skipped := self._not_sent(job)) is not None:
