@@ -72,7 +72,7 @@ demo-local: ## Let a small real model answer and judge on this machine, in an en
 bench: $(READY) ## Measure `evalc check` against its peers; writes benchmarks/RESULTS.md
 	$(BIN)/python -m benchmarks.check
 
-bench-run: $(READY) ## Measure `evalc run` beside pydantic-evals; writes benchmarks/RESULTS-run.md
+bench-run: $(READY) ## Measure `evalc run` beside its peers; writes benchmarks/RESULTS-run.md and docs/speed.svg
 	$(BIN)/python -m benchmarks.run --million
 
 bench-http: $(READY) ## Measure cases over HTTP beside bare loops; writes benchmarks/RESULTS-http.md

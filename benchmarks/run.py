@@ -1,11 +1,10 @@
-"""From generated suites to `benchmarks/RESULTS-run.md`: what a whole run takes, beside pydantic-evals.
+"""From generated suites to `benchmarks/RESULTS-run.md` and `docs/speed.svg`: what a whole run takes, beside the peers.
 
     python -m benchmarks.run [--million]
 
 Whole processes, from a cold start, in turn, with results on disk: `evalc run` of 1,000 to 100,000 cases in each form,
-and a script that runs the same cases with pydantic-evals, which is installed into an environment of its own
-(`.venv-peers`). The agent is an async function in the process that answers at once. A ratio is that of the medians of
-three, by the clock.
+and the same cases with each peer (`benchmarks/peers.py`). The agent is an async function in the process that answers at
+once. A ratio is that of the medians of three, by the clock.
 """
 
 from __future__ import annotations
@@ -18,61 +17,22 @@ import subprocess
 import sys
 import tempfile
 import time
-import venv
 from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Final, NamedTuple
 
+from benchmarks import peers
 from benchmarks.check import machine
 
 RESULTS: Final = Path(__file__).parent / "RESULTS-run.md"
-PEERS: Final = Path(__file__).parents[1] / ".venv-peers"
-PEER: Final = "pydantic-evals==2.62.0"
+PLOT: Final = Path(__file__).parents[1] / "docs" / "speed.svg"
 ROUNDS: Final = 3
 SIZES: Final = (1_000, 10_000, 100_000)
 COMPARED: Final = 10_000
 
 AGENT: Final = "async def answer(message):\n    return message\n"
 CONFIGURATION: Final = 'agentEndpoint = "python:answering:answer"\n'
-
-PEER_SCRIPT: Final = """\
-import sys
-from dataclasses import dataclass
-from pydantic_evals import Case, Dataset
-from pydantic_evals.evaluators import Contains, Evaluator
-from pydantic_evals.reporting import EvaluationReportAdapter
-
-@dataclass
-class NotContains(Evaluator):
-    value: str
-    def evaluate(self, ctx):
-        return self.value not in ctx.output
-
-@dataclass
-class Length(Evaluator):
-    low: int
-    high: int
-    def evaluate(self, ctx):
-        return self.low <= len(ctx.output) <= self.high
-
-cases = [
-    Case(
-        name=f"case_{n}",
-        inputs=f"question number {n}",
-        evaluators=(Contains(value=f"question number {n}"), NotContains(f"sorry {n}"), Length(5, 200 + n % 50)),
-    )
-    for n in range(int(sys.argv[1]))
-]
-
-async def agent(message):
-    return message
-
-report = Dataset(name="bench", cases=cases).evaluate_sync(agent)
-if "print" in sys.argv:
-    report.print()
-open("report.json", "wb").write(EvaluationReportAdapter.dump_json(report))
-"""
 
 CASE: Final = """\
     - name: case_{n}
@@ -105,37 +65,27 @@ class Cost(NamedTuple):
 
 def main() -> None:
     """Measure, and write the results down."""
-    python = _peer()
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         (folder / "answering.py").write_text(AGENT)
         (folder / "evalc.toml").write_text(CONFIGURATION)
-        (folder / "peer.py").write_text(PEER_SCRIPT)
         measure = _Measuring(folder)
         files = {form: {cases: write(folder, cases) for cases in SIZES} for form, write in FORMS.items()}
-        commands: dict[str, Sequence[str]] = {form: measure.run_of(files[form][COMPARED]) for form in FORMS}
-        commands["pydantic-evals, `evaluate_sync` and its report as JSON"] = [python, "peer.py", str(COMPARED)]
-        commands["pydantic-evals, and `report.print()`"] = [python, "peer.py", str(COMPARED), "print"]
-        compared = measure.in_turn(commands)
+        commands = {f"evalc, {form}": measure.run_of(files[form][COMPARED]) for form in FORMS}
+        compared = measure.in_turn({**commands, **peers.commands(folder, COMPARED)})
         growth = {
             form: {
-                cases: compared[form] if cases == COMPARED else [measure.cost(measure.run_of(files[form][cases]))]
+                cases: compared[f"evalc, {form}"]
+                if cases == COMPARED
+                else [measure.cost(measure.run_of(files[form][cases]))]
                 for cases in SIZES
             }
             for form in FORMS
         }
         million = measure.cost(measure.run_of(_table(folder, 1_000_000))) if "--million" in sys.argv else None
     RESULTS.write_text(_report(compared, growth, million), encoding="utf-8")
+    PLOT.write_text(_plot({name: _seconds(costs) for name, costs in compared.items()}), encoding="utf-8")
     print(RESULTS.read_text(encoding="utf-8"))
-
-
-def _peer() -> str:
-    """The interpreter of an environment with the peer."""
-    python = PEERS / "bin" / "python"
-    if not python.exists():
-        venv.create(PEERS, with_pip=True)
-        subprocess.run([python, "-m", "pip", "install", "--quiet", PEER], check=True)
-    return str(python)
 
 
 def _yaml(folder: Path, cases: int) -> Path:
@@ -241,8 +191,7 @@ def _resident(pid: int) -> float:
 
 
 def _report(compared: dict[str, list[Cost]], growth: dict[str, dict[int, list[Cost]]], million: Cost | None) -> str:
-    slowest = _seconds(compared["pydantic-evals, and `report.print()`"])
-    plain = _seconds(compared["pydantic-evals, `evaluate_sync` and its report as JSON"])
+    yaml = _seconds(compared["evalc, YAML"])
     lines = [
         "<!-- Written by `make bench-run` (benchmarks/run.py). -->",
         "# What a run costs",
@@ -251,13 +200,12 @@ def _report(compared: dict[str, list[Cost]], growth: dict[str, dict[int, list[Co
         "",
         f"Whole processes from a cold start, run in turn, with results on disk; medians of {ROUNDS}, least to greatest",
         f"in brackets. {COMPARED:,} cases of three checks, an async agent in the process that answers at once. The",
-        f"peer is `{PEER}` with its defaults.",
+        "peers run with their defaults.",
         "",
-        "| what | seconds | evaluate is so many times this | evaluate and print |",
-        "|---|---:|---:|---:|",
+        "| what | seconds | times evalc from YAML |",
+        "|---|---:|---:|",
         *(
-            f"| {name} | {_seconds(costs):.2f} ({_spread(costs)}) | {plain / _seconds(costs):.1f} | "
-            f"{slowest / _seconds(costs):.1f} |"
+            f"| {name} | {_seconds(costs):.2f} ({_spread(costs)}) | {_seconds(costs) / yaml:.1f} |"
             for name, costs in compared.items()
         ),
         "",
@@ -292,6 +240,30 @@ def _seconds(costs: Sequence[Cost]) -> float:
 def _spread(costs: Sequence[Cost]) -> str:
     seconds = [cost.seconds for cost in costs]
     return f"{min(seconds):.2f} to {max(seconds):.2f}"
+
+
+def _plot(seconds: dict[str, float]) -> str:
+    """A bar for each command, as SVG that follows the reader's light or dark theme."""
+    left, right, height = 300, 420, 26
+    scale = right / max(seconds.values())
+    bars = []
+    for row, (name, value) in enumerate(seconds.items()):
+        y, kind = 16 + row * height, "evalc" if name.startswith("evalc") else "peer"
+        bars += [
+            f'<text x="{left - 10}" y="{y + 13}" text-anchor="end">{name.replace("`", "")}</text>',
+            f'<rect class="{kind}" x="{left}" y="{y}" width="{max(1.0, value * scale):.1f}" height="18" rx="2"/>',
+            f'<text x="{left + value * scale + 8:.1f}" y="{y + 13}">{value:.1f} s</text>',
+        ]
+    style = (
+        "text{font:13px system-ui,sans-serif;fill:#1f2328}.evalc{fill:#0969da}.peer{fill:#8c959f}"
+        "@media(prefers-color-scheme:dark){text{fill:#e6edf3}.evalc{fill:#4493f8}.peer{fill:#6e7681}}"
+    )
+    size = f'width="{left + right + 80}" height="{24 + len(seconds) * height}"'
+    title = f"Seconds for {COMPARED:,} cases, whole process"
+    return (
+        f'<svg xmlns="http://www.w3.org/2000/svg" {size} role="img" aria-label="{title}">\n'
+        f"<title>{title}</title>\n<style>{style}</style>\n" + "\n".join(bars) + "\n</svg>\n"
+    )
 
 
 if __name__ == "__main__":
