@@ -16,4 +16,8 @@ def collector_off() -> Iterator[None]:
         yield
     finally:
         if was_on:
+            if gc.get_freeze_count() == 0:
+                # What was made counts as old from now on. As young, all of it would be looked through at once.
+                gc.freeze()
+                gc.unfreeze()
             gc.enable()
