@@ -113,6 +113,13 @@ SIMPLE: list[Expected] = [
         c.ToolsAcceptable(sets=(("a",), (c.NO_TOOL,), (c.NO_TOOL,), ("none",))),
         {"/sets/0/0": text(15, 16, "a"), "/sets/3/0": text(30, 34, "none")},
     ),
+    (
+        "tools include [x, x]",
+        c.ToolsInclude(names=("x", "x")),
+        {"/names/0": text(15, 16, "x"), "/names/1": text(18, 19, "x")},
+    ),
+    ("tools in order [x]", c.ToolsInOrder(names=("x",)), {"/names/0": text(16, 17, "x")}),
+    ("tools only [x]", c.ToolsOnly(names=("x",)), {"/names/0": text(12, 13, "x")}),
     ("tools not called [x]", c.ToolsNotCalled(names=("x",)), {"/names/0": text(18, 19, "x")}),
     ("tool count 1..3", c.ToolCount(min=1, max=3), {}),
     ("tool count <= 3", c.ToolCount(max=3), {}),

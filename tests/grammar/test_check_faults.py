@@ -45,7 +45,7 @@ FAULTS = [
     ("(json", 5, 5, "EV131", "expected `)` here, found the end", ""),
     ("latency <= 30", 13, 13, "EV131", "expected `ms`, `s` or `m` here, found the end", ""),
     ("latency < 30s", 8, 9, "EV131", "expected `<=` here, found `<`", ""),
-    ("tools calld [x]", 6, 11, "EV131", "expected `called`, `not` or `one` here, found `calld`", "did you mean `called`?"),
+    ("tools calld [x]", 6, 11, "EV131", "expected `called`, `in`, `include`, `not`, `one` or `only` here, found `calld`", "did you mean `called`?"),
     ("contains any of []", 17, 18, "EV131", "expected a text in quotes here, found `]`", ""),
     ("json for a for b", 11, 14, "EV131", "expected the end here, found `for`", ""),
     ("(json for a)", 6, 9, "EV131", "expected `)` here, found `for`", ""),

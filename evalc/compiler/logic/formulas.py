@@ -114,6 +114,24 @@ class CallsTool(_Atom, frozen=True, gc=False):
     name: str
 
 
+class CallsEach(_Atom, frozen=True, gc=False):
+    """Each tool was called at least as often as its name stands here; two names or more, sorted."""
+
+    names: tuple[str, ...]
+
+
+class CallsInOrder(_Atom, frozen=True, gc=False):
+    """The tools were called in this order, with anything in between; two names or more."""
+
+    names: tuple[str, ...]
+
+
+class CallsOnly(_Atom, frozen=True, gc=False):
+    """No other tool was called."""
+
+    names: frozenset[str]
+
+
 class Unknown(_Atom, frozen=True, gc=False):
     """Something that only a run can tell, known by the check as JSON."""
 
@@ -136,6 +154,9 @@ Atom = (
     | Calls
     | CallsSet
     | CallsTool
+    | CallsEach
+    | CallsInOrder
+    | CallsOnly
     | Unknown
 )
 

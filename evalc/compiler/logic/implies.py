@@ -6,6 +6,7 @@ puts "do" in it also means that no "do" leaves no "dog".
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable
 from typing import Any, Final, get_args
 
@@ -14,6 +15,9 @@ from evalc.compiler.logic.formulas import (
     Atom,
     Begins,
     Calls,
+    CallsEach,
+    CallsInOrder,
+    CallsOnly,
     CallsSet,
     CallsTool,
     Exceeds,
@@ -217,10 +221,27 @@ def _is_called(names: tuple[str, ...], other: Atom) -> bool | None:
             return set(names) == other.names
         case CallsTool():
             return other.name in names
+        case CallsEach():
+            return _is_more(names, other.names)
+        case CallsInOrder():
+            return _is_within(other.names, names)
+        case CallsOnly():
+            return other.names.issuperset(names)
         case Exceeds(unit="calls"):
             return len(names) > other.limit
         case _:
             return None
+
+
+def _is_more(names: tuple[str, ...], others: tuple[str, ...]) -> bool:
+    """Whether each of the others stands among the names, as often as there."""
+    return Counter(others) <= Counter(names)
+
+
+def _is_within(names: tuple[str, ...], others: tuple[str, ...]) -> bool:
+    """Whether the names stand among the others, in their order."""
+    left = iter(others)
+    return all(name in left for name in names)
 
 
 RULES: Final[dict[tuple[type, type, bool], Callable[[Any, Any], bool]]] = {
@@ -254,11 +275,28 @@ RULES: Final[dict[tuple[type, type, bool], Callable[[Any, Any], bool]]] = {
     (CallsSet, CallsTool, False): lambda a, b: b.name not in a.names,
     (CallsSet, CallsSet, False): lambda a, b: a.names != b.names,
     (CallsSet, Exceeds, True): lambda a, b: b.unit == "calls" and len(a.names) > b.limit,
+    (CallsSet, CallsEach, True): lambda a, b: _is_more(tuple(a.names), b.names),
+    (CallsSet, CallsEach, False): lambda a, b: not a.names.issuperset(b.names),
+    (CallsSet, CallsInOrder, False): lambda a, b: not a.names.issuperset(b.names),
+    (CallsSet, CallsOnly, True): lambda a, b: a.names <= b.names,
+    (CallsSet, CallsOnly, False): lambda a, b: not a.names <= b.names,
+    (CallsTool, Exceeds, True): lambda _, b: b.unit == "calls" and b.limit < 1,
+    (CallsTool, CallsOnly, False): lambda a, b: a.name not in b.names,
+    (CallsEach, CallsTool, True): lambda a, b: b.name in a.names,
+    (CallsEach, CallsEach, True): lambda a, b: _is_more(a.names, b.names),
+    (CallsEach, CallsOnly, False): lambda a, b: not b.names.issuperset(a.names),
+    (CallsEach, Exceeds, True): lambda a, b: b.unit == "calls" and len(a.names) > b.limit,
+    (CallsInOrder, CallsTool, True): lambda a, b: b.name in a.names,
+    (CallsInOrder, CallsEach, True): lambda a, b: _is_more(a.names, b.names),
+    (CallsInOrder, CallsInOrder, True): lambda a, b: _is_within(b.names, a.names),
+    (CallsInOrder, CallsOnly, False): lambda a, b: not b.names.issuperset(a.names),
+    (CallsInOrder, Exceeds, True): lambda a, b: b.unit == "calls" and len(a.names) > b.limit,
+    (CallsOnly, CallsOnly, True): lambda a, b: a.names <= b.names,
 }
 """What an atom entails of another: that it holds, or that it does not. `Is` and `Calls` decide by themselves."""
 
 _OF_TEXTS: Final = (Has, HasFolded, Is, Begins, Exceeds, IsJson, Matches, HasHeading, IsSimilar, NotSent)
-_OF_CALLS: Final = (Calls, CallsSet, CallsTool, Exceeds)
+_OF_CALLS: Final = (Calls, CallsSet, CallsTool, CallsEach, CallsInOrder, CallsOnly, Exceeds)
 _COMPARABLE: Final = frozenset(
     pair
     for one, other in (

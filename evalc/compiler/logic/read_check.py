@@ -13,6 +13,9 @@ from evalc.compiler.logic.formulas import (
     All,
     Begins,
     Calls,
+    CallsEach,
+    CallsInOrder,
+    CallsOnly,
     CallsSet,
     CallsTool,
     Exceeds,
@@ -101,6 +104,12 @@ def _formula(check: c.Check, place: Place) -> Formula:  # noqa: C901 - one arm a
             return _joined(Some, [_called_set(names) for names in sets])
         case c.ToolsNotCalled(names=names) if len(names) <= _MOST_FACTS:
             return _joined(All, [Fact(CallsTool(name), False) for name in names])
+        case c.ToolsInclude(names=names):
+            return _called_each(names)
+        case c.ToolsInOrder(names=names):
+            return _joined(All, [_called_each(names), *([Fact(CallsInOrder(names))] if len(names) > 1 else [])])
+        case c.ToolsOnly(names=names):
+            return Fact(CallsOnly(frozenset(names))) if names else Fact(Calls(()))
         case c.ToolCount():
             return _bounds("calls", check.min, check.max, ())
         case c.ToolParam():
@@ -204,6 +213,16 @@ def _called_set(names: tuple[str, ...]) -> Formula:
     if not names or names == (c.NO_TOOL,):
         return Fact(Calls(()))
     return Fact(CallsSet(frozenset(names)))
+
+
+def _called_each(names: tuple[str, ...]) -> Formula:
+    match names:
+        case ():
+            return All(())
+        case (name,):
+            return Fact(CallsTool(name))
+        case _:
+            return Fact(CallsEach(tuple(sorted(names))))
 
 
 def _of_param(check: c.ToolParam) -> Formula:

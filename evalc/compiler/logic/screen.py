@@ -11,11 +11,12 @@ from typing import Final
 
 from evalc.compiler.patterns import examine
 from evalc.model import checks as c
+from evalc.model.checks.declaration import members
 
 _BY_THEMSELVES: Final = frozenset((c.Latency, c.Cost, c.Tokens, c.NoToolErrors, c.Judge, c.Custom))
 """The kinds of checks that tell nothing of checks of another kind, and are told nothing by them."""
 
-_OF_CALLS: Final = frozenset((c.ToolsCalled, c.ToolsAcceptable, c.ToolsNotCalled, c.ToolCount, c.ToolParam))
+_OF_CALLS: Final = frozenset(kind for kind in members(c.ToolCheck) if kind is not c.NoToolErrors)
 """The kinds that may tell of each other, and of nothing else."""
 
 

@@ -81,7 +81,7 @@ def _place(item: ir.Check, mention: _Mention) -> ir.Where:
 def _mentions(check: c.Check, pointer: str = "", *, wanted: bool = True) -> Iterator[_Mention]:
     """What a check says of tools. `wanted`: that it holds makes the case pass; not so below a `not`."""
     match check:
-        case c.ToolsCalled():
+        case c.ToolsCalled() | c.ToolsInclude() | c.ToolsInOrder() | c.ToolsOnly():
             for index, name in enumerate(check.names):
                 yield _tool(name, f"{pointer}/names/{index}", wanted=wanted)
         case c.ToolsNotCalled():

@@ -91,7 +91,7 @@ def _of_structure(check: c.Structure) -> _Verdict | None:
     return _of_parts(check) if check.fields or check.headings else _Verdict(True, "it asks for no field and no heading")
 
 
-def _of_forbidden_tools(check: c.ToolsNotCalled) -> _Verdict | None:
+def _of_tools(check: c.ToolsNotCalled | c.ToolsInclude | c.ToolsInOrder) -> _Verdict | None:
     return None if check.names else _Verdict(True, "it names no tool")
 
 
@@ -160,7 +160,9 @@ _VERDICTS: Final[dict[type, Callable[[Any], _Verdict | None]]] = {
     c.Json: _of_json,
     c.Structure: _of_structure,
     c.Similar: _of_similarity,
-    c.ToolsNotCalled: _of_forbidden_tools,
+    c.ToolsNotCalled: _of_tools,
+    c.ToolsInclude: _of_tools,
+    c.ToolsInOrder: _of_tools,
     c.ToolsAcceptable: _of_sets,
     c.ToolParam: _of_param,
     c.Latency: _of_limit,

@@ -49,6 +49,33 @@ class ToolsNotCalled(_CallCheck, frozen=True, kw_only=True, tag="tools_not_calle
     names: Annotated[tuple[ToolName, ...], Meta(description="The names of the tools.")]
 
 
+class ToolsInclude(_CallCheck, frozen=True, kw_only=True, tag="tools_include"):
+    """These tools were called, in any order and among any others. A name that stands twice asks for two calls."""
+
+    line: ClassVar = "tools include {names}"
+    examples: ClassVar = (["search", "search", "book"],)
+
+    names: Annotated[tuple[ToolName, ...], Meta(description="The names of the tools.")]
+
+
+class ToolsInOrder(_CallCheck, frozen=True, kw_only=True, tag="tools_in_order"):
+    """These tools were called in this order, with any other calls in between."""
+
+    line: ClassVar = "tools in order {names}"
+    examples: ClassVar = (["search", "book"],)
+
+    names: Annotated[tuple[ToolName, ...], Meta(description="The names of the tools.")]
+
+
+class ToolsOnly(_CallCheck, frozen=True, kw_only=True, tag="tools_only"):
+    """No tool was called but these, each any number of times."""
+
+    line: ClassVar = "tools only {names}"
+    examples: ClassVar = (["search", "book"],)
+
+    names: Annotated[tuple[ToolName, ...], Meta(description="The names of the tools.")]
+
+
 class ToolParam(_CallCheck, frozen=True, kw_only=True, tag="tool_param"):
     """A parameter of the first call of a tool has this value. `value` is a list for `oneOf`."""
 
@@ -85,4 +112,14 @@ class ToolCount(_CallCheck, frozen=True, kw_only=True, tag="tool_count"):
         return (self.min, self.max) != (None, None) and self.min != 0
 
 
-ToolCheck = ToolsCalled | ToolsAcceptable | ToolsNotCalled | ToolParam | NoToolErrors | ToolCount
+ToolCheck = (
+    ToolsCalled
+    | ToolsAcceptable
+    | ToolsNotCalled
+    | ToolsInclude
+    | ToolsInOrder
+    | ToolsOnly
+    | ToolParam
+    | NoToolErrors
+    | ToolCount
+)

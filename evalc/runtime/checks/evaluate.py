@@ -61,6 +61,12 @@ def _evaluate(  # noqa: C901 - a table, one line a check
             return tools.tools_acceptable(check, evidence)
         case c.ToolsNotCalled():
             return tools.tools_not_called(check, evidence)
+        case c.ToolsInclude():
+            return tools.tools_include(check, evidence)
+        case c.ToolsInOrder():
+            return tools.tools_in_order(check, evidence)
+        case c.ToolsOnly():
+            return tools.tools_only(check, evidence)
         case c.ToolCount():
             return tools.tool_count(check, evidence)
         case c.IContains():

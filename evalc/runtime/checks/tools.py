@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections import Counter
+
 import msgspec
 
 from evalc.ecma.tokens import Unresolved, resolve
@@ -42,6 +44,40 @@ def tools_not_called(check: c.ToolsNotCalled, evidence: Evidence) -> Verdict:
         if forbidden in names:
             return failed(f"expected no call of {quoted(forbidden)} but got {bracketed(names)}")
     return PASSED
+
+
+def tools_include(check: c.ToolsInclude, evidence: Evidence) -> Verdict:
+    """At least these calls, each name as often as it stands there."""
+    names = [call.name for call in evidence.tool_calls]
+    missing = tuple((Counter(check.names) - Counter(names)).elements())
+    if not missing:
+        return PASSED
+    return failed(f"expected at least {bracketed(check.names)} but got {bracketed(names)}: {_missing(missing)}")
+
+
+def _missing(names: tuple[str, ...]) -> str:
+    return f"{bracketed(names)} {'is' if len(names) == 1 else 'are'} missing"
+
+
+def tools_in_order(check: c.ToolsInOrder, evidence: Evidence) -> Verdict:
+    """These calls as a subsequence of all."""
+    calls = iter(evidence.tool_calls)
+    for index, name in enumerate(check.names):
+        if not any(call.name == name for call in calls):
+            names = [call.name for call in evidence.tool_calls]
+            after = f" after {bracketed(check.names[:index])}" if index else ""
+            wanted = f"expected {bracketed(check.names)} in this order but got {bracketed(names)}"
+            return failed(f"{wanted}: no {quoted(name)}{after}")
+    return PASSED
+
+
+def tools_only(check: c.ToolsOnly, evidence: Evidence) -> Verdict:
+    """No call of any other tool."""
+    other = next((call.name for call in evidence.tool_calls if call.name not in check.names), None)
+    if other is None:
+        return PASSED
+    names = [call.name for call in evidence.tool_calls]
+    return failed(f"expected only {bracketed(check.names)} but got {bracketed(names)}: {quoted(other)} is another tool")
 
 
 def tool_count(check: c.ToolCount, evidence: Evidence) -> Verdict:

@@ -93,6 +93,9 @@ _OF_TOOLS: Final[st.SearchStrategy[c.Check]] = st.one_of(
         c.ToolsAcceptable, sets=st.lists(st.one_of(_NAMES, st.just(("__none__",))), min_size=1, max_size=2).map(tuple)
     ),
     st.builds(c.ToolsNotCalled, names=_NAMES),
+    st.builds(c.ToolsInclude, names=_NAMES),
+    st.builds(c.ToolsInOrder, names=_NAMES),
+    st.builds(c.ToolsOnly, names=_NAMES),
     st.builds(lambda bounds: c.ToolCount(**bounds), _BOUNDS),
     st.builds(c.NoToolErrors),
     st.builds(c.Latency, max=st.integers(1, 4)),

@@ -298,6 +298,11 @@ MANY: Final[dict[str, Make]] = {
     "ends_with": lambda draw, world: one_text("ends_with", "ends with", world.text[-draw(st.integers(1, 12)) :]),
     "similar": _similar,
     "tools_not_called": lambda draw, _: _of_names("tools_not_called", "tools not called", [chosen(draw, _UNCALLED)]),
+    "tools_include": lambda draw, _: _of_names("tools_include", "tools include", [chosen(draw, _CALLED)]),
+    "tools_in_order": lambda draw, _: _of_names("tools_in_order", "tools in order", [chosen(draw, _CALLED)]),
+    "tools_only": lambda draw, _: _of_names(
+        "tools_only", "tools only", [*dict.fromkeys(_CALLED), chosen(draw, _UNCALLED)]
+    ),
     "custom": _custom,
     "tool_param": _param,
 }
@@ -337,6 +342,9 @@ FAILING: Final[dict[str, Make]] = {
     "json": lambda *_: json_form("array"),
     "tools_called": lambda draw, _: _of_names("tools_called", "tools called", [*_UNCALLED[: draw(st.integers(0, 2))]]),
     "tools_not_called": lambda *_: _of_names("tools_not_called", "tools not called", ["get_weather"]),
+    "tools_include": lambda draw, _: _of_names("tools_include", "tools include", [chosen(draw, _UNCALLED)]),
+    "tools_in_order": lambda draw, _: _of_names("tools_in_order", "tools in order", [chosen(draw, _UNCALLED)]),
+    "tools_only": lambda draw, _: _of_names("tools_only", "tools only", [chosen(draw, _UNCALLED)]),
     "tool_count": _fixed(
         {"type": "tool_count", "min": 50}, {"type": "tool_count", "rule": "min:50"}, "tool count >= 50", of_run=True
     ),

@@ -33,6 +33,30 @@ def test_no_tools_called_asserts_that_none_was(ask: Ask) -> None:
     assert ask(c.ToolsCalled(names=()), tool_calls=calls("a")).message == "expected [] but got [a]"
 
 
+def test_tools_include_counts_and_leaves_room_for_others(ask: Ask) -> None:
+    check = c.ToolsInclude(names=("a", "b", "a"))
+    assert ask(check, tool_calls=calls("a", "x", "a", "b")).outcome == "passed"
+    found = ask(check, tool_calls=calls("b", "a"))
+    assert found.message == "expected at least [a, b, a] but got [b, a]: [a] is missing"
+    assert ask(check).message == "expected at least [a, b, a] but got []: [a, a, b] are missing"
+
+
+def test_tools_in_order_are_a_subsequence(ask: Ask) -> None:
+    check = c.ToolsInOrder(names=("a", "b", "a"))
+    assert ask(check, tool_calls=calls("x", "a", "a", "b", "x", "a")).outcome == "passed"
+    found = ask(check, tool_calls=calls("b", "a", "a"))
+    assert found.message == "expected [a, b, a] in this order but got [b, a, a]: no 'b' after [a]"
+    assert ask(check).message == "expected [a, b, a] in this order but got []: no 'a'"
+
+
+def test_tools_only_forbids_all_others(ask: Ask) -> None:
+    check = c.ToolsOnly(names=("a", "b"))
+    assert ask(check, tool_calls=calls("b", "b")).outcome == "passed"
+    assert ask(check).outcome == "passed"
+    found = ask(check, tool_calls=calls("a", "c", "d"))
+    assert found.message == "expected only [a, b] but got [a, c, d]: 'c' is another tool"
+
+
 @pytest.mark.parametrize(
     ("sets", "called", "outcome"),
     [
