@@ -1,7 +1,8 @@
 """From a promptfoo assertion to the checks that mean the same, or to why there are none.
 
 Semantics as in promptfoo's reference of assertions: `contains` and its kin compare the text of the value; a `not-` in
-front inverts any of them; `is-json` parses the whole output; `cost` and `latency` pass at the threshold itself.
+front inverts any of them; `is-json` parses the whole output; `cost` and `latency` pass at the threshold itself. Names
+of tools are compared as they are, which promptfoo does in any case of their letters.
 """
 
 from __future__ import annotations
@@ -20,13 +21,10 @@ from evalc.importers.nunjucks import NotPlain, template_of, variables_of
 from evalc.model import checks as c
 
 _CODE: Final = "code does not run in an eval file; a package can provide a check (entry point `evalc.checks`)"
-_TRACE: Final = "traces have no check here; `tools called [...]` and `tool NAME.PARAM` look at the calls themselves"
 _WHY_NOT: Final[dict[str, str]] = {
     **dict.fromkeys(("javascript", "python", "ruby", "webhook"), _CODE),
-    **dict.fromkeys(
-        ("trajectory:tool-used", "trajectory:tool-args-match", "trajectory:tool-sequence", "trajectory:step-count"),
-        _TRACE,
-    ),
+    "trajectory:tool-args-match": "nearest are the checks of `tool NAME.PARAM`, which look at the first call",
+    "trajectory:goal-success": "a judge sees the response and no calls; nearest is `judge`",
     "similar": "promptfoo compares embeddings, `similar to` here compares the letters",
     "levenshtein": "promptfoo counts edits, `similar to` here takes a share",
     "contains-json": "promptfoo takes JSON anywhere in the output; nearest is `json lenient`",
@@ -263,6 +261,65 @@ def _inverted(checks: tuple[MappedCheck, ...]) -> tuple[MappedCheck, ...]:
     return (MappedCheck(line=line, mapping={"all_of": [line]}),)
 
 
+# --- calls of tools ------------------------------------------------------------------------------------------------
+
+
+def _tool(step: object) -> str:
+    """The name of the tool that a step is."""
+    if isinstance(step, dict):
+        if step.get("type", "tool") != "tool":
+            raise Unmappable("it is about steps that are no calls of tools")
+        step = step.get("pattern") or step.get("name")
+    if not isinstance(step, str) or not step:
+        raise Unmappable("a step names no tool")
+    if any(sign in step for sign in ("*", "?", "{{", "{%")):
+        raise Unmappable(f"`{step}` is a pattern, and a tool is named here")
+    return step
+
+
+def _tool_used(assertion: Mapping[str, Any], _variables: frozenset[str], _keep: KeepSchema) -> tuple[MappedCheck, ...]:
+    """Tools that were all called, one that was called so often; inverted, tools of which none was called."""
+    value = assertion.get("value")
+    if isinstance(value, dict):
+        name, least, most = _tool(value), value.get("min", 1), value.get("max")
+        if (least, most) == (0, 0):
+            return (_check(c.ToolsNotCalled(names=(name,))),)
+        if type(least) is not int or least < 1 or most is not None:
+            raise Unmappable("no check counts the calls of one tool up to a greatest number")
+        return (_check(c.ToolsInclude(names=(name,) * least)),)
+    steps = value if isinstance(value, list) else [value]
+    names = tuple(dict.fromkeys(map(_tool, steps)))
+    if not names:
+        raise Unmappable("it names no tool")
+    if not str(assertion.get("type", "")).startswith("not-"):
+        return (_check(c.ToolsInclude(names=names)),)
+    checks = tuple(c.ToolsInclude(names=(name,)) for name in names)
+    return (_check(c.AnyOf(checks=checks) if len(checks) > 1 else checks[0]),)
+
+
+def _tool_sequence(
+    assertion: Mapping[str, Any], _variables: frozenset[str], _keep: KeepSchema
+) -> tuple[MappedCheck, ...]:
+    value = assertion.get("value")
+    mode, steps = (
+        (value.get("mode", "in_order"), value.get("steps")) if isinstance(value, dict) else ("in_order", value)
+    )
+    if not isinstance(steps, list) or not steps or mode not in ("in_order", "exact"):
+        raise Unmappable("the value is no list of steps")
+    names = tuple(map(_tool, steps))
+    return (_check(c.ToolsCalled(names=names) if mode == "exact" else c.ToolsInOrder(names=names)),)
+
+
+def _step_count(assertion: Mapping[str, Any], _variables: frozenset[str], _keep: KeepSchema) -> tuple[MappedCheck, ...]:
+    value = assertion.get("value")
+    if not isinstance(value, dict) or value.get("type") != "tool" or value.get("pattern") or value.get("name"):
+        raise Unmappable("only calls of tools are counted, all of them together")
+    least, most = value.get("min"), value.get("max")
+    if any(bound is not None and type(bound) is not int for bound in (least, most)) or least is most is None:
+        raise Unmappable("neither `min` nor `max` is a whole number")
+    return (_check(c.ToolCount(min=least, max=most)),)
+
+
 _Build = Callable[[Mapping[str, Any], frozenset[str], KeepSchema], tuple[MappedCheck, ...]]
 
 _BUILDERS: Final[dict[str, _Build]] = {
@@ -283,4 +340,7 @@ _BUILDERS: Final[dict[str, _Build]] = {
     "model-graded-closedqa": _judge,
     "g-eval": _judge,
     "assert-set": _assert_set,
+    "trajectory:tool-used": _tool_used,
+    "trajectory:tool-sequence": _tool_sequence,
+    "trajectory:step-count": _step_count,
 }
