@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from decimal import Decimal
 from typing import Any, Final, final
+
+import msgspec
 
 from evalc.compiler.slug import dimension_of
 from evalc.model import checks as c
@@ -73,6 +75,8 @@ class Speller:
                 return self._structure(check)
             case c.ToolParam():
                 return self._tool_param(check)
+            case c.CallHas():
+                return self._call_has(check)
             case c.Judge():
                 return self._judge(check)
             case c.Custom():
@@ -154,6 +158,30 @@ class Speller:
             return f"{tested} {self._list(map(self.text, check.value))}"
         value = check.value or ""
         return f"{tested} {self.pattern(value, '') if check.assertion == 'matches' else self.text(value)}"
+
+    def _call_has(self, check: c.CallHas) -> str:
+        which = f"call {check.which}" if isinstance(check.which, int) else f"{check.which} call"
+        tests = [f"{self._path(path)} {test}" for path, args in check.args.items() for test in self._arg_tests(args)]
+        self._only_if(bool(tests))
+        return f"{which} of {self._name(check.tool)} has {', '.join(tests)}"
+
+    def _arg_tests(self, test: c.ArgTest) -> Iterator[str]:
+        if test.equals is not msgspec.UNSET:
+            yield self._argument(test.equals)
+        if test.contains is not None:
+            yield f"contains {self.text(test.contains)}"
+        if test.matches is not None:
+            yield f"matches {self.pattern(test.matches, '')}"
+        if test.one_of is not None:
+            yield f"one of {self._list(map(self._argument, test.one_of))}"
+        if test.min is not None and test.max is not None:
+            yield f"{_number(test.min)}..{_number(test.max)}"
+        elif test.min is not None:
+            yield f">= {_number(test.min)}"
+        elif test.max is not None:
+            yield f"<= {_number(test.max)}"
+        if test.exists is not None:
+            yield "exists" if test.exists else "not exists"
 
     def _judge(self, check: c.Judge) -> str:
         self._only_if(check.min_score is not None and check.dimension == dimension_of(check.criteria))

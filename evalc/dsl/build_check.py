@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from functools import cache
-from typing import TYPE_CHECKING, Any, Final, Literal, assert_never
+from typing import TYPE_CHECKING, Final, Literal
 
 import msgspec
 
@@ -15,7 +15,7 @@ from evalc.diagnostics.catalogue.values import EmptyValue, LinkInsideGroup, Wron
 from evalc.diagnostics.meant_line import MeantLine
 from evalc.diagnostics.near import nearest
 from evalc.diagnostics.problem import Finding
-from evalc.dsl.build_rule import CHECK_TYPES, atom, build_rule, is_sound_rule, keys_of, sound_check
+from evalc.dsl.build_rule import CHECK_TYPES, atom, build_rule, is_sound_rule, json_value, keys_of, sound_check
 from evalc.dsl.fields import Fields, described, is_plainly_text
 from evalc.dsl.nodes import Mapping, Node, Scalar, Sequence, span_of
 from evalc.dsl.places import locate
@@ -39,30 +39,14 @@ def build_custom(fields: Fields, type_: Str) -> CheckLeaf:
     rule = fields.node("rule")
     by_place = rule.items if isinstance(rule, Sequence) else () if rule is None else (rule,)
     atoms: dict[str, Atom] = {"/name": atom(type_)}
-    args = tuple(_value(fields, node, f"/args/{index}", atoms) for index, node in enumerate(by_place))
+    args = tuple(json_value(fields, node, f"/args/{index}", atoms) for index, node in enumerate(by_place))
     options = {
-        key.text: _value(fields, node, f"/options/{pointer_step(key.text)}", atoms)
+        key.text: json_value(fields, node, f"/options/{pointer_step(key.text)}", atoms)
         for key, node in fields.pairs
         if key.text not in _NO_ARGUMENTS and not key.text.startswith("x-")
     }
     check = Custom(name=type_.value, args=args, options=options)
     return CheckLeaf(span=type_.span, check=check, atoms=atoms)
-
-
-def _value(fields: Fields, node: Node, at: str, atoms: dict[str, Atom]) -> Any:
-    """A JSON value; the places of its texts go into `atoms`."""
-    match node:
-        case Scalar():
-            value = fields.value(node)
-            if isinstance(value, str):
-                atoms[at] = atom(Str(node.text, span_of(node)))
-            return node.text if isinstance(value, str) else value
-        case Sequence(items=items):
-            return [_value(fields, item, f"{at}/{index}", atoms) for index, item in enumerate(items)]
-        case Mapping(pairs=pairs):
-            return {key.text: _value(fields, item, f"{at}/{pointer_step(key.text)}", atoms) for key, item in pairs}
-        case _:
-            assert_never(node)
 
 
 GroupOp = Literal["any_of", "all_of", "not"]

@@ -4,23 +4,25 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable
-from typing import Any, Final, cast, get_args
+from typing import Any, Final, Literal, assert_never, cast, get_args
 
 import msgspec
 
 from evalc.diagnostics.catalogue.contract import NeedsValue
-from evalc.diagnostics.catalogue.values import WrongType
+from evalc.diagnostics.catalogue.values import EmptyValue, WrongType
 from evalc.dsl.fields import Fields, described
-from evalc.dsl.nodes import Node, Scalar, Sequence
+from evalc.dsl.nodes import Mapping, Node, Scalar, Sequence, span_of
 from evalc.dsl.places import locate
 from evalc.dsl.read_json import half_characters
 from evalc.dsl.tree import CheckLeaf, Num, Str
+from evalc.grammar.atoms import MAX_DIGITS
 from evalc.grammar.check_nodes import similar
 from evalc.grammar.nodes import Atom, CheckLine, PatternAtom, Text
 from evalc.grammar.parse import RULE_TYPES, parse_rule
 from evalc.grammar.parsed import Parsed
 from evalc.model import checks as c
 from evalc.model.checks.declaration import Declared, members, type_name
+from evalc.model.paths import pointer_step
 from evalc.source import Span
 
 _QUOTED_KEY: Final = re.compile(r'(?<!\.)\["(?:[^"\\\x00-\x1f]|\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4}))*"\](?=[\s,:.\[]|\Z)')
@@ -284,6 +286,116 @@ def param_check(fields: Fields, span: Span, tool: Str, param: Str, op: Str) -> C
     return CheckLeaf(span=span, check=check, atoms=atoms)
 
 
+_CALL_KEYS = ("tool", "which", "args")
+_WHICH: Final = ("any", "every", "no")
+TEST_KEYS: Final = ("equals", "contains", "matches", "one_of", "exists", "min", "max")
+
+
+def _call_has(fields: Fields, type_: Str) -> CheckLeaf | None:
+    for key in ("tool", "args"):
+        fields.require(key)
+    fields.forbid_empty("args")
+    tool, which, args = fields.text("tool"), _which(fields), fields.node("args")
+    if tool is None or which is None or args is None:
+        return None
+    if not isinstance(args, Mapping):
+        found = described(args)
+        fields.fault(args, WrongType(what="`args`", expected="a mapping from arguments to values", found=found))
+        return None
+    if not args.pairs:
+        fields.fault(fields.key("args"), EmptyValue(what="`args`"))
+        return None
+    atoms: dict[str, Atom] = {"/tool": atom(tool)}
+    tests: dict[str, c.ArgTest] = {}
+    for name, node in args.pairs:
+        path = _path_of(fields, name)
+        test = None if path is None else _arg_test(fields, path, node, atoms)
+        if path is None or test is None:
+            return None
+        tests[path] = test
+    return CheckLeaf(span=type_.span, check=c.CallHas(tool=tool.value, which=which, args=tests), atoms=atoms)
+
+
+def _which(fields: Fields) -> Literal["any", "every", "no"] | int | None:
+    """Which call is meant; `any` where nothing says."""
+    text = fields.text("which")
+    if text is None:
+        return None if "which" in fields else "any"
+    for word in _WHICH:
+        if text.value == word:
+            return word
+    if text.value.isdecimal() and int(text.value[:MAX_DIGITS]) > 0:
+        return int(text.value[:MAX_DIGITS])
+    expected = "`any`, `every`, `no` or a number from 1"
+    fields.fault(text.span, WrongType(what="`which`", expected=expected, found=f"`{text.value}`"))
+    return None
+
+
+def _path_of(fields: Fields, key: Scalar) -> str | None:
+    """A path into the arguments, as `structure` writes those of fields."""
+    lead = "fields:"
+    parse = parse_fields(lead + key.text)
+    match parse.node:
+        case CheckLine(check=c.Structure(fields=(c.RequiredField(path=path, type=None),))):
+            return path
+        case _:
+            expected = "a path such as `city` or `units.temperature`"
+            fields.fault(key, WrongType(what="an argument", expected=expected, found=f"`{key.text}`"))
+            return None
+
+
+def _arg_test(fields: Fields, path: str, node: Node, atoms: dict[str, Atom]) -> c.ArgTest | None:
+    """What one argument has to be: a value that it equals, or a mapping of tests."""
+    at = f"/args/{pointer_step(path)}"
+    if not isinstance(node, Mapping):
+        return c.ArgTest(equals=json_value(fields, node, f"{at}/equals", atoms))
+    inner = fields.inside(node, what=f"the test of `{path}`", keys=TEST_KEYS)
+    contains, matches = inner.text("contains"), inner.text("matches")
+    one_of, exists = inner.items("one_of"), inner.boolean("exists") if "exists" in inner else None
+    least, most = _numeral(inner, "min"), _numeral(inner, "max")
+    if contains is not None:
+        atoms[f"{at}/contains"] = atom(contains)
+    if matches is not None:
+        atoms[f"{at}/matches"] = _pattern_atom(matches)
+    fields.partial |= inner.partial
+    if inner.partial or not node.pairs:
+        if not node.pairs:
+            fields.fault(node, EmptyValue(what=f"the test of `{path}`"))
+        return None
+    equals = inner.node("equals")
+    return c.ArgTest(
+        equals=msgspec.UNSET if "equals" not in inner else _equal_to(inner, equals, f"{at}/equals", atoms),
+        contains=None if contains is None else contains.value,
+        matches=None if matches is None else matches.value,
+        one_of=None
+        if one_of is None
+        else tuple(json_value(inner, item, f"{at}/oneOf/{index}", atoms) for index, item in enumerate(one_of)),
+        exists=exists,
+        min=None if least is None else limit_of(least),
+        max=None if most is None else limit_of(most),
+    )
+
+
+def _equal_to(fields: Fields, node: Node | None, at: str, atoms: dict[str, Atom]) -> Any:
+    return None if node is None else json_value(fields, node, at, atoms)
+
+
+def json_value(fields: Fields, node: Node, at: str, atoms: dict[str, Atom]) -> Any:
+    """A JSON value; the places of its texts go into `atoms`."""
+    match node:
+        case Scalar():
+            value = fields.value(node)
+            if isinstance(value, str):
+                atoms[at] = atom(Str(node.text, span_of(node)))
+            return node.text if isinstance(value, str) else value
+        case Sequence(items=items):
+            return [json_value(fields, item, f"{at}/{index}", atoms) for index, item in enumerate(items)]
+        case Mapping(pairs=pairs):
+            return {key.text: json_value(fields, item, f"{at}/{pointer_step(key.text)}", atoms) for key, item in pairs}
+        case _:
+            assert_never(node)
+
+
 # --- the types -------------------------------------------------------------------------------------------------------
 
 
@@ -294,11 +406,13 @@ _BY_HAND: Final[dict[str, _Build]] = {
     "similar": _similar,
     "tools_acceptable": _tools_acceptable,
     "tool_param": _tool_param,
+    "call_has": _call_has,
     "judge": _judge,
     **dict.fromkeys(RULE_TYPES, _parsed_rule),
 }
 _OWN_KEYS: Final[dict[str, tuple[str, ...]]] = {
     "tool_param": _PARAM_KEYS,
+    "call_has": _CALL_KEYS,
     "similar": ("rule", "threshold"),
     "judge": ("rule", "scale", "min"),
 }

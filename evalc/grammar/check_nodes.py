@@ -5,7 +5,9 @@ from __future__ import annotations
 import re
 import sys
 from collections.abc import Callable, Iterable
-from typing import TYPE_CHECKING, Any, Final, cast, final
+from typing import TYPE_CHECKING, Any, Final, Literal, cast, final
+
+import msgspec
 
 from evalc.diagnostics.catalogue.names import DuplicateName
 from evalc.diagnostics.catalogue.syntax_grammar import (
@@ -405,6 +407,66 @@ def _tool_param(build: CheckBuilder, children: Children, at: str) -> c.Check:
     return c.Not(check=check) if negated else check
 
 
+_WHICH: Final[dict[str, Literal["any", "every", "no"]]] = {"ANY": "any", "EVERY": "every", "NO": "no"}
+
+
+def _call_has(build: CheckBuilder, children: Children, at: str) -> c.Check:
+    which = _WHICH[cast("Token", children[0]).type]
+    return _of_call(build, which, children[3], children[5::2], at)
+
+
+def _nth_call_has(build: CheckBuilder, children: Children, at: str) -> c.Check:
+    number = build.count(children[1])
+    if number < 1:
+        finding = Unexpected(expected=("a number from 1",), found=str(children[1]))
+        build.faults.append(Fault(start_of(children[1]), end_of(children[1]), finding))
+    return _of_call(build, number, children[3], children[5::2], at)
+
+
+def _of_call(
+    build: CheckBuilder, which: Literal["any", "every", "no"] | int, tool: Tree | Token, tests: Children, at: str
+) -> c.Check:
+    name = build.text(tool, f"{at}/tool")
+    args: dict[str, c.ArgTest] = {}
+    for test in cast("list[Tree]", tests):
+        token, *rest = test.children
+        name_of = text_of(cast("Token", token), build.faults).value
+        path = path_of_key(name_of) if cast("Token", token).type == "STRING" else name_of
+        given = _arg_test(build, rest, f"{at}/args/{pointer_step(path)}")
+        was = args.get(path)
+        values = {} if was is None else {field: getattr(was, field) for field in c.ArgTest.__struct_fields__}
+        for field, value in given.items():
+            if values.get(field) not in (None, msgspec.UNSET):
+                build.faults.append(Fault(start_of(test), end_of(test), DuplicateName(what="test", name=path)))
+            values[field] = value
+        args[path] = c.ArgTest(**values)
+    return c.CallHas(tool=name, which=which, args=args)
+
+
+def _arg_test(build: CheckBuilder, test: Children, at: str) -> dict[str, Any]:
+    """The fields of an `ArgTest` that one test fills."""
+    first = test[0]
+    kind = first.data if not isinstance(first, str) else first.type
+    match kind:
+        case "CONTAINS":
+            return {"contains": build.text(test[1], f"{at}/contains")}
+        case "MATCHES":
+            return {"matches": build.pattern(test[1], f"{at}/matches").pattern}
+        case "ONE":
+            values = enumerate(test[3:-1:2])
+            return {"one_of": tuple(build.argument(value, f"{at}/oneOf/{i}", MAX_DEPTH) for i, value in values)}
+        case "NOT" | "EXISTS":
+            return {"exists": kind == "EXISTS"}
+        case "GE":
+            return {"min": build.argument(test[1], at, MAX_DEPTH)}
+        case "LE":
+            return {"max": build.argument(test[1], at, MAX_DEPTH)}
+        case "NUMBER" if len(test) > 1:
+            return {"min": build.argument(first, at, MAX_DEPTH), "max": build.argument(test[2], at, MAX_DEPTH)}
+        case _:
+            return {"equals": build.argument(first, f"{at}/equals", MAX_DEPTH)}
+
+
 def _latency(build: CheckBuilder, children: Children, _at: str) -> c.Check:
     return c.Latency(max=build.duration(children[2], children[3]))
 
@@ -434,6 +496,8 @@ _BUILDERS: Final[dict[str, Callable[[CheckBuilder, Children, str], c.Check]]] = 
     "tools_acceptable": _tools_acceptable,
     "tool_count": _tool_count,
     "tool_param": _tool_param,
+    "call_has": _call_has,
+    "nth_call_has": _nth_call_has,
     "latency": _latency,
     "tokens": _tokens,
     "cost": _cost,

@@ -136,7 +136,7 @@ def _rule_of(kind: type[Declared]) -> Schema:
 
 
 def _required(keys: Iterable[str]) -> list[str]:
-    return [key for key in keys if key in {"rule", "tool", "param", "op"}]
+    return [key for key in keys if key in {"rule", "tool", "param", "op", "args"}]
 
 
 def _value_of_operator(key: str) -> Schema:

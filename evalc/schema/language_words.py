@@ -9,7 +9,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any, NamedTuple
 
 from evalc.dsl.build_case import DIFFICULTIES, TIERS
-from evalc.dsl.build_rule import PARAM_OPS
+from evalc.dsl.build_rule import PARAM_OPS, TEST_KEYS
 from evalc.schema.shapes import (
     Schema,
     any_of,
@@ -236,6 +236,19 @@ DECLARED_INPUT: Mapping[str, Word] = {
 }
 """The keys of a declared input."""
 
+_PLAIN: Schema = {"type": ["string", "number", "boolean", "array", "null"]}
+ARG_TEST: Mapping[str, Word] = {
+    "equals": Word("The value that the argument equals, of any type.", anything()),
+    "contains": Word("A text in it, or an item of it.", text(), ("Par",)),
+    "matches": Word("A pattern that it matches.", text(), ("^P",)),
+    "one_of": Word("Values of which it equals one.", {"type": ["array", "null"]}, (["EUR", "USD"],)),
+    "exists": Word("Whether it was sent.", flag()),
+    "min": Word("The least number that it is.", number(), (1,)),
+    "max": Word("The greatest number that it is.", number(), (3,)),
+}
+"""The tests of an argument of a call."""
+_ARG_TEST: Schema = {**of_keys(TEST_KEYS, ARG_TEST, title="argument"), "minProperties": 1}
+
 CHECK: Mapping[str, Word] = {
     "type": Word("What is checked.", {"type": "string"}),
     "rule": Word("What the check compares with.", text()),
@@ -252,6 +265,16 @@ CHECK: Mapping[str, Word] = {
     "param": Word("The parameter of that call.", {"type": ["string", "number", "boolean"]}, ("city",)),
     "op": Word("How the parameter is compared.", {"enum": [*PARAM_OPS]}),
     "value": Word("What the parameter is compared with; a list for `oneOf`.", any_of(text(), list_of(text()))),
+    "which": Word(
+        "Which of the tool's calls is meant; by default any one.",
+        any_of({"enum": ["any", "every", "no"]}, {"type": "integer", "minimum": 1}),
+        ("every", 2),
+    ),
+    "args": Word(
+        "What the arguments are: each a value that it equals, or a mapping of tests.",
+        {"type": "object", "minProperties": 1, "additionalProperties": any_of(_PLAIN, _ARG_TEST)},
+        ({"city": "Paris", "days": {"min": 1, "max": 3}},),
+    ),
     "threshold": Word("The least likeness that passes, from 0 to 1.", {"type": "number"}, (0.8,)),
     "min": Word("The least score that passes.", {"type": "number"}, (4,)),
     "scale": Word("The best score that the judge can give.", {"type": "number"}, (5,)),

@@ -73,6 +73,8 @@ def _merged(alternatives: Sequence[Schema]) -> Schema:
     if "number" in types and "integer" in types:
         types.remove("integer")
     choices = [each["enum"] for each in alternatives if "enum" in each]
+    if choices and len(types) > types.count("null"):
+        return {"anyOf": [*alternatives]}
     if choices:
         return {"enum": [*choices[0], *([None] if "null" in types else [])]}
     rest = {key: value for each in alternatives for key, value in each.items() if key != "type"}

@@ -118,6 +118,42 @@ SIMPLE: list[Expected] = [
         c.ToolsInclude(names=("x", "x")),
         {"/names/0": text(15, 16, "x"), "/names/1": text(18, 19, "x")},
     ),
+    (
+        'any call of x has a.b "y", c 2..3, d contains "z", c exists',
+        c.CallHas(
+            tool="x",
+            args={
+                "a.b": c.ArgTest(equals="y"),
+                "c": c.ArgTest(min=2, max=3, exists=True),
+                "d": c.ArgTest(contains="z"),
+            },
+        ),
+        {"/tool": text(12, 13, "x"), "/args/a.b/equals": text(22, 25, "y"), "/args/d/contains": text(46, 49, "z")},
+    ),
+    (
+        "no call of x has a true",
+        c.CallHas(tool="x", which="no", args={"a": c.ArgTest(equals=True)}),
+        {"/tool": text(11, 12, "x")},
+    ),
+    (
+        "every call of x has a not exists",
+        c.CallHas(tool="x", which="every", args={"a": c.ArgTest(exists=False)}),
+        {"/tool": text(14, 15, "x")},
+    ),
+    (
+        "call 2 of x has a one of [1, null], b >= 1.5, c <= 2, d [1]",
+        c.CallHas(
+            tool="x",
+            which=2,
+            args={
+                "a": c.ArgTest(one_of=(1, None)),
+                "b": c.ArgTest(min=1.5),
+                "c": c.ArgTest(max=2),
+                "d": c.ArgTest(equals=[1]),
+            },
+        ),
+        {"/tool": text(10, 11, "x")},
+    ),
     ("tools in order [x]", c.ToolsInOrder(names=("x",)), {"/names/0": text(16, 17, "x")}),
     ("tools only [x]", c.ToolsOnly(names=("x",)), {"/names/0": text(12, 13, "x")}),
     ("tools not called [x]", c.ToolsNotCalled(names=("x",)), {"/names/0": text(18, 19, "x")}),

@@ -31,14 +31,12 @@ from evalc.grammar import nodes as g
 from evalc.grammar.atoms import offset_in_text
 from evalc.grammar.parse import parse_template
 from evalc.model import checks as c
-from evalc.model.checks.declaration import Filled, members, text_fields, texts_of
+from evalc.model.checks.declaration import MATCHED, Filled, members, text_fields, texts_of
 from evalc.model.paths import pointer_step
 from evalc.source import Source, Span
 
 _OF_TEXTS: Final = frozenset(kind for kind in members(c.TextCheck | c.LimitCheck) if kind is not c.Regex)
 """The checks that are as they were written where there is no template to fill."""
-_MATCHED: Final = Filled(is_pattern=True)
-"""The value of a parameter that is matched: a pattern in which tokens may stand."""
 _TOKEN = re.compile(r"\{\{\s*(?:seed|snapshot):.*?\}\}", re.DOTALL)
 
 
@@ -197,7 +195,7 @@ class CheckEmitter:
         is_match = isinstance(check, c.ToolParam) and check.assertion == "matches"
         for name, key, role in text_fields(type(check)):
             value = getattr(check, name)
-            filled = self._value(value, _MATCHED if is_match and name == "value" else role, leaf, f"{at}/{key}")
+            filled = self._value(value, MATCHED if is_match and name == "value" else role, leaf, f"{at}/{key}")
             if filled is not value:
                 changes[name] = filled
         if isinstance(check, c.Regex):
@@ -209,7 +207,7 @@ class CheckEmitter:
         match value:
             case str():
                 filled = self._text(value, role, leaf, at)
-                if role is _MATCHED and not _TOKEN.search(filled):  # with one, it is known only when the eval runs
+                if role is MATCHED and not _TOKEN.search(filled):  # with one, it is known only when the eval runs
                     self._examine("", filled, leaf, at)
                 return filled
             case tuple() | list():
@@ -218,6 +216,11 @@ class CheckEmitter:
                 return value if same else type(value)(items)
             case dict():
                 return {key: self._value(item, role, leaf, f"{at}/{pointer_step(key)}") for key, item in value.items()}
+            case msgspec.Struct():
+                parts = ((name, getattr(value, name), key, inner) for name, key, inner in text_fields(type(value)))
+                return msgspec.structs.replace(
+                    value, **{name: self._value(part, inner, leaf, f"{at}/{key}") for name, part, key, inner in parts}
+                )
             case _:
                 return value
 

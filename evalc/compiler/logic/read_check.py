@@ -114,6 +114,8 @@ def _formula(check: c.Check, place: Place) -> Formula:  # noqa: C901 - one arm a
             return _bounds("calls", check.min, check.max, ())
         case c.ToolParam():
             return OfParam(check.tool, check.param_name, _of_param(check))
+        case c.CallHas(tool=tool, which="any" | int()):
+            return All((Fact(CallsTool(tool)), Fact(Unknown(_as_json(check)))))
         case c.Latency(max=limit):
             return Fact(Exceeds("ms", limit), False)
         case c.Tokens(max=limit):
@@ -139,6 +141,7 @@ def _formula(check: c.Check, place: Place) -> Formula:  # noqa: C901 - one arm a
             | c.AnyOf()
             | c.AllOf()
             | c.NoToolErrors()
+            | c.CallHas()
             | c.Custom()
             | c.Judge()
         ):

@@ -108,7 +108,7 @@ def _redundant(suite: ir.Suite, checks: list[_Said]) -> Iterator[_Found]:
     """The checks that the others imply, the last first: of two that say the same the earlier one stays."""
     kept = list(checks)
     for said in reversed(checks):
-        if isinstance(said.item.check, _GUARDS):
+        if isinstance(said.item.check, _GUARDS) or _takes_a_call(said.item.check):
             continue
         others = [other for other in kept if other is not said]
         if isinstance(said.formula, OfParam):
@@ -194,10 +194,11 @@ def _criteria(case: ir.Case) -> dict[int, frozenset[str | None]]:
 
 def _distinct(checks: Iterable[_Said]) -> tuple[list[_Said], list[tuple[_Said, _Said]]]:
     """The checks that are said for the first time, and the others, each with the first one."""
-    first: dict[tuple[c.Check | bytes, frozenset[str | None]], _Said] = {}
+    first: dict[tuple[c.Check | bytes | ir.Where, frozenset[str | None]], _Said] = {}
     repeated: list[tuple[_Said, _Said]] = []
     for said in checks:
-        earlier = first.setdefault((_key(said.item.check), said.criteria), said)
+        key = said.item.where if _takes_a_call(said.item.check) else _key(said.item.check)
+        earlier = first.setdefault((key, said.criteria), said)
         if earlier is not said:
             repeated.append((said, earlier))
     return list(first.values()), repeated
@@ -209,6 +210,11 @@ def _key(check: c.Check) -> c.Check | bytes:
     except TypeError:
         return to_json(check)
     return check
+
+
+def _takes_a_call(check: c.Check) -> bool:
+    """Whether the check takes a call for itself, so that the same one again asks for another call."""
+    return isinstance(check, c.CallHas) and check.which == "any"
 
 
 def _is_asserted_twice(check: c.Check, other: c.Check) -> bool:

@@ -22,7 +22,8 @@ from evalc.diagnostics.near import nearest
 from evalc.diagnostics.problem import Diagnostics, Finding
 from evalc.ecma.values import to_string
 from evalc.model import checks as c
-from evalc.model.paths import pointer_step
+from evalc.model.checks.declaration import texts_of
+from evalc.model.paths import pointer_step, steps
 from evalc.tools.registry import ToolRegistry
 
 
@@ -81,21 +82,10 @@ def _place(item: ir.Check, mention: _Mention) -> ir.Where:
 def _mentions(check: c.Check, pointer: str = "", *, wanted: bool = True) -> Iterator[_Mention]:
     """What a check says of tools. `wanted`: that it holds makes the case pass; not so below a `not`."""
     match check:
-        case c.ToolsCalled() | c.ToolsInclude() | c.ToolsInOrder() | c.ToolsOnly():
-            for index, name in enumerate(check.names):
-                yield _tool(name, f"{pointer}/names/{index}", wanted=wanted)
-        case c.ToolsNotCalled():
-            for index, name in enumerate(check.names):
-                yield _tool(name, f"{pointer}/names/{index}", wanted=not wanted)
-        case c.ToolsAcceptable():
-            for at, names in enumerate(check.sets):
-                for index, name in enumerate(names):
-                    yield _tool(name, f"{pointer}/sets/{at}/{index}", wanted=wanted)
-        case c.ToolParam():
-            yield _tool(check.tool, f"{pointer}/tool", wanted=wanted)
-            if wanted and check.assertion != "notExists":
-                yield _Mention(check.param_name, f"{pointer}/paramName", lambda tools: _parameter(check, tools))
-                yield from _values(check, f"{pointer}/value")
+        case c.ToolParam() | c.CallHas():
+            yield from _arguments(check, pointer, wanted=wanted)
+        case _ if check.of_calls:
+            yield from _names(check, pointer, wanted=wanted)
         case c.AnyOf() | c.AllOf():
             for index, inner in enumerate(check.checks):
                 yield from _mentions(inner, f"{pointer}/checks/{index}", wanted=wanted)
@@ -103,6 +93,29 @@ def _mentions(check: c.Check, pointer: str = "", *, wanted: bool = True) -> Iter
             yield from _mentions(check.check, f"{pointer}/check", wanted=not wanted)
         case _:
             pass
+
+
+def _names(check: c.Check, pointer: str, *, wanted: bool) -> Iterator[_Mention]:
+    """The tools that a check of calls names."""
+    wanted = wanted is not isinstance(check, c.ToolsNotCalled)
+    for _, name, at in texts_of(check, pointer):
+        yield _tool(name, at, wanted=wanted)
+
+
+def _arguments(check: c.ToolParam | c.CallHas, pointer: str, *, wanted: bool) -> Iterator[_Mention]:
+    """The tool whose calls a check looks into, and what it says of their arguments."""
+    match check:
+        case c.ToolParam():
+            yield _tool(check.tool, f"{pointer}/tool", wanted=wanted)
+            if wanted and check.assertion != "notExists":
+                yield _Mention(check.param_name, f"{pointer}/paramName", lambda tools: _parameter(check, tools))
+                yield from _values(check, f"{pointer}/value")
+        case c.CallHas():
+            wanted = wanted and check.which != "no"
+            yield _tool(check.tool, f"{pointer}/tool", wanted=wanted)
+            for path, test in check.args.items() if wanted else ():
+                if test.exists is not False:
+                    yield _argument(check.tool, path, f"{pointer}/args/{pointer_step(path)}")
 
 
 def _tool(name: str, pointer: str, *, wanted: bool) -> _Mention:
@@ -114,18 +127,32 @@ def _tool(name: str, pointer: str, *, wanted: bool) -> _Mention:
     return _Mention(name, pointer, finding)
 
 
+def _argument(tool: str, path: str, pointer: str) -> _Mention:
+    """The parameter that a path into the arguments begins with."""
+    (_, name), *_ = steps(path)
+
+    def finding(tools: ToolRegistry) -> Finding | None:
+        return _unknown(tool, str(name), tools)
+
+    return _Mention(path, pointer, finding)
+
+
 # --- parameters ----------------------------------------------------------------------------------------------------
 
 
 def _parameter(check: c.ToolParam, tools: ToolRegistry) -> Finding | None:
-    known = _all_properties(_schema(check, tools))
-    if known is None or check.param_name in known:
+    return _unknown(check.tool, check.param_name, tools)
+
+
+def _unknown(tool: str, param: str, tools: ToolRegistry) -> Finding | None:
+    known = _all_properties(_schema(tool, tools))
+    if known is None or param in known:
         return None
-    return UnknownParameter(name=check.param_name, tool=check.tool, known=tuple(known))
+    return UnknownParameter(name=param, tool=tool, known=tuple(known))
 
 
-def _schema(check: c.ToolParam, tools: ToolRegistry) -> Mapping[str, Any]:
-    tool = tools.get(check.tool)
+def _schema(name: str, tools: ToolRegistry) -> Mapping[str, Any]:
+    tool = tools.get(name)
     return {} if tool is None or tool.parameters is None else tool.parameters
 
 
@@ -180,7 +207,7 @@ def _values(check: c.ToolParam, pointer: str) -> Iterator[_Mention]:
 
 
 def _impossible(check: c.ToolParam, value: str, tools: ToolRegistry) -> Finding | None:
-    properties = _schema(check, tools).get("properties")
+    properties = _schema(check.tool, tools).get("properties")
     schema = properties.get(check.param_name) if isinstance(properties, Mapping) else None
     if not isinstance(schema, Mapping) or not _OPENS.isdisjoint(schema) or "{{" in value:
         return None

@@ -12,6 +12,7 @@ from typing import (
     Annotated,
     Any,
     ClassVar,
+    Final,
     Literal,
     NamedTuple,
     TypeAlias,
@@ -44,6 +45,9 @@ class Filled(NamedTuple):
 
 Text: TypeAlias = Annotated[str, Filled()]
 Pattern: TypeAlias = Annotated[str, Filled("a regular expression", is_pattern=True)]
+MATCHED: Final = Filled(is_pattern=True)
+Matched: TypeAlias = Annotated[str, MATCHED]
+"""A regular expression in which tokens may stand."""
 ToolName: TypeAlias = Annotated[str, Filled("a tool's name")]
 ParamName: TypeAlias = Annotated[str, Filled("a parameter's name")]
 Heading: TypeAlias = Annotated[str, Filled("a heading")]
@@ -82,7 +86,8 @@ def worded_keys(kind: type[msgspec.Struct]) -> frozenset[str]:
 def _is_worded(hint: Any) -> bool:
     if hint is str or get_origin(hint) is Literal:
         return True
-    return get_origin(hint) is not dict and any(map(_is_worded, get_args(hint)))
+    parts = get_args(hint)
+    return get_origin(hint) is not dict and int not in parts and any(map(_is_worded, parts))
 
 
 def _role(hint: Any) -> Filled | None:
@@ -199,5 +204,8 @@ def _texts(role: Filled, value: Any, at: str) -> Iterator[tuple[Filled, str, str
         case dict():
             for item in value.values():
                 yield from _texts(role, item, at)
+        case msgspec.Struct():
+            for name, key, inner in text_fields(type(value)):
+                yield from _texts(inner, getattr(value, name), f"{at}/{key}")
         case _:
             pass

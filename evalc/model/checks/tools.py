@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Annotated, ClassVar, Literal
+from typing import Annotated, Any, ClassVar, Literal
 
+import msgspec
 from msgspec import Meta
 
-from evalc.model.checks.declaration import Declared, Field, ParamName, Text, ToolName
+from evalc.model.checks.declaration import Arguments, Declared, Field, Matched, ParamName, Text, ToolName
 
 ParamAssertion = Literal["equals", "contains", "oneOf", "exists", "notExists", "matches"]
 NO_TOOL = "__none__"
@@ -90,6 +91,40 @@ class ToolParam(_CallCheck, frozen=True, kw_only=True, tag="tool_param"):
     ] = None
 
 
+class ArgTest(
+    msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, forbid_unknown_fields=True, rename="camel"
+):
+    """What one argument of a call has to be; all that is given has to hold. Numbers are compared as numbers."""
+
+    equals: Annotated[Any, Arguments, Meta(description="The value that it equals, of any type.")] = msgspec.UNSET
+    contains: Annotated[Text | None, Meta(description="A text in it, or an item of it.")] = None
+    matches: Annotated[Matched | None, Meta(description="A pattern that it matches.")] = None
+    one_of: Annotated[tuple[Any, ...] | None, Arguments, Meta(description="Values of which it equals one.")] = None
+    exists: Annotated[bool | None, Meta(description="Whether it was sent.")] = None
+    min: Annotated[int | float | None, Meta(description="The least number that it is.")] = None
+    max: Annotated[int | float | None, Meta(description="The greatest number that it is.")] = None
+
+
+class CallHas(_CallCheck, frozen=True, kw_only=True, tag="call_has"):
+    """A call of a tool has these arguments: any of them, every one, the Nth, or no call.
+
+    Several checks of a case that say `any` of one tool are about different calls: each takes a call for itself.
+    """
+
+    begins: ClassVar = ("any call of TOOL has", "every call of TOOL has", "no call of TOOL has", "call N of TOOL has")
+
+    tool: Annotated[ToolName, Meta(description="The name of the tool.")]
+    which: Annotated[
+        Literal["any", "every", "no"] | Annotated[int, Meta(ge=1)],
+        Meta(description="Which of the tool's calls: `any`, `every`, `no`, or its number from 1."),
+    ] = "any"
+    args: Annotated[
+        dict[str, ArgTest],
+        Arguments,
+        Meta(description="What the arguments have to be, by their paths in the call."),
+    ]
+
+
 class NoToolErrors(_CallCheck, frozen=True, kw_only=True, tag="no_tool_errors"):
     """No call of a tool failed."""
 
@@ -120,6 +155,7 @@ ToolCheck = (
     | ToolsInOrder
     | ToolsOnly
     | ToolParam
+    | CallHas
     | NoToolErrors
     | ToolCount
 )

@@ -8,7 +8,7 @@ from typing import assert_never
 import msgspec
 
 from evalc.model import checks as c
-from evalc.runtime.checks import composition, json_checks, limits, patterns, texts, tools
+from evalc.runtime.checks import call_arguments, composition, json_checks, limits, patterns, texts, tools
 from evalc.runtime.checks.custom import custom
 from evalc.runtime.checks.judged import judged
 from evalc.runtime.checks.similarity import similar
@@ -53,6 +53,8 @@ def _evaluate(  # noqa: C901 - a table, one line a check
             return tools.tools_called(check, evidence)
         case c.ToolParam():
             return tools.tool_param(check, evidence)
+        case c.CallHas():
+            return call_arguments.call_has(check, evidence)
         case c.NoToolErrors():
             return tools.no_tool_errors(evidence)
         case c.NonEmpty():

@@ -87,6 +87,19 @@ _OF_PARAMS: Final[st.SearchStrategy[c.Check]] = st.one_of(
         value=st.sampled_from(_PATTERNS),
     ),
 )
+_ARG_TESTS: Final = st.sampled_from(
+    [
+        *(c.ArgTest(equals=value) for value in ("a", 1, None)),
+        *(c.ArgTest(contains="a"), c.ArgTest(one_of=("ab", 2)), c.ArgTest(exists=True), c.ArgTest(exists=False)),
+        *(c.ArgTest(min=1), c.ArgTest(max=1), c.ArgTest(matches="a"), c.ArgTest(min=1, max=2)),
+    ]
+)
+_OF_ARGS: Final[st.SearchStrategy[c.Check]] = st.builds(
+    c.CallHas,
+    tool=_TOOLS,
+    which=st.sampled_from(["any", "every", "no", 1, 2]),
+    args=st.dictionaries(st.sampled_from(["p", "q"]), _ARG_TESTS, max_size=2),
+)
 _OF_TOOLS: Final[st.SearchStrategy[c.Check]] = st.one_of(
     st.builds(c.ToolsCalled, names=_NAMES),
     st.builds(
@@ -100,7 +113,7 @@ _OF_TOOLS: Final[st.SearchStrategy[c.Check]] = st.one_of(
     st.builds(c.NoToolErrors),
     st.builds(c.Latency, max=st.integers(1, 4)),
 )
-LEAVES: Final = st.one_of(_OF_TEXTS, _OF_TEXTS, _OF_JSON, _OF_TOOLS, _OF_PARAMS)
+LEAVES: Final = st.one_of(_OF_TEXTS, _OF_TEXTS, _OF_JSON, _OF_TOOLS, _OF_PARAMS, _OF_ARGS)
 
 
 def _compositions(checks: st.SearchStrategy[c.Check]) -> st.SearchStrategy[c.Check]:

@@ -253,6 +253,31 @@ def _param(draw: Draw, _: World) -> Spelt:
     return Spelt(record, mapping, f"tool {named}.{param if len(param) % 2 else quoted(param)} {shown}", True)
 
 
+def _call_has(draw: Draw, _: World) -> Spelt:
+    """A call of a tool that is known; `any` takes one for itself, so that it is drawn only in `ONCE`."""
+    tool, param, whole, piece, pattern = chosen(draw, PARAMS)
+    named = tool if tool.isidentifier() else quoted(tool)
+    path, key = (param, param) if param.isidentifier() else (f"[{json.dumps(param)}]", quoted(param))
+    tests: dict[str, tuple[Record, Any, str]] = {
+        "contains": ({"contains": piece}, {"contains": piece}, f"contains {quoted(piece)}"),
+        "matches": ({"matches": pattern}, {"matches": pattern}, f"matches /{pattern}/"),
+        "exists": ({"exists": True}, {"exists": True}, "exists"),
+        "never": ({"equals": [whole, None]}, {"equals": [whole, None]}, json.dumps([whole, None])),
+        "few": ({"max": -1, "oneOf": [0, {}]}, {"max": -1, "one_of": [0, {}]}, ""),
+    }
+    which = chosen(draw, ("every", "no", 1))
+    op = chosen(draw, ("never", "few") if which == "no" else ("contains", "matches", "exists"))
+    record, mapping, words = tests[op]
+    words = f"{key} <= -1, {key} one of [0, {{}}]" if op == "few" else f"{key} {words}"
+    line = f"{f'call {which}' if which == 1 else f'{which} call'} of {named} has {words}"
+    return Spelt(
+        {"type": "call_has", "tool": tool, "which": which, "args": {path: record}},
+        {"type": "call_has", "tool": tool, "which": which, "args": {path: mapping}},
+        line,
+        True,
+    )
+
+
 def _limit(type_: str, record_max: float, rule: Any, line: str) -> Spelt:
     return Spelt({"type": type_, "max": record_max}, {"type": type_, "rule": rule}, line, True)
 
@@ -313,6 +338,7 @@ ONCE: Final[dict[str, Make]] = {
     "length": _length,
     "non_empty": _fixed({"type": "non_empty"}, {"type": "non_empty"}, "non-empty"),
     "tools_called": lambda *_: _of_names("tools_called", "tools called", _CALLED),
+    "call_has": _call_has,
     "tool_count": lambda draw, _: _bounded(draw, "tool_count", "tool count", len(CALLS)),
     "no_tool_errors": _fixed({"type": "no_tool_errors"}, {"type": "no_tool_errors"}, "no tool errors", True),
     "latency": _latency,

@@ -39,6 +39,7 @@ def move_to_rules(draw: Draw, items: list[tuple[Case, Data]], files: Files, styl
         shared = f"shared/rules-{len(files)}.eval.yaml"
         head["include"] = chosen(draw, ([shared], shared))
         files[shared] = yaml_text([{"rules": there}], style)
+        files["shared/data.schema.json"] = files["data.schema.json"]  # a path in a check is relative to its file
     return head
 
 

@@ -1,0 +1,260 @@
+"""Checks of the arguments of a tool's calls: of any call, of every one, of the Nth, of none."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any, final
+
+import msgspec
+
+from evalc.ecma.tokens import Unresolved, find_tokens, resolve, walk
+from evalc.ecma.values import UNDEFINED, to_string
+from evalc.model import checks as c
+from evalc.model.codec import to_json
+from evalc.model.places import MISSING, values_at
+from evalc.runtime.agents.base import ToolCall
+from evalc.runtime.checks.patterns import matches
+from evalc.runtime.checks.verdict import NOT_APPLICABLE, PASSED, Evidence, Verdict, broken, failed, skipped
+from evalc.runtime.checks.wording import number, quoted, shown
+
+_MOST_SHOWN = 3
+
+
+async def call_has(check: c.CallHas, evidence: Evidence) -> Verdict:
+    """Look at the calls of one tool; those that a case expects by several checks of `any` are different ones."""
+    calls = [call for call in evidence.tool_calls if call.name == check.tool]
+    tool = quoted(check.tool)
+    try:
+        wanted = await _Wanted.of(check, evidence, calls)
+        if check.which == "any":
+            return await _any_call(check, evidence, calls, wanted)
+    except _Undecided as undecided:
+        return undecided.verdict
+    match check.which:
+        case "no":
+            fitting = next((index for index, reason in enumerate(wanted.reasons) if reason is None), None)
+            if fitting is None:
+                return PASSED
+            return failed(f"expected no call of {tool} with {wanted.words} but call {fitting + 1} has that")
+        case "every":
+            if not calls:
+                return NOT_APPLICABLE
+            other = next(((index, reason) for index, reason in enumerate(wanted.reasons) if reason is not None), None)
+            if other is None:
+                return PASSED
+            return failed(f"expected every call of {tool} with {wanted.words} but in call {other[0] + 1} {other[1]}")
+        case nth:
+            if len(calls) < int(nth):
+                return failed(f"expected call {nth} of {tool} but {_so_many(len(calls))}")
+            reason = wanted.reasons[int(nth) - 1]
+            return (
+                PASSED if reason is None else failed(f"expected call {nth} of {tool} with {wanted.words} but {reason}")
+            )
+
+
+async def _any_call(check: c.CallHas, evidence: Evidence, calls: Sequence[ToolCall], wanted: _Wanted) -> Verdict:
+    tool = quoted(check.tool)
+    if all(reason is not None for reason in wanted.reasons):
+        found = "; ".join(f"in call {n} {reason}" for n, reason in enumerate(wanted.reasons[:_MOST_SHOWN], 1))
+        return failed(f"expected a call of {tool} with {wanted.words} but {found or 'it was not called'}")
+    rivals = _rivals(check, evidence)
+    fits = [wanted.fits if rival is check else (await _Wanted.of(rival, evidence, calls)).fits for rival in rivals]
+    served = matched(fits)
+    if all(index in served for index, rival in enumerate(rivals) if rival is check):
+        return PASSED
+    return failed(
+        f"expected a call of {tool} with {wanted.words} for itself, but other checks take each of the calls that have "
+        f"that: {_so_many(len(calls))}"
+    )
+
+
+def _rivals(check: c.CallHas, evidence: Evidence) -> list[c.CallHas]:
+    """The checks of the case that each take a call of this tool for themselves, in their order.
+
+    One within a composition takes none: it is no rival to any other.
+    """
+    found = () if evidence.case is None else evidence.case.expect.checks or ()
+    return [each for each in found if isinstance(each, c.CallHas) and (each.tool, each.which) == (check.tool, "any")]
+
+
+def matched(fits: Sequence[Sequence[int]]) -> set[int]:
+    """Of expectations and the calls that fit each, those that get a call of their own: as many as possible.
+
+    Of two that want the last call the first gets it, where that leaves as many matched.
+    """
+    taken: dict[int, int] = {}  # calls, and by whom each is taken
+    given: dict[int, int] = {}  # the same the other way round
+    for expectation in range(len(fits)):
+        asked_by: dict[int, int] = {}
+        queue = [expectation]
+        free = None
+        for each in queue:  # who has a call that this one could have may take another one
+            for call in fits[each]:
+                if call not in asked_by:
+                    asked_by[call] = each
+                    if call not in taken:
+                        free = call
+                        break
+                    queue.append(taken[call])
+            if free is not None:
+                break
+        while free is not None:
+            each = asked_by[free]
+            before = given.get(each)
+            taken[free], given[each] = each, free
+            free = before
+    return set(given)
+
+
+def _so_many(calls: int) -> str:
+    return "it was not called" if not calls else "it was called once" if calls == 1 else f"it was called {calls} times"
+
+
+# --- one call --------------------------------------------------------------------------------------------------------
+
+
+@final
+class _Undecided(Exception):
+    """Whether a call has the arguments cannot be told; holds the verdict that says why."""
+
+    def __init__(self, verdict: Verdict) -> None:
+        super().__init__()
+        self.verdict = verdict
+
+
+class _Wanted(msgspec.Struct, frozen=True, kw_only=True):
+    """What a check wants, and of each call why it is not that; None for a call that is."""
+
+    words: str
+    reasons: tuple[str | None, ...]
+
+    @property
+    def fits(self) -> tuple[int, ...]:
+        return tuple(index for index, reason in enumerate(self.reasons) if reason is None)
+
+    @classmethod
+    async def of(cls, check: c.CallHas, evidence: Evidence, calls: Sequence[ToolCall]) -> _Wanted:
+        """
+        Raises:
+            _Undecided: a token names nothing, or a pattern cannot be matched.
+        """
+        unresolved: list[str] = []
+        args = {path: _resolved(test, evidence, unresolved) for path, test in check.args.items()}
+        if unresolved:
+            raise _Undecided(skipped(tuple(unresolved)))
+        words = shown(", ".join(f"{path} {each}" for path, test in args.items() for each in _words(test)))
+        reasons = [await _why_not(call, args) for call in calls]
+        return cls(words=words or "any arguments", reasons=tuple(reasons))
+
+
+async def _why_not(call: ToolCall, args: dict[str, c.ArgTest]) -> str | None:
+    for path, test in args.items():
+        values = [value for value in values_at(call.params, path) if value is not MISSING]
+        if test.exists is not None and bool(values) is not test.exists:
+            return f"{shown(path)} {'was sent' if values else 'is missing'}"
+        if test == c.ArgTest(exists=test.exists):
+            continue
+        if not values:
+            return f"{shown(path)} is missing"
+        if not any([await _holds(value, test) for value in values]):
+            return f"{shown(path)} is {shown(', '.join(to_json(value).decode() for value in values))}"
+    return None
+
+
+async def _holds(value: Any, test: c.ArgTest) -> bool:
+    """Whether one value is what the test wants."""
+    is_number = isinstance(value, int | float) and not isinstance(value, bool)
+    return (
+        (test.equals is msgspec.UNSET or is_same(value, test.equals))
+        and (test.one_of is None or any(is_same(value, each) for each in test.one_of))
+        and (test.contains is None or _contains(value, test.contains))
+        and (test.min is None or (is_number and value >= test.min))
+        and (test.max is None or (is_number and value <= test.max))
+        and (test.matches is None or await _matches(value, test.matches))
+    )
+
+
+async def _matches(value: Any, pattern: str) -> bool:
+    verdict = await matches(pattern, "", to_string(value), "it")
+    if verdict.outcome == "error":
+        raise _Undecided(broken(verdict.message or ""))
+    return verdict.outcome == "passed"
+
+
+def _contains(value: Any, text: str) -> bool:
+    if isinstance(value, list):
+        return text in value
+    return text in to_string(value) if not isinstance(value, dict) else text in value
+
+
+def is_same(one: Any, other: Any) -> bool:
+    """Whether two JSON values are the same: numbers by their value, and no number is true or false."""
+    if isinstance(one, bool) or isinstance(other, bool):
+        return one is other
+    if isinstance(one, list | tuple) and isinstance(other, list | tuple):
+        return len(one) == len(other) and all(map(is_same, one, other))
+    if isinstance(one, dict) and isinstance(other, dict):
+        return one.keys() == other.keys() and all(is_same(value, other[key]) for key, value in one.items())
+    return bool(one == other)
+
+
+def _words(test: c.ArgTest) -> Iterator[str]:
+    if test.equals is not msgspec.UNSET:
+        yield to_json(test.equals).decode()
+    if test.contains is not None:
+        yield f"containing {quoted(test.contains)}"
+    if test.matches is not None:
+        yield f"matching /{shown(test.matches)}/"
+    if test.one_of is not None:
+        yield f"one of {to_json(test.one_of).decode()}"
+    if test.min is not None:
+        yield f">= {number(test.min)}"
+    if test.max is not None:
+        yield f"<= {number(test.max)}"
+    if test.exists is not None:
+        yield "sent" if test.exists else "not sent"
+
+
+# --- tokens ----------------------------------------------------------------------------------------------------------
+
+
+def _resolved(test: c.ArgTest, evidence: Evidence, unresolved: list[str]) -> c.ArgTest:
+    def value_of(value: Any) -> Any:
+        match value:
+            case str():
+                return _value(value, evidence, unresolved)
+            case list() | tuple():
+                return [value_of(item) for item in value]
+            case dict():
+                return {key: value_of(item) for key, item in value.items()}
+            case _:
+                return value
+
+    def text_of(text: str | None) -> str | None:
+        found = None if text is None else resolve(text, evidence.seed, evidence.snapshot)
+        if isinstance(found, Unresolved):
+            unresolved.extend(found.tokens)
+            return text
+        return found
+
+    return msgspec.structs.replace(
+        test,
+        equals=test.equals if test.equals is msgspec.UNSET else value_of(test.equals),
+        one_of=None if test.one_of is None else tuple(map(value_of, test.one_of)),
+        contains=text_of(test.contains),
+        matches=text_of(test.matches),
+    )
+
+
+def _value(text: str, evidence: Evidence, unresolved: list[str]) -> Any:
+    """The text with its tokens resolved; one that is a token and nothing else is the value itself, of any type."""
+    tokens = find_tokens(text)
+    if len(tokens) == 1 and tokens[0].text == text:
+        value = walk(evidence.seed if tokens[0].source == "seed" else evidence.snapshot, tokens[0].path)
+        if value is not UNDEFINED and value is not None:
+            return value
+    found = resolve(text, evidence.seed, evidence.snapshot)
+    if isinstance(found, Unresolved):
+        unresolved.extend(found.tokens)
+        return text
+    return found

@@ -1,0 +1,132 @@
+"""Checks of the arguments of calls, and which call answers which of several expectations."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import permutations
+from typing import Any, Literal
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from evalc.model import checks as c
+from evalc.model.case import Case, Expect, Input
+from evalc.runtime.agents.base import ToolCall
+from evalc.runtime.checks.call_arguments import is_same, matched
+from tests.runtime.checks.conftest import Ask
+
+CALLS = (
+    ToolCall(name="book", params={"city": "Paris", "days": 2, "units": {"temperature": "C"}, "tags": ["a", "b"]}),
+    ToolCall(name="other", params={"city": "Rome"}),
+    ToolCall(name="book", params={"city": "Oslo", "days": 3.0, "confirmed": True}),
+)
+Which = Literal["any", "every", "no"] | int
+
+
+def has(which: Which = "any", **args: Any) -> c.CallHas:
+    tests = {
+        path.replace("__", "."): test if isinstance(test, c.ArgTest) else c.ArgTest(equals=test)
+        for path, test in args.items()
+    }
+    return c.CallHas(tool="book", which=which, args=tests)
+
+
+@pytest.mark.parametrize(
+    ("check", "outcome", "words"),
+    [
+        (has(city="Paris", days=2.0), "passed", None),
+        (has(units__temperature="C"), "passed", None),
+        (has(days=3), "passed", None),
+        (has(days="3"), "failed", "a call of 'book' with days \"3\" but in call 1 days is 2; in call 2 days is 3.0"),
+        (has(confirmed=1), "failed", "in call 1 confirmed is missing; in call 2 confirmed is true"),
+        (has(city="Rome"), "failed", 'a call of \'book\' with city "Rome" but in call 1 city is "Paris"; in call 2'),
+        (has(tags=["a", "b"]), "passed", None),
+        (has(tags=c.ArgTest(contains="b")), "passed", None),
+        (has(city=c.ArgTest(contains="ar"), days=c.ArgTest(max=2)), "passed", None),
+        (has(city=c.ArgTest(matches="^O"), days=c.ArgTest(min=3, max=3)), "passed", None),
+        (has(city=c.ArgTest(min=1)), "failed", "city >= 1"),
+        (has(city=c.ArgTest(one_of=("Rome", "Oslo"))), "passed", None),
+        (has(city=c.ArgTest(matches="(")), "error", "/(/ is not a regular expression"),
+        (has(nothing=c.ArgTest(exists=False)), "passed", None),
+        (has(city=c.ArgTest(exists=False)), "failed", "with city not sent but in call 1 city was sent"),
+        (has("every", days=c.ArgTest(min=2)), "passed", None),
+        (has("every", city="Paris"), "failed", 'every call of \'book\' with city "Paris" but in call 2 city is "Oslo"'),
+        (has("no", confirmed=True), "failed", "no call of 'book' with confirmed true but call 2 has that"),
+        (has("no", confirmed=False), "passed", None),
+        (has(2, city="Oslo"), "passed", None),
+        (has(1, city="Oslo"), "failed", 'call 1 of \'book\' with city "Oslo" but city is "Paris"'),
+        (has(3, city="Oslo"), "failed", "call 3 of 'book' but it was called 2 times"),
+    ],
+)
+def test_what_a_call_has(ask: Ask, check: c.CallHas, outcome: str, words: str | None) -> None:
+    verdict = ask(check, tool_calls=CALLS)
+    assert verdict.outcome == outcome
+    assert words is None or words in str(verdict.message)
+
+
+def test_a_tool_that_was_not_called(ask: Ask) -> None:
+    assert ask(has(city="x")).message == "expected a call of 'book' with city \"x\" but it was not called"
+    assert ask(has("every", city="x")).outcome == "not_applicable"
+    assert ask(has("no", city="x")).outcome == "passed"
+    assert ask(has(1, city="x")).message == "expected call 1 of 'book' but it was not called"
+
+
+def test_tokens_keep_their_types_where_they_stand_alone(ask: Ask) -> None:
+    seed = {"days": 2, "place": "Par"}
+    assert ask(has(days="{{seed:days}}"), tool_calls=CALLS, seed=seed).outcome == "passed"
+    assert ask(has(city="{{seed:place}}is"), tool_calls=CALLS, seed=seed).outcome == "passed"
+    found = ask(has(city="{{seed:none}}"), tool_calls=CALLS, seed=seed)
+    assert (found.outcome, found.skipped_tokens) == ("skipped", ("{{seed:none}}",))
+
+
+def test_each_of_several_takes_a_call_for_itself(ask: Ask) -> None:
+    paris, some = has(city="Paris"), has(city=c.ArgTest(exists=True))
+    again = has(city="Paris")
+    calls = (CALLS[0], CALLS[2])
+
+    def outcomes(*checks: c.CallHas) -> list[str]:
+        case = Case(id="s/a", description="a", input=Input(message="m"), expect=Expect(checks=checks))
+        return [ask(check, tool_calls=calls, case=case).outcome for check in checks]
+
+    assert outcomes(some, paris) == ["passed", "passed"]
+    assert outcomes(paris, some) == ["passed", "passed"]
+    assert outcomes(paris, again) == ["passed", "failed"]
+    assert outcomes(some, paris, has(city=c.ArgTest(exists=True))) == ["passed", "passed", "failed"]
+    message = ask(
+        again,
+        tool_calls=calls,
+        case=Case(id="s/a", description="a", input=Input(message="m"), expect=Expect(checks=(paris, again))),
+    ).message
+    assert message == (
+        "expected a call of 'book' with city \"Paris\" for itself, but other checks take each of the calls that have "
+        "that: it was called 2 times"
+    )
+
+
+@given(st.lists(st.lists(st.integers(0, 4), unique=True, max_size=5), max_size=5))
+def test_as_many_are_matched_as_any_assignment_can(fits: list[list[int]]) -> None:
+    found = matched(fits)
+    assert len(found) == max(map(len, _assignments(fits)), default=0)
+    assert found in _assignments(fits)
+
+
+def _assignments(fits: Sequence[Sequence[int]]) -> list[set[int]]:
+    """Every set of expectations that calls can be given to, one to each: by trying all orders of the calls."""
+    expectations = range(len(fits))
+    return [
+        {each for each, call in zip(expectations, calls, strict=False) if call in fits[each]}
+        for calls in permutations(range(max(5, len(fits))))
+    ]
+
+
+@given(
+    st.recursive(
+        st.none() | st.booleans() | st.integers() | st.text(),
+        lambda inner: st.lists(inner) | st.dictionaries(st.text(), inner),
+    )
+)
+def test_a_value_is_the_same_as_itself_and_as_no_other_type(value: Any) -> None:
+    assert is_same(value, value)
+    assert not is_same(value, [value])
+    assert is_same(value, 1) is (value == 1 and not isinstance(value, bool))
