@@ -158,18 +158,22 @@ class _Measuring:
 
     def cost(self, command: Sequence[str]) -> Cost:
         """What a command takes."""
+        said = self._folder / "said.txt"
         started = time.perf_counter()
-        process = subprocess.Popen(
-            command, cwd=self._folder, env=self._environment, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
-        )
-        peak = 0.0
-        while process.poll() is None:
-            peak = max(peak, *(_resident(pid) for pid in (process.pid, *_children(process.pid))))
-            time.sleep(0.01)
+        with said.open("wb") as output:
+            process = subprocess.Popen(
+                command, cwd=self._folder, env=self._environment, stdout=output, stderr=subprocess.STDOUT
+            )
+            peak = 0.0
+            while process.poll() is None:
+                peak = max(peak, *(_resident(pid) for pid in (process.pid, *_children(process.pid))))
+                time.sleep(0.01)
         seconds = time.perf_counter() - started
-        shutil.rmtree(self._folder / "results", ignore_errors=True)
+        for left in ("results", "logs", "promptfoo"):  # each run begins without what the last one has kept
+            shutil.rmtree(self._folder / left, ignore_errors=True)
         if process.returncode:
-            raise SystemExit(f"{command} ended with {process.returncode}")
+            last = said.read_text(errors="replace")[-2_000:]
+            raise SystemExit(f"{command} ended with {process.returncode}:\n{last}")
         return Cost(seconds, peak)
 
 

@@ -2,7 +2,8 @@
 
 Semantics as in promptfoo's reference of assertions: `contains` and its kin compare the text of the value; a `not-` in
 front inverts any of them; `is-json` parses the whole output; `cost` and `latency` pass at the threshold itself. Names
-of tools are compared as they are, which promptfoo does in any case of their letters.
+of tools are compared as they are, which promptfoo does in any case of their letters. Of several assertions about the
+arguments of one tool each wants a call of its own here, where one call may answer all of promptfoo's.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ import csv
 import json
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from itertools import chain
 from typing import Any, Final, final
 
 from evalc.compiler.patterns import examine
@@ -19,11 +21,11 @@ from evalc.grammar.parse import parse_check
 from evalc.importers.check_line import AS_TEMPLATES, line_of, mapping_of
 from evalc.importers.nunjucks import NotPlain, template_of, variables_of
 from evalc.model import checks as c
+from evalc.model.paths import path_of_key
 
 _CODE: Final = "code does not run in an eval file; a package can provide a check (entry point `evalc.checks`)"
 _WHY_NOT: Final[dict[str, str]] = {
     **dict.fromkeys(("javascript", "python", "ruby", "webhook"), _CODE),
-    "trajectory:tool-args-match": "nearest are the checks of `tool NAME.PARAM`, which look at the first call",
     "trajectory:goal-success": "a judge sees the response and no calls; nearest is `judge`",
     "similar": "promptfoo compares embeddings, `similar to` here compares the letters",
     "levenshtein": "promptfoo counts edits, `similar to` here takes a share",
@@ -310,6 +312,43 @@ def _tool_sequence(
     return (_check(c.ToolsCalled(names=names) if mode == "exact" else c.ToolsInOrder(names=names)),)
 
 
+def _tool_arguments(
+    assertion: Mapping[str, Any], variables: frozenset[str], _keep: KeepSchema
+) -> tuple[MappedCheck, ...]:
+    """A call whose arguments hold at least these; those of nested objects one by one."""
+    value = assertion.get("value")
+    if not isinstance(value, dict):
+        raise Unmappable("the value is no mapping")
+    if value.get("mode", "partial") != "partial" or "defaults" in value or "ignore" in value:
+        raise Unmappable("a call may have further arguments here, whatever they are")
+    args = value.get("args", value.get("arguments"))
+    if not isinstance(args, dict) or not args:
+        raise Unmappable("it names no arguments")
+    tests = {path_of_key(key): test for key, test in args.items()}
+    while any(isinstance(test, dict) for test in tests.values()):
+        tests = dict(chain.from_iterable(_inside(path, test) for path, test in tests.items()))
+    equal = {path: c.ArgTest(equals=_argument(test, variables)) for path, test in tests.items()}
+    return (_check(c.CallHas(tool=_tool(value), args=equal)),)
+
+
+def _inside(path: str, value: Any) -> list[tuple[str, Any]]:
+    """The members of an object by their paths; any other value by its own."""
+    if not isinstance(value, dict):
+        return [(path, value)]
+    if not value:
+        raise Unmappable("no check says that an argument is an object")
+    keys = {key: path_of_key(str(key)) for key in value}
+    return [(path + (step if step.startswith("[") else f".{step}"), value[key]) for key, step in keys.items()]
+
+
+def _argument(value: Any, variables: frozenset[str]) -> Any:
+    if isinstance(value, list):
+        if any(isinstance(item, dict | list) for item in value):
+            raise Unmappable("no check looks into a list of objects")
+        return [_argument(item, variables) for item in value]
+    return _text(value, variables) if isinstance(value, str) and value else value
+
+
 def _step_count(assertion: Mapping[str, Any], _variables: frozenset[str], _keep: KeepSchema) -> tuple[MappedCheck, ...]:
     value = assertion.get("value")
     if not isinstance(value, dict) or value.get("type") != "tool" or value.get("pattern") or value.get("name"):
@@ -342,5 +381,6 @@ _BUILDERS: Final[dict[str, _Build]] = {
     "assert-set": _assert_set,
     "trajectory:tool-used": _tool_used,
     "trajectory:tool-sequence": _tool_sequence,
+    "trajectory:tool-args-match": _tool_arguments,
     "trajectory:step-count": _step_count,
 }

@@ -143,7 +143,7 @@ def _run_with_durations(name: str | None, settings: Settings) -> str | None:
     folders = (settings.results_folder, settings.default_results_folder)
     newest = next(filter(None, (find_folder(name, folder, is_no_shard) for folder in folders)), None)
     if newest is None:
-        raise UsageError(f"there is no run in `{folders[0]}` whose durations `--shard-by duration` could go by")
+        raise UsageError(f"no run in `{folders[0]}` has durations that `--shard-by duration` can use")
     return newest.name
 
 

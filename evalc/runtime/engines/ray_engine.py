@@ -69,6 +69,11 @@ class _Seat:
     blocked: bool = False
     lost: asyncio.Event = field(default_factory=asyncio.Event)
 
+    @property
+    def takes_more(self) -> bool:
+        """Whether attempts can be sent to the worker."""
+        return self.actor is not None and not self.alone and not self.lost.is_set()
+
 
 @final
 @dataclass(frozen=True, slots=True)
@@ -326,7 +331,7 @@ class _Pool:
             waiting = [request for request in self._waiting if not request.done.done()]
             suspects = [request for request in waiting if request.losses]
             others = [request for request in waiting if not request.losses]
-            seats = [seat for seat in self._seats if seat.actor is not None and not seat.alone]
+            seats = [seat for seat in self._seats if seat.takes_more]
             seats.sort(key=lambda seat: seat.load)
             while suspects and seats:
                 seat = seats.pop(0)

@@ -99,6 +99,7 @@ def _written_out(secret: str, groups: Iterator[int]) -> str:
     """An expression for the secret, in which runs of whitespace may be any or none.
 
     A run is taken whole, by a lookahead and its group: before 3.11.5, Python mismatches `*+` behind alternatives.
+    The empty comment keeps digits of the secret from being read as the end of the group's number.
     """
     parts = (
         rf"(?=({_BREAK}*))\{next(groups)}(?#)" if is_space else "".join(map(_character, characters))

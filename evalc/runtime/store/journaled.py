@@ -5,7 +5,7 @@ from __future__ import annotations
 from array import array
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Any, BinaryIO, Final, Literal, final
+from typing import Any, BinaryIO, Final, Literal, NamedTuple, final
 
 import msgspec
 
@@ -144,6 +144,21 @@ class _Named(msgspec.Struct, frozen=True):
     id: str
 
 
+class Line(NamedTuple):
+    """The line of a case: the case's number and id, whether it was skipped, and the line's JSON."""
+
+    case: int
+    id: str
+    is_skipped: bool
+    json: bytes
+
+    def read(self) -> Entry | SkippedLine:
+        """What it says of the case."""
+        if self.is_skipped:
+            return msgspec.json.decode(self.json, type=SkippedLine)
+        return msgspec.json.decode(self.json, type=Entry)
+
+
 @final
 class JournaledCases:
     """Where the line of each case begins; 0 stands for a case without one, as the header is there.
@@ -202,10 +217,6 @@ class JournaledCases:
             return None
         return msgspec.json.decode(self._line(offset), type=Entry)
 
-    def skipped_line(self, suite: int, case: int) -> SkippedLine:
-        """The line of a case that was skipped."""
-        return msgspec.json.decode(self._line(self._offsets[suite][case] & ~_SKIPPED), type=SkippedLine)
-
     def skipped(self, suite: int) -> Iterator[SkippedCase]:
         """The skipped cases of a suite in source order."""
         decoder = msgspec.json.Decoder(SkippedLine)
@@ -213,11 +224,17 @@ class JournaledCases:
 
     def ids(self, suite: int) -> Iterator[tuple[int, str]]:
         """The cases of a suite that have a line, in source order: their numbers and ids."""
+        return ((line.case, line.id) for line in self.lines(suite))
+
+    def lines(self, suite: int) -> Iterator[Line]:
+        """The lines of a suite's cases, in source order."""
         decoder, named = msgspec.json.Decoder(_AnyLine), msgspec.json.Decoder(_Named)
-        for line in map(decoder.decode, self._lines(suite, "any")):
-            record = line.skipped if line.result is msgspec.UNSET else line.result
+        for text in self._lines(suite, "any"):
+            line = decoder.decode(text)
+            is_skipped = line.result is msgspec.UNSET
+            record = line.skipped if is_skipped else line.result
             if record is not msgspec.UNSET:
-                yield line.case, named.decode(record).id
+                yield Line(line.case, named.decode(record).id, is_skipped, text)
 
     def _line(self, offset: int) -> bytes:
         with open_regular(self.path) as file:

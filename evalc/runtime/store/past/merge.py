@@ -18,7 +18,7 @@ from evalc.runtime.run.run_options import RunOptions
 from evalc.runtime.run.run_suite import Observer
 from evalc.runtime.run.select import Shard, Wanted
 from evalc.runtime.store.journal import Journal
-from evalc.runtime.store.journaled import FILE_NAME, Header, JournaledCases, read_journal
+from evalc.runtime.store.journaled import FILE_NAME, Entry, Header, JournaledCases, Line, read_journal
 from evalc.runtime.store.past.baseline import find_baseline
 from evalc.runtime.store.past.resume import PastRun, differences
 from evalc.runtime.store.results import file_names
@@ -68,7 +68,7 @@ def _wanted_in(header: Header, run: PastRun) -> Wanted:
     try:
         return msgspec.convert(header.flags.get("wanted") or {}, Wanted)
     except msgspec.ValidationError as error:
-        raise UsageError(f"the journal of `{run.folder}` says nothing that can be of its cases: {error}") from None
+        raise UsageError(f"the journal of `{run.folder}` says nothing usable about its cases: {error}") from None
 
 
 def _refuse_other_run(first: Part, part: Part) -> None:
@@ -152,27 +152,27 @@ class _Heads:
     """The next case of each part, in a suite whose cases all parts have in the same order."""
 
     def __init__(self, suite: int, parts: Sequence[Part]) -> None:
-        self._named = [part.cases.ids(suite) for part in parts]
+        self._lines = [part.cases.lines(suite) for part in parts]
         self._parts = parts
-        self._heads: dict[str, list[tuple[int, int]]] = {}
+        self._heads: dict[str, list[tuple[int, Line]]] = {}
         for number in range(len(parts)):
             self._advance(number)
 
-    def take(self, identity: str) -> Sequence[tuple[Part, int]]:
-        """The parts that have the case next, with its number there."""
+    def take(self, identity: str) -> Sequence[tuple[Part, Line]]:
+        """The parts that have the case next, with its line there."""
         taken = self._heads.pop(identity, [])
         for number, _ in taken:
             self._advance(number)
-        return [(self._parts[number], case) for number, case in taken]
+        return [(self._parts[number], line) for number, line in taken]
 
     def left(self) -> Iterator[tuple[Part, str]]:
         """The cases that nobody has asked for."""
         return ((self._parts[number], name) for name, heads in self._heads.items() for number, _ in heads)
 
     def _advance(self, number: int) -> None:
-        case, name = next(self._named[number], (0, None))
-        if name is not None:
-            self._heads.setdefault(name, []).append((number, case))
+        line = next(self._lines[number], None)
+        if line is not None:
+            self._heads.setdefault(line.id, []).append((number, line))
 
 
 def _refuse_holes(suites: Sequence[Suite], parts: Sequence[Part]) -> None:
@@ -231,15 +231,14 @@ async def _merge_suite(
     for index, located in enumerate(suite.cases):
         if index % _TURN == 0:
             await asyncio.sleep(0)
-        ((part, case),) = heads.take(located.case.id)
-        entry = part.cases.entry(number, case)
-        if entry is not None:
-            result = journal.keep(number, index, entry)
+        ((_, line),) = heads.take(located.case.id)
+        said = line.read()
+        if isinstance(said, Entry):
+            result = journal.keep(number, index, said)
             if observer:
                 observer.case_finished(suite, result)
             continue
-        line = part.cases.skipped_line(number, case)
-        skipped = journal.skip(number, index, line.skipped)
+        skipped = journal.skip(number, index, said.skipped)
         if skipped.stopped:
             reason = skipped.reason.removeprefix("not run: ")
         if observer:
