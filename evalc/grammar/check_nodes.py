@@ -11,6 +11,7 @@ import msgspec
 
 from evalc.diagnostics.catalogue.names import DuplicateName
 from evalc.diagnostics.catalogue.syntax_grammar import (
+    BadFlag,
     BeyondLimit,
     MixedAndOr,
     ResponseNeeded,
@@ -204,6 +205,13 @@ class CheckBuilder:
         atom = literal_of(token, self.faults) if token.type == "REGEXP" else pattern_of(text_of(token, self.faults))
         self.atoms[at] = atom
         return atom
+
+    def plain_pattern(self, token: Tree | Token, at: str) -> str:
+        """A pattern where no flags can stand."""
+        atom = self.pattern(token, at)
+        if atom.flags:
+            self.faults.append(Fault(atom.end - len(atom.flags), atom.end, BadFlag(flag=atom.flags, why="argument")))
+        return atom.pattern
 
     def count(self, token: Tree | Token) -> int:
         """A whole number."""
@@ -399,7 +407,7 @@ def _tool_param(build: CheckBuilder, children: Children, at: str) -> c.Check:
     if op == "oneOf":
         value = build.texts(test[2], f"{at}/value")
     elif op == "matches":
-        value = build.pattern(test[1], f"{at}/value").pattern
+        value = build.plain_pattern(test[1], f"{at}/value")
     elif op in ("equals", "contains"):
         value = build.text(test[1], f"{at}/value")
     tool, param = build.text(children[1], f"{at}/tool"), build.text(children[3], f"{at}/paramName")
@@ -451,7 +459,7 @@ def _arg_test(build: CheckBuilder, test: Children, at: str) -> dict[str, Any]:
         case "CONTAINS":
             return {"contains": build.text(test[1], f"{at}/contains")}
         case "MATCHES":
-            return {"matches": build.pattern(test[1], f"{at}/matches").pattern}
+            return {"matches": build.plain_pattern(test[1], f"{at}/matches")}
         case "ONE":
             values = enumerate(test[3:-1:2])
             return {"one_of": tuple(build.argument(value, f"{at}/oneOf/{i}", MAX_DEPTH) for i, value in values)}

@@ -213,7 +213,8 @@ class BadFlag(Finding, frozen=True, kw_only=True):
     """A regular expression has a flag that cannot be used.
 
     The flags are ECMAScript's `i`, `m`, `s`, `u` and `v`. `g` and `y` do not change whether a text matches: they make
-    an expression remember where it stopped, so that the same check could pass once and fail the next time.
+    an expression remember where it stopped, so that the same check could pass once and fail the next time. A pattern
+    for an argument of a tool takes no flags, because the contract has no place for them; `(?i:...)` does what `i` does.
 
     Example:
         eval:
@@ -235,7 +236,7 @@ class BadFlag(Finding, frozen=True, kw_only=True):
     code: ClassVar[str] = "EV135"
 
     flag: str
-    why: Literal["unknown", "stateful", "twice", "u and v"]
+    why: Literal["unknown", "stateful", "twice", "u and v", "argument"]
 
     def message(self) -> str:
         match self.why:
@@ -247,6 +248,8 @@ class BadFlag(Finding, frozen=True, kw_only=True):
                 return f"the flag `{self.flag}` stands here twice"
             case "u and v":
                 return "the flags `u` and `v` exclude each other"
+            case "argument":
+                return f"a pattern for an argument takes no flags, and this has `{self.flag}`"
 
     def label(self) -> str:
         return "leave it out"
@@ -254,6 +257,8 @@ class BadFlag(Finding, frozen=True, kw_only=True):
     def help(self) -> str:
         if self.why == "unknown":
             return r"the flags are `i`, `m`, `s`, `u` and `v`; a slash inside a pattern is written `\/`"
+        if self.why == "argument":
+            return "`(?i:...)` around a part of the pattern does what the flag `i` does"
         return ""
 
 
