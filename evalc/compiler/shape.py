@@ -61,18 +61,21 @@ def _misfits(data: object, type_: t.Type, pointer: str, what: str) -> Iterator[M
                 yield from _misfits(value, type_.value_type, f"{pointer}/{pointer_step(key)}", f"value of {what}")
         case t.LiteralType():
             if data not in type_.values:
-                choices = tuple(map(str, type_.values))
-                yield (
-                    pointer,
-                    NotAChoice(
-                        what=what.strip("`") if what.startswith("`") else what, value=_shown(data), choices=choices
-                    ),
-                )
+                yield pointer, _no_choice(data, type_, what)
         case t.AnyType():
             pass
         case _:
-            if not _fits_scalar(data, type_):
+            if not _fits_scalar(data, type_) or _is_below(data, type_):
                 yield pointer, WrongType(what=what, expected=_expected(type_), found=named(data))
+
+
+def _no_choice(data: object, type_: t.LiteralType, what: str) -> NotAChoice:
+    choices = tuple(map(str, type_.values))
+    return NotAChoice(what=what.strip("`") if what.startswith("`") else what, value=_shown(data), choices=choices)
+
+
+def _is_below(data: object, type_: t.Type) -> bool:
+    return isinstance(type_, t.IntType) and type_.ge is not None and isinstance(data, int) and data < type_.ge
 
 
 def _of_union(data: object, type_: t.UnionType, pointer: str, what: str) -> Iterator[Misfit]:
@@ -132,6 +135,8 @@ def _is_of_kind(data: object, type_: t.Type) -> bool:
             return isinstance(data, list)
         case t.StructType() | t.DictType():
             return isinstance(data, dict)
+        case t.LiteralType():
+            return isinstance(data, str)
         case _:
             return _fits_scalar(data, type_)
 
@@ -154,12 +159,12 @@ def _fits_scalar(data: object, type_: t.Type) -> bool:
 
 def _expected(type_: t.Type) -> str:
     match type_:
-        case t.StrType():
+        case t.StrType() | t.LiteralType():
             return "a text"
         case t.BoolType():
             return "`true` or `false`"
         case t.IntType():
-            return "a whole number"
+            return "a whole number" if type_.ge is None else f"a whole number from {type_.ge}"
         case t.FloatType():
             return "a number"
         case t.VarTupleType() | t.ListType():

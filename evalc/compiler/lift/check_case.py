@@ -18,6 +18,7 @@ from evalc.model.assertions import KEYS, Assertion
 from evalc.model.checks.declaration import Declared, parts_of
 from evalc.model.gates import Gates
 from evalc.model.numbers import COUNT, RANGES, WEIGHT
+from evalc.model.paths import pointer_step
 
 _BARE_PATTERNS = frozenset({"responseMatches", "regexPattern"})
 """The fields in which a pattern stands by itself, without flags."""
@@ -110,6 +111,10 @@ def check_vocabulary(reader: Reports, check: Declared, at: str) -> None:
                 _check_pattern(reader, check.pattern, check.flags, f"{at}/pattern")
         case c.ToolParam(assertion="matches", value=str() as pattern) if "{{" not in pattern:
             _check_pattern(reader, pattern, "", f"{at}/value")
+        case c.CallHas():
+            for path, test in check.args.items():
+                if test.matches is not None and "{{" not in test.matches:
+                    _check_pattern(reader, test.matches, "", f"{at}/args/{pointer_step(path)}/matches")
         case c.Json(schema=schema) if schema is not None:
             flaw = unusable(schema)
             if flaw is not None:

@@ -142,7 +142,8 @@ class _Wanted(msgspec.Struct, frozen=True, kw_only=True):
         args = {path: _resolved(test, evidence, unresolved) for path, test in check.args.items()}
         if unresolved:
             raise _Undecided(skipped(tuple(unresolved)))
-        words = shown(", ".join(f"{path} {each}" for path, test in args.items() for each in _words(test)))
+        named = [(path or "the whole", test) for path, test in args.items()]
+        words = shown(", ".join(f"{name} {each}" for name, test in named for each in _words(test)))
         reasons = [await _why_not(call, args) for call in calls]
         return cls(words=words or "any arguments", reasons=tuple(reasons))
 

@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+import evalc
 from evalc.model import checks as c
 from evalc.model.case import Case, Expect, Input
 from evalc.runtime.agents.base import ToolCall
@@ -130,3 +131,23 @@ def test_a_value_is_the_same_as_itself_and_as_no_other_type(value: Any) -> None:
     assert is_same(value, value)
     assert not is_same(value, [value])
     assert is_same(value, 1) is (value == 1 and not isinstance(value, bool))
+
+
+@pytest.mark.parametrize(
+    ("check", "words"),
+    [
+        ('"which": 0, "args": {"x": {"min": 1}}', "`which` wants a whole number from 1, and this is `0`"),
+        ('"which": true, "args": {"x": {"min": 1}}', "`which` wants a text, and this is `true`"),
+        ('"which": "some", "args": {"x": {"min": 1}}', "`some` is not a which"),
+        ('"args": {"x": {"matches": "("}}', "not a regular expression: `(` is never closed"),
+        ('"args": {"x": {"min": "1"}}', "`min` wants a number, and this is `1`"),
+        ('"args": []', "`args` wants an object, and this is a list"),
+    ],
+)
+def test_what_eval_json_may_not_say(check: str, words: str) -> None:
+    text = (
+        '[{"id": "s/a", "difficulty": "edge", "description": "d", "input": {"message": "m"}, '
+        f'"expect": {{"checks": [{{"type": "call_has", "tool": "t", {check}}}]}}}}]'
+    )
+    (problem,) = evalc.check(evalc.Source("t.labeled.json", text))
+    assert (problem.severity, problem.finding.message()) == ("error", words)
