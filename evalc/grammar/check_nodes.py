@@ -7,8 +7,6 @@ import sys
 from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any, Final, Literal, cast, final
 
-import msgspec
-
 from evalc.diagnostics.catalogue.names import DuplicateName
 from evalc.diagnostics.catalogue.syntax_grammar import (
     BadFlag,
@@ -435,20 +433,17 @@ def _of_call(
     build: CheckBuilder, which: Literal["any", "every", "no"] | int, tool: Tree | Token, tests: Children, at: str
 ) -> c.Check:
     name = build.text(tool, f"{at}/tool")
-    args: dict[str, c.ArgTest] = {}
+    args: dict[str, dict[str, Any]] = {}
     for test in cast("list[Tree]", tests):
         token, *rest = test.children
         name_of = text_of(cast("Token", token), build.faults).value
         path = path_of_key(name_of) if cast("Token", token).type == "STRING" else name_of
         given = _arg_test(build, rest, f"{at}/args/{pointer_step(path)}")
-        was = args.get(path)
-        values = {} if was is None else {field: getattr(was, field) for field in c.ArgTest.__struct_fields__}
-        for field, value in given.items():
-            if values.get(field) not in (None, msgspec.UNSET):
-                build.faults.append(Fault(start_of(test), end_of(test), DuplicateName(what="test", name=path)))
-            values[field] = value
-        args[path] = c.ArgTest(**values)
-    return c.CallHas(tool=name, which=which, args=args)
+        earlier = args.setdefault(path, {})
+        if not earlier.keys().isdisjoint(given):
+            build.faults.append(Fault(start_of(test), end_of(test), DuplicateName(what="test", name=path)))
+        earlier |= given
+    return c.CallHas(tool=name, which=which, args={path: c.ArgTest(**given) for path, given in args.items()})
 
 
 def _arg_test(build: CheckBuilder, test: Children, at: str) -> dict[str, Any]:

@@ -64,6 +64,7 @@ FAULTS = [
     ("tool t.p matches /x/im", 20, 22, "EV135", "a pattern for an argument takes no flags, and this has `im`", "leave it out"),
     ("any call of t has p matches /x/i", 31, 32, "EV135", "a pattern for an argument takes no flags, and this has `i`", "leave it out"),
     ("call 0 of t has p 1", 5, 6, "EV131", "expected a number from 1 here, found `0`", ""),
+    ("any call of t has p null, p 1", 26, 29, "EV206", "the test `p` is repeated here", ""),
     ("any call of t has p 1, p 2", 23, 26, "EV206", "the test `p` is repeated here", ""),
     ("matches /x/k", 11, 12, "EV135", "`k` is not a flag of a regular expression", "leave it out"),
     ("matches /x/uv", 12, 13, "EV135", "the flags `u` and `v` exclude each other", "leave it out"),
