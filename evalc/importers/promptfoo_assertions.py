@@ -216,10 +216,16 @@ def _limit(make: Callable[[int | float], c.Check]) -> _Build:
 def _word_count(assertion: Mapping[str, Any], _variables: frozenset[str], _keep: KeepSchema) -> tuple[MappedCheck, ...]:
     value = assertion.get("value")
     bounds = value if isinstance(value, dict) else {"min": value, "max": value}
-    least, most = bounds.get("min"), bounds.get("max")
-    if any(bound is not None and type(bound) is not int for bound in (least, most)) or least is most is None:
-        raise Unmappable("the value is neither a whole number nor `min` and `max`")
+    least, most = _bounds(bounds, "the value is neither a whole number nor `min` and `max`")
     return (_check(c.Length(min=least, max=most, unit="words")),)
+
+
+def _bounds(value: Mapping[str, Any], why_not: str) -> tuple[int | None, int | None]:
+    """`min` and `max`, of which one is there at least, and which are whole numbers."""
+    least, most = value.get("min"), value.get("max")
+    if any(bound is not None and type(bound) is not int for bound in (least, most)) or least is most is None:
+        raise Unmappable(why_not)
+    return least, most
 
 
 def _judge(assertion: Mapping[str, Any], variables: frozenset[str], _keep: KeepSchema) -> tuple[MappedCheck, ...]:
@@ -353,9 +359,7 @@ def _step_count(assertion: Mapping[str, Any], _variables: frozenset[str], _keep:
     value = assertion.get("value")
     if not isinstance(value, dict) or value.get("type") != "tool" or value.get("pattern") or value.get("name"):
         raise Unmappable("only calls of tools are counted, all of them together")
-    least, most = value.get("min"), value.get("max")
-    if any(bound is not None and type(bound) is not int for bound in (least, most)) or least is most is None:
-        raise Unmappable("neither `min` nor `max` is a whole number")
+    least, most = _bounds(value, "neither `min` nor `max` is a whole number")
     return (_check(c.ToolCount(min=least, max=most)),)
 
 

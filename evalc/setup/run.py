@@ -23,7 +23,6 @@ from evalc.runtime.agents.spec import AgentSettings, agent_for, secrets_of
 from evalc.runtime.checks.embedding import load_embeddings
 from evalc.runtime.engines.base import Engine
 from evalc.runtime.engines.local import LocalEngine
-from evalc.runtime.engines.ray_engine import RayEngine
 from evalc.runtime.judges.cache import JudgeCache
 from evalc.runtime.judges.kinds import JudgeSettings, judge_for
 from evalc.runtime.judges.panel import Panel, seated
@@ -209,7 +208,11 @@ async def options_of(settings: Settings, environ: Mapping[str, str], tools: Tool
 
 
 def _engine(settings: Settings) -> Engine:
-    return RayEngine(settings.ray_address) if settings.engine == "ray" else LocalEngine()
+    if settings.engine == "local":
+        return LocalEngine()
+    from evalc.runtime.engines.ray_engine import RayEngine  # noqa: PLC0415 - for start-up: seldom asked for
+
+    return RayEngine(settings.ray_address)
 
 
 def panel_of(settings: Settings, environ: Mapping[str, str], redactor: Redactor) -> Panel | None:

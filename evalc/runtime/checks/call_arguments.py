@@ -7,13 +7,14 @@ from typing import Any, final
 
 import msgspec
 
-from evalc.ecma.tokens import Unresolved, find_tokens, resolve, walk
+from evalc.ecma.tokens import find_tokens, walk
 from evalc.ecma.values import UNDEFINED, to_string
 from evalc.model import checks as c
 from evalc.model.codec import to_json
 from evalc.model.places import MISSING, values_at
 from evalc.runtime.agents.base import ToolCall
 from evalc.runtime.checks.patterns import matches
+from evalc.runtime.checks.token_values import resolved_text, with_texts
 from evalc.runtime.checks.verdict import NOT_APPLICABLE, PASSED, Evidence, Verdict, broken, failed, skipped
 from evalc.runtime.checks.wording import number, quoted, shown
 
@@ -47,9 +48,9 @@ async def call_has(check: c.CallHas, evidence: Evidence) -> Verdict:
             if len(calls) < int(nth):
                 return failed(f"expected call {nth} of {tool} but {_so_many(len(calls))}")
             reason = wanted.reasons[int(nth) - 1]
-            return (
-                PASSED if reason is None else failed(f"expected call {nth} of {tool} with {wanted.words} but {reason}")
-            )
+            if reason is None:
+                return PASSED
+            return failed(f"expected call {nth} of {tool} with {wanted.words} but {reason}")
 
 
 async def _any_call(check: c.CallHas, evidence: Evidence, calls: Sequence[ToolCall], wanted: _Wanted) -> Verdict:
@@ -220,42 +221,22 @@ def _words(test: c.ArgTest) -> Iterator[str]:
 
 
 def _resolved(test: c.ArgTest, evidence: Evidence, unresolved: list[str]) -> c.ArgTest:
-    def value_of(value: Any) -> Any:
-        match value:
-            case str():
-                return _value(value, evidence, unresolved)
-            case list() | tuple():
-                return [value_of(item) for item in value]
-            case dict():
-                return {key: value_of(item) for key, item in value.items()}
-            case _:
-                return value
+    def text_of(text: str) -> str:
+        return resolved_text(text, evidence, unresolved)
 
-    def text_of(text: str | None) -> str | None:
-        found = None if text is None else resolve(text, evidence.seed, evidence.snapshot)
-        if isinstance(found, Unresolved):
-            unresolved.extend(found.tokens)
-            return text
-        return found
+    def value_of(text: str) -> Any:
+        """A text that is a token and nothing else is the value itself, of any type."""
+        tokens = find_tokens(text)
+        if len(tokens) == 1 and tokens[0].text == text:
+            value = walk(evidence.seed if tokens[0].source == "seed" else evidence.snapshot, tokens[0].path)
+            if value is not UNDEFINED and value is not None:
+                return value
+        return text_of(text)
 
     return msgspec.structs.replace(
         test,
-        equals=test.equals if test.equals is msgspec.UNSET else value_of(test.equals),
-        one_of=None if test.one_of is None else tuple(map(value_of, test.one_of)),
-        contains=text_of(test.contains),
-        matches=text_of(test.matches),
+        equals=with_texts(test.equals, value_of),
+        one_of=None if test.one_of is None else tuple(with_texts(test.one_of, value_of)),
+        contains=with_texts(test.contains, text_of),
+        matches=with_texts(test.matches, text_of),
     )
-
-
-def _value(text: str, evidence: Evidence, unresolved: list[str]) -> Any:
-    """The text with its tokens resolved; one that is a token and nothing else is the value itself, of any type."""
-    tokens = find_tokens(text)
-    if len(tokens) == 1 and tokens[0].text == text:
-        value = walk(evidence.seed if tokens[0].source == "seed" else evidence.snapshot, tokens[0].path)
-        if value is not UNDEFINED and value is not None:
-            return value
-    found = resolve(text, evidence.seed, evidence.snapshot)
-    if isinstance(found, Unresolved):
-        unresolved.extend(found.tokens)
-        return text
-    return found

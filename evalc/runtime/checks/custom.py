@@ -15,10 +15,10 @@ import msgspec
 
 from evalc import installed
 from evalc.checks import Answer, Check, Outcome
-from evalc.ecma.tokens import Unresolved, resolve
 from evalc.errors import AgentError, UsageError
 from evalc.model import checks as c
 from evalc.runtime.agents.daemon_thread import DaemonThread
+from evalc.runtime.checks.token_values import resolved_text, with_texts
 from evalc.runtime.checks.verdict import PASSED, Evidence, Verdict, broken, failed, skipped
 from evalc.runtime.checks.wording import number, shown
 
@@ -30,8 +30,12 @@ _LONGEST_REASON: Final = 500
 async def custom(check: c.Custom, evidence: Evidence) -> Verdict:
     """Call the check that an installed package offers by this name."""
     unresolved: list[str] = []
-    args = [_resolved(value, evidence, unresolved) for value in check.args]
-    options = {name: _resolved(value, evidence, unresolved) for name, value in check.options.items()}
+
+    def resolved(text: str) -> str:
+        return resolved_text(text, evidence, unresolved)
+
+    args = [with_texts(value, resolved) for value in check.args]
+    options = {name: with_texts(value, resolved) for name, value in check.options.items()}
     if unresolved:
         return skipped(tuple(unresolved))
     name, answer, thread = shown(check.name), _answer(evidence), DaemonThread()
@@ -99,20 +103,3 @@ def _answer(evidence: Evidence) -> Answer:
         expected=case.expected,
         reference_data=deepcopy(case.reference_data or {}),
     )
-
-
-def _resolved(value: Any, evidence: Evidence, unresolved: list[str]) -> Any:
-    """A value with the tokens in its texts filled; those that name nothing are added to `unresolved`."""
-    match value:
-        case str():
-            text = resolve(value, evidence.seed, evidence.snapshot)
-            if isinstance(text, Unresolved):
-                unresolved += text.tokens
-                return value
-            return text
-        case list() | tuple():
-            return [_resolved(item, evidence, unresolved) for item in value]
-        case dict():
-            return {key: _resolved(item, evidence, unresolved) for key, item in value.items()}
-        case _:
-            return value

@@ -1,0 +1,31 @@
+"""From the texts of a check to the same with their tokens resolved, however deep they stand in a JSON value."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from evalc.ecma.tokens import Unresolved, resolve
+from evalc.runtime.checks.verdict import Evidence
+
+
+def resolved_text(text: str, evidence: Evidence, unresolved: list[str]) -> str:
+    """The text with its tokens resolved; those that name nothing are added to `unresolved`."""
+    found = resolve(text, evidence.seed, evidence.snapshot)
+    if isinstance(found, Unresolved):
+        unresolved += found.tokens
+        return text
+    return found
+
+
+def with_texts(value: Any, change: Callable[[str], Any]) -> Any:
+    """A JSON value with each text in it changed; keys stay as they are."""
+    match value:
+        case str():
+            return change(value)
+        case list() | tuple():
+            return [with_texts(item, change) for item in value]
+        case dict():
+            return {key: with_texts(item, change) for key, item in value.items()}
+        case _:
+            return value
