@@ -271,7 +271,7 @@ class _Pool:
         except TimeoutError:
             self._ray.kill(actor)
             raise EngineError(
-                f"no worker of the cluster was ready within {_START_SECONDS:g} s: has it a free CPU?"
+                f"no worker of the cluster was ready within {_START_SECONDS:g} s: does it have a free CPU?"
             ) from None
         except self._ray.exceptions.RayError as error:
             raise EngineError(f"no worker of the cluster can be started: {_reason(self._ray, error)}") from None

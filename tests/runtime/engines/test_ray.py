@@ -194,7 +194,9 @@ def test_a_cluster_without_a_free_cpu(project: Path, monkeypatch: pytest.MonkeyP
     busy: Any = ray.remote(num_cpus=2)(Busy).remote()
     ray.get(busy.ready.remote())
     try:
-        with pytest.raises(UsageError, match=r"^no worker of the cluster was ready within 1 s: has it a free CPU\?$"):
+        with pytest.raises(
+            UsageError, match=r"^no worker of the cluster was ready within 1 s: does it have a free CPU\?$"
+        ):
             run("demo")
     finally:
         ray.kill(busy)
