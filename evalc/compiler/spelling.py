@@ -73,6 +73,9 @@ class Speller:
                 return f"json{mode}" if check.schema is None else f"json{mode} matching {self.schema(check.schema)}"
             case c.Structure():
                 return self._structure(check)
+            case c.Number() | c.Count() | c.Value():
+                self._only_if(not isinstance(check, c.Value) or not isinstance(check.value, str))
+                return f"{'' if isinstance(check, c.Value) else 'response '}{self._of_value(check)}"
             case c.ToolParam():
                 return self._tool_param(check)
             case c.CallHas():
@@ -83,7 +86,7 @@ class Speller:
                 return self._custom(check)
             case c.At():
                 self._only_if(not isinstance(check.check, _COMPOSITION))
-                return f"at {self._path(check.path)} {self.line(check.check)}"
+                return f"at {self._path(check.path)} {self._of_place(check.check)}"
             case c.AnyOf():
                 return " or ".join(map(self._operand, check.checks))
             case c.AllOf():
@@ -111,6 +114,26 @@ class Speller:
             case _:
                 return self._names(value)
 
+    def _of_place(self, check: c.Check) -> str:
+        """What stands behind `at PATH`."""
+        match check:
+            case c.Not(check=c.Number() | c.Count() | c.Value() as inner):
+                return f"not {self._of_place(inner)}"
+            case c.Number() | c.Count() | c.Value():
+                self._only_if(not isinstance(check, c.Value) or not isinstance(check.value, str))
+                return self._of_value(check)
+            case _:
+                return self.line(check)
+
+    def _of_value(self, check: c.Number | c.Count | c.Value) -> str:
+        match check:
+            case c.Value():
+                return f"equals {self._argument(check.value)}"
+            case c.Count():
+                return f"count {self._bounds(check)}"
+            case c.Number():
+                return self._bounds(check)
+
     def _operand(self, check: c.Check) -> str:
         """An operand of `and` and `or`, in parentheses where it would run into the next one."""
         last = check.check if isinstance(check, c.Not) else check
@@ -137,10 +160,10 @@ class Speller:
         least, most = check.min, check.max
         self._only_if((least, most) != (None, None))
         if least is None:
-            return ">= 0" if most is None else f"<= {most}"
+            return ">= 0" if most is None else f"<= {_number(most)}"
         if most is None:
-            return f">= {least}"
-        return f"== {least}" if least == most else f"{least}..{most}"
+            return f">= {_number(least)}"
+        return f"== {_number(least)}" if least == most else f"{_number(least)}..{_number(most)}"
 
     def _structure(self, check: c.Structure) -> str:
         self._only_if(bool(check.fields) != bool(check.headings))

@@ -10,7 +10,7 @@ import msgspec
 
 from evalc.diagnostics.catalogue.contract import NeedsValue
 from evalc.diagnostics.catalogue.values import EmptyValue, WrongType
-from evalc.dsl.fields import Fields, described
+from evalc.dsl.fields import Fields, described, is_null
 from evalc.dsl.nodes import Mapping, Node, Scalar, Sequence, span_of
 from evalc.dsl.places import locate
 from evalc.dsl.read_json import half_characters
@@ -216,6 +216,17 @@ def limit_of(number: Num) -> int | float:
     return int(number.value) if number.value == int(number.value) else number.value
 
 
+def _value(fields: Fields, type_: Str) -> CheckLeaf | None:
+    node = next((value for key, value in fields.pairs if key.text == "rule"), None)
+    if node is None or (isinstance(node, Scalar) and not node.text and is_null(node)):
+        fields.require("rule")
+        return None
+    if fields.has_hole("rule"):
+        return None
+    atoms: dict[str, Atom] = {}
+    return CheckLeaf(span=type_.span, check=c.Value(value=json_value(fields, node, "/value", atoms)), atoms=atoms)
+
+
 # --- checks of the calls of tools ------------------------------------------------------------------------------------
 
 
@@ -404,6 +415,7 @@ _Build = Callable[[Fields, Str], CheckLeaf | None]
 _BY_HAND: Final[dict[str, _Build]] = {
     "contains_any": _contains_any,
     "similar": _similar,
+    "value": _value,
     "tools_acceptable": _tools_acceptable,
     "tool_param": _tool_param,
     "call_has": _call_has,

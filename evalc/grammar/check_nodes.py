@@ -54,6 +54,7 @@ def _starts(kinds: Iterable[type[Declared]]) -> frozenset[str]:
     return frozenset(word.upper().replace("-", "_") for word in words)
 
 
+_VALUE_CHECK_STARTS: Final = frozenset(("EQ", "GE", "LE", "NUMBER", "COUNT"))
 _RESPONSE_CHECK_STARTS: Final = _starts(kind for kind in _KINDS.values() if kind.of_response) | {"AT", "NOT"}
 CHECK_STARTS: Final = _starts(_KINDS.values()) | {"LPAR", "RESPONSE"}
 """The terminals that a check can begin with."""
@@ -112,7 +113,7 @@ def _spoken_checks(expected: frozenset[str]) -> tuple[str, ...]:
     """What was expected where a check may begin: `a check`, not the list of them all."""
     if "TOOL" in expected:
         return ("a check", *spoken(expected - CHECK_STARTS))
-    return ("a check of the response", *spoken(expected - _RESPONSE_CHECK_STARTS))
+    return ("a check of the response", *spoken(expected - _RESPONSE_CHECK_STARTS - _VALUE_CHECK_STARTS))
 
 
 # --- the check -----------------------------------------------------------------------------------------------------
@@ -329,6 +330,33 @@ def _json(build: CheckBuilder, children: Children, at: str) -> c.Check:
     return c.Json(mode=mode)
 
 
+def _number(build: CheckBuilder, children: Children, at: str) -> c.Check:
+    """Bounds of any numbers; what is exactly one number is within the bounds of that."""
+    match [cast("Token", child).type for child in children]:
+        case ["GE", _]:
+            return c.Number(min=build.argument(children[1], at, MAX_DEPTH))
+        case ["LE", _]:
+            return c.Number(max=build.argument(children[1], at, MAX_DEPTH))
+        case ["EQ", _]:
+            exactly = build.argument(children[1], at, MAX_DEPTH)
+            return c.Number(min=exactly, max=exactly)
+        case _:
+            least, most = (build.argument(child, at, MAX_DEPTH) for child in children[::2])
+            return c.Number(min=least, max=most)
+
+
+def _count(build: CheckBuilder, children: Children, _at: str) -> c.Check:
+    if len(children) == 2:
+        exactly = build.count(children[1])
+        return c.Count(min=exactly, max=exactly)
+    least, most = build.bounds(children[1:])
+    return c.Count(min=least, max=most)
+
+
+def _value(build: CheckBuilder, children: Children, at: str) -> c.Check:
+    return c.Value(value=build.argument(children[1], f"{at}/value", MAX_DEPTH))
+
+
 def _has_fields(build: CheckBuilder, children: Children, at: str) -> c.Check:
     return c.Structure(fields=build.fields(children[2::2], f"{at}/fields"))
 
@@ -492,6 +520,9 @@ _BUILDERS: Final[dict[str, Callable[[CheckBuilder, Children, str], c.Check]]] = 
     "regex": _regex,
     "length": _length,
     "json": _json,
+    "number": _number,
+    "count": _count,
+    "value": _value,
     "has_fields": _has_fields,
     "has_headings": _has_headings,
     "similar": _similar,

@@ -27,7 +27,7 @@ Language = Literal["check", "rule", "criterion", "template"]
 
 STARTS: Final[dict[Language, tuple[str, ...]]] = {
     "check": ("line",),
-    "rule": ("length", "tool_count", "json", "structure", "regex", "latency", "tokens", "cost"),
+    "rule": ("length", "tool_count", "json", "number", "count", "structure", "regex", "latency", "tokens", "cost"),
     "criterion": ("criterion",),
     "template": ("template",),
 }

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Final, cast
 
-from evalc.grammar.atoms import end_of, literal_of, start_of, trimmed
+from evalc.grammar.atoms import end_of, literal_of, signed_of, start_of, trimmed
 from evalc.grammar.check_nodes import CheckBuilder, same, unit_of
 from evalc.grammar.lalr import Stumble
 from evalc.grammar.lark_tables import read
@@ -51,8 +51,13 @@ def _tool_count(build: CheckBuilder, tokens: list[Token]) -> c.Check:
 
 def _min_max(build: CheckBuilder, tokens: list[Token]) -> tuple[int | None, int | None]:
     """The bounds of `MIN : NUMBER , MAX : NUMBER`, in either order and either alone."""
-    bounds = {name.type: build.count(number) for name, number in zip(tokens[::4], tokens[2::4], strict=False)}
+    bounds = {name.type: build.count(number) for name, number in _pairs(tokens)}
     return bounds.get("MIN"), bounds.get("MAX")
+
+
+def _pairs(tokens: list[Token]) -> Iterable[tuple[Token, Token]]:
+    """Each `MIN` or `MAX`, and its number."""
+    return zip(tokens[::4], tokens[2::4], strict=False)
 
 
 def _json(build: CheckBuilder, tokens: list[Token]) -> c.Check:
@@ -60,6 +65,22 @@ def _json(build: CheckBuilder, tokens: list[Token]) -> c.Check:
         return c.Json(mode=cast("c.JsonMode", same(tokens[0])))
     build.atoms["/schema"] = trimmed(tokens[2])
     return c.Json()
+
+
+def _number(build: CheckBuilder, tokens: list[Token]) -> c.Check:
+    if len(tokens) == 1:
+        exactly = signed_of(tokens[0], build.faults)
+        return c.Number(min=exactly, max=exactly)
+    bounds = {name.type: signed_of(number, build.faults) for name, number in _pairs(tokens)}
+    return c.Number(min=bounds.get("MIN"), max=bounds.get("MAX"))
+
+
+def _count(build: CheckBuilder, tokens: list[Token]) -> c.Check:
+    if len(tokens) == 1:
+        exactly = build.count(tokens[0])
+        return c.Count(min=exactly, max=exactly)
+    least, most = _min_max(build, tokens)
+    return c.Count(min=least, max=most)
 
 
 def _structure(build: CheckBuilder, tokens: list[Token]) -> c.Check:
@@ -93,6 +114,8 @@ _CHECKS: Final[dict[str, Callable[[CheckBuilder, list[Token]], c.Check]]] = {
     "length": _length,
     "tool_count": _tool_count,
     "json": _json,
+    "number": _number,
+    "count": _count,
     "structure": _structure,
     "regex": _regex,
     "latency": _latency,

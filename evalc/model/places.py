@@ -1,4 +1,4 @@
-"""From a path such as `items[0].title` or `items[].id` to the values of a JSON document that it leads to."""
+"""JSON values: where a path such as `items[0].title` or `items[].id` leads to, and which values are the same."""
 
 from __future__ import annotations
 
@@ -37,3 +37,14 @@ def _step(value: Any, step: str | int) -> Any:
     if isinstance(step, int):
         return value[step] if isinstance(value, list) and step < len(value) else MISSING
     return value.get(step, MISSING) if isinstance(value, dict) else MISSING
+
+
+def is_same(one: Any, other: Any) -> bool:
+    """Whether two JSON values are the same: numbers by their value, and no number is true or false."""
+    if isinstance(one, bool) or isinstance(other, bool):
+        return one is other
+    if isinstance(one, list | tuple) and isinstance(other, list | tuple):
+        return len(one) == len(other) and all(map(is_same, one, other))
+    if isinstance(one, dict) and isinstance(other, dict):
+        return one.keys() == other.keys() and all(is_same(value, other[key]) for key, value in one.items())
+    return bool(one == other)

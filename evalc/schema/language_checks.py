@@ -124,6 +124,8 @@ def _typed(type_: str) -> Schema:
 def _rule_of(kind: type[Declared]) -> Schema:
     """What `rule:` holds for a kind of check: a list where its field is one, else a text."""
     tools: Schema = {"type": "array", "items": text()}
+    if kind is c.Value:
+        return {}
     match kind.__struct_fields__:
         case ("values",):
             return filled_list_of(text())

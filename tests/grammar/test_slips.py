@@ -20,7 +20,7 @@ from evalc.grammar.suggestions import Meant, meant_by, meant_by_pair
         ("must not contain x", 'not contains "x"'),
         ('the answer should mention "x"', 'contains "x"'),
         ("does not match /x/", "not matches /x/"),
-        ("equal to 42", 'equals "42"'),
+        ("equal to 42", "equals 42"),
         ("is json", "json"),
         ("should be valid JSON", "json"),
         ("is not empty", "non-empty"),

@@ -72,6 +72,7 @@ def test_every_type_of_check_is_drawn() -> None:
     def note(drawn: list[Spelt]) -> None:
         mappings.update(spelt.mapping["type"] for spelt in drawn if "type" in spelt.mapping)
         records.update(spelt.record["type"] for spelt in drawn)
+        records.update(spelt.record["check"]["type"] for spelt in drawn if spelt.record["type"] == "at")
 
     note()
     assert {*CHECK_TYPES} - mappings == set()

@@ -17,7 +17,7 @@ from evalc.dsl.nodes import Node, Report, Scalar, Sequence
 from evalc.dsl.scalars import to_plain, value_of
 from evalc.dsl.tree import CheckJson
 from evalc.model import checks as c
-from evalc.model.checks.declaration import Arguments, Filled, members, text_fields, worded_keys
+from evalc.model.checks.declaration import Arguments, Filled, members, text_fields, type_name, worded_keys
 from evalc.source import Source
 
 Fill = Callable[[Scalar, Filled], str]
@@ -34,11 +34,12 @@ class _Keys(NamedTuple):
     roles: Mapping[str, Filled]
 
 
+_KINDS: Final[Mapping[str, type[msgspec.Struct]]] = {type_name(kind): kind for kind in members(c.Check)}
+
+
 @cache
-def _keys() -> _Keys:
-    kinds = (*members(c.Check), c.RequiredField)
-    worded = frozenset(key for kind in kinds for key in worded_keys(kind))
-    return _Keys(worded | {"type"}, {field.key: field.role for kind in kinds for field in text_fields(kind)})
+def _keys(kind: type[msgspec.Struct]) -> _Keys:
+    return _Keys(worded_keys(kind) | {"type"}, {field.key: field.role for field in text_fields(kind)})
 
 
 def json_check(source: Source, body: CheckJson, fill: Fill, problems: Diagnostics) -> c.Check | None:
@@ -55,32 +56,35 @@ def json_check(source: Source, body: CheckJson, fill: Fill, problems: Diagnostic
     return check
 
 
-def _data(node: Node, fill: Fill, report: Report, key: str = "", role: Filled = _PLAIN) -> Any:
-    """The value of a key as JSON, its texts filled. A user's own keys (`x-...`) are left out."""
+def _data(node: Node, fill: Fill, report: Report, role: Filled = _PLAIN, *, worded: bool = False) -> Any:
+    """The value of a key as JSON, its texts filled; a scalar is a text where it is `worded`."""
     match node:
-        case _ if key == "schema":
-            return to_plain(node, report)
         case _ if role is Arguments:
             return _argument(node, fill, report)
         case Scalar():
-            return fill(node, role) if key in _keys().worded else to_plain(node, report)
+            return fill(node, role) if worded else to_plain(node, report)
         case Sequence(items=items):
-            return [_data(item, fill, report, key, role) for item in items]
-        case n.Mapping(pairs=pairs):
-            of_value = Filled(is_pattern=True) if any(map(_asks_for_match, pairs)) else _keys().roles["value"]
-            return {
-                name.text: _data(
-                    value,
-                    fill,
-                    report,
-                    name.text,
-                    of_value if name.text == "value" else _keys().roles.get(name.text, _PLAIN),
-                )
-                for name, value in pairs
-                if not name.text.startswith("x-")
-            }
+            return [_data(item, fill, report, role, worded=worded) for item in items]
+        case n.Mapping():
+            return _record(node, fill, report)
         case _:
             assert_never(node)
+
+
+def _record(node: n.Mapping, fill: Fill, report: Report) -> dict[str, Any]:
+    """A check, or a part of one that is no check. A user's own keys (`x-...`) are left out."""
+    texts = {key.text: value.text for key, value in node.pairs if isinstance(value, Scalar)}
+    keys = _keys(_KINDS.get(texts.get("type", ""), c.RequiredField))
+    record: dict[str, Any] = {}
+    for key, value in node.pairs:
+        name = key.text
+        if name == "schema":
+            record[name] = to_plain(value, report)
+        elif not name.startswith("x-"):
+            is_match = name == "value" and texts.get("assertion") == "matches"
+            role = Filled(is_pattern=True) if is_match else keys.roles.get(name, _PLAIN)
+            record[name] = _data(value, fill, report, role, worded=name in keys.worded)
+    return record
 
 
 def _argument(node: Node, fill: Fill, report: Report) -> Any:
@@ -95,8 +99,3 @@ def _argument(node: Node, fill: Fill, report: Report) -> Any:
             return {name.text: _argument(value, fill, report) for name, value in pairs}
         case _:
             assert_never(node)
-
-
-def _asks_for_match(pair: tuple[Scalar, Node]) -> bool:
-    key, value = pair
-    return key.text == "assertion" and isinstance(value, Scalar) and value.text == "matches"

@@ -17,6 +17,9 @@ Place = tuple[str, ...]
 
 Unit = Literal["chars", "words", "lines", "bytes", "calls", "tokens", "ms", "dollars"]
 
+Measured = Literal["number", "items"]
+"""What of a JSON value is compared with a limit: the number that it is, or how many items it has."""
+
 
 class _Atom(msgspec.Struct, frozen=True, gc=False):
     """Something that is so, or is not."""
@@ -77,6 +80,26 @@ class HasPlace(_Atom, frozen=True, gc=False):
     """`at` finds something at the path."""
 
     path: str
+
+
+class AtLeast(_Atom, frozen=True, gc=False):
+    """The JSON value is a number, or an array with a number of items, that is not less."""
+
+    of: Measured
+    limit: int | float
+
+
+class AtMost(_Atom, frozen=True, gc=False):
+    """The JSON value is a number, or an array with a number of items, that is not more."""
+
+    of: Measured
+    limit: int | float
+
+
+class IsValue(_Atom, frozen=True, gc=False):
+    """The JSON value is this one, written as JSON."""
+
+    value: bytes
 
 
 class HasHeading(_Atom, frozen=True, gc=False):
@@ -148,6 +171,9 @@ Atom = (
     | IsJson
     | HasField
     | HasPlace
+    | AtLeast
+    | AtMost
+    | IsValue
     | HasHeading
     | IsSimilar
     | NotSent

@@ -10,8 +10,12 @@ from collections import Counter
 from collections.abc import Callable
 from typing import Any, Final, get_args
 
+import msgspec
+
 from evalc.compiler.logic.formulas import (
     All,
+    AtLeast,
+    AtMost,
     Atom,
     Begins,
     Calls,
@@ -30,6 +34,7 @@ from evalc.compiler.logic.formulas import (
     Is,
     IsJson,
     IsSimilar,
+    IsValue,
     Matches,
     NotSent,
     OfParam,
@@ -42,6 +47,7 @@ from evalc.compiler.logic.templates import beginning, is_fixed, pieces
 from evalc.compiler.logic.texts import cannot_begin_json, is_so, least, least_folded, matched_inside
 from evalc.compiler.patterns import examine
 from evalc.model.paths import EVERY, steps
+from evalc.model.places import is_same
 
 _UNDEFINED: Final = "undefined"
 
@@ -244,6 +250,16 @@ def _is_within(names: tuple[str, ...], others: tuple[str, ...]) -> bool:
     return all(name in left for name in names)
 
 
+def _is_within_limit(atom: IsValue, limit: AtLeast | AtMost) -> bool:
+    """Whether the value is a number, or has so many items, as the limit allows."""
+    value = msgspec.json.decode(atom.value)
+    if limit.of == "items":
+        value = len(value) if isinstance(value, list) else None
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        return False
+    return value >= limit.limit if isinstance(limit, AtLeast) else value <= limit.limit
+
+
 RULES: Final[dict[tuple[type, type, bool], Callable[[Any, Any], bool]]] = {
     (Has, Has, True): lambda a, b: b.text in a.text,
     (Has, HasFolded, True): lambda a, b: b.text in a.text.casefold(),
@@ -270,6 +286,18 @@ RULES: Final[dict[tuple[type, type, bool], Callable[[Any, Any], bool]]] = {
     (IsJson, HasField, False): lambda a, b: a.mode == "array" and steps(b.path)[0][0] == "key",
     (HasField, HasField, True): _is_same_field,
     (HasField, HasField, False): _is_other_field,
+    (AtLeast, AtLeast, True): lambda a, b: a.of == b.of and a.limit >= b.limit,
+    (AtLeast, AtLeast, False): lambda a, b: a.of != b.of,
+    (AtLeast, AtMost, False): lambda a, b: a.of != b.of or a.limit > b.limit,
+    (AtMost, AtMost, True): lambda a, b: a.of == b.of and a.limit <= b.limit,
+    (AtMost, AtMost, False): lambda a, b: a.of != b.of,
+    (AtMost, AtLeast, False): lambda a, b: a.of != b.of or a.limit < b.limit,
+    (IsValue, AtLeast, True): _is_within_limit,
+    (IsValue, AtLeast, False): lambda a, b: not _is_within_limit(a, b),
+    (IsValue, AtMost, True): _is_within_limit,
+    (IsValue, AtMost, False): lambda a, b: not _is_within_limit(a, b),
+    (IsValue, IsValue, True): lambda a, b: is_same(*map(msgspec.json.decode, (a.value, b.value))),
+    (IsValue, IsValue, False): lambda a, b: not is_same(*map(msgspec.json.decode, (a.value, b.value))),
     (HasHeading, Exceeds, True): lambda _, b: b.unit in ("chars", "words", "lines", "bytes") and b.limit < 1,
     (CallsSet, CallsTool, True): lambda a, b: b.name in a.names,
     (CallsSet, CallsTool, False): lambda a, b: b.name not in a.names,

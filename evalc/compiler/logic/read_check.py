@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from functools import lru_cache
 from itertools import chain
-from math import floor
+from math import floor, inf
 from typing import Any, Final, assert_never
 
 import msgspec
 
 from evalc.compiler.logic.formulas import (
     All,
+    AtLeast,
+    AtMost,
     Begins,
     Calls,
     CallsEach,
@@ -29,7 +31,9 @@ from evalc.compiler.logic.formulas import (
     Is,
     IsJson,
     IsSimilar,
+    IsValue,
     Matches,
+    Measured,
     NotSent,
     OfParam,
     Place,
@@ -53,7 +57,7 @@ _MOST_JOINTS: Final = 4  # comparing takes time that doubles with each
 def formula_of(check: c.Check) -> Formula:
     """The formula of a check of the response; one of too many parts to compare is taken as a whole."""
     try:
-        return _cached(check)
+        return _cached(check, _as_json(check))
     except TypeError:  # a schema or an argument that cannot be hashed
         return _bounded(check)
 
@@ -65,7 +69,10 @@ def _bounded(check: c.Check) -> Formula:
     return Fact(Unknown(_as_json(check)))
 
 
-_cached = lru_cache(4096)(_bounded)
+@lru_cache(4096)
+def _cached(check: c.Check, _written: bytes) -> Formula:
+    """The formula; what the check is written as tells 1 from true, which are equal in Python."""
+    return _bounded(check)
 
 
 def _formula(check: c.Check, place: Place) -> Formula:  # noqa: C901 - one arm a check
@@ -94,6 +101,12 @@ def _formula(check: c.Check, place: Place) -> Formula:  # noqa: C901 - one arm a
             return Fact(IsSimilar(encode(check.value), check.threshold), True, place)
         case c.Json():
             return _json(check, place)
+        case c.Number():
+            return _measured("number", check.min, check.max, place)
+        case c.Count():
+            return _measured("items", check.min, check.max, place)
+        case c.Value(value=value) if not _has_tokens(value):
+            return Fact(IsValue(_as_json(value)), True, place)
         case c.Structure() if len(check.fields) + len(check.headings) <= _MOST_FACTS:
             parts: list[Formula] = [part for field in check.fields for part in _field(field.path, field.type, place)]
             parts += (Fact(HasHeading(trim(heading).casefold()), True, place) for heading in check.headings)
@@ -136,6 +149,7 @@ def _formula(check: c.Check, place: Place) -> Formula:  # noqa: C901 - one arm a
         case (
             c.ContainsAny()
             | c.Structure()
+            | c.Value()
             | c.ToolsAcceptable()
             | c.ToolsNotCalled()
             | c.AnyOf()
@@ -184,6 +198,15 @@ def _bounds(unit: Unit, low: int | None, high: int | None, place: Place) -> Form
         parts.append(_more_than(unit, low - 1, place))
     if high is not None:
         parts.append(negation(_more_than(unit, high, place)))
+    return _joined(All, parts)
+
+
+def _measured(of: Measured, low: float | None, high: float | None, place: Place) -> Formula:
+    parts: list[Formula] = []
+    if low is not None or high is None:
+        parts.append(Fact(AtLeast(of, -inf if low is None else low), True, place))
+    if high is not None:
+        parts.append(Fact(AtMost(of, high), True, place))
     return _joined(All, parts)
 
 
@@ -246,6 +269,10 @@ def _of_param(check: c.ToolParam) -> Formula:
         case _:
             pass
     return Fact(Unknown(_as_json(check)))
+
+
+def _has_tokens(value: Any) -> bool:
+    return b"{{" in _as_json(value)
 
 
 def _as_json(value: Any) -> bytes:

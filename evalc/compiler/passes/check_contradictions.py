@@ -194,22 +194,15 @@ def _criteria(case: ir.Case) -> dict[int, frozenset[str | None]]:
 
 def _distinct(checks: Iterable[_Said]) -> tuple[list[_Said], list[tuple[_Said, _Said]]]:
     """The checks that are said for the first time, and the others, each with the first one."""
-    first: dict[tuple[c.Check | bytes | ir.Where, frozenset[str | None]], _Said] = {}
+    first: dict[tuple[bytes | ir.Where, frozenset[str | None]], _Said] = {}
     repeated: list[tuple[_Said, _Said]] = []
     for said in checks:
-        key = said.item.where if _takes_a_call(said.item.check) else _key(said.item.check)
+        # As JSON, in which 1 is not true; in Python they are equal.
+        key = said.item.where if _takes_a_call(said.item.check) else to_json(said.item.check)
         earlier = first.setdefault((key, said.criteria), said)
         if earlier is not said:
             repeated.append((said, earlier))
     return list(first.values()), repeated
-
-
-def _key(check: c.Check) -> c.Check | bytes:
-    try:
-        hash(check)
-    except TypeError:
-        return to_json(check)
-    return check
 
 
 def _takes_a_call(check: c.Check) -> bool:

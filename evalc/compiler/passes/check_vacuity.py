@@ -14,6 +14,8 @@ from evalc.diagnostics.catalogue.vacuity import CannotFail, CannotPass
 from evalc.diagnostics.problem import Diagnostics
 from evalc.model import checks as c
 from evalc.model.checks.declaration import texts_of
+from evalc.model.numbers import shown_number
+from evalc.model.paths import EVERY, steps
 
 
 def check_vacuity(suite: ir.Suite, problems: Diagnostics) -> None:
@@ -91,6 +93,12 @@ def _of_structure(check: c.Structure) -> _Verdict | None:
     return _of_parts(check) if check.fields or check.headings else _Verdict(True, "it asks for no field and no heading")
 
 
+def _of_place(check: c.At) -> _Verdict | None:
+    if ("every", EVERY) in steps(check.path):
+        return _Verdict(False, f"`{check.path}` is every item; name one, such as `{check.path.replace(EVERY, '[0]')}`")
+    return _of_parts(check)
+
+
 def _of_tools(check: c.ToolsNotCalled | c.ToolsInclude | c.ToolsInOrder) -> _Verdict | None:
     return None if check.names else _Verdict(True, "it names no tool")
 
@@ -119,6 +127,14 @@ def _of_pattern(pattern: str, flags: str) -> _Verdict | None:
             return _Verdict(False, "the pattern matches no text")
         case None:
             return None
+
+
+def _of_numbers(check: c.Number | c.Count) -> _Verdict | None:
+    """Whether the bounds leave nothing; any value may be no number, or no array, so none passes by itself."""
+    least, most = check.min, check.max
+    if least is not None and most is not None and least > most:
+        return _Verdict(False, f"{shown_number(least)} is more than {shown_number(most)}")
+    return _Verdict(False, _BELOW_ZERO) if isinstance(check, c.Count) and most is not None and most < 0 else None
 
 
 def _of_bounds(check: c.Length | c.ToolCount) -> _Verdict | None:
@@ -157,6 +173,8 @@ _VERDICTS: Final[dict[type, Callable[[Any], _Verdict | None]]] = {
     c.Regex: _of_regex,
     c.Length: _of_bounds,
     c.ToolCount: _of_bounds,
+    c.Number: _of_numbers,
+    c.Count: _of_numbers,
     c.Json: _of_json,
     c.Structure: _of_structure,
     c.Similar: _of_similarity,
@@ -169,7 +187,7 @@ _VERDICTS: Final[dict[type, Callable[[Any], _Verdict | None]]] = {
     c.Tokens: _of_limit,
     c.Cost: _of_limit,
     c.Judge: _of_judge,
-    c.At: _of_parts,
+    c.At: _of_place,
     c.AnyOf: _of_parts,
     c.AllOf: _of_parts,
     c.Not: _of_parts,

@@ -1,4 +1,4 @@
-"""Checks of a response's structure: JSON, its fields, the headings of Markdown."""
+"""Checks of a response's structure: JSON, its fields and values, the headings of Markdown."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Annotated, Any, ClassVar, Literal
 import msgspec
 from msgspec import Meta
 
-from evalc.model.checks.declaration import Declared, Field, Heading, Label
+from evalc.model.checks.declaration import Arguments, Declared, Field, Heading, Label
 from evalc.model.paths import only_key
 
 JsonMode = Literal["strict", "lenient", "object", "array"]
@@ -69,4 +69,36 @@ class Structure(Declared, frozen=True, kw_only=True, tag="structure"):
         return tuple(only_key(field.path) for field in self.fields)
 
 
-JsonCheck = Json | Structure
+class Number(Declared, frozen=True, kw_only=True, tag="number"):
+    """The response, or a place of it, is a JSON number within the bounds, both inclusive."""
+
+    begins: ClassVar = ("at PATH >=",)
+    examples: ClassVar = ("min:18", "min:0,max:1", 30)
+    of_response: ClassVar = True
+
+    min: Annotated[int | float | None, Meta(description="The least number allowed.")] = None
+    max: Annotated[int | float | None, Meta(description="The greatest number allowed.")] = None
+
+
+class Count(Declared, frozen=True, kw_only=True, tag="count"):
+    """The response, or a place of it, is a JSON array with so many items; the bounds are inclusive."""
+
+    begins: ClassVar = ("at PATH count",)
+    examples: ClassVar = ("min:2,max:5", 3)
+    of_response: ClassVar = True
+
+    min: Annotated[int | None, Meta(description="The least number of items allowed.")] = None
+    max: Annotated[int | None, Meta(description="The greatest number of items allowed.")] = None
+
+
+class Value(Declared, frozen=True, kw_only=True, tag="value"):
+    """The response, or a place of it, is this JSON value. Numbers are compared as numbers."""
+
+    begins: ClassVar = ("at PATH equals",)
+    examples: ClassVar = (30, True, [1, 2])
+    of_response: ClassVar = True
+
+    value: Annotated[Any, Arguments, Meta(description="The value, of any JSON type.")]
+
+
+JsonCheck = Json | Structure | Number | Count | Value

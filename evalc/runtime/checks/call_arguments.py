@@ -7,14 +7,13 @@ from typing import Any, final
 
 import msgspec
 
-from evalc.ecma.tokens import find_tokens, walk
-from evalc.ecma.values import UNDEFINED, to_string
+from evalc.ecma.values import to_string
 from evalc.model import checks as c
 from evalc.model.codec import to_json
-from evalc.model.places import MISSING, values_at
+from evalc.model.places import MISSING, is_same, values_at
 from evalc.runtime.agents.base import ToolCall
 from evalc.runtime.checks.patterns import matches
-from evalc.runtime.checks.token_values import resolved_text, with_texts
+from evalc.runtime.checks.token_values import resolved_text, resolved_value, with_texts
 from evalc.runtime.checks.verdict import NOT_APPLICABLE, PASSED, Evidence, Verdict, broken, failed, skipped
 from evalc.runtime.checks.wording import number, quoted, shown
 
@@ -189,17 +188,6 @@ def _contains(value: Any, text: str) -> bool:
     return text in to_string(value) if not isinstance(value, dict) else text in value
 
 
-def is_same(one: Any, other: Any) -> bool:
-    """Whether two JSON values are the same: numbers by their value, and no number is true or false."""
-    if isinstance(one, bool) or isinstance(other, bool):
-        return one is other
-    if isinstance(one, list | tuple) and isinstance(other, list | tuple):
-        return len(one) == len(other) and all(map(is_same, one, other))
-    if isinstance(one, dict) and isinstance(other, dict):
-        return one.keys() == other.keys() and all(is_same(value, other[key]) for key, value in one.items())
-    return bool(one == other)
-
-
 def _words(test: c.ArgTest) -> Iterator[str]:
     if test.equals is not msgspec.UNSET:
         yield to_json(test.equals).decode()
@@ -225,13 +213,7 @@ def _resolved(test: c.ArgTest, evidence: Evidence, unresolved: list[str]) -> c.A
         return resolved_text(text, evidence, unresolved)
 
     def value_of(text: str) -> Any:
-        """A text that is a token and nothing else is the value itself, of any type."""
-        tokens = find_tokens(text)
-        if len(tokens) == 1 and tokens[0].text == text:
-            value = walk(evidence.seed if tokens[0].source == "seed" else evidence.snapshot, tokens[0].path)
-            if value is not UNDEFINED and value is not None:
-                return value
-        return text_of(text)
+        return resolved_value(text, evidence, unresolved)
 
     return msgspec.structs.replace(
         test,

@@ -85,6 +85,12 @@ def _evaluate(  # noqa: C901 - a table, one line a check
             return json_checks.json(check, evidence)
         case c.Structure():
             return structure(check, evidence)
+        case c.Number():
+            return json_checks.number(check, evidence)
+        case c.Count():
+            return json_checks.count(check, evidence)
+        case c.Value():
+            return json_checks.is_value(check, evidence)
         case c.Latency():
             return limits.latency(check, evidence)
         case c.Tokens():
@@ -110,11 +116,11 @@ def _evaluate(  # noqa: C901 - a table, one line a check
 
 
 async def _at(check: c.At, evidence: Evidence) -> Verdict:
-    """The check, made of the text of one place of the response."""
-    text = json_checks.text_at(check, evidence)
-    if isinstance(text, Verdict):
-        return text
-    verdict = await evaluate(check.check, msgspec.structs.replace(evidence, response=text))
+    """The check, made of one place of the response."""
+    place = json_checks.place_of(check, evidence)
+    if isinstance(place, Verdict):
+        return place
+    verdict = await evaluate(check.check, place)
     if verdict.message is None:
         return verdict
     finding = verdict.finding

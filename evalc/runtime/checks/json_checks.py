@@ -1,18 +1,23 @@
-"""Checks of a response that is JSON: that it is, that it fits a schema, and what stands at one of its places."""
+"""Checks of a response that is JSON: that it is, that it fits a schema, its values, and what stands at a place."""
 
 from __future__ import annotations
 
 import asyncio
 from typing import Any, Final
 
+import msgspec
+
 from evalc.ecma.regexp import RegexpError, RegexpTimeout
 from evalc.ecma.values import to_json
 from evalc.model import checks as c
+from evalc.model.codec import to_json as as_json
 from evalc.model.paths import EVERY, steps
-from evalc.model.places import MISSING, values_at
+from evalc.model.places import MISSING, is_same, values_at
 from evalc.runtime.checks.json_text import NotJson, parse, parse_leniently, type_of
 from evalc.runtime.checks.schema import SchemaError, first_violation
-from evalc.runtime.checks.verdict import PASSED, Evidence, Verdict, broken, failed
+from evalc.runtime.checks.token_values import resolved_value, with_texts
+from evalc.runtime.checks.verdict import PASSED, Evidence, Verdict, broken, failed, skipped
+from evalc.runtime.checks.wording import number as digits
 from evalc.runtime.checks.wording import quoted, shown
 
 TOO_DEEP: Final = "the response is nested too deeply to be read as JSON"
@@ -50,8 +55,69 @@ def _fits(value: Any, schema: dict[str, Any] | bool) -> Verdict:
     return failed(f"expected JSON that fits the schema but {shown(violation)}")
 
 
-def text_at(check: c.At, evidence: Evidence) -> str | Verdict:
-    """The text of the check's place: strings as they are, other values as `JSON.stringify` writes them."""
+def number(check: c.Number, evidence: Evidence) -> Verdict:
+    """Whether the JSON value is a number within the bounds."""
+    value = _value_of(evidence)
+    if isinstance(value, Verdict):
+        return value
+    is_number = isinstance(value, int | float) and not isinstance(value, bool)
+    if is_number and (check.min is None or value >= check.min) and (check.max is None or value <= check.max):
+        return PASSED
+    return failed(f"expected a number{_within(check)} but got {_shown(value)}")
+
+
+def count(check: c.Count, evidence: Evidence) -> Verdict:
+    """Whether the JSON value is an array, and the number of its items within the bounds."""
+    value = _value_of(evidence)
+    if isinstance(value, Verdict):
+        return value
+    if not isinstance(value, list):
+        return failed(f"expected an array but got {_shown(value)}")
+    if (check.min is None or len(value) >= check.min) and (check.max is None or len(value) <= check.max):
+        return PASSED
+    return failed(f"expected an array with a number of items{_within(check)} but it has {len(value)}")
+
+
+def is_value(check: c.Value, evidence: Evidence) -> Verdict:
+    """Whether the JSON value is the one of the check."""
+    value = _value_of(evidence)
+    if isinstance(value, Verdict):
+        return value
+    unresolved: list[str] = []
+    wanted = with_texts(check.value, lambda text: resolved_value(text, evidence, unresolved))
+    if unresolved:
+        return skipped(tuple(unresolved))
+    return PASSED if is_same(value, wanted) else failed(f"expected {_shown(wanted)} but got {_shown(value)}")
+
+
+def _value_of(evidence: Evidence) -> Any:
+    """The JSON value that a check looks at, or the verdict that there is none."""
+    if evidence.place is not msgspec.UNSET:
+        return evidence.place
+    try:
+        return parse_leniently(evidence.response)
+    except NotJson as error:
+        return failed(not_json(error, evidence.response))
+    except RecursionError:
+        return broken(TOO_DEEP)
+
+
+def _within(check: c.Number | c.Count) -> str:
+    least, most = check.min, check.max
+    if least is None:
+        return "" if most is None else f" <= {digits(most)}"
+    if most is None:
+        return f" >= {digits(least)}"
+    return f" == {digits(least)}" if least == most else f" from {digits(least)} to {digits(most)}"
+
+
+def _shown(value: Any) -> str:
+    """A JSON value as JSON writes it; a string that looks like a number is told by its quotes."""
+    return shown(as_json(value).decode())
+
+
+def place_of(check: c.At, evidence: Evidence) -> Evidence | Verdict:
+    """What a check of the place looks at; its text is a string itself, or what `JSON.stringify` writes."""
     if ("every", EVERY) in steps(check.path):
         return broken(f"{quoted(check.path)} is more than one place")
     try:
@@ -62,7 +128,8 @@ def text_at(check: c.At, evidence: Evidence) -> str | Verdict:
         return broken(TOO_DEEP)
     if value is MISSING:
         return failed(f"expected {quoted(check.path)} in the JSON response but it is not there")
-    return value if isinstance(value, str) else to_json(value)
+    text = value if isinstance(value, str) else to_json(value)
+    return msgspec.structs.replace(evidence, response=text, place=value)
 
 
 def not_json(error: NotJson, response: str) -> str:

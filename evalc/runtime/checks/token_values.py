@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from evalc.ecma.tokens import Unresolved, resolve
+from evalc.ecma.tokens import Unresolved, find_tokens, resolve, walk
+from evalc.ecma.values import UNDEFINED
 from evalc.runtime.checks.verdict import Evidence
 
 
@@ -16,6 +17,16 @@ def resolved_text(text: str, evidence: Evidence, unresolved: list[str]) -> str:
         unresolved += found.tokens
         return text
     return found
+
+
+def resolved_value(text: str, evidence: Evidence, unresolved: list[str]) -> Any:
+    """The text as `resolved_text` gives it; one that is a single token is the value itself, of any type."""
+    tokens = find_tokens(text)
+    if len(tokens) == 1 and tokens[0].text == text:
+        value = walk(evidence.seed if tokens[0].source == "seed" else evidence.snapshot, tokens[0].path)
+        if value is not UNDEFINED and value is not None:
+            return value
+    return resolved_text(text, evidence, unresolved)
 
 
 def with_texts(value: Any, change: Callable[[str], Any]) -> Any:

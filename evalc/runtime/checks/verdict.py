@@ -34,6 +34,7 @@ class Evidence(msgspec.Struct, frozen=True, kw_only=True):
 
     `timeout_ms` is how long a check of a package may take; `judge` is None where no judge is configured,
     `embeddings` where texts are compared by edit distance. `reports_calls` and `near_calls` are as in `AgentResponse`.
+    `place` is the JSON value that `response` is the text of, where a check looks at one place of a JSON response.
     """
 
     response: str
@@ -50,6 +51,7 @@ class Evidence(msgspec.Struct, frozen=True, kw_only=True):
     embeddings: Embeddings | None = None
     reports_calls: bool = True
     near_calls: str | None = None
+    place: Any = msgspec.UNSET
 
 
 class Note(NamedTuple):

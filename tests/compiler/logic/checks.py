@@ -54,6 +54,12 @@ _OF_TEXTS: Final[st.SearchStrategy[c.Check]] = st.one_of(
     st.builds(c.Similar, value=TEXTS, threshold=st.sampled_from([0, 0.5, 0.8, 1, 2])),
     st.builds(c.Tokens, max=st.integers(1, 4)),
 )
+_NUMBERS: Final = st.sampled_from([-1, 0, 1, 1.5, 2, 3])
+_OF_VALUES: Final[st.SearchStrategy[c.Check]] = st.one_of(
+    st.builds(c.Number, min=st.one_of(st.none(), _NUMBERS), max=st.one_of(st.none(), _NUMBERS)),
+    st.builds(lambda bounds: c.Count(**bounds), _BOUNDS),
+    st.builds(c.Value, value=st.sampled_from([1, 1.0, True, 2, None, "1", "a", [1], [], {"a": 1}, "{{seed:x}}"])),
+)
 _OF_JSON: Final[st.SearchStrategy[c.Check]] = st.one_of(
     st.builds(c.Json, mode=st.sampled_from(["strict", "lenient", "object", "array"]), schema=st.sampled_from(_SCHEMAS)),
     st.builds(
@@ -62,6 +68,8 @@ _OF_JSON: Final[st.SearchStrategy[c.Check]] = st.one_of(
         headings=st.lists(st.sampled_from(["A", "a", "b"]), max_size=1).map(tuple),
     ),
     st.builds(c.At, path=_PATHS, check=_OF_TEXTS),
+    st.builds(c.At, path=_PATHS, check=_OF_VALUES),
+    _OF_VALUES,
     st.builds(c.At, path=_PATHS, check=st.builds(c.Not, check=_OF_TEXTS)),
 )
 _OF_PARAMS: Final[st.SearchStrategy[c.Check]] = st.one_of(

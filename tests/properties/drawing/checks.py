@@ -193,6 +193,37 @@ def _at(draw: Draw, world: World) -> Spelt:
     return Spelt({"type": "at", "path": path, "check": inner.record}, {**inner.mapping, "at": path}, line)
 
 
+def _in_place(path: str, record: Record, rule: Any, words: str) -> Spelt:
+    mapping = {"type": record["type"], "rule": rule, "at": path}
+    return Spelt({"type": "at", "path": path, "check": record}, mapping, f"at {_place(path)} {words}")
+
+
+def _value(draw: Draw, world: World) -> Spelt:
+    path, value = chosen(draw, world.values)
+    return _in_place(path, {"type": "value", "value": value}, value, f"equals {json.dumps(value)}")
+
+
+def _number(draw: Draw, world: World) -> Spelt:
+    path, value = chosen(draw, [(path, each) for path, each in world.values if type(each) in (int, float)])
+    bounds: tuple[tuple[Record, Any, str], ...] = (
+        ({"min": value, "max": value}, value, f"== {value}"),
+        ({"min": -1}, "min:-1", ">= -1"),
+        ({"min": 0.5, "max": value}, f"min:0.5,max:{value}", f"0.5..{value}"),
+    )
+    given, rule, words = chosen(draw, bounds)
+    return _in_place(path, {"type": "number", **given}, rule, words)
+
+
+def _count(draw: Draw, world: World) -> Spelt:
+    path, size = chosen(draw, [(path, len(each)) for path, each in world.values if isinstance(each, list)])
+    bounds: tuple[tuple[Record, Any, str], ...] = (
+        ({"min": size, "max": size}, size, f"count {size}"),
+        ({"max": size + 1}, f"max:{size + 1}", f"count <= {size + 1}"),
+    )
+    given, rule, words = chosen(draw, bounds)
+    return _in_place(path, {"type": "count", **given}, rule, words)
+
+
 def _custom(draw: Draw, _: World) -> Spelt:
     """A check of the package that `tests.support.calm` installs: it holds whatever it is given."""
     args = draw(st.lists(st.sampled_from([3, -1.5, True, None, "a: b", "{{name}}", ["x", {}]]), max_size=2))
@@ -349,7 +380,8 @@ ONCE: Final[dict[str, Make]] = {
 LABELED: Final[dict[str, Make]] = {"regex": _matching, "tokens": _tokens, "tools_acceptable": _acceptable}
 """Checks for the labeled tier alone, or best kept to it."""
 
-OF_DATA: Final[dict[str, Make]] = {"json": _json, "fields": _fields, "at": _at}
+OF_VALUES: Final[dict[str, Make]] = {"value": _value, "number": _number, "count": _count}
+OF_DATA: Final[dict[str, Make]] = {"json": _json, "fields": _fields, "at": _at, **OF_VALUES}
 OF_PROSE: Final[dict[str, Make]] = {"headings": _headings}
 
 FAILING: Final[dict[str, Make]] = {

@@ -36,6 +36,7 @@ class World:
         fields: paths and types that it has, as JSON.
         headings: its Markdown headings.
         places: paths, and a text that stands there.
+        values: paths, and the JSON value that is there.
         tokens: what may stand in texts: those that are found mean texts of `COMMON`, the others are skipped.
     """
 
@@ -46,6 +47,7 @@ class World:
     fields: tuple[tuple[str, str | None], ...] = ()
     headings: tuple[str, ...] = ()
     places: tuple[tuple[str, str], ...] = ()
+    values: tuple[tuple[str, Any], ...] = ()
     tokens: tuple[str, ...] = ("{{seed:city}}", "{{seed:deep[0].n}}", "{{seed:missing}}")
 
     def with_snapshot(self) -> World:
@@ -102,6 +104,15 @@ DATA: Final = World(
         ("items[1]", "2.5"),
         ("x-y", "[]"),
         ('["v1.2 [b]"]', "dot"),
+    ),
+    values=(
+        ("items[1].id", 2.5),
+        ("items[0].id", 1),
+        ("meta.sure", True),
+        ("meta.none", None),
+        ("x-y", []),
+        ("items[0]", {"id": 1, "name": "it's"}),
+        ("items", [{"id": 1, "name": "it's"}, {"id": 2.5, "name": '"q"'}]),
     ),
 )
 

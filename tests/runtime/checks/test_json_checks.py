@@ -188,3 +188,65 @@ def test_at_says_where_and_why(ask: Ask) -> None:
     assert missing.message == "expected 'items[1].title' in the JSON response but it is not there"
     assert ask(c.At(path="a", check=c.NonEmpty()), "no").outcome == "failed"
     assert ask(c.At(path="items[].title", check=c.NonEmpty()), DOCUMENT).outcome == "error"
+
+
+NUMBERS = '{"total": 20, "age": 30.0, "ok": true, "none": null, "items": [1, "a"], "digits": "18", "of": {"a": [1]}}'
+
+
+@pytest.mark.parametrize(
+    ("path", "check", "message"),
+    [
+        ("total", c.Number(min=18), None),
+        ("total", c.Number(min=20, max=20), None),
+        ("age", c.Value(value=30), None),
+        ("ok", c.Value(value=True), None),
+        ("none", c.Value(value=None), None),
+        ("items", c.Value(value=[1.0, "a"]), None),
+        ("of", c.Value(value={"a": [1]}), None),
+        ("digits", c.Value(value="18"), None),
+        ("items", c.Count(min=2, max=2), None),
+        ("items", c.Count(), None),
+        ("total", c.Number(), None),
+        ("total", c.Number(min=20.5), "expected a number >= 20.5 but got 20"),
+        ("total", c.Number(max=-1), "expected a number <= -1 but got 20"),
+        ("total", c.Number(min=1, max=2), "expected a number from 1 to 2 but got 20"),
+        ("total", c.Number(min=1, max=1), "expected a number == 1 but got 20"),
+        ("digits", c.Number(min=1), 'expected a number >= 1 but got "18"'),
+        ("ok", c.Number(min=0), "expected a number >= 0 but got true"),
+        ("none", c.Number(), "expected a number but got null"),
+        ("ok", c.Value(value=1), "expected 1 but got true"),
+        ("digits", c.Value(value=18), 'expected 18 but got "18"'),
+        ("items", c.Count(min=3), "expected an array with a number of items >= 3 but it has 2"),
+        ("of", c.Count(min=1), 'expected an array but got {"a":[1]}'),
+        ("digits", c.Count(max=5), 'expected an array but got "18"'),
+    ],
+)
+def test_values_at_a_place(ask: Ask, path: str, check: c.Check, message: str | None) -> None:
+    verdict = ask(c.At(path=path, check=check), NUMBERS)
+    assert verdict.outcome == ("passed" if message is None else "failed")
+    assert verdict.message == (None if message is None else f"{path}: {message}")
+
+
+def test_the_whole_response_may_be_the_value(ask: Ask) -> None:
+    assert ask(c.Number(min=42, max=42), "```json\n42.0\n```").outcome == "passed"
+    assert ask(c.Value(value=[1, {"a": None}]), '[1, {"a": null}]').outcome == "passed"
+    verdict = ask(c.Count(min=1), "no JSON")
+    assert (verdict.outcome, verdict.message) == (
+        "failed",
+        "expected JSON but got 'no JSON': texts stand in double quotes (line 1, column 1)",
+    )
+
+
+def test_a_token_that_stands_alone_is_the_value_of_the_seed(ask: Ask) -> None:
+    check = c.At(path="total", check=c.Value(value="{{seed:limit}}"))
+    assert ask(check, NUMBERS, seed={"limit": 20}).outcome == "passed"
+    assert ask(check, NUMBERS, seed={"limit": "20"}).outcome == "failed"
+    assert ask(check, NUMBERS, seed={}).skipped_tokens == ("{{seed:limit}}",)
+
+
+@pytest.mark.parametrize("check", [c.Number(), c.Count(), c.Value(value=1)])
+def test_a_value_nested_too_deeply_is_an_error_or_a_failure(ask: Ask, check: c.Check) -> None:
+    for depth in (400, 900, 100_000):
+        assert ask(check, "[" * depth + "]" * depth).outcome in ("failed", "passed", "error")
+        inner = '{"a": ' + "[" * depth + "]" * depth + "}"
+        assert ask(c.At(path="a", check=check), inner).outcome in ("failed", "passed", "error")
