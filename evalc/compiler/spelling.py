@@ -76,6 +76,10 @@ class Speller:
             case c.Number() | c.Count() | c.Value():
                 self._only_if(not isinstance(check, c.Value) or not isinstance(check.value, str))
                 return f"{'' if isinstance(check, c.Value) else 'response '}{self._of_value(check)}"
+            case c.NumbersFrom() | c.QuotesFrom():
+                what = "numbers" if isinstance(check, c.NumbersFrom) else "quotes"
+                self._only_if(bool(check.sources))
+                return f"{what} from {', '.join(check.sources)}"
             case c.ToolParam():
                 return self._tool_param(check)
             case c.CallHas():

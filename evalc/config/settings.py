@@ -63,7 +63,7 @@ class AgentTable(Table, frozen=True, kw_only=True):
         AnswerPaths,
         Setting(
             ANSWER_PATHS,
-            "Where to find each part of an answer, as JMESPath; `name` to `params` within each of the `toolCalls`.",
+            "Where to find each part of an answer, as JMESPath; `name` to `error` within each of the `toolCalls`.",
             examples=({"response": "output.text"},),
             otherwise="the fields of the contract",
         ),

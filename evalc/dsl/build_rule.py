@@ -9,6 +9,7 @@ from typing import Any, Final, Literal, assert_never, cast, get_args
 import msgspec
 
 from evalc.diagnostics.catalogue.contract import NeedsValue
+from evalc.diagnostics.catalogue.names import DuplicateName
 from evalc.diagnostics.catalogue.values import EmptyValue, WrongType
 from evalc.dsl.fields import Fields, described, is_null
 from evalc.dsl.nodes import Mapping, Node, Scalar, Sequence, span_of
@@ -227,6 +228,30 @@ def _value(fields: Fields, type_: Str) -> CheckLeaf | None:
     return CheckLeaf(span=type_.span, check=c.Value(value=json_value(fields, node, "/value", atoms)), atoms=atoms)
 
 
+def _grounded(fields: Fields, type_: Str) -> CheckLeaf | None:
+    fields.require("rule")
+    one = fields.text("rule") if isinstance(fields.node("rule"), Scalar) else None
+    texts = fields.all_texts("rule") if one is None else (one,)
+    if not texts:
+        return None
+    seen: list[c.Source] = []
+    for text in texts:
+        source = next((known for known in _SOURCES if known == text.value), None)
+        if source is None:
+            fields.fault(text.span, WrongType(what="`rule`", expected="`tools` or `message`", found=f"`{text.value}`"))
+            return None
+        if source in seen:
+            fields.fault(text.span, DuplicateName(what="source", name=source))
+            return None
+        seen.append(source)
+    kind = c.NumbersFrom if type_.value == "numbers_from" else c.QuotesFrom
+    sources = tuple(seen)
+    return CheckLeaf(span=type_.span, check=kind() if sources == kind().sources else kind(sources=sources))
+
+
+_SOURCES: Final[tuple[c.Source, ...]] = get_args(c.Source)
+
+
 # --- checks of the calls of tools ------------------------------------------------------------------------------------
 
 
@@ -416,6 +441,8 @@ _BY_HAND: Final[dict[str, _Build]] = {
     "contains_any": _contains_any,
     "similar": _similar,
     "value": _value,
+    "numbers_from": _grounded,
+    "quotes_from": _grounded,
     "tools_acceptable": _tools_acceptable,
     "tool_param": _tool_param,
     "call_has": _call_has,

@@ -291,7 +291,7 @@ def _first_word_end(tree: Tree | Token) -> int:
 _TEXTS: Final = frozenset(("STRING", "NAME"))
 _WORDS: Final = {"TRUE": True, "FALSE": False, "NULL": None}
 _OF_RESPONSE: Final = frozenset(
-    ("at", "has_fields", "has_headings", *(type_name(kind) for kind in members(c.TextCheck | c.JsonCheck)))
+    ("at", "has_fields", "has_headings", *(type_name(kind) for kind in members(c.TextCheck | c.JsonCheck)), "grounded")
 )
 """The labels of checks that need `response` behind a check of a tool's parameter."""
 
@@ -377,6 +377,14 @@ def similar(value: str, threshold: int | float) -> c.Similar:
     """A check of similarity; a threshold that equals the default is the default, which JSON leaves out."""
     usual = c.Similar(value=value)
     return usual if threshold == usual.threshold else c.Similar(value=value, threshold=threshold)
+
+
+def _grounded(build: CheckBuilder, children: Children, _at: str) -> c.Check:
+    named = [cast("Token", child) for child in children[2::2]]
+    build.report_repeated((Text(start_of(token), end_of(token), str(token)) for token in named), "source")
+    sources = tuple(cast("c.Source", same(token)) for token in named)
+    kind = c.NumbersFrom if cast("Token", children[0]).type == "NUMBERS" else c.QuotesFrom
+    return kind() if sources == kind().sources else kind(sources=sources)
 
 
 def _custom(build: CheckBuilder, children: Children, at: str) -> c.Check:
@@ -526,6 +534,7 @@ _BUILDERS: Final[dict[str, Callable[[CheckBuilder, Children, str], c.Check]]] = 
     "has_fields": _has_fields,
     "has_headings": _has_headings,
     "similar": _similar,
+    "grounded": _grounded,
     "custom": _custom,
     "tools_acceptable": _tools_acceptable,
     "tool_count": _tool_count,

@@ -36,6 +36,7 @@ _SPOKEN: Final[Mapping[str, tuple[str, ...]]] = {
     "FIELD_TYPE": ("`string`", "`number`", "`integer`", "`boolean`", "`array`", "`object`", "`null`"),
     "JSON_MODE": ("`strict`", "`lenient`", "`object`", "`array`"),
     "TIME_UNIT": ("`ms`", "`s`", "`m`"),
+    "SOURCE": ("`tools`", "`message`"),
     "UNIT": ("`chars`", "`words`", "`lines`", "`bytes`"),
     "ASSIGN": ("`=`",),
     "COLON": ("`:`",),

@@ -18,7 +18,7 @@ class NotSearchable(Exception):
 class AnswerPaths(msgspec.Struct, frozen=True, kw_only=True):
     """Where in an agent's answer things stand; None where they stand as the contract says.
 
-    The paths from `name` to `params` are applied to each of the `tool_calls`.
+    The paths from `name` to `error` are applied to each of the `tool_calls`.
     """
 
     response: JsonPath | None = None
@@ -27,6 +27,8 @@ class AnswerPaths(msgspec.Struct, frozen=True, kw_only=True):
     success: JsonPath | None = None
     duration_ms: JsonPath | None = None
     params: JsonPath | None = None
+    result: JsonPath | None = None
+    error: JsonPath | None = None
     input_tokens: JsonPath | None = None
     output_tokens: JsonPath | None = None
     cost_usd: JsonPath | None = None

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from typing import Any, Final
+from typing import Any, Final, get_args
 
 from msgspec import inspect as t
 
@@ -126,6 +126,8 @@ def _rule_of(kind: type[Declared]) -> Schema:
     tools: Schema = {"type": "array", "items": text()}
     if kind is c.Value:
         return {}
+    if kind in members(c.GroundedCheck):
+        return any_of(choice(get_args(c.Source)), filled_list_of(choice(get_args(c.Source))))
     match kind.__struct_fields__:
         case ("values",):
             return filled_list_of(text())

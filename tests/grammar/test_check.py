@@ -115,6 +115,9 @@ SIMPLE: list[Expected] = [
         c.At(path="x", check=c.Value(value=[1, {"k": "v"}])),
         {"/path": text(3, 4, "x"), "/check/value/1/k": text(22, 25, "v")},
     ),
+    ("numbers from tools", c.NumbersFrom(), {}),
+    ("response numbers from message, tools", c.NumbersFrom(sources=("message", "tools")), {}),
+    ("at x quotes from tools", c.At(path="x", check=c.QuotesFrom()), {"/path": text(3, 4, "x")}),
     ("tools called []", c.ToolsCalled(names=()), {}),
     (
         'tools called [a-b, for, "x.y"]',

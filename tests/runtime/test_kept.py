@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
@@ -48,3 +49,30 @@ def test_an_integer_that_is_too_long_is_named(invoke: Invoke, project: Path, mon
     run = invoke("run", "--agent", "python:kept_long:answer")
     assert run.code == 3
     assert "`toolCalls[0].params.p` is an integer of about 5001 digits, which is too long" in run.out
+
+
+GROUNDED = """\
+def answer(message):
+    calls = [{"name": "t", "result": {"temperature": 16.6, "key": "s3cr3t-word"}}, {"name": "u", "error": "no room 42"}]
+    return {"response": "17 degrees, room 42", "toolCalls": calls}
+"""
+
+
+def test_what_tools_gave_back_is_kept_without_secrets_and_checked_again(
+    invoke: Invoke, project: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.syspath_prepend(str(project))
+    monkeypatch.setenv("TOOL_KEY", "s3cr3t-word")
+    (project / "kept_grounded.py").write_text(GROUNDED)
+    evals = project / "evals" / "weather.eval.yaml"
+    evals.write_text("eval:\n  test_cases:\n    - {name: c, message: hi, validate: [numbers from tools]}\n")
+    assert invoke("run", "--agent", "python:kept_grounded:answer").code == 0
+    evals.write_text(evals.read_text().replace("tools]", "tools, not numbers from message]"))
+    assert invoke("rescore", "latest").code == 0
+    (project / "evalc.toml").write_text('secrets = ["TOOL_KEY"]\n')
+    assert invoke("run", "--agent", "python:kept_grounded:answer").code == 0
+    *_, result = sorted((project / "evals" / "results").glob("*/weather*.json"))
+    calls = json.loads(result.read_text())["cases"][0]["details"]["toolCalls"]
+    assert calls[0]["result"]["temperature"] == 16.6
+    assert "s3cr3t" not in result.read_text()
+    assert (calls[1]["error"], calls[1]["success"]) == ("no room 42", False)

@@ -150,6 +150,8 @@ def _formula(check: c.Check, place: Place) -> Formula:  # noqa: C901 - one arm a
             c.ContainsAny()
             | c.Structure()
             | c.Value()
+            | c.NumbersFrom()
+            | c.QuotesFrom()
             | c.ToolsAcceptable()
             | c.ToolsNotCalled()
             | c.AnyOf()

@@ -13,7 +13,9 @@ from evalc.compiler.patterns import examine
 from evalc.model import checks as c
 from evalc.model.checks.declaration import members
 
-_BY_THEMSELVES: Final = frozenset((c.Latency, c.Cost, c.Tokens, c.NoToolErrors, c.Judge, c.Custom))
+_BY_THEMSELVES: Final = frozenset(
+    (c.Latency, c.Cost, c.Tokens, c.NoToolErrors, c.Judge, c.Custom, c.NumbersFrom, c.QuotesFrom)
+)
 """The kinds of checks that tell nothing of checks of another kind, and are told nothing by them."""
 
 _OF_CALLS: Final = frozenset(kind for kind in members(c.ToolCheck) if kind is not c.NoToolErrors)

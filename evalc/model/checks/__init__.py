@@ -1,6 +1,7 @@
 """The vocabulary of checks: each is declared once, in the file of its family, and every phase reads its declaration."""
 
 from evalc.model.checks.composed import *
+from evalc.model.checks.grounded import *
 from evalc.model.checks.json import *
 from evalc.model.checks.judged import *
 from evalc.model.checks.limits import *

@@ -7,6 +7,7 @@ from typing import Annotated, ClassVar
 from msgspec import Meta
 
 from evalc.model.checks.declaration import Declared
+from evalc.model.checks.grounded import GroundedCheck
 from evalc.model.checks.json import JsonCheck
 from evalc.model.checks.judged import Judge
 from evalc.model.checks.limits import LimitCheck
@@ -44,5 +45,5 @@ class Not(Declared, frozen=True, kw_only=True, tag="not"):
     check: Annotated[Check, Meta(description="The check.")]
 
 
-Check = TextCheck | JsonCheck | ToolCheck | LimitCheck | Custom | At | AnyOf | AllOf | Not | Judge
+Check = TextCheck | JsonCheck | GroundedCheck | ToolCheck | LimitCheck | Custom | At | AnyOf | AllOf | Not | Judge
 """Every check. Those without a field of `expect` stand in this order in a compiled case."""

@@ -151,6 +151,11 @@ class Declared(
     of_calls: ClassVar[bool] = False
     empty: ClassVar[str] = ""
 
+    @property
+    def needs_calls(self) -> bool:
+        """Whether it tells nothing of an agent that does not report its calls."""
+        return self.of_calls
+
     def has_field(self) -> bool:
         """Whether a field of `expect` can hold this very check; the others stand in `expect.checks`."""
         return bool(self.contract)

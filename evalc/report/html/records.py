@@ -55,6 +55,8 @@ class ToolCallRecord(_Record, frozen=True, kw_only=True):
     success: bool | None = None
     duration_ms: float | None = None
     params: Text | None = None
+    result: Text | None = None
+    error: Text | None = None
 
 
 class OutcomeRecord(_Record, frozen=True, kw_only=True):
@@ -186,6 +188,8 @@ def _tool_call(call: Mapping[str, Any]) -> ToolCallRecord:
         success=success if isinstance(success, bool) else None,
         duration_ms=duration_ms if isinstance(duration_ms, int | float) else None,
         params=None if sent is None else _cut(_indented(sent), _LONGEST_PARAMS),
+        result=_cut(_indented(call["result"]), _LONGEST_PARAMS) if "result" in call else None,
+        error=_cut(str(call["error"]), _LONGEST_NOTE) if "error" in call else None,
     )
 
 

@@ -14,7 +14,8 @@ ToolMode = Literal["executed", "stubbed", "routing"]
 class ToolCall(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
     """One tool call (contract, ToolCallRecord). `success` is None where the agent did not say.
 
-    `arguments` is what the model wrote where it is no JSON object, so that there are no `params`.
+    `arguments` is what the model wrote where it is no JSON object, so that there are no `params`. `result` is what the
+    tool gave back, any JSON, and `error` what it said where it failed; each is unset where the agent does not say.
     """
 
     name: str
@@ -22,6 +23,8 @@ class ToolCall(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
     duration_ms: float | None = None
     params: dict[str, Any] = {}
     arguments: str | None = None
+    result: Any = msgspec.UNSET
+    error: str | msgspec.UnsetType = msgspec.UNSET
 
 
 class Usage(msgspec.Struct, frozen=True, kw_only=True, rename="camel", omit_defaults=True):

@@ -38,7 +38,7 @@ CALLS: Final = ("toolCalls", "tool_calls", "toolsCalled", "tools_called")
 """The keys under which an answer may have its tool calls; the first that has some counts."""
 
 _FIELDS: Final = ("response", "text", *CALLS, "usage")
-_CALL_FIELDS: Final = ("name", "success", "durationMs", "duration_ms", "params")
+_CALL_FIELDS: Final = ("name", "success", "durationMs", "duration_ms", "params", "result", "error")
 _MOST_BITS: Final = 13_000
 """Those of integers that Python writes out, of nearly 4,000 digits."""
 _USAGE_FIELDS: Final = ("inputTokens", "input_tokens", "outputTokens", "output_tokens", "costUsd", "cost_usd")
@@ -213,12 +213,26 @@ def _tool_call(call: object, place: str) -> ToolCall:
     params = fields.get("params")
     if params is not None and not isinstance(params, Mapping):
         raise _wrong(f"{place}.params", params, "an object")
+    result, error = fields.get("result", msgspec.UNSET), _error_of(fields.get("error"), place)
+    if success is None and error is not msgspec.UNSET:
+        success = False
     return ToolCall(
         name=well_formed(name),
         success=success,
         duration_ms=duration,
         params=json_value(params or {}, f"{place}.params"),
+        result=result if result is msgspec.UNSET else json_value(result, f"{place}.result"),
+        error=error,
     )
+
+
+def _error_of(error: object, place: str) -> str | msgspec.UnsetType:
+    """What a tool said where it failed, as a text; unset where there is no error."""
+    if error is None or error is msgspec.UNSET or error is False or error == "":
+        return msgspec.UNSET
+    if isinstance(error, str):
+        return well_formed(error)
+    return msgspec.json.encode(json_value(error, f"{place}.error")).decode()
 
 
 def _usage(usage: object) -> Usage | None:

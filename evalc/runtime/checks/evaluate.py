@@ -8,7 +8,7 @@ from typing import assert_never
 import msgspec
 
 from evalc.model import checks as c
-from evalc.runtime.checks import call_arguments, composition, json_checks, limits, patterns, texts, tools
+from evalc.runtime.checks import call_arguments, composition, grounding, json_checks, limits, patterns, texts, tools
 from evalc.runtime.checks.custom import custom
 from evalc.runtime.checks.judged import judged
 from evalc.runtime.checks.similarity import similar
@@ -24,7 +24,7 @@ async def evaluate(check: c.Check, evidence: Evidence) -> Verdict:
 
 def begin(check: c.Check, evidence: Evidence) -> Verdict | Awaitable[Verdict]:
     """The verdict, of most checks at once; else what gives it when it is awaited."""
-    if check.of_calls and not evidence.reports_calls:
+    if not evidence.reports_calls and check.needs_calls:
         return _without_calls(check, evidence)
     return _evaluate(check, evidence)
 
@@ -91,6 +91,10 @@ def _evaluate(  # noqa: C901 - a table, one line a check
             return json_checks.count(check, evidence)
         case c.Value():
             return json_checks.is_value(check, evidence)
+        case c.NumbersFrom():
+            return grounding.numbers_from(check, evidence)
+        case c.QuotesFrom():
+            return grounding.quotes_from(check, evidence)
         case c.Latency():
             return limits.latency(check, evidence)
         case c.Tokens():

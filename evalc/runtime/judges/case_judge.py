@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Final, final
+from typing import Any, Final, final
 
 import msgspec
 
 from evalc.errors import JudgeError
 from evalc.model.case import Case, Criterion
 from evalc.model.result import JudgedScore
-from evalc.runtime.agents.base import AgentResponse
+from evalc.runtime.agents.base import AgentResponse, ToolCall
 from evalc.runtime.checks.verdict import Note
 from evalc.runtime.judges.base import Exhibit, Question
 from evalc.runtime.judges.panel import MOST_SPREAD, JudgePool
@@ -62,9 +62,16 @@ class CaseJudge:
             message=case.input.message,
             messages=tuple({"role": turn.role, "content": turn.content} for turn in case.input.messages or ()),
             response=text,
-            tool_calls=tuple({"name": call.name, "params": call.params} for call in self._response.tool_calls),
+            tool_calls=tuple(map(_shown_call, self._response.tool_calls)),
             expected=case.expected,
             reference_data=case.reference_data,
         )
         _, json = redacted(exhibit, encoded(exhibit), self._bench.panel.redactor)
         return msgspec.json.decode(json, type=Exhibit)
+
+
+def _shown_call(call: ToolCall) -> dict[str, Any]:
+    """A call as judges see it, with what the tool gave back where the agent says so."""
+    said = {"result": call.result, "error": call.error}
+    known = {name: value for name, value in said.items() if value is not msgspec.UNSET}
+    return {"name": call.name, "params": call.params, **known}

@@ -201,7 +201,10 @@ def _usable(response: object) -> AgentResponse:
 def _kept_call(call: ToolCall) -> ToolCall:
     """The call as the journal will have it: what is checked now is checked again by `rescore`."""
     params = wire.json_value(call.params, call.name)
-    return call if params == call.params else msgspec.structs.replace(call, params=params)
+    result = call.result if call.result is msgspec.UNSET else wire.json_value(call.result, call.name)
+    if params == call.params and result == call.result:
+        return call
+    return msgspec.structs.replace(call, params=params, result=result)
 
 
 def _agent_error(error: BaseException) -> str:
@@ -344,9 +347,19 @@ def _sent(text: str) -> str:
 
 
 def _tool_call(call: ToolCall) -> dict[str, Any]:
-    unreadable = {} if call.arguments is None else {"arguments": call.arguments}
-    record = {"name": call.name, "success": call.success, "durationMs": call.duration_ms, "params": call.params}
-    return {**record, **unreadable}
+    record: dict[str, Any] = {
+        "name": call.name,
+        "success": call.success,
+        "durationMs": call.duration_ms,
+        "params": call.params,
+    }
+    if call.arguments is not None:
+        record["arguments"] = call.arguments
+    if call.result is not msgspec.UNSET:
+        record["result"] = call.result
+    if call.error is not msgspec.UNSET:
+        record["error"] = call.error
+    return record
 
 
 def _usage(usage: Usage | None) -> dict[str, int | float]:

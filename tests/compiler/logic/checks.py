@@ -53,6 +53,8 @@ _OF_TEXTS: Final[st.SearchStrategy[c.Check]] = st.one_of(
     st.builds(c.NonEmpty),
     st.builds(c.Similar, value=TEXTS, threshold=st.sampled_from([0, 0.5, 0.8, 1, 2])),
     st.builds(c.Tokens, max=st.integers(1, 4)),
+    st.builds(c.NumbersFrom, sources=st.sampled_from([("tools",), ("message",), ("tools", "message")])),
+    st.builds(c.QuotesFrom),
 )
 _NUMBERS: Final = st.sampled_from([-1, 0, 1, 1.5, 2, 3])
 _OF_VALUES: Final[st.SearchStrategy[c.Check]] = st.one_of(
@@ -135,7 +137,14 @@ CHECKS: Final = st.recursive(LEAVES, _compositions, max_leaves=5)
 
 _ARGUMENTS: Final = st.dictionaries(st.sampled_from(["p", "q"]), st.one_of(TEXTS, st.integers(0, 2), st.none()))
 _CALLS: Final = st.lists(
-    st.builds(ToolCall, name=_TOOLS, params=_ARGUMENTS, success=st.sampled_from([True, True, False])), max_size=3
+    st.builds(
+        ToolCall,
+        name=_TOOLS,
+        params=_ARGUMENTS,
+        result=st.sampled_from([1, "a 12", []]),
+        success=st.sampled_from([True, True, False]),
+    ),
+    max_size=3,
 ).map(tuple)
 _VALUES: Final = st.sampled_from(["", "a", "b", " ", "abc", "\n", "ß", 1])
 

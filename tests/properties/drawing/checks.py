@@ -224,6 +224,14 @@ def _count(draw: Draw, world: World) -> Spelt:
     return _in_place(path, {"type": "count", **given}, rule, words)
 
 
+def _grounded(draw: Draw, what: str) -> Spelt:
+    """What the tools gave back has the whole answer in it."""
+    sources = chosen(draw, (["tools"], ["tools", "message"], ["message", "tools"]))
+    record = {"type": f"{what}_from", **({} if sources == ["tools"] else {"sources": sources})}
+    rule = "tools" if sources == ["tools"] and draw(st.booleans()) else sources
+    return Spelt(record, {"type": f"{what}_from", "rule": rule}, f"{what} from {', '.join(sources)}")
+
+
 def _custom(draw: Draw, _: World) -> Spelt:
     """A check of the package that `tests.support.calm` installs: it holds whatever it is given."""
     args = draw(st.lists(st.sampled_from([3, -1.5, True, None, "a: b", "{{name}}", ["x", {}]]), max_size=2))
@@ -374,6 +382,8 @@ ONCE: Final[dict[str, Make]] = {
     "no_tool_errors": _fixed({"type": "no_tool_errors"}, {"type": "no_tool_errors"}, "no tool errors", True),
     "latency": _latency,
     "cost": _cost,
+    "numbers_from": lambda draw, _: _grounded(draw, "numbers"),
+    "quotes_from": lambda draw, _: _grounded(draw, "quotes"),
 }
 """Checks that fill a field of one value, or that a second time would say nothing."""
 

@@ -117,7 +117,13 @@ DATA: Final = World(
 )
 
 CALLS: Final = (
-    ToolCall(name="get_weather", success=True, duration_ms=3.0, params={"city": "Paris", "days": 3, "unit": "°C"}),
+    ToolCall(
+        name="get_weather",
+        success=True,
+        duration_ms=3.0,
+        params={"city": "Paris", "days": 3, "unit": "°C"},
+        result={"pages": [PROSE.text, DATA.text]},
+    ),
     ToolCall(name="book.table", success=True, duration_ms=4.0, params={"for": "it's 2"}),
 )
 """The calls behind both answers."""

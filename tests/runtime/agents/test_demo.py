@@ -217,5 +217,11 @@ def test_run_forever_says_where() -> None:
     threading.Thread(target=server.run_forever, kwargs={"ready": note}, daemon=True).start()
     assert ready.wait(PATIENCE)
     assert ask(HttpAgent(urls[0]), "Weather in Tokyo").tool_calls == (
-        ToolCall(name="get_weather", success=True, duration_ms=0, params={"city": "Tokyo"}),
+        ToolCall(
+            name="get_weather",
+            success=True,
+            duration_ms=0,
+            params={"city": "Tokyo"},
+            result={"temperature": 21, "unit": "celsius", "condition": "clear", "humidity": 48},
+        ),
     )

@@ -56,8 +56,8 @@ def test_answers_are_read_by_paths() -> None:
     document = {
         "out": [{"text": "Hello"}],
         "steps": [
-            {"kind": "tool", "tool": "get_weather", "ok": 1, "ms": 5, "args": '{"city": "Paris"}'},
-            {"kind": "tool", "tool": "get_time", "ok": 0, "ms": 1.5, "args": {}},
+            {"kind": "tool", "tool": "get_weather", "ok": 1, "ms": 5, "args": '{"city": "Paris"}', "out": [17]},
+            {"kind": "tool", "tool": "get_time", "ok": 0, "ms": 1.5, "args": {}, "why": {"code": 7}},
             {"kind": "thought"},
         ],
         "meter": {"in": 3, "dollars": 0.5},
@@ -69,6 +69,8 @@ def test_answers_are_read_by_paths() -> None:
         success="ok == `1`",
         duration_ms="ms",
         params="args",
+        result="out",
+        error="why",
         input_tokens="meter.in",
         output_tokens="meter.out",
         cost_usd="meter.dollars",
@@ -77,8 +79,8 @@ def test_answers_are_read_by_paths() -> None:
         assert ask(HttpAgent(server.url, options=options)) == AgentResponse(
             response="Hello",
             tool_calls=(
-                ToolCall(name="get_weather", success=True, duration_ms=5, params={"city": "Paris"}),
-                ToolCall(name="get_time", success=False, duration_ms=1.5),
+                ToolCall(name="get_weather", success=True, duration_ms=5, params={"city": "Paris"}, result=[17]),
+                ToolCall(name="get_time", success=False, duration_ms=1.5, error='{"code":7}'),
             ),
             usage=Usage(input_tokens=3, cost_usd=0.5),
         )

@@ -40,6 +40,25 @@ surrogate_text = st.text(st.characters(codec=None, categories=["L", "Cs", "Po"])
             ),
         ),
         (
+            {
+                "response": "",
+                "toolCalls": [{"name": "a", "result": {"n": [1]}, "error": None}, {"name": "b", "result": None}],
+            },
+            AgentResponse(
+                response="", tool_calls=(ToolCall(name="a", result={"n": [1]}), ToolCall(name="b", result=None))
+            ),
+        ),
+        (
+            {"response": "", "toolCalls": [{"name": "a", "error": "no"}, {"name": "b", "error": {"code": 7}}]},
+            AgentResponse(
+                response="",
+                tool_calls=(
+                    ToolCall(name="a", success=False, error="no"),
+                    ToolCall(name="b", success=False, error='{"code":7}'),
+                ),
+            ),
+        ),
+        (
             {"response": "", "tool_calls": [{"name": "a", "duration_ms": 2, "params": None}]},
             AgentResponse(response="", tool_calls=(ToolCall(name="a", duration_ms=2),)),
         ),

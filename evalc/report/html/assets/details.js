@@ -115,7 +115,9 @@ function callsOf(entry) {
   return [
     el("ol", { class: "calls" }, entry.toolCalls.map(call => el("li", null,
       el("p", null, call.success === undefined ? null : statusMark(call.success ? "passed" : "failed"), el("b", null, shown(textOf(call.name))), fact("time", duration(call.durationMs))),
-      call.params === undefined ? null : block(call.params)))),
+      call.params === undefined ? null : block(call.params),
+      call.result === undefined ? null : [el("p", { class: "soft" }, "gave back"), block(call.result)],
+      call.error === undefined ? null : el("p", null, "failed: ", shown(textOf(call.error)))))),
     entry.moreCalls ? el("p", { class: "soft" }, `and ${counted(entry.moreCalls, "more call", "more calls")}`) : null,
   ];
 }

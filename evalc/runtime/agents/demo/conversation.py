@@ -153,8 +153,21 @@ def _find(city: str, question: _Question) -> _Finding:
         days = ()
     name = "get_forecast" if question.days else "get_weather"
     # A look into the table takes less than a millisecond, and every answer is to be the same.
-    call = ToolCall(name=name, success=bool(days), duration_ms=0, params=params)
+    call = ToolCall(
+        name=name,
+        success=bool(days),
+        duration_ms=0,
+        params=params,
+        result=_result(days, question) if days else msgspec.UNSET,
+        error=msgspec.UNSET if days else f"no city called {city}",
+    )
     return _Finding(city=city, call=call, days=days)
+
+
+def _result(days: tuple[Weather, ...], question: _Question) -> Any:
+    """What a tool gives back: the weather of a day, or of each with its number."""
+    records = [_record(day, question.answer_unit) for day in days]
+    return [{"day": number, **record} for number, record in enumerate(records, 1)] if question.days else records[0]
 
 
 def _as_text(findings: Sequence[_Finding], question: _Question) -> str:
@@ -210,13 +223,14 @@ def _as_json(findings: Sequence[_Finding], question: _Question) -> str:
 def _document(finding: _Finding, question: _Question) -> dict[str, Any]:
     if not finding.days:
         return {"city": finding.city, "error": "no weather data"}
-    days = [
-        {
-            "temperature": degrees(day.temperature, question.answer_unit),
-            "unit": question.answer_unit,
-            "condition": day.condition,
-            "humidity": day.humidity,
-        }
-        for day in finding.days
-    ]
+    days = [_record(day, question.answer_unit) for day in finding.days]
     return {"city": finding.city, "days": days} if question.days else {"city": finding.city, **days[0]}
+
+
+def _record(day: Weather, unit: Unit) -> dict[str, Any]:
+    return {
+        "temperature": degrees(day.temperature, unit),
+        "unit": unit,
+        "condition": day.condition,
+        "humidity": day.humidity,
+    }

@@ -69,6 +69,9 @@ def read_call(call: object, paths: AnswerPaths) -> object:
     ):
         if path is not None:
             fields[name] = required(path, call, name)
+    for name, path in (("result", paths.result), ("error", paths.error)):
+        if path is not None and (value := found(path, call)) is not None:
+            fields[name] = value
     if isinstance(fields.get("params"), str):
         fields["params"] = params_of(fields["params"])
     return fields or call

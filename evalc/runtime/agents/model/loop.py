@@ -49,7 +49,8 @@ def _record(call: Call, stubs: Mapping[str, Any] | None) -> ToolCall:
         return ToolCall(name=call.name, success=False, arguments=call.arguments)
     if stubs is None:
         return ToolCall(name=call.name, params=call.params)
-    return ToolCall(name=call.name, success=call.name in stubs, duration_ms=0.0, params=call.params)
+    result = stubs.get(call.name, msgspec.UNSET)
+    return ToolCall(name=call.name, success=call.name in stubs, duration_ms=0.0, params=call.params, result=result)
 
 
 def _outcome(call: Call, stubs: Mapping[str, Any]) -> ToolOutcome:

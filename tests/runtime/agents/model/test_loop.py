@@ -28,7 +28,7 @@ def test_calls_are_answered_by_their_stubs_until_a_text_comes(api: TestedApi) ->
     assert response.tool_mode == "stubbed"
     assert [call.name for call in response.tool_calls] == ["get_weather", "get_time", "get_time"]
     assert response.tool_calls[0] == ToolCall(
-        name="get_weather", success=True, duration_ms=0.0, params={"city": "Paris"}
+        name="get_weather", success=True, duration_ms=0.0, params={"city": "Paris"}, result=STUBS["get_weather"]
     )
     assert response.usage == Usage(input_tokens=30, output_tokens=6)
     first, second, third = (sent.json for sent in server.requests)

@@ -1,0 +1,178 @@
+"""Checks that what the response says comes from the results of tools, or from the message: its numbers, its quotes."""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_left
+from collections.abc import Iterable, Iterator
+from decimal import Decimal, localcontext
+from typing import Any, Final, NamedTuple
+
+import msgspec
+
+from evalc.model import checks as c
+from evalc.model.result import TextFinding
+from evalc.runtime.checks.verdict import PASSED, Evidence, Verdict, broken, failed
+from evalc.runtime.checks.wording import listed, shown
+
+_MOST_SHOWN: Final = 5
+_PRECISION: Final = 100
+"""In digits; a number of more of them has to stand in a source as it is."""
+_NUMBER: Final = re.compile(
+    r"""(?P<sign>(?<![\w)\]}%.,])[-\u2212])?
+        (?<![^\W\d_])(?<![\d_])(?P<whole>\d{1,3}(?:[,\u00a0\u202f']\d{3})+(?!\d)|\d+|(?<!\d\.)(?=\.\d))
+        (?P<fraction>\.\d+)?
+        (?P<exponent>[eE][+-]?\d{1,3}(?!\w))?
+        (?P<scale>\s?(?:%|percent\b|thousand\b|million\b|billion\b|trillion\b)|[kKM]\b|bn\b)?""",
+    re.VERBOSE,
+)
+"""A number as people write it. Digits within a word, as in `B2`, are none."""
+_LIST_MARKER: Final = re.compile(r"^[ \t>*#-]*\d{1,3}[.)](?=\s)", re.MULTILINE)
+_SCALES: Final = {
+    "%": -2,
+    "percent": -2,
+    "k": 3,
+    "thousand": 3,
+    "m": 6,
+    "million": 6,
+    "bn": 9,
+    "billion": 9,
+    "trillion": 12,
+}
+"""The power of ten that a word behind a number stands for."""
+_QUOTE: Final = re.compile(r'"([^"\n]+)"|“([^”\n]+)”|„([^“”\n]+)[“”]|«([^»\n]+)»|「([^」\n]+)」')
+_SPACES: Final = re.compile(r"\s+")
+
+
+class _Number(NamedTuple):
+    """A number in a text: as it is written, its value, half of its last digit, and the power of ten behind it."""
+
+    text: str
+    value: Decimal
+    half: Decimal
+    scale: int
+
+
+def numbers_from(check: c.NumbersFrom, evidence: Evidence) -> Verdict:
+    """Whether every number in the response stands in a source, up to the rounding of its last digit."""
+    with localcontext(prec=_PRECISION):
+        claimed = list(_numbers(_LIST_MARKER.sub("", evidence.response)))
+        if not claimed:
+            return PASSED
+        sources = _sources(check.sources, evidence)
+        if isinstance(sources, Verdict):
+            return sources
+        known = sorted({value for source in sources for value in _values(source)})
+        unknown = list(dict.fromkeys(number.text for number in claimed if not _stands_in(number, known)))
+    return PASSED if not unknown else _ungrounded("number", unknown, check.sources)
+
+
+def quotes_from(check: c.QuotesFrom, evidence: Evidence) -> Verdict:
+    """Whether every text in double quotes stands in a source, ignoring case, runs of spaces and a last mark."""
+    quotes = list(dict.fromkeys(next(filter(None, match)) for match in _QUOTE.findall(evidence.response)))
+    if not quotes:
+        return PASSED
+    sources = _sources(check.sources, evidence)
+    if isinstance(sources, Verdict):
+        return sources
+    texts = [_folded(text) for source in sources for text in _texts(source)]
+    unknown = [quote for quote in quotes if not _is_in(_folded(quote).strip(), texts)]
+    return PASSED if not unknown else _ungrounded("quote", unknown, check.sources)
+
+
+def _ungrounded(what: str, unknown: list[str], sources: tuple[c.Source, ...]) -> Verdict:
+    few = listed(unknown[:_MOST_SHOWN])
+    more = f" and {len(unknown) - _MOST_SHOWN} more" if len(unknown) > _MOST_SHOWN else ""
+    words = {"tools": "the result of a tool", "message": "the message"}
+    where = " or ".join(words[source] for source in sources)
+    do = "does" if len(unknown) == 1 else "do"
+    message = f"expected every {what} in the response to stand in {where} but {few}{more} {do} not"
+    return failed(message, TextFinding(kind="forbidden", text=shown(unknown[0])))
+
+
+# --- sources ---------------------------------------------------------------------------------------------------------
+
+
+def _sources(names: tuple[c.Source, ...], evidence: Evidence) -> list[Any] | Verdict:
+    """The JSON values that a number or a quote may stand in."""
+    found: list[Any] = []
+    if "message" in names and evidence.case is not None:
+        sent = evidence.case.input
+        found += [sent.message, *(turn.content for turn in sent.messages or () if turn.role == "user")]
+    if "tools" in names:
+        calls = evidence.tool_calls
+        found += [call.result for call in calls if call.result is not msgspec.UNSET]
+        found += [call.error for call in calls if call.error is not msgspec.UNSET]
+        if calls and all(call.result is msgspec.UNSET and call.error is msgspec.UNSET for call in calls):
+            return broken(
+                "the agent reports calls without their `result`, so nothing tells what the tools said (map it by "
+                "`agent.response.result` in the configuration)"
+            )
+    return found
+
+
+def _leaves(value: Any) -> Iterator[Any]:
+    """The texts and numbers in a JSON value, those of its keys included."""
+    pending = [value]
+    while pending:
+        match pending.pop():
+            case dict() as record:
+                pending += record.keys()
+                pending += record.values()
+            case list() as items:
+                pending += items
+            case None | bool():
+                pass
+            case leaf:
+                yield leaf
+
+
+def _texts(value: Any) -> Iterator[str]:
+    return (leaf if isinstance(leaf, str) else msgspec.json.encode(leaf).decode() for leaf in _leaves(value))
+
+
+def _values(value: Any) -> Iterator[Decimal]:
+    for leaf in _leaves(value):
+        if isinstance(leaf, str):
+            for number in _numbers(leaf):
+                yield number.value
+                if number.scale:
+                    yield number.value.scaleb(number.scale)
+        else:
+            yield Decimal(leaf) if isinstance(leaf, int) else Decimal(repr(leaf))
+
+
+# --- numbers and quotes ----------------------------------------------------------------------------------------------
+
+
+def _numbers(text: str) -> Iterator[_Number]:
+    for match in _NUMBER.finditer(text):
+        whole = "".join(character for character in match["whole"] if character.isdigit())
+        fraction, exponent = match["fraction"] or "", match["exponent"] or ""
+        value = Decimal(f"{whole or '0'}{fraction}{exponent}")
+        half = Decimal(5).scaleb(-max(len(fraction) - 1, 0) - 1 + int(exponent[1:] or 0))
+        word = (match["scale"] or "").strip().lower()
+        signed = value.copy_negate() if match["sign"] else value
+        yield _Number(match[0].strip(), signed, half, _SCALES.get(word, 0))
+
+
+def _stands_in(number: _Number, known: list[Decimal]) -> bool:
+    """Whether one of the known numbers is this one, or becomes it when it is rounded to as many digits."""
+    if len(number.text) >= _PRECISION:
+        at = bisect_left(known, number.value)
+        return at < len(known) and known[at] == number.value
+    for power in {0, number.scale}:
+        value, half = number.value.scaleb(power), number.half.scaleb(power)
+        at = bisect_left(known, value - half)
+        if at < len(known) and known[at] <= value + half:
+            return True
+    return False
+
+
+def _folded(text: str) -> str:
+    return _SPACES.sub(" ", text).casefold()
+
+
+def _is_in(quote: str, texts: Iterable[str]) -> bool:
+    bare = quote.rstrip(".,;:!?… ") or quote
+    return any(bare in text for text in texts)

@@ -1,0 +1,144 @@
+"""Checks that numbers and quotes in a response come from the results of tools."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import msgspec
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from evalc.model import checks as c
+from evalc.model.case import Case, Expect, Input
+from evalc.runtime.agents.base import ToolCall
+from tests.runtime.checks.conftest import Ask
+
+
+def call(result: Any = msgspec.UNSET, error: str | msgspec.UnsetType = msgspec.UNSET) -> ToolCall:
+    return ToolCall(name="t", result=result, error=error)
+
+
+WEATHER = call(
+    {"temp": 16.62, "humidity": 0.815, "low": -2, "on": "2026-11-23", "population": 2102650, "note": ["18:05"]}
+)
+
+
+@pytest.mark.parametrize(
+    ("response", "unknown"),
+    [
+        ("It is 17°C, or 16.6, exactly 16.62.", None),
+        ("It is 16.", "'16'"),
+        ("It is 16.7.", "'16.7'"),
+        ("It is 16.620 now.", None),
+        ("Down to -2, or \u22122 degrees", None),
+        ("Up to 2 degrees", "'2'"),
+        ("Humidity of 82 %, or 81.5 percent, or 0.82", None),
+        ("Humidity of 83%", "'83%'"),
+        ("On November 23, 2026 at 18:05", None),
+        ("On 2026-11-24", "'24'"),
+        ("2,102,650 people, 2.1 million, 2,103k", None),
+        ("2\u202f102\u202f650 people", None),
+        ("2.2 million people", "'2.2 million'"),
+        ("1. It is 17.\n2) It is 16.6.\n  3. On the 23rd", None),
+        ("Flight B2 and H2O", None),
+        ("no numbers here", None),
+        ("", None),
+        (".82 of it", None),
+        ("1.7e1 degrees", None),
+        ("6, 7, 8, 9, 10 and 12", "'6', '7', '8', '9', '10' and 1 more"),
+    ],
+)
+def test_numbers_stand_in_a_result_up_to_their_last_digit(ask: Ask, response: str, unknown: str | None) -> None:
+    verdict = ask(c.NumbersFrom(), response, tool_calls=(WEATHER,))
+    if unknown is None:
+        assert (verdict.outcome, verdict.message) == ("passed", None)
+    else:
+        do = "do" if "," in unknown else "does"
+        assert verdict.message == (
+            f"expected every number in the response to stand in the result of a tool but {unknown} {do} not"
+        )
+
+
+@pytest.mark.parametrize(
+    ("response", "passes"),
+    [
+        ("He said “It rains in  PARIS.”", True),
+        ('It said "it rains"', True),
+        ("«nothing» and „it rains“", False),
+        ('She said "it snows"', False),
+        ("It's Ann's", True),
+        ("no quotes", True),
+        ('an open " quote', True),
+        ('"..."', False),
+    ],
+)
+def test_quotes_stand_in_a_result(ask: Ask, response: str, passes: bool) -> None:
+    calls = (call({"said": ["Well, it rains in Paris today."]}), call(error="no"))
+    assert ask(c.QuotesFrom(), response, tool_calls=calls).outcome == ("passed" if passes else "failed")
+
+
+def test_what_is_quoted_is_marked_in_the_report(ask: Ask) -> None:
+    finding = ask(c.NumbersFrom(), "It is 99 there", tool_calls=(WEATHER,)).finding
+    assert finding is not None
+    assert (finding.kind, finding.text) == ("forbidden", "99")
+
+
+def test_errors_of_tools_are_sources_and_the_message_where_it_is_named(ask: Ask) -> None:
+    case = Case(id="x", description="", input=Input(message="3 days for room 42, please"), expect=Expect())
+    failed = call(error="room 42 is taken")
+    assert ask(c.NumbersFrom(), "Room 42 is taken", tool_calls=(failed,), case=case).outcome == "passed"
+    assert ask(c.NumbersFrom(), "3 days", tool_calls=(failed,), case=case).outcome == "failed"
+    assert (
+        ask(c.NumbersFrom(sources=("tools", "message")), "3 days", tool_calls=(failed,), case=case).outcome == "passed"
+    )
+    assert ask(c.NumbersFrom(sources=("message",)), "42 and 3", case=case).outcome == "passed"
+    assert ask(c.NumbersFrom(sources=("message",)), "43", case=case).message == (
+        "expected every number in the response to stand in the message but '43' does not"
+    )
+
+
+def test_calls_without_results_are_an_error_and_never_a_pass(ask: Ask) -> None:
+    verdict = ask(c.NumbersFrom(), "It is 17", tool_calls=(call(),))
+    assert verdict.outcome == "error"
+    assert "without their `result`" in (verdict.message or "")
+    assert ask(c.NumbersFrom(), "It is 17").outcome == "failed"
+    assert ask(c.NumbersFrom(), "It is 17", tool_calls=(call(None),)).outcome == "failed"
+
+
+def test_an_agent_that_reports_no_calls_is_noted(ask: Ask) -> None:
+    assert ask(c.NumbersFrom(), "17", reports_calls=False).notes
+    assert not ask(c.NumbersFrom(sources=("message",)), "17", reports_calls=False).notes
+
+
+def test_at_a_place(ask: Ask) -> None:
+    check = c.At(path="summary", check=c.NumbersFrom())
+    assert ask(check, '{"id": 4711, "summary": "17 degrees"}', tool_calls=(WEATHER,)).outcome == "passed"
+    assert ask(check, '{"id": 4711, "summary": "19 degrees"}', tool_calls=(WEATHER,)).outcome == "failed"
+
+
+@given(st.integers(-(10**30), 10**30), st.integers(0, 6))
+def test_a_number_is_always_its_own_source(whole: int, digits: int) -> None:
+    text = f"{whole / 10**digits:.{digits}f}" if digits else str(whole)
+    verdict = Ask()(c.NumbersFrom(), f"x {text} y", tool_calls=(call(text),))
+    assert verdict.outcome == "passed", verdict.message
+
+
+@given(st.floats(-1e6, 1e6).filter(lambda number: abs(number) > 1e-4), st.integers(1, 4))
+def test_a_rounded_number_passes_and_one_further_off_does_not(number: float, digits: int) -> None:
+    rounded = f"{number:.{digits}f}"
+    calls = (call(number),)
+    assert Ask()(c.NumbersFrom(), f"x {rounded}", tool_calls=calls).outcome == "passed"
+    off = f"{float(rounded) + 2 * 10**-digits:.{digits}f}"
+    assert Ask()(c.NumbersFrom(), f"x {off}", tool_calls=calls).outcome == "failed"
+
+
+@given(st.text("0123456789.,-eE%kM '\u00a0ab\n٣", max_size=40))
+def test_any_text_is_read(text: str) -> None:
+    assert Ask()(c.NumbersFrom(), text, tool_calls=(call([text, "1" * 5000]),)).outcome == "passed"
+
+
+def test_long_texts_are_read_in_linear_time(ask: Ask) -> None:
+    for text in ("1" * 200_000, "1," * 100_000, "1 " * 100_000, "-" * 200_000, "." * 200_000, '"' * 200_000):
+        assert ask(c.NumbersFrom(), text, tool_calls=(call(text),)).outcome == "passed"
+        ask(c.QuotesFrom(), text, tool_calls=(call(text),))
