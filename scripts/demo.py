@@ -29,6 +29,9 @@ def main() -> int:
         heading("Run the examples against it over HTTP (one case fails on purpose)")
         evalc("run", *SUITES, "--agent", url, "--output", REPORT, exit_code=1)
     require_only_the_planned_failure()
+
+    heading("Hold conversations with an agent that remembers: an object for each of them")
+    evalc("run", "examples/conversations", "--agent", "python:examples.conversations.desk:Desk", exit_code=0)
     return 0
 
 

@@ -84,3 +84,23 @@ def test_code_review_fails_where_it_says_and_scores_as_the_specification_compute
     assert suite.summary.score == 0.87
     worked_example = (ROOT / "specs" / "scoring.md").read_text(encoding="utf-8")
     assert f"**{suite.summary.score}**" in worked_example
+
+
+@pytest.fixture
+def hotel() -> Iterator[str]:
+    """The agent of `examples/conversations`, at a free port."""
+    server = runpy.run_path(str(ROOT / "examples/conversations/desk.py"))["serve"](0)
+    thread = threading.Thread(target=server.serve_forever)
+    thread.start()
+    yield f"http://127.0.0.1:{server.server_port}"
+    server.shutdown()
+    server.server_close()
+    thread.join()
+
+
+def test_conversations_are_held_in_the_process_and_over_http(hotel: str, tmp_path: Path) -> None:
+    assert evalc.check("examples/conversations") == ()
+    for agent in ("python:examples.conversations.desk:Desk", hotel):
+        run = evalc.run("examples/conversations", agent=agent, output_dir=tmp_path, repeat=2)
+        assert run.exit_code == 0
+        assert [suite.summary.score for suite in run.suites] == [1]

@@ -78,6 +78,7 @@ class Case(msgspec.Struct, frozen=True, kw_only=True):
     bug_ref: str | None = None
     message: str
     messages: tuple[m.Message, ...] | None = None
+    follow_ups: tuple[str, ...] | None = None
     system: str | None = None
     inputs: dict[str, Any] | None = None
     stubs: dict[str, Any] | None = None

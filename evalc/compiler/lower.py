@@ -46,7 +46,13 @@ def lower(case: ir.Case, criteria: tuple[ir.Criterion, ...]) -> m.Case:
         difficulty=case.difficulty,
         created_at=case.created_at,
         bug_ref=case.bug_ref,
-        input=m.Input(message=case.message, messages=case.messages, system=case.system, inputs=case.inputs),
+        input=m.Input(
+            message=case.message,
+            messages=case.messages,
+            follow_ups=case.follow_ups,
+            system=case.system,
+            inputs=case.inputs,
+        ),
         stubs=case.stubs,
         max_turns=case.max_turns,
         expect=m.Expect(**fields),
@@ -165,6 +171,8 @@ def own_assertions(case: m.Case) -> set[str]:
     names = {json for field, json in _OWN_FIELDS if getattr(expect, field)}
     if expect.checks:
         names |= {f"checks.{type_name(check)}" for check in expect.checks}
+    if case.input.follow_ups:
+        names.add("input.followUps")
     if case.expected and expect == m.Expect():
         names.add("expected")
     if any(dimension.min_score is not None for dimension in case.rubric or ()):

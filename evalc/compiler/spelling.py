@@ -77,9 +77,7 @@ class Speller:
                 self._only_if(not isinstance(check, c.Value) or not isinstance(check.value, str))
                 return f"{'' if isinstance(check, c.Value) else 'response '}{self._of_value(check)}"
             case c.NumbersFrom() | c.QuotesFrom():
-                what = "numbers" if isinstance(check, c.NumbersFrom) else "quotes"
-                self._only_if(bool(check.sources))
-                return f"{what} from {', '.join(check.sources)}"
+                return self._grounded(check)
             case c.ToolParam():
                 return self._tool_param(check)
             case c.CallHas():
@@ -91,10 +89,11 @@ class Speller:
             case c.At():
                 self._only_if(not isinstance(check.check, _COMPOSITION))
                 return f"at {self._path(check.path)} {self._of_place(check.check)}"
-            case c.AnyOf():
-                return " or ".join(map(self._operand, check.checks))
-            case c.AllOf():
-                return " and ".join(map(self._operand, check.checks))
+            case c.InTurn():
+                inner = self.line(check.check)
+                return f"turn {check.turn} {f'({inner})' if isinstance(check.check, _COMPOSITION) else inner}"
+            case c.AnyOf() | c.AllOf():
+                return (" or " if isinstance(check, c.AnyOf) else " and ").join(map(self._operand, check.checks))
             case c.Not():
                 inner = self.line(check.check)
                 return f"not ({inner})" if isinstance(check.check, _COMPOSITION | c.NotContains) else f"not {inner}"
@@ -137,6 +136,10 @@ class Speller:
                 return f"count {self._bounds(check)}"
             case c.Number():
                 return self._bounds(check)
+
+    def _grounded(self, check: c.NumbersFrom | c.QuotesFrom) -> str:
+        self._only_if(bool(check.sources))
+        return f"{'numbers' if isinstance(check, c.NumbersFrom) else 'quotes'} from {', '.join(check.sources)}"
 
     def _operand(self, check: c.Check) -> str:
         """An operand of `and` and `or`, in parentheses where it would run into the next one."""

@@ -52,7 +52,7 @@ class AgentTable(Table, frozen=True, kw_only=True):
         BodyTemplate | None,
         Setting(
             BODY,
-            "What is sent, as a table or as JSON in a text; `{{message}}`, `{{messages}}`, `{{id}}` and "
+            "What is sent, as a table or as JSON in a text; `{{message}}`, `{{messages}}`, `{{id}}`, `{{session}}` and "
             "`{{input.NAME}}` are filled.",
             examples=({"question": "{{message}}"},),
             otherwise='`{"message": ...}`',

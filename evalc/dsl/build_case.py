@@ -4,17 +4,18 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 import msgspec
 
+from evalc.diagnostics.catalogue.contract import BesideTurns
 from evalc.diagnostics.catalogue.values import WrongType
 from evalc.dsl.build_check import build_checks
 from evalc.dsl.build_expect import build_expect
 from evalc.dsl.build_for_each import build_for_each
-from evalc.dsl.fields import Fields
+from evalc.dsl.fields import Fields, described
 from evalc.dsl.nodes import Mapping, Node, Scalar, Sequence, span_of
-from evalc.dsl.tree import CaseFields, CaseTree, InputValue, Requirement, Str
+from evalc.dsl.tree import CaseFields, CaseTree, CheckTree, InputValue, Requirement, Str
 
 _COUNT: Final = re.compile(r"(?P<count>[0-9]{1,9})(?:\s*/\s*(?P<of>[0-9]{1,9}))?")
 _SHARE: Final = re.compile(r"(?P<percent>[0-9]{1,9}(?:\.[0-9]+)?)\s*%")
@@ -78,7 +79,11 @@ def _given(fields: Fields, readers: dict[str, _Reader]) -> dict[str, Any]:
     if given.get("inputs") is not None:
         given["inputs_span"] = span_of(fields.key("inputs"))
     given["inputs_partial"] = fields.has_hole("inputs")
-    given["checks"] = given.pop("validate", ()) + given.pop("expect", ())
+    turns: tuple[_Turn, ...] | None = given.pop("turns", None)
+    if turns is not None:
+        given["turns"] = tuple(turn.say for turn in turns)
+    of_turns = tuple(check for turn in turns or () for check in turn.checks)
+    given["checks"] = given.pop("validate", ()) + given.pop("expect", ()) + of_turns
     given["source"] = fields.source
     return given
 
@@ -110,6 +115,46 @@ def _reason(fields: Fields, key: str) -> Str | None:
     """Why a case is skipped, retired or expected to fail: a reason is worth nothing when it is empty."""
     fields.forbid_empty(key)
     return fields.filled(key)
+
+
+class _Turn(NamedTuple):
+    """What the user says, and the checks of the answer."""
+
+    say: Str
+    checks: tuple[CheckTree, ...]
+
+
+TURN_KEYS = ("say", "validate")
+"""The keys of an entry of `turns:`."""
+
+
+def _turns(fields: Fields, key: str) -> tuple[_Turn, ...]:
+    """The turns of a conversation; what is none is reported and left out."""
+    for other in ("message", "messages"):
+        if other in fields:
+            fields.fault(fields.key(other), BesideTurns(key=other))
+    fields.forbid_empty(key)
+    node = fields.node(key)
+    if node is not None and not isinstance(node, Sequence):
+        expected = "a list with `say`, and `validate` for its checks, in each item"
+        fields.fault(node, WrongType(what="`turns`", expected=expected, found=described(node)))
+        return ()
+    items = fields.items(key)
+    turns = [_turn(fields, item, number) for number, item in enumerate(items or (), 1)]
+    return tuple(turn for turn in turns if turn is not None)
+
+
+def _turn(fields: Fields, item: Node, number: int) -> _Turn | None:
+    if not isinstance(item, Mapping):
+        expected = "a mapping with `say`, and `validate` for its checks"
+        fields.fault(item, WrongType(what="a turn", expected=expected, found=described(item)))
+        return None
+    inner = fields.inside(item, what="a turn", keys=TURN_KEYS)
+    inner.require("say")
+    say, checks = inner.text("say"), build_checks(inner, "validate")
+    fields.partial |= inner.partial
+    of_turn = tuple(msgspec.structs.replace(check, turn=number) for check in checks)
+    return None if say is None else _Turn(say, of_turn)
 
 
 def _rubric(fields: Fields, key: str) -> Node | None:
@@ -149,6 +194,7 @@ _READERS: Final[dict[str, _Reader]] = {
     "prompt_id": Fields.text,
     "message": Fields.text,
     "messages": Fields.node,
+    "turns": _turns,
     "inputs": _inputs,
     "for_each": lambda fields, _: build_for_each(fields),
     "inherit": _inherits,

@@ -354,6 +354,8 @@ def _call_has(fields: Fields, type_: Str) -> CheckLeaf | None:
 
 def _which(fields: Fields) -> Literal["any", "every", "no"] | int | None:
     """Which call is meant; `any` where nothing says."""
+    if "which" in fields:
+        fields.require("which")
     text = fields.text("which")
     if text is None:
         return None if "which" in fields else "any"
@@ -461,7 +463,7 @@ _FORMS: Final[dict[tuple[str, ...], _Build]] = {
     ("names",): _list_check,
 }
 """How the checks are built that have just these fields."""
-_WITHOUT_TYPE: Final = (c.Custom, c.At, c.AnyOf, c.AllOf, c.Not)
+_WITHOUT_TYPE: Final = (c.Custom, c.At, c.InTurn, c.AnyOf, c.AllOf, c.Not)
 """The checks that are written with keys of their own in place of a `type:`."""
 _KINDS: Final = {type_name(kind): kind for kind in members(c.Check) if kind not in _WITHOUT_TYPE}
 _BUILDERS: Final = {

@@ -72,12 +72,16 @@ CheckBody = CheckLeaf | CheckGroup | CheckUse | CheckJson
 
 
 class CheckTree(msgspec.Struct, frozen=True, kw_only=True):
-    """An entry of `validate:`, or a field of `expect:`: what it asks, what it counts for, and how much."""
+    """An entry of `validate:`, or a field of `expect:`: what it asks, what it counts for, and how much.
+
+    `turn` is the number of the turn whose checks it stands among; None among those of the case.
+    """
 
     span: Span
     body: CheckBody
     criterion: Str | None = None
     weight: int | float = 1
+    turn: int | None = None
 
 
 class RuleTree(msgspec.Struct, frozen=True, kw_only=True):
@@ -194,6 +198,7 @@ class CaseTree(CaseFields, frozen=True, kw_only=True):
     prompt_id: Str | None = None
     message: Str | None = None
     messages: Node | None = None
+    turns: tuple[Str, ...] | None = None
     expected: Str | None = None
     rubric: Node | None = None
     reference_data: Node | None = None
@@ -207,7 +212,7 @@ class CaseTree(CaseFields, frozen=True, kw_only=True):
     def has_own_words(self) -> bool:
         """Whether it says itself what is sent, in place of a prompt: a list of messages that is empty says nothing."""
         says_nothing = self.messages is None or (isinstance(self.messages, Sequence) and not self.messages.items)
-        return self.message is not None or not says_nothing
+        return self.message is not None or self.turns is not None or not says_nothing
 
 
 class SharedTree(msgspec.Struct, frozen=True, kw_only=True):

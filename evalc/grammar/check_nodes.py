@@ -61,7 +61,7 @@ CHECK_STARTS: Final = _starts(_KINDS.values()) | {"LPAR", "RESPONSE"}
 _VALUE_STARTS: Final = frozenset(("STRING", "NUMBER", "TRUE", "FALSE", "NULL", "LSQB", "LBRACE"))
 _BARE_WORD: Final = re.compile(r"[A-Za-z_][\w-]*(?=\s*\Z)")
 _CALL: Final = re.compile(r"\s*\(")
-_NESTING: Final = frozenset(("negation", "group", "response", "at"))
+_NESTING: Final = frozenset(("negation", "group", "response", "at", "turn"))
 _KNOWN_WORDS: Final = frozenset(start.lower().replace("_", "-") for start in (*CHECK_STARTS, "AND", "OR", "FOR"))
 
 
@@ -144,6 +144,9 @@ class CheckBuilder:
             case "at":
                 path = self.path(children[1], f"{at}/path")
                 return c.At(path=path, check=self.check(children[2], f"{at}/check", depth - 1))
+            case "turn":
+                number = self.first_count(children[1], "a number from 1")
+                return c.InTurn(turn=number, check=self.check(children[2], f"{at}/check", depth - 1))
             case "all_of":
                 return c.AllOf(checks=self._operands(children[::2], at, depth))
             case "any_of":
@@ -215,6 +218,14 @@ class CheckBuilder:
     def count(self, token: Tree | Token) -> int:
         """A whole number."""
         return int(count_of(cast("Token", token), self.faults).value)
+
+    def first_count(self, token: Tree | Token, what: str) -> int:
+        """A number that counts from 1; 1 in place of another one, which is reported as not being `what`."""
+        number = self.count(token)
+        if number < 1:
+            finding = Unexpected(expected=(what,), found=str(token))
+            self.faults.append(Fault(start_of(token), end_of(token), finding))
+        return max(number, 1)
 
     def number(self, token: Tree | Token, *, scale: float = 1) -> int | float:
         """A number."""
@@ -458,10 +469,7 @@ def _call_has(build: CheckBuilder, children: Children, at: str) -> c.Check:
 
 
 def _nth_call_has(build: CheckBuilder, children: Children, at: str) -> c.Check:
-    number = build.count(children[1])
-    if number < 1:
-        finding = Unexpected(expected=("a number from 1",), found=str(children[1]))
-        build.faults.append(Fault(start_of(children[1]), end_of(children[1]), finding))
+    number = build.first_count(children[1], "a number from 1")
     return _of_call(build, number, children[3], children[5::2], at)
 
 

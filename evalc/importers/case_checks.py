@@ -32,7 +32,7 @@ def _simplest(check: c.Check) -> c.Check:
             return all_of([*map(_simplest, checks)])
         case c.Not(check=inner):
             return negated(_simplest(inner))
-        case c.At(check=inner):
+        case c.At(check=inner) | c.InTurn(check=inner):
             return msgspec.structs.replace(check, check=_simplest(inner))
         case _:
             return check

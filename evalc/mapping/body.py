@@ -11,13 +11,14 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import chain
 from typing import Any, Final, final
+from uuid import uuid4
 
 import msgspec
 
 from evalc.mapping.near import or_rather
 
 _PLACEHOLDER: Final = re.compile(r"\\\{\{|\{\{(.*?)\}\}", re.DOTALL)
-_NAMES: Final = ("message", "messages", "id")
+_NAMES: Final = ("message", "messages", "id", "session")
 _INPUT: Final = "input."
 
 
@@ -44,6 +45,7 @@ class Values(msgspec.Struct, frozen=True, kw_only=True):
     messages: Sequence[Mapping[str, str]]
     case_id: str
     inputs: Mapping[str, Any]
+    conversation: str | None = None
 
     def of(self, name: str) -> Any:
         """The value of a placeholder.
@@ -59,6 +61,9 @@ class Values(msgspec.Struct, frozen=True, kw_only=True):
                 return self.messages or [{"role": "user", "content": self.message}]
             case "id":
                 return self.case_id
+            case "session":
+                # A case of one turn is a conversation of its own, too.
+                return self.conversation or str(uuid4())
         name = name.removeprefix(_INPUT)
         if name not in self.inputs:
             raise NoInput(name)
@@ -147,7 +152,7 @@ def _parsed_text(text: str, within: tuple[str | int, ...]) -> str | _Name | _Pie
 
 def _checked(name: str, within: tuple[str | int, ...]) -> str:
     if name not in _NAMES and not (name.startswith(_INPUT) and name != _INPUT):
-        known = "`{{message}}`, `{{messages}}`, `{{id}}` and `{{input.NAME}}`"
+        known = "`{{message}}`, `{{messages}}`, `{{id}}`, `{{session}}` and `{{input.NAME}}`"
         raise BadBody(f"one with the placeholders {known}, not `{{{{{name[:60]}}}}}`{or_rather(name, _NAMES)}", within)
     return name
 

@@ -12,7 +12,7 @@ from typing import Final, NamedTuple
 
 from evalc.model import checks as c
 from evalc.model.case import Expect, RubricDimension
-from evalc.model.checks.declaration import Declared, parts_of, type_name
+from evalc.model.checks.declaration import Declared, parts_of
 from evalc.model.paths import path_of_key
 
 KEYS: Final = dict(zip(Expect.__struct_fields__, Expect.__struct_encode_fields__, strict=True))
@@ -54,7 +54,7 @@ def assertions(expect: Expect) -> Iterator[Assertion]:
         check = c.Not(check=c.IContains(value=phrase))
         yield Assertion(_pointer("copOutPhrases", index), "copOutPhrases", check)
     for index, check in enumerate(expect.checks or ()):
-        yield Assertion(_pointer("checks", index), type_name(check), check)
+        yield Assertion(_pointer("checks", index), check.named, check)
 
 
 @lru_cache(1024)

@@ -79,10 +79,12 @@ class Message(_Record, frozen=True, kw_only=True):
 class Input(_Record, frozen=True, kw_only=True):
     """What is sent to the agent. `inputs` are the variables that the message was made from.
 
-    `system` is the prompt file's role and instructions, the system prompt of agents that are models.
+    `system` is the prompt file's role and instructions, the system prompt of agents that are models. `follow_ups` is
+    what the user says next, one text after each answer: the case is a conversation of so many more turns.
     """
 
     message: str
+    follow_ups: tuple[str, ...] | None = None
     messages: tuple[Message, ...] | None = None
     system: str | None = None
     inputs: dict[str, Any] | None = None

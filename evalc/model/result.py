@@ -51,7 +51,8 @@ class AssertionResult(_Result, frozen=True, kw_only=True, omit_defaults=True):
     """One assertion that was reached. `at` is its JSON pointer from the case's root; `message` says why not passed.
 
     `field` names what did not pass, as messages begin with it: a field of `expect`, or the type of a check. `judged`
-    is there where a judge was asked, `finding` where a check of texts failed.
+    is there where a judge was asked, `finding` where a check of texts failed. `turn` is the number of the turn of a
+    conversation that it is about; None for the whole.
     """
 
     at: str
@@ -61,6 +62,7 @@ class AssertionResult(_Result, frozen=True, kw_only=True, omit_defaults=True):
     place: Place | None = None
     judged: JudgedScore | None = None
     finding: TextFinding | None = None
+    turn: int | None = None
 
 
 class CriterionResult(_Result, frozen=True, kw_only=True):
@@ -73,13 +75,27 @@ class CriterionResult(_Result, frozen=True, kw_only=True):
     judged: JudgedScore | msgspec.UnsetType = msgspec.UNSET
 
 
+class TurnDetails(_Result, frozen=True, kw_only=True):
+    """One turn of a conversation: what was said, what was answered, and how long that took.
+
+    `calls` is how many calls of tools it took: they stand in `toolCalls` of the case, one turn's after the other's.
+    """
+
+    message: str
+    response: str
+    calls: int
+    duration_ms: float
+    usage: dict[str, int | float] | msgspec.UnsetType = msgspec.UNSET
+
+
 class CaseDetails(_Result, frozen=True, kw_only=True):
     """The contract's `details`, the response and the tool calls as they came (secrets struck out).
 
     `usage` is what the agent says it used: `inputTokens`, `outputTokens`, `costUsd`, each where known; `finishReason`
     why a model stopped, in its provider's word. `message` is what was sent, shortened, and `messages` the conversation
     where it was one. `near_calls` is the key of the answer that probably holds the tool calls, where it has none under
-    `toolCalls`. `judge_usage` is what judging used: `requests`, answers that were `cached`, and as `usage`.
+    `toolCalls`. Of a conversation, `response` is that of all turns, and `turns` are those that were answered.
+    `judge_usage` is what judging used: `requests`, answers that were `cached`, and as `usage`.
     """
 
     tools_called: tuple[str, ...] = ()
@@ -93,6 +109,7 @@ class CaseDetails(_Result, frozen=True, kw_only=True):
     message: str | msgspec.UnsetType = msgspec.UNSET
     messages: tuple[Message, ...] | msgspec.UnsetType = msgspec.UNSET
     near_calls: str | msgspec.UnsetType = msgspec.UNSET
+    turns: tuple[TurnDetails, ...] | msgspec.UnsetType = msgspec.UNSET
 
 
 class AttemptResult(_Result, frozen=True, kw_only=True):

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any, Final, Protocol, assert_never, final
 
 import pytest
+from msgspec import UNSET
 
 from evalc.compiler.discover import shown
 from evalc.diagnostics.problem import Problem
@@ -20,6 +21,7 @@ from evalc.pytest_plugin.session import EvalSession
 from evalc.report.case_lines import SourceContext, reason_lines
 from evalc.report.case_words import main_reason
 from evalc.report.symbols import symbols_of
+from evalc.report.transcript import transcript
 from evalc.runtime.run.expectations import skipped_case
 from evalc.terminal import Screen, shortened, visible
 
@@ -83,7 +85,10 @@ class Failure:
             yield "    error: the agent or a check broke, so the case neither passed nor failed"
         yield from reason_lines(self.result, symbols, screen, self.told)
         details = self.result.details
-        if details.response is not None:
+        if details.turns is not UNSET:
+            for line in (transcript(self.result) or "").splitlines():
+                yield f"    {shortened(visible(line), _LONGEST_RESPONSE)}"
+        elif details.response is not None:
             yield f"    the response ({details.response_length} characters):"
             yield f"      {shortened(visible(details.response[: _LONGEST_RESPONSE + 1]), _LONGEST_RESPONSE)}"
         if details.tools_called:

@@ -18,6 +18,7 @@ from evalc.report.case_words import Reason, reasons
 from evalc.report.numbers import milliseconds
 from evalc.report.source_lines import SourceLines
 from evalc.report.symbols import COLORS, Symbols
+from evalc.report.transcript import response_of, transcript
 from evalc.terminal import Color, Screen, cells, padded, painted, shortened, visible
 
 _LONGEST_SEARCHED: Final = 20_000
@@ -196,7 +197,7 @@ def _authored(place: Place, told: SourceContext, symbols: Symbols, screen: Scree
 
 def _response(reason: Reason, case: CaseResult, symbols: Symbols, screen: Screen) -> Iterator[str]:
     """The part of the response that the reason speaks of, and a line that marks it."""
-    part = highlight(reason.finding, case.details.response)
+    part = highlight(reason.finding, response_of(case, reason.turn))
     if part is None:
         return
     label, color = _MARKED[part.kind]
@@ -212,9 +213,11 @@ def _response(reason: Reason, case: CaseResult, symbols: Symbols, screen: Screen
 
 def response_lines(case: CaseResult, symbols: Symbols, screen: Screen) -> Iterator[str]:
     """The beginning of the response, where the lines of no reason show a part of it, or all."""
-    response = case.details.response
-    told = islice(reasons(case), _MOST_REASONS)
-    if response is None or any(_is_shown(response, reason) for reason in told):
+    told = list(islice(reasons(case), _MOST_REASONS))
+    if any(_is_shown(response_of(case, reason.turn), reason) for reason in told):
+        return
+    response = response_of(case, told[0].turn if told else None)
+    if response is None:
         return
     room = screen.width - len(_RESPONSE_MARGIN)
     rest = visible(response[: _MOST_RESPONSE_LINES * room + 1]) or "(empty)"
@@ -230,8 +233,8 @@ def response_lines(case: CaseResult, symbols: Symbols, screen: Screen) -> Iterat
 
 
 def whole_response_lines(case: CaseResult) -> Iterator[str]:
-    """The whole response, line by line as the agent wrote it."""
-    response = case.details.response
+    """The whole response, line by line as the agent wrote it; of a conversation each turn."""
+    response = transcript(case)
     if response is None:
         return
     first, *others = response.splitlines() or ["(empty)"]
@@ -243,7 +246,9 @@ def whole_response_lines(case: CaseResult) -> Iterator[str]:
         yield f"        {visible(line)}".rstrip()
 
 
-def _is_shown(response: str, reason: Reason) -> bool:
+def _is_shown(response: str | None, reason: Reason) -> bool:
+    if response is None:
+        return True
     whole = len(response) <= _LONGEST_QUOTED and reason.message.endswith(f"but got '{visible(response)}'")
     return whole or highlight(reason.finding, response) is not None
 

@@ -17,14 +17,15 @@ from evalc.terminal import visible
 class Reason(NamedTuple):
     """Why a case did not simply pass, and where that was authored; `message` may quote the agent at any length.
 
-    `at` is the JSON pointer of the assertion that says so, `finding` what it found in the response; None of what no
-    single assertion says.
+    `at` is the JSON pointer of the assertion that says so, `finding` what it found in the response, `turn` the turn of
+    a conversation that it is about; None of what no single assertion says.
     """
 
     message: str
     place: Place | None
     at: str | None = None
     finding: TextFinding | None = None
+    turn: int | None = None
 
     def in_short(self, ellipsis: str = "…") -> str:
         """The message on one line of at most 400 columns, with nothing in it that a terminal would obey."""
@@ -45,10 +46,11 @@ def reasons(case: CaseResult) -> Iterator[Reason]:
         if told is None:
             yield Reason(case.error, case_place)
         else:
-            yield Reason(case.error, told.place or case_place, told.at, told.finding)
+            yield Reason(case.error, told.place or case_place, told.at, told.finding, told.turn)
             broken.remove(told)
     for assertion in broken:
-        yield Reason(f"{assertion.field}: {assertion.message}", assertion.place, assertion.at, assertion.finding)
+        message = f"{assertion.field}: {assertion.message}"
+        yield Reason(message, assertion.place, assertion.at, assertion.finding, assertion.turn)
 
 
 def main_reason(case: CaseResult) -> Reason | None:

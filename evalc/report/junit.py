@@ -16,6 +16,7 @@ from evalc.report.gates import failed_all_the_same, gate_line
 from evalc.report.legible import legible
 from evalc.report.numbers import rounded
 from evalc.report.reported import ReportedRun, ReportedSuite
+from evalc.report.transcript import transcript
 from evalc.terminal import visible
 
 _NOT_XML: Final = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
@@ -103,8 +104,8 @@ def _case(case: CaseResult, suite: str, *, strict: bool) -> Element:
         kind = "timeout" if timed_out(case) else case.status
         verdict = SubElement(element, _VERDICTS[case.status], {"type": kind, "message": _sound(reason.in_short())})
         verdict.text = _sound(reasons_in_full(case, most=_MOST_REASONS, longest=_LONGEST_DETAIL))
-    if case.details.response:
-        SubElement(element, "system-out").text = _sound(legible(case.details.response, _LONGEST_RESPONSE))
+    if said := transcript(case):
+        SubElement(element, "system-out").text = _sound(legible(said, _LONGEST_RESPONSE))
     return element
 
 

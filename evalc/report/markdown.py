@@ -7,6 +7,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain, islice
 from typing import Final
 
+from msgspec import UNSET
+
 from evalc.model.result import PASSING, CaseResult, GateResult, RunSummary, SuiteResult, Summary
 from evalc.report.case_words import reasons_in_full
 from evalc.report.gates import failed_all_the_same, gate_line
@@ -14,6 +16,7 @@ from evalc.report.legible import legible
 from evalc.report.numbers import counted, rounded
 from evalc.report.reported import ReportedRun, ReportedSuite
 from evalc.report.selected import selected_line
+from evalc.report.transcript import transcript
 from evalc.terminal import shortened, visible
 
 MOST_BYTES: Final = 1_000_000
@@ -161,8 +164,8 @@ def _failures(run: ReportedRun) -> Iterator[str]:
 def _failure(case: CaseResult, suite: str) -> str:
     title = f"**{_name(case.id)}** in {_name(suite)}: {case.status}"
     told = reasons_in_full(case, most=_MOST_REASONS, longest=_LONGEST_REASON)
-    response = case.details.response
-    said = "" if response is None else f"\nresponse: {legible(response, _LONGEST_RESPONSE) or '(empty)'}"
+    response, head = transcript(case), "response: " if case.details.turns is UNSET else ""
+    said = "" if response is None else f"\n{head}{legible(response, _LONGEST_RESPONSE) or '(empty)'}"
     return f"{title}\n\n{_fenced(told + said)}"
 
 

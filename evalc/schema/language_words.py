@@ -169,6 +169,11 @@ CASE: Mapping[str, Word] = {
     "prompt_id": Word("The `id` of a prompt for this case alone.", text()),
     "message": Word("What is sent in place of the prompt; a template too.", text(), ("What is the weather in Paris?",)),
     "messages": Word("A conversation for chat agents.", list_of(ref("Message"))),
+    "turns": Word(
+        "A conversation, turn by turn: what the user says, and checks of each answer.",
+        filled_list_of(ref("turn")),
+        ([{"say": "A room for two, please.", "validate": ['contains "when"']}],),
+    ),
     "inputs": Word("The values that fill the prompt, by name.", free_mapping(), ({"language": "Python"},)),
     "expected": Word("A text that describes the answer: what a judge compares with.", text()),
     "validate": Word("The checks.", filled_list_of(ref("check"))),
@@ -192,6 +197,11 @@ CASE: Mapping[str, Word] = {
     "inherit": Word("Whether the case takes the suite's `defaults`; by default true.", flag()),
 }
 """The keys of a case, and of `defaults:`."""
+
+TURN: Mapping[str, Word] = {
+    "say": Word("What the user says; a template.", text(), ("A room for two, please.",)),
+    "validate": Word("The checks of the answer and of the calls of this turn.", filled_list_of(ref("check"))),
+}
 
 FOR_EACH: Mapping[str, Word] = {
     "rows": Word("The rows, each with its values by name.", list_of(_ROW, minItems=1), ([{"city": "Paris"}],)),

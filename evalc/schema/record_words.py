@@ -51,6 +51,7 @@ COMPILED_FILE: Sentences = {
     "Input": {
         "message": "The text that is sent.",
         "messages": "A conversation, for chat agents.",
+        "followUps": "What the user says next, after each answer: the case is a conversation.",
         "system": "The prompt's role and instructions: the system prompt of agents that are models.",
         "inputs": "The values that the message was made from, by name.",
     },
@@ -239,6 +240,14 @@ RESULT: Sentences = {
         "nearCalls": "The key of the answer that probably holds the tool calls, where none has the agreed name.",
         "message": "The message that was sent, shortened, secrets struck out.",
         "messages": "The conversation that was sent, where it was one, each message shortened.",
+        "turns": "Of a conversation, the turns that were answered.",
+    },
+    "TurnDetails": {
+        "message": "What the user said, shortened, secrets struck out.",
+        "response": "The answer, secrets struck out.",
+        "calls": "How many of the case's calls of tools are those of this turn.",
+        "durationMs": "How long the answer took, in milliseconds.",
+        "usage": "What the agent says that it used.",
     },
     "Message": {
         "role": "Who speaks.",
@@ -248,6 +257,7 @@ RESULT: Sentences = {
         "at": "The JSON pointer from the case to the assertion.",
         "field": "The contract's field, or the check's type, that the assertion belongs to.",
         "outcome": "How the assertion ended.",
+        "turn": "The number of the turn of a conversation that it is about, where it is about one.",
         "message": "Why it did not pass.",
         "place": "Where it was written.",
         "judged": "What a judge said.",

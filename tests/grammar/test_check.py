@@ -115,6 +115,21 @@ SIMPLE: list[Expected] = [
         c.At(path="x", check=c.Value(value=[1, {"k": "v"}])),
         {"/path": text(3, 4, "x"), "/check/value/1/k": text(22, 25, "v")},
     ),
+    ("turn 2 json", c.InTurn(turn=2, check=c.Json()), {}),
+    (
+        'not turn 1 tools called [x] and turn 2 (json or at a contains "b")',
+        c.AllOf(
+            checks=(
+                c.Not(check=c.InTurn(turn=1, check=c.ToolsCalled(names=("x",)))),
+                c.InTurn(turn=2, check=c.AnyOf(checks=(c.Json(), c.At(path="a", check=c.Contains(value="b"))))),
+            )
+        ),
+        {
+            "/checks/0/check/check/names/0": text(25, 26, "x"),
+            "/checks/1/check/checks/1/path": text(51, 52, "a"),
+            "/checks/1/check/checks/1/check/value": text(62, 65, "b"),
+        },
+    ),
     ("numbers from tools", c.NumbersFrom(), {}),
     ("response numbers from message, tools", c.NumbersFrom(sources=("message", "tools")), {}),
     ("at x quotes from tools", c.At(path="x", check=c.QuotesFrom()), {"/path": text(3, 4, "x")}),

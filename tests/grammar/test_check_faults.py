@@ -66,6 +66,8 @@ FAULTS = [
     ("numbers from tools, tools", 20, 25, "EV206", "the source `tools` is repeated here", ""),
     ("numbers from tool", 13, 17, "EV131", "expected `tools` or `message` here, found `tool`", "did you mean `tools`?"),
     ("tool t.p exists and numbers from tools", 20, 27, "EV138", "a check of the response that follows a `tool` check must begin with `response`", "write `response` before it"),
+    ("turn 0 json", 5, 6, "EV131", "expected a number from 1 here, found `0`", ""),
+    ("turn json", 5, 9, "EV131", "expected a number here, found `json`", ""),
     ("call 0 of t has p 1", 5, 6, "EV131", "expected a number from 1 here, found `0`", ""),
     ("any call of t has p null, p 1", 26, 29, "EV206", "the test `p` is repeated here", ""),
     ("any call of t has p 1, p 2", 23, 26, "EV206", "the test `p` is repeated here", ""),

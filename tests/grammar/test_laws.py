@@ -102,6 +102,8 @@ def simplest(check: c.Check) -> c.Check:
             return all_of([*map(simplest, checks)])
         case c.At(path=path, check=inner):
             return c.At(path=shortest(path), check=simplest(inner))
+        case c.InTurn(turn=turn, check=inner):
+            return c.InTurn(turn=turn, check=simplest(inner))
         case c.Structure(fields=fields):
             shorter = (c.RequiredField(path=shortest(field.path), type=field.type) for field in fields)
             return c.Structure(fields=tuple(shorter), headings=check.headings)
@@ -129,6 +131,8 @@ def without_schema(check: c.Check) -> c.Check:
             return c.Not(check=without_schema(inner))
         case c.At(path=path, check=inner):
             return c.At(path=path, check=without_schema(inner))
+        case c.InTurn(turn=turn, check=inner):
+            return c.InTurn(turn=turn, check=without_schema(inner))
         case c.AnyOf(checks=checks):
             return c.AnyOf(checks=tuple(map(without_schema, checks)))
         case c.AllOf(checks=checks):

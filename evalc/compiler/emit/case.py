@@ -33,6 +33,8 @@ from evalc.source import Span
 def message_of(emission: Emission, messages: tuple[m.Message, ...] | None) -> str | None:
     """What is sent; None when there is nothing or when it could not be made."""
     tree, prompt = emission.case.tree, emission.variant.prompt
+    if tree.turns is not None:
+        return emission.text(tree.turns[0]) if tree.turns else None
     if tree.message is not None:
         return emission.text(tree.message)
     if tree.has_own_words:
@@ -80,6 +82,14 @@ def messages_of(emission: Emission) -> tuple[m.Message, ...] | None:
         content = emission.text(Str(message.content, span_of(place)))
         filled.append(m.Message(role=message.role, content=content or ""))
     return tuple(filled)
+
+
+def follow_ups_of(emission: Emission) -> tuple[str, ...] | None:
+    """What the user says in each turn of a conversation behind the first, templates filled."""
+    tree = emission.case.tree
+    if tree.turns is None or len(tree.turns) < 2:
+        return None
+    return tuple(emission.text(say) or "" for say in tree.turns[1:])
 
 
 def _report_roles_as_keys(emission: Emission, messages: Node) -> bool:
@@ -150,6 +160,7 @@ class CaseEmitter(msgspec.Struct, frozen=True, kw_only=True):
             description=emission.text(tree.description) or tree.name.value,
             message=message_of(emission, messages) or "",
             messages=messages,
+            follow_ups=follow_ups_of(emission),
             system=system_of(emission),
             inputs=emission.plain_inputs(),
             checks=checks,
@@ -216,6 +227,7 @@ def _case(emission: Emission) -> ir.Case:
         bug_ref=_value(tree.bug_ref),
         message=message or "",
         messages=messages,
+        follow_ups=follow_ups_of(emission),
         system=system_of(emission),
         inputs=emission.plain_inputs(),
         stubs=stubs,
@@ -288,7 +300,11 @@ def _wheres(emission: Emission) -> dict[str, ir.Where]:
     """Where the fields of the case were written, by their JSON pointers."""
     case, tree, prompt, row = emission.case, emission.case.tree, emission.variant.prompt, emission.row
     wheres: dict[str, ir.Where] = {}
-    if tree.message is not None:
+    if tree.turns:
+        wheres["/input/message"] = tree.turns[0].span
+        for index, say in enumerate(tree.turns[1:]):
+            wheres[f"/input/followUps/{index}"] = say.span
+    elif tree.message is not None:
         wheres["/input/message"] = tree.message.span
     elif prompt is not None and not tree.has_own_words:
         wheres["/input/message"] = emission.at(prompt.tree.source, prompt.tree.text.span)

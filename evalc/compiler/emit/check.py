@@ -168,7 +168,7 @@ class CheckEmitter:
                 return any_of([self._check(part, leaf, f"{at}/checks/{i}") for i, part in enumerate(check.checks)])
             case c.AllOf():
                 return all_of([self._check(part, leaf, f"{at}/checks/{i}") for i, part in enumerate(check.checks)])
-            case c.At():
+            case c.At() | c.InTurn():
                 return msgspec.structs.replace(check, check=self._check(check.check, leaf, f"{at}/check"))
             case _:
                 made = self._with_texts(check, leaf, at)

@@ -70,7 +70,8 @@ def _brought(emission: Emission, layer: tuple[PlacedCheck, ...], dimensions: dic
         beyond = outside("the weight", placed.weight, WEIGHT)  # of several `use:`, multiplied
         if beyond is not None:
             emission.problems.add(source, tree.span, beyond)
-        for item in _items(emission, emitter, tree, where):
+        for made in _items(emission, emitter, tree, where):
+            item = made if placed.turn is None else _in_turn(made, placed.turn)
             check = item.check
             if isinstance(check, c.Judge):
                 named = msgspec.structs.replace(item, check=_named(check, criterion, dimensions))
@@ -78,6 +79,10 @@ def _brought(emission: Emission, layer: tuple[PlacedCheck, ...], dimensions: dic
             else:
                 brought.append(_Written(item, criterion, criterion_at, placed.weight))
     return brought
+
+
+def _in_turn(item: ir.Check, turn: int) -> ir.Check:
+    return msgspec.structs.replace(item, check=c.InTurn(turn=turn, check=item.check))
 
 
 def _items(emission: Emission, emitter: CheckEmitter, tree: CheckTree, where: ir.Where) -> Sequence[ir.Check]:

@@ -193,6 +193,7 @@ def _case(reader: JsonReader, raw: object, pointer: str, tier: m.Tier) -> ir.Cas
         bug_ref=case.bug_ref,
         message=case.input.message,
         messages=case.input.messages,
+        follow_ups=case.input.follow_ups,
         system=case.input.system,
         inputs=case.input.inputs,
         stubs=case.stubs,

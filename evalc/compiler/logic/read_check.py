@@ -140,6 +140,8 @@ def _formula(check: c.Check, place: Place) -> Formula:  # noqa: C901 - one arm a
         case c.At(path=path, check=inner):
             found = (*_field(path, None, place), Fact(HasPlace(path), True, place))
             return _joined(All, [*found, _formula(inner, (*place, path))])
+        case c.InTurn(turn=turn, check=inner):
+            return _within_turn(_formula(inner, ()), turn)
         case c.AnyOf(checks=checks) if len(checks) <= _MOST_FACTS:
             return _joined(Some, [_formula(operand, place) for operand in checks])
         case c.AllOf(checks=checks) if len(checks) <= _MOST_FACTS:
@@ -164,6 +166,20 @@ def _formula(check: c.Check, place: Place) -> Formula:  # noqa: C901 - one arm a
             return Fact(Unknown(_as_json(check)), True, place)
         case _:
             assert_never(check)
+
+
+def _within_turn(formula: Formula, turn: int) -> Formula:
+    """The formula, said of a turn: its texts, its calls and its limits are nothing to those of any other."""
+    mark = f"\0turn {turn}"
+    match formula:
+        case Fact():
+            return Fact(formula.atom, formula.holds, (mark, *formula.place))
+        case OfParam():
+            return OfParam(f"{mark} {formula.tool}", formula.param, formula.formula)
+        case All() | Some():
+            return type(formula)(tuple(_within_turn(part, turn) for part in formula.parts))
+        case _:
+            assert_never(formula)
 
 
 def _joined(join: type[All | Some], parts: list[Formula]) -> Formula:

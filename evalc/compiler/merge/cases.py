@@ -34,13 +34,17 @@ class Picked(msgspec.Struct, frozen=True, gc=False):
 
 @final
 class PlacedCheck(msgspec.Struct, frozen=True, gc=False):
-    """A check behind every `use:` that led to it: what it counts for there, and where its own names are looked up."""
+    """A check behind every `use:` that led to it: what it counts for there, and where its own names are looked up.
+
+    `turn` is the number of the turn that it is about, None for the case as a whole.
+    """
 
     source: Source
     scope: Scope
     tree: CheckTree
     criterion: tuple[Source, Str] | None
     weight: int | float
+    turn: int | None = None
 
 
 @final
@@ -166,7 +170,7 @@ def _is_whole(layer: Layer) -> bool:
 
 def _checks(layer: Layer) -> tuple[PlacedCheck, ...]:
     placed: list[PlacedCheck] = []
-    _place(layer.fields.source, layer.scope, layer.fields.checks, None, 1, placed)
+    _place(layer.fields.source, layer.scope, layer.fields.checks, None, 1, placed, None)
     return tuple(placed)
 
 
@@ -177,6 +181,7 @@ def _place(
     criterion: tuple[Source, Str] | None,
     weight: int | float,
     placed: list[PlacedCheck],
+    turn: int | None,
 ) -> None:
     """Put the checks behind those that are placed, every `use:` opened.
 
@@ -185,6 +190,7 @@ def _place(
     for tree in checks:
         own = criterion or (None if tree.criterion is None else (source, tree.criterion))
         if not isinstance(tree.body, CheckUse):
-            placed.append(PlacedCheck(source, scope, tree, own, tree.weight * weight))
+            placed.append(PlacedCheck(source, scope, tree, own, tree.weight * weight, tree.turn or turn))
         elif (rule := scope.rules.get(tree.body.name.value)) is not None:
-            _place(rule.tree.source, rule.scope, rule.tree.checks, own, tree.weight * weight, placed)
+            within = tree.turn or turn
+            _place(rule.tree.source, rule.scope, rule.tree.checks, own, tree.weight * weight, placed, within)

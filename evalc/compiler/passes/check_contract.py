@@ -17,6 +17,7 @@ from evalc.diagnostics.catalogue.contract import (
     MissingInTier,
     NeedsValue,
     NeverScored,
+    NoSuchTurn,
     NotInThisTier,
     OddId,
     OutsideTier,
@@ -27,7 +28,7 @@ from evalc.diagnostics.catalogue.contract import (
 )
 from evalc.diagnostics.problem import Diagnostics, Finding
 from evalc.model import checks as c
-from evalc.model.checks.declaration import texts_of
+from evalc.model.checks.declaration import Declared, parts_of, texts_of
 
 _TOKEN = re.compile(r"\{\{\s*(seed|snapshot):.*?\}\}", re.DOTALL)
 _GOLDEN = {c.ToolsCalled: "toolsCalled", c.NoToolErrors: "noToolErrors", c.NonEmpty: "responseNonEmpty"}
@@ -69,6 +70,7 @@ def _findings(suite: ir.Suite, case: ir.Case) -> Iterator[tuple[ir.Where, Findin
     yield from _completeness(suite, case)
     yield from _difficulty(case)
     kinds = {type(item.check) for item in case.checks}
+    yield from _turns(case)
     if not kinds.isdisjoint(SINGLE_KINDS):
         yield from _tools(case)
         yield from _single_values(case)
@@ -114,6 +116,25 @@ def _difficulty(case: ir.Case) -> Iterator[tuple[ir.Where, Finding]]:
     if case.difficulty is not None and allowed is not None and case.difficulty not in allowed:
         finding = WrongDifficulty(difficulty=case.difficulty, tier=case.tier, allowed=allowed)
         yield case.place_of("/difficulty"), finding
+
+
+def _turns(case: ir.Case) -> Iterator[tuple[ir.Where, Finding]]:
+    there = 1 + len(case.follow_ups or ())
+    for item in () if case.partial else case.checks:
+        beyond = next((turn for turn in _named_turns(item.check) if turn > there), None)
+        if beyond is not None:
+            yield item.where, NoSuchTurn(turn=beyond, turns=there)
+
+
+def _named_turns(check: Declared) -> Iterator[int]:
+    if isinstance(check, c.InTurn):
+        yield check.turn
+    if isinstance(check, _COMPOSED):
+        for part, _ in parts_of(check):
+            yield from _named_turns(part)
+
+
+_COMPOSED = (c.InTurn, c.AnyOf, c.AllOf, c.Not)
 
 
 def _tools(case: ir.Case) -> Iterator[tuple[ir.Where, Finding]]:

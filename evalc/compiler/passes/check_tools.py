@@ -91,6 +91,8 @@ def _mentions(check: c.Check, pointer: str = "", *, wanted: bool = True) -> Iter
                 yield from _mentions(inner, f"{pointer}/checks/{index}", wanted=wanted)
         case c.Not():
             yield from _mentions(check.check, f"{pointer}/check", wanted=not wanted)
+        case c.InTurn():
+            yield from _mentions(check.check, f"{pointer}/check", wanted=wanted)
         case _:
             pass
 

@@ -160,7 +160,7 @@ def _leaves(check: c.Check) -> Iterator[c.Check]:
         case c.AnyOf() | c.AllOf():
             for operand in check.checks:
                 yield from _leaves(operand)
-        case c.Not() | c.At():
+        case c.Not() | c.At() | c.InTurn():
             yield from _leaves(check.check)
         case c.Json() | c.Structure():
             pass
@@ -188,6 +188,7 @@ _VERDICTS: Final[dict[type, Callable[[Any], _Verdict | None]]] = {
     c.Cost: _of_limit,
     c.Judge: _of_judge,
     c.At: _of_place,
+    c.InTurn: lambda check: _verdict(check.check),
     c.AnyOf: _of_parts,
     c.AllOf: _of_parts,
     c.Not: _of_parts,

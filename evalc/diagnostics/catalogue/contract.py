@@ -62,6 +62,72 @@ class BothToolExpectations(Finding, frozen=True, kw_only=True):
         return "keep toolsCalled where one set of tools is right, toolsAcceptable where several are"
 
 
+class BesideTurns(Finding, frozen=True, kw_only=True):
+    """A case says what is sent in two ways: turn by turn, and by a message.
+
+    Example:
+        eval:
+          test_cases:
+            - name: a
+              message: Hello
+              turns:
+                - say: A room for two, please.
+                  validate: [contains "when"]
+
+    Cure:
+        eval:
+          test_cases:
+            - name: a
+              turns:
+                - say: Hello
+                - say: A room for two, please.
+                  validate: [contains "when"]
+    """
+
+    code: ClassVar[str] = "EV421"
+    key: str
+
+    def message(self) -> str:
+        return f"`{self.key}` stands beside `turns`"
+
+    def help(self) -> str:
+        return "begin `turns` with what the user says first"
+
+
+class NoSuchTurn(Finding, frozen=True, kw_only=True):
+    """A check of a turn that the conversation does not have.
+
+    Example:
+        eval:
+          test_cases:
+            - name: a
+              turns:
+                - say: A room for two, please.
+                - say: Tomorrow.
+              validate: [turn 3 contains "booked"]
+
+    Cure:
+        eval:
+          test_cases:
+            - name: a
+              turns:
+                - say: A room for two, please.
+                - say: Tomorrow.
+              validate: [turn 2 contains "booked"]
+    """
+
+    code: ClassVar[str] = "EV422"
+    turn: int
+    turns: int
+
+    def message(self) -> str:
+        there = "one turn" if self.turns == 1 else f"{self.turns} turns"
+        return f"this is about turn {self.turn}, and the case has {there}"
+
+    def help(self) -> str:
+        return "turns are counted from 1"
+
+
 class NotInThisTier(Finding, frozen=True, kw_only=True):
     """An assertion that the contract allows in the labeled tier only: `responseMatches` and `maxTokens`.
 

@@ -25,6 +25,19 @@ class At(Declared, frozen=True, kw_only=True, tag="at"):
     check: Annotated[Check, Meta(description="The check.")]
 
 
+class InTurn(Declared, frozen=True, kw_only=True, tag="turn"):
+    """A check of one turn of a conversation: of its answer and its calls."""
+
+    begins: ClassVar = ("turn N",)
+
+    turn: Annotated[int, Meta(ge=1, description="The number of the turn, from 1.")]
+    check: Annotated[Check, Meta(description="The check.")]
+
+    @property
+    def named(self) -> str:
+        return f"turn {self.turn}"
+
+
 class AnyOf(Declared, frozen=True, kw_only=True, tag="any_of"):
     """At least one of the checks holds."""
 
@@ -45,5 +58,7 @@ class Not(Declared, frozen=True, kw_only=True, tag="not"):
     check: Annotated[Check, Meta(description="The check.")]
 
 
-Check = TextCheck | JsonCheck | GroundedCheck | ToolCheck | LimitCheck | Custom | At | AnyOf | AllOf | Not | Judge
+Check = (
+    TextCheck | JsonCheck | GroundedCheck | ToolCheck | LimitCheck | Custom | At | InTurn | AnyOf | AllOf | Not | Judge
+)
 """Every check. Those without a field of `expect` stand in this order in a compiled case."""

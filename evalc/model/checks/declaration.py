@@ -152,6 +152,11 @@ class Declared(
     empty: ClassVar[str] = ""
 
     @property
+    def named(self) -> str:
+        """What messages about it begin with."""
+        return type_name(self)
+
+    @property
     def needs_calls(self) -> bool:
         """Whether it tells nothing of an agent that does not report its calls."""
         return self.of_calls

@@ -17,6 +17,7 @@ from evalc.model.result import (
     CaseResult,
     CriterionResult,
     Status,
+    TurnDetails,
 )
 from evalc.model.suite import Place
 from evalc.report.reported import ReportedSuite
@@ -59,6 +60,15 @@ class ToolCallRecord(_Record, frozen=True, kw_only=True):
     error: Text | None = None
 
 
+class TurnRecord(_Record, frozen=True, kw_only=True):
+    """A turn of a conversation; the case's `tool_calls` are those of one turn after the other, `calls` in this one."""
+
+    message: Text
+    response: Text
+    duration_ms: float
+    calls: int = 0
+
+
 class OutcomeRecord(_Record, frozen=True, kw_only=True):
     """How a case ended at another time: in one attempt at it, or in the run that this one is compared with."""
 
@@ -91,6 +101,7 @@ class CaseRecord(_Record, frozen=True, kw_only=True):
     message: Text | None = None
     messages: tuple[Message, ...] = ()
     response: Text | None = None
+    turns: tuple[TurnRecord, ...] = ()
     tool_calls: tuple[ToolCallRecord, ...] = ()
     more_calls: int = 0
     usage: dict[str, int | float] | UnsetType = UNSET
@@ -170,12 +181,22 @@ def _case_record(index: int, case: CaseResult, before: CaseResult | None) -> Cas
         message=_optional(details.message, LONGEST_TEXT),
         messages=() if details.messages is UNSET else details.messages,
         response=_optional(details.response, LONGEST_TEXT),
+        turns=() if details.turns is UNSET else tuple(map(_turn, details.turns)),
         tool_calls=tuple(map(_tool_call, details.tool_calls[:MOST_CALLS])),
         more_calls=max(len(details.tool_calls) - MOST_CALLS, 0),
         usage=details.usage,
         finish_reason=None if details.finish_reason is UNSET else details.finish_reason,
         attempts=() if case.attempts is UNSET else tuple(_outcome(each, each.response) for each in case.attempts),
         baseline=None if before is None else _outcome(before, before.details.response),
+    )
+
+
+def _turn(turn: TurnDetails) -> TurnRecord:
+    return TurnRecord(
+        message=_cut(turn.message, LONGEST_TEXT),
+        response=_cut(turn.response, LONGEST_TEXT),
+        duration_ms=turn.duration_ms,
+        calls=turn.calls,
     )
 
 

@@ -156,7 +156,13 @@ def _content(details: CaseDetails) -> dict[str, Any]:
     sent = [(message.role, message.content) for message in details.messages or ()]
     if details.message:
         sent.append(("user", details.message))
-    parts = [] if details.response is None else [_text(details.response)]
+    answered = details.response
+    if details.turns is not UNSET and details.turns:
+        *before, last = details.turns
+        sent = [said for turn in before for said in (("user", turn.message), ("assistant", turn.response))]
+        sent.append(("user", last.message))
+        answered = last.response
+    parts = [] if answered is None else [_text(answered)]
     calls = [_call(call) for call in details.tool_calls[:_MOST_CALLS]]
     answer = {"role": "assistant", "parts": [*parts, *calls], "finish_reason": details.finish_reason or "stop"}
     return {

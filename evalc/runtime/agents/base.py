@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from contextlib import AbstractAsyncContextManager
-from typing import Any, Literal, Protocol
+from typing import Any, Literal, Protocol, runtime_checkable
 
 import msgspec
 
@@ -40,6 +40,10 @@ class AgentRequest(msgspec.Struct, frozen=True, kw_only=True):
 
     `system` is the prompt file's role and instructions, for agents that are models and nothing but models.
     `deadline` is the time of the event loop's clock from which an answer is too late; None where there is none.
+
+    Of a conversation, a request is one turn: `turn` is its number from 1, `messages` end with what the user says now,
+    and `conversation` is an id that is the same for all turns of one attempt. `state` is what the last answer had.
+    `follow_ups` are the turns behind the first, as the case has them; no agent is sent them in advance.
     """
 
     message: str
@@ -50,6 +54,10 @@ class AgentRequest(msgspec.Struct, frozen=True, kw_only=True):
     case_id: str = ""
     inputs: Mapping[str, Any] = {}
     deadline: float | None = None
+    turn: int | None = None
+    conversation: str | None = None
+    state: Any = None
+    follow_ups: tuple[str, ...] = ()
 
 
 class AgentResponse(msgspec.Struct, frozen=True, kw_only=True, rename="camel", omit_defaults=True):
@@ -59,7 +67,8 @@ class AgentResponse(msgspec.Struct, frozen=True, kw_only=True, rename="camel", o
     `tool_mode` says what noToolErrors means for it: tools were executed, stubbed by the case, or only chosen.
     `finish_reason` is why a model stopped, in its provider's word, such as `stop`, `length` or `refusal`.
     `reports_calls` is false where the answer does not say which tools were called; `near_calls` is then a key of it
-    that holds a list and is probably meant to.
+    that holds a list and is probably meant to. `state` is any JSON that the agent wants back with the next turn of the
+    conversation.
     """
 
     response: str
@@ -70,6 +79,7 @@ class AgentResponse(msgspec.Struct, frozen=True, kw_only=True, rename="camel", o
     duration_ms: float | None = None
     reports_calls: bool = True
     near_calls: str | None = None
+    state: Any = None
 
 
 class Session(Protocol):
@@ -83,6 +93,15 @@ class Session(Protocol):
         Raises:
             AgentError: when there is no usable answer; its message is what the result says.
         """
+        ...
+
+
+@runtime_checkable
+class HoldsConversations(Protocol):
+    """A session that holds something for a conversation, such as a process."""
+
+    async def end(self) -> None:
+        """Let go of what the conversation that is over needed."""
         ...
 
 

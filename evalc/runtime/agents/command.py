@@ -1,4 +1,4 @@
-"""From a command line to an agent: one process a case, JSON on its standard input and output."""
+"""From a command line to an agent: a process a case, or a conversation, with JSON on its standard input and output."""
 
 from __future__ import annotations
 
@@ -7,19 +7,20 @@ import shutil
 import signal
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
-from dataclasses import dataclass
 from pathlib import Path
 from typing import final
 
 from evalc.errors import AgentError, AgentUnavailable, UsageError
 from evalc.runtime.agents import wire
 from evalc.runtime.agents.base import AgentRequest, AgentResponse, Session
-from evalc.runtime.agents.process import Completed, run_process
+from evalc.runtime.agents.process import Completed, Dialogue, run_process
 
 
 @final
 class CommandAgent:
     """An agent that is a program: it reads `{"message": ...}` and prints an answer of the agreed shape (see `wire`).
+
+    For a case it reads to the end of its input. For a conversation it is sent a line a turn and prints a line for each.
 
     Args:
         command: the program and its arguments, quoted as in a shell; no shell reads it.
@@ -43,18 +44,43 @@ class CommandAgent:
 
     @asynccontextmanager
     async def session(self) -> AsyncIterator[Session]:
-        """Open a session; it holds nothing between cases."""
-        yield _CommandSession(argv=self._argv, folder=self._folder, max_output=self._max_output)
+        """Open a session; between cases it holds nothing."""
+        session = _CommandSession(self._argv, self._folder, self._max_output)
+        try:
+            yield session
+        finally:
+            await session.end()
 
 
 @final
-@dataclass(frozen=True, slots=True, kw_only=True)
 class _CommandSession:
-    argv: tuple[str, ...]
-    folder: Path
-    max_output: int
+    def __init__(self, argv: tuple[str, ...], folder: Path, max_output: int) -> None:
+        self.argv = argv
+        self.folder = folder
+        self.max_output = max_output
+        self._dialogue: Dialogue | None = None
 
     async def send(self, request: AgentRequest) -> AgentResponse:
+        return await (self._alone(request) if request.conversation is None else self._in_turn(request))
+
+    async def end(self) -> None:
+        """End the process of the conversation that is over."""
+        dialogue, self._dialogue = self._dialogue, None
+        if dialogue is not None:
+            await dialogue.close()
+
+    async def _in_turn(self, request: AgentRequest) -> AgentResponse:
+        if self._dialogue is None:
+            try:
+                self._dialogue = await Dialogue.begin(self.argv, folder=self.folder, max_output=self.max_output)
+            except OSError as error:
+                raise AgentUnavailable(f"`{self.argv[0]}` cannot be started: {error.strerror or error}") from None
+        answer = await self._dialogue.ask(wire.encode_request(request))
+        if isinstance(answer, Completed):
+            raise AgentError(_ending_in_turn(answer))
+        return wire.decode_answer(answer)
+
+    async def _alone(self, request: AgentRequest) -> AgentResponse:
         try:
             completed = await run_process(
                 self.argv, wire.encode_request(request), folder=self.folder, max_output=self.max_output
@@ -64,6 +90,14 @@ class _CommandSession:
         if completed.status != 0:
             raise AgentError(ending_of(completed))
         return wire.decode_answer(completed.stdout)
+
+
+def _ending_in_turn(completed: Completed) -> str:
+    """How a process ended that had to answer a line with a line."""
+    if completed.status:
+        return ending_of(completed)
+    printed = wire.shown(completed.stdout)
+    return "the command ended before it answered with a line" + (f": {printed}" if printed else "")
 
 
 def ending_of(completed: Completed) -> str:

@@ -14,7 +14,7 @@ from evalc.runtime.agents.base import AgentRequest
 
 def sent_fields(request: AgentRequest) -> dict[str, Any]:
     """What of a request an agent is sent, by the names that the case model has for it."""
-    return {
+    fields: dict[str, Any] = {
         "message": request.message,
         "messages": [dict(message) for message in request.messages],
         "system": request.system,
@@ -22,6 +22,9 @@ def sent_fields(request: AgentRequest) -> dict[str, Any]:
         "maxTurns": request.max_turns,
         "inputs": dict(request.inputs),
     }
+    if request.follow_ups:
+        fields["followUps"] = list(request.follow_ups)
+    return fields
 
 
 def fingerprint_of(request: AgentRequest) -> str:

@@ -64,6 +64,67 @@ async def run_process(argv: Sequence[str], stdin: bytes, *, folder: Path, max_ou
 
 
 @final
+class Dialogue:
+    """A process that is asked line by line. It has a process group of its own, of which `close` leaves nothing."""
+
+    def __init__(self, transport: asyncio.SubprocessTransport, output: _Output) -> None:
+        self._transport = transport
+        self._output = output
+        self._group = transport.get_pid()
+
+    @classmethod
+    async def begin(cls, argv: Sequence[str], *, folder: Path, max_output: int) -> Dialogue:
+        """Start the process, without a shell.
+
+        Raises:
+            OSError: when it cannot be started.
+        """
+        loop = asyncio.get_running_loop()
+        transport, output = await loop.subprocess_exec(
+            lambda: _Output(loop, max_output), *argv, cwd=folder, start_new_session=True
+        )
+        return cls(transport, output)
+
+    async def ask(self, line: bytes) -> bytes | Completed:
+        """Write a line, and wait for the next one that is printed; how the process ended where it has.
+
+        Raises:
+            AgentProtocolError: when the line is longer than may be read.
+        """
+        output = self._output
+        pipe = cast(asyncio.WriteTransport, self._transport.get_pipe_transport(0))
+        if not output.exited.done():
+            pipe.write(line + b"\n")
+        while b"\n" not in output.stdout:
+            if output.too_long:
+                raise output.too_long
+            if output.exited.done():
+                await asyncio.wait({output.closed}, timeout=_GRACE_SECONDS)
+                if b"\n" in output.stdout:
+                    break
+                status = cast(int, self._transport.get_returncode())
+                return Completed(status=status, stdout=bytes(output.stdout), stderr=bytes(output.stderr))
+            await output.next_line()
+        answer, _, rest = bytes(output.stdout).partition(b"\n")
+        output.stdout[:] = rest
+        return answer
+
+    async def close(self) -> None:
+        """Close its input, and end whatever does not end by itself."""
+        pipe = cast(asyncio.WriteTransport, self._transport.get_pipe_transport(0))
+        pipe.close()
+        try:
+            await asyncio.wait({self._output.exited}, timeout=_GRACE_SECONDS)
+            if self._output.exited.done():
+                self._output.exited.exception()  # which whoever asked has been told
+            else:
+                await _stop_group(self._group, self._output)
+        finally:
+            _signal_group(self._group, signal.SIGKILL)
+            self._transport.close()
+
+
+@final
 class _Output(asyncio.SubprocessProtocol):
     """What a process prints, and the two ends it has: its own, and that of the last holder of its pipes."""
 
@@ -74,6 +135,12 @@ class _Output(asyncio.SubprocessProtocol):
         self.closed: asyncio.Future[None] = loop.create_future()
         self.too_long: AgentProtocolError | None = None
         self._max_output = max_output
+        self._line: asyncio.Future[None] | None = None
+
+    async def next_line(self) -> None:
+        """Wait until a line may have been printed, or the process has ended."""
+        self._line = asyncio.get_running_loop().create_future()
+        await asyncio.wait({self._line, self.exited}, return_when=asyncio.FIRST_COMPLETED)
 
     def pipe_data_received(self, fd: int, data: bytes) -> None:
         if fd != _STDOUT:
@@ -84,6 +151,8 @@ class _Output(asyncio.SubprocessProtocol):
                 del self.stderr[: _after_line_end(self.stderr)]
         elif len(self.stdout) + len(data) <= self._max_output:
             self.stdout += data
+            if self._line is not None and b"\n" in data and not self._line.done():
+                self._line.set_result(None)
         else:
             self.too_long = AgentProtocolError(f"the answer is longer than {self._max_output} bytes")
             # The last output of a process may arrive after the news that it has exited.

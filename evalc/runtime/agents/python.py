@@ -5,12 +5,12 @@ from __future__ import annotations
 import importlib
 import inspect
 import sys
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from difflib import get_close_matches
 from pathlib import Path
-from typing import Final, final
+from typing import Any, Final, Literal, final
 
 from evalc.errors import AgentError, UsageError
 from evalc.runtime.agents import wire
@@ -29,7 +29,8 @@ class PythonAgent:
 
     It may be a function or async function, which is given the message; an object with `run` or `send`, given the
     message, or with `ainvoke` or `invoke`, given `{"message": ...}`; or a class of such objects, which is called
-    without arguments, once. What it returns is a text, or a mapping or object of the agreed shape (see `wire`).
+    without arguments, once, and anew for each conversation. A parameter called `messages` is given what was said so
+    far, the message included. What it returns is a text, or a mapping or object of the agreed shape (see `wire`).
 
     Functions that are not async run in a thread of the session's; sessions call the same object at the same time.
 
@@ -44,7 +45,8 @@ class PythonAgent:
 
     def __init__(self, target: str, *, project_root: Path) -> None:
         self._target = target
-        self._function = _function_of(load_target(target, project_root), target)
+        self._found = load_target(target, project_root)
+        self._function = _function_of(self._found, target)
 
     @classmethod
     def around(cls, found: object, target: str) -> PythonAgent:
@@ -55,6 +57,7 @@ class PythonAgent:
         """
         agent = cls.__new__(cls)
         agent._target = target
+        agent._found = found
         agent._function = _function_of(found, target)
         return agent
 
@@ -68,37 +71,66 @@ class PythonAgent:
         """Open a session with a thread of its own, which starts when the agent turns out not to be async."""
         thread = DaemonThread()
         try:
-            yield _PythonSession(function=self._function, thread=thread)
+            anew = self._made_anew if inspect.isclass(self._found) else None
+            yield _PythonSession(self._function, thread, anew)
         finally:
             thread.abandon()
+
+    def _made_anew(self) -> _Function:
+        return _function_of(self._found, self._target)
+
+
+_Takes = Literal["message", "messages", "mapping"]
 
 
 @final
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Function:
-    """How the agent is called: with the message, or with a mapping that has it."""
+    """How the agent is called: with the message, with the messages so far, too, or with a mapping that has them."""
 
     code: Code
-    takes_mapping: bool
+    takes: _Takes
 
     def argument(self, request: AgentRequest) -> object:
-        return wire.request_fields(request) if self.takes_mapping else request.message
+        match self.takes:
+            case "mapping":
+                return wire.request_fields(request)
+            case "messages":
+                messages = request.messages or ({"role": "user", "content": request.message},)
+                return request.message, [dict(message) for message in messages]
+            case "message":
+                return request.message
 
 
 @final
-@dataclass(frozen=True, slots=True, kw_only=True)
 class _PythonSession:
-    function: _Function
-    thread: DaemonThread
+    """Calls the agent; an object of a class of its own for each conversation."""
+
+    def __init__(self, function: _Function, thread: DaemonThread, anew: Callable[[], _Function] | None) -> None:
+        self._function = function
+        self._thread = thread
+        self._anew = anew
+        self._conversation: str | None = None
+        self._of_conversation = function
 
     async def send(self, request: AgentRequest) -> AgentResponse:
-        argument = self.function.argument(request)
-        answer = await self.function.code.call(argument, self.thread)
+        function = await self._of(request)
+        answer = await function.code.call(function.argument(request), self._thread)
         # An object's attributes may be properties, which are the agent's code too.
         response = guarded_call(lambda: wire.answer_of(answer))
         if isinstance(response, AgentError):
             raise response
         return response
+
+    async def _of(self, request: AgentRequest) -> _Function:
+        if request.conversation is None or self._anew is None:
+            return self._function
+        if request.conversation != self._conversation:
+            made = await self._thread.call(self._anew)
+            if isinstance(made, AgentError):
+                raise made
+            self._conversation, self._of_conversation = request.conversation, made
+        return self._of_conversation
 
 
 def load_target(target: str, project_root: Path) -> object:
@@ -146,17 +178,35 @@ def _looked_at(found: object, target: str) -> _Function:
     if inspect.isclass(found):
         found = _instance(found, target)
     if not inspect.isroutine(found):
-        for names, takes_mapping in ((_MESSAGE_METHODS, False), (_INPUT_METHODS, True)):
-            for name in names:
-                method = getattr(found, name, None)
-                if callable(method):
-                    return _Function(code=Code.of(method), takes_mapping=takes_mapping)
+        for name in _MESSAGE_METHODS:
+            if callable(method := getattr(found, name, None)):
+                return _of_message(method)
+        for name in _INPUT_METHODS:
+            if callable(method := getattr(found, name, None)):
+                return _Function(code=Code.of(method), takes="mapping")
     if not callable(found):
         raise UsageError(
             f"`python:{target}` is a `{type(found).__name__}`, not a function or an object with `run`, `send`, "
             "`invoke` or `ainvoke`"
         )
-    return _Function(code=Code.of(found), takes_mapping=False)
+    return _of_message(found)
+
+
+def _of_message(function: Callable[..., Any]) -> _Function:
+    """A function of the message, and of the `messages` so far where it has a parameter of that name."""
+    code = Code.of(function)
+    if not _has_messages(function):
+        return _Function(code=code, takes="message")
+    with_messages = Code(function=lambda said: function(said[0], messages=said[1]), is_async=code.is_async)
+    return _Function(code=with_messages, takes="messages")
+
+
+def _has_messages(function: Callable[..., Any]) -> bool:
+    try:
+        parameters = list(inspect.signature(function).parameters.values())
+    except (TypeError, ValueError):  # of a function in C
+        return False
+    return any(each.name == "messages" and each.kind is not each.POSITIONAL_ONLY for each in parameters[1:])
 
 
 def _instance(found: type, target: str) -> object:

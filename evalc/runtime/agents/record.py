@@ -13,7 +13,7 @@ import msgspec
 
 from evalc.atomic import write_atomic
 from evalc.errors import AgentError, UsageError
-from evalc.runtime.agents.base import Agent, AgentRequest, AgentResponse, Session
+from evalc.runtime.agents.base import Agent, AgentRequest, AgentResponse, HoldsConversations, Session
 from evalc.runtime.agents.http.options import HttpOptions
 from evalc.runtime.agents.model.options import ModelOptions
 from evalc.runtime.agents.recording import (
@@ -101,6 +101,11 @@ class _RecordingSession:
         self._recording = recording
         self._session = session
         self._attempts = Attempts()
+
+    async def end(self) -> None:
+        """As the session that is recorded."""
+        if isinstance(self._session, HoldsConversations):
+            await self._session.end()
 
     async def send(self, request: AgentRequest) -> AgentResponse:
         attempt = self._attempts.next(request.case_id)

@@ -45,10 +45,12 @@ _USAGE_FIELDS: Final = ("inputTokens", "input_tokens", "outputTokens", "output_t
 
 
 def request_fields(request: AgentRequest) -> dict[str, Any]:
-    """`{"message": ...}`, and `"messages"` where the case has them."""
+    """`{"message": ...}`, and `"messages"` where the case has them; of a conversation, its id as `"session"`."""
     fields: dict[str, Any] = {"message": request.message}
     if request.messages:
         fields["messages"] = [dict(message) for message in request.messages]
+    if request.conversation is not None:
+        fields["session"] = request.conversation
     return fields
 
 

@@ -73,7 +73,9 @@ def _rivals(check: c.CallHas, evidence: Evidence) -> list[c.CallHas]:
 
     One within a composition takes none: it is no rival to any other.
     """
-    found = () if evidence.case is None else evidence.case.expect.checks or ()
+    found: Sequence[c.Check] = () if evidence.case is None else evidence.case.expect.checks or ()
+    if evidence.turn is not None:
+        found = [each.check for each in found if isinstance(each, c.InTurn) and each.turn == evidence.turn]
     return [each for each in found if isinstance(each, c.CallHas) and (each.tool, each.which) == (check.tool, "any")]
 
 

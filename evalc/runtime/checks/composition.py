@@ -11,7 +11,6 @@ from collections.abc import Awaitable, Callable, Iterable
 import msgspec
 
 from evalc.model import checks as c
-from evalc.model.checks.declaration import type_name
 from evalc.model.codec import to_json
 from evalc.runtime.checks.verdict import NOT_APPLICABLE, PASSED, Verdict, failed, skipped
 from evalc.runtime.checks.wording import shown
@@ -84,4 +83,4 @@ def _with_what_was_met(verdict: Verdict, operands: Iterable[Verdict]) -> Verdict
 
 
 def _reason(operand: c.Check, verdict: Verdict) -> str:
-    return f"{type_name(operand)}: {verdict.message}"
+    return f"{operand.named}: {verdict.message}"

@@ -13,7 +13,7 @@ from evalc.runtime.checks.custom import custom
 from evalc.runtime.checks.judged import judged
 from evalc.runtime.checks.similarity import similar
 from evalc.runtime.checks.structure import structure
-from evalc.runtime.checks.verdict import Evidence, Verdict
+from evalc.runtime.checks.verdict import Evidence, Verdict, broken
 
 
 async def evaluate(check: c.Check, evidence: Evidence) -> Verdict:
@@ -109,6 +109,8 @@ def _evaluate(  # noqa: C901 - a table, one line a check
             return judged(check, evidence)
         case c.At():
             return _at(check, evidence)
+        case c.InTurn():
+            return _in_turn(check, evidence)
         case c.AnyOf():
             return composition.any_of(check, lambda operand: evaluate(operand, evidence))
         case c.AllOf():
@@ -131,3 +133,14 @@ async def _at(check: c.At, evidence: Evidence) -> Verdict:
     if finding is not None:
         finding = msgspec.structs.replace(finding, path=check.path) if finding.path is None else None
     return msgspec.structs.replace(verdict, message=f"{check.path}: {verdict.message}", finding=finding)
+
+
+async def _in_turn(check: c.InTurn, evidence: Evidence) -> Verdict:
+    """The check, made of one turn of the conversation."""
+    if evidence.turn is not None:
+        return broken("it is about a turn of a turn")
+    # A case without follow-ups is a conversation of one turn.
+    turns = evidence.turns or (msgspec.structs.replace(evidence, turn=1),)
+    if check.turn > len(turns):
+        return broken(f"there is no turn {check.turn}")
+    return await evaluate(check.check, turns[check.turn - 1])

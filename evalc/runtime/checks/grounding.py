@@ -99,8 +99,10 @@ def _sources(names: tuple[c.Source, ...], evidence: Evidence) -> list[Any] | Ver
     if "message" in names and evidence.case is not None:
         sent = evidence.case.input
         found += [sent.message, *(turn.content for turn in sent.messages or () if turn.role == "user")]
+        follow_ups = sent.follow_ups or ()
+        found += follow_ups if evidence.turn is None else follow_ups[: evidence.turn - 1]
     if "tools" in names:
-        calls = evidence.tool_calls
+        calls = (*evidence.earlier_calls, *evidence.tool_calls)
         found += [call.result for call in calls if call.result is not msgspec.UNSET]
         found += [call.error for call in calls if call.error is not msgspec.UNSET]
         if calls and all(call.result is msgspec.UNSET and call.error is msgspec.UNSET for call in calls):

@@ -34,6 +34,9 @@ class Evidence(msgspec.Struct, frozen=True, kw_only=True):
 
     `timeout_ms` is how long a check of a package may take; `judge` is None where no judge is configured,
     `embeddings` where texts are compared by edit distance. `reports_calls` and `near_calls` are as in `AgentResponse`.
+    `turns` is what each turn of a conversation brought, and `turn` the number of the one that this is; None for the
+    whole, whose response is the answers of all turns and whose calls are those of all. `earlier_calls` are those of the
+    turns before.
     `place` is the JSON value that `response` is the text of, where a check looks at one place of a JSON response.
     """
 
@@ -52,6 +55,9 @@ class Evidence(msgspec.Struct, frozen=True, kw_only=True):
     reports_calls: bool = True
     near_calls: str | None = None
     place: Any = msgspec.UNSET
+    turns: tuple[Evidence, ...] = ()
+    turn: int | None = None
+    earlier_calls: tuple[ToolCall, ...] = ()
 
 
 class Note(NamedTuple):

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, Final, final
 
 import msgspec
 
 from evalc.errors import JudgeError
-from evalc.model.case import Case, Criterion
+from evalc.model.case import Case, Criterion, Message
 from evalc.model.result import JudgedScore
 from evalc.runtime.agents.base import AgentResponse, ToolCall
 from evalc.runtime.checks.verdict import Note
@@ -24,12 +25,15 @@ CRITERION_SCALE: Final = 5
 class CaseJudge:
     """Judges one answer to one case. `meter` adds up what it used, `notes` what the suite should warn of."""
 
-    def __init__(self, bench: JudgePool, case: Case, response: AgentResponse) -> None:
+    def __init__(
+        self, bench: JudgePool, case: Case, response: AgentResponse, messages: Sequence[Message] | None = None
+    ) -> None:
         self.meter = Meter()
         self.notes: list[Note] = []
         self._bench = bench
         self._case = case
         self._response = response
+        self._messages = case.input.messages or () if messages is None else messages
 
     async def score(self, question: Question, text: str | None = None) -> JudgedScore:
         """The score of the answer, or of a `text` that is a part of it.
@@ -60,7 +64,7 @@ class CaseJudge:
         case = self._case
         exhibit = Exhibit(
             message=case.input.message,
-            messages=tuple({"role": turn.role, "content": turn.content} for turn in case.input.messages or ()),
+            messages=tuple({"role": turn.role, "content": turn.content} for turn in self._messages),
             response=text,
             tool_calls=tuple(map(_shown_call, self._response.tool_calls)),
             expected=case.expected,

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Set
+from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from evalc.errors import JudgeError
+from evalc.model import checks as c
 from evalc.model.assertions import Assertion, asks_judge, assertions, judge
 from evalc.model.case import Case
 from evalc.model.checks.declaration import type_name
@@ -92,7 +93,7 @@ def _in_order(case: Case) -> Iterator[tuple[Assertion, bool]]:
     """The assertions, and whether they ask a judge: those that do behind the others, the rubric at the end."""
     asking: list[Assertion] = []
     for assertion in assertions(case.expect):
-        if assertion.field in _COMPOSITIONS and asks_judge(assertion.check):
+        if isinstance(assertion.check, _COMPOSED) and asks_judge(assertion.check):
             asking.append(assertion)
         else:
             yield assertion, False
@@ -103,7 +104,7 @@ def _in_order(case: Case) -> Iterator[tuple[Assertion, bool]]:
         yield assertion, True
 
 
-_COMPOSITIONS: Final[Set[str]] = frozenset({"judge", "any_of", "all_of", "not", "at"})
+_COMPOSED: Final = (c.Judge, c.AnyOf, c.AllOf, c.Not, c.At, c.InTurn)
 
 
 def _scores(at: str, case: Case, evidence: Evidence) -> bool:

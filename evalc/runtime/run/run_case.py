@@ -2,39 +2,31 @@
 
 from __future__ import annotations
 
-import asyncio
-import time
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Final, NamedTuple, final
 
 import msgspec
 
-from evalc.errors import AgentError, AgentProtocolError, AgentTimeout
 from evalc.model.assertions import assertions
-from evalc.model.case import Case
+from evalc.model.case import Case, Message
+from evalc.model.checks import InTurn
 from evalc.model.codec import short_hash
-from evalc.model.result import PASSING, AssertionResult, CaseDetails, CaseResult, JudgedScore, Status
+from evalc.model.result import PASSING, AssertionResult, CaseDetails, CaseResult, JudgedScore, Status, TurnDetails
 from evalc.model.suite import LocatedCase, Place
-from evalc.runtime.agents import wire
-from evalc.runtime.agents.amounts import refuse_absurd
-from evalc.runtime.agents.base import AgentRequest, AgentResponse, Session, ToolCall, ToolMode, Usage
+from evalc.runtime.agents.base import AgentResponse, Session, ToolCall, ToolMode, Usage
 from evalc.runtime.checks.embedding import Embeddings
 from evalc.runtime.checks.verdict import Evidence, Note, failed
-from evalc.runtime.checks.wording import number
 from evalc.runtime.judges.case_judge import CaseJudge
 from evalc.runtime.judges.panel import JudgePool
 from evalc.runtime.judges.panel_member import Meter
-from evalc.runtime.run.blocking import bounded, unbounded
-from evalc.runtime.run.check_case import UNCHECKED, Checked, check_case, said
+from evalc.runtime.run.ask import AgentAnswer, AnsweredTurn, ask_agent, broken_answer
+from evalc.runtime.run.check_case import UNCHECKED, Checked, check_case
 from evalc.runtime.run.score import CaseScore, below, score_case, unscored
 from evalc.runtime.store.written import encoded
 
 DEFAULT_TIMEOUT_MS: Final = 60_000
 """How long an agent may take for an attempt at a case (contract, timeoutMs)."""
-
-DEFAULT_TURNS: Final = 5
-"""The iterations of the loop with stubs where a case does not say (contract, maxTurns)."""
 
 _LONGEST_SENT: Final = 20_000
 _TIMED_OUT: Final = failed("timeout")
@@ -66,20 +58,11 @@ class CaseRun(NamedTuple):
     attempts: tuple[CaseRun, ...] = ()
 
 
-class AgentAnswer(NamedTuple):
-    """What came back: a response, or the status and the words of its absence; and when."""
-
-    duration_ms: float
-    response: AgentResponse | None
-    status: Status = "passed"
-    error: str | None = None
-
-
 async def run_case(
     located: LocatedCase, session: Session, options: CaseOptions, bench: JudgePool | None = None
 ) -> CaseRun:
     """Run one case. Whatever the agent or a check does, there is a result; only cancellation passes."""
-    return await result_of(located, await ask_agent(located.case, session, options), options, bench)
+    return await result_of(located, await ask_agent(located.case, session, options.timeout_ms), options, bench)
 
 
 async def result_of(
@@ -97,11 +80,6 @@ def agent_broke(located: LocatedCase, error: BaseException) -> CaseRun:
     return _without_response(located, broken_answer(error))
 
 
-def broken_answer(error: BaseException) -> AgentAnswer:
-    """What comes back from an agent that breaks before it is asked."""
-    return AgentAnswer(0.0, None, "error", _agent_error(error))
-
-
 async def judge(
     located: LocatedCase, answer: AgentAnswer, options: CaseOptions, bench: JudgePool | None = None
 ) -> CaseRun:
@@ -109,109 +87,57 @@ async def judge(
     case = located.case
     if answer.response is None:
         return _without_response(located, answer, judged=bench is not None)
-    case_judge = None if bench is None else CaseJudge(bench, case, answer.response)
-    evidence = Evidence(
-        response=answer.response.response,
-        tool_calls=answer.response.tool_calls,
-        tool_mode=answer.response.tool_mode,
-        duration_ms=answer.duration_ms,
-        usage=answer.response.usage,
+    conversation = tuple(_messages(answer.turns)) if answer.turns else None
+    case_judge = None if bench is None else CaseJudge(bench, case, answer.response, conversation)
+    evidence = _evidence(case, answer.response, answer.duration_ms, options, case_judge)
+    if answer.turns:
+        # An agent that reports calls in some turn has made none in one whose answer has no list of them.
+        reports_calls, near_calls = answer.response.reports_calls, answer.response.near_calls
+        turns = [
+            msgspec.structs.replace(
+                _evidence(case, turn.response, turn.duration_ms, options, case_judge),
+                turn=count,
+                earlier_calls=tuple(call for each in answer.turns[: count - 1] for call in each.response.tool_calls),
+                reports_calls=reports_calls,
+                near_calls=near_calls,
+            )
+            for count, turn in enumerate(answer.turns, 1)
+        ]
+        evidence = msgspec.structs.replace(evidence, turns=tuple(turns))
+    checked = await check_case(case, evidence, case_judge, run_all=options.all_assertions)
+    return _judged(located, answer, checked)
+
+
+def _messages(turns: Iterable[AnsweredTurn]) -> Iterator[Message]:
+    """A conversation as messages, as judges see it."""
+    for turn in turns:
+        yield Message(role="user", content=turn.message)
+        yield Message(role="assistant", content=turn.response.response)
+
+
+def _evidence(
+    case: Case,
+    response: AgentResponse,
+    duration_ms: float,
+    options: CaseOptions,
+    judge: CaseJudge | None,
+) -> Evidence:
+    return Evidence(
+        response=response.response,
+        tool_calls=response.tool_calls,
+        tool_mode=response.tool_mode,
+        duration_ms=duration_ms,
+        usage=response.usage,
         stubs=case.stubs,
         seed=options.seed,
         snapshot=options.snapshot,
         case=case,
         timeout_ms=options.timeout_ms,
-        judge=case_judge,
+        judge=judge,
         embeddings=options.embeddings,
-        reports_calls=answer.response.reports_calls,
-        near_calls=answer.response.near_calls,
+        reports_calls=response.reports_calls,
+        near_calls=response.near_calls,
     )
-    checked = await check_case(case, evidence, case_judge, run_all=options.all_assertions)
-    return _judged(located, answer, checked)
-
-
-def request_of(case: Case, deadline: float | None = None) -> AgentRequest:
-    """What the case sends, whichever agent it is."""
-    return AgentRequest(
-        message=case.input.message,
-        messages=tuple({"role": m.role, "content": m.content} for m in case.input.messages or ()),
-        system=case.input.system,
-        stubs=case.stubs,
-        max_turns=DEFAULT_TURNS if case.max_turns is None else case.max_turns,
-        case_id=case.id,
-        inputs=case.input.inputs or {},
-        deadline=deadline,
-    )
-
-
-async def ask_agent(case: Case, session: Session, options: CaseOptions) -> AgentAnswer:
-    """Send the case. Its duration is the contract's: wall-clock, from sending to the complete response."""
-    timeout_ms = options.timeout_ms
-    deadline = asyncio.get_running_loop().time() + timeout_ms / 1000
-    request = request_of(case, deadline)
-    response: AgentResponse | None = None
-    status: Status = "passed"
-    error: str | None = None
-    limit = asyncio.timeout(timeout_ms / 1000)
-    bound = bounded(deadline)
-    started = time.perf_counter()
-    try:
-        async with limit:
-            response = _usable(await session.send(request))
-    except AgentTimeout as exception:
-        status, error = "failed", f"timeout: {said(exception)}"
-    except asyncio.CancelledError:
-        if (task := asyncio.current_task()) is None or task.cancelling():
-            raise
-        status, error = "error", "agent: it was cancelled from inside"
-    except (KeyboardInterrupt, GeneratorExit):
-        raise
-    except BaseException as exception:  # test libraries, for one, have exceptions that are no Exception
-        status, error = "error", _agent_error(exception)
-    finally:
-        unbounded(bound)
-    duration_ms = round((time.perf_counter() - started) * 1000, 3)
-    recorded_ms = None if response is None else response.duration_ms
-    if recorded_ms is not None:
-        duration_ms = recorded_ms
-    if limit.expired() or (recorded_ms is not None and recorded_ms > timeout_ms):
-        # Also where the agent, cancelled, answered after all or raised something else: it was too late.
-        too_late = f"timeout: no complete answer within {number(timeout_ms)} ms"
-        return AgentAnswer(duration_ms, None, "failed", too_late)
-    return AgentAnswer(duration_ms, response, status, error)
-
-
-def _usable(response: object) -> AgentResponse:
-    """The response, known to have a text; an agent in Python may return anything."""
-    if not isinstance(response, AgentResponse):
-        raise AgentProtocolError(f"the answer is no AgentResponse but of type `{type(response).__name__}`")
-    refuse_absurd(response)
-    if response.tool_calls:
-        response = msgspec.structs.replace(response, tool_calls=tuple(map(_kept_call, response.tool_calls)))
-    text: object = response.response
-    if text is None:
-        return msgspec.structs.replace(response, response="")
-    if not isinstance(text, str):
-        raise AgentProtocolError(f"the response is no text but of type `{type(text).__name__}`")
-    if type(text) is not str:
-        return msgspec.structs.replace(response, response=str.__str__(text))
-    return response
-
-
-def _kept_call(call: ToolCall) -> ToolCall:
-    """The call as the journal will have it: what is checked now is checked again by `rescore`."""
-    params = wire.json_value(call.params, call.name)
-    result = call.result if call.result is msgspec.UNSET else wire.json_value(call.result, call.name)
-    if params == call.params and result == call.result:
-        return call
-    return msgspec.structs.replace(call, params=params, result=result)
-
-
-def _agent_error(error: BaseException) -> str:
-    if isinstance(error, AgentError):
-        return f"agent: {said(error)}"
-    text = said(error)
-    return f"agent: {type(error).__name__}: {text}" if text else f"agent: {type(error).__name__}"
 
 
 def _judged(located: LocatedCase, answer: AgentAnswer, checked: Checked) -> CaseRun:
@@ -253,9 +179,8 @@ def _result(
 ) -> CaseRun:
     case, places = located
     verdicts = checked.verdicts
-    reached = tuple(_assertion_results(checked, places))
+    reached = tuple(_assertion_results(case, checked, places))
     skipped = sum([assertion.outcome == "skipped" for assertion in reached])
-    usage = answer.response.usage if answer.response else None
     place = places.get("")
     result = CaseResult(
         id=case.id,
@@ -273,15 +198,21 @@ def _result(
         variant=msgspec.UNSET if case.variant is None else case.variant,
         tags=case.tags or msgspec.UNSET,
         case_hash=_hash_of(case),
-        details=_details(case, answer.response, checked),
+        details=_details(case, answer, checked),
         assertions=reached,
         place=msgspec.UNSET if place is None else place,
     )
     notes = [note for verdict in verdicts.values() for note in verdict.notes]
     notes += checked.judge.notes if checked.judge else ()
     tool_mode = answer.response.tool_mode if answer.response else None
-    costs = (usage.cost_usd if usage else None, checked.judge.meter.cost_usd if checked.judge else None)
+    costs = (_cost_of(answer), checked.judge.meter.cost_usd if checked.judge else None)
     return CaseRun(result, tuple(notes), sum_of_known(costs), tool_mode)
+
+
+def _cost_of(answer: AgentAnswer) -> float | None:
+    """What the agent says that it cost; of a conversation what its turns did, those before it broke, too."""
+    answers = [turn.response for turn in answer.turns] or ([answer.response] if answer.response else [])
+    return sum_of_known(each.usage.cost_usd for each in answers if each.usage is not None)
 
 
 def with_places(run: CaseRun, places: Mapping[str, Place]) -> CaseRun:
@@ -321,11 +252,13 @@ def sum_of_known(costs: Iterable[float | None]) -> float | None:
     return sum(known) if known else None
 
 
-def _details(case: Case, response: AgentResponse | None, checked: Checked) -> CaseDetails:
-    message = _sent(case.input.message)
-    turns = tuple([msgspec.structs.replace(turn, content=_sent(turn.content)) for turn in case.input.messages or ()])
+def _details(case: Case, answer: AgentAnswer, checked: Checked) -> CaseDetails:
+    message, response = _sent(case.input.message), answer.response
+    sent = tuple([msgspec.structs.replace(turn, content=_sent(turn.content)) for turn in case.input.messages or ()])
+    turns = tuple(map(_turn_details, answer.turns)) or msgspec.UNSET
     if response is None:
-        return CaseDetails(message=message, messages=turns or msgspec.UNSET)
+        calls = tuple(_tool_call(call) for turn in answer.turns for call in turn.response.tool_calls)
+        return CaseDetails(message=message, messages=sent or msgspec.UNSET, tool_calls=calls, turns=turns)
     tokens = [token for verdict in checked.verdicts.values() for token in verdict.skipped_tokens]
     return CaseDetails(
         tools_called=tuple([call.name for call in response.tool_calls]),
@@ -337,8 +270,19 @@ def _details(case: Case, response: AgentResponse | None, checked: Checked) -> Ca
         judge_usage=_judge_usage(checked.judge.meter) if checked.judge else msgspec.UNSET,
         finish_reason=msgspec.UNSET if response.finish_reason is None else response.finish_reason,
         message=message,
-        messages=turns or msgspec.UNSET,
+        messages=sent or msgspec.UNSET,
         near_calls=msgspec.UNSET if response.near_calls is None else response.near_calls,
+        turns=turns,
+    )
+
+
+def _turn_details(turn: AnsweredTurn) -> TurnDetails:
+    return TurnDetails(
+        message=_sent(turn.message),
+        response=turn.response.response,
+        calls=len(turn.response.tool_calls),
+        duration_ms=turn.duration_ms,
+        usage=_usage(turn.response.usage) or msgspec.UNSET,
     )
 
 
@@ -378,14 +322,15 @@ def _judge_usage(meter: Meter) -> dict[str, int | float] | msgspec.UnsetType:
     return {"requests": meter.requests, "cached": meter.cached, **tokens, **cost}
 
 
-def _assertion_results(checked: Checked, places: Mapping[str, Place]) -> Iterator[AssertionResult]:
+def _assertion_results(case: Case, checked: Checked, places: Mapping[str, Place]) -> Iterator[AssertionResult]:
     """The assertions that were run or skipped; those that did not pass say why and where they were written."""
+    turns = _turns_of(case)
     for at, verdict in checked.verdicts.items():
         match verdict.outcome:
             case "not_applicable":
                 continue
             case "passed":
-                yield AssertionResult(at=at, outcome="passed", judged=verdict.judged)
+                yield AssertionResult(at=at, outcome="passed", judged=verdict.judged, turn=turns.get(at))
             case outcome:
                 field, place = checked.fields[at], _place(places, at)
                 yield AssertionResult(
@@ -396,7 +341,14 @@ def _assertion_results(checked: Checked, places: Mapping[str, Place]) -> Iterato
                     place=place,
                     judged=verdict.judged,
                     finding=verdict.finding,
+                    turn=turns.get(at),
                 )
+
+
+def _turns_of(case: Case) -> Mapping[str, int]:
+    """The assertions that are about one turn of a conversation, by pointer."""
+    checks = enumerate(case.expect.checks or ())
+    return {f"/expect/checks/{index}": check.turn for index, check in checks if isinstance(check, InTurn)}
 
 
 def _place(places: Mapping[str, Place], at: str) -> Place | None:

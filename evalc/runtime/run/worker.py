@@ -12,9 +12,10 @@ from evalc.model.suite import LocatedCase
 from evalc.runtime.agents.base import Agent, Session
 from evalc.runtime.agents.guard import said_by
 from evalc.runtime.judges.panel import JudgePool, Panel
+from evalc.runtime.run.ask import AgentAnswer, ask_agent, broken_answer
 from evalc.runtime.run.blocking import LoopBlocked, bounded, unbounded
 from evalc.runtime.run.pace import Pace
-from evalc.runtime.run.run_case import AgentAnswer, CaseOptions, CaseRun, ask_agent, broken_answer, result_of
+from evalc.runtime.run.run_case import CaseOptions, CaseRun, result_of
 
 _CLOSING_SECONDS: Final = 10.0
 _YIELD_SECONDS: Final = 0.001
@@ -57,7 +58,7 @@ class Worker:
             raise
         except BaseException as error:  # an agent that cannot be opened breaks this attempt only
             return broken_answer(error)
-        return await ask_agent(located.case, self._session, self._options)
+        return await ask_agent(located.case, self._session, self._options.timeout_ms)
 
     async def close(self) -> str | None:
         """Close the session. What went wrong is a text: the cases are finished, whatever the agent does at its end."""

@@ -236,7 +236,7 @@ def _answer(run: CaseRun) -> RecordedAnswer:
 def _answers_of(line: _Line) -> tuple[object, ...]:
     """What the checks of the line's case read."""
     attempts = [answer.details for answer in line.answers] or [line.result.details]
-    return tuple((details.response, details.tool_calls) for details in attempts)
+    return tuple((details.response, details.tool_calls, details.turns) for details in attempts)
 
 
 def _lock(file: int, path: Path) -> None:

@@ -6,6 +6,7 @@ import asyncio
 from collections.abc import Iterable
 from typing import Any, Final
 
+import msgspec
 from hypothesis import strategies as st
 
 from evalc.model import checks as c
@@ -126,6 +127,9 @@ _OF_TOOLS: Final[st.SearchStrategy[c.Check]] = st.one_of(
 LEAVES: Final = st.one_of(_OF_TEXTS, _OF_TEXTS, _OF_JSON, _OF_TOOLS, _OF_PARAMS, _OF_ARGS)
 
 
+_IN_TURNS: Final = st.builds(c.InTurn, turn=st.sampled_from([1, 2]), check=LEAVES)
+
+
 def _compositions(checks: st.SearchStrategy[c.Check]) -> st.SearchStrategy[c.Check]:
     several = st.lists(checks, min_size=1, max_size=3).map(tuple)
     return st.one_of(
@@ -133,7 +137,7 @@ def _compositions(checks: st.SearchStrategy[c.Check]) -> st.SearchStrategy[c.Che
     )
 
 
-CHECKS: Final = st.recursive(LEAVES, _compositions, max_leaves=5)
+CHECKS: Final = st.recursive(st.one_of(LEAVES, LEAVES, LEAVES, _IN_TURNS), _compositions, max_leaves=5)
 
 _ARGUMENTS: Final = st.dictionaries(st.sampled_from(["p", "q"]), st.one_of(TEXTS, st.integers(0, 2), st.none()))
 _CALLS: Final = st.lists(
@@ -150,7 +154,7 @@ _VALUES: Final = st.sampled_from(["", "a", "b", " ", "abc", "\n", "ß", 1])
 
 
 @st.composite
-def answers(draw: st.DrawFn) -> Evidence:
+def _one_answer(draw: st.DrawFn) -> Evidence:
     """An answer made of the texts that checks speak of, with the values of the tokens in it."""
     seed = {"x": draw(_VALUES), "y": draw(_VALUES)}
     response = "".join(draw(st.lists(TEXTS, max_size=3)))
@@ -163,6 +167,16 @@ def answers(draw: st.DrawFn) -> Evidence:
         duration_ms=draw(st.integers(0, 5)),
         seed=seed,
     )
+
+
+@st.composite
+def answers(draw: st.DrawFn) -> Evidence:
+    """An answer, or a conversation of two, each of which is checked by itself, too."""
+    whole = draw(_one_answer())
+    if not draw(st.booleans()):
+        return whole
+    turns = [msgspec.structs.replace(draw(_one_answer()), seed=whole.seed, turn=number) for number in (1, 2)]
+    return msgspec.structs.replace(whole, turns=tuple(turns))
 
 
 def outcomes(checks: Iterable[c.Check], evidence: Evidence) -> list[CheckOutcome]:

@@ -221,7 +221,8 @@ def extras(draw: Draw, tier: str, *, scored: bool) -> tuple[Data, Data]:
 class Case:
     """A case as it is drawn.
 
-    `message` is a template, None where a prompt is sent: `prompt`, one of its own, else the suite's.
+    `message` is a template, None where a prompt is sent: `prompt`, one of its own, else the suite's. `in_turns`: it is
+    written as a conversation of one turn, which means the same.
     `inherited` is what defaults say of it, in JSON.
     """
 
@@ -231,6 +232,7 @@ class Case:
     inputs: Data
     message: str | None
     messages: list[dict[str, str]]
+    in_turns: bool
     checks: Checks
     written: Data
     meant: Data
@@ -244,6 +246,8 @@ class Case:
     def in_yaml(self) -> Data:
         """The item of `test_cases:`, but for its tier and its rows."""
         sent: Data = {} if self.message is None else {"message": self.message}
+        if self.in_turns:
+            sent = {"turns": [{"say": self.message}]}
         if self.messages:
             sent["messages"] = self.messages
         data = {"name": self.name, **({"id": self.id} if self.id else {}), **sent, **self.written}
@@ -292,7 +296,7 @@ def cases(draw: Draw, name: str, tier: str, criteria: list[str], *, declared: bo
     """One case of a suite, with its inputs and a message, where it does not send the suite's prompt."""
     world = draw(worlds)
     written, meant = extras(draw, tier, scored=bool(criteria))
-    how = chosen(draw, ("suite", "suite", "message", "messages", "both"))
+    how = chosen(draw, ("suite", "suite", "message", "messages", "both", "turns"))
     messages = []
     if how in ("messages", "both"):
         messages = [{"role": "system", "content": template(draw)}] if draw(st.booleans()) else []
@@ -306,8 +310,9 @@ def cases(draw: Draw, name: str, tier: str, criteria: list[str], *, declared: bo
         tier=tier,
         world=world,
         inputs=given_inputs(draw, declared=declared),
-        message=template(draw) if how in ("message", "both") else None,
+        message=template(draw) if how in ("message", "both", "turns") else None,
         messages=messages,
+        in_turns=how == "turns",
         checks=drawn,
         written=written,
         meant=meant,

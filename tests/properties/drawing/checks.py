@@ -232,6 +232,17 @@ def _grounded(draw: Draw, what: str) -> Spelt:
     return Spelt(record, {"type": f"{what}_from", "rule": rule}, f"{what} from {', '.join(sources)}")
 
 
+def _in_turn(draw: Draw, world: World) -> Spelt:
+    """A case that is no conversation has one turn."""
+    inner = chosen(draw, (_tools_called, _call_has, _length, _one_of_them))(draw, world)
+    record = {"type": "turn", "turn": 1, "check": inner.record}
+    return Spelt(record, f"turn 1 {inner.line}", f"turn 1 {inner.line}", True)
+
+
+def _tools_called(_: Draw, __: World) -> Spelt:
+    return _of_names("tools_called", "tools called", _CALLED)
+
+
 def _custom(draw: Draw, _: World) -> Spelt:
     """A check of the package that `tests.support.calm` installs: it holds whatever it is given."""
     args = draw(st.lists(st.sampled_from([3, -1.5, True, None, "a: b", "{{name}}", ["x", {}]]), max_size=2))
@@ -376,7 +387,8 @@ ONCE: Final[dict[str, Make]] = {
     "equals": lambda _, world: one_text("equals", "equals", world.text.replace("{{", "\\{{")),
     "length": _length,
     "non_empty": _fixed({"type": "non_empty"}, {"type": "non_empty"}, "non-empty"),
-    "tools_called": lambda *_: _of_names("tools_called", "tools called", _CALLED),
+    "tools_called": _tools_called,
+    "turn": _in_turn,
     "call_has": _call_has,
     "tool_count": lambda draw, _: _bounded(draw, "tool_count", "tool count", len(CALLS)),
     "no_tool_errors": _fixed({"type": "no_tool_errors"}, {"type": "no_tool_errors"}, "no tool errors", True),

@@ -58,6 +58,7 @@ function searched(entry) {
       textOf(entry.message),
       ...(entry.messages ?? []).map(turn => turn.content),
       textOf(entry.response),
+      ...(entry.turns ?? []).map(turn => textOf(turn.message)),
       ...(entry.assertions ?? []).map(assertion => assertion.message ?? ""),
       ...(entry.toolCalls ?? []).map(call => `${textOf(call.name)} ${textOf(call.params)}`),
       ...entry.tags,

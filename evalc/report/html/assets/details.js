@@ -11,9 +11,9 @@ function detailsOf(entry) {
     reason(entry),
     part("Checks", assertionsOf(entry)),
     part("Scores", entry.criteria.length ? el("ul", { class: "criteria" }, entry.criteria.map(criterionRow)) : null),
-    ...sentOf(entry),
-    part(entry.baseline || kinOf(entry).length ? "Side by side" : "Response", responses(entry)),
-    part("Tool calls", callsOf(entry)),
+    ...(entry.turns ? turnsOf(entry) : sentOf(entry)),
+    entry.turns && !entry.baseline && !kinOf(entry).length ? null : part(entry.baseline || kinOf(entry).length ? "Side by side" : "Response", responses(entry)),
+    entry.turns ? null : part("Tool calls", callsOf(entry, entry.toolCalls)),
     part("Attempts", attemptsOf(entry)),
     entry.skippedTokens?.length ? part("Values that were not there", el("p", null, shown(entry.skippedTokens.join(", ")))) : null,
   ];
@@ -110,10 +110,30 @@ function block(value, nodes = shown(textOf(value))) {
   return node;
 }
 
-function callsOf(entry) {
-  if (!entry.toolCalls?.length) return null;
+// A conversation, turn by turn: what was said, what was called and answered, and what failed in it.
+function turnsOf(entry) {
+  let from = 0;
+  const parts = entry.turns.map((turn, index) => {
+    const calls = entry.toolCalls?.slice(from, from + (turn.calls ?? 0));
+    from += turn.calls ?? 0;
+    const failed = (entry.assertions ?? []).filter(each => each.turn === index + 1 && each.outcome !== "passed" && each.outcome !== "skipped");
+    return part(`Turn ${index + 1}`, [
+      el("p", { class: "facts" }, failed.length ? statusMark("failed") : null, fact("time", duration(turn.durationMs))),
+      el("p", { class: "soft" }, "user"),
+      block(turn.message),
+      callsOf({}, calls),
+      el("p", { class: "soft" }, "agent"),
+      block(turn.response),
+      failed.map(each => el("p", { class: "reason failed" }, shown(each.message ?? ""))),
+    ]);
+  });
+  return [...parts, part("Tool calls", callsOf(entry, []))];
+}
+
+function callsOf(entry, calls) {
+  if (!calls?.length && !entry.moreCalls) return null;
   return [
-    el("ol", { class: "calls" }, entry.toolCalls.map(call => el("li", null,
+    el("ol", { class: "calls" }, (calls ?? []).map(call => el("li", null,
       el("p", null, call.success === undefined ? null : statusMark(call.success ? "passed" : "failed"), el("b", null, shown(textOf(call.name))), fact("time", duration(call.durationMs))),
       call.params === undefined ? null : block(call.params),
       call.result === undefined ? null : [el("p", { class: "soft" }, "gave back"), block(call.result)],

@@ -157,7 +157,11 @@ class _HttpSession:
         if self.options.body is None:
             return wire.encode_request(request)
         values = Values(
-            message=request.message, messages=request.messages, case_id=request.case_id, inputs=request.inputs
+            message=request.message,
+            messages=request.messages,
+            case_id=request.case_id,
+            inputs=request.inputs,
+            conversation=request.conversation,
         )
         try:
             return wire.encode_body(self.options.body.fill(values))

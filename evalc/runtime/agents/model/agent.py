@@ -19,7 +19,7 @@ from evalc.runtime.agents.http.address import without_credentials
 from evalc.runtime.agents.http.route import Connecting
 from evalc.runtime.agents.http.transport import Reply, Transport, open_transport, prepared
 from evalc.runtime.agents.model.answer import object_at
-from evalc.runtime.agents.model.api import Api, Message, Prompt, Turn
+from evalc.runtime.agents.model.api import Api, Item, Message, Prompt, Turn
 from evalc.runtime.agents.model.endpoint import Endpoint, endpoint_of
 from evalc.runtime.agents.model.loop import converse
 from evalc.runtime.agents.model.options import Access, ModelOptions
@@ -112,14 +112,18 @@ class _ModelSession:
     backoff: Backoff
 
     async def send(self, request: AgentRequest) -> AgentResponse:
+        messages, items = _said_before(request)
         prompt = Prompt(
             model=self.model,
-            messages=_messages(request, self.options.system),
+            messages=_with_system(messages, request, self.options.system),
+            items=items,
             tools=self.endpoint.api.tools(self._offered(request)),
             sampling=self.options.sampling,
         )
         ask = partial(self._ask, deadline=request.deadline)
-        return await converse(self.endpoint.api, prompt, ask, stubs=request.stubs, max_turns=request.max_turns)
+        answer = await converse(self.endpoint.api, prompt, ask, stubs=request.stubs, max_turns=request.max_turns)
+        kept = None if answer.state is None else {"messages": len(messages), "items": answer.state}
+        return msgspec.structs.replace(answer, state=kept)
 
     def _offered(self, request: AgentRequest) -> ToolRegistry:
         """The tools of the registry; without one, those that have a stub, whatever parameters they may take."""
@@ -145,9 +149,20 @@ class _ModelSession:
 _OPEN: Mapping[str, object] = {"type": "object", "properties": {}, "additionalProperties": True}
 
 
-def _messages(request: AgentRequest, configured: str | None) -> Sequence[Message]:
-    """The case's messages with a system prompt: their own, else the configured one, else the prompt file's."""
+def _said_before(request: AgentRequest) -> tuple[Sequence[Message], tuple[Item, ...]]:
+    """The messages that a request begins with, and what followed them: in a conversation, all that the model did.
+
+    Where that is not known, its answers follow as plain messages. No API takes one that is empty.
+    """
     messages = request.messages or ({"role": "user", "content": request.message},)
+    if request.state is None:
+        return tuple(each for each in messages if each["content"] or each["role"] != "assistant"), ()
+    begun, items = request.state["messages"], request.state["items"]
+    return messages[:begun], (*items, {"role": "user", "content": request.message})
+
+
+def _with_system(messages: Sequence[Message], request: AgentRequest, configured: str | None) -> Sequence[Message]:
+    """The messages with a system prompt: their own, else the configured one, else the prompt file's."""
     system = configured or request.system
     if not system or any(message["role"] == "system" for message in messages):
         return messages

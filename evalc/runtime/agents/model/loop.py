@@ -40,7 +40,19 @@ async def converse(
         usage=_usage(turns, costs),
         tool_mode=mode,
         finish_reason=turn.finish_reason,
+        state=_said(api, prompt, turn, stubs),
     )
+
+
+def _said(api: Api, prompt: Prompt, last: Turn, stubs: Mapping[str, Any] | None) -> list[Any] | None:
+    """What followed the prompt's messages, as the API has it, for the next turn of a conversation.
+
+    None where calls stand open that nothing answers: no API takes another message then.
+    """
+    if last.calls and stubs is None:
+        return None
+    results = api.results([_outcome(call, stubs or {}) for call in last.calls])
+    return [*prompt.items, *last.items, *results]
 
 
 def _record(call: Call, stubs: Mapping[str, Any] | None) -> ToolCall:

@@ -14,11 +14,12 @@ import msgspec
 
 from evalc.errors import UsageError
 from evalc.model.case import Case
-from evalc.model.result import CaseResult, SkippedCase, Status
+from evalc.model.result import CaseDetails, CaseResult, SkippedCase, Status
 from evalc.model.suite import LocatedCase, Suite
 from evalc.runtime.agents.base import AgentResponse, ToolCall, ToolMode, Usage
 from evalc.runtime.agents.fingerprint import fingerprint_of
 from evalc.runtime.judges.panel import JudgePool
+from evalc.runtime.run.ask import AgentAnswer, AnsweredTurn, request_of
 from evalc.runtime.run.attempts import run_attempts
 from evalc.runtime.run.begin_run import header_of, new_journal
 from evalc.runtime.run.blocking import watched
@@ -26,7 +27,7 @@ from evalc.runtime.run.expectations import as_expected, skipped_case
 from evalc.runtime.run.finish_run import Ending, finish_run
 from evalc.runtime.run.finished import FinishedRun
 from evalc.runtime.run.process_exit import exits_told
-from evalc.runtime.run.run_case import AgentAnswer, CaseOptions, CaseRun, request_of, result_of
+from evalc.runtime.run.run_case import CaseOptions, CaseRun, result_of
 from evalc.runtime.run.run_options import RunOptions
 from evalc.runtime.run.run_suite import Observer
 from evalc.runtime.store import journaled
@@ -272,8 +273,22 @@ def _answer(recorded: journaled.RecordedAnswer) -> AgentAnswer:
     if details.response is None or recorded.tool_mode is None:
         error = recorded.error or "agent: no response was recorded"
         status: Status = "failed" if recorded.timed_out is True else "error"
-        return AgentAnswer(recorded.duration_ms, None, status, error)
-    return AgentAnswer(recorded.duration_ms, _response(recorded, details.response, recorded.tool_mode))
+        return AgentAnswer(recorded.duration_ms, None, status, error, _turns(details, None))
+    response = _response(recorded, details.response, recorded.tool_mode)
+    return AgentAnswer(recorded.duration_ms, response, turns=_turns(details, response))
+
+
+def _turns(details: CaseDetails, whole: AgentResponse | None) -> tuple[AnsweredTurn, ...]:
+    """The turns of a conversation, each with its part of the calls."""
+    calls = [msgspec.convert(call, ToolCall) for call in details.tool_calls]
+    like = whole or AgentResponse(response="")
+    turns: list[AnsweredTurn] = []
+    for turn in () if details.turns is msgspec.UNSET else details.turns:
+        of_turn, calls = calls[: turn.calls], calls[turn.calls :]
+        usage = None if turn.usage is msgspec.UNSET else msgspec.convert(turn.usage, Usage)
+        response = msgspec.structs.replace(like, response=turn.response, tool_calls=tuple(of_turn), usage=usage)
+        turns.append(AnsweredTurn(turn.message, response, turn.duration_ms))
+    return tuple(turns)
 
 
 def _response(recorded: journaled.RecordedAnswer, text: str, tool_mode: ToolMode) -> AgentResponse:

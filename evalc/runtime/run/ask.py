@@ -1,0 +1,198 @@
+"""From a case and a session of an agent to what came back: a response, or why there is none; and of each turn."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Sequence
+from contextlib import suppress
+from typing import Final, NamedTuple
+from uuid import uuid4
+
+import msgspec
+
+from evalc.errors import AgentError, AgentProtocolError, AgentTimeout
+from evalc.model.case import Case
+from evalc.model.result import Status
+from evalc.runtime.agents import wire
+from evalc.runtime.agents.amounts import refuse_absurd
+from evalc.runtime.agents.base import AgentRequest, AgentResponse, HoldsConversations, Session, ToolCall, Usage
+from evalc.runtime.checks.wording import number
+from evalc.runtime.run.blocking import bounded, unbounded
+from evalc.runtime.run.check_case import said
+
+_ENDING_SECONDS: Final = 5.0
+
+DEFAULT_TURNS: Final = 5
+"""The iterations of the loop with stubs where a case does not say (contract, maxTurns)."""
+
+
+class AgentAnswer(NamedTuple):
+    """What came back: a response, or the status and the words of its absence; and when.
+
+    Of a conversation, the response is that of all its turns together, and `turns` are those that were answered.
+    """
+
+    duration_ms: float
+    response: AgentResponse | None
+    status: Status = "passed"
+    error: str | None = None
+    turns: tuple[AnsweredTurn, ...] = ()
+
+
+class AnsweredTurn(NamedTuple):
+    """What came back in one turn of a conversation: what was said, the answer, and how long it took."""
+
+    message: str
+    response: AgentResponse
+    duration_ms: float
+
+
+def broken_answer(error: BaseException) -> AgentAnswer:
+    """What comes back from an agent that breaks before it is asked."""
+    return AgentAnswer(0.0, None, "error", _agent_error(error))
+
+
+def request_of(case: Case) -> AgentRequest:
+    """What the case sends, whichever agent it is."""
+    return AgentRequest(
+        message=case.input.message,
+        messages=tuple({"role": m.role, "content": m.content} for m in case.input.messages or ()),
+        system=case.input.system,
+        stubs=case.stubs,
+        max_turns=DEFAULT_TURNS if case.max_turns is None else case.max_turns,
+        case_id=case.id,
+        inputs=case.input.inputs or {},
+        follow_ups=case.input.follow_ups or (),
+    )
+
+
+async def ask_agent(case: Case, session: Session, timeout_ms: float) -> AgentAnswer:
+    """Send the case: once, or turn by turn."""
+    if case.input.follow_ups:
+        return await hold_conversation(case, session, timeout_ms)
+    return await _ask(request_of(case), session, timeout_ms)
+
+
+async def hold_conversation(case: Case, session: Session, timeout_ms: float) -> AgentAnswer:
+    """Send each turn with what was said before it; the first that is not answered ends the conversation.
+
+    Each turn has the case's time for itself.
+    """
+    try:
+        return await _turns(case, session, timeout_ms)
+    finally:
+        if isinstance(session, HoldsConversations):
+            # The answers are there: what goes wrong at the end changes nothing.
+            with suppress(Exception):
+                async with asyncio.timeout(_ENDING_SECONDS):
+                    await session.end()
+
+
+async def _turns(case: Case, session: Session, timeout_ms: float) -> AgentAnswer:
+    request = msgspec.structs.replace(request_of(case), follow_ups=(), conversation=str(uuid4()))
+    said_before = request.messages
+    if said_before and said_before[-1]["role"] == "user":
+        said_before = said_before[:-1]  # which is the message itself
+    turns: list[AnsweredTurn] = []
+    for count, text in enumerate((case.input.message, *(case.input.follow_ups or ())), 1):
+        messages = (*said_before, {"role": "user", "content": text})
+        state = turns[-1].response.state if turns else None
+        sent = msgspec.structs.replace(request, message=text, messages=messages, turn=count, state=state)
+        answer = await _ask(sent, session, timeout_ms)
+        duration_ms = round(sum(turn.duration_ms for turn in turns) + answer.duration_ms, 3)
+        if answer.response is None:
+            kind, _, why = (answer.error or "agent: ").partition(": ")
+            return AgentAnswer(duration_ms, None, answer.status, f"{kind}: turn {count}: {why}", tuple(turns))
+        turns.append(AnsweredTurn(text, answer.response, answer.duration_ms))
+        said_before = (*messages, {"role": "assistant", "content": answer.response.response})
+    return AgentAnswer(duration_ms, whole_of([turn.response for turn in turns]), turns=tuple(turns))
+
+
+def whole_of(answers: Sequence[AgentResponse]) -> AgentResponse:
+    """A conversation as one response: the texts of all answers, their calls, and what they used where all say so."""
+    usages = [answer.usage or Usage() for answer in answers]
+    amounts = {
+        name: None if None in parts else sum(parts)
+        for name in Usage.__struct_fields__
+        for parts in [[getattr(usage, name) for usage in usages]]
+    }
+    usage = Usage(**amounts)
+    return AgentResponse(
+        response="\n\n".join(answer.response for answer in answers),
+        tool_calls=tuple(call for answer in answers for call in answer.tool_calls),
+        usage=None if usage == Usage() else usage,
+        tool_mode=answers[-1].tool_mode,
+        finish_reason=answers[-1].finish_reason,
+        reports_calls=any(answer.reports_calls for answer in answers),
+        near_calls=next((answer.near_calls for answer in answers if answer.near_calls is not None), None),
+    )
+
+
+async def _ask(request: AgentRequest, session: Session, timeout_ms: float) -> AgentAnswer:
+    """Send a request. Its duration is the contract's: wall-clock, from sending to the complete response."""
+    deadline = asyncio.get_running_loop().time() + timeout_ms / 1000
+    request = msgspec.structs.replace(request, deadline=deadline)
+    response: AgentResponse | None = None
+    status: Status = "passed"
+    error: str | None = None
+    limit = asyncio.timeout(timeout_ms / 1000)
+    bound = bounded(deadline)
+    started = time.perf_counter()
+    try:
+        async with limit:
+            response = _usable(await session.send(request))
+    except AgentTimeout as exception:
+        status, error = "failed", f"timeout: {said(exception)}"
+    except asyncio.CancelledError:
+        if (task := asyncio.current_task()) is None or task.cancelling():
+            raise
+        status, error = "error", "agent: it was cancelled from inside"
+    except (KeyboardInterrupt, GeneratorExit):
+        raise
+    except BaseException as exception:  # test libraries, for one, have exceptions that are no Exception
+        status, error = "error", _agent_error(exception)
+    finally:
+        unbounded(bound)
+    duration_ms = round((time.perf_counter() - started) * 1000, 3)
+    recorded_ms = None if response is None else response.duration_ms
+    if recorded_ms is not None:
+        duration_ms = recorded_ms
+    if limit.expired() or (recorded_ms is not None and recorded_ms > timeout_ms):
+        # Also where the agent, cancelled, answered after all or raised something else: it was too late.
+        too_late = f"timeout: no complete answer within {number(timeout_ms)} ms"
+        return AgentAnswer(duration_ms, None, "failed", too_late)
+    return AgentAnswer(duration_ms, response, status, error)
+
+
+def _usable(response: object) -> AgentResponse:
+    """The response, known to have a text; an agent in Python may return anything."""
+    if not isinstance(response, AgentResponse):
+        raise AgentProtocolError(f"the answer is no AgentResponse but of type `{type(response).__name__}`")
+    refuse_absurd(response)
+    if response.tool_calls:
+        response = msgspec.structs.replace(response, tool_calls=tuple(map(_kept_call, response.tool_calls)))
+    text: object = response.response
+    if text is None:
+        return msgspec.structs.replace(response, response="")
+    if not isinstance(text, str):
+        raise AgentProtocolError(f"the response is no text but of type `{type(text).__name__}`")
+    if type(text) is not str:
+        return msgspec.structs.replace(response, response=str.__str__(text))
+    return response
+
+
+def _kept_call(call: ToolCall) -> ToolCall:
+    """The call as the journal will have it: what is checked now is checked again by `rescore`."""
+    params = wire.json_value(call.params, call.name)
+    result = call.result if call.result is msgspec.UNSET else wire.json_value(call.result, call.name)
+    if params == call.params and result == call.result:
+        return call
+    return msgspec.structs.replace(call, params=params, result=result)
+
+
+def _agent_error(error: BaseException) -> str:
+    if isinstance(error, AgentError):
+        return f"agent: {said(error)}"
+    text = said(error)
+    return f"agent: {type(error).__name__}: {text}" if text else f"agent: {type(error).__name__}"
