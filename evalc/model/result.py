@@ -184,11 +184,24 @@ class CriterionSummary(_Result, frozen=True, kw_only=True):
     scored_by: tuple[ScoredBy, ...] = ()
 
 
+class RepeatSummary(_Result, frozen=True, kw_only=True):
+    """How repeated cases do in k attempts: `passAtK` is the chance that one of them passes, `passHatK` that all do.
+
+    `cases` is how many have so many attempts that did not end in error.
+    """
+
+    k: int
+    cases: int
+    pass_at_k: float
+    pass_hat_k: float
+
+
 class Summary(_Result, frozen=True, kw_only=True):
     """A suite's totals. passed + failed = totalCases.
 
     Within `passed` are counted `unverified` and `expectedFailures`, within `failed` are `errors` and
-    `unexpectedPasses`, in either `flaky`. Skipped cases are in none of them.
+    `unexpectedPasses`, in either `flaky`. Skipped cases are in none of them. `repeats` is there where cases are
+    repeated.
     """
 
     total_cases: int
@@ -207,6 +220,7 @@ class Summary(_Result, frozen=True, kw_only=True):
     score: float | None
     scored_weight: float | None
     criteria: tuple[CriterionSummary, ...] = ()
+    repeats: tuple[RepeatSummary, ...] | msgspec.UnsetType = msgspec.UNSET
 
 
 class ResultMetadata(_Result, frozen=True, kw_only=True):

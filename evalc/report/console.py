@@ -33,6 +33,7 @@ from evalc.report.case_lines import (
 from evalc.report.gates import failed_all_the_same, gate_line
 from evalc.report.legible import in_short
 from evalc.report.numbers import counted, milliseconds, rounded
+from evalc.report.repeats import repeats_line
 from evalc.report.selected import selected_line
 from evalc.report.significance import significance_line
 from evalc.report.source_lines import SourceLines
@@ -95,6 +96,8 @@ def suite_lines(
         return
     yield symbols.rule * rule_width
     yield f"  {_totals(result.summary)}"
+    if repeats := repeats_line(result.summary):
+        yield f"  {repeats}"
     if result.selected:
         yield f"  {selected_line(result.selected, result.summary.total_cases)}"
     yield from _scores(result.summary, () if result.judges is UNSET else result.judges, symbols, screen)

@@ -279,6 +279,13 @@ RESULT: Sentences = {
         "judgeCostUsd": "How much of that the judges cost.",
         "scoredWeight": "The share of the criteria's weight that was scored.",
         "criteria": "The scores by criterion.",
+        "repeats": "How repeated cases do in k attempts: 1, 2, 4 and so on, and the most at a case.",
+    },
+    "RepeatSummary": {
+        "k": "How many attempts.",
+        "cases": "How many cases have so many attempts that did not end in error.",
+        "passAtK": "The chance that at least one of k attempts passes: the mean over these cases.",
+        "passHatK": "The chance that all of k attempts pass: the mean over these cases.",
     },
     "CriterionSummary": {
         "name": "The criterion's name.",

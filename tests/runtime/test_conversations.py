@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import json
 import os
+import subprocess
 import sys
 import textwrap
 import time
-from collections.abc import Callable
+from collections import Counter
 from pathlib import Path
 from typing import Any
 
@@ -371,9 +372,6 @@ def test_one_turn_is_a_case_whose_checks_may_name_it(tmp_path: Path) -> None:
     assert str(run(turns('[equals "two"]'), agent, tmp_path).error).startswith("turn 1: expected")
 
 
-Report = Callable[[str], str]
-
-
 def test_every_report_shows_the_turns(invoke: Invoke, project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (project / "evals" / "weather.eval.yaml").write_text(SUITE.replace('equals "Booked."', 'equals "Done."'))
     spec = agent_of(project, monkeypatch, "reported_agent", HISTORY)
@@ -386,3 +384,117 @@ def test_every_report_shows_the_turns(invoke: Invoke, project: Path, monkeypatch
     assert '"turns":[{"message":"A room in Paris, please."' in (project / "out.html").read_text()
     shown = invoke("show", "latest", "-v").out
     assert "turn 2 (failed)" in shown
+
+
+# --- a run that is killed --------------------------------------------------------------------------------------------
+
+LONG = """
+suite: long
+eval:
+  test_cases:
+    - name: c
+      for_each: [{id: a}, {id: b}, {id: c}, {id: d}]
+      turns: [{say: "{{id}} 1"}, {say: "{{id}} 2"}, {say: "{{id}} 3"}, {say: "{{id}} 4"}]
+      repeat: 2
+      validate:
+        - contains "{{id}} 1, {{id}} 2, {{id}} 3, {{id}} 4"
+"""
+DIES = """
+import os, signal
+from pathlib import Path
+
+def agent(message, messages):
+    said = ", ".join(each["content"] for each in messages if each["role"] == "user")
+    with open("asked", "a") as file:
+        print(said, file=file)
+    asked = len(Path("asked").read_text().splitlines())
+    if asked in KILLS:
+        os.kill(os.getpid(), signal.SIGKILL)
+    return {"response": said, "toolCalls": [], "usage": {"costUsd": 0.25}}
+"""
+
+
+@pytest.mark.parametrize("kills", [(1,), (3,), (7, 8, 9), (4, 13, 20, 21, 22), tuple(range(2, 32, 3))])
+def test_a_killed_run_goes_on_behind_the_last_answer(project: Path, kills: tuple[int, ...]) -> None:
+    (project / "evals" / "weather.eval.yaml").write_text(LONG)
+    (project / "dying.py").write_text(DIES.replace("KILLS", repr(set(kills))))
+    command = [sys.executable, "-m", "evalc", "run"]
+    again = subprocess.run([*command, "--agent", "python:dying:agent"], cwd=project, capture_output=True, check=False)
+    codes = [again.returncode]
+    while codes[-1] == 137:
+        again = subprocess.run([*command, "--resume", "latest"], cwd=project, capture_output=True, check=False)
+        codes.append(again.returncode)
+    assert codes == [137] * len(kills) + [0], again.stderr.decode()
+    asked = (project / "asked").read_text().splitlines()
+    said = [", ".join(f"{case} {turn}" for turn in range(1, last + 1)) for case in "abcd" for last in (1, 2, 3, 4)]
+    # Each turn of the two attempts is asked once, and once more where it was under way when the run was killed.
+    under_way = Counter(asked[number - 1] for number in kills)
+    assert Counter(asked) == Counter({text: 2 + under_way[text] for text in said})
+    (result,) = (project / "evals" / "results").glob("*/long*.json")
+    suite = json.loads(result.read_text())
+    assert [(case["status"], case["details"]["usage"]) for case in suite["cases"]] == [("passed", {"costUsd": 2.0})] * 4
+    assert not list((project / "evals" / "results").glob("*/turns.jsonl"))
+
+
+def test_an_agent_whose_memory_is_gone_begins_again(project: Path) -> None:
+    (project / "evals" / "weather.eval.yaml").write_text(SUITE)
+    code = (
+        OBJECT.replace("self.turns += 1", "self.turns += 1; note(self.turns)")
+        + """
+    def note(turn):
+        import os, signal
+        with open("asked", "a") as file:
+            file.write(str(turn))
+        if open("asked").read() == "12":
+            os.kill(os.getpid(), signal.SIGKILL)
+"""
+    )
+    (project / "forgetting.py").write_text(textwrap.dedent(code))
+    command = [sys.executable, "-m", "evalc", "run"]
+    killed = [*command, "--agent", "python:forgetting:agent"]
+    assert subprocess.run(killed, cwd=project, capture_output=True, check=False).returncode == 137
+    again = subprocess.run([*command, "--resume", "latest"], cwd=project, capture_output=True, check=False)
+    assert again.returncode == 0, again.stdout.decode()
+    assert (project / "asked").read_text() == "1212"
+
+
+def test_what_is_not_a_line_of_the_log_is_asked_again(tmp_path: Path) -> None:
+    from evalc.runtime.agents.base import AgentResponse
+    from evalc.runtime.run.ask import AnsweredTurn
+    from evalc.runtime.store.turn_log import FILE_NAME, TurnLog
+
+    turn = AnsweredTurn("m", AgentResponse(response="r", state={"items": [1]}), 2.0)
+    log = TurnLog(tmp_path, None, resumed=False)
+    log.attempt(0, 1, 0).keep("x", turn)
+    with (tmp_path / FILE_NAME).open("ab") as file:
+        file.write(b'{"suite": 0, "case": 1, "att')
+    again = TurnLog(tmp_path, None, resumed=True)
+    assert again.attempt(0, 1, 0).begun() == ("x", [turn])
+    assert again.attempt(0, 2, 0).begun() is None
+    again.attempt(0, 1, 0).keep("x", turn)
+    assert TurnLog(tmp_path, None, resumed=True).attempt(0, 1, 0).begun() == ("x", [turn, turn])
+    again.remove()
+    assert TurnLog(tmp_path, None, resumed=True).attempt(0, 1, 0).begun() is None
+
+
+def test_a_turn_with_a_secret_is_not_kept(tmp_path: Path) -> None:
+    from evalc.runtime.agents.base import AgentResponse
+    from evalc.runtime.run.ask import AnsweredTurn
+    from evalc.runtime.store.redact import Redactor
+    from evalc.runtime.store.turn_log import FILE_NAME, TurnLog
+
+    log = TurnLog(tmp_path, Redactor(["s3cr3t-word"]), resumed=False)
+    log.attempt(0, 0, 0).keep("x", AnsweredTurn("m", AgentResponse(response="fine"), 2.0))
+    log.attempt(0, 0, 0).keep("x", AnsweredTurn("m", AgentResponse(response="it is s3cr3t-word"), 2.0))
+    log.attempt(0, 0, 0).keep("x", AnsweredTurn("m", AgentResponse(response="behind it"), 2.0))
+    text = (tmp_path / FILE_NAME).read_text()
+    assert "fine" in text
+    assert "s3cr3t" not in text
+    assert "behind" not in text
+
+
+def test_a_rate_counts_each_turn(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    spec = agent_of(tmp_path, monkeypatch, "paced_agent", HISTORY)
+    started = time.monotonic()
+    assert run(SUITE, spec, tmp_path, rpm=240, repeat=2).status == "passed"
+    assert time.monotonic() - started >= 0.74  # four requests, a quarter of a second apart

@@ -98,7 +98,12 @@ class Session(Protocol):
 
 @runtime_checkable
 class HoldsConversations(Protocol):
-    """A session that holds something for a conversation, such as a process."""
+    """A session that may hold something for a conversation, such as a process or an object with a memory."""
+
+    @property
+    def holds(self) -> bool:
+        """Whether it does, so that no other process can go on with the conversation."""
+        ...
 
     async def end(self) -> None:
         """Let go of what the conversation that is over needed."""

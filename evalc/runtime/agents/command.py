@@ -63,6 +63,11 @@ class _CommandSession:
     async def send(self, request: AgentRequest) -> AgentResponse:
         return await (self._alone(request) if request.conversation is None else self._in_turn(request))
 
+    @property
+    def holds(self) -> bool:
+        """Yes: the process."""
+        return True
+
     async def end(self) -> None:
         """End the process of the conversation that is over."""
         dialogue, self._dialogue = self._dialogue, None

@@ -72,7 +72,8 @@ class PythonAgent:
         thread = DaemonThread()
         try:
             anew = self._made_anew if inspect.isclass(self._found) else None
-            yield _PythonSession(self._function, thread, anew)
+            remembers = not inspect.isroutine(self._found)
+            yield _PythonSession(self._function, thread, anew, remembers=remembers)
         finally:
             thread.abandon()
 
@@ -106,7 +107,10 @@ class _Function:
 class _PythonSession:
     """Calls the agent; an object of a class of its own for each conversation."""
 
-    def __init__(self, function: _Function, thread: DaemonThread, anew: Callable[[], _Function] | None) -> None:
+    def __init__(
+        self, function: _Function, thread: DaemonThread, anew: Callable[[], _Function] | None, *, remembers: bool
+    ) -> None:
+        self.holds = remembers
         self._function = function
         self._thread = thread
         self._anew = anew
@@ -121,6 +125,10 @@ class _PythonSession:
         if isinstance(response, AgentError):
             raise response
         return response
+
+    async def end(self) -> None:
+        """Let go of the object of the conversation that is over."""
+        self._conversation, self._of_conversation = None, self._function
 
     async def _of(self, request: AgentRequest) -> _Function:
         if request.conversation is None or self._anew is None:

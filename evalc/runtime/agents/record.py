@@ -102,6 +102,11 @@ class _RecordingSession:
         self._session = session
         self._attempts = Attempts()
 
+    @property
+    def holds(self) -> bool:
+        """As the session that is recorded."""
+        return isinstance(self._session, HoldsConversations) and self._session.holds
+
     async def end(self) -> None:
         """As the session that is recorded."""
         if isinstance(self._session, HoldsConversations):

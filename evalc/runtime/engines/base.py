@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Protocol
 
 from evalc.model.suite import LocatedCase
 from evalc.runtime.agents.base import Agent
+from evalc.runtime.run.ask import ConversationLog
 from evalc.runtime.run.run_case import CaseRun
 
 if TYPE_CHECKING:
@@ -17,8 +18,10 @@ if TYPE_CHECKING:
 class CaseWorker(Protocol):
     """Attempts one case after the other, with one agent."""
 
-    async def attempt(self, located: LocatedCase) -> CaseRun:
+    async def attempt(self, located: LocatedCase, log: ConversationLog | None = None) -> CaseRun:
         """Run the case once. Whatever the agent does, there is a result; only cancellation passes.
+
+        A worker in this process keeps the turns of a conversation in the log, and goes on with one that it holds.
 
         Raises:
             EngineError: the engine itself has broken, so that no case can be attempted any more.

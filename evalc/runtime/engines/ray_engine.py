@@ -22,6 +22,7 @@ from evalc.runtime.agents.base import Agent
 from evalc.runtime.agents.daemon_thread import DaemonThread
 from evalc.runtime.engines.base import NewWorker
 from evalc.runtime.engines.ray_worker import Attempt, RayWorker, SharedRate, Work
+from evalc.runtime.run.ask import ConversationLog
 from evalc.runtime.run.run_case import CaseRun, agent_broke, with_places
 
 if TYPE_CHECKING:
@@ -171,8 +172,8 @@ class _CaseWorker:
         self._pool = pool
         self._agent = agent
 
-    async def attempt(self, located: LocatedCase) -> CaseRun:
-        """Let any worker run the case once."""
+    async def attempt(self, located: LocatedCase, log: ConversationLog | None = None) -> CaseRun:  # noqa: ARG002
+        """Let any worker run the case once; the turns of a conversation are in its result, and kept nowhere before."""
         try:
             run = await self._pool.ask(self._agent, located.case)
         except AgentError as error:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from typing import Final, NamedTuple
+from typing import Final, NamedTuple, Protocol
 from uuid import uuid4
 
 import msgspec
@@ -18,6 +18,7 @@ from evalc.runtime.agents import wire
 from evalc.runtime.agents.amounts import refuse_absurd
 from evalc.runtime.agents.base import AgentRequest, AgentResponse, HoldsConversations, Session, ToolCall, Usage
 from evalc.runtime.checks.wording import number
+from evalc.runtime.run import pace
 from evalc.runtime.run.blocking import bounded, unbounded
 from evalc.runtime.run.check_case import said
 
@@ -67,46 +68,87 @@ def request_of(case: Case) -> AgentRequest:
     )
 
 
-async def ask_agent(case: Case, session: Session, timeout_ms: float) -> AgentAnswer:
+class ConversationLog(Protocol):
+    """Keeps the turns of one conversation as they are answered, and knows those of one that was cut short."""
+
+    def begun(self) -> tuple[str, list[AnsweredTurn]] | None:
+        """The id of the conversation that is gone on with, and its turns; None where none was begun."""
+        ...
+
+    def keep(self, conversation: str, turn: AnsweredTurn) -> None:
+        """Keep a turn that was answered."""
+        ...
+
+
+async def ask_agent(case: Case, session: Session, timeout_ms: float, log: ConversationLog | None = None) -> AgentAnswer:
     """Send the case: once, or turn by turn."""
     if case.input.follow_ups:
-        return await hold_conversation(case, session, timeout_ms)
+        return await hold_conversation(case, session, timeout_ms, log)
     return await _ask(request_of(case), session, timeout_ms)
 
 
-async def hold_conversation(case: Case, session: Session, timeout_ms: float) -> AgentAnswer:
+async def hold_conversation(
+    case: Case, session: Session, timeout_ms: float, log: ConversationLog | None = None
+) -> AgentAnswer:
     """Send each turn with what was said before it; the first that is not answered ends the conversation.
 
-    Each turn has the case's time for itself.
+    Each turn has the case's time for itself. With a log, a conversation that was cut short goes on behind its last
+    answer, unless the agent's memory of it went with its process.
     """
+    holder = session if isinstance(session, HoldsConversations) else None
     try:
-        return await _turns(case, session, timeout_ms)
+        return await _turns(case, session, timeout_ms, None if holder and holder.holds else log)
     finally:
-        if isinstance(session, HoldsConversations):
+        if holder is not None:
             # The answers are there: what goes wrong at the end changes nothing.
             with suppress(Exception):
                 async with asyncio.timeout(_ENDING_SECONDS):
-                    await session.end()
+                    await holder.end()
 
 
-async def _turns(case: Case, session: Session, timeout_ms: float) -> AgentAnswer:
-    request = msgspec.structs.replace(request_of(case), follow_ups=(), conversation=str(uuid4()))
+async def _turns(case: Case, session: Session, timeout_ms: float, log: ConversationLog | None) -> AgentAnswer:
+    texts = (case.input.message, *(case.input.follow_ups or ()))
+    conversation, turns = _begun(texts, log)
+    request = msgspec.structs.replace(request_of(case), follow_ups=(), conversation=conversation)
     said_before = request.messages
     if said_before and said_before[-1]["role"] == "user":
         said_before = said_before[:-1]  # which is the message itself
-    turns: list[AnsweredTurn] = []
-    for count, text in enumerate((case.input.message, *(case.input.follow_ups or ())), 1):
+    for turn in turns:
+        said_before = (*said_before, *_said(turn))
+    for count, text in enumerate(texts[len(turns) :], len(turns) + 1):
+        if count > 1:
+            await pace.current().before_turn()
         messages = (*said_before, {"role": "user", "content": text})
         state = turns[-1].response.state if turns else None
         sent = msgspec.structs.replace(request, message=text, messages=messages, turn=count, state=state)
         answer = await _ask(sent, session, timeout_ms)
-        duration_ms = round(sum(turn.duration_ms for turn in turns) + answer.duration_ms, 3)
         if answer.response is None:
             kind, _, why = (answer.error or "agent: ").partition(": ")
+            duration_ms = _sum_of([*turns, answer])
             return AgentAnswer(duration_ms, None, answer.status, f"{kind}: turn {count}: {why}", tuple(turns))
         turns.append(AnsweredTurn(text, answer.response, answer.duration_ms))
-        said_before = (*messages, {"role": "assistant", "content": answer.response.response})
-    return AgentAnswer(duration_ms, whole_of([turn.response for turn in turns]), turns=tuple(turns))
+        if log is not None:
+            log.keep(conversation, turns[-1])
+        said_before = (*said_before, *_said(turns[-1]))
+    return AgentAnswer(_sum_of(turns), whole_of([turn.response for turn in turns]), turns=tuple(turns))
+
+
+def _begun(texts: Sequence[str], log: ConversationLog | None) -> tuple[str, list[AnsweredTurn]]:
+    """The conversation that is gone on with, as far as it is the same; else a new one."""
+    begun = None if log is None else log.begun()
+    if begun is not None:
+        conversation, turns = begun
+        if [turn.message for turn in turns] == list(texts[: len(turns)]):
+            return conversation, turns
+    return str(uuid4()), []
+
+
+def _said(turn: AnsweredTurn) -> tuple[Mapping[str, str], ...]:
+    return {"role": "user", "content": turn.message}, {"role": "assistant", "content": turn.response.response}
+
+
+def _sum_of(answers: Sequence[AnsweredTurn | AgentAnswer]) -> float:
+    return round(sum(answer.duration_ms for answer in answers), 3)
 
 
 def whole_of(answers: Sequence[AgentResponse]) -> AgentResponse:

@@ -212,6 +212,11 @@ class Permit:
             await self._pace.rate.wait()
         self._has_sent = True
 
+    async def before_turn(self) -> None:
+        """Return when a further turn of a conversation may be sent, to an agent whose requests nobody here sends."""
+        if self._pace is not None and self._pace.rate is not None and not self._has_sent:
+            await self._pace.rate.wait()
+
     def refused(self, status: int) -> None:
         """A request was answered by this HTTP status, which says "not now"."""
         if self._pace is None or status not in _REFUSALS:

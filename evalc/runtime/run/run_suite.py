@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import asyncio
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, closing
+from itertools import count as counted
 from typing import NamedTuple, NoReturn, Protocol, final
 
 import msgspec
@@ -15,7 +16,7 @@ from evalc.model.result import CaseResult, SkippedCase
 from evalc.model.suite import LocatedCase, Suite
 from evalc.runtime.agents.base import Agent
 from evalc.runtime.agents.fingerprint import fingerprint_of
-from evalc.runtime.engines.base import NewWorker
+from evalc.runtime.engines.base import CaseWorker, NewWorker
 from evalc.runtime.run.ask import request_of
 from evalc.runtime.run.attempts import run_attempts
 from evalc.runtime.run.begin_run import begin_run
@@ -31,6 +32,7 @@ from evalc.runtime.store.journal import Journal
 from evalc.runtime.store.past.baseline import Baseline, find_baseline
 from evalc.runtime.store.past.runs import LATEST, steps_back
 from evalc.runtime.store.results import file_names
+from evalc.runtime.store.turn_log import TurnLog
 
 
 class Observer(Protocol):
@@ -202,6 +204,7 @@ class _Run:
         self._options = options
         self._observer = observer
         self._journal = journal
+        self._turns = TurnLog(journal.path.parent, options.redactor, resumed=options.resumed is not None)
         self._brake = StopPolicy(options.limits)
         self._no_rubrics: dict[str | None, str | None] = {}
         self.stopped: dict[int, str] = {}
@@ -219,8 +222,11 @@ class _Run:
             if not self._options.rubrics_always:
                 self._no_rubrics = {agent: self._why_no_rubrics(agent, others) for agent in self._agents}
             await self._run_suites(rubrics)
-        if (warning := self._brake.warning()) is not None:
-            self._warn(warning)
+        for warning in (self._brake.warning(), self._turns.failure):
+            if warning is not None:
+                self._warn(warning)
+        if not self.stopped:
+            self._turns.remove()
 
     def _why_no_rubrics(self, agent: str | None, others: Iterable[int]) -> str | None:
         """Why an agent's suites of rubrics are not run: its other suites alone say."""
@@ -261,11 +267,18 @@ class _Run:
                     await asyncio.sleep(0)
                 else:
                     worker = workers[self._suites[job.suite].agent]
-                    self._keep(job, await run_attempts(job.located, worker.attempt))
+                    self._keep(job, await run_attempts(job.located, self._attempt_of(job, worker)))
         finally:
             for worker in workers.values():
                 if (failure := await worker.close()) is not None:
                     self._warn(failure)
+
+    def _attempt_of(self, job: _Job, worker: CaseWorker) -> Callable[[LocatedCase], Awaitable[CaseRun]]:
+        """How a case is attempted: the turns of a conversation are kept as they are answered."""
+        if not job.located.case.input.follow_ups:
+            return worker.attempt
+        numbers = counted()
+        return lambda located: worker.attempt(located, self._turns.attempt(job.suite, job.case, next(numbers)))
 
     def _not_sent(self, job: _Job) -> SkippedCase | None:
         """The record of a case that is not to be sent: it says so, others failed before it, or the run has stopped."""

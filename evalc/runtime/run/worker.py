@@ -12,7 +12,7 @@ from evalc.model.suite import LocatedCase
 from evalc.runtime.agents.base import Agent, Session
 from evalc.runtime.agents.guard import said_by
 from evalc.runtime.judges.panel import JudgePool, Panel
-from evalc.runtime.run.ask import AgentAnswer, ask_agent, broken_answer
+from evalc.runtime.run.ask import AgentAnswer, ConversationLog, ask_agent, broken_answer
 from evalc.runtime.run.blocking import LoopBlocked, bounded, unbounded
 from evalc.runtime.run.pace import Pace
 from evalc.runtime.run.run_case import CaseOptions, CaseRun, result_of
@@ -37,28 +37,28 @@ class Worker:
         self._session: Session | None = None
         self._yielded = 0.0
 
-    async def attempt(self, located: LocatedCase) -> CaseRun:
+    async def attempt(self, located: LocatedCase, log: ConversationLog | None = None) -> CaseRun:
         """Run the case once. Whatever the agent does, there is a result; only cancellation passes."""
         # The agent may never suspend: timers, other workers and Ctrl-C get their turn here.
         if time.monotonic() - self._yielded >= _YIELD_SECONDS:
             await asyncio.sleep(0)
             self._yielded = time.monotonic()
         if self._pace is None:
-            answer = await self._ask(located)
+            answer = await self._ask(located, log)
         else:
             # Judges are asked outside: the agent's rate and load are nothing to them.
             async with self._pace.turn():
-                answer = await self._ask(located)
+                answer = await self._ask(located, log)
         return await result_of(located, answer, self._options, self._bench)
 
-    async def _ask(self, located: LocatedCase) -> AgentAnswer:
+    async def _ask(self, located: LocatedCase, log: ConversationLog | None) -> AgentAnswer:
         try:
             self._session = self._session or await self._open()
         except (asyncio.CancelledError, KeyboardInterrupt, GeneratorExit):
             raise
         except BaseException as error:  # an agent that cannot be opened breaks this attempt only
             return broken_answer(error)
-        return await ask_agent(located.case, self._session, self._options.timeout_ms)
+        return await ask_agent(located.case, self._session, self._options.timeout_ms, log)
 
     async def close(self) -> str | None:
         """Close the session. What went wrong is a text: the cases are finished, whatever the agent does at its end."""

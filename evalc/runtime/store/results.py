@@ -19,6 +19,7 @@ from evalc.model.comparison import Significance
 from evalc.model.result import PASSING, CriterionResult, SkippedCase, Status, Summary
 from evalc.model.suite import Suite
 from evalc.runtime.checks.verdict import Note
+from evalc.runtime.run.pass_at_k import RepeatedCases
 from evalc.runtime.run.score import SuiteScore
 from evalc.runtime.store.journaled import Entry
 from evalc.runtime.store.past.baseline import PastSuite
@@ -35,6 +36,10 @@ class _Details(msgspec.Struct, frozen=True, rename="camel"):
     judge_usage: dict[str, int | float] = {}
 
 
+class _Attempt(msgspec.Struct, frozen=True):
+    status: Status
+
+
 class _Tally(msgspec.Struct, frozen=True, rename="camel"):
     """What a summary needs of a case's result."""
 
@@ -47,6 +52,7 @@ class _Tally(msgspec.Struct, frozen=True, rename="camel"):
     case_hash: str | None = None
     criteria: tuple[CriterionResult, ...] = ()
     details: _Details = _Details()
+    attempts: tuple[_Attempt, ...] = ()
 
 
 class Since(NamedTuple):
@@ -98,6 +104,7 @@ class _Sums:
         self._statuses: Counter[Status] = Counter()
         self._notes: Counter[Note] = Counter()
         self._flaky = 0
+        self._repeated = RepeatedCases()
         self._skipped_assertions = 0
         self._duration_ms = 0.0
         self._cost_usd: float | None = None
@@ -113,6 +120,8 @@ class _Sums:
             self._cost_usd = (self._cost_usd or 0.0) + entry.cost_usd
         if (judging := case.details.judge_usage.get("costUsd")) is not None:
             self._judge_cost_usd = (self._judge_cost_usd or 0.0) + judging
+        if case.attempts:
+            self._repeated.add(tuple(attempt.status for attempt in case.attempts))
         if case.criteria:
             self._score.add(case.criteria)
         if self._comparing is not None:
@@ -138,6 +147,7 @@ class _Sums:
             score=self._score.score(),
             scored_weight=self._score.scored_weight(),
             criteria=self._score.summaries(),
+            repeats=self._repeated.summaries() or msgspec.UNSET,
         )
         return SuiteTotals(
             summary=summary,
