@@ -40,8 +40,8 @@ class Answer(msgspec.Struct, frozen=True, kw_only=True):
         duration_ms: how long the answer took.
         usage: what the answer used, where the agent says so.
         case_id: the id of the case.
-        message: what was sent.
-        messages: the messages of a conversation, each with its `role` and `content`.
+        message: what was sent; under `turn N`, what the user said in that turn.
+        messages: the messages of the case, each with its `role` and `content`; of a conversation all that was said.
         inputs: the variables that the message was made from.
         expected: the case's reference, where it has one.
         reference_data: the case's ground truth, where it has some.

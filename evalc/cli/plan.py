@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
 from evalc.model.case import Case
 from evalc.model.suite import Suite
@@ -20,8 +20,8 @@ def plan_lines(suites: Iterable[Suite], *, prices: Mapping[str, Price], quiet: b
     for suite in suites:
         yield f"{visible(suite.tool_name)} ({visible(suite.tier)})"
         for located in suite.cases:
-            times, each = _requests(located.case), _tokens(located.case)
-            requests, tokens = requests + times, tokens + times * each
+            times, each = _attempts(located.case), list(_tokens(located.case))
+            requests, tokens = requests + times * len(each), tokens + times * sum(each)
             if not quiet:
                 yield f"  {visible(located.case.id)}  {_sent(times, each)}"
     sent = f"{_counted(requests, 'request')}, about {_counted(tokens, 'token')} of input"
@@ -34,19 +34,31 @@ def plan_lines(suites: Iterable[Suite], *, prices: Mapping[str, Price], quiet: b
     yield "answers, tools and further turns come on top; nothing was sent"
 
 
-def _requests(case: Case) -> int:
-    """How often the case is sent at least; a model with stubs is asked further times."""
+def _attempts(case: Case) -> int:
     return 0 if skipped_case(case) is not None else case.repeat or 1
 
 
-def _tokens(case: Case) -> int:
+def _tokens(case: Case) -> Iterator[int]:
+    """The tokens of each request that the case takes at least; a model with stubs is asked further times.
+
+    Each turn of a conversation has what was said before it, as far as that is known: the answers are not.
+    """
     sent = case.input
     texts = [message.content for message in sent.messages] if sent.messages else [sent.message]
-    return sum(map(count_tokens, (*texts, sent.system or "")))
+    tokens = sum(map(count_tokens, (*texts, sent.system or "")))
+    yield tokens
+    for text in sent.follow_ups or ():
+        tokens += count_tokens(text)
+        yield tokens
 
 
-def _sent(times: int, tokens: int) -> str:
-    return "skipped" if not times else f"{_counted(times, 'request')}, about {_counted(tokens, 'token')} each"
+def _sent(times: int, tokens: Sequence[int]) -> str:
+    if not times:
+        return "skipped"
+    requests = _counted(times * len(tokens), "request")
+    if len(tokens) == 1:
+        return f"{requests}, about {_counted(tokens[0], 'token')} each"
+    return f"{requests} in {len(tokens)} turns, about {_counted(times * sum(tokens), 'token')}"
 
 
 def _counted(count: int, noun: str) -> str:

@@ -164,7 +164,9 @@ def _gates(gates: Gates | None) -> dict[str, Any] | None:
 
 def _input(given: m.Input) -> dict[str, Any]:
     written: dict[str, Any] = {}
-    if given.message or not given.messages:
+    if given.follow_ups and not given.messages:
+        written["turns"] = [{"say": escaped(text)} for text in (given.message, *given.follow_ups)]
+    elif given.message or not given.messages:
         written["message"] = escaped(given.message)
     if given.messages:
         written["messages"] = [{"role": each.role, "content": escaped(each.content)} for each in given.messages]

@@ -134,6 +134,14 @@ def test_a_plan_without_an_agent(invoke: Invoke, cities: Path) -> None:
     assert out.splitlines()[1].endswith(" of input; none is named, so that no price is known")
 
 
+def test_a_plan_counts_the_turns_of_conversations(invoke: Invoke, cities: Path) -> None:
+    turns = "turns: [{say: one two}, {say: three}]"
+    cities.write_text(f"eval: {{test_cases: [{{name: c, repeat: 2, {turns}, validate: [non-empty]}}]}}")
+    out = invoke("run", "evals/cities.eval.yaml", "--agent", "demo", "--dry-run").out
+    assert "  cities/c  4 requests in 2 turns, about 10 tokens\n" in out
+    assert "\nto demo: 4 requests, about 10 tokens of input" in out
+
+
 def test_a_recording_is_not_written_to_an_empty_name(invoke: Invoke, cities: Path) -> None:
     outcome = invoke("run", "--agent", "demo", "--record", "")
     assert (outcome.code, outcome.err) == (2, "error: `--record` names no folder; the working folder is `.`\n")

@@ -21,6 +21,7 @@ from evalc.diagnostics.catalogue.contract import (
     NotInThisTier,
     OddId,
     OutsideTier,
+    SlashedPattern,
     SnapshotInRegression,
     TokenNotAllowed,
     WeakExpected,
@@ -71,6 +72,7 @@ def _findings(suite: ir.Suite, case: ir.Case) -> Iterator[tuple[ir.Where, Findin
     yield from _difficulty(case)
     kinds = {type(item.check) for item in case.checks}
     yield from _turns(case)
+    yield from _slashed_patterns(case)
     if not kinds.isdisjoint(SINGLE_KINDS):
         yield from _tools(case)
         yield from _single_values(case)
@@ -124,6 +126,33 @@ def _turns(case: ir.Case) -> Iterator[tuple[ir.Where, Finding]]:
         beyond = next((turn for turn in _named_turns(item.check) if turn > there), None)
         if beyond is not None:
             yield item.where, NoSuchTurn(turn=beyond, turns=there)
+
+
+def _slashed_patterns(case: ir.Case) -> Iterator[tuple[ir.Where, Finding]]:
+    for item in case.checks:
+        if type(item.check) not in _WITHOUT_PATTERN:
+            for pattern in _patterns(item.check):
+                if pattern[:1] == "/" and (match := _SLASHED.fullmatch(pattern)) is not None:
+                    where = item.where if isinstance(item.where, str) else item.names.get(pattern, item.where)
+                    yield where, SlashedPattern(pattern=match["pattern"], flags=match["flags"])
+
+
+def _patterns(check: Declared) -> Iterator[str]:
+    match check:
+        case c.Regex(flags=""):
+            yield check.pattern
+        case c.ToolParam(assertion="matches", value=str() as pattern):
+            yield pattern
+        case c.CallHas():
+            yield from (test.matches for test in check.args.values() if test.matches is not None)
+        case _:
+            for part, _ in parts_of(check):
+                yield from _patterns(part)
+
+
+_WITHOUT_PATTERN = frozenset((c.Contains, c.NotContains, c.ContainsAny, c.IContains, c.Length, c.ToolsCalled))
+"""Kinds of which most cases have some, and that hold no pattern."""
+_SLASHED = re.compile(r"/(?P<pattern>(?:[^/\\\[\r\n]|\\.|\[(?:[^\]\\\r\n]|\\.)*\])+)/(?P<flags>[gimsuvy]{1,7})")
 
 
 def _named_turns(check: Declared) -> Iterator[int]:

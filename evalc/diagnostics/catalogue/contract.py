@@ -533,6 +533,49 @@ class AlmostToken(Finding, frozen=True, kw_only=True):
         return "a token is `{{seed:PATH}}` or `{{snapshot:PATH}}`, with numbers as indexes: `items[0].id`"
 
 
+class SlashedPattern(Finding, frozen=True, kw_only=True):
+    """A pattern is written with slashes and flags where these are a part of it.
+
+    `matches /x/i` on a line, and `type: regex` with `rule: /x/i`, are a pattern with a flag. In the `value` of a
+    parameter, in `args`, in quotes and in eval JSON, the text is the pattern as it stands, slashes and all.
+
+    Example:
+        eval:
+          test_cases:
+            - name: a
+              message: hi
+              validate:
+                - {type: tool_param, tool: t, param: p, op: matches, value: /Par/i}
+
+    Cure:
+        eval:
+          test_cases:
+            - name: a
+              message: hi
+              validate:
+                - {type: tool_param, tool: t, param: p, op: matches, value: (?i:Par)}
+    """
+
+    code: ClassVar[str] = "EV423"
+    severity: ClassVar[Severity] = "warning"
+    pattern: str
+    flags: str
+
+    def message(self) -> str:
+        return f"the slashes and the flags of `/{self.pattern}/{self.flags}` are part of this pattern"
+
+    def label(self) -> str:
+        return f"did you mean `{self.meant}`?"
+
+    @property
+    def meant(self) -> str:
+        """The pattern without slashes; with the flag `i` as a part of it."""
+        return f"(?i:{self.pattern})" if self.flags == "i" else self.pattern
+
+    def help(self) -> str:
+        return "write the pattern without slashes; `(?i:...)` ignores case"
+
+
 class NeverScored(Finding, frozen=True, kw_only=True):
     """A threshold on a score where nothing is scored: it can never be met.
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import asyncio
 import inspect
-from collections.abc import Awaitable
+from collections.abc import Awaitable, Iterator
 from copy import deepcopy
 from typing import Any, Final, TypeVar
 
@@ -17,6 +17,7 @@ from evalc import installed
 from evalc.checks import Answer, Check, Outcome
 from evalc.errors import AgentError, UsageError
 from evalc.model import checks as c
+from evalc.model.case import Input
 from evalc.runtime.agents.daemon_thread import DaemonThread
 from evalc.runtime.checks.token_values import resolved_text, with_texts
 from evalc.runtime.checks.verdict import PASSED, Evidence, Verdict, broken, failed, skipped
@@ -97,9 +98,23 @@ def _answer(evidence: Evidence) -> Answer:
     return msgspec.structs.replace(
         answer,
         case_id=case.id,
-        message=case.input.message,
-        messages=tuple({"role": item.role, "content": item.content} for item in case.input.messages or ()),
+        message=_said(evidence, case.input, evidence.turn or 1),
+        messages=tuple(_messages(evidence, case.input)),
         inputs=deepcopy(case.input.inputs or {}),
         expected=case.expected,
         reference_data=deepcopy(case.reference_data or {}),
     )
+
+
+def _said(evidence: Evidence, sent: Input, turn: int) -> str:
+    """What the user said: in a turn what was said in it, else what was said first."""
+    return sent.message if evidence.turn is None or turn == 1 else (sent.follow_ups or ())[turn - 2]
+
+
+def _messages(evidence: Evidence, sent: Input) -> Iterator[dict[str, str]]:
+    """The messages of the case; of a conversation as a whole what was said and answered."""
+    for item in sent.messages or ():
+        yield {"role": item.role, "content": item.content}
+    for said, turn in zip((sent.message, *(sent.follow_ups or ())), evidence.turns, strict=False):
+        yield {"role": "user", "content": said}
+        yield {"role": "assistant", "content": turn.response}

@@ -6,6 +6,7 @@ import asyncio
 import time
 from pathlib import Path
 
+import msgspec
 import pytest
 
 from evalc.model import checks as c
@@ -166,6 +167,21 @@ def test_it_is_given_the_answer_and_its_case(ask: Ask) -> None:
     assert (answer.case_id, answer.message, answer.expected) == ("s/one", "Hi", "Bonjour")
     assert answer.messages == ({"role": "user", "content": "Hi"},)
     assert (answer.inputs, answer.reference_data) == ({"city": ["Paris"]}, {"a": 1})
+
+
+def test_of_a_conversation_it_is_given_what_was_said(ask: Ask) -> None:
+    import checks_of_a_test
+
+    sent = msgspec.structs.replace(CASE.input, message="Hi", messages=None, follow_ups=("And now?",))
+    case = msgspec.structs.replace(CASE, input=sent)
+    turns = tuple(Evidence(response=text, case=case, turn=turn) for turn, text in ((1, "Yes?"), (2, "Done.")))
+    for check in (c.Custom(name="remembers"), c.InTurn(turn=2, check=c.Custom(name="remembers"))):
+        assert ask(check, "Yes?\n\nDone.", case=case, turns=turns).outcome == "passed"
+    whole, second = checks_of_a_test.told
+    checks_of_a_test.told.clear()
+    assert (whole.text, whole.message) == ("Yes?\n\nDone.", "Hi")
+    assert [each["content"] for each in whole.messages] == ["Hi", "Yes?", "And now?", "Done."]
+    assert (second.text, second.message) == ("Done.", "And now?")
 
 
 def test_what_it_changes_is_its_own(ask: Ask) -> None:
