@@ -114,8 +114,8 @@ def run(subject: Subject | Iterable[Subject] | None = None, **flags: Unpack[RunF
             - what is run: `keywords` (`-k`), `tag`, `not_tag`, `filter`, `tier`, `failed_from`, `last_failed`,
               `changed_since`, `prompt_id`, `repeat`, `shard`, `shard_by`
             - against what, and how: `agent`, `concurrency`, `engine`, `ray_address`, `rpm`, `timeout_ms`,
-              `all_assertions`, `judge`, `judge_samples`, `rubrics`, `no_judge_cache`, `seed_manifest`, `snapshot`,
-              `tools`, `prompts`, `env_file`, `config`
+              `all_assertions`, `judge`, `judge_samples`, `rubrics`, `no_judge_cache`, `user`, `seed_manifest`,
+              `snapshot`, `tools`, `prompts`, `env_file`, `config`
             - when it stops, and what decides it: `maxfail`, `max_cost`, `min_pass_rate`, `min_score`, `max_p95_ms`,
               `baseline`, `fail_on_regression`, `strict`
             - what is written, and gone on with: `output_dir`, `record`, `otel`, `resume`

@@ -102,6 +102,7 @@ async def run(
     from evalc.setup.run import exporter_of, options_of, recorded  # noqa: PLC0415
 
     _refuse_without_judge(what)
+    _refuse_without_user(what)
     exporter = exporter_of(settings)
     asked = _agents(agents, settings, what.tools)
     served = asked  # what records one hides what it is
@@ -120,7 +121,10 @@ async def run(
         if settings.engine == "ray":
             raise UsageError("`--record` writes files on this machine: it cannot be used with `--engine ray`")
         asked = [recorded(agent, start.record, settings, what.tools, options) for agent in asked]
-    async with local_models(served, options.panel, observer):
+    players = [] if options.user is None else [options.user]
+    if start.record is not None and options.user is not None:
+        options = replace(options, user=recorded(options.user, start.record, settings, None, options))
+    async with local_models([*served, *players], options.panel, observer):
         finished = await run_suites(what.suites, asked, options, observer=observer)
     made = Run(
         finished=finished,
@@ -192,6 +196,14 @@ def _refuse_without_judge(what: ToRun) -> None:
         raise UsageError(
             f"the case `{what.needs_judge}` needs a judge: name one with `--judge`, such as `--judge openai:MODEL`, or "
             "with `judges` in the configuration"
+        )
+
+
+def _refuse_without_user(what: ToRun) -> None:
+    if what.needs_user is not None:
+        raise UsageError(
+            f"the case `{what.needs_user}` has a simulated user: name who plays it with `--user`, such as `--user "
+            "openai:MODEL`, or with `user` in the configuration"
         )
 
 

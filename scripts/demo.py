@@ -30,8 +30,9 @@ def main() -> int:
         evalc("run", *SUITES, "--agent", url, "--output", REPORT, exit_code=1)
     require_only_the_planned_failure()
 
-    heading("Hold conversations with an agent that remembers: an object for each of them")
-    evalc("run", "examples/conversations", "--agent", "python:examples.conversations.desk:Desk", exit_code=0)
+    heading("Hold conversations with an agent that remembers, written down and with a simulated user")
+    desk, guest = "python:examples.conversations.desk:Desk", "python:examples.conversations.guest:play"
+    evalc("run", "examples/conversations", "--agent", desk, "--user", guest, exit_code=0)
     return 0
 
 

@@ -23,7 +23,9 @@ def plan_lines(suites: Iterable[Suite], *, prices: Mapping[str, Price], quiet: b
             times, each = _attempts(located.case), list(_tokens(located.case))
             requests, tokens = requests + times * len(each), tokens + times * sum(each)
             if not quiet:
-                yield f"  {visible(located.case.id)}  {_sent(times, each)}"
+                user = located.case.input.user
+                more = "" if user is None else f", up to {user.max_turns} turns with a simulated user"
+                yield f"  {visible(located.case.id)}  {_sent(times, each)}{more}"
     sent = f"{_counted(requests, 'request')}, about {_counted(tokens, 'token')} of input"
     for agent, price in prices.items():
         cost = price(tokens)

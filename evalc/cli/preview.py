@@ -46,6 +46,8 @@ def list_requests(to_run: ToRun, settings: Settings, *, quiet: bool) -> int:
     }
     lines = plan_lines(to_run.suites, prices=prices, quiet=quiet)
     sys.stdout.writelines(f"{line}\n" for line in (*lines, _counted(to_run)))
+    if to_run.needs_user is not None:
+        print_warning(f"the case `{to_run.needs_user}` has a simulated user, and nobody plays it: add `--user`")
     if to_run.needs_judge is not None:
         print_warning(f"the case `{to_run.needs_judge}` needs a judge, and none is named: add `--judge`")
     return ExitCode.OK

@@ -79,6 +79,7 @@ class Case(msgspec.Struct, frozen=True, kw_only=True):
     message: str
     messages: tuple[m.Message, ...] | None = None
     follow_ups: tuple[str, ...] | None = None
+    user: m.SimulatedUser | None = None
     system: str | None = None
     inputs: dict[str, Any] | None = None
     stubs: dict[str, Any] | None = None

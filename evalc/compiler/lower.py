@@ -50,6 +50,7 @@ def lower(case: ir.Case, criteria: tuple[ir.Criterion, ...]) -> m.Case:
             message=case.message,
             messages=case.messages,
             follow_ups=case.follow_ups,
+            user=case.user,
             system=case.system,
             inputs=case.inputs,
         ),
@@ -173,6 +174,8 @@ def own_assertions(case: m.Case) -> set[str]:
         names |= {f"checks.{type_name(check)}" for check in expect.checks}
     if case.input.follow_ups:
         names.add("input.followUps")
+    if case.input.user is not None:
+        names.add("input.user")
     if case.expected and expect == m.Expect():
         names.add("expected")
     if any(dimension.min_score is not None for dimension in case.rubric or ()):

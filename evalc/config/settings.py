@@ -433,6 +433,15 @@ class Settings(Table, frozen=True, kw_only=True):
             flag="--judge",
         ),
     ] = ()
+    user: Annotated[
+        str | None,
+        Setting(
+            v.TEXT,
+            f"Who plays simulated users: {_MODELS}, `python:MODULE:NAME`, a URL, `local` or `replay:DIR`.",
+            examples=("openai:gpt-4o-mini",),
+            flag="--user",
+        ),
+    ] = None
     similarity: Annotated[
         Literal["edit-distance", "embeddings"],
         Setting(

@@ -15,7 +15,7 @@ from evalc.dsl.build_expect import build_expect
 from evalc.dsl.build_for_each import build_for_each
 from evalc.dsl.fields import Fields, described
 from evalc.dsl.nodes import Mapping, Node, Scalar, Sequence, span_of
-from evalc.dsl.tree import CaseFields, CaseTree, CheckTree, InputValue, Requirement, Str
+from evalc.dsl.tree import CaseFields, CaseTree, CheckTree, InputValue, Requirement, Str, UserTree
 
 _COUNT: Final = re.compile(r"(?P<count>[0-9]{1,9})(?:\s*/\s*(?P<of>[0-9]{1,9}))?")
 _SHARE: Final = re.compile(r"(?P<percent>[0-9]{1,9}(?:\.[0-9]+)?)\s*%")
@@ -132,7 +132,7 @@ def _turns(fields: Fields, key: str) -> tuple[_Turn, ...]:
     """The turns of a conversation; what is none is reported and left out."""
     for other in ("message", "messages"):
         if other in fields:
-            fields.fault(fields.key(other), BesideTurns(key=other))
+            fields.fault(fields.key(other), BesideTurns(key=other, turns=key))
     fields.forbid_empty(key)
     node = fields.node(key)
     if node is not None and not isinstance(node, Sequence):
@@ -155,6 +155,40 @@ def _turn(fields: Fields, item: Node, number: int) -> _Turn | None:
     fields.partial |= inner.partial
     of_turn = tuple(msgspec.structs.replace(check, turn=number) for check in checks)
     return None if say is None else _Turn(say, of_turn)
+
+
+USER_KEYS = ("goal", "persona", "facts", "opens", "max_turns", "stop_when")
+"""The keys of `user:`."""
+
+
+def _user(fields: Fields, key: str) -> UserTree | None:
+    """A simulated user."""
+    for other in ("turns", "message", "messages"):
+        if other in fields:
+            fields.fault(fields.key(other), BesideTurns(key=other, turns=key))
+    fields.forbid_empty(key)
+    node = fields.mapping(key)
+    if node is None:
+        return None
+    inner = fields.inside(node, what="a simulated user", keys=USER_KEYS)
+    inner.require("goal")
+    facts = inner.mapping("facts")
+    named: list[tuple[str, Str]] = []
+    for name, value in () if facts is None else facts.pairs:
+        text = inner.text_of(value, f"the fact `{name.text}`")
+        if text is not None:
+            named.append((name.text, text))
+    user = UserTree(
+        span=span_of(fields.key(key)),
+        goal=inner.text("goal"),
+        persona=inner.text("persona"),
+        facts=tuple(named),
+        opens=inner.filled("opens") if "opens" in inner else None,
+        max_turns=inner.integer("max_turns"),
+        stop_when=inner.text("stop_when"),
+    )
+    fields.partial |= inner.partial
+    return user
 
 
 def _rubric(fields: Fields, key: str) -> Node | None:
@@ -195,6 +229,7 @@ _READERS: Final[dict[str, _Reader]] = {
     "message": Fields.text,
     "messages": Fields.node,
     "turns": _turns,
+    "user": _user,
     "inputs": _inputs,
     "for_each": lambda fields, _: build_for_each(fields),
     "inherit": _inherits,

@@ -185,6 +185,18 @@ class CaseFields(msgspec.Struct, frozen=True, kw_only=True):
     partial: bool = False
 
 
+class UserTree(msgspec.Struct, frozen=True, kw_only=True):
+    """A simulated user. `span` is that of the key."""
+
+    span: Span
+    goal: Str | None
+    persona: Str | None
+    facts: tuple[tuple[str, Str], ...]
+    opens: Str | None
+    max_turns: Num | None
+    stop_when: Str | None
+
+
 class CaseTree(CaseFields, frozen=True, kw_only=True):
     """A test case. `span` is that of its name, or of its first key; `inherits` says that it takes in the defaults."""
 
@@ -199,6 +211,7 @@ class CaseTree(CaseFields, frozen=True, kw_only=True):
     message: Str | None = None
     messages: Node | None = None
     turns: tuple[Str, ...] | None = None
+    user: UserTree | None = None
     expected: Str | None = None
     rubric: Node | None = None
     reference_data: Node | None = None
@@ -212,7 +225,8 @@ class CaseTree(CaseFields, frozen=True, kw_only=True):
     def has_own_words(self) -> bool:
         """Whether it says itself what is sent, in place of a prompt: a list of messages that is empty says nothing."""
         says_nothing = self.messages is None or (isinstance(self.messages, Sequence) and not self.messages.items)
-        return self.message is not None or self.turns is not None or not says_nothing
+        said = (self.message, self.turns, self.user)
+        return any(each is not None for each in said) or not says_nothing
 
 
 class SharedTree(msgspec.Struct, frozen=True, kw_only=True):

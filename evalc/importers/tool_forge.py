@@ -164,7 +164,9 @@ def _gates(gates: Gates | None) -> dict[str, Any] | None:
 
 def _input(given: m.Input) -> dict[str, Any]:
     written: dict[str, Any] = {}
-    if given.follow_ups and not given.messages:
+    if given.user is not None and not given.messages:
+        written["user"] = _user(given.user)
+    elif given.follow_ups and not given.messages:
         written["turns"] = [{"say": escaped(text)} for text in (given.message, *given.follow_ups)]
     elif given.message or not given.messages:
         written["message"] = escaped(given.message)
@@ -173,6 +175,17 @@ def _input(given: m.Input) -> dict[str, Any]:
     if given.inputs:
         written["inputs"] = given.inputs
     return written
+
+
+def _user(user: m.SimulatedUser) -> dict[str, Any]:
+    usual = m.SimulatedUser(goal="")
+    texts = {"goal": user.goal, "persona": user.persona, "opens": user.opens, "stop_when": user.stop_when}
+    fields = {
+        **{name: None if text is None else escaped(text) for name, text in texts.items()},
+        "facts": {name: escaped(value) for name, value in user.facts.items()},
+        "max_turns": user.max_turns,
+    }
+    return {name: value for name, value in fields.items() if value != getattr(usual, name)}
 
 
 def _fields_of(case: m.Case, fields: Sequence[str]) -> dict[str, Any]:

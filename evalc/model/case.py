@@ -76,15 +76,32 @@ class Message(_Record, frozen=True, kw_only=True):
     content: str
 
 
+class SimulatedUser(_Record, frozen=True, kw_only=True):
+    """Who holds a conversation with the agent, where the turns are not written down.
+
+    `facts` are what the user knows, by name; `opens` is what the user says first, and None leaves that to whoever plays
+    the user. The conversation ends when the user says so, as `stop_when` describes, or after `max_turns`.
+    """
+
+    goal: str
+    persona: str | None = None
+    facts: dict[str, str] = {}
+    opens: str | None = None
+    max_turns: int = 10
+    stop_when: str | None = None
+
+
 class Input(_Record, frozen=True, kw_only=True):
     """What is sent to the agent. `inputs` are the variables that the message was made from.
 
     `system` is the prompt file's role and instructions, the system prompt of agents that are models. `follow_ups` is
-    what the user says next, one text after each answer: the case is a conversation of so many more turns.
+    what the user says next, one text after each answer: the case is a conversation of so many more turns. With `user`,
+    somebody plays the user.
     """
 
     message: str
     follow_ups: tuple[str, ...] | None = None
+    user: SimulatedUser | None = None
     messages: tuple[Message, ...] | None = None
     system: str | None = None
     inputs: dict[str, Any] | None = None

@@ -94,7 +94,8 @@ class CaseDetails(_Result, frozen=True, kw_only=True):
     `usage` is what the agent says it used: `inputTokens`, `outputTokens`, `costUsd`, each where known; `finishReason`
     why a model stopped, in its provider's word. `message` is what was sent, shortened, and `messages` the conversation
     where it was one. `near_calls` is the key of the answer that probably holds the tool calls, where it has none under
-    `toolCalls`. Of a conversation, `response` is that of all turns, and `turns` are those that were answered.
+    `toolCalls`. Of a conversation, `response` is that of all turns, and `turns` are those that were answered;
+    `user_usage` is what playing the user took: `requests` and `costUsd`.
     `judge_usage` is what judging used: `requests`, answers that were `cached`, and as `usage`.
     """
 
@@ -110,6 +111,7 @@ class CaseDetails(_Result, frozen=True, kw_only=True):
     messages: tuple[Message, ...] | msgspec.UnsetType = msgspec.UNSET
     near_calls: str | msgspec.UnsetType = msgspec.UNSET
     turns: tuple[TurnDetails, ...] | msgspec.UnsetType = msgspec.UNSET
+    user_usage: dict[str, int | float] | msgspec.UnsetType = msgspec.UNSET
 
 
 class AttemptResult(_Result, frozen=True, kw_only=True):

@@ -8,7 +8,7 @@ from typing import Final
 
 import msgspec
 
-from evalc.dsl.build_case import CASE_KEYS, DEFAULT_KEYS, TURN_KEYS
+from evalc.dsl.build_case import CASE_KEYS, DEFAULT_KEYS, TURN_KEYS, USER_KEYS
 from evalc.dsl.build_criterion import CRITERION_KEYS
 from evalc.dsl.build_for_each import FOR_EACH_KEYS
 from evalc.dsl.build_gates import GATE_KEYS
@@ -26,6 +26,7 @@ from evalc.schema.language_words import (
     FOR_EACH,
     GATES,
     TURN,
+    USER,
     VARIANT,
     Word,
     of_keys,
@@ -71,6 +72,7 @@ def language() -> Schema:
             "forEach": _for_each(),
             "gates": of_keys(GATE_KEYS, GATES, title="gates"),
             "promptVariant": _variant(),
+            "user": of_keys(USER_KEYS, USER, title="simulated user", required=["goal"]),
             "turn": of_keys(TURN_KEYS, TURN, title="turn", required=["say"]),
             **checks(),
             "expect": expect(),

@@ -174,6 +174,7 @@ CASE: Mapping[str, Word] = {
         filled_list_of(ref("turn")),
         ([{"say": "A room for two, please.", "validate": ['contains "when"']}],),
     ),
+    "user": Word("A simulated user, who holds the conversation.", ref("user")),
     "inputs": Word("The values that fill the prompt, by name.", free_mapping(), ({"language": "Python"},)),
     "expected": Word("A text that describes the answer: what a judge compares with.", text()),
     "validate": Word("The checks.", filled_list_of(ref("check"))),
@@ -197,6 +198,19 @@ CASE: Mapping[str, Word] = {
     "inherit": Word("Whether the case takes the suite's `defaults`; by default true.", flag()),
 }
 """The keys of a case, and of `defaults:`."""
+
+USER: Mapping[str, Word] = {
+    "goal": Word("What the user wants.", text(), ("Book a room in Paris for two nights",)),
+    "persona": Word("Who the user is, and how the user speaks.", text(), ("Polite, says one thing at a time",)),
+    "facts": Word(
+        "All that the user knows, by name.",
+        {"type": ["object", "null"], "additionalProperties": text()},
+        ({"city": "Paris", "nights": 2},),
+    ),
+    "opens": Word("What the user says first.", filled(), ("I need a room.",)),
+    "max_turns": Word("How many turns the conversation may take; by default 10.", whole(minimum=1)),
+    "stop_when": Word("When the user is done.", text(), ("The desk has confirmed the booking",)),
+}
 
 TURN: Mapping[str, Word] = {
     "say": Word("What the user says; a template.", text(), ("A room for two, please.",)),

@@ -52,8 +52,17 @@ COMPILED_FILE: Sentences = {
         "message": "The text that is sent.",
         "messages": "A conversation, for chat agents.",
         "followUps": "What the user says next, after each answer: the case is a conversation.",
+        "user": "Who plays the user in a conversation whose turns are not written down.",
         "system": "The prompt's role and instructions: the system prompt of agents that are models.",
         "inputs": "The values that the message was made from, by name.",
+    },
+    "SimulatedUser": {
+        "goal": "What the user wants.",
+        "persona": "Who the user is, and how the user speaks.",
+        "facts": "All that the user knows, by name.",
+        "opens": "What the user says first.",
+        "maxTurns": "How many turns the conversation may take.",
+        "stopWhen": "When the user is done.",
     },
     "Message": {
         "role": "Who speaks.",
@@ -241,6 +250,7 @@ RESULT: Sentences = {
         "message": "The message that was sent, shortened, secrets struck out.",
         "messages": "The conversation that was sent, where it was one, each message shortened.",
         "turns": "Of a conversation, the turns that were answered.",
+        "userUsage": "What playing the user took: requests and cost.",
     },
     "TurnDetails": {
         "message": "What the user said, shortened, secrets struck out.",

@@ -56,9 +56,14 @@ _OURS: Final = frozenset({"http", "https", *PROVIDERS, "command", "replay", "loc
 """The kinds of agents and judges that are evalc's own code; of every other kind somebody else's runs in the process."""
 
 
+def _specs(settings: Settings) -> tuple[str, ...]:
+    """Everybody whom a run asks: agents, judges, and who plays users."""
+    return (*settings.agent_endpoints, *settings.judges, *([] if settings.user is None else [settings.user]))
+
+
 def runs_code_of_others(settings: Settings) -> bool:
     """Whether an agent, a judge or what makes the snapshot is code that runs in this process."""
-    specs = [*settings.agent_endpoints, *settings.judges]
+    specs = _specs(settings)
     snapshot = settings.snapshot_source or ""
     return snapshot.startswith("python:") or any(spec.strip().partition(":")[0].lower() not in _OURS for spec in specs)
 
@@ -121,7 +126,7 @@ def _base_url(name: str, settings: Settings, environ: Mapping[str, str]) -> str 
 
 def _headers_of(name: str, settings: Settings, environ: Mapping[str, str]) -> Mapping[str, str]:
     """A provider's headers; of one that is not asked, the variables need not be set."""
-    specs = (*settings.agent_endpoints, *settings.judges)
+    specs = _specs(settings)
     asked = PROVIDERS[name] in map(provider_of, specs)
     return expanded(settings.providers[name].headers, environ) if asked else {}
 
@@ -171,7 +176,7 @@ def redactor_of(settings: Settings, environ: Mapping[str, str]) -> Redactor:
 
 def _secrets(settings: Settings, environ: Mapping[str, str]) -> tuple[str, ...]:
     """Every value that may be written nowhere: those of the configuration, those within agents' and judges' specs."""
-    specs = (*settings.agent_endpoints, *settings.judges)
+    specs = _specs(settings)
     agents = _agent_settings(settings, environ) if specs else None
     of_specs = [secret for spec in specs if agents for secret in secrets_of(spec, settings=agents)]
     return (*settings.secret_values(environ), *of_specs)
@@ -201,6 +206,7 @@ async def options_of(settings: Settings, environ: Mapping[str, str], tools: Tool
         limits=Limits(max_cost=settings.max_cost),
         all_assertions=settings.all_assertions,
         panel=panel_of(settings, environ, redactor),
+        user=_user_of(settings, environ, redactor),
         embeddings=load_embeddings() if settings.similarity == "embeddings" else None,
         rubrics_always=settings.judge.rubrics == "always",
         redactor=redactor,
@@ -231,6 +237,19 @@ def panel_of(settings: Settings, environ: Mapping[str, str], redactor: Redactor)
         cache=JudgeCache(settings.judge_cache_folder, redactor, environ) if settings.judge.cache else None,
         redactor=redactor,
     )
+
+
+def _user_of(settings: Settings, environ: Mapping[str, str], redactor: Redactor) -> Agent | None:
+    """Who plays simulated users; None where nobody is named.
+
+    Raises:
+        UsageError: there is no such player, or it cannot be had.
+    """
+    if settings.user is None:
+        return None
+    # Told what to do by evalc, and offered no tools: what is configured for the agent's model is nothing to it.
+    reached = replace(_agent_settings(settings, environ), http=HttpOptions(), headers={}, redactor=redactor)
+    return agent_for(settings.user, settings=replace(reached, model=ModelOptions()))
 
 
 def _judge_settings(settings: Settings, environ: Mapping[str, str]) -> JudgeSettings:

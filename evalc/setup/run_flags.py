@@ -71,6 +71,7 @@ class RunFlags(TypedDict, total=False):
     tier: str | Sequence[str] | None
     timeout_ms: float | None
     tools: str | Path | None
+    user: str | None
 
 
 class Flag(NamedTuple):
@@ -126,6 +127,7 @@ FLAGS: Final[Mapping[str, Flag]] = {
     "timeout_ms": Flag("N", HOW),
     "all_assertions": Flag("", HOW),
     "judge": Flag("JUDGE", HOW),
+    "user": Flag("USER", HOW),
     "judge_samples": Flag("N", HOW, "Ask each judge N times, and take the median."),
     "rubrics": Flag("passed|always", HOW),
     "no_judge_cache": Flag("", HOW, "Ignore cached judgements, and ask judges again."),

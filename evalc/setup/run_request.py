@@ -201,6 +201,7 @@ def _refuse_what_a_stranger_may_say(given: RunRequest, said: Mapping[str, Any], 
         for flag, wanted in (
             ("--agent", "agent" not in now and not _is_harmless(said.get("agent"))),
             ("--judge", "judge" not in now and not _is_harmless(said.get("judge"))),
+            ("--user", "user" not in now and not _is_harmless(said.get("user"))),
             ("--config", given.config is None and said.get("config") is not None),
             ("--env-file", given.env_file is None and said.get("env_file") is not None),
             ("--record", given.record is None and said.get("record") is not None),

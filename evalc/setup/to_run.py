@@ -34,6 +34,7 @@ class ToRun(msgspec.Struct, frozen=True, kw_only=True):
         tools: the tool registry, where one is named and can be read.
         selected: which of all cases were chosen; None where it is all of them.
         inventory: what was read for it, and what was skipped.
+        needs_user: the id of the first case with a simulated user whom nobody plays; None where there is none.
         needs_judge: the id of the first case that asks a judge; None where none does, or a judge is named.
     """
 
@@ -43,6 +44,7 @@ class ToRun(msgspec.Struct, frozen=True, kw_only=True):
     selected: Selected | None
     inventory: Inventory
     needs_judge: str | None = None
+    needs_user: str | None = None
 
 
 def to_run(
@@ -66,6 +68,7 @@ def to_run(
     from evalc.runtime.run.select import Wanted, select_cases, selected_of  # noqa: PLC0415
     from evalc.setup.choice import known_of  # noqa: PLC0415
     from evalc.setup.judging import needing_judge  # noqa: PLC0415
+    from evalc.setup.playing import needing_user  # noqa: PLC0415
     from evalc.setup.run import redactor_of  # noqa: PLC0415
 
     compilation = _soundly_compiled(subjects, settings, prompt_id)
@@ -84,6 +87,7 @@ def to_run(
         selected=selected_of(suites, all_suites, wanted),
         inventory=compilation.inventory,
         needs_judge=None if settings.judges else needing_judge(compilation.suites, suites),
+        needs_user=None if settings.user else needing_user(compilation.suites, suites),
     )
 
 

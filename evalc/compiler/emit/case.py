@@ -8,7 +8,7 @@ import msgspec
 
 from evalc.compiler import ir
 from evalc.compiler.emit.emission import Emission
-from evalc.compiler.emit.numbers import count_in_case, number_in_case, repetitions_of
+from evalc.compiler.emit.numbers import count_in_case, number_in_case, number_of, repetitions_of
 from evalc.compiler.emit.validate import checks_of
 from evalc.compiler.fill import fill, text_of_input, variables
 from evalc.compiler.merge.cases import MergedCase
@@ -33,6 +33,8 @@ from evalc.source import Span
 def message_of(emission: Emission, messages: tuple[m.Message, ...] | None) -> str | None:
     """What is sent; None when there is nothing or when it could not be made."""
     tree, prompt = emission.case.tree, emission.variant.prompt
+    if tree.user is not None:
+        return emission.text(tree.user.opens or tree.user.goal)
     if tree.turns is not None:
         return emission.text(tree.turns[0]) if tree.turns else None
     if tree.message is not None:
@@ -90,6 +92,23 @@ def follow_ups_of(emission: Emission) -> tuple[str, ...] | None:
     if tree.turns is None or len(tree.turns) < 2:
         return None
     return tuple(emission.text(say) or "" for say in tree.turns[1:])
+
+
+def user_of(emission: Emission) -> m.SimulatedUser | None:
+    """The simulated user, templates filled."""
+    tree, source = emission.case.tree.user, emission.case.tree.source
+    if tree is None:
+        return None
+    most = number_of(source, tree.max_turns, "max_turns", emission.problems)
+    usual = m.SimulatedUser(goal="").max_turns
+    return m.SimulatedUser(
+        goal=emission.text(tree.goal) or "",
+        persona=emission.text(tree.persona),
+        facts={name: emission.text(value) or "" for name, value in tree.facts},
+        opens=emission.text(tree.opens),
+        max_turns=usual if most is None or most == usual else int(most),
+        stop_when=emission.text(tree.stop_when),
+    )
 
 
 def _report_roles_as_keys(emission: Emission, messages: Node) -> bool:
@@ -161,6 +180,7 @@ class CaseEmitter(msgspec.Struct, frozen=True, kw_only=True):
             message=message_of(emission, messages) or "",
             messages=messages,
             follow_ups=follow_ups_of(emission),
+            user=user_of(emission),
             system=system_of(emission),
             inputs=emission.plain_inputs(),
             checks=checks,
@@ -228,6 +248,7 @@ def _case(emission: Emission) -> ir.Case:
         message=message or "",
         messages=messages,
         follow_ups=follow_ups_of(emission),
+        user=user_of(emission),
         system=system_of(emission),
         inputs=emission.plain_inputs(),
         stubs=stubs,
@@ -298,16 +319,8 @@ _OF_ROW: Final = ("/id", "/input/inputs")
 
 def _wheres(emission: Emission) -> dict[str, ir.Where]:
     """Where the fields of the case were written, by their JSON pointers."""
-    case, tree, prompt, row = emission.case, emission.case.tree, emission.variant.prompt, emission.row
-    wheres: dict[str, ir.Where] = {}
-    if tree.turns:
-        wheres["/input/message"] = tree.turns[0].span
-        for index, say in enumerate(tree.turns[1:]):
-            wheres[f"/input/followUps/{index}"] = say.span
-    elif tree.message is not None:
-        wheres["/input/message"] = tree.message.span
-    elif prompt is not None and not tree.has_own_words:
-        wheres["/input/message"] = emission.at(prompt.tree.source, prompt.tree.text.span)
+    case, tree, row = emission.case, emission.case.tree, emission.row
+    wheres = _wheres_of_input(emission)
     for pointer, text in _texts_of(tree):
         if text is not None:
             wheres[pointer] = text.span
@@ -323,6 +336,23 @@ def _wheres(emission: Emission) -> dict[str, ir.Where]:
         wheres |= dict.fromkeys(_OF_ROW, emission.at(row.source, row.span))
     elif tree.inputs_span is not None:
         wheres["/input/inputs"] = tree.inputs_span
+    return wheres
+
+
+def _wheres_of_input(emission: Emission) -> dict[str, ir.Where]:
+    """Where what is sent was written."""
+    tree, prompt = emission.case.tree, emission.variant.prompt
+    wheres: dict[str, ir.Where] = {}
+    if tree.user is not None:
+        wheres["/input/message"] = wheres["/input/user"] = tree.user.span
+    elif tree.turns:
+        wheres["/input/message"] = tree.turns[0].span
+        for index, say in enumerate(tree.turns[1:]):
+            wheres[f"/input/followUps/{index}"] = say.span
+    elif tree.message is not None:
+        wheres["/input/message"] = tree.message.span
+    elif prompt is not None and not tree.has_own_words:
+        wheres["/input/message"] = emission.at(prompt.tree.source, prompt.tree.text.span)
     return wheres
 
 

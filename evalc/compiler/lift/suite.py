@@ -194,6 +194,7 @@ def _case(reader: JsonReader, raw: object, pointer: str, tier: m.Tier) -> ir.Cas
         message=case.input.message,
         messages=case.input.messages,
         follow_ups=case.input.follow_ups,
+        user=case.input.user,
         system=case.input.system,
         inputs=case.input.inputs,
         stubs=case.stubs,

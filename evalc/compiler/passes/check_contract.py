@@ -121,7 +121,7 @@ def _difficulty(case: ir.Case) -> Iterator[tuple[ir.Where, Finding]]:
 
 
 def _turns(case: ir.Case) -> Iterator[tuple[ir.Where, Finding]]:
-    there = 1 + len(case.follow_ups or ())
+    there = 1 + len(case.follow_ups or ()) if case.user is None else case.user.max_turns
     for item in () if case.partial else case.checks:
         beyond = next((turn for turn in _named_turns(item.check) if turn > there), None)
         if beyond is not None:

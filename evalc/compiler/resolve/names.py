@@ -353,10 +353,7 @@ def _check_used(tree: SuiteTree, names: Names, inputs_sent: frozenset[str], prob
     prompts = list(_prompts(names))
     if tree.partial or tree.shared.includes or any(prompt.template is None for prompt in prompts):
         return
-    if not prompts and (
-        _wants_prompt(tree)
-        or any(case.message is None and case.messages is None and case.turns is None for case in tree.cases)
-    ):
+    if not prompts and (_wants_prompt(tree) or any(not case.has_own_words for case in tree.cases)):
         return
     texts = [text for prompt in prompts for text in (prompt.tree.text.value, *prompt.tree.system)]
     for declared in tree.inputs or ():

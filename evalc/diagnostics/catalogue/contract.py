@@ -63,7 +63,7 @@ class BothToolExpectations(Finding, frozen=True, kw_only=True):
 
 
 class BesideTurns(Finding, frozen=True, kw_only=True):
-    """A case says what is sent in two ways: turn by turn, and by a message.
+    """A case says what is sent in two ways: turn by turn or by a simulated user, and by a message.
 
     Example:
         eval:
@@ -86,11 +86,14 @@ class BesideTurns(Finding, frozen=True, kw_only=True):
 
     code: ClassVar[str] = "EV421"
     key: str
+    turns: str
 
     def message(self) -> str:
-        return f"`{self.key}` stands beside `turns`"
+        return f"`{self.key}` stands beside `{self.turns}`"
 
     def help(self) -> str:
+        if self.turns == "user":
+            return "a case has written turns or a simulated user, whose first words are `opens`"
         return "begin `turns` with what the user says first"
 
 

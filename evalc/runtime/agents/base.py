@@ -43,7 +43,8 @@ class AgentRequest(msgspec.Struct, frozen=True, kw_only=True):
 
     Of a conversation, a request is one turn: `turn` is its number from 1, `messages` end with what the user says now,
     and `conversation` is an id that is the same for all turns of one attempt. `state` is what the last answer had.
-    `follow_ups` are the turns behind the first, as the case has them; no agent is sent them in advance.
+    `follow_ups` are the turns behind the first, as the case has them, and `user` is who plays them; no agent is sent
+    either.
     """
 
     message: str
@@ -58,6 +59,7 @@ class AgentRequest(msgspec.Struct, frozen=True, kw_only=True):
     conversation: str | None = None
     state: Any = None
     follow_ups: tuple[str, ...] = ()
+    user: dict[str, Any] | None = None
 
 
 class AgentResponse(msgspec.Struct, frozen=True, kw_only=True, rename="camel", omit_defaults=True):

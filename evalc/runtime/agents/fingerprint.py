@@ -24,6 +24,8 @@ def sent_fields(request: AgentRequest) -> dict[str, Any]:
     }
     if request.follow_ups:
         fields["followUps"] = list(request.follow_ups)
+    if request.user is not None:
+        fields["user"] = request.user
     return fields
 
 

@@ -98,7 +98,7 @@ def _answer(evidence: Evidence) -> Answer:
     return msgspec.structs.replace(
         answer,
         case_id=case.id,
-        message=_said(evidence, case.input, evidence.turn or 1),
+        message=case.input.message if evidence.turn is None or not evidence.said else evidence.said[-1],
         messages=tuple(_messages(evidence, case.input)),
         inputs=deepcopy(case.input.inputs or {}),
         expected=case.expected,
@@ -106,15 +106,10 @@ def _answer(evidence: Evidence) -> Answer:
     )
 
 
-def _said(evidence: Evidence, sent: Input, turn: int) -> str:
-    """What the user said: in a turn what was said in it, else what was said first."""
-    return sent.message if evidence.turn is None or turn == 1 else (sent.follow_ups or ())[turn - 2]
-
-
 def _messages(evidence: Evidence, sent: Input) -> Iterator[dict[str, str]]:
     """The messages of the case; of a conversation as a whole what was said and answered."""
     for item in sent.messages or ():
         yield {"role": item.role, "content": item.content}
-    for said, turn in zip((sent.message, *(sent.follow_ups or ())), evidence.turns, strict=False):
+    for said, turn in zip(evidence.said, evidence.turns, strict=False):
         yield {"role": "user", "content": said}
         yield {"role": "assistant", "content": turn.response}

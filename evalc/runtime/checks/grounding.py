@@ -55,16 +55,21 @@ class _Number(NamedTuple):
 
 def numbers_from(check: c.NumbersFrom, evidence: Evidence) -> Verdict:
     """Whether every number in the response stands in a source, up to the rounding of its last digit."""
+    sources = _sources(check.sources, evidence)
+    if not isinstance(sources, Verdict):
+        unknown = unfounded_numbers(evidence.response, sources)
+        return PASSED if not unknown else _ungrounded("number", unknown, check.sources)
+    return sources if _NUMBER.search(_LIST_MARKER.sub("", evidence.response)) else PASSED
+
+
+def unfounded_numbers(text: str, sources: Iterable[Any]) -> list[str]:
+    """The numbers in a text, as they are written, that none of the JSON values has, each once."""
     with localcontext(prec=_PRECISION):
-        claimed = list(_numbers(_LIST_MARKER.sub("", evidence.response)))
+        claimed = list(_numbers(_LIST_MARKER.sub("", text)))
         if not claimed:
-            return PASSED
-        sources = _sources(check.sources, evidence)
-        if isinstance(sources, Verdict):
-            return sources
+            return []
         known = sorted({value for source in sources for value in _values(source)})
-        unknown = list(dict.fromkeys(number.text for number in claimed if not _stands_in(number, known)))
-    return PASSED if not unknown else _ungrounded("number", unknown, check.sources)
+        return list(dict.fromkeys(number.text for number in claimed if not _stands_in(number, known)))
 
 
 def quotes_from(check: c.QuotesFrom, evidence: Evidence) -> Verdict:
@@ -98,9 +103,8 @@ def _sources(names: tuple[c.Source, ...], evidence: Evidence) -> list[Any] | Ver
     found: list[Any] = []
     if "message" in names and evidence.case is not None:
         sent = evidence.case.input
-        found += [sent.message, *(turn.content for turn in sent.messages or () if turn.role == "user")]
-        follow_ups = sent.follow_ups or ()
-        found += follow_ups if evidence.turn is None else follow_ups[: evidence.turn - 1]
+        messages = [turn.content for turn in sent.messages or () if turn.role == "user"]
+        found += [*messages, *(evidence.said or [sent.message])]
     if "tools" in names:
         calls = (*evidence.earlier_calls, *evidence.tool_calls)
         found += [call.result for call in calls if call.result is not msgspec.UNSET]

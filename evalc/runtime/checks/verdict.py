@@ -36,7 +36,7 @@ class Evidence(msgspec.Struct, frozen=True, kw_only=True):
     `embeddings` where texts are compared by edit distance. `reports_calls` and `near_calls` are as in `AgentResponse`.
     `turns` is what each turn of a conversation brought, and `turn` the number of the one that this is; None for the
     whole, whose response is the answers of all turns and whose calls are those of all. `earlier_calls` are those of the
-    turns before.
+    turns before, and `said` is what the user said so far, turn by turn.
     `place` is the JSON value that `response` is the text of, where a check looks at one place of a JSON response.
     """
 
@@ -58,6 +58,7 @@ class Evidence(msgspec.Struct, frozen=True, kw_only=True):
     turns: tuple[Evidence, ...] = ()
     turn: int | None = None
     earlier_calls: tuple[ToolCall, ...] = ()
+    said: tuple[str, ...] = ()
 
 
 class Note(NamedTuple):

@@ -21,6 +21,7 @@ from evalc.runtime.checks.wording import number
 from evalc.runtime.run import pace
 from evalc.runtime.run.blocking import bounded, unbounded
 from evalc.runtime.run.check_case import said
+from evalc.runtime.run.user_player import UserError, UserPlayer
 
 _ENDING_SECONDS: Final = 5.0
 
@@ -39,6 +40,14 @@ class AgentAnswer(NamedTuple):
     status: Status = "passed"
     error: str | None = None
     turns: tuple[AnsweredTurn, ...] = ()
+    user: PlayedUser | None = None
+
+
+class PlayedUser(NamedTuple):
+    """What playing the user took: requests, and their cost in US dollars as far as it is known."""
+
+    requests: int
+    cost_usd: float | None
 
 
 class AnsweredTurn(NamedTuple):
@@ -65,6 +74,7 @@ def request_of(case: Case) -> AgentRequest:
         case_id=case.id,
         inputs=case.input.inputs or {},
         follow_ups=case.input.follow_ups or (),
+        user=None if case.input.user is None else msgspec.to_builtins(case.input.user),
     )
 
 
@@ -80,42 +90,63 @@ class ConversationLog(Protocol):
         ...
 
 
-async def ask_agent(case: Case, session: Session, timeout_ms: float, log: ConversationLog | None = None) -> AgentAnswer:
+async def ask_agent(
+    case: Case,
+    session: Session,
+    timeout_ms: float,
+    log: ConversationLog | None = None,
+    player: UserPlayer | None = None,
+) -> AgentAnswer:
     """Send the case: once, or turn by turn."""
-    if case.input.follow_ups:
-        return await hold_conversation(case, session, timeout_ms, log)
+    if case.input.follow_ups or case.input.user is not None:
+        return await hold_conversation(case, session, timeout_ms, log, player)
     return await _ask(request_of(case), session, timeout_ms)
 
 
 async def hold_conversation(
-    case: Case, session: Session, timeout_ms: float, log: ConversationLog | None = None
+    case: Case,
+    session: Session,
+    timeout_ms: float,
+    log: ConversationLog | None = None,
+    player: UserPlayer | None = None,
 ) -> AgentAnswer:
     """Send each turn with what was said before it; the first that is not answered ends the conversation.
 
     Each turn has the case's time for itself. With a log, a conversation that was cut short goes on behind its last
-    answer, unless the agent's memory of it went with its process.
+    answer, unless the agent's memory of it went with its process. A player who breaks ends the case in error.
     """
     holder = session if isinstance(session, HoldsConversations) else None
+    kept = None if holder and holder.holds else log
     try:
-        return await _turns(case, session, timeout_ms, None if holder and holder.holds else log)
+        answer = await _turns(case, session, timeout_ms, kept, player)
     finally:
         if holder is not None:
             # The answers are there: what goes wrong at the end changes nothing.
             with suppress(Exception):
                 async with asyncio.timeout(_ENDING_SECONDS):
                     await holder.end()
+    return answer if player is None else answer._replace(user=PlayedUser(player.requests, player.cost_usd))
 
 
-async def _turns(case: Case, session: Session, timeout_ms: float, log: ConversationLog | None) -> AgentAnswer:
-    texts = (case.input.message, *(case.input.follow_ups or ()))
+async def _turns(
+    case: Case, session: Session, timeout_ms: float, log: ConversationLog | None, player: UserPlayer | None
+) -> AgentAnswer:
+    texts = None if case.input.user is not None else (case.input.message, *(case.input.follow_ups or ()))
     conversation, turns = _begun(texts, log)
-    request = msgspec.structs.replace(request_of(case), follow_ups=(), conversation=conversation)
+    request = msgspec.structs.replace(request_of(case), follow_ups=(), user=None, conversation=conversation)
     said_before = request.messages
     if said_before and said_before[-1]["role"] == "user":
         said_before = said_before[:-1]  # which is the message itself
     for turn in turns:
         said_before = (*said_before, *_said(turn))
-    for count, text in enumerate(texts[len(turns) :], len(turns) + 1):
+    while True:
+        count = len(turns) + 1
+        try:
+            text = await _next(texts, turns, player)
+        except UserError as error:
+            return AgentAnswer(_sum_of(turns), None, "error", f"user: turn {count}: {error}", tuple(turns))
+        if text is None:
+            break
         if count > 1:
             await pace.current().before_turn()
         messages = (*said_before, {"role": "user", "content": text})
@@ -133,12 +164,21 @@ async def _turns(case: Case, session: Session, timeout_ms: float, log: Conversat
     return AgentAnswer(_sum_of(turns), whole_of([turn.response for turn in turns]), turns=tuple(turns))
 
 
-def _begun(texts: Sequence[str], log: ConversationLog | None) -> tuple[str, list[AnsweredTurn]]:
+async def _next(texts: Sequence[str] | None, turns: Sequence[AnsweredTurn], player: UserPlayer | None) -> str | None:
+    """What the user says next: as it is written, or as it is played."""
+    if texts is not None:
+        return texts[len(turns)] if len(turns) < len(texts) else None
+    if player is None:
+        raise UserError("nobody plays the user")
+    return await player.next(turns)
+
+
+def _begun(texts: Sequence[str] | None, log: ConversationLog | None) -> tuple[str, list[AnsweredTurn]]:
     """The conversation that is gone on with, as far as it is the same; else a new one."""
     begun = None if log is None else log.begun()
     if begun is not None:
         conversation, turns = begun
-        if [turn.message for turn in turns] == list(texts[: len(turns)]):
+        if texts is None or [turn.message for turn in turns] == list(texts[: len(turns)]):
             return conversation, turns
     return str(uuid4()), []
 

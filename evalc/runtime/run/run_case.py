@@ -14,13 +14,13 @@ from evalc.model.checks import InTurn
 from evalc.model.codec import short_hash
 from evalc.model.result import PASSING, AssertionResult, CaseDetails, CaseResult, JudgedScore, Status, TurnDetails
 from evalc.model.suite import LocatedCase, Place
-from evalc.runtime.agents.base import AgentResponse, Session, ToolCall, ToolMode, Usage
+from evalc.runtime.agents.base import Agent, AgentResponse, Session, ToolCall, ToolMode, Usage
 from evalc.runtime.checks.embedding import Embeddings
 from evalc.runtime.checks.verdict import Evidence, Note, failed
 from evalc.runtime.judges.case_judge import CaseJudge
 from evalc.runtime.judges.panel import JudgePool
 from evalc.runtime.judges.panel_member import Meter
-from evalc.runtime.run.ask import AgentAnswer, AnsweredTurn, ask_agent, broken_answer
+from evalc.runtime.run.ask import AgentAnswer, AnsweredTurn, PlayedUser, ask_agent, broken_answer
 from evalc.runtime.run.check_case import UNCHECKED, Checked, check_case
 from evalc.runtime.run.score import CaseScore, below, score_case, unscored
 from evalc.runtime.store.written import encoded
@@ -43,6 +43,7 @@ class CaseOptions:
     seed: object = None
     snapshot: object = None
     embeddings: Embeddings | None = None
+    user: Agent | None = None
 
 
 class CaseRun(NamedTuple):
@@ -91,19 +92,21 @@ async def judge(
     case_judge = None if bench is None else CaseJudge(bench, case, answer.response, conversation)
     evidence = _evidence(case, answer.response, answer.duration_ms, options, case_judge)
     if answer.turns:
+        said = tuple(turn.message for turn in answer.turns)
         # An agent that reports calls in some turn has made none in one whose answer has no list of them.
         reports_calls, near_calls = answer.response.reports_calls, answer.response.near_calls
         turns = [
             msgspec.structs.replace(
                 _evidence(case, turn.response, turn.duration_ms, options, case_judge),
                 turn=count,
+                said=said[:count],
                 earlier_calls=tuple(call for each in answer.turns[: count - 1] for call in each.response.tool_calls),
                 reports_calls=reports_calls,
                 near_calls=near_calls,
             )
             for count, turn in enumerate(answer.turns, 1)
         ]
-        evidence = msgspec.structs.replace(evidence, turns=tuple(turns))
+        evidence = msgspec.structs.replace(evidence, turns=tuple(turns), said=said)
     checked = await check_case(case, evidence, case_judge, run_all=options.all_assertions)
     return _judged(located, answer, checked)
 
@@ -210,9 +213,10 @@ def _result(
 
 
 def _cost_of(answer: AgentAnswer) -> float | None:
-    """What the agent says that it cost; of a conversation what its turns did, those before it broke, too."""
+    """What the agent and the user cost; of a conversation what its turns did, those before it broke, too."""
     answers = [turn.response for turn in answer.turns] or ([answer.response] if answer.response else [])
-    return sum_of_known(each.usage.cost_usd for each in answers if each.usage is not None)
+    costs = [each.usage.cost_usd for each in answers if each.usage is not None]
+    return sum_of_known([*costs, answer.user.cost_usd if answer.user else None])
 
 
 def with_places(run: CaseRun, places: Mapping[str, Place]) -> CaseRun:
@@ -258,7 +262,13 @@ def _details(case: Case, answer: AgentAnswer, checked: Checked) -> CaseDetails:
     turns = tuple(map(_turn_details, answer.turns)) or msgspec.UNSET
     if response is None:
         calls = tuple(_tool_call(call) for turn in answer.turns for call in turn.response.tool_calls)
-        return CaseDetails(message=message, messages=sent or msgspec.UNSET, tool_calls=calls, turns=turns)
+        return CaseDetails(
+            message=message,
+            messages=sent or msgspec.UNSET,
+            tool_calls=calls,
+            turns=turns,
+            user_usage=_user_usage(answer.user),
+        )
     tokens = [token for verdict in checked.verdicts.values() for token in verdict.skipped_tokens]
     return CaseDetails(
         tools_called=tuple([call.name for call in response.tool_calls]),
@@ -273,7 +283,14 @@ def _details(case: Case, answer: AgentAnswer, checked: Checked) -> CaseDetails:
         messages=sent or msgspec.UNSET,
         near_calls=msgspec.UNSET if response.near_calls is None else response.near_calls,
         turns=turns,
+        user_usage=_user_usage(answer.user),
     )
+
+
+def _user_usage(user: PlayedUser | None) -> dict[str, int | float] | msgspec.UnsetType:
+    if user is None:
+        return msgspec.UNSET
+    return {"requests": user.requests, **({} if user.cost_usd is None else {"costUsd": user.cost_usd})}
 
 
 def _turn_details(turn: AnsweredTurn) -> TurnDetails:

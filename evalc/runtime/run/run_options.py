@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any, final
 
 from evalc.model.gates import Gates
+from evalc.runtime.agents.base import Agent
 from evalc.runtime.checks.embedding import Embeddings
 from evalc.runtime.engines.base import Engine
 from evalc.runtime.engines.local import LocalEngine
@@ -39,6 +40,7 @@ class RunOptions:
         gates: what the run as a whole has to reach.
         limits: when it stops before its end.
         panel: who judges what only a judge can tell; None where nobody does.
+        user: who plays simulated users; None where nobody does.
         rubrics_always: whether the rubric tier is run also where others did not pass.
         embeddings: compare texts by their meaning; None where edit distance does.
         redactor: strikes secrets out of all that is written.
@@ -61,6 +63,7 @@ class RunOptions:
     gates: Gates | None = None
     limits: Limits = field(default_factory=Limits)
     panel: Panel | None = None
+    user: Agent | None = None
     rubrics_always: bool = False
     embeddings: Embeddings | None = None
     redactor: Redacting | None = None
@@ -76,4 +79,5 @@ class RunOptions:
             seed=self.seed,
             snapshot=self.snapshot,
             embeddings=self.embeddings,
+            user=self.user,
         )

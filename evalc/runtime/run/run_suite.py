@@ -275,7 +275,8 @@ class _Run:
 
     def _attempt_of(self, job: _Job, worker: CaseWorker) -> Callable[[LocatedCase], Awaitable[CaseRun]]:
         """How a case is attempted: the turns of a conversation are kept as they are answered."""
-        if not job.located.case.input.follow_ups:
+        sent = job.located.case.input
+        if not sent.follow_ups and sent.user is None:
             return worker.attempt
         numbers = counted()
         return lambda located: worker.attempt(located, self._turns.attempt(job.suite, job.case, next(numbers)))

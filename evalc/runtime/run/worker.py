@@ -16,6 +16,7 @@ from evalc.runtime.run.ask import AgentAnswer, ConversationLog, ask_agent, broke
 from evalc.runtime.run.blocking import LoopBlocked, bounded, unbounded
 from evalc.runtime.run.pace import Pace
 from evalc.runtime.run.run_case import CaseOptions, CaseRun, result_of
+from evalc.runtime.run.user_player import UserPlayer
 
 _CLOSING_SECONDS: Final = 10.0
 _YIELD_SECONDS: Final = 0.001
@@ -35,6 +36,7 @@ class Worker:
         self._bench = None if panel is None else JudgePool(panel)
         self._stack = AsyncExitStack()
         self._session: Session | None = None
+        self._user: Session | None = None
         self._yielded = 0.0
 
     async def attempt(self, located: LocatedCase, log: ConversationLog | None = None) -> CaseRun:
@@ -53,12 +55,28 @@ class Worker:
 
     async def _ask(self, located: LocatedCase, log: ConversationLog | None) -> AgentAnswer:
         try:
-            self._session = self._session or await self._open()
+            self._session = self._session or await self._open(self._agent)
         except (asyncio.CancelledError, KeyboardInterrupt, GeneratorExit):
             raise
         except BaseException as error:  # an agent that cannot be opened breaks this attempt only
             return broken_answer(error)
-        return await ask_agent(located.case, self._session, self._options.timeout_ms, log)
+        case, timeout_ms = located.case, self._options.timeout_ms
+        player: UserPlayer | None = None
+        if case.input.user is not None:
+            try:
+                user = await self._user_session()
+            except (asyncio.CancelledError, KeyboardInterrupt, GeneratorExit):
+                raise
+            except BaseException as error:
+                return AgentAnswer(0.0, None, "error", f"user: {said_by(error)}")
+            player = None if user is None else UserPlayer(user, case.input.user, case_id=case.id, timeout_ms=timeout_ms)
+        return await ask_agent(case, self._session, timeout_ms, log, player)
+
+    async def _user_session(self) -> Session | None:
+        """The session of whoever plays users; None where nobody does."""
+        if self._user is None and self._options.user is not None:
+            self._user = await self._open(self._options.user)
+        return self._user
 
     async def close(self) -> str | None:
         """Close the session. What went wrong is a text: the cases are finished, whatever the agent does at its end."""
@@ -74,13 +92,13 @@ class Worker:
             unbounded(bound)
         return None
 
-    async def _open(self) -> Session:
+    async def _open(self, agent: Agent) -> Session:
         timeout_ms = self._options.timeout_ms
         limit = asyncio.timeout(timeout_ms / 1000)
         bound = bounded(asyncio.get_running_loop().time() + timeout_ms / 1000)
         try:
             async with limit:
-                return await self._stack.enter_async_context(self._agent.session())
+                return await self._stack.enter_async_context(agent.session())
         except LoopBlocked as error:
             raise AgentUnavailable(f"it was not ready within {timeout_ms:.15g} ms") from error
         except TimeoutError as error:

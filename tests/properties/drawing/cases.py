@@ -213,6 +213,15 @@ def extras(draw: Draw, tier: str, *, scored: bool) -> tuple[Data, Data]:
     return written, meant
 
 
+_USER: Final[Data] = {
+    "persona": "Polite: #1",
+    "facts": {"city": "Oslo", "nights": 3},
+    "opens": "Hello",
+    "max_turns": 4,
+    "stop_when": "it is booked",
+}
+_SOME_OF_USER: Final = st.sets(st.sampled_from(sorted(_USER)))
+
 # --- the case --------------------------------------------------------------------------------------------------------
 
 
@@ -233,6 +242,7 @@ class Case:
     message: str | None
     messages: list[dict[str, str]]
     in_turns: bool
+    user: Data
     checks: Checks
     written: Data
     meant: Data
@@ -248,6 +258,8 @@ class Case:
         sent: Data = {} if self.message is None else {"message": self.message}
         if self.in_turns:
             sent = {"turns": [{"say": self.message}]}
+        if self.user:
+            sent = {"user": self.user}
         if self.messages:
             sent["messages"] = self.messages
         data = {"name": self.name, **({"id": self.id} if self.id else {}), **sent, **self.written}
@@ -273,6 +285,11 @@ class Case:
         given = meant.pop("inputs", {}) | self.inputs | row
         values = defaults | given
         sent: Data = {"message": self._sent(prompt, values)}
+        if self.user:
+            facts = {name: str(value) for name, value in self.user.get("facts", {}).items()}
+            user = {**self.user, **({"facts": facts} if facts else {})}
+            renamed = {"max_turns": "maxTurns", "stop_when": "stopWhen"}
+            sent |= {"user": {renamed.get(key, key): user[key] for key in user}}
         if self.messages:
             sent["messages"] = [{**each, "content": filled(each["content"], values)} for each in self.messages]
         described: Data = {key: filled(meant[key], values) for key in ("description", "expected") if key in meant}
@@ -296,7 +313,8 @@ def cases(draw: Draw, name: str, tier: str, criteria: list[str], *, declared: bo
     """One case of a suite, with its inputs and a message, where it does not send the suite's prompt."""
     world = draw(worlds)
     written, meant = extras(draw, tier, scored=bool(criteria))
-    how = chosen(draw, ("suite", "suite", "message", "messages", "both", "turns"))
+    how = chosen(draw, ("suite", "suite", "message", "messages", "both", "turns", "user"))
+    user: Data = {} if how != "user" else {"goal": "Q", **{key: _USER[key] for key in sorted(draw(_SOME_OF_USER))}}
     messages = []
     if how in ("messages", "both"):
         messages = [{"role": "system", "content": template(draw)}] if draw(st.booleans()) else []
@@ -310,9 +328,10 @@ def cases(draw: Draw, name: str, tier: str, criteria: list[str], *, declared: bo
         tier=tier,
         world=world,
         inputs=given_inputs(draw, declared=declared),
-        message=template(draw) if how in ("message", "both", "turns") else None,
+        message=user.get("opens", "Q") if user else template(draw) if how in ("message", "both", "turns") else None,
         messages=messages,
         in_turns=how == "turns",
+        user=user,
         checks=drawn,
         written=written,
         meant=meant,

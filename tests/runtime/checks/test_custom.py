@@ -174,9 +174,11 @@ def test_of_a_conversation_it_is_given_what_was_said(ask: Ask) -> None:
 
     sent = msgspec.structs.replace(CASE.input, message="Hi", messages=None, follow_ups=("And now?",))
     case = msgspec.structs.replace(CASE, input=sent)
-    turns = tuple(Evidence(response=text, case=case, turn=turn) for turn, text in ((1, "Yes?"), (2, "Done.")))
+    said = ("Hi", "And now?")
+    answers = ((1, "Yes?"), (2, "Done."))
+    turns = tuple(Evidence(response=text, case=case, turn=turn, said=said[:turn]) for turn, text in answers)
     for check in (c.Custom(name="remembers"), c.InTurn(turn=2, check=c.Custom(name="remembers"))):
-        assert ask(check, "Yes?\n\nDone.", case=case, turns=turns).outcome == "passed"
+        assert ask(check, "Yes?\n\nDone.", case=case, turns=turns, said=said).outcome == "passed"
     whole, second = checks_of_a_test.told
     checks_of_a_test.told.clear()
     assert (whole.text, whole.message) == ("Yes?\n\nDone.", "Hi")

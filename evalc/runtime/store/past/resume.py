@@ -20,6 +20,7 @@ _DECIDING: Final = {
     "allAssertions": "`--all-assertions`",
     "judges": "`--judge`",
     "judgements": "the number of judgements of each question",
+    "user": "`--user`",
     "rubricsAlways": "`--rubrics always`",
     "similarity": "`similarity`",
 }

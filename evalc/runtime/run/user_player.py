@@ -1,0 +1,199 @@
+"""From a simulated user and what was said to what the user says next, known to be what such a user could say."""
+
+from __future__ import annotations
+
+import asyncio
+import re
+from collections.abc import Sequence
+from typing import Final, Protocol, final
+
+import msgspec
+
+from evalc.errors import AgentError, AgentTimeout
+from evalc.model.case import SimulatedUser
+from evalc.runtime.agents.base import AgentRequest, AgentResponse, Session, Usage
+from evalc.runtime.checks.grounding import unfounded_numbers
+from evalc.runtime.checks.json_text import NotJson, parse_leniently
+from evalc.runtime.checks.wording import number, quoted, shown
+from evalc.runtime.run.blocking import bounded, unbounded
+
+INSTRUCTIONS: Final = """\
+You play a user who talks to an assistant. You are not the assistant. You are given, as JSON: your `goal`, your
+`persona`, your `facts`, when to stop (`stopWhen`), and the `messages` so far, in which `user` is you.
+
+Say the one next thing that this user would say. Keep to your facts: never make up a name, a number or a date, and say
+that you do not know what they do not tell. Do not talk about these instructions.
+
+Answer with one JSON object and nothing else:
+{"goal": your goal, word for word,
+ "say": what you say next; empty if you are done,
+ "facts": the names of the facts that you use in it,
+ "done": true if you have reached your goal, have to give it up, or `stopWhen` has come true; else false}
+"""
+"""What a model is told that plays a user; other players may read it in the documentation."""
+
+_LONGEST: Final = 2_000
+_ASKED: Final = 2
+"""How often a player is asked for one message: one that is malformed is asked once more."""
+_OUT_OF_ROLE: Final = re.compile(
+    r"^\s*(?:assistant|agent|user)\s*:|\bas an ai\b|\blanguage model\b|\bsimulated user\b|\bmy (?:goal|persona) is\b|"
+    r"\bthese instructions\b",
+    re.IGNORECASE,
+)
+_ADDRESS: Final = re.compile(r"[\w.+-]+@[\w-]+(?:\.[\w-]+)+|https?://[^\s\"'<>]+")
+_SPACES: Final = re.compile(r"\s+")
+
+
+class UserError(Exception):
+    """A player said nothing that its user could say; the message says why."""
+
+
+class Exchange(Protocol):
+    """One turn of a conversation: what was said, and the answer."""
+
+    @property
+    def message(self) -> str:
+        """What the user said."""
+        ...
+
+    @property
+    def response(self) -> AgentResponse:
+        """What the agent answered."""
+        ...
+
+
+class _Said(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """A player's answer."""
+
+    goal: str
+    say: str
+    done: bool
+    facts: list[str] = []
+
+
+@final
+class UserPlayer:
+    """Plays one user in one conversation. `cost_usd` is what that cost, as far as it is known."""
+
+    def __init__(self, session: Session, user: SimulatedUser, *, case_id: str, timeout_ms: float) -> None:
+        self._session = session
+        self._user = user
+        self._case_id = case_id
+        self._timeout_ms = timeout_ms
+        self.requests = 0
+        self.cost_usd: float | None = None
+
+    async def next(self, turns: Sequence[Exchange]) -> str | None:
+        """What the user says after these turns; None where the user is done.
+
+        Raises:
+            UserError: whoever plays the user broke, or left its goal, its facts or its role.
+        """
+        if not turns and self._user.opens is not None:
+            return self._user.opens
+        if len(turns) >= self._user.max_turns:
+            return None
+        said = await self._asked(self._request(turns))
+        self._check(said, turns)
+        return None if said.done else said.say
+
+    def _request(self, turns: Sequence[Exchange]) -> AgentRequest:
+        user = self._user
+        messages = [
+            {"role": role, "content": text}
+            for turn in turns
+            for role, text in (("user", turn.message), ("assistant", turn.response.response))
+        ]
+        exhibit = {
+            "goal": user.goal,
+            "persona": user.persona,
+            "facts": user.facts,
+            "stopWhen": user.stop_when,
+            "messages": messages,
+        }
+        message = msgspec.json.encode(exhibit).decode()
+        return AgentRequest(message=message, system=INSTRUCTIONS, case_id=self._case_id)
+
+    async def _asked(self, request: AgentRequest) -> _Said:
+        why = ""
+        for _ in range(_ASKED):
+            response = await self._response(request)
+            try:
+                return msgspec.convert(parse_leniently(response.response), _Said)
+            except NotJson as error:
+                why = f"it answers with no JSON: {error}"
+            except msgspec.ValidationError as error:
+                why = f"its answer is not of the agreed form: {error}"
+            except RecursionError:
+                why = "its answer is nested too deeply"
+        raise UserError(shown(why, 300))
+
+    async def _response(self, request: AgentRequest) -> AgentResponse:
+        deadline = asyncio.get_running_loop().time() + self._timeout_ms / 1000
+        limit, bound = asyncio.timeout(self._timeout_ms / 1000), bounded(deadline)
+        self.requests += 1
+        try:
+            async with limit:
+                response = await self._session.send(msgspec.structs.replace(request, deadline=deadline))
+        except (KeyboardInterrupt, GeneratorExit):
+            raise
+        except asyncio.CancelledError:
+            if (task := asyncio.current_task()) is None or task.cancelling():
+                raise
+            raise UserError("it was cancelled from inside") from None
+        except BaseException as error:  # a player in Python may raise anything
+            if limit.expired() or isinstance(error, AgentTimeout):
+                raise UserError(f"no message within {number(self._timeout_ms)} ms") from None
+            said = str(error) if isinstance(error, AgentError) else f"{type(error).__name__}: {error}"
+            raise UserError(shown(said, 300)) from None
+        finally:
+            unbounded(bound)
+        self._count(response.usage)
+        return response
+
+    def _count(self, usage: Usage | None) -> None:
+        if usage is not None and usage.cost_usd is not None:
+            self.cost_usd = (self.cost_usd or 0.0) + usage.cost_usd
+
+    # --- what such a user could say ---
+
+    def _check(self, said: _Said, turns: Sequence[Exchange]) -> None:
+        user = self._user
+        if _folded(said.goal) != _folded(user.goal):
+            raise UserError(f"it pursues another goal: {quoted(said.goal)}")
+        unknown = next((name for name in said.facts if name not in user.facts), None)
+        if unknown is not None:
+            raise UserError(f"it uses the fact {quoted(unknown)}, which it does not have")
+        if said.done:
+            if not turns:
+                raise UserError("it is done before it has said anything")
+            return
+        self._check_words(said.say, turns)
+
+    def _check_words(self, say: str, turns: Sequence[Exchange]) -> None:
+        if not say.strip():
+            raise UserError("it says nothing, and is not done")
+        if len(say) > _LONGEST:
+            raise UserError(f"it says {len(say)} characters at once; {_LONGEST} is the most")
+        if (found := _OUT_OF_ROLE.search(say)) is not None:
+            raise UserError(f"it steps out of its role: {quoted(found[0].strip())}")
+        if any(_folded(say) == _folded(turn.response.response) for turn in turns):
+            raise UserError(f"it says what the agent said: {quoted(say)}")
+        if sum(_folded(say) == _folded(turn.message) for turn in turns) > 1:
+            raise UserError(f"it says the same for the third time: {quoted(say)}")
+        known = [*self._known(), *(text for turn in turns for text in (turn.message, turn.response.response))]
+        if made_up := unfounded_numbers(say, known):
+            raise UserError(f"it says {quoted(made_up[0])}, which none of its facts has")
+        folded = [_folded(text) for text in known]
+        for address in _ADDRESS.findall(say):
+            if not any(_folded(address.rstrip(".,;:!?)")) in text for text in folded):
+                raise UserError(f"it says {quoted(address)}, which none of its facts has")
+
+    def _known(self) -> Sequence[str]:
+        user = self._user
+        texts = (user.goal, user.persona, user.opens, user.stop_when)
+        return [*(text for text in texts if text), *user.facts, *user.facts.values()]
+
+
+def _folded(text: str) -> str:
+    return _SPACES.sub(" ", text).strip().casefold()
