@@ -249,7 +249,10 @@ def _user_of(settings: Settings, environ: Mapping[str, str], redactor: Redactor)
         return None
     # Told what to do by evalc, and offered no tools: what is configured for the agent's model is nothing to it.
     reached = replace(_agent_settings(settings, environ), http=HttpOptions(), headers={}, redactor=redactor)
-    return agent_for(settings.user, settings=replace(reached, model=ModelOptions()))
+    try:
+        return agent_for(settings.user, settings=replace(reached, model=ModelOptions()))
+    except UsageError as error:
+        raise UsageError(f"nobody can play users: {error}") from None
 
 
 def _judge_settings(settings: Settings, environ: Mapping[str, str]) -> JudgeSettings:

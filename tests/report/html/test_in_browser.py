@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
+import msgspec
 import pytest
 from axe_playwright_python.sync_playwright import Axe  # type: ignore[import-untyped]
 from playwright.sync_api import Page, expect
 
+from evalc.model.result import AssertionResult, TurnDetails
 from tests.report.html.conftest import Shown
 from tests.report.html.sample import answered, reported, suite, trends
 
@@ -198,6 +200,32 @@ def test_attempts_judges_and_conversations(shown: Shown) -> None:
     assert "Judge: 3 of 4. Friendly, but" in page.locator("#details").inner_text()
     _go_to(page, "quito")
     assert page.locator("#details h3", has_text="Sent by assistant").count() == 1
+
+
+def test_a_conversation_is_shown_turn_by_turn(shown: Shown) -> None:
+    case = answered("tokyo", "When?\n\nBooked.")
+    details = msgspec.structs.replace(
+        case.details,
+        tool_calls=(
+            {"name": "search", "success": True, "durationMs": 1, "params": {}, "result": ["<b>Ritz</b>"]},
+            {"name": "book", "success": False, "durationMs": 1, "params": {"nights": 2}, "error": "no room"},
+        ),
+        turns=(
+            TurnDetails(message="A room <i>please</i>", response="When?", calls=0, duration_ms=3),
+            TurnDetails(message="Now", response="Booked.", calls=2, duration_ms=4),
+        ),
+    )
+    failed = AssertionResult(at="/expect/checks/0", outcome="failed", field="turn 2", message="expected 'x'", turn=2)
+    case = msgspec.structs.replace(case, status="failed", passed=False, details=details, assertions=(failed,))
+    page = shown([suite([case])], "#get_weather.labeled%2Ftokyo")
+    first, second = (page.locator("#details section", has=page.locator("h3", has_text=f"Turn {n}")) for n in (1, 2))
+    assert "A room <i>please</i>" in first.inner_text()
+    assert "search" not in first.inner_text()
+    told = second.inner_text()
+    for text in ("Now", "search", "gave back", "<b>Ritz</b>", "book", "failed: no room", "Booked.", "expected 'x'"):
+        assert text in told
+    assert second.locator("img, b i").count() == 0
+    assert page.locator("#details h3", has_text="Response").count() == 0
 
 
 def test_agents_stand_side_by_side(shown: Shown) -> None:
