@@ -144,7 +144,7 @@ BROKEN = [
     ("return say(say='As an AI I have no city')", "it steps out of its role: 'As an AI'"),
     ("return say(say='City?')", "it says what the agent said: 'City?'"),
     ("return say(say='Hmm')", "turn 4: it says the same for the third time: 'Hmm'"),
-    ("import time; time.sleep(60)", "no message within 400 ms"),
+    ("import time; time.sleep(60)", "no message within 2000 ms"),
     ("return json.dumps([[]] * 9)", "its answer is not of the agreed form: "),
 ]
 
@@ -163,7 +163,7 @@ def play(exhibit):
     {code}
 """
     (tmp_path / f"{name}.py").write_text(source)
-    timeout_ms = 400 if "sleep" in code else 20_000
+    timeout_ms = 2_000 if "sleep" in code else 60_000
     suite = SUITE[: SUITE.index("validate")] + f'validate: ["{asserted}"]\n'
     case = run(desk, tmp_path, player=f"python:{name}:play", suite=suite, timeout_ms=timeout_ms)
     assert (case.status, case.score) == ("error", None)
