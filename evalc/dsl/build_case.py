@@ -180,7 +180,7 @@ def _user(fields: Fields, key: str) -> UserTree | None:
             named.append((name.text, text))
     user = UserTree(
         span=span_of(fields.key(key)),
-        goal=inner.text("goal"),
+        goal=inner.filled("goal"),
         persona=inner.text("persona"),
         facts=tuple(named),
         opens=inner.filled("opens") if "opens" in inner else None,

@@ -268,3 +268,20 @@ def test_it_is_the_same_as_eval_json(desk: str, tmp_path: Path) -> None:
     }
     again = evalc.compile(evalc.Source("guests.labeled.json", text))
     assert b"".join(again.suites[0].encode()).decode() == text
+
+
+@pytest.mark.parametrize(
+    ("sent", "codes"),
+    [
+        ({"user": {"goal": "g", "maxTurns": 0}}, ["EV303"]),
+        ({"user": {"goal": " "}}, ["EV309"]),
+        ({"user": {"goal": "g"}, "followUps": ["x"]}, ["EV421"]),
+        ({"user": {"persona": "p"}}, ["EV202"]),
+        ({"user": {"goal": "g", "facts": {"a": 1}}}, ["EV301"]),
+    ],
+)
+def test_mistakes_in_eval_json(sent: dict[str, Any], codes: list[str]) -> None:
+    case = {"id": "ls-t-001", "description": "d", "difficulty": "edge", "input": {"message": "m", **sent}}
+    file = {"metadata": {"toolName": "t", "tier": "labeled"}, "cases": [{**case, "expect": {"responseNonEmpty": True}}]}
+    problems = evalc.check(evalc.Source("t.labeled.json", json.dumps(file)))
+    assert [problem.code for problem in problems] == codes

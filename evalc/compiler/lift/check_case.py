@@ -9,6 +9,7 @@ from evalc.compiler.packages import unknown_custom
 from evalc.compiler.patterns import examine
 from evalc.compiler.schemas import unusable
 from evalc.compiler.shape import is_timestamp
+from evalc.diagnostics.catalogue.contract import BesideTurns
 from evalc.diagnostics.catalogue.names import DanglingLink, DuplicateName
 from evalc.diagnostics.catalogue.vacuity import CannotFail
 from evalc.diagnostics.catalogue.values import BadPattern, BadSchema, BadTimestamp, EmptyValue, OutOfRange, outside
@@ -38,6 +39,7 @@ def _check_values(reader: JsonReader, case: m.Case, pointer: str) -> None:
     if case.created_at is not None and not is_timestamp(case.created_at):
         reader.add(f"{pointer}/createdAt", BadTimestamp(value=case.created_at))
     check_ranges(reader, case, pointer)
+    _check_input(reader, case.input, f"{pointer}/input")
     repeat = 1 if case.repeat is None else case.repeat
     if case.require is not None and not 1 <= case.require <= repeat and COUNT.takes(repeat):
         allowed = f"between 1 and {repeat}, which is how often the case is run"
@@ -53,7 +55,17 @@ def _check_values(reader: JsonReader, case: m.Case, pointer: str) -> None:
         reader.add(f"{pointer}/id", EmptyValue(what="`id`"))
 
 
-def check_ranges(reader: JsonReader, record: m.Case | m.Metadata | Gates, pointer: str) -> None:
+def _check_input(reader: JsonReader, sent: m.Input, pointer: str) -> None:
+    if sent.user is None:
+        return
+    check_ranges(reader, sent.user, f"{pointer}/user")
+    if not sent.user.goal.strip():
+        reader.add(f"{pointer}/user/goal", EmptyValue(what="`goal`"))
+    if sent.follow_ups:
+        reader.add(f"{pointer}/followUps", BesideTurns(key="followUps", turns="user"))
+
+
+def check_ranges(reader: JsonReader, record: m.Case | m.SimulatedUser | m.Metadata | Gates, pointer: str) -> None:
     """Report the numbers that their fields do not take."""
     for field, key in zip(record.__struct_fields__, record.__struct_encode_fields__, strict=True):
         if field in RANGES and (finding := outside(f"`{key}`", getattr(record, field), RANGES[field])) is not None:

@@ -161,6 +161,8 @@ async def _turns(
         if log is not None:
             log.keep(conversation, turns[-1])
         said_before = (*said_before, *_said(turns[-1]))
+    if not turns:
+        return AgentAnswer(0.0, None, "error", "user: nothing was said")
     return AgentAnswer(_sum_of(turns), whole_of([turn.response for turn in turns]), turns=tuple(turns))
 
 
