@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any, Final
+from typing import Any, Final, TypeGuard
 
 from evalc.model.paths import steps
 
@@ -37,6 +37,11 @@ def _step(value: Any, step: str | int) -> Any:
     if isinstance(step, int):
         return value[step] if isinstance(value, list) and step < len(value) else MISSING
     return value.get(step, MISSING) if isinstance(value, dict) else MISSING
+
+
+def is_number(value: object) -> TypeGuard[int | float]:
+    """Whether a JSON value is a number: true and false are none."""
+    return isinstance(value, int | float) and not isinstance(value, bool)
 
 
 def is_same(one: Any, other: Any) -> bool:

@@ -47,7 +47,7 @@ from evalc.compiler.logic.templates import beginning, is_fixed, pieces
 from evalc.compiler.logic.texts import cannot_begin_json, is_so, least, least_folded, matched_inside
 from evalc.compiler.patterns import examine
 from evalc.model.paths import EVERY, steps
-from evalc.model.places import is_same
+from evalc.model.places import is_number, is_same
 
 _UNDEFINED: Final = "undefined"
 
@@ -255,7 +255,7 @@ def _is_within_limit(atom: IsValue, limit: AtLeast | AtMost) -> bool:
     value = msgspec.json.decode(atom.value)
     if limit.of == "items":
         value = len(value) if isinstance(value, list) else None
-    if isinstance(value, bool) or not isinstance(value, int | float):
+    if not is_number(value):
         return False
     return value >= limit.limit if isinstance(limit, AtLeast) else value <= limit.limit
 

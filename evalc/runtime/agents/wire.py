@@ -18,6 +18,7 @@ import msgspec
 
 from evalc.errors import AgentProtocolError
 from evalc.model.numbers import shown_number
+from evalc.model.places import is_number
 from evalc.runtime.agents.base import AgentRequest, AgentResponse, ToolCall, Usage
 
 MAX_BODY: Final = 16 * 1024 * 1024
@@ -210,7 +211,7 @@ def _tool_call(call: object, place: str) -> ToolCall:
     if success is not None and not isinstance(success, bool):
         raise _wrong(f"{place}.success", success, "true or false")
     duration = fields.get("durationMs", fields.get("duration_ms"))
-    if duration is not None and not _is_number(duration):
+    if duration is not None and not is_number(duration):
         raise _wrong(f"{place}.durationMs", duration, "a number")
     params = fields.get("params")
     if params is not None and not isinstance(params, Mapping):
@@ -249,14 +250,14 @@ def _usage(usage: object) -> Usage | None:
     found = Usage(
         input_tokens=_number_of(fields.get("inputTokens", fields.get("input_tokens"))),
         output_tokens=_number_of(fields.get("outputTokens", fields.get("output_tokens"))),
-        cost_usd=cost if _is_number(cost) else None,
+        cost_usd=cost if is_number(cost) else None,
     )
     return None if found == Usage() else found
 
 
 def _number_of(value: object) -> Any:
     """The value where it is a number; one without a fraction as an integer."""
-    if not _is_number(value):
+    if not is_number(value):
         return None
     return int(value) if isinstance(value, float) and value.is_integer() else value
 
@@ -264,10 +265,6 @@ def _number_of(value: object) -> Any:
 def count_of(value: object) -> int | None:
     """The value where it is a count."""
     return value if isinstance(value, int) and not isinstance(value, bool) and value >= 0 else None
-
-
-def _is_number(value: object) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool)
 
 
 def _fields_of(value: object, known: Sequence[str], place: str) -> Mapping[str, Any]:

@@ -10,7 +10,7 @@ import msgspec
 from evalc.ecma.values import to_string
 from evalc.model import checks as c
 from evalc.model.codec import to_json
-from evalc.model.places import MISSING, is_same, values_at
+from evalc.model.places import MISSING, is_number, is_same, values_at
 from evalc.runtime.agents.base import ToolCall
 from evalc.runtime.checks.patterns import matches
 from evalc.runtime.checks.token_values import resolved_text, resolved_value, with_texts
@@ -166,13 +166,12 @@ async def _why_not(call: ToolCall, args: dict[str, c.ArgTest]) -> str | None:
 
 async def _holds(value: Any, test: c.ArgTest) -> bool:
     """Whether one value is what the test wants."""
-    is_number = isinstance(value, int | float) and not isinstance(value, bool)
     return (
         (test.equals is msgspec.UNSET or is_same(value, test.equals))
         and (test.one_of is None or any(is_same(value, each) for each in test.one_of))
         and (test.contains is None or _contains(value, test.contains))
-        and (test.min is None or (is_number and value >= test.min))
-        and (test.max is None or (is_number and value <= test.max))
+        and (test.min is None or (is_number(value) and value >= test.min))
+        and (test.max is None or (is_number(value) and value <= test.max))
         and (test.matches is None or await _matches(value, test.matches))
     )
 

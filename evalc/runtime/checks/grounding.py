@@ -80,8 +80,8 @@ def quotes_from(check: c.QuotesFrom, evidence: Evidence) -> Verdict:
     sources = _sources(check.sources, evidence)
     if isinstance(sources, Verdict):
         return sources
-    texts = [_folded(text) for source in sources for text in _texts(source)]
-    unknown = [quote for quote in quotes if not _is_in(_folded(quote).strip(), texts)]
+    texts = [folded(text) for source in sources for text in _texts(source)]
+    unknown = [quote for quote in quotes if not _is_in(folded(quote), texts)]
     return PASSED if not unknown else _ungrounded("quote", unknown, check.sources)
 
 
@@ -175,8 +175,9 @@ def _stands_in(number: _Number, known: list[Decimal]) -> bool:
     return False
 
 
-def _folded(text: str) -> str:
-    return _SPACES.sub(" ", text).casefold()
+def folded(text: str) -> str:
+    """The text with each run of spaces as one, none around it, and no difference between capitals and small letters."""
+    return _SPACES.sub(" ", text).strip().casefold()
 
 
 def _is_in(quote: str, texts: Iterable[str]) -> bool:

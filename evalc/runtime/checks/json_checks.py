@@ -12,7 +12,7 @@ from evalc.ecma.values import to_json
 from evalc.model import checks as c
 from evalc.model.codec import to_json as as_json
 from evalc.model.paths import EVERY, steps
-from evalc.model.places import MISSING, is_same, values_at
+from evalc.model.places import MISSING, is_number, is_same, values_at
 from evalc.runtime.checks.json_text import NotJson, parse, parse_leniently, type_of
 from evalc.runtime.checks.schema import SchemaError, first_violation
 from evalc.runtime.checks.token_values import resolved_value, with_texts
@@ -60,8 +60,7 @@ def number(check: c.Number, evidence: Evidence) -> Verdict:
     value = _value_of(evidence)
     if isinstance(value, Verdict):
         return value
-    is_number = isinstance(value, int | float) and not isinstance(value, bool)
-    if is_number and (check.min is None or value >= check.min) and (check.max is None or value <= check.max):
+    if is_number(value) and (check.min is None or value >= check.min) and (check.max is None or value <= check.max):
         return PASSED
     return failed(f"expected a number{_within(check)} but got {_shown(value)}")
 

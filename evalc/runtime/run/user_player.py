@@ -12,7 +12,7 @@ import msgspec
 from evalc.errors import AgentError, AgentTimeout
 from evalc.model.case import SimulatedUser
 from evalc.runtime.agents.base import AgentRequest, AgentResponse, Session, Usage
-from evalc.runtime.checks.grounding import unfounded_numbers
+from evalc.runtime.checks.grounding import folded, unfounded_numbers
 from evalc.runtime.checks.json_text import NotJson, parse_leniently
 from evalc.runtime.checks.wording import number, quoted, shown
 from evalc.runtime.run.blocking import bounded, unbounded
@@ -41,7 +41,6 @@ _OUT_OF_ROLE: Final = re.compile(
     re.IGNORECASE,
 )
 _ADDRESS: Final = re.compile(r"[\w.+-]+@[\w-]+(?:\.[\w-]+)+|https?://[^\s\"'<>]+")
-_SPACES: Final = re.compile(r"\s+")
 
 
 class UserError(Exception):
@@ -159,7 +158,7 @@ class UserPlayer:
 
     def _check(self, said: _Said, turns: Sequence[Exchange]) -> None:
         user = self._user
-        if _folded(said.goal) != _folded(user.goal):
+        if folded(said.goal) != folded(user.goal):
             raise UserError(f"it pursues another goal: {quoted(said.goal)}")
         unknown = next((name for name in said.facts if name not in user.facts), None)
         if unknown is not None:
@@ -177,23 +176,19 @@ class UserPlayer:
             raise UserError(f"it says {len(say)} characters at once; {_LONGEST} is the most")
         if (found := _OUT_OF_ROLE.search(say)) is not None:
             raise UserError(f"it steps out of its role: {quoted(found[0].strip())}")
-        if any(_folded(say) == _folded(turn.response.response) for turn in turns):
+        if any(folded(say) == folded(turn.response.response) for turn in turns):
             raise UserError(f"it says what the agent said: {quoted(say)}")
-        if sum(_folded(say) == _folded(turn.message) for turn in turns) > 1:
+        if sum(folded(say) == folded(turn.message) for turn in turns) > 1:
             raise UserError(f"it says the same for the third time: {quoted(say)}")
         known = [*self._known(), *(text for turn in turns for text in (turn.message, turn.response.response))]
         if made_up := unfounded_numbers(say, known):
             raise UserError(f"it says {quoted(made_up[0])}, which none of its facts has")
-        folded = [_folded(text) for text in known]
+        texts = [folded(text) for text in known]
         for address in _ADDRESS.findall(say):
-            if not any(_folded(address.rstrip(".,;:!?)")) in text for text in folded):
+            if not any(folded(address.rstrip(".,;:!?)")) in text for text in texts):
                 raise UserError(f"it says {quoted(address)}, which none of its facts has")
 
     def _known(self) -> Sequence[str]:
         user = self._user
         texts = (user.goal, user.persona, user.opens, user.stop_when)
         return [*(text for text in texts if text), *user.facts, *user.facts.values()]
-
-
-def _folded(text: str) -> str:
-    return _SPACES.sub(" ", text).strip().casefold()

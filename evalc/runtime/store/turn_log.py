@@ -120,7 +120,7 @@ class AttemptLog:
 
 
 def _read(path: Path) -> Iterator[tuple[_Attempt, list[_Line]]]:
-    """The lines of each attempt; one that is torn or no line is left out, and those of its attempt behind it."""
+    """The lines of each attempt. One that is torn is left out: its turn was asked again, and stands in a later line."""
     found: dict[_Attempt, list[_Line]] = {}
     try:
         with open_regular(path) as file:
