@@ -98,7 +98,8 @@ class CaseLoop:
 
     async def _serve(self) -> str | None:
         options = self._options
-        async with local_models((self._agent,), options.panel, None):
+        players = () if options.user is None else (options.user,)
+        async with local_models((self._agent, *players), options.panel, None):
             worker = Worker(self._agent, options.of_cases, Pace.of(1, options.rpm), options.panel)
             try:
                 while (job := await self._jobs.get()) is not None:

@@ -15,6 +15,8 @@ import evalc
 from evalc.errors import UsageError
 from evalc.model.result import CaseResult
 from tests.cli.conftest import Invoke, invoke, project
+from tests.runtime.agents.model.apis import CHAT
+from tests.support.servers import Exchange, answers, serving
 
 __all__ = ["invoke", "project"]
 
@@ -285,3 +287,30 @@ def test_mistakes_in_eval_json(sent: dict[str, Any], codes: list[str]) -> None:
     file = {"metadata": {"toolName": "t", "tier": "labeled"}, "cases": [{**case, "expect": {"responseNonEmpty": True}}]}
     problems = evalc.check(evalc.Source("t.labeled.json", json.dumps(file)))
     assert [problem.code for problem in problems] == codes
+
+
+@pytest.mark.parametrize("answers_by_schema", [True, False])
+def test_a_model_plays_under_a_schema_or_by_words_alone(
+    desk: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, answers_by_schema: bool
+) -> None:
+    says = iter([("Oslo", ["city"]), ("For 3 nights", ["nights"]), ("", [])])
+
+    async def play(exchange: Exchange) -> None:
+        asked = exchange.request.json
+        if "response_format" in asked and not answers_by_schema:
+            await answers({"error": {"message": "unknown field: response_format"}}, status=400)(exchange)
+            return
+        text, facts = next(says)
+        said = {"goal": "Book a room in Oslo", "say": text, "facts": facts, "done": not text}
+        await answers(CHAT.answer(json.dumps(said), []))(exchange)
+
+    monkeypatch.setenv("OPENAI_API_KEY", "k")
+    with serving(play) as server:
+        monkeypatch.setenv("OPENAI_BASE_URL", server.url)
+        case = run(desk, tmp_path, player="openai:tiny")
+    assert case.status == "passed", case.error
+    schemas = [request.json.get("response_format") for request in server.requests]
+    assert [schema is not None for schema in schemas] == (
+        [True] * 3 if answers_by_schema else [True, False, False, False]
+    )
+    assert "tools" not in server.requests[0].json

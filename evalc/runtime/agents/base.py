@@ -45,6 +45,9 @@ class AgentRequest(msgspec.Struct, frozen=True, kw_only=True):
     and `conversation` is an id that is the same for all turns of one attempt. `state` is what the last answer had.
     `follow_ups` are the turns behind the first, as the case has them, and `user` is who plays them; no agent is sent
     either.
+
+    `answer_schema` is the JSON Schema of the JSON object that judges and simulated users have to answer with. A model's
+    API holds the model to it; other agents are not sent it.
     """
 
     message: str
@@ -60,6 +63,7 @@ class AgentRequest(msgspec.Struct, frozen=True, kw_only=True):
     state: Any = None
     follow_ups: tuple[str, ...] = ()
     user: dict[str, Any] | None = None
+    answer_schema: Mapping[str, Any] | None = None
 
 
 class AgentResponse(msgspec.Struct, frozen=True, kw_only=True, rename="camel", omit_defaults=True):

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import replace
-from typing import Final, final
+from typing import Any, Final, final
+
+import msgspec
 
 from evalc.errors import AgentProtocolError, AgentUnavailable
 from evalc.providers import PROVIDERS
@@ -21,6 +23,9 @@ _SPOKEN: Final = PROVIDERS["openai"]
 
 MOST_TOKENS: Final = 256
 """The length of an answer where nothing is configured: small models may never come to an end by themselves."""
+
+LONGEST_TEXT: Final = 300
+"""Characters of a text in an answer by a schema, for the same reason."""
 
 
 @final
@@ -64,12 +69,24 @@ class _LocalSession:
 
     async def send(self, request: AgentRequest) -> AgentResponse:
         tools = request.stubs if self._options.tools is None else self._options.tools
+        if request.answer_schema is not None:
+            tools = None
+            request = msgspec.structs.replace(request, answer_schema=_ending(request.answer_schema))
         try:
             return await (self._calls if tools else self._texts).send(request)
         except (AgentUnavailable, AgentProtocolError) as error:
             if error.status is None and (why := await self._server.why_broken()) is not None:
                 raise AgentUnavailable(why) from None
             raise
+
+
+def _ending(schema: Mapping[str, Any]) -> Mapping[str, Any]:
+    """The schema of an object, each of whose free texts comes to an end."""
+    properties = {
+        name: {**each, "maxLength": LONGEST_TEXT} if each == {"type": "string"} else each
+        for name, each in schema["properties"].items()
+    }
+    return {**schema, "properties": properties}
 
 
 def _repeatable(sampling: Sampling) -> Sampling:

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
-from typing import Any, final
+from dataclasses import dataclass, field
+from typing import final
 
 import msgspec
 
 from evalc.errors import UsageError
 from evalc.providers import MODEL_FORMS, Provider, provider_of
-from evalc.runtime.agents.base import Agent
 from evalc.runtime.agents.model.options import ModelOptions, Sampling
 from evalc.runtime.agents.spec import AgentSettings
 from evalc.runtime.judges.base import Judge
@@ -70,24 +69,18 @@ def _model_judge(provider: Provider, model: str, settings: JudgeSettings) -> Jud
 
     reached = settings.reached
     access = reached.providers[provider.name]
-    api = api_of(provider, access)
-
-    def agent(fields: Mapping[str, Any]) -> Agent:
-        sampling = replace(settings.sampling, extra={**fields, **settings.sampling.extra})
-        return ModelAgent(
-            provider,
-            model,
-            access=access,
-            options=ModelOptions(sampling=sampling),
-            connecting=reached.http.connecting,
-            backoff=Backoff(retries=reached.retries),
-            max_body=reached.max_body,
-        )
-
+    agent = ModelAgent(
+        provider,
+        model,
+        access=access,
+        options=ModelOptions(sampling=settings.sampling),
+        connecting=reached.http.connecting,
+        backoff=Backoff(retries=reached.retries),
+        max_body=reached.max_body,
+    )
     return ModelJudge(
         agent,
-        structured=api.answering,
-        identity={"api": api.path, "sampling": msgspec.to_builtins(settings.sampling)},
+        identity={"api": api_of(provider, access).path, "sampling": msgspec.to_builtins(settings.sampling)},
     )
 
 

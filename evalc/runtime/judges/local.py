@@ -4,21 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from contextlib import AbstractAsyncContextManager
-from dataclasses import replace
-from typing import Any, Final, final
+from typing import Any, final
 
 import msgspec
 
-from evalc.runtime.agents.base import Agent
 from evalc.runtime.agents.local import LocalAgent
-from evalc.runtime.agents.model.chat_completions import ChatCompletions
 from evalc.runtime.agents.model.options import ModelOptions, Sampling
 from evalc.runtime.judges.base import JudgeSession
 from evalc.runtime.judges.model import ModelJudge
 from evalc.runtime.local_model.server import LocalServer
-
-_LONGEST_REASON: Final = 300
-"""In characters: a small model may never come to an end of its reasons."""
 
 
 @final
@@ -27,15 +21,9 @@ class LocalJudge:
 
     def __init__(self, server: LocalServer, *, sampling: Sampling) -> None:
         self.local_server = server
-
-        def agent(fields: Mapping[str, Any]) -> Agent:
-            extra = {**fields, **sampling.extra}
-            return LocalAgent(server, options=ModelOptions(sampling=replace(sampling, extra=extra)))
-
         file = server.model.stat()
         self._judge = ModelJudge(
-            agent,
-            structured=_bound,
+            LocalAgent(server, options=ModelOptions(sampling=sampling)),
             identity={"file": [file.st_size, file.st_mtime_ns], "sampling": msgspec.to_builtins(sampling)},
         )
 
@@ -50,11 +38,5 @@ class LocalJudge:
         return self._judge.identity
 
     def session(self) -> AbstractAsyncContextManager[JudgeSession]:
-        """Open it; the model is loaded for the first question where it is not yet."""
+        """Open it; the model is loaded where it is not yet."""
         return self._judge.session()
-
-
-def _bound(schema: Mapping[str, Any]) -> Mapping[str, Any]:
-    """The fields of a request, with an end of the reason."""
-    reason = {**schema["properties"]["reason"], "maxLength": _LONGEST_REASON}
-    return ChatCompletions().answering({**schema, "properties": {**schema["properties"], "reason": reason}})

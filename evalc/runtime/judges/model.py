@@ -5,18 +5,17 @@ from __future__ import annotations
 import json
 import re
 import secrets
-from collections.abc import AsyncIterator, Callable, Iterator, Mapping
-from contextlib import AsyncExitStack, asynccontextmanager
+from collections.abc import AsyncIterator, Iterator, Mapping
+from contextlib import asynccontextmanager
 from typing import Any, Final, NamedTuple, final
 
-from evalc.errors import AgentProtocolError, JudgeError
+from evalc.errors import JudgeError
 from evalc.runtime.agents import wire
-from evalc.runtime.agents.base import Agent, AgentRequest, AgentResponse, Session
-from evalc.runtime.agents.model.api import VERDICT
+from evalc.runtime.agents.base import Agent, AgentRequest, Session
 from evalc.runtime.judges.answer import answer_schema
 from evalc.runtime.judges.base import Exhibit, JudgeSession, Question, Said
 
-VERSION: Final = 1
+VERSION: Final = 2
 """Is raised with any change of the words below: judgements of other words are no longer what would be said."""
 
 _SYSTEM: Final = """\
@@ -118,39 +117,23 @@ def _nonce_for(parts: dict[str, str]) -> str:
             return nonce
 
 
-Ask = Callable[[Mapping[str, Any]], Agent]
-"""Makes the model's agent, each of whose requests has these fields besides its own."""
-
-_REFUSES_FIELDS: Final = frozenset({400, 404, 415, 422})
-"""The statuses by which servers say that they know no such field."""
-
-
 @final
 class ModelJudge:
     """A model, asked like an agent, but told what to look at and in which form to answer.
 
     Args:
-        agent: makes the model's agent, given further fields of its requests.
-        structured: from an answer's schema to the fields by which the model's API is asked to keep to it.
+        agent: the model's agent.
         identity: what of the configuration decides what the model says.
     """
 
-    def __init__(
-        self,
-        agent: Ask,
-        *,
-        structured: Callable[[Mapping[str, Any]], Mapping[str, Any]],
-        identity: Mapping[str, Any],
-    ) -> None:
+    def __init__(self, agent: Agent, *, identity: Mapping[str, Any]) -> None:
         self._agent = agent
-        self._structured = structured
-        self._name = agent({}).endpoint
-        self._identity = {"judge": self._name, "prompt": VERSION, **identity}
+        self._identity = {"judge": agent.endpoint, "prompt": VERSION, **identity}
 
     @property
     def name(self) -> str:
         """`openai:MODEL`, and where its API is if not at home."""
-        return self._name
+        return self._agent.endpoint
 
     @property
     def identity(self) -> Mapping[str, Any]:
@@ -159,52 +142,27 @@ class ModelJudge:
 
     @asynccontextmanager
     async def session(self) -> AsyncIterator[JudgeSession]:
-        """Open it; connections are made for the first question of each scale."""
-        async with AsyncExitStack() as stack:
-            yield _ModelSession(self._agent, self._structured, stack)
+        """Open a session of the model's agent."""
+        async with self._agent.session() as session:
+            yield _ModelSession(session)
 
 
 @final
 class _ModelSession:
-    """A connection for each set of further fields: questions of one scale share theirs."""
-
-    def __init__(
-        self, agent: Ask, structured: Callable[[Mapping[str, Any]], Mapping[str, Any]], stack: AsyncExitStack
-    ) -> None:
-        self._agent = agent
-        self._structured = structured
-        self._stack = stack
-        self._sessions: dict[float | None, Session] = {}
-        self._plain = False
+    def __init__(self, session: Session) -> None:
+        self._session = session
 
     async def ask(self, question: Question, exhibit: Exhibit, *, complaint: str | None, deadline: float) -> Said:
         prompt = prompt_for(question, exhibit, complaint=complaint)
-        try:
-            response = await self._send(question, prompt, deadline)
-        except AgentProtocolError as error:
-            if self._plain or error.status not in _REFUSES_FIELDS:
-                raise
-            # The server may know no structured output: from now on the words of the prompt must do.
-            self._plain = True
-            response = await self._send(question, prompt, deadline)
+        messages = ({"role": "system", "content": prompt.system}, {"role": "user", "content": prompt.user})
+        response = await self._session.send(
+            AgentRequest(
+                message=prompt.user,
+                messages=messages,
+                deadline=deadline,
+                answer_schema=answer_schema(question),
+            )
+        )
         if response.finish_reason == "refusal":
             raise JudgeError(f"the model refuses to judge: {wire.shown(response.response)}")
-        return Said(_value_of(response), response.usage, whole=question.is_whole)
-
-    async def _send(self, question: Question, prompt: JudgePrompt, deadline: float) -> AgentResponse:
-        session = await self._session_for(question)
-        messages = ({"role": "system", "content": prompt.system}, {"role": "user", "content": prompt.user})
-        return await session.send(AgentRequest(message=prompt.user, messages=messages, deadline=deadline))
-
-    async def _session_for(self, question: Question) -> Session:
-        scale = None if self._plain else question.max_score
-        if scale not in self._sessions:
-            fields = {} if scale is None else self._structured(answer_schema(question))
-            self._sessions[scale] = await self._stack.enter_async_context(self._agent(fields).session())
-        return self._sessions[scale]
-
-
-def _value_of(response: AgentResponse) -> object:
-    """The parameters of the call by which it answers, where it calls; else its text."""
-    verdicts = [call.params for call in response.tool_calls if call.name == VERDICT]
-    return verdicts[0] if len(verdicts) == 1 else response.response
+        return Said(response.response, response.usage, whole=question.is_whole)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import re
 from collections.abc import Sequence
-from typing import Final, Protocol, final
+from typing import Any, Final, Protocol, final
 
 import msgspec
 
@@ -70,6 +70,19 @@ class _Said(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     facts: list[str] = []
 
 
+def answer_schema(user: SimulatedUser) -> dict[str, Any]:
+    """The JSON Schema of what a player of this user answers: in this order, so that the end is thought of last."""
+    names = list(user.facts)
+    name = {"type": "string", "enum": names} if names else {"type": "string"}
+    properties = {
+        "goal": {"type": "string", "enum": [user.goal]},
+        "say": {"type": "string"},
+        "facts": {"type": "array", "items": name, "maxItems": len(names)},
+        "done": {"type": "boolean"},
+    }
+    return {"type": "object", "properties": properties, "required": [*properties], "additionalProperties": False}
+
+
 @final
 class UserPlayer:
     """Plays one user in one conversation. `cost_usd` is what that cost, as far as it is known."""
@@ -111,7 +124,9 @@ class UserPlayer:
             "messages": messages,
         }
         message = msgspec.json.encode(exhibit).decode()
-        return AgentRequest(message=message, system=INSTRUCTIONS, case_id=self._case_id)
+        return AgentRequest(
+            message=message, system=INSTRUCTIONS, case_id=self._case_id, answer_schema=answer_schema(user)
+        )
 
     async def _asked(self, request: AgentRequest) -> _Said:
         why = ""

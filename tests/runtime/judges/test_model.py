@@ -55,7 +55,7 @@ def judged(
     return outcome, server
 
 
-def verdict(api: TestedApi, text: str = VERDICT, name: str = "verdict") -> dict[str, Any]:
+def verdict(api: TestedApi, text: str = VERDICT, name: str = "answer") -> dict[str, Any]:
     """A verdict as the API brings it: through the tool, or as the text."""
     return api.answer("", [Called(name, text)]) if api is MESSAGES else api.answer(text, [])
 
@@ -76,17 +76,17 @@ def test_a_verdict_by_a_schema(api: TestedApi) -> None:
         case "chat":
             assert request.json["response_format"] == {
                 "type": "json_schema",
-                "json_schema": {"name": "verdict", "strict": True, "schema": schema},
+                "json_schema": {"name": "answer", "strict": True, "schema": schema},
             }
         case "responses":
             assert request.json["text"]["format"] == {
                 "type": "json_schema",
-                "name": "verdict",
+                "name": "answer",
                 "strict": True,
                 "schema": schema,
             }
         case _:
-            assert request.json["tool_choice"] == {"type": "tool", "name": "verdict"}
+            assert request.json["tool_choice"] == {"type": "tool", "name": "answer"}
             (tool,) = request.json["tools"]
             assert tool["input_schema"] == schema
     system, user = system_and_user(api, request.json)

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
-from typing import final
+from typing import Final, final
 from urllib.parse import urlsplit
 
 import msgspec
@@ -19,16 +20,19 @@ from evalc.runtime.agents.http.address import without_credentials
 from evalc.runtime.agents.http.route import Connecting
 from evalc.runtime.agents.http.transport import Reply, Transport, open_transport, prepared
 from evalc.runtime.agents.model.answer import object_at
-from evalc.runtime.agents.model.api import Api, Item, Message, Prompt, Turn
+from evalc.runtime.agents.model.api import ANSWER, Api, Item, Message, Prompt, Turn
 from evalc.runtime.agents.model.endpoint import Endpoint, endpoint_of
 from evalc.runtime.agents.model.loop import converse
-from evalc.runtime.agents.model.options import Access, ModelOptions
+from evalc.runtime.agents.model.options import Access, ModelOptions, Sampling
 from evalc.runtime.agents.model.prices import Prices, load_prices
 from evalc.runtime.agents.retry import RETRIED, Backoff, send_with_retries
 from evalc.tools.registry import Tool, ToolRegistry
 
-_OVERLOADED = 529
+_OVERLOADED: Final = 529
 """Anthropic's own status for "not now"."""
+
+_REFUSES_FIELDS: Final = frozenset({400, 404, 415, 422})
+"""The statuses by which servers say that they know no such field."""
 
 
 @final
@@ -36,7 +40,8 @@ class ModelAgent:
     """A model behind its provider's API, or behind a server that speaks it.
 
     Without `stubs` a case is one request: the tools that the model calls are its answer, and none is executed. With
-    them it is a loop, in which each call is answered by its stub.
+    them it is a loop, in which each call is answered by its stub. A request with an `answer_schema` offers no tools,
+    and its response is the JSON that the model wrote. A server that refuses the schema is asked without it.
 
     Args:
         provider: whose API it is.
@@ -102,7 +107,7 @@ class ModelAgent:
 
 
 @final
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(slots=True, kw_only=True)
 class _ModelSession:
     model: str
     endpoint: Endpoint
@@ -110,23 +115,44 @@ class _ModelSession:
     prices: Prices
     transport: Transport
     backoff: Backoff
+    refuses_schemas: bool = False
 
     async def send(self, request: AgentRequest) -> AgentResponse:
+        if request.answer_schema is None:
+            return await self._converse(request)
+        if not self.refuses_schemas:
+            try:
+                return _as_text(await self._converse(request))
+            except AgentProtocolError as error:
+                if error.status not in _REFUSES_FIELDS:
+                    raise
+                self.refuses_schemas = True
+        return await self._converse(request)
+
+    async def _converse(self, request: AgentRequest) -> AgentResponse:
         messages, items = _said_before(request)
         prompt = Prompt(
             model=self.model,
             messages=_with_system(messages, request, self.options.system),
             items=items,
             tools=self.endpoint.api.tools(self._offered(request)),
-            sampling=self.options.sampling,
+            sampling=self._sampling(request),
         )
         ask = partial(self._ask, deadline=request.deadline)
         answer = await converse(self.endpoint.api, prompt, ask, stubs=request.stubs, max_turns=request.max_turns)
         kept = None if answer.state is None else {"messages": len(messages), "items": answer.state}
         return msgspec.structs.replace(answer, state=kept)
 
+    def _sampling(self, request: AgentRequest) -> Sampling:
+        sampling = self.options.sampling
+        if request.answer_schema is None or self.refuses_schemas:
+            return sampling
+        return replace(sampling, extra={**self.endpoint.api.answering(request.answer_schema), **sampling.extra})
+
     def _offered(self, request: AgentRequest) -> ToolRegistry:
         """The tools of the registry; without one, those that have a stub, whatever parameters they may take."""
+        if request.answer_schema is not None:
+            return ToolRegistry(tools={})
         if self.options.tools is not None:
             return self.options.tools
         return ToolRegistry(tools={name: Tool(name=name, parameters=_OPEN) for name in request.stubs or ()})
@@ -159,6 +185,15 @@ def _said_before(request: AgentRequest) -> tuple[Sequence[Message], tuple[Item, 
         return tuple(each for each in messages if each["content"] or each["role"] != "assistant"), ()
     begun, items = request.state["messages"], request.state["items"]
     return messages[:begun], (*items, {"role": "user", "content": request.message})
+
+
+def _as_text(answer: AgentResponse) -> AgentResponse:
+    """The answer, whose text is the JSON asked for: where the API has it as a call, the arguments of that call."""
+    calls = [call for call in answer.tool_calls if call.name == ANSWER]
+    if len(calls) != 1:
+        return answer
+    text = json.dumps(calls[0].params) if calls[0].arguments is None else calls[0].arguments
+    return msgspec.structs.replace(answer, response=text, tool_calls=())
 
 
 def _with_system(messages: Sequence[Message], request: AgentRequest, configured: str | None) -> Sequence[Message]:

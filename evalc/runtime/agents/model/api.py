@@ -16,7 +16,7 @@ Message = Mapping[str, str]
 """A message of a case: its `role`, which is `system`, `user` or `assistant`, and its `content`."""
 
 
-VERDICT: Final = "verdict"
+ANSWER: Final = "answer"
 """The name of the schema that an answer keeps to, and of the tool by which an API without such schemas is asked."""
 
 
@@ -114,7 +114,7 @@ class Api(Protocol):
         ...
 
     def answering(self, schema: Mapping[str, Any]) -> dict[str, Any]:
-        """The fields of a request that bind its answer to a JSON Schema, called `VERDICT`."""
+        """The fields of a request that bind its answer to a JSON Schema, called `ANSWER`."""
         ...
 
     def read(self, answer: Mapping[str, Any]) -> Turn:

@@ -8,7 +8,7 @@ from typing import Any, ClassVar, final
 
 from evalc.runtime.agents import wire
 from evalc.runtime.agents.model.answer import call_of, object_at, objects_at, refuse_failure, text_at, usage_of, word_of
-from evalc.runtime.agents.model.api import VERDICT, Call, Flavor, Item, Prompt, ToolOutcome, Turn, given
+from evalc.runtime.agents.model.api import ANSWER, Call, Flavor, Item, Prompt, ToolOutcome, Turn, given
 from evalc.runtime.agents.model.bearer import bearer
 from evalc.tools.offer import chat_tools
 from evalc.tools.registry import ToolRegistry
@@ -55,7 +55,7 @@ class ChatCompletions:
 
     def answering(self, schema: Mapping[str, Any]) -> dict[str, Any]:
         """Structured Outputs."""
-        named = {"name": VERDICT, "schema": schema, "strict": True}
+        named = {"name": ANSWER, "schema": schema, "strict": True}
         return {"response_format": {"type": "json_schema", "json_schema": named}}
 
     def read(self, answer: Mapping[str, Any]) -> Turn:

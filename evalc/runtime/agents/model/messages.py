@@ -9,7 +9,7 @@ from typing import Any, ClassVar, Final, final
 from evalc.errors import AgentProtocolError
 from evalc.runtime.agents import wire
 from evalc.runtime.agents.model.answer import call_of, objects_at, refuse_failure, text_at, usage_of, word_of
-from evalc.runtime.agents.model.api import VERDICT, Call, Flavor, Item, Prompt, ToolOutcome, Turn, given
+from evalc.runtime.agents.model.api import ANSWER, Call, Flavor, Item, Prompt, ToolOutcome, Turn, given
 from evalc.tools.offer import messages_tools
 from evalc.tools.registry import ToolRegistry
 
@@ -55,8 +55,8 @@ class Messages:
 
     def answering(self, schema: Mapping[str, Any]) -> dict[str, Any]:
         """A tool that has to be called: every model and every server of this API knows that."""
-        tool = {"name": VERDICT, "description": "Give the verdict.", "input_schema": schema}
-        return {"tools": [tool], "tool_choice": {"type": "tool", "name": VERDICT}}
+        tool = {"name": ANSWER, "description": "Give your answer.", "input_schema": schema}
+        return {"tools": [tool], "tool_choice": {"type": "tool", "name": ANSWER}}
 
     def read(self, answer: Mapping[str, Any]) -> Turn:
         """What the blocks say."""

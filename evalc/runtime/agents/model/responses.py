@@ -9,7 +9,7 @@ from typing import Any, ClassVar, Final, final
 from evalc.errors import AgentProtocolError
 from evalc.runtime.agents import wire
 from evalc.runtime.agents.model.answer import call_of, objects_at, refuse_failure, text_at, usage_of, word_of
-from evalc.runtime.agents.model.api import VERDICT, Call, Flavor, Item, Prompt, ToolOutcome, Turn, given
+from evalc.runtime.agents.model.api import ANSWER, Call, Flavor, Item, Prompt, ToolOutcome, Turn, given
 from evalc.runtime.agents.model.bearer import bearer
 from evalc.tools.offer import responses_tools
 from evalc.tools.registry import ToolRegistry
@@ -50,7 +50,7 @@ class Responses:
 
     def answering(self, schema: Mapping[str, Any]) -> dict[str, Any]:
         """Structured Outputs."""
-        return {"text": {"format": {"type": "json_schema", "name": VERDICT, "schema": schema, "strict": True}}}
+        return {"text": {"format": {"type": "json_schema", "name": ANSWER, "schema": schema, "strict": True}}}
 
     def read(self, answer: Mapping[str, Any]) -> Turn:
         """What the items say; one that failed is an error, however the server words it."""
