@@ -6,7 +6,7 @@ BIN    := $(VENV)/bin
 READY  := $(VENV)/.ready
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-package test-pythons browser check format pages picture tables test-editor test-model demo-local bench bench-http bench-report fuzz soak mutants requirements clean
+.PHONY: help demo test test-package test-pythons browser check format pages picture tables test-editor test-model test-promptfoo demo-local bench bench-http bench-report fuzz soak mutants requirements clean
 
 help: ## Show the commands
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
@@ -54,6 +54,9 @@ test-editor: $(READY) ## Ask a real YAML language server for completions (needs 
 
 tables: $(READY) ## Build the saved tables of the grammars anew
 	$(BIN)/python -m evalc.grammar.build_tables
+
+test-promptfoo: $(READY) ## Ask promptfoo itself for its verdicts on generated assertions about tool calls (needs Node and npm)
+	$(BIN)/python scripts/ask_promptfoo.py
 
 test-model: ## Ask a small real model on this machine over each API (about 130 MB, in an environment of its own)
 	@test -x .venv-model/bin/python || $(PYTHON) -m venv .venv-model

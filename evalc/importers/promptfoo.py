@@ -25,7 +25,7 @@ from evalc.files import read_source
 from evalc.importers.check_line import linked_to
 from evalc.importers.imported import CaseNames, Imported, Schemas
 from evalc.importers.nunjucks import NotPlain, rendered, template_of, variables_of
-from evalc.importers.promptfoo_assertions import Unmappable, checks_of, ignored_keys
+from evalc.importers.promptfoo_assertions import MappedCheck, Unmappable, checks_of, ignored_keys, of_one_test
 from evalc.importers.promptfoo_table import rows_of
 from evalc.source import Source, Span
 
@@ -411,6 +411,7 @@ class _Importer:
     def _checks(self, test: _Test, variables: frozenset[str]) -> Iterator[Noted | str]:
         """The entries of `validate:`; a comment for each assertion behind which none comes."""
         waiting: list[str] = []
+        found: list[tuple[MappedCheck, Mapping[str, Any], tuple[str, ...]]] = []
         for source, node in test.assertions:
             data = to_plain(node, lambda _span, _finding: None)
             if not isinstance(data, dict):
@@ -431,8 +432,15 @@ class _Importer:
             for key, why in ignored_keys(data).items():
                 waiting.append(self._leave_out(source, node, f"`{key}` of {type_}", why))
             for check in checks:
-                yield Noted(self._entry(check.line, check.mapping, data), tuple(waiting))
+                found.append((check, data, tuple(waiting)))
                 waiting = []
+        scored = [not data.keys().isdisjoint(("metric", "weight")) for _, data, _ in found]
+        placed = of_one_test([check for check, _, _ in found], scored=scored)
+        for kept, (_, data, notes) in zip(placed, found, strict=True):
+            if kept is None:
+                yield from notes
+            else:
+                yield Noted(self._entry(kept.line, kept.mapping, data), notes)
         yield from waiting
 
     def _entry(self, line: str, mapping: Mapping[str, Any], assertion: Mapping[str, Any]) -> object:

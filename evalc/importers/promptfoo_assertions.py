@@ -2,18 +2,19 @@
 
 Semantics as in promptfoo's reference of assertions: `contains` and its kin compare the text of the value; a `not-` in
 front inverts any of them; `is-json` parses the whole output; `cost` and `latency` pass at the threshold itself. Names
-of tools are compared as they are, which promptfoo does in any case of their letters. Of several assertions about the
-arguments of one tool each wants a call of its own here, where one call may answer all of promptfoo's.
+of tools are compared as they are, which promptfoo does in any case of their letters.
 """
 
 from __future__ import annotations
 
 import csv
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain
 from typing import Any, Final, final
+
+import msgspec
 
 from evalc.compiler.patterns import examine
 from evalc.compiler.spelling import quoted
@@ -45,6 +46,8 @@ _IGNORED_KEYS: Final[dict[str, str]] = {
 }
 _KEYS: Final = frozenset({"type", "value", "threshold", "weight", "metric", "assert"})
 _GEVAL_THRESHOLD: Final = 0.7
+_MOST_CALLS: Final = 20
+"""Calls of one tool are counted by naming it so often."""
 
 
 @final
@@ -55,10 +58,14 @@ class Unmappable(Exception):
 @final
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MappedCheck:
-    """A line of a check, and the mapping that means the same for when a weight stands beside it."""
+    """A line of a check, and the mapping that means the same for when a weight stands beside it.
+
+    `check` is the check itself where it is one of the model's, and no composition of several.
+    """
 
     line: str
     mapping: Mapping[str, Any]
+    check: c.Check | None = None
 
 
 KeepSchema = Callable[[object], str]
@@ -95,6 +102,66 @@ def checks_of(
     if any(parse_check(check.line).faults for check in checks):
         raise Unmappable("no line says the same")
     return checks
+
+
+def of_one_test(checks: Sequence[MappedCheck], *, scored: Sequence[bool]) -> Sequence[MappedCheck | None]:
+    """The checks of a test as they stand side by side in a case; None for one that an earlier one has taken in.
+
+    One call may answer several assertions of promptfoo, where `any call of` would want a call for each: if a call could
+    have the arguments of two, both deny that there is none. A limit stands once in a case, as the narrowest of the
+    limits without a weight or metric of their own (`scored`).
+    """
+    calls = [check.check for check in checks if isinstance(check.check, c.CallHas)]
+    placed: list[MappedCheck | None] = []
+    limits: dict[type[c.Check], tuple[int, c.Check]] = {}
+    for mapped, is_scored in zip(checks, scored, strict=True):
+        check = mapped.check
+        if isinstance(check, c.CallHas) and _shares(check, calls):
+            placed.append(_denied(check))
+            continue
+        if isinstance(check, _ONCE) and not is_scored:
+            index, first = limits.setdefault(type(check), (len(placed), check))
+            both = _both(first, check)
+            if index < len(placed) and both is not None:
+                limits[type(check)] = (index, both)
+                placed[index] = _check(both)
+                placed.append(None)
+                continue
+        placed.append(mapped)
+    return placed
+
+
+_ONCE: Final = (c.ToolCount, c.ToolsCalled, c.Latency, c.Cost)
+"""Checks of which a case has one."""
+
+
+def _both(first: c.Check, second: c.Check) -> c.Check | None:
+    """The one check that holds where both do; None where there is none."""
+    match first, second:
+        case (c.ToolCount(), c.ToolCount()):
+            least = max((bound for bound in (first.min, second.min) if bound is not None), default=None)
+            most = min((bound for bound in (first.max, second.max) if bound is not None), default=None)
+            return None if least is not None and most is not None and least > most else c.ToolCount(min=least, max=most)
+        case (c.Latency(), c.Latency()):
+            return c.Latency(max=min(first.max, second.max))
+        case (c.Cost(), c.Cost()):
+            return c.Cost(max=min(first.max, second.max))
+        case _:
+            return first if first == second else None
+
+
+def _shares(call: c.CallHas, calls: Sequence[c.CallHas]) -> bool:
+    """Whether one call of the tool could be what this check wants, and what another one wants."""
+    return any(
+        other.tool == call.tool and all(other.args.get(path, test) == test for path, test in call.args.items())
+        for other in calls
+        if other is not call
+    )
+
+
+def _denied(call: c.CallHas) -> MappedCheck:
+    line = f"not {_check(msgspec.structs.replace(call, which='no')).line}"
+    return MappedCheck(line=line, mapping={"all_of": [line]})
 
 
 def ignored_keys(assertion: Mapping[str, Any]) -> dict[str, str]:
@@ -142,7 +209,7 @@ def _check(check: c.Check, schema_path: str = "") -> MappedCheck:
     line = line_of(check, AS_TEMPLATES, lambda _schema: schema_path)
     if line is None:
         raise Unmappable("no line says the same")
-    return MappedCheck(line=line, mapping=mapping_of(check, line, AS_TEMPLATES))
+    return MappedCheck(line=line, mapping=mapping_of(check, line, AS_TEMPLATES), check=check)
 
 
 def _one(make: Callable[[str], c.Check]) -> _Build:
@@ -292,9 +359,13 @@ def _tool_used(assertion: Mapping[str, Any], _variables: frozenset[str], _keep: 
         name, least, most = _tool(value), value.get("min", 1), value.get("max")
         if (least, most) == (0, 0):
             return (_check(c.ToolsNotCalled(names=(name,))),)
-        if type(least) is not int or least < 1 or most is not None:
-            raise Unmappable("no check counts the calls of one tool up to a greatest number")
-        return (_check(c.ToolsInclude(names=(name,) * least)),)
+        if any(type(bound) is not int or not 0 <= bound <= _MOST_CALLS for bound in (least, most or 0)):
+            raise Unmappable(f"a count of calls is a whole number up to {_MOST_CALLS} here")
+        if not least and most is None:
+            raise Unmappable("it checks nothing: any number of calls will do")
+        included = (_check(c.ToolsInclude(names=(name,) * least)),) if least else ()
+        excluded = () if most is None else _inverted((_check(c.ToolsInclude(names=(name,) * (most + 1))),))
+        return (*included, *excluded)
     steps = value if isinstance(value, list) else [value]
     names = tuple(dict.fromkeys(map(_tool, steps)))
     if not names:

@@ -65,6 +65,15 @@ MAPPED = [
     ("{type: 'trajectory:tool-used', value: [a, b, a]}", ["- tools include [a, b]"]),
     ("{type: 'trajectory:tool-used', value: {name: a, min: 2}}", ["- tools include [a, a]"]),
     ("{type: 'trajectory:tool-used', value: {pattern: a, min: 0, max: 0}}", ["- tools not called [a]"]),
+    (
+        "{type: 'trajectory:tool-used', value: {name: a, max: 2}}",
+        ["- tools include [a]", "- not tools include [a, a, a]"],
+    ),
+    ("{type: 'trajectory:tool-used', value: {name: a, min: 0, max: 1}}", ["- not tools include [a, a]"]),
+    (
+        "{type: 'not-trajectory:tool-used', value: {name: a, max: 1}}",
+        ["- not (tools include [a] and not tools include [a, a])"],
+    ),
     ("{type: 'not-trajectory:tool-used', value: a}", ["- not tools include [a]"]),
     ("{type: 'not-trajectory:tool-used', value: [a, b]}", ["- not (tools include [a] or tools include [b])"]),
     ("{type: 'trajectory:tool-sequence', value: [a, b]}", ["- tools in order [a, b]"]),
@@ -125,7 +134,8 @@ def test_what_maps_compiles(assertion: str, lines: list[str]) -> None:
         ("{type: assert-set, threshold: 0.7, assert: [{type: is-json}, {type: is-json}]}", "no composition"),
         ("{type: equals, value: {a: '{{name}}'}}", "a template inside"),
         ("{type: 'trajectory:tool-used', value: 'search_*'}", "`search_*` is a pattern"),
-        ("{type: 'trajectory:tool-used', value: {name: a, max: 2}}", "up to a greatest number"),
+        ("{type: 'trajectory:tool-used', value: {name: a, max: 21}}", "a whole number up to 20"),
+        ("{type: 'trajectory:tool-used', value: {name: a, min: 0}}", "any number of calls will do"),
         ("{type: 'trajectory:tool-sequence', value: {steps: [{type: reasoning}]}}", "no calls of tools"),
         ("{type: 'trajectory:tool-args-match', value: {name: a, args: {x: 1}, mode: exact}}", "further arguments"),
         ("{type: 'trajectory:tool-args-match', value: {name: a, args: {x: [{}]}}}", "a list of objects"),
@@ -366,3 +376,36 @@ def test_a_plain_template_renders_its_variables_as_themselves(text: str) -> None
     except NotPlain:
         return
     assert rendered(text, {name: f"{{{{{name}}}}}" for name in names}) == template_of(text)
+
+
+def in_one_test(*assertions: str) -> str:
+    lines = "".join(f"      - {assertion}\n" for assertion in assertions)
+    return f"prompts: [Hi]\ntests:\n  - vars: {{}}\n    assert:\n{lines}      - {{type: equals, value: z}}\n"
+
+
+LATENCY = "{type: latency, threshold: %s}"
+STEPS = "{type: 'trajectory:step-count', value: {type: tool, min: %s, max: %s}}"
+CALL = "{type: 'trajectory:tool-args-match', value: {name: book, args: {%s}}}"
+
+
+@pytest.mark.parametrize(
+    ("assertions", "lines"),
+    [
+        ((LATENCY % 2000, LATENCY % 500), ["- latency <= 500ms"]),
+        ((STEPS % (0, 2), STEPS % (1, 3)), ["- tool count 1..2"]),
+        ((STEPS % (1, 2), STEPS % (3, 4)), ["- tool count 1..2", "- tool count 3..4"]),
+        ((CALL % "x: 1", CALL % "x: 2"), ["- any call of book has x 1", "- any call of book has x 2"]),
+        ((CALL % "x: 1", CALL % "y: 2"), ["- not no call of book has x 1", "- not no call of book has y 2"]),
+    ],
+)
+def test_assertions_of_one_test_side_by_side(assertions: tuple[str, ...], lines: list[str]) -> None:
+    suite, problems = imported(in_one_test(*assertions))
+    assert not problems
+    assert suite is not None
+    assert checks_of(suite) == lines
+
+
+def test_a_limit_with_a_metric_stands_by_itself() -> None:
+    suite, _ = imported(in_one_test(LATENCY % 2000, "{type: latency, threshold: 500, metric: speed}"))
+    assert suite is not None
+    assert checks_of(suite) == ["- latency <= 2s", "- latency <= 500ms for speed"]

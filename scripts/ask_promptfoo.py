@@ -1,0 +1,113 @@
+"""From generated `trajectory:*` assertions to the verdicts of promptfoo itself: `make test-promptfoo`.
+
+Each test has tool calls and assertions about them. promptfoo is installed into a temporary folder (needs Node and npm)
+and asked whether the test passes. What it says is kept in `tests/importers/promptfoo_verdicts.json`, against which
+`make test` holds the imported suites.
+"""
+
+from __future__ import annotations
+
+import json
+import random
+import shutil
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+from typing import Any, Final
+
+ROOT: Final = Path(__file__).parents[1]
+VERDICTS: Final = ROOT / "tests" / "importers" / "promptfoo_verdicts.json"
+PACKAGE: Final = "promptfoo@0.121.20"  # the newest that runs on Node 20
+TESTS: Final = 600
+TOOLS: Final = ("book", "quote", "cancel_order")
+VALUES: Final = (1, 2, 2.5, "Paris", "", True, None, [1, "a"], {"c": 1}, {"c": 1, "d": "x"})
+
+PROGRAM: Final = """
+import { readFileSync, writeFileSync } from "node:fs";
+import promptfoo from "promptfoo";
+
+const tests = JSON.parse(readFileSync("tests.json", "utf8"));
+const verdicts = [];
+for (const { assert, calls } of tests) {
+  const spans = calls.map(({ name, args }, index) => ({
+    spanId: `${index}`, name: `call ${index}`, startTime: index, endTime: index,
+    attributes: { "tool.name": name, "tool.arguments": JSON.stringify(args) },
+  }));
+  const traceData = { traceId: "t", evaluationId: "e", testCaseId: "c", spans };
+  let passes = true;
+  for (const assertion of assert) {
+    const asked = { assertion, test: {}, providerResponse: { output: "x" }, traceId: "t", traceData };
+    passes = (await promptfoo.assertions.runAssertion(asked)).pass && passes;
+  }
+  verdicts.push(passes);
+}
+writeFileSync("verdicts.json", JSON.stringify(verdicts));
+process.exit(0);
+"""
+
+
+def main() -> int:
+    """Ask promptfoo, and keep what it says."""
+    if shutil.which("npm") is None:
+        print("this needs Node and npm", file=sys.stderr)
+        return 2
+    tests = generated(random.Random(2026))
+    with tempfile.TemporaryDirectory() as folder:
+        install = ["npm", "install", "--prefix", folder, "--no-audit", "--no-fund", PACKAGE]
+        subprocess.run(install, check=True, capture_output=True)
+        (Path(folder) / "ask.mjs").write_text(PROGRAM)
+        (Path(folder) / "tests.json").write_text(json.dumps(tests))
+        subprocess.run(["node", "ask.mjs"], cwd=folder, check=True, stdout=subprocess.DEVNULL)
+        passes = json.loads((Path(folder) / "verdicts.json").read_text())
+    lines = [json.dumps({**test, "passes": passed}) for test, passed in zip(tests, passes, strict=True)]
+    VERDICTS.write_text("[\n" + ",\n".join(lines) + "\n]\n")
+    print(f"{PACKAGE} passes {sum(passes)} of {len(passes)} tests; kept in {VERDICTS.relative_to(ROOT)}")
+    return 0
+
+
+def generated(pick: random.Random) -> list[dict[str, Any]]:
+    """Tests with one to three assertions about up to five calls; the calls often fit them."""
+    tests = []
+    for _ in range(TESTS):
+        calls = [{"name": pick.choice(TOOLS), "args": arguments(pick)} for _ in range(pick.randrange(6))]
+        tests.append({"assert": [assertion(pick, calls) for _ in range(pick.randint(1, 3))], "calls": calls})
+    return tests
+
+
+def arguments(pick: random.Random) -> dict[str, Any]:
+    """The arguments of a call."""
+    return {name: pick.choice(VALUES) for name in ("x", "y") if pick.random() < 0.7}
+
+
+def assertion(pick: random.Random, calls: list[dict[str, Any]]) -> dict[str, Any]:
+    """An assertion of any kind that evalc imports."""
+    called = [call["name"] for call in calls] or list(TOOLS)
+    near = [pick.choice(called) if pick.random() < 0.8 else pick.choice(TOOLS) for _ in range(pick.randint(1, 3))]
+    count = {"min": pick.randint(0, 2), "max": pick.randint(2, 4)}
+    kind, value = pick.choice(
+        [
+            ("tool-used", near[0]),
+            ("tool-used", near),
+            ("tool-used", {"name": near[0], **count}),
+            ("tool-used", {"name": near[0], "min": count["max"] - 1}),
+            ("tool-sequence", near),
+            ("tool-sequence", {"steps": [{"name": name} for name in sorted(near)]}),
+            ("tool-sequence", {"mode": "exact", "steps": called}),
+            ("step-count", {"type": "tool", **count}),
+            *[("tool-args-match", wanted(pick, calls))] * 4,
+        ]
+    )
+    inverse = "not-" if pick.random() < 0.3 else ""
+    return {"type": f"{inverse}trajectory:{kind}", "value": value}
+
+
+def wanted(pick: random.Random, calls: list[dict[str, Any]]) -> dict[str, Any]:
+    """A tool with arguments, mostly some of those of a call."""
+    like = pick.choice(calls) if calls and pick.random() < 0.8 else {"name": pick.choice(TOOLS), "args": {}}
+    args = {name: value for name, value in like["args"].items() if pick.random() < 0.8}
+    return {"name": like["name"], "args": args or {"x": pick.choice(VALUES)}}
+
+
+if __name__ == "__main__":
+    sys.exit(main())
