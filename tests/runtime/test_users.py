@@ -233,7 +233,7 @@ def test_a_killed_run_goes_on_with_what_the_user_had_said(project: Path) -> None
         "    import os, signal\n"
         "    with open('asked', 'a') as file:\n"
         "        print(message, file=file)\n"
-        "    if open('asked').read().splitlines() == ['Good evening!', 'Oslo']:\n"
+        "    if open('asked').read().splitlines() == ['Good evening!', 'Oslo', 'For 3 nights']:\n"
         "        os.kill(os.getpid(), signal.SIGKILL)",
     )
     (project / "dying_desk.py").write_text(code)
@@ -242,7 +242,10 @@ def test_a_killed_run_goes_on_with_what_the_user_had_said(project: Path) -> None
     assert subprocess.run([*command, *agents], cwd=project, capture_output=True, check=False).returncode == 137
     again = subprocess.run([*command, "--resume", "latest"], cwd=project, capture_output=True, check=False)
     assert again.returncode == 0, again.stdout.decode() + again.stderr.decode()
-    assert (project / "asked").read_text().splitlines() == ["Good evening!", "Oslo", "Oslo", "For 3 nights"]
+    assert (project / "asked").read_text().splitlines() == ["Good evening!", "Oslo", "For 3 nights", "For 3 nights"]
+    (result,) = (project / "evals" / "results").glob("*/*.labeled.json")
+    (case,) = json.loads(result.read_text())["cases"]
+    assert case["details"]["userUsage"] == {"requests": 3, "costUsd": 0.75}
     other = [*command, "--resume", "latest", "--user", "demo"]
     refused = subprocess.run(other, cwd=project, capture_output=True, text=True, check=False)
     assert refused.returncode == 2

@@ -21,7 +21,7 @@ from evalc.runtime.checks.wording import number
 from evalc.runtime.run import pace
 from evalc.runtime.run.blocking import bounded, unbounded
 from evalc.runtime.run.check_case import said
-from evalc.runtime.run.user_player import UserError, UserPlayer
+from evalc.runtime.run.user_player import PlayedUser, UserError, UserPlayer
 
 _ENDING_SECONDS: Final = 5.0
 
@@ -43,19 +43,16 @@ class AgentAnswer(NamedTuple):
     user: PlayedUser | None = None
 
 
-class PlayedUser(NamedTuple):
-    """What playing the user took: requests, and their cost in US dollars as far as it is known."""
-
-    requests: int
-    cost_usd: float | None
-
-
 class AnsweredTurn(NamedTuple):
-    """What came back in one turn of a conversation: what was said, the answer, and how long it took."""
+    """What came back in one turn of a conversation: what was said, the answer, and how long it took.
+
+    `user` is what playing the user had taken up to this turn; None where nobody plays one.
+    """
 
     message: str
     response: AgentResponse
     duration_ms: float
+    user: PlayedUser | None = None
 
 
 def broken_answer(error: BaseException) -> AgentAnswer:
@@ -125,7 +122,7 @@ async def hold_conversation(
             with suppress(Exception):
                 async with asyncio.timeout(_ENDING_SECONDS):
                     await holder.end()
-    return answer if player is None else answer._replace(user=PlayedUser(player.requests, player.cost_usd))
+    return answer if player is None else answer._replace(user=player.played)
 
 
 async def _turns(
@@ -139,6 +136,8 @@ async def _turns(
         said_before = said_before[:-1]  # which is the message itself
     for turn in turns:
         said_before = (*said_before, *_said(turn))
+    if player is not None and turns and turns[-1].user is not None:
+        player.played = turns[-1].user
     while True:
         count = len(turns) + 1
         try:
@@ -157,7 +156,8 @@ async def _turns(
             kind, _, why = (answer.error or "agent: ").partition(": ")
             duration_ms = _sum_of([*turns, answer])
             return AgentAnswer(duration_ms, None, answer.status, f"{kind}: turn {count}: {why}", tuple(turns))
-        turns.append(AnsweredTurn(text, answer.response, answer.duration_ms))
+        played = None if player is None else player.played
+        turns.append(AnsweredTurn(text, answer.response, answer.duration_ms, played))
         if log is not None:
             log.keep(conversation, turns[-1])
         said_before = (*said_before, *_said(turns[-1]))

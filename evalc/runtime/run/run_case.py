@@ -20,9 +20,10 @@ from evalc.runtime.checks.verdict import Evidence, Note, failed
 from evalc.runtime.judges.case_judge import CaseJudge
 from evalc.runtime.judges.panel import JudgePool
 from evalc.runtime.judges.panel_member import Meter
-from evalc.runtime.run.ask import AgentAnswer, AnsweredTurn, PlayedUser, ask_agent, broken_answer
+from evalc.runtime.run.ask import AgentAnswer, AnsweredTurn, ask_agent, broken_answer
 from evalc.runtime.run.check_case import UNCHECKED, Checked, check_case
 from evalc.runtime.run.score import CaseScore, below, score_case, unscored
+from evalc.runtime.run.user_player import PlayedUser
 from evalc.runtime.store.written import encoded
 
 DEFAULT_TIMEOUT_MS: Final = 60_000

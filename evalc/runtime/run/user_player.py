@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import re
 from collections.abc import Sequence
-from typing import Any, Final, Protocol, final
+from typing import Any, Final, NamedTuple, Protocol, final
 
 import msgspec
 
@@ -47,6 +47,13 @@ class UserError(Exception):
     """A player said nothing that its user could say; the message says why."""
 
 
+class PlayedUser(NamedTuple):
+    """What playing the user took: requests, and their cost in US dollars as far as it is known."""
+
+    requests: int = 0
+    cost_usd: float | None = None
+
+
 class Exchange(Protocol):
     """One turn of a conversation: what was said, and the answer."""
 
@@ -85,15 +92,14 @@ def answer_schema(user: SimulatedUser) -> dict[str, Any]:
 
 @final
 class UserPlayer:
-    """Plays one user in one conversation. `cost_usd` is what that cost, as far as it is known."""
+    """Plays one user in one conversation. `played` is what that has taken so far."""
 
     def __init__(self, session: Session, user: SimulatedUser, *, case_id: str, timeout_ms: float) -> None:
         self._session = session
         self._user = user
         self._case_id = case_id
         self._timeout_ms = timeout_ms
-        self.requests = 0
-        self.cost_usd: float | None = None
+        self.played = PlayedUser()
 
     async def next(self, turns: Sequence[Exchange]) -> str | None:
         """What the user says after these turns; None where the user is done.
@@ -145,7 +151,7 @@ class UserPlayer:
     async def _response(self, request: AgentRequest) -> AgentResponse:
         deadline = asyncio.get_running_loop().time() + self._timeout_ms / 1000
         limit, bound = asyncio.timeout(self._timeout_ms / 1000), bounded(deadline)
-        self.requests += 1
+        self.played = self.played._replace(requests=self.played.requests + 1)
         try:
             async with limit:
                 response = await self._session.send(msgspec.structs.replace(request, deadline=deadline))
@@ -167,7 +173,7 @@ class UserPlayer:
 
     def _count(self, usage: Usage | None) -> None:
         if usage is not None and usage.cost_usd is not None:
-            self.cost_usd = (self.cost_usd or 0.0) + usage.cost_usd
+            self.played = self.played._replace(cost_usd=(self.played.cost_usd or 0.0) + usage.cost_usd)
 
     # --- what such a user could say ---
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 from typing import Final, final
 
@@ -12,6 +13,7 @@ import msgspec
 from evalc.regular import open_regular
 from evalc.runtime.agents.base import AgentResponse
 from evalc.runtime.run.ask import AnsweredTurn
+from evalc.runtime.run.user_player import PlayedUser
 from evalc.runtime.store.written import Redacting, encoded, redacted
 
 FILE_NAME: Final = "turns.jsonl"
@@ -28,6 +30,7 @@ class _Line(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
     message: str
     response: AgentResponse
     duration_ms: float
+    user: PlayedUser | None = None
 
 
 @final
@@ -59,7 +62,9 @@ class TurnLog:
         if not lines:
             return None
         same = [line for line in lines if line.conversation == lines[-1].conversation]
-        return same[0].conversation, [AnsweredTurn(line.message, line.response, line.duration_ms) for line in same]
+        return same[0].conversation, [
+            AnsweredTurn(line.message, line.response, line.duration_ms, line.user) for line in same
+        ]
 
     def keep(self, attempt: _Attempt, conversation: str, turn: AnsweredTurn) -> None:
         """Write a turn to the end of the file."""
@@ -74,6 +79,7 @@ class TurnLog:
             message=turn.message,
             response=turn.response,
             duration_ms=turn.duration_ms,
+            user=turn.user,
         )
         try:
             written = encoded(line)
@@ -91,15 +97,19 @@ class TurnLog:
         # After a kill the last line may be torn; what is written behind it must not become a part of it.
         start = b"" if self._is_whole else b"\n"
         file = os.open(self._path, os.O_WRONLY | os.O_APPEND | os.O_CREAT | getattr(os, "O_BINARY", 0), 0o666)
+        rest = memoryview(start + line + b"\n")
         try:
-            os.write(file, start + line + b"\n")
+            while rest:  # of a disk that is nearly full only the next attempt says so
+                rest = rest[os.write(file, rest) :]
         finally:
             os.close(file)
         self._is_whole = True
 
     def remove(self) -> None:
         """Remove the file: the run is finished, and its journal has all of it."""
-        self._path.unlink(missing_ok=True)
+        # A file that stays is harmless: a finished run is not gone on with.
+        with suppress(OSError):
+            self._path.unlink(missing_ok=True)
 
 
 @final
