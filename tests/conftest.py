@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 
 import pytest
 from hypothesis import settings
@@ -15,6 +16,10 @@ settings.load_profile("evalc")
 
 # Whoever runs the tests keeps a home without their key in it.
 os.environ["EVALC_CACHE_KEY"] = "a key that is no secret"
+
+# A shell starts what it runs in the background with Ctrl-C ignored, and so would be every process of a test.
+if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
