@@ -25,7 +25,7 @@ from evalc.setup.compile import (
     subjects_among,
     subjects_of,
 )
-from evalc.setup.judging import judge_warning
+from evalc.setup.needs import judge_warning
 from evalc.setup.run_flags import RunFlags
 from evalc.setup.to_run import ToRun, to_merge, to_rescore, to_run
 

@@ -53,7 +53,7 @@ OF_THE_PACKAGE = {
     "grammar/lark_tables.py": "the grammars and their tables",
     "report/html/page.py": "the page's own parts",
     "scaffold/files.py": "the templates of a project",
-    "scaffold/requirement.py": "what an installed package says of itself",
+    "scaffold/files.py": "what an installed package says of itself",
 }
 """The modules that read files of an installed package, which nobody else has written."""
 

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import Annotated, Any, final
 
 import typer
+from typer.core import TyperCommand, TyperOption
 
 from evalc import __version__
 from evalc.cli.accept import accept_run
@@ -15,7 +16,6 @@ from evalc.cli.diff import diff
 from evalc.cli.ending import exits
 from evalc.cli.explain import explain
 from evalc.cli.fmt import fmt
-from evalc.cli.grouped_help import GroupedHelp
 from evalc.cli.history import history
 from evalc.cli.import_ import import_files
 from evalc.cli.init import init
@@ -27,6 +27,28 @@ from evalc.cli.rescore import rescore
 from evalc.cli.run import run_evals
 from evalc.cli.schema import schema
 from evalc.cli.show import show
+from evalc.setup.run_flags import PANELS
+
+_REST = "Options"
+
+
+@final
+class GroupedHelp(TyperCommand):
+    """A command whose options are grouped by their `rich_help_panel`, without rich."""
+
+    def format_options(self, ctx: Any, formatter: Any) -> None:
+        """Write the groups in the order of `PANELS`; what has no group comes last."""
+        groups: dict[str, list[tuple[str, str]]] = {panel: [] for panel in PANELS}
+        for parameter in self.get_params(ctx):
+            record = parameter.get_help_record(ctx)
+            if record is not None and isinstance(parameter, TyperOption):
+                groups.setdefault(parameter.rich_help_panel or _REST, []).append(record)
+        rest = groups.pop(_REST, [])
+        for title, records in (*groups.items(), (_REST, rest)):
+            if records:
+                with formatter.section(title):
+                    formatter.write_dl(records)
+
 
 app = typer.Typer(
     name="evalc",

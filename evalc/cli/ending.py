@@ -1,15 +1,17 @@
-"""From what a command returns or raises to the exit code of the process, and to a word about why."""
+"""How a command ends: its exit code, a word about what broke, and requests to terminate as interrupts."""
 
 from __future__ import annotations
 
 import io
 import os
+import signal
 import sys
-from collections.abc import Callable
-from contextlib import suppress
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from enum import IntEnum
 from functools import wraps
 from pathlib import Path
+from types import FrameType
 from typing import TYPE_CHECKING, Final, Never, ParamSpec, final
 
 from evalc.cli.printing import print_error, print_problems
@@ -136,3 +138,30 @@ def _explained(error: Exception) -> ExitCode:
 def _let_go_of_output() -> None:
     """Nobody reads the output any more: let what is still in its buffer go nowhere when the process ends."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+
+@contextmanager
+def termination_as_interrupt() -> Iterator[None]:
+    """Let a request to terminate end the run as Ctrl-C does: in order, and with a word about finished work.
+
+    Where Ctrl-C is ignored, as in what a shell's script runs behind `&`, it goes on being so.
+    """
+    ignored = signal.getsignal(signal.SIGINT) is signal.SIG_IGN
+    if ignored:
+        # An event loop hears of interrupts only where Python would: so it may, and none gets that far.
+        signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+        signal.signal(signal.SIGINT, signal.default_int_handler)
+    previous = signal.signal(signal.SIGTERM, _interrupt)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, previous)
+        if ignored:
+            signal.signal(signal.SIGINT, signal.SIG_IGN)
+            signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})
+
+
+def _interrupt(_: int, frame: FrameType | None) -> None:
+    handler = signal.getsignal(signal.SIGINT)
+    if callable(handler):
+        handler(signal.SIGINT, frame)

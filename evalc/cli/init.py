@@ -32,8 +32,12 @@ def init(
     Example:
       evalc init my-evals
     """
-    from evalc.scaffold.files import WORKFLOW, in_the_way, write_project  # noqa: PLC0415 - for start-up: loads schemas
-    from evalc.scaffold.requirement import requirement  # noqa: PLC0415 - likewise
+    from evalc.scaffold.files import (  # noqa: PLC0415 - for start-up: loads schemas
+        WORKFLOW,
+        in_the_way,
+        requirement,
+        write_project,
+    )
 
     target = Path.cwd() / folder
     if target.exists() and not target.is_dir():

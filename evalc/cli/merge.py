@@ -8,13 +8,11 @@ from typing import TYPE_CHECKING, Annotated, Any, Final
 
 import typer
 
-from evalc.cli.ending import ExitCode
-from evalc.cli.flags import sound_settings_from
-from evalc.cli.options import Config, OutputDir
+from evalc.cli.ending import ExitCode, termination_as_interrupt
+from evalc.cli.options import Config, OutputDir, sound_settings_from
 from evalc.cli.outputs import Outputs, outputs_of
 from evalc.cli.printing import print_error, print_problems
 from evalc.cli.reporting import Shown, report
-from evalc.cli.termination import termination_as_interrupt
 from evalc.errors import UsageError
 from evalc.terminal import Screen
 

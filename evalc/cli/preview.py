@@ -1,13 +1,26 @@
-"""From what a run would be to lines about it: its cases, its requests, its settings. Nothing is sent."""
+"""What a run would do, printed without sending anything: its cases, its requests, its settings."""
 
 from __future__ import annotations
 
+import json
 import os
 import sys
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+import msgspec
 
 from evalc.cli.ending import ExitCode
 from evalc.cli.printing import print_warning
+from evalc.config.setting import Key
+from evalc.config.settings import ALL_KEYS, Settings
+from evalc.model.case import Case
+from evalc.model.suite import Suite
+from evalc.runtime.agents.http.address import shown_url
+from evalc.runtime.checks.limits import count_tokens
+from evalc.runtime.run.expectations import skipped_case
+from evalc.setup.run import redactor_of
 from evalc.terminal import visible
 
 if TYPE_CHECKING:
@@ -17,7 +30,6 @@ if TYPE_CHECKING:
 
 def print_settings(settings: Settings) -> int:
     """The settings, and where each comes from."""
-    from evalc.cli.settings_shown import settings_lines  # noqa: PLC0415 - for start-up: seldom asked for
 
     sys.stdout.writelines(f"{line}\n" for line in settings_lines(settings, os.environ))
     return ExitCode.OK
@@ -36,7 +48,6 @@ def list_cases(to_run: ToRun, *, quiet: bool) -> int:
 
 def list_requests(to_run: ToRun, settings: Settings, *, quiet: bool) -> int:
     """What would be sent: the cases of each suite, how many requests, how many tokens they have, what these cost."""
-    from evalc.cli.plan import plan_lines  # noqa: PLC0415 - for start-up: seldom asked for
     from evalc.runtime.agents.http.address import shown_url  # noqa: PLC0415 - likewise
     from evalc.setup.run import price_of, redactor_of  # noqa: PLC0415 - likewise
 
@@ -54,6 +65,120 @@ def list_requests(to_run: ToRun, settings: Settings, *, quiet: bool) -> int:
 
 
 def _counted(to_run: ToRun) -> str:
-    from evalc.report.selected import selected_line  # noqa: PLC0415 - for start-up
+    from evalc.report.numbers import selected_line  # noqa: PLC0415 - for start-up
 
     return selected_line(to_run.selected, sum(suite.size for suite in to_run.suites))
+
+
+Price = Callable[[int], float | None]
+"""What so many tokens of input cost, in US dollars; None where that is not known."""
+
+
+def plan_lines(suites: Iterable[Suite], *, prices: Mapping[str, Price], quiet: bool) -> Iterator[str]:
+    """The cases with the requests that each takes and the tokens of its message; the sums under them for each agent."""
+    requests = tokens = 0
+    for suite in suites:
+        yield f"{visible(suite.tool_name)} ({visible(suite.tier)})"
+        for located in suite.cases:
+            times, each = _attempts(located.case), list(_tokens(located.case))
+            requests, tokens = requests + times * len(each), tokens + times * sum(each)
+            if not quiet:
+                user = located.case.input.user
+                more = "" if user is None else f", up to {user.max_turns} turns with a simulated user"
+                yield f"  {visible(located.case.id)}  {_sent(times, each)}{more}"
+    sent = f"{_number_of(requests, 'request')}, about {_number_of(tokens, 'token')} of input"
+    for agent, price in prices.items():
+        cost = price(tokens)
+        shown = "n/a" if cost is None else f"about ${cost:.6g}"
+        yield f"to {visible(agent)}: {sent}, cost {shown}"
+    if not prices:
+        yield f"to each agent: {sent}; none is named, so that no price is known"
+    yield "answers, tools and further turns come on top; nothing was sent"
+
+
+def _attempts(case: Case) -> int:
+    return 0 if skipped_case(case) is not None else case.repeat or 1
+
+
+def _tokens(case: Case) -> Iterator[int]:
+    """The tokens of each request that the case takes at least; a model with stubs is asked further times.
+
+    Each turn of a conversation has what was said before it, as far as that is known: the answers are not.
+    """
+    sent = case.input
+    texts = [message.content for message in sent.messages] if sent.messages else [sent.message]
+    tokens = sum(map(count_tokens, (*texts, sent.system or "")))
+    yield tokens
+    for text in sent.follow_ups or ():
+        tokens += count_tokens(text)
+        yield tokens
+
+
+def _sent(times: int, tokens: Sequence[int]) -> str:
+    if not times:
+        return "skipped"
+    requests = _number_of(times * len(tokens), "request")
+    if len(tokens) == 1:
+        return f"{requests}, about {_number_of(tokens[0], 'token')} each"
+    return f"{requests} in {len(tokens)} turns, about {_number_of(times * sum(tokens), 'token')}"
+
+
+def _number_of(count: int, noun: str) -> str:
+    return f"{count} {noun}{'' if count == 1 else 's'}"
+
+
+_STRUCK_OUT: Final = "***"
+_EFFECTIVE: Final = {"outputDir": "results_folder", "seedManifestPath": "seed_manifest"}
+"""The attributes that say what holds where a setting is left out."""
+
+
+def settings_lines(settings: Settings, environ: Mapping[str, str]) -> Iterator[str]:
+    """A line a setting, `key = value  # where from`."""
+    redactor = redactor_of(settings, environ)
+    rows = [_row(settings, environ, key) for key in ALL_KEYS.values()]
+    width = max(len(head) for head, _, _ in rows)
+    for head, value, origin in rows:
+        yield visible(redactor.redact(f"{head.ljust(width)} = {value}  # {origin}"))
+
+
+def _row(settings: Settings, environ: Mapping[str, str], key: Key) -> tuple[str, str, str]:
+    value = settings.value_of(key)
+    if key.name in settings.given:
+        return key.name, _shown(key, value), key.setting.flag or "the command"
+    if key.name in settings.configured:
+        return key.name, _shown(key, value), os.path.relpath(settings.file) if settings.file else "the configuration"
+    variable = key.setting.variable
+    if variable and environ.get(variable):
+        return key.name, _shown(key, environ[variable]), f"the environment: {variable}"
+    effective = getattr(settings, _EFFECTIVE[key.name]) if key.name in _EFFECTIVE else value
+    return key.name, _shown(key, effective), "default"
+
+
+def _shown(key: Key, value: Any) -> str:
+    if value in (None, ()):
+        return "none"
+    if key.setting.secret and key.name != "secrets":  # which are names
+        names = [pair[0] for pair in value] if isinstance(value, tuple) else []
+        return json.dumps(dict.fromkeys(names, _STRUCK_OUT)) if names else _STRUCK_OUT
+    return json.dumps(_without_credentials(value), default=_plain, ensure_ascii=False)
+
+
+def _without_credentials(value: Any) -> Any:
+    """The value, URLs in it without passwords and without the values of their queries, however short they are."""
+    match value:
+        case str():
+            return shown_url(value)
+        case tuple() | list():
+            return [_without_credentials(item) for item in value]
+        case _:
+            return value
+
+
+def _plain(value: object) -> object:
+    """A path as the working folder sees it; of a record what is given; any other value as it says itself."""
+    if isinstance(value, Path):
+        here = Path.cwd()
+        return str(value.relative_to(here) if value.is_relative_to(here) else value)
+    if isinstance(value, msgspec.Struct):
+        return {name: part for name, part in msgspec.structs.asdict(value).items() if part is not None}
+    return str(value)

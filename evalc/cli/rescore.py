@@ -8,14 +8,12 @@ from typing import Annotated
 
 import typer
 
-from evalc.cli.ending import ExitCode
-from evalc.cli.flags import sound_settings_from
-from evalc.cli.options import Config, Judge, JudgeSamples, NoJudgeCache, Prompts, Strict, Tools
+from evalc.cli.ending import ExitCode, termination_as_interrupt
+from evalc.cli.options import Config, Judge, JudgeSamples, NoJudgeCache, Prompts, Strict, Tools, sound_settings_from
 from evalc.cli.outputs import Outputs, outputs_of
 from evalc.cli.printing import print_error, print_problems
 from evalc.cli.reporting import Shown, report
 from evalc.cli.supervision import supervise
-from evalc.cli.termination import termination_as_interrupt
 from evalc.terminal import Screen
 
 

@@ -10,16 +10,20 @@ from typing import TYPE_CHECKING, Annotated, Any, Unpack, cast
 
 import typer
 
-from evalc.cli.ending import ExitCode
-from evalc.cli.flags import standard_input
-from evalc.cli.options import Quiet, Verbose, with_run_flags
+from evalc.cli.ending import ExitCode, termination_as_interrupt
+from evalc.cli.options import Quiet, Verbose, standard_input, with_run_flags
 from evalc.cli.outputs import Outputs, outputs_of
 from evalc.cli.preview import list_cases, list_requests, print_settings
-from evalc.cli.printing import inventory_lines, print_error, print_problems, shown_path
+from evalc.cli.printing import (
+    inventory_lines,
+    lent_streams,
+    print_error,
+    print_problems,
+    shown_path,
+    standard_output_alone,
+)
 from evalc.cli.reporting import Shown, report, report_nothing
-from evalc.cli.standard_output import lent_streams, standard_output_alone
 from evalc.cli.supervision import supervise
-from evalc.cli.termination import termination_as_interrupt
 from evalc.errors import EngineError, NothingToDo
 from evalc.setup.run_flags import CHOICE, INSTEAD, SHOWN, STOPS, RunFlags
 from evalc.terminal import Screen

@@ -1,12 +1,16 @@
-"""The canonical order of checks: as `expect` orders its fields (the contract's first), then those without a field."""
+"""The fields of `expect` that checks fill: their canonical order, and those that can hold one value."""
 
 from __future__ import annotations
 
+from collections.abc import Collection, Iterator
 from typing import Final
+
+import msgspec
 
 from evalc.model import case as m
 from evalc.model import checks as c
-from evalc.model.checks.declaration import Declared, members
+from evalc.model.assertions import KEYS
+from evalc.model.checks.declaration import Declared, Field, members
 
 _FIELDS: Final = m.Expect.__struct_fields__
 
@@ -31,3 +35,31 @@ _RANK_OF_KIND: Final = {
     kind: (rank_, not kind.contract, False) for kind, rank_ in _RANK.items() if kind.has_field is Declared.has_field
 }
 """The kinds of which every check has a field, or none has."""
+
+
+SINGLE_KINDS = frozenset(kind for kind in members(c.Check) if any(field.once for field in kind.contract))
+"""The kinds of checks that may fill such fields."""
+
+
+def single_fields(check: c.Check) -> Iterator[str]:
+    """The fields by name; a length in words is no length in characters."""
+    for field, name in _filled(check):
+        if getattr(check, field.attribute) is not None:
+            yield name
+
+
+def without(check: c.Check, fields: Collection[str]) -> c.Check | None:
+    """What is left of a check when others fill these fields; None when nothing is."""
+    own = frozenset(single_fields(check))
+    if not own or own.isdisjoint(fields):
+        return check
+    if own <= frozenset(fields):
+        return None
+    return msgspec.structs.replace(check, **{field.attribute: None for field, name in _filled(check) if name in fields})
+
+
+def _filled(check: c.Check) -> Iterator[tuple[Field, str]]:
+    unit = check.unit if isinstance(check, c.Length) else "chars"
+    for field in check.contract:
+        if field.once:
+            yield field, KEYS[field.name] + ("" if unit == "chars" else f" in {unit}")

@@ -21,20 +21,17 @@ from evalc.compiler.merge.include import IncludeLibrary
 from evalc.compiler.options import CompileOptions
 from evalc.compiler.passes.check_contract import check_contract
 from evalc.compiler.passes.check_contradictions import Contradictions
-from evalc.compiler.passes.check_criteria import check_criteria
+from evalc.compiler.passes.check_criteria import check_criteria, check_links
 from evalc.compiler.passes.check_ids import check_ids
-from evalc.compiler.passes.check_links import check_links
 from evalc.compiler.passes.check_vacuity import check_vacuity
 from evalc.compiler.resolve.names import resolve_names
 from evalc.compiler.resolve.prompts import PromptLibrary
 from evalc.compiler.schemas import SchemaLoader
-from evalc.compiler.tool_state import with_tool_state
 from evalc.compiler.verify import verify
 from evalc.diagnostics.catalogue.files import FileUnreadable, NotAnEvalFile, ResultFile
 from evalc.diagnostics.catalogue.names import SuiteCollision
 from evalc.diagnostics.problem import Diagnostics
-from evalc.dsl.build_shared import build_shared_file
-from evalc.dsl.build_suite import build_prompt, build_suite
+from evalc.dsl.build_suite import build_prompt, build_shared_file, build_suite
 from evalc.dsl.document_kind import (
     Kind,
     MisspeltKey,
@@ -51,6 +48,7 @@ from evalc.dsl.read_yaml import read_yaml
 from evalc.dsl.tree import SuiteTree
 from evalc.files import JSON_LIMIT, YAML_LIMIT, beginning_of, read_source
 from evalc.source import Source, Span
+from evalc.tools.registry import ToolRegistry
 
 if TYPE_CHECKING:
     from evalc.tools.load import RegistryFile
@@ -382,3 +380,20 @@ def _is_of_system(problems: Diagnostics) -> bool:
 def _beginning(node: Node) -> Span:
     """Where messages about a document as a whole point."""
     return Span(node.start, min(node.start + 1, node.end))
+
+
+def with_tool_state(suite: ir.Suite, tools: ToolRegistry | None) -> ir.Suite:
+    """The suite with what the registry says of its tool, where the author does not say it.
+
+    Later runs of the compiled file compare it with the registry of their time. Of a tool that the registry does not
+    have, nothing is said.
+    """
+    tool = None if tools is None else tools.get(suite.tool)
+    if tools is None or tool is None:
+        return suite
+    return msgspec.structs.replace(
+        suite,
+        tool_version=tool.version if suite.tool_version is None else suite.tool_version,
+        tool_description=tool.description if suite.tool_description is None else suite.tool_description,
+        registry_size=tools.size if suite.registry_size is None else suite.registry_size,
+    )

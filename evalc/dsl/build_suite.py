@@ -1,21 +1,25 @@
-"""From a document's nodes to its suite tree: a suite, a prompt file with its `eval:` block, or external cases."""
+"""Builds the tree of a suite: its fields, gates, named rules, defaults and includes."""
 
 from __future__ import annotations
 
-from evalc.diagnostics.catalogue.values import OnlyOneOf, WrongType
+from typing import Final
+
+from evalc.diagnostics.catalogue.values import EmptyValue, OnlyOneOf, WrongType
 from evalc.diagnostics.problem import Diagnostics
-from evalc.dsl.build_case import TIERS, build_case
+from evalc.dsl.build_case import TIERS, build_case, build_defaults
+from evalc.dsl.build_check import build_checks
 from evalc.dsl.build_criterion import build_criterion
-from evalc.dsl.build_gates import build_gates
 from evalc.dsl.build_prompt import PROMPT_KEYS, PROMPT_READ, build_inputs, build_variants, inline_prompt
-from evalc.dsl.build_shared import SHARED_KEYS, build_shared
 from evalc.dsl.document_kind import Kind
 from evalc.dsl.fields import Fields, Foreign, described
-from evalc.dsl.nodes import Mapping, Node
-from evalc.dsl.tree import CaseTree, CriterionTree, PromptTree, SuiteTree
+from evalc.dsl.nodes import Mapping, Node, Scalar, span_of
+from evalc.dsl.tree import CaseTree, CriterionTree, GatesTree, PromptTree, RuleTree, SharedTree, Str, SuiteTree
 from evalc.source import Source
 
 EVAL_KEYS = ("criteria", "test_cases")
+SHARED_KEYS = ("rules", "defaults", "include")
+"""The keys of a document that say what it shares."""
+
 _OWN_KEYS = (
     "suite",
     "tier",
@@ -126,3 +130,71 @@ def _case(block: Fields, item: Node) -> CaseTree | None:
         block.fault(item, WrongType(what="a test case", expected="a mapping", found=described(item)))
         return None
     return build_case(block, item)
+
+
+GATE_KEYS: Final = ("min_pass_rate", "min_score", "max_p95_ms", "fail_on_regression")
+
+
+def build_gates(fields: Fields) -> GatesTree | None:
+    """The gates of a suite; None where it has none."""
+    mapping = fields.mapping("gates")
+    if mapping is None:
+        return None
+    gates = fields.inside(mapping, what="`gates`", keys=GATE_KEYS)
+    tree = GatesTree(
+        min_pass_rate=gates.number("min_pass_rate"),
+        min_score=gates.number("min_score"),
+        max_p95_ms=gates.number("max_p95_ms"),
+        fail_on_regression=gates.boolean("fail_on_regression"),
+    )
+    fields.partial |= gates.partial
+    return tree
+
+
+def build_shared_file(source: Source, node: Mapping, problems: Diagnostics) -> SharedTree:
+    """The tree of a shared rules file."""
+    keys = (*SHARED_KEYS, "description")
+    return build_shared(Fields(source, node, what="a shared rules file", keys=keys, problems=problems))
+
+
+def build_shared(fields: Fields) -> SharedTree:
+    """What the document with these fields shares."""
+    return SharedTree(
+        source=fields.source,
+        rules=_rules(fields),
+        defaults=build_defaults(fields),
+        includes=_includes(fields),
+        partial=fields.has_hole("rules") or fields.has_hole("include"),
+    )
+
+
+def _rules(fields: Fields) -> tuple[RuleTree, ...]:
+    node = fields.mapping("rules")
+    if node is None:
+        return ()
+    return tuple(_rule(fields, key, value) for key, value in node.pairs)
+
+
+def _rule(fields: Fields, key: Scalar, value: Node) -> RuleTree:
+    alone = Mapping(key.start, value.end, ((key, value),))
+    inner = fields.inside(alone, what="`rules`", keys=(key.text,))
+    inner.require(key.text)
+    checks = build_checks(inner, key.text)
+    fields.partial |= inner.partial
+    return RuleTree(source=inner.source, name=Str(key.text, span_of(key)), checks=checks, partial=inner.partial)
+
+
+def _includes(fields: Fields) -> tuple[Str, ...]:
+    """The files of `include:`: a list, or one by itself."""
+    if isinstance(fields.node("include"), Scalar):
+        file = fields.filled("include")
+        if file is None:
+            fields.leave_out("include")
+        return () if file is None else (file,)
+    fields.forbid_empty("include")
+    files = fields.texts("include") or ()
+    for file in files:
+        if not file.value.strip():
+            fields.leave_out("include")
+            fields.fault(file.span, EmptyValue(what="an item of `include`"))
+    return tuple(file for file in files if file.value.strip())

@@ -32,9 +32,7 @@ from evalc.report.case_lines import (
 )
 from evalc.report.gates import failed_all_the_same, gate_line
 from evalc.report.legible import in_short
-from evalc.report.numbers import counted, milliseconds, rounded
-from evalc.report.repeats import repeats_line
-from evalc.report.selected import selected_line
+from evalc.report.numbers import counted, milliseconds, rounded, selected_line
 from evalc.report.significance import significance_line
 from evalc.report.source_lines import SourceLines
 from evalc.report.symbols import COLORS, Symbols, symbols_of
@@ -298,3 +296,15 @@ def _listed(heading: str, ids: tuple[str, ...], baseline: str | None, screen: Sc
 def _warnings(warnings: Sequence[str], symbols: Symbols, screen: Screen) -> Iterator[str]:
     for warning in warnings:
         yield painted(f"  {symbols.warning} {visible(warning)}", "yellow", on=screen.color)
+
+
+def repeats_line(summary: Summary) -> str | None:
+    """The chances of one attempt and of as many as there were, on a line; None where no case is repeated."""
+    if summary.repeats is UNSET or not summary.repeats:
+        return None
+    once, most = summary.repeats[0], summary.repeats[-1]
+    parts = [f"pass@1 {rounded(once.pass_at_k)}"]
+    if most.k > 1:
+        parts += [f"pass@{most.k} {rounded(most.pass_at_k)}", f"pass^{most.k} {rounded(most.pass_hat_k)}"]
+    fewer = "" if most.cases == once.cases else f", {most.k} attempts at {most.cases} of them"
+    return f"{' | '.join(parts)} over {counted(once.cases, 'repeated case')}{fewer}"

@@ -13,9 +13,8 @@ from evalc.model.result import PASSING, CaseResult, GateResult, RunSummary, Suit
 from evalc.report.case_words import reasons_in_full
 from evalc.report.gates import failed_all_the_same, gate_line
 from evalc.report.legible import legible
-from evalc.report.numbers import counted, rounded
+from evalc.report.numbers import counted, rounded, selected_line
 from evalc.report.reported import ReportedRun, ReportedSuite
-from evalc.report.selected import selected_line
 from evalc.report.transcript import transcript
 from evalc.terminal import shortened, visible
 

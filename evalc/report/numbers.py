@@ -1,9 +1,11 @@
-"""From numbers to the words for them, which are the same in every report."""
+"""Numbers, and choices of cases, in words that are the same in every report."""
 
 from __future__ import annotations
 
 import math
 from typing import Final
+
+from evalc.model.suite import Selected
 
 _MOST_DIGITS: Final = 12
 
@@ -26,3 +28,10 @@ def rounded(score: float, limit: float = 1.0) -> str:
 def milliseconds(duration: float) -> str:
     """A time in whole milliseconds, as the contract's summary has it."""
     return f"{duration:.0f}ms"
+
+
+def selected_line(selected: Selected | None, total: int) -> str:
+    """`2 of 40 cases selected`; where all of them are, how many."""
+    if selected is None:
+        return counted(total, "case")
+    return f"{selected.cases} of {counted(selected.of, 'case')} selected"

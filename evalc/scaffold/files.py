@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping
+from importlib.metadata import PackageNotFoundError, distribution
 from importlib.resources import files
 from pathlib import Path
 from typing import Final
+
+import msgspec
 
 from evalc.atomic import write_atomic
 from evalc.regular import read_limited
@@ -79,3 +82,40 @@ def _with_missing_lines(file: Path, lines: str) -> bytes | None:
         return None
     gap = b"" if not present or present.endswith(b"\n") else b"\n"
     return present + gap + b"".join(line + b"\n" for line in missing)
+
+
+class _Vcs(msgspec.Struct):
+    vcs: str
+    commit_id: str
+
+
+class _Origin(msgspec.Struct):
+    """What pip notes of a package that was installed from somewhere else than an index (PEP 610)."""
+
+    url: str
+    vcs_info: _Vcs | None = None
+
+
+def requirement() -> str | None:
+    """What `pip install` takes; None where evalc comes from this machine alone, as a folder or a file.
+
+    A plain `evalc` is only what came from an index: on any other the name may be somebody else's.
+    """
+    try:
+        installed = distribution("evalc")
+    except PackageNotFoundError:
+        return None
+    origin = installed.read_text("direct_url.json")
+    return f"evalc=={installed.version}" if origin is None else _from_elsewhere(origin)
+
+
+def _from_elsewhere(noted: str) -> str | None:
+    try:
+        origin = msgspec.json.decode(noted, type=_Origin)
+    except msgspec.DecodeError:
+        return None
+    if not origin.url.startswith(("https://", "http://", "ssh://")):
+        return None
+    if origin.vcs_info is None:
+        return f"evalc @ {origin.url}"
+    return f"evalc @ {origin.vcs_info.vcs}+{origin.url}@{origin.vcs_info.commit_id}"

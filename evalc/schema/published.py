@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
+from typing import Any
 
 import msgspec
 
+from evalc.config.setting import Key
+from evalc.config.settings import KEYS, TABLE_SENTENCES, TABLES
 from evalc.model import case as m
 from evalc.model import result as r
 from evalc.model.suite import Place
-from evalc.schema.configuration import configuration
 from evalc.schema.language import language
 from evalc.schema.record_words import COMPILED_FILE, RESULT
 from evalc.schema.records import definitions
@@ -77,6 +79,32 @@ def _always_written() -> Iterator[type[msgspec.Struct]]:
 
 def _keys_written(record: type[msgspec.Struct]) -> Iterator[str]:
     return (field.encode_name for field in msgspec.structs.fields(record) if field.default is not msgspec.UNSET)
+
+
+def configuration() -> Schema:
+    """The schema of `evalc.config.json`, of `evalc.toml`, and of `[tool.evalc]` in a `pyproject.toml`."""
+    tables = {name: _table(name, keys) for name, keys in TABLES.items()}
+    whole = mapping({**_properties(KEYS), **tables}, title="evalc: configuration")
+    del whole["patternProperties"]
+    return {"$schema": DIALECT, **whole}
+
+
+def _table(name: str, keys: Mapping[str, Key]) -> Schema:
+    table = mapping(_properties(keys), title=name, description=TABLE_SENTENCES[name])
+    del table["patternProperties"]
+    return {**table, "type": ["object", "null"]}
+
+
+def _properties(keys: Mapping[str, Key]) -> dict[str, Schema]:
+    return {name: _property(key) for name, key in keys.items()}
+
+
+def _property(key: Key) -> Schema:
+    setting = key.setting
+    schema: dict[str, Any] = {"description": setting.sentence, **setting.value.schema}
+    if setting.examples:
+        schema["examples"] = list(setting.examples)
+    return {**schema, "default": key.default} if isinstance(key.default, bool | int | float) else schema
 
 
 SCHEMAS: Mapping[str, Callable[[], Schema]] = {

@@ -67,8 +67,7 @@ def to_run(
     # For start-up: `check` and `compile` run nothing.
     from evalc.runtime.run.select import Wanted, select_cases, selected_of  # noqa: PLC0415
     from evalc.setup.choice import known_of  # noqa: PLC0415
-    from evalc.setup.judging import needing_judge  # noqa: PLC0415
-    from evalc.setup.playing import needing_user  # noqa: PLC0415
+    from evalc.setup.needs import needing_judge, needing_user  # noqa: PLC0415
     from evalc.setup.run import redactor_of  # noqa: PLC0415
 
     compilation = _soundly_compiled(subjects, settings, prompt_id)

@@ -14,10 +14,9 @@ from scipy import stats
 from statsmodels.stats.contingency_tables import mcnemar
 from statsmodels.stats.proportion import proportion_confint
 
-from evalc.compare.bootstrap import RESAMPLES, mean_interval
 from evalc.compare.exact import LEVEL, Z, mcnemar_p, wilson
 from evalc.compare.flips import Flips
-from evalc.compare.means import difference
+from evalc.compare.means import RESAMPLES, difference, mean_interval
 from evalc.compare.verdicts import FEWEST_CHANGES, POWER, Z_POWER, more_cases
 from evalc.model.comparison import Significance
 

@@ -15,10 +15,9 @@ from evalc.dsl.build_check import GROUPS, LINK_KEYS, USE
 from evalc.dsl.build_criterion import CRITERION_KEYS
 from evalc.dsl.build_expect import EXPECT_KEYS
 from evalc.dsl.build_for_each import FOR_EACH_KEYS
-from evalc.dsl.build_gates import GATE_KEYS
 from evalc.dsl.build_prompt import INPUT_KEYS, PROMPT_KEYS, VARIANT_KEYS
 from evalc.dsl.build_rule import CHECK_TYPES
-from evalc.dsl.build_suite import EVAL_KEYS, KEYS
+from evalc.dsl.build_suite import EVAL_KEYS, GATE_KEYS, KEYS
 from evalc.dsl.document_kind import Kind
 from evalc.dsl.read_yaml import read_yaml
 from evalc.dsl.scalars import to_plain

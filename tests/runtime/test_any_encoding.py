@@ -6,8 +6,7 @@ import base64
 
 import pytest
 
-from evalc.runtime.store.any_encoding import AnyEncoding
-from evalc.runtime.store.redact import Redactor
+from evalc.runtime.store.redact import AnyEncoding, Redactor
 
 SECRET = "twelve-bytes"
 

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 import evalc
 from evalc.model.result import PASSING, Status
-from evalc.report.repeats import repeats_line
+from evalc.report.console import repeats_line
 from evalc.runtime.agents.python import PythonAgent
 from evalc.runtime.run.pass_at_k import RepeatedCases
 

@@ -12,7 +12,7 @@ from msgspec import NODEFAULT
 from evalc.config.reader import Folders, Refused
 from evalc.config.setting import Key
 from evalc.config.settings import ALL_KEYS, Settings
-from evalc.schema.configuration import configuration
+from evalc.schema.published import configuration
 from tests.schema.corpus import validator
 
 FOLDERS = Folders(Path("/project"), Path("/project"))

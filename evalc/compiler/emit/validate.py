@@ -12,8 +12,7 @@ from evalc.compiler.emit.check import CheckEmitter, is_plain
 from evalc.compiler.emit.emission import Emission
 from evalc.compiler.merge.cases import PlacedCheck
 from evalc.compiler.node_places import node_at
-from evalc.compiler.order import rank
-from evalc.compiler.single import single_fields, without
+from evalc.compiler.order import rank, single_fields, without
 from evalc.diagnostics.catalogue.names import DuplicateName
 from evalc.diagnostics.catalogue.values import outside
 from evalc.dsl.nodes import span_of

@@ -12,7 +12,7 @@ from evalc.compiler.discover import is_below, project_root, shown
 from evalc.diagnostics.catalogue.files import CannotInclude, ExpandsTooFar, NestedTooDeep, OutsideProject
 from evalc.diagnostics.catalogue.names import DuplicateName, RuleCycle, UnknownRule
 from evalc.diagnostics.problem import Diagnostics, Finding
-from evalc.dsl.build_shared import build_shared_file
+from evalc.dsl.build_suite import build_shared_file
 from evalc.dsl.document_kind import Kind, kind_of_document
 from evalc.dsl.nodes import Mapping
 from evalc.dsl.read_yaml import read_yaml

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 
 from evalc.compiler import ir
-from evalc.compiler.single import SINGLE_KINDS, single_fields
+from evalc.compiler.order import SINGLE_KINDS, single_fields
 from evalc.compiler.token_slips import slips_in
 from evalc.diagnostics.catalogue.contract import (
     AlmostToken,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from evalc.compiler import ir
 from evalc.diagnostics.catalogue.contract import NeverScored
+from evalc.diagnostics.catalogue.names import UnknownCriterion
 from evalc.diagnostics.catalogue.values import OddWeights, WeightsSumToNothing, outside
 from evalc.diagnostics.problem import Diagnostics
 from evalc.model.numbers import WEIGHT
@@ -37,3 +38,15 @@ def check_criteria(suite: ir.Suite, problems: Diagnostics) -> None:
         return  # none is written, or all are the same
     if total and all(criterion.weight <= 1 for criterion in suite.criteria) and abs(total - 1) > 0.05:
         problems.add(*first, OddWeights(found=f"the weights of the criteria add up to {total:g}"))
+
+
+def check_links(suite: ir.Suite, problems: Diagnostics) -> None:
+    """Report checks that count for a criterion which the suite does not declare; none where some may be lacking."""
+    if suite.criteria_partial:
+        return
+    known = tuple(criterion.name for criterion in suite.criteria)
+    for case in suite.cases:
+        for link in case.links:
+            if link.criterion is not None and link.criterion not in known:
+                finding = UnknownCriterion(name=link.criterion, known=known)
+                problems.add(*suite.place(link.where), finding)

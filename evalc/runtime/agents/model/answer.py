@@ -88,3 +88,8 @@ def _params_of(text: str) -> dict[str, Any] | None:
 def _wrong(value: object, place: str, wanted: str) -> AgentProtocolError:
     found = "missing" if value is None else f"not {wanted}"
     return AgentProtocolError(f"`{place}` of the answer is {found}")
+
+
+def bearer(key: str | None) -> dict[str, str]:
+    """`Authorization: Bearer KEY`; nothing where there is no key, as on a local server."""
+    return {} if key is None else {"Authorization": f"Bearer {key}"}

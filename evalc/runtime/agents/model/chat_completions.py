@@ -7,9 +7,17 @@ from dataclasses import dataclass
 from typing import Any, ClassVar, final
 
 from evalc.runtime.agents import wire
-from evalc.runtime.agents.model.answer import call_of, object_at, objects_at, refuse_failure, text_at, usage_of, word_of
+from evalc.runtime.agents.model.answer import (
+    bearer,
+    call_of,
+    object_at,
+    objects_at,
+    refuse_failure,
+    text_at,
+    usage_of,
+    word_of,
+)
 from evalc.runtime.agents.model.api import ANSWER, Call, Flavor, Item, Prompt, ToolOutcome, Turn, given
-from evalc.runtime.agents.model.bearer import bearer
 from evalc.tools.offer import chat_tools
 from evalc.tools.registry import ToolRegistry
 

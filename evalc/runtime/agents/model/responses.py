@@ -8,9 +8,8 @@ from typing import Any, ClassVar, Final, final
 
 from evalc.errors import AgentProtocolError
 from evalc.runtime.agents import wire
-from evalc.runtime.agents.model.answer import call_of, objects_at, refuse_failure, text_at, usage_of, word_of
+from evalc.runtime.agents.model.answer import bearer, call_of, objects_at, refuse_failure, text_at, usage_of, word_of
 from evalc.runtime.agents.model.api import ANSWER, Call, Flavor, Item, Prompt, ToolOutcome, Turn, given
-from evalc.runtime.agents.model.bearer import bearer
 from evalc.tools.offer import responses_tools
 from evalc.tools.registry import ToolRegistry
 

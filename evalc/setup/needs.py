@@ -1,8 +1,8 @@
-"""From compiled suites to the first check in them that only a judge can decide."""
+"""What chosen cases need somebody for: a judge to score them, or a player for their simulated user."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import NamedTuple
 
 from evalc.compiler import ir
@@ -35,21 +35,34 @@ def needing_judge(compiled: Iterable[CompiledSuite], chosen: Iterable[Suite]) ->
     """The id of the first chosen case that asks a judge; None where none does."""
     if next(_asking(compiled), None) is None:  # few suites ask one, and choosing makes all cases
         return None
+    return _first(chosen, _asks)
+
+
+def needing_user(compiled: Iterable[CompiledSuite], chosen: Iterable[Suite]) -> str | None:
+    """The id of the first chosen case with a simulated user; None where none has one."""
+    if not any(case.user is not None for suite in compiled for case in _samples(suite)):
+        return None
+    return _first(chosen, lambda case: case.input.user is not None)
+
+
+def _first(chosen: Iterable[Suite], needs: Callable[[Case], bool]) -> str | None:
     cases = (located.case for suite in chosen for located in suite.cases)
-    return next((case.id for case in cases if _is_run(case) and _asks(case)), None)
+    return next((case.id for case in cases if case.skip is None and case.archived is None and needs(case)), None)
+
+
+def _samples(suite: CompiledSuite) -> Iterator[ir.Case]:
+    """A case of each part of a suite: the rows of a table have the same checks, and a user each or none."""
+    for part in suite.ir.cases.parts:
+        case = next(part.expand(), None) if isinstance(part, ir.CaseRows) else part
+        if case is not None:
+            yield case
 
 
 def _asking(suites: Iterable[CompiledSuite]) -> Iterator[_Asking]:
-    """The checks that ask a judge. The cases of a table have the same checks, so that the first one tells."""
     for suite in suites:
-        for part in suite.ir.cases.parts:
-            case = next(part.expand(), None) if isinstance(part, ir.CaseRows) else part
-            if case is not None and case.skip is None and case.archived is None and case.tier == suite.tier:
+        for case in _samples(suite):
+            if case.skip is None and case.archived is None and case.tier == suite.tier:
                 yield from (_Asking(suite, case, check) for check in case.checks if asks_judge(check.check))
-
-
-def _is_run(case: Case) -> bool:
-    return case.skip is None and case.archived is None
 
 
 def _asks(case: Case) -> bool:
