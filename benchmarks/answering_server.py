@@ -1,4 +1,4 @@
-"""From a number of milliseconds to an HTTP server that answers every request after so long; prints its port.
+"""An HTTP server that answers every request after so many milliseconds; prints its port.
 
     python -m benchmarks.answering_server 200
 

@@ -1,4 +1,4 @@
-"""From generated suites to `benchmarks/RESULTS.md`: what `evalc check` takes, beside a bare YAML loader.
+"""Writes `benchmarks/RESULTS.md`: what `evalc check` of generated suites takes, beside a bare YAML loader.
 
     python -m benchmarks.check
 

@@ -1,4 +1,4 @@
-"""From servers on this machine to `benchmarks/RESULTS-http.md`: how many cases a second go over HTTP, and over what.
+"""Writes `benchmarks/RESULTS-http.md`: how many cases a second go over HTTP, and over what.
 
     python -m benchmarks.http
 

@@ -1,4 +1,4 @@
-"""From a kind of client, a URL, a concurrency and a number of cases to the seconds that it takes, in this process.
+"""Times a kind of HTTP client in this process.
 
     python -m benchmarks.http_clients evalc http://127.0.0.1:8000/chat 64 2000
 

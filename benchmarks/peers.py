@@ -1,4 +1,4 @@
-"""From a peer's name to its command for so many cases: each is installed into an environment of its own.
+"""The commands of the peers, each of which is installed into an environment of its own.
 
 The cases are those of `benchmarks/run.py`: three checks of a text, and an agent in the process that answers at once.
 """

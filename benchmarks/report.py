@@ -1,4 +1,4 @@
-"""From a report of ten thousand cases to `benchmarks/RESULTS-report.md`: how large it is, and how soon it answers.
+"""Writes `benchmarks/RESULTS-report.md`: the size and speed of a report of ten thousand cases.
 
     python -m benchmarks.report
 

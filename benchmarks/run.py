@@ -1,4 +1,4 @@
-"""From generated suites to `benchmarks/RESULTS-run.md` and `docs/speed.svg`: what a whole run takes, beside the peers.
+"""Writes `benchmarks/RESULTS-run.md` and `docs/speed.svg`: what a whole run takes, beside the peers.
 
     python -m benchmarks.run [--million]
 

@@ -1,4 +1,4 @@
-"""From a number of cases to a suite of that size: what the benchmarks check."""
+"""Generates the suites that the benchmarks check."""
 
 from __future__ import annotations
 

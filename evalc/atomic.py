@@ -1,4 +1,4 @@
-"""From bytes to a file that holds all of them, or what it held before."""
+"""Writes files whole: a file holds all of the new bytes, or what it held before."""
 
 from __future__ import annotations
 

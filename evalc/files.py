@@ -1,4 +1,4 @@
-"""From paths to sources and from bytes to files: reads that nothing blocks or breaks, writes that are whole or not."""
+"""Reads and writes files: reads never block, writes are whole or not at all."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""From a commit to the files of its repository that have changed since, those that git does not know yet among them.
+"""Lists the files that have changed since a commit, with those that git does not know yet.
 
 git is called with arguments, never by a shell; no hook, monitor or external differ of the repository is run.
 """

@@ -1,4 +1,4 @@
-"""From the name of an entry point to what an installed package offers under it.
+"""Loads what installed packages offer under the name of an entry point.
 
 Nothing is looked up before it is asked for, since reading the metadata of every installed package takes a twentieth
 of a second; and names are told without importing anything.

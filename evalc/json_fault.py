@@ -1,4 +1,4 @@
-"""From what the JSON decoder complains of to a fault in our own words, at the place that must change.
+"""Says in plain words what the JSON decoder complains of, at the place that must change.
 
 The decoder's words and places are not the same in every version of Python; these are.
 """

@@ -1,4 +1,4 @@
-"""From a working folder to its project: the root, and the configuration file that holds there."""
+"""Finds the project of a working folder: its root and its configuration file."""
 
 from __future__ import annotations
 

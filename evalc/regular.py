@@ -1,4 +1,4 @@
-"""From a path to the bytes of a regular file: what no pipe blocks, no device acts on, and no size overwhelms."""
+"""Reads regular files: no pipe blocks a read, no device acts on it, no size overwhelms it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""From what is to be run and settings to a finished run: asked or checked again, exported, put into the history."""
+"""Runs or rescores what was chosen, exports it, and adds it to the history."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""From texts and file names to how SARIF 2.1.0 writes them, whatever the log is about."""
+"""Writes texts and file names as SARIF 2.1.0 wants them."""
 
 from __future__ import annotations
 

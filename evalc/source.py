@@ -1,4 +1,4 @@
-"""From a text to places in it: `Source` is one input text, `Span` a stretch of it, `Position` what a person reads."""
+"""`Source` is an input text, `Span` a stretch of it, `Position` a line and column for people."""
 
 from __future__ import annotations
 

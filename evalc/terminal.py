@@ -1,4 +1,4 @@
-"""From any text to what a terminal may show: nothing that it would obey, and as wide as it will look."""
+"""Makes any text safe for a terminal, and measures how wide it will look."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""From what a log is to show beside a line to a workflow command of GitHub Actions, which says just that."""
+"""Writes workflow commands of GitHub Actions."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""From a project of `evalc init` and a real language server to what an editor shows: `make test-editor`.
+"""Shows what an editor shows in a project of `evalc init`, with a real language server: `make test-editor`.
 
 The server is the npm package yaml-language-server, which Visual Studio Code, Neovim, Helix and others use for YAML; it
 is installed into a temporary folder. With `--picture`, the answer is drawn into `docs/editor.svg`.

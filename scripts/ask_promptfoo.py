@@ -1,4 +1,4 @@
-"""From generated `trajectory:*` assertions to the verdicts of promptfoo itself: `make test-promptfoo`.
+"""Asks promptfoo itself for its verdicts on generated `trajectory:*` assertions: `make test-promptfoo`.
 
 Each test has tool calls and assertions about them. promptfoo is installed into a temporary folder (needs Node and npm)
 and asked whether the test passes. What it says is kept in `tests/importers/promptfoo_verdicts.json`, against which

@@ -1,4 +1,4 @@
-"""From the example suites to a scored run over HTTP: `make demo`. Exits with 0 when everything went as planned."""
+"""Compiles the example suites and runs them over HTTP: `make demo`. Exits with 0 if all went as planned."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""From small suites to real answers, judgements and a simulated user by a model on this machine: `make demo-local`.
+"""Lets a model on this machine answer, judge and play a user: `make demo-local`.
 
 Neither a key nor the network is needed once it is installed. Exits with 0 if both runs came to their end and no agent
 broke: which answers so small a model gets right, and what it says of them, is not for this command to decide.

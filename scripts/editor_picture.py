@@ -1,4 +1,4 @@
-"""From a text, a cursor in it and what a language server offers there to an SVG of an editor's pane."""
+"""Draws an editor's pane as SVG: a text, a cursor in it and what a language server offers there."""
 
 from __future__ import annotations
 

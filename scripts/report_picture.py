@@ -1,4 +1,4 @@
-"""From a sample run to `docs/report-light.png` and `docs/report-dark.png`, the report's pictures: `make picture`.
+"""Draws `docs/report-light.png` and `docs/report-dark.png`, the report's pictures: `make picture`.
 
 Needs the system's Chromium; without one the pictures stay as they are.
 """

@@ -1,4 +1,4 @@
-"""From two real commands to `docs/demo.svg`, the terminal picture of the README: `make picture`.
+"""Draws `docs/demo.svg`, the terminal picture of the README, from two real commands: `make picture`.
 
 The picture is the same every time: durations and the id of the run, which never are, are replaced.
 """

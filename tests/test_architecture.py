@@ -52,8 +52,7 @@ PLAIN_READS = {"read_bytes", "read_text"}
 OF_THE_PACKAGE = {
     "grammar/lark_tables.py": "the grammars and their tables",
     "report/html/page.py": "the page's own parts",
-    "scaffold/files.py": "the templates of a project",
-    "scaffold/files.py": "what an installed package says of itself",
+    "scaffold/files.py": "the templates of a project, and what an installed package says of itself",
 }
 """The modules that read files of an installed package, which nobody else has written."""
 

@@ -1,1 +1,1 @@
-"""From a command line to an exit code: one command a file, which parses, calls, prints and exits."""
+"""The command line. One command a file: it parses, calls, prints and exits."""

@@ -1,4 +1,4 @@
-"""From the commands to one command line."""
+"""Puts the commands together into one command line."""
 
 from __future__ import annotations
 

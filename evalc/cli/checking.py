@@ -1,4 +1,4 @@
-"""From the files that `evalc check` was asked to check, and how, to everything that is wrong with them.
+"""Checks files for `evalc check`, and prints or fixes what is wrong with them.
 
 Apart from the declaration of the command, since it is called without one where only paths are given.
 """

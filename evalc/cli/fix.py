@@ -1,4 +1,4 @@
-"""From problems to files put right, or to the diff that would put them right."""
+"""Applies fixes to files, or prints the diff that would."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""From a CSV file of answers that people have labelled to what a judge is asked about each, or to its mistakes."""
+"""Reads the CSV file of labelled answers that `evalc judge --calibrate` takes."""
 
 from __future__ import annotations
 

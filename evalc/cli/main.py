@@ -1,4 +1,4 @@
-"""From the arguments of the process to its exit: the entry point, quick where there is little to do."""
+"""The entry point of the process. It imports little, so that small commands start quickly."""
 
 from __future__ import annotations
 

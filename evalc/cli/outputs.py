@@ -1,4 +1,4 @@
-"""From what `-o [FORMAT:]FILE` asks for to formats and files, looked at before anything is run."""
+"""Reads `-o [FORMAT:]FILE`, and checks every format and file before anything is run."""
 
 from __future__ import annotations
 

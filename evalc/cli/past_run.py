@@ -1,4 +1,4 @@
-"""From the RUN that a command names to the run as reports show it."""
+"""Finds the RUN that a command names, and loads it for reports."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""From a finished run to its reports: on standard output, and in the files of `--output`."""
+"""Writes the reports of a finished run: to standard output and to the files of `--output`."""
 
 from __future__ import annotations
 

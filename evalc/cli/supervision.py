@@ -1,4 +1,4 @@
-"""From a process that is to run code of others to a parent that waits for it, and knows how it ended.
+"""Runs a command in a child process, so that its parent knows how it ended whatever an agent does.
 
 Code in the process of a run may end it (`os._exit`), replace it, crash it, or hold Python's interpreter for good. None
 of that ends in exit code 0, and none of it lasts for ever: the parent is told by the run itself how it ended, hears it

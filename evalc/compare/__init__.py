@@ -1,1 +1,1 @@
-"""From the cases of two runs to what is different, and to how sure that is."""
+"""Compares two runs case by case, and says how sure each difference is."""

@@ -1,4 +1,4 @@
-"""From counts of cases to what they say by themselves: McNemar's exact test and Wilson's interval."""
+"""McNemar's exact test and Wilson's interval."""
 
 from __future__ import annotations
 

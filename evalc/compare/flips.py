@@ -1,4 +1,4 @@
-"""From the verdicts on the cases of two runs, counted one by one, to what their changes say."""
+"""Counts the cases whose verdict changed between two runs, and tests whether that is chance."""
 
 from __future__ import annotations
 

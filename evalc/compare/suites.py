@@ -1,4 +1,4 @@
-"""From the cases of a suite in two runs to what is different: cases are paired by their ids."""
+"""Compares a suite in two runs. Cases are paired by their ids."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""From how sure a difference is to its verdict; from one that is not sure to how many cases more would make it so."""
+"""Turns a p-value or an interval into a verdict, and says how many more cases would decide an unsure one."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""From syntax trees and eval JSON to the IR, from the IR to the JSON case model; every problem on the way, at once."""
+"""Compiles syntax trees and eval JSON to the IR and on to JSON cases, and reports every problem at once."""

@@ -1,4 +1,4 @@
-"""From an IR suite to what is written and run: one compiled suite a tier, its cases lowered as they are asked for."""
+"""A compiled suite, one for each tier. Its cases are lowered as they are asked for."""
 
 from __future__ import annotations
 

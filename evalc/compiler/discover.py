@@ -1,4 +1,4 @@
-"""From the paths that a user names to the files that may hold evals: files, folders, globs."""
+"""Finds the files that may hold evals, given files, folders and globs."""
 
 from __future__ import annotations
 

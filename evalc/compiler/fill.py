@@ -1,4 +1,4 @@
-"""From a template and a case's inputs to a text. Nothing is evaluated; what an input contains is never a template."""
+"""Fills templates with a case's inputs. Nothing is evaluated, and inputs are never read as templates."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""From compiled suites and `evalc.lock` to every locked regression case that is not what it was."""
+"""Compares regression cases with `evalc.lock`, and reports each one that has changed."""
 
 from __future__ import annotations
 

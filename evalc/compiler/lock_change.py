@@ -1,4 +1,4 @@
-"""From a regression case as it was locked and as it is now to the words that say what changed."""
+"""Says in words what changed in a locked regression case."""
 
 from __future__ import annotations
 

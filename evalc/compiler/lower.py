@@ -1,4 +1,4 @@
-"""From an IR case to a case of the model: checks to the contract's fields where they fit, else to `expect.checks`."""
+"""Lowers a case of the IR to the case model: to the contract's fields where they fit, else to `expect.checks`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""From a JSON pointer into a tree of YAML to the node that it leads to, and to problems there."""
+"""Resolves JSON pointers into a YAML tree, and reports problems at the nodes they lead to."""
 
 from __future__ import annotations
 

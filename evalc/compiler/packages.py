@@ -1,4 +1,4 @@
-"""From the name of a package's check to what is wrong with it. Nothing is imported to tell."""
+"""Checks that an installed package provides a check of a given name, without importing it."""
 
 from __future__ import annotations
 

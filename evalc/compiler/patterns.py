@@ -1,4 +1,4 @@
-"""From a regular expression to what is wrong with it, each expression examined once: suites repeat themselves.
+"""Examines regular expressions. Each is examined once, since suites repeat themselves.
 
 Where they do not, their expressions still are alike: `(consider|suggest) type1` and `(use|try) name2` have one shape,
 in which a stand-in is put for each run of plain characters. What is known of the shape is known of both.

@@ -1,4 +1,4 @@
-"""From source texts to compiled suites, phase by phase: the pipeline on one screen."""
+"""The compiler's pipeline, phase by phase, from source texts to compiled suites."""
 
 from __future__ import annotations
 

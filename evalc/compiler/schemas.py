@@ -1,4 +1,4 @@
-"""From the path of a JSON Schema in a check to the schema itself, which is compiled into the eval."""
+"""Loads the JSON Schemas that checks name by path; they are compiled into the eval."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""From plain JSON data and a type of the model to every place where the data does not have the type's shape.
+"""Finds every place where plain JSON data does not have the shape of a model type.
 
 msgspec names the first misfit; a check names them all. The types themselves are the only statement of the shape.
 """

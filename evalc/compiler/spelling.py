@@ -1,4 +1,4 @@
-"""From a check of the model to its one-line form, for messages and for suites that are imported."""
+"""Writes checks in their one-line form, for messages and for imported suites."""
 
 from __future__ import annotations
 

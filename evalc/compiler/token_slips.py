@@ -1,4 +1,4 @@
-"""From the text of a check to what in it is almost a `{{seed:...}}` or `{{snapshot:...}}` token."""
+"""Finds text that is almost a `{{seed:...}}` or `{{snapshot:...}}` token."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""From the IR to nothing, unless it breaks a promise that the phases behind it rely on: then the compiler is wrong."""
+"""Verifies what later phases rely on. A failure here is a bug in the compiler."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""From a configuration file, the environment and flags to the settings of a command."""
+"""Makes the settings of a command from its configuration file, the environment and flags."""

@@ -1,4 +1,4 @@
-"""From a TOML or JSON text to its values, or to what is wrong with it and where."""
+"""Decodes TOML and JSON texts, and reports what is wrong with them and where."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""From a file of environment variables, as dotenv has them, to the variables.
+"""Reads files of environment variables in the format of dotenv.
 
 `NAME=value`, with or without `export` in front; values in single quotes stand as they are, those in double quotes
 know the escapes `\\n`, `\\r`, `\\t`, `\\"`, `\\$` and `\\\\`; `#` begins a comment. Nothing is filled in.

@@ -1,4 +1,4 @@
-"""From flags, of the command line or of a call from Python, to the settings that hold with them."""
+"""Applies flags, from the command line or a call from Python, to settings."""
 
 from __future__ import annotations
 

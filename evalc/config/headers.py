@@ -1,4 +1,4 @@
-"""From configured headers, with `${NAME}` in their values, to those that are sent, and to the secrets among them."""
+"""Fills `${NAME}` in configured headers, and tells which of them are secret."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""From the working folder, a configuration file and flags to settings, and to every problem of the file."""
+"""Loads the settings for a working folder, and reports every problem of the configuration file."""
 
 from __future__ import annotations
 

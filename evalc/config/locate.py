@@ -1,4 +1,4 @@
-"""From the text of a TOML or JSON file to where each of its keys and values stands.
+"""Finds where each key and value stands in a TOML or JSON text.
 
 The standard library's readers give no positions, so this scan goes over the same text again. It follows the two
 formats just far enough to know tables, lists, keys and values apart, and never refuses a text.

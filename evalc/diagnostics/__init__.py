@@ -1,1 +1,1 @@
-"""From findings to what a person reads: the catalogue of everything that can be wrong, and its renderers."""
+"""The catalogue of everything that can be wrong, and the renderers of problems."""

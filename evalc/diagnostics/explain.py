@@ -1,4 +1,4 @@
-"""From a code of the catalogue to its explanation: what is wrong, why it matters, an example and its cure."""
+"""Explains a code of the catalogue: what is wrong, why it matters, an example and its cure."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""From a problem to the edit that surely cures it, where there is one."""
+"""Finds the edit that certainly cures a problem, if there is one."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""From a source and its problems to its text with the sure fixes applied, every one of them proved by a new check."""
+"""Applies the certain fixes of a source. Each one is proved by checking the result again."""
 
 from __future__ import annotations
 

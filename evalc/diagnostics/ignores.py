@@ -1,4 +1,4 @@
-"""From `# evalc: ignore[EV501]` comments and problems to the problems that are left, and to comments that do nothing.
+"""Applies `# evalc: ignore[EV501]` comments to problems, and reports comments that do nothing.
 
 At the end of a line such a comment silences the warnings that start on this line; on a line of its own, those of the
 next line that is no comment; as `ignore-file` above the first key, those of the file. Errors that block, since nothing

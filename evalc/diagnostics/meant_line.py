@@ -1,4 +1,4 @@
-"""From a check that is none to the words that say what to write in its place."""
+"""Says what to write in place of something that is not a check."""
 
 from __future__ import annotations
 

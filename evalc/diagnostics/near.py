@@ -1,4 +1,4 @@
-"""From a misspelt name and the known ones to the nearest of them."""
+"""Finds the known name that is nearest to a misspelt one."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""From problems as they were found to problems as they are reported: what is left out, and how severe the rest is.
+"""Decides which problems are reported, and how severe they are.
 
 The rule: a policy decides over every finding of a `check`, except those that kept a file from being read (EV1xx,
 EV60x to EV62x): nobody knows what they hide, so they are always errors. When files are compiled or run, it decides over

@@ -1,4 +1,4 @@
-"""From a finding and a place to a problem; from many problems to one sorted list."""
+"""A problem is a finding at a place; diagnostics are a sorted list of problems."""
 
 from __future__ import annotations
 

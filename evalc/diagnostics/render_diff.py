@@ -1,4 +1,4 @@
-"""From a text and the same text with fixes in it to a unified diff.
+"""Renders fixes as a unified diff.
 
 A fix stays on its line, so that lines are compared in pairs: the time is linear, whatever the texts are.
 """

@@ -1,4 +1,4 @@
-"""From problems to the annotations that GitHub Actions shows beside the lines of a pull request."""
+"""Renders problems as GitHub Actions annotations, shown beside the lines of a pull request."""
 
 from __future__ import annotations
 

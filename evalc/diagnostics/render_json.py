@@ -1,4 +1,4 @@
-"""From problems to a JSON array that programs read: one object a problem, a line each."""
+"""Renders problems as a JSON array, one object on a line each."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""From problems to SARIF 2.1.0, which code hosts and editors read."""
+"""Renders problems as SARIF 2.1.0, which code hosts and editors read."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""From problems to the text that a person reads: the line, the caret under it, and what to do."""
+"""Renders problems for people: the line, the caret under it, and what to do."""
 
 from __future__ import annotations
 

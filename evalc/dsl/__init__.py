@@ -1,1 +1,1 @@
-"""From source texts to the syntax tree: YAML and JSON readers, nodes with positions, schemas of the source language."""
+"""Reads source texts into syntax trees: YAML and JSON readers, nodes with positions, the formatter."""

@@ -1,4 +1,4 @@
-"""From an item of `test_cases:` to a case tree, and from `defaults:` to what every case takes in."""
+"""Builds the trees of test cases, and of the `defaults:` that every case inherits."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""From an entry of `validate:` to a check: the one-line form, `{type, rule}`, or `any_of:` / `all_of:` / `not:`."""
+"""Builds an entry of `validate:`: a one-line check, `{type, rule}`, or `any_of:` / `all_of:` / `not:`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""From an item of `criteria:` to a criterion: a mapping, a one-line text, or the one-pair mapping it is to YAML."""
+"""Builds a criterion from a mapping, a line, or the one-pair mapping that YAML makes of an unquoted line."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""From an `expect:` block, which has the JSON's own field names, to the same checks that `validate:` holds."""
+"""Builds the checks of an `expect:` block, which uses the JSON's own field names."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""From `for_each:` of a case to the rows that it stands for: a list of mappings, or the name of a file."""
+"""Builds the `for_each:` of a case: a list of rows, or the name of a file."""
 
 from __future__ import annotations
 

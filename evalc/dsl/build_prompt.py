@@ -1,4 +1,4 @@
-"""From a prompt file's or suite's fields to its prompt and the inputs it declares (PromptSpec)."""
+"""Builds the prompt of a prompt file or suite, and the inputs that it declares (PromptSpec)."""
 
 from __future__ import annotations
 

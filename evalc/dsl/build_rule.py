@@ -1,4 +1,4 @@
-"""From the fields of `{type, rule}` to a check: what each `type:` makes of its rule."""
+"""Builds checks written as `{type, rule}`: what each `type:` makes of its rule."""
 
 from __future__ import annotations
 

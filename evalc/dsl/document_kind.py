@@ -1,4 +1,4 @@
-"""From a document to the kind of eval file that it is, by its content; and to what was meant to be one."""
+"""Tells by its content what kind of eval file a document is, or was meant to be."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""From a mapping of the file to its fields, each read once and with its type checked."""
+"""Reads the fields of a mapping, each once and with its type checked."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""From YAML to the compiler: nodes, the facts of one document, each with where it stands in its source.
+"""The nodes of a YAML document, each with its place in the source.
 
 Offsets are half-open and count code points of `Source.text`. They leave out what stands before a value (anchors,
 tags, `- `, `key: `) and what stands after it (comments, blank lines), and take in quotes and brackets.

@@ -1,4 +1,4 @@
-"""From characters of a scalar's value to the raw characters that denote them, escapes, folds and indentation included.
+"""Maps the characters of a scalar's value to the raw text that denotes them, through escapes and folds.
 
 Nodes keep no such table: it is rebuilt from the raw token when a problem inside a scalar has to be shown.
 """

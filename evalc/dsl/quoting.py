@@ -1,4 +1,4 @@
-"""From raw text that YAML took apart to the same text quoted: the traps that new users meet, found and put right."""
+"""Finds text that YAML took apart and that needs quotes, and quotes it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""From JSON text to plain data, and from a JSON pointer to where its value stands.
+"""Reads JSON text, and finds where the value of a JSON pointer stands.
 
 Decoding is the standard library's, at full speed. Only when something is wrong, or a place is asked for, is the text
 looked at once more, by iteration.

@@ -1,4 +1,4 @@
-"""From YAML text to nodes: an event stream (libyaml's, else PyYAML's own) under our own constructor.
+"""Reads YAML into nodes, from the events of libyaml or of PyYAML's own parser.
 
 The constructor keeps what a compiler of untrusted files needs and a loader throws away: offsets, styles, keys
 written twice. It never recurses, goes on behind whatever can be stepped over, and holds its limits while it reads.

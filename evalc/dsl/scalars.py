@@ -1,4 +1,4 @@
-"""From scalars to values: YAML 1.2's core schema, less what surprises.
+"""Reads scalars by YAML 1.2's core schema, without its surprises.
 
 Digits with a leading zero stay text (`007`), and what JSON cannot hold (`.inf`, `.nan`, `1e400`) is an error. That a
 scalar could be a number does not make it one: where text is wanted, `text_of` gives it as it was written.

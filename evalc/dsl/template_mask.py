@@ -1,4 +1,4 @@
-"""From YAML text to text of the same length without what would disturb its parser, and back.
+"""Masks what would disturb a YAML parser, such as templates, by text of the same length.
 
 To YAML `rule: {{seed:x}}` is a mapping inside a mapping and `{{#if x}}` begins a comment. The brackets and what else
 has a meaning to YAML inside `{{...}}` are therefore exchanged for private-use characters while a text is parsed.

@@ -1,4 +1,4 @@
-"""From a YAML source to the stretches of it that are texts, in which a `#` begins no comment."""
+"""Finds the stretches of a YAML source that are text, in which a `#` begins no comment."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""From plain data with comments to YAML as people write it: the one place that writes YAML, with ruamel.
+"""Writes YAML with comments, as people write it. The only module that uses ruamel.
 
 Texts of several lines are block scalars, small lists and mappings stand on one line, quotes are there where YAML needs
 them. The result is in the style of `evalc fmt`, and was read back: it means what was to be written.

@@ -1,4 +1,4 @@
-"""From what a YAML scanner or parser complains of to a finding in our own words, at the place that must change.
+"""Turns the errors of YAML's scanner and parser into findings at the place that must change.
 
 libyaml and PyYAML's own parser word the same complaint a little differently ("did not find expected ',' or ']'",
 "expected ',' or ']', but got ':'"), so the rules look for the words that both use.

@@ -1,1 +1,1 @@
-"""From JSON values, texts and patterns to what JavaScript makes of them."""
+"""JavaScript's semantics: texts of values, white space, regular expressions, token paths."""

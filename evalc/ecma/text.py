@@ -1,4 +1,4 @@
-"""From a text to the same text without white space at its ends, as `String.prototype.trim` removes it."""
+"""Trims white space as `String.prototype.trim` does."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""From a text with `{{seed:path}}` and `{{snapshot:path}}` tokens to the text with their values in place."""
+"""Resolves the `{{seed:path}}` and `{{snapshot:path}}` tokens of a text."""
 
 from __future__ import annotations
 

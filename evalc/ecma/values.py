@@ -1,4 +1,4 @@
-"""From a JSON value to the text that JavaScript gives it: `String(value)` and `JSON.stringify(value)`."""
+"""Writes JSON values as JavaScript does: `String(value)` and `JSON.stringify(value)`."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""From the texts of the small languages (check, rule, criterion, template) to their nodes. Lark lives here alone."""
+"""Parses the small languages: check, rule, criterion, template. Lark is used here alone."""

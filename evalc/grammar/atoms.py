@@ -1,4 +1,4 @@
-"""From tokens to atoms: texts with their escapes undone, numbers, regular expressions, paths.
+"""Reads tokens as values: texts with their escapes undone, numbers, regular expressions, paths.
 
 What is wrong inside a token becomes a fault in the list that is handed along; the atom is then a stand-in.
 """

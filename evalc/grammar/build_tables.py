@@ -1,4 +1,4 @@
-"""From the grammar files to the saved tables beside them: `python -m evalc.grammar.build_tables`."""
+"""Builds the saved parser tables: `python -m evalc.grammar.build_tables`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""From the parse tree of a one-line check to the check, and to where its texts stand."""
+"""Makes checks of the parse trees of one-line checks, and records where their texts stand."""
 
 from __future__ import annotations
 

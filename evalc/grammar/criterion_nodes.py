@@ -1,4 +1,4 @@
-"""From the parse tree of a one-line criterion to its node."""
+"""Makes a node of the parse tree of a one-line criterion."""
 
 from __future__ import annotations
 

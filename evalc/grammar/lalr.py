@@ -1,4 +1,4 @@
-"""From a text and the saved table of a language to its parse tree, or to the place where the text stops making sense.
+"""Parses a text by a saved LALR table, or says where the text stops making sense.
 
 What lark's parser does with such a table, and nothing else of lark: its grammars, its other parsers and what they
 import take longer to load than a small file takes to be checked. A law holds that trees and places are lark's.

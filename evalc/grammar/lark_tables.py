@@ -1,4 +1,4 @@
-"""From a language's name and a text to a parse tree, by tables that lark makes of the grammar files.
+"""Makes parser tables of the grammar files with lark, and loads the saved ones.
 
 The only file that imports lark. A table is loaded when its language is first read: from the saved one beside its
 `.lark` file (1 ms), or made anew by lark (100 ms with its import) where that one is missing or was made from another

@@ -1,4 +1,4 @@
-"""From a text of one of the small languages to its node, or to what is wrong with it: the package's front door.
+"""Parses a text of one of the small languages into its node, or says what is wrong with it.
 
 No text raises. Parses are remembered by text, since suites repeat themselves; the table of a language is loaded by the
 first one.

@@ -1,4 +1,4 @@
-"""From a parse to what its caller gets: `Parsed`, a node or the faults that stand in its place."""
+"""`Parsed`: the result of a parse, a node or the faults in its place."""
 
 from __future__ import annotations
 

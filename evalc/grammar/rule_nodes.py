@@ -1,4 +1,4 @@
-"""From the parse tree of a `rule:` text to the check that it means, by the rule's type."""
+"""Makes checks of the parse trees of `rule:` texts, by the type of the rule."""
 
 from __future__ import annotations
 

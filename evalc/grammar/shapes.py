@@ -1,4 +1,4 @@
-"""From a one-line check to its node, by way of a check that differs from it only in its literals.
+"""Parses each shape of a one-line check once: lines that differ in their literals share a parse.
 
 Two checks of one shape (`contains "a" for x`, `contains "docstring" for x`) are one check, but for the texts of its
 literals and for where everything stands. So each shape is parsed once, and the check is then made anew for each text;

@@ -1,4 +1,4 @@
-"""From a line that is no check to the check that was probably meant, in words that people use and evalc does not.
+"""Suggests the check that was meant by a line in words that people use and evalc does not.
 
 A guess is only made where the line that comes of it is a check.
 """

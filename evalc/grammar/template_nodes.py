@@ -1,4 +1,4 @@
-"""From the parse tree of a template to its parts."""
+"""Makes the parts of a template of its parse tree."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""From the place where a text stops making sense to the fault that says what was expected there."""
+"""Says what was expected at the place where a text stops making sense."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""From the result files of all runs to an index over them, which can be made anew at any time."""
+"""An index over the results of all runs, which can be rebuilt from them at any time."""

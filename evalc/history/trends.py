@@ -1,4 +1,4 @@
-"""From the entries of the history to the course of each suite: its pass rate, score and criteria, run by run."""
+"""Follows each suite from run to run: its pass rate, score and criteria."""
 
 from __future__ import annotations
 

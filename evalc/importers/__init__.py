@@ -1,1 +1,1 @@
-"""From evals in the formats of other tools to eval files, and to what of them could not be taken over."""
+"""Imports evals from the formats of other tools, and names what cannot be taken over."""

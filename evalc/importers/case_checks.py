@@ -1,4 +1,4 @@
-"""From the checks of a case of the model to the keys that say them in YAML: `validate:`, `expect:` and `rubric:`."""
+"""Writes the checks of a case as the YAML keys `validate:`, `expect:` and `rubric:`."""
 
 from __future__ import annotations
 

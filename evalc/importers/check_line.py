@@ -1,4 +1,4 @@
-"""From a check of the model to the line that says the same."""
+"""Writes a check of the model as a one-line check."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""From a text to the tool whose evals it holds, and to the suite made of it."""
+"""Tells which tool a text comes from, and imports it."""
 
 from __future__ import annotations
 

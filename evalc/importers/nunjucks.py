@@ -1,4 +1,4 @@
-"""From a text with Nunjucks templates, as promptfoo has them, to a template of an eval file; plain variables only."""
+"""Translates promptfoo's Nunjucks templates, as far as they are plain variables."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""From the examples of a PromptOS prompt file to external cases for the prompt."""
+"""Imports the examples of a PromptOS prompt file as external cases."""
 
 from __future__ import annotations
 

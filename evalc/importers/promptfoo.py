@@ -1,4 +1,4 @@
-"""From a promptfoo configuration, YAML or JSON, to a suite: what maps maps, everything else is named at its place."""
+"""Imports promptfoo configurations, and names everything that has no counterpart at its place."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""From a promptfoo assertion to the checks that mean the same, or to why there are none.
+"""Translates promptfoo's assertions into checks, or says why none means the same.
 
 Semantics as in promptfoo's reference of assertions: `contains` and its kin compare the text of the value; a `not-` in
 front inverts any of them; `is-json` parses the whole output; `cost` and `latency` pass at the threshold itself. Names

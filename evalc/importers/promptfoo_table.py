@@ -1,4 +1,4 @@
-"""From a table of tests, CSV or TSV, to rows as promptfoo reads them: columns are variables, `__expected` asserts."""
+"""Reads promptfoo's tables of tests, CSV or TSV: columns are variables, `__expected` asserts."""
 
 from __future__ import annotations
 

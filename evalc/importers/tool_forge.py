@@ -1,4 +1,4 @@
-"""From the eval JSON of tool-forge, an envelope or a bare array, to a suite in YAML that compiles to the same cases."""
+"""Imports the eval JSON of tool-forge as a suite that compiles to the same cases."""
 
 from __future__ import annotations
 

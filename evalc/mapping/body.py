@@ -1,4 +1,4 @@
-"""From a configured body with placeholders, such as `{"q": "{{message}}"}`, to the JSON of a request.
+"""Fills the placeholders of a configured request body, such as `{"q": "{{message}}"}`.
 
 A placeholder is filled as a value: what a message holds is never read as JSON or as a placeholder. A text that is
 nothing but one placeholder becomes the value itself, such as a list of messages; within a longer text a value that is

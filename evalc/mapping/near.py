@@ -1,4 +1,4 @@
-"""From a misspelt name to a remark on the one that was probably meant."""
+"""Suggests the name that a misspelt one was probably meant to be."""
 
 from __future__ import annotations
 

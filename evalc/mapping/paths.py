@@ -1,4 +1,4 @@
-"""From a JMESPath expression to what it finds in a document: the one place that knows the library."""
+"""Evaluates JMESPath expressions. The only module that uses the library."""
 
 from __future__ import annotations
 

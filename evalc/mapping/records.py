@@ -1,4 +1,4 @@
-"""From the keys of a configured mapping to the paths that were given for them."""
+"""Reads the paths that a configured mapping gives for its keys."""
 
 from __future__ import annotations
 

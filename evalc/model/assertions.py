@@ -1,4 +1,4 @@
-"""From a case's `expect` to the assertions it makes, in the contract's order: the one table of fields and checks.
+"""Lists the assertions of a case in the contract's order: the one table of fields and checks.
 
 The runtime evaluates what `assertions` yields; the compiler lowers checks to fields by the same correspondence and
 reads them back with it.

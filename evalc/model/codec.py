@@ -1,4 +1,4 @@
-"""From records of the model to bytes of JSON and back: one canonical form, the same on every machine."""
+"""Encodes and decodes records of the model: one canonical JSON, the same on every machine."""
 
 from __future__ import annotations
 

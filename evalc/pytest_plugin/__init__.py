@@ -1,4 +1,4 @@
-"""From `pytest --evalc-agent SPEC` to a test a case of every eval file: the hooks, the options and the fixture.
+"""The pytest plugin: `pytest --evalc-agent SPEC` runs a test for each case of every eval file.
 
 Every run of pytest loads this module, whether or not it has evals. So it imports nothing but what pytest has, and does
 nothing until it is asked for.

@@ -1,4 +1,4 @@
-"""From an eval file to the test items of its cases, or one collection error with all that is wrong with it."""
+"""Collects the test items of an eval file, or one error with everything that is wrong with it."""
 
 from __future__ import annotations
 

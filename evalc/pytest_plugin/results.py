@@ -1,4 +1,4 @@
-"""From the cases that a test session ran to a run's folder with its result files, as `evalc run` leaves them."""
+"""Writes the results of a test session as a run's folder, as `evalc run` does."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""From what a test session wishes to what its cases share: settings, options, agents, the results at its end."""
+"""What the cases of a test session share: settings, agent, options, and their results."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""From results to what people and programs read."""
+"""Reports of results, for people and for programs."""

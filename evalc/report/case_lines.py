@@ -1,4 +1,4 @@
-"""From the result of a case to its lines in the console summary: how it ended, and why, beside what was authored."""
+"""The lines of a case in the console summary: how it ended, and why, beside its source."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""From the result of a case to why it did not simply pass, and where that was authored: the same for every report."""
+"""Why a case did not simply pass, and where that was authored: the same in every report."""
 
 from __future__ import annotations
 

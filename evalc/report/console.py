@@ -1,4 +1,4 @@
-"""From the results of a run to the lines of the console summary (contract, Console Summary), scores under it."""
+"""The console summary of a suite (contract, Console Summary), with its scores."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""From the comparison of two runs to the lines of `evalc diff`."""
+"""The lines of `evalc diff`."""
 
 from __future__ import annotations
 

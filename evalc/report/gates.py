@@ -1,4 +1,4 @@
-"""From the verdicts on gates to the lines about them."""
+"""The lines about gates."""
 
 from __future__ import annotations
 

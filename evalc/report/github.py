@@ -1,4 +1,4 @@
-"""From a run to the annotations that GitHub Actions shows beside the lines that failed."""
+"""Annotates the lines that failed in GitHub Actions."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""From the history to a table of runs, and to a line for the course of each suite's pass rate, score and criteria."""
+"""The table of `evalc history`, and a line for the course of each suite."""
 
 from __future__ import annotations
 

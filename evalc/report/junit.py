@@ -1,4 +1,4 @@
-"""From a run to JUnit XML, which CI systems read: a test suite for a suite, a test case for a case."""
+"""The JUnit XML report, which CI systems read."""
 
 from __future__ import annotations
 

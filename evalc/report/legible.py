@@ -1,4 +1,4 @@
-"""From any text to one that a report may hold: nothing in it is obeyed, hidden or turned round by who shows it."""
+"""Makes any text safe to show: nothing in it is obeyed, hidden or reversed by the viewer."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""From a run to Markdown for a job's summary or a comment: totals, criteria, and why cases did not pass."""
+"""The Markdown report, for job summaries and comments."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""From the name of a format to what writes a run in it: the one list of formats there is."""
+"""The table of report formats, and what writes each."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""From cases as they finish to one line on a terminal that says how far a run is, or a line a suite elsewhere."""
+"""Shows how far a run is: one live line on a terminal, elsewhere a line for each suite."""
 
 from __future__ import annotations
 

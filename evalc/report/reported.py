@@ -1,4 +1,4 @@
-"""From results, and those that they are compared with, to what a report is made of: a run whose cases are read anew."""
+"""What a report is made of: a run whose cases are read anew, and the runs it is compared with."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""From a run to SARIF 2.1.0: a result for each reason why a case did not pass, at the line that says it."""
+"""The SARIF 2.1.0 report: a result for each reason why a case did not pass, at its source line."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""From the suites of a run to tables: its agents side by side, and the prompt variants of each suite."""
+"""Tables that set a run's agents, or the prompt variants of a suite, side by side."""
 
 from __future__ import annotations
 

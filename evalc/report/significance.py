@@ -1,4 +1,4 @@
-"""From what a comparison found to the words for it, which are the same in every report."""
+"""Words for what a comparison found, the same in every report."""
 
 from __future__ import annotations
 

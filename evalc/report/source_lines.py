@@ -1,4 +1,4 @@
-"""From places in eval files to the lines that stand there, as far as these may be shown and are those of the run."""
+"""Shows the source lines behind results, if they may be shown and are still those of the run."""
 
 from __future__ import annotations
 

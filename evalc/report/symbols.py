@@ -1,4 +1,4 @@
-"""From what a screen can show to the marks and lines that reports draw on it."""
+"""The marks and lines that reports draw, as far as the screen can show them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""From a run to a table for spreadsheets: a row a case, as RFC 4180 has it, and no cell that becomes a formula."""
+"""The CSV report: a row for each case (RFC 4180), in which no cell becomes a formula."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""From a run to a Parquet file, for analysis: a row for each case and attempt, with typed columns."""
+"""The Parquet report: a row for each case and attempt, with typed columns."""
 
 from __future__ import annotations
 

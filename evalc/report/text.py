@@ -1,4 +1,4 @@
-"""From a run to the console summary as a whole: its suites, the slowest cases, the totals."""
+"""The console summary of a whole run: its suites, the slowest cases, the totals."""
 
 from __future__ import annotations
 

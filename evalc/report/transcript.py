@@ -1,4 +1,4 @@
-"""From the result of a case to what was said: the response, or a conversation turn by turn."""
+"""What was said in a case: the response, or a conversation turn by turn."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""From a run to its JSON, `{runId, suites, summary}`, a case at a time."""
+"""The JSON of a run, `{runId, suites, summary}`, written a case at a time."""
 
 from __future__ import annotations
 

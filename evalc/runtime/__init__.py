@@ -1,1 +1,1 @@
-"""From cases and an agent to verdicts, scores and result files. Needs no compiler: a compiled file is enough."""
+"""Runs cases against an agent. Needs no compiler: a compiled file is enough."""

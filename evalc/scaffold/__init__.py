@@ -1,1 +1,1 @@
-"""From nothing to a project: the files that `evalc init` writes, and what would be in their way."""
+"""The project that `evalc init` creates."""

@@ -1,4 +1,4 @@
-"""From a folder to the files of a new project in it: which they are, what is in their way, and writing them."""
+"""Creates the files of a new project, or says what is in their way."""
 
 from __future__ import annotations
 

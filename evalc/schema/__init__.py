@@ -1,1 +1,1 @@
-"""From the checker's own tables of keys and types to JSON Schemas, so that editor and compiler never disagree."""
+"""Generates JSON Schemas from the checker's own tables, so that editor and compiler never disagree."""

@@ -1,4 +1,4 @@
-"""From the checker's tables of keys to the JSON Schema of the source language, for editors."""
+"""Generates the JSON Schema of the source language, for editors."""
 
 from __future__ import annotations
 

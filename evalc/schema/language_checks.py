@@ -1,4 +1,4 @@
-"""From the checker's tables of checks to the JSON Schemas of what `validate:` and `expect:` hold."""
+"""Generates the JSON Schemas of `validate:` and `expect:`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""From the name of a schema to the text that `evalc schema` prints and `specs/schema/` holds."""
+"""The schemas that `evalc schema` prints and `specs/schema/` holds."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""From records of the model to definitions of a JSON Schema, a sentence at every key."""
+"""Generates definitions for records of the model, with a description at every key."""
 
 from __future__ import annotations
 

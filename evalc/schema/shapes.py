@@ -1,4 +1,4 @@
-"""From the few shapes that values have to their JSON Schemas: the words that the schemas are put together from.
+"""Building blocks of the JSON Schemas.
 
 They describe data as YAML reads it. A key without a value, which is null there, counts as absent; where a text is
 wanted, a number and the like is taken as it was written. So most shapes take more types than the one they are named

@@ -1,1 +1,1 @@
-"""From flags, calls and settings to what is compiled and run: the suites, agents, cases and options that are meant."""
+"""Prepares what is compiled and run: suites, agents, cases and options, from flags, calls and settings."""

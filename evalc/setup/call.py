@@ -1,4 +1,4 @@
-"""From the arguments of a call from Python to what they say of a run, as a command line would say it."""
+"""Reads the arguments of a call from Python as a command line would state them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""From what flags say of cases to a choice that does not change any more, and to what choosing needs."""
+"""Fixes the choice of cases that flags ask for, and loads what choosing needs."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""From a stretch of work that makes many objects and hardly a cycle to the same without Python's cycle collector."""
+"""Pauses Python's cycle collector while many objects are made and hardly a cycle."""
 
 from __future__ import annotations
 

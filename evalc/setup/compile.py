@@ -1,4 +1,4 @@
-"""From subjects and settings to compiled suites and problems, under the policy that the settings ask for."""
+"""Compiles subjects under the policy that the settings ask for."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""From eval files to where the parts of their cases were authored, of those that a report asks for."""
+"""Finds where the cases in a report were authored."""
 
 from __future__ import annotations
 

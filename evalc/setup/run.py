@@ -1,4 +1,4 @@
-"""From settings to what a run needs: the agent, and options with seed manifest, snapshot, tools and secrets."""
+"""Makes what a run needs from settings: agents, and options with seed, snapshot, tools and secrets."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""From what flags, or a call, say of a run to how it begins: as they say, or as the run that is resumed did."""
+"""Decides how a run begins: as flags or a call say, or as the run that is resumed did."""
 
 from __future__ import annotations
 

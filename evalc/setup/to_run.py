@@ -1,4 +1,4 @@
-"""From subjects and settings to what a run would run: compiled suites with the cases that are wanted."""
+"""Compiles suites and selects the cases of a run."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""From the files that describe an agent's tools to their definitions."""
+"""Reads the files that describe an agent's tools."""

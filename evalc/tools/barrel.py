@@ -1,4 +1,4 @@
-"""From a barrel file, a TypeScript or JavaScript module that exports tools, to the registry; nothing of it is run."""
+"""Reads tools from a TypeScript or JavaScript barrel file. Nothing of it is run."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""From a call whose arguments are known to its value: what the few functions do that tools are often written with."""
+"""Evaluates calls of the few functions that tools are often written with."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""From one definition of a tool, as plain data of whichever form, to the tool."""
+"""Reads one definition of a tool from plain data of any known form."""
 
 from __future__ import annotations
 

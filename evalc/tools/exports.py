@@ -1,4 +1,4 @@
-"""From a module to what it exports, itself or by `export *`, without a look at the values."""
+"""Finds what a module exports, itself or by `export *`, without evaluating it."""
 
 from __future__ import annotations
 

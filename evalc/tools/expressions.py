@@ -1,4 +1,4 @@
-"""From an expression of a module to its value, as far as it can be told without running anything."""
+"""Evaluates an expression of a module as far as possible without running anything."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""From the file that a configuration or a flag names as tool registry, in any of its forms, to the registry."""
+"""Loads the tool registry from a file of any known form."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""From a module's file to what it declares, imports and exports, and from the path of an import to another module."""
+"""Reads what a module declares, imports and exports, and finds the modules it imports."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""From a tool registry to the `tools` of a model's request, in the forms of the providers' APIs."""
+"""Writes a tool registry as the `tools` of a model's request, in each provider's form."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""From the text of a TypeScript or JavaScript file to its syntax tree. The only place that knows tree-sitter."""
+"""Parses TypeScript and JavaScript. The only module that uses tree-sitter."""
 
 from __future__ import annotations
 

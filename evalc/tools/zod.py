@@ -1,4 +1,4 @@
-"""From a zod schema, `z.object({...}).strict()`, to the JSON Schema of what it certainly demands.
+"""Reads zod schemas, such as `z.object({...}).strict()`, as the JSON Schema of what they certainly demand.
 
 Whatever a method adds that is not known here is left out, so that the schema accepts more, never less.
 """

@@ -1,4 +1,4 @@
-"""From a question about a library's opening hours to an answer in JSON that is not evalc's: an agent to be mapped.
+"""A desk that knows a library's opening hours and answers in JSON that is not evalc's: an agent to be mapped.
 
     python desk.py [PORT]
 

@@ -1,4 +1,4 @@
-"""From texts with one mistake that much hangs on to that mistake alone: what follows from it is not reported."""
+"""One mistake on which much hangs is reported alone, without follow-on errors."""
 
 from __future__ import annotations
 

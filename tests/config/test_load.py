@@ -1,4 +1,4 @@
-"""From files and flags to settings, and to problems at their places."""
+"""Settings from files and flags, and problems at their places."""
 
 from __future__ import annotations
 

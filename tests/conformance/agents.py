@@ -1,4 +1,4 @@
-"""From a conformance case's scripted answers to an agent and a judge that give them."""
+"""The agent and the judge that give the scripted answers of a conformance case."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""From a conformance case with files to what evalc finds in them: codes with their lines and columns."""
+"""What evalc finds in the files of a conformance case: codes with lines and columns."""
 
 from __future__ import annotations
 

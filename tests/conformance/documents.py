@@ -1,4 +1,4 @@
-"""From the files of `specs/conformance` to their cases, each under the id `file/name`."""
+"""Loads the conformance cases, each under the id `file/name`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""From what a conformance case expects and what came of it to the differences, in words."""
+"""Compares what a conformance case expects with what came of it, and says the differences."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""From conformance cases of the language to the productions of the grammars that none of them reaches."""
+"""Finds the productions of the grammars that no conformance case reaches."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""From a conformance case to what evalc makes of it: a project on disk, one run or two, the result file."""
+"""Runs a conformance case: a project on disk, one run or two, the result file."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""From the tables beside this file to texts with one mistake each, made by one change of a valid file.
+"""Makes texts with one mistake each, by one change of a valid file, from the tables beside this file.
 
 A table is named after the valid file that it changes. Each of its entries is a code and what is wrong, the text that
 is replaced (`- `, found once in the file) and its replacement (`+ `), in which `«` marks the place of the mistake:

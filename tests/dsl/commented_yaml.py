@@ -1,4 +1,4 @@
-"""From nothing to eval files as people write them: every style, odd indentation, comments anywhere, blank lines.
+"""Draws eval files as people write them: every style, odd indentation, comments anywhere, blank lines.
 
 Every comment holds a `§`, and nothing else does.
 """

@@ -1,4 +1,4 @@
-"""From a script and its input to what Node makes of it: the reference that JavaScript's semantics are held against."""
+"""Asks Node, the reference for JavaScript's semantics."""
 
 from __future__ import annotations
 

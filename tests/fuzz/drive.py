@@ -1,4 +1,4 @@
-"""From a target's name to a fuzzing run: `python -m tests.fuzz.drive TARGET SECONDS`, in an environment with atheris.
+"""Fuzzes a target: `python -m tests.fuzz.drive TARGET SECONDS`, in an environment with atheris.
 
 A crash is any exception, a hang more than two seconds for one text, too much memory 500 MB for the process. The text
 that does it is written to `tests/fuzz/found/TARGET/`, where `test_found.py` replays it from then on.

@@ -1,4 +1,4 @@
-"""From the corpus to the texts that the fuzzer begins with, each target's own."""
+"""The texts that the fuzzer begins with, from the corpus."""
 
 from __future__ import annotations
 

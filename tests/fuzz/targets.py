@@ -1,4 +1,4 @@
-"""From any text to a run of the reader it is meant for: what the fuzzer calls, and what its findings are replayed on.
+"""The targets of the fuzzer, on which its findings are replayed: each runs a reader on any text.
 
 A target passes when it returns. Findings about the text are its daily bread; an exception is a bug.
 """

@@ -1,4 +1,4 @@
-"""From short calls to expected nodes, so that a table of spellings stays readable."""
+"""Builds expected nodes by short calls, so that a table of spellings stays readable."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""From nothing to eval JSON as tool-forge writes it, and as evalc compiles it."""
+"""Draws eval JSON as tool-forge writes it, and as evalc compiles it."""
 
 from __future__ import annotations
 

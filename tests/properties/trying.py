@@ -1,4 +1,4 @@
-"""From a law to the projects that it is tried on, in parts that run beside one another."""
+"""Tries a law on many projects, in parts that run beside one another."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""From an agent and messages to its answers, one session, under a time limit that only a hang can reach."""
+"""Asks an agent in one session, under a time limit that only a hang can reach."""
 
 from __future__ import annotations
 

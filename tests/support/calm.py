@@ -1,4 +1,4 @@
-"""From nothing to an installed package that offers the check `calm`, which holds whatever it is given."""
+"""An installed package that offers the check `calm`, which always holds."""
 
 from __future__ import annotations
 

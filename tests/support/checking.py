@@ -1,4 +1,4 @@
-"""From the text of an eval file to its problems in short: line, column, code."""
+"""The problems of an eval file in short: line, column, code."""
 
 from __future__ import annotations
 

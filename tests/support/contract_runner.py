@@ -1,4 +1,4 @@
-"""From an eval file and an answer to a verdict, by the contract's fields alone: a runner that knows nothing of evalc.
+"""A runner that knows the contract's fields and nothing of evalc, to hold verdicts against.
 
 It reads plain JSON, passes over every key that the contract does not have, and evaluates the assertions in the
 contract's order up to the first failure. Patterns are read by Python, which suits those that tests draw.

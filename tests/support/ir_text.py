@@ -1,4 +1,4 @@
-"""From an IR suite to a text that people compare and read: one line a check, with or without the places."""
+"""Prints the IR of a suite for people: one line a check, with or without places."""
 
 from __future__ import annotations
 

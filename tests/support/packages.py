@@ -1,4 +1,4 @@
-"""From the source of a module to an installed package with entry points, in a folder of its own."""
+"""Makes installed packages with entry points from the source of a module."""
 
 from __future__ import annotations
 

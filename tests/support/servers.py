@@ -1,4 +1,4 @@
-"""From a behaviour to a real HTTP server on the loopback interface, for as long as a `with` block lasts.
+"""Real HTTP servers on the loopback interface, with a given behaviour, for as long as a `with` block lasts.
 
     with serving(answers({"response": "Hi"})) as server:
         ...  # server.url, server.requests, server.connections

@@ -1,4 +1,4 @@
-"""From results to what is the same of them in every run: all but ids, times and durations."""
+"""What stays the same in the results of every run: all but ids, times and durations."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""From nothing to a suite whose one case fails at the demo agent: its check wants Paris of an answer about Rome."""
+"""A suite whose one case fails on the demo agent: its check wants Paris of an answer about Rome."""
 
 FAILING = """\
 suite: weather

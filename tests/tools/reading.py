@@ -1,4 +1,4 @@
-"""From files of a project to the registry that one of them is, and what is said of it."""
+"""Reads a tool registry from the files of a project, and what is said of it."""
 
 from __future__ import annotations
 

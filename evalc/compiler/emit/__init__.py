@@ -1,1 +1,1 @@
-"""From merged suites and their names to the IR: a case by `case`, each part of it by a file of its own."""
+"""Emits the IR of merged suites: `case` emits a case, and each part of a case has its own file."""

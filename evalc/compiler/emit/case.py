@@ -1,4 +1,4 @@
-"""From a case, one of its rows and one of its prompts to a case of the IR: texts filled, checks in canonical order."""
+"""Emits a case of the IR: its texts filled, its checks in canonical order."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""From a check's tree to the model's checks: texts filled, patterns read, compositions in their simplest form."""
+"""Emits the checks of the model: texts filled, patterns read, compositions in their simplest form."""
 
 from __future__ import annotations
 

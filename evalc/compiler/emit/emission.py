@@ -1,4 +1,4 @@
-"""From a merged case, one of its rows and one of its prompts to what all its parts share on their way into the IR."""
+"""What all parts of a case share while it is emitted: its layers, its row and its prompt."""
 
 from __future__ import annotations
 

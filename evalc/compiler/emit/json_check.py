@@ -1,4 +1,4 @@
-"""From an entry of `expect.checks` in YAML, a check as the case model writes it in JSON, to that check."""
+"""Emits an entry of `expect.checks`, which has the case model's JSON form even in YAML."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""From the fields that hold a number to that number, within its range: of suites, their gates, and cases."""
+"""Emits the numbers of suites, gates and cases, each checked against its range."""
 
 from __future__ import annotations
 

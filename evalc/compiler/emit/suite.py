@@ -1,4 +1,4 @@
-"""From a merged suite and its names to the IR: a case for each test case, each of its rows and each prompt compared."""
+"""Emits the IR of a suite: a case for each test case, each of its rows and each prompt compared."""
 
 from __future__ import annotations
 

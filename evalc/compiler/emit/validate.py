@@ -1,4 +1,4 @@
-"""From the checks of a case and its layers to the IR's, in canonical order, and the links whose indexes count in it."""
+"""Emits the checks of a case and of its layers in canonical order, and their links to criteria."""
 
 from __future__ import annotations
 

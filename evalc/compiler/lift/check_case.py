@@ -1,4 +1,4 @@
-"""From a case of eval JSON to what is wrong with it beyond the types of the model: values, patterns, links."""
+"""Checks a case of eval JSON beyond its types: values, patterns, links."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""From places in eval JSON to problems in its text: where pointers lead is only looked up when something is wrong."""
+"""Reports problems at places in eval JSON. A pointer is only resolved when something is wrong."""
 
 from __future__ import annotations
 

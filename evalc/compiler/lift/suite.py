@@ -1,4 +1,4 @@
-"""From an eval JSON file (envelope or bare array) to the IR: the inverse of `lower`, with places in the JSON text."""
+"""Lifts an eval JSON file, an envelope or a bare array, into the IR."""
 
 from __future__ import annotations
 

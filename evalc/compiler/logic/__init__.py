@@ -1,1 +1,1 @@
-"""From checks to what they mean: formulas about a response, and what follows from them."""
+"""What checks mean: formulas about a response, and what follows from them."""

@@ -1,4 +1,4 @@
-"""From two formulas to whether the second holds wherever the first does. `False` means "not known".
+"""Decides whether one formula implies another. `False` means "not known".
 
 `RULES` says what an atom entails; everything else is logic. A rule is used in both directions: that "dog" in a text
 puts "do" in it also means that no "do" leaves no "dog".

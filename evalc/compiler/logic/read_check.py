@@ -1,4 +1,4 @@
-"""From a check to the formula that it asserts."""
+"""Translates a check into the formula that it asserts."""
 
 from __future__ import annotations
 

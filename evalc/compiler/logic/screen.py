@@ -1,4 +1,4 @@
-"""From the checks of a case to whether each is plainly nothing to the others, told before any formula is built.
+"""Rules out checks that cannot bear on each other, before any formula is built.
 
 Most checks of most cases ask for some text, or for something that no other check speaks of. Of those it is enough to
 compare the texts; of all others the formulas tell.

@@ -1,4 +1,4 @@
-"""From a text with tokens to one in which each token is a run of characters that no text has, and back to its parts.
+"""Replaces the tokens of a text by characters that no text contains, and splits it at them again.
 
 Two equal tokens are equal runs, so `in`, `startswith` and `==` hold of the encoded texts only where they hold of the
 resolved ones, whatever the tokens are worth. That they do *not* hold says something of texts without tokens alone.

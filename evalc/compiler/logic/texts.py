@@ -1,4 +1,4 @@
-"""From a text that the response is, or has in it, to what is so of the response. None where nothing is certain."""
+"""Derives what holds for a response that equals or contains a text. None where nothing is certain."""
 
 from __future__ import annotations
 

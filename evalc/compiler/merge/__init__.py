@@ -1,1 +1,1 @@
-"""From suite trees to their cases as they are meant: with what they include and inherit, and the rows of tables."""
+"""Merges what suites include and inherit into their cases, and expands tables into rows."""

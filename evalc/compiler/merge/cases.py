@@ -1,4 +1,4 @@
-"""From a suite tree to its cases as they are meant: with the defaults, and with the rows that they stand for."""
+"""Merges the defaults into each case of a suite, and attaches the rows of its table."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""From `include:` to what the named files share: their rules and defaults, with those that they include themselves."""
+"""Reads the files that `include:` names, and those that they include, for their rules and defaults."""
 
 from __future__ import annotations
 

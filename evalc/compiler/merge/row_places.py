@@ -1,4 +1,4 @@
-"""From a row of a file, whose cells all stand where the row does, to the same row with each cell at its own place.
+"""Gives each cell of a row its own place in the file that the row comes from.
 
 Nobody asks for these places while nothing is wrong, so rows are read without them.
 """

@@ -1,4 +1,4 @@
-"""From `for_each:` to the rows of its list or file, one at a time.
+"""Reads the rows of `for_each:`, from a list or a file, one at a time.
 
 A file is read anew each time its rows are wanted, so that no more than a row of it is ever held. Of each row the lines
 that it stands on are kept, as an excerpt of the file, for as long as something may have to be said about it.

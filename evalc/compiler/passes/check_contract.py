@@ -1,4 +1,4 @@
-"""From the IR to what the contract and the case model do not allow in a case of its tier."""
+"""Reports what the contract and the case model do not allow in a case of its tier."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""From the IR to checks that cannot pass beside the others of their case, or that tell nothing beside them.
+"""Reports checks that contradict others of their case, or that the others imply.
 
 Each finding holds for every answer of an agent whose tokens resolve. What one check says alone is `check_vacuity`'s.
 A contradiction counts across criteria, because a case passes when every check does. A check that others imply is

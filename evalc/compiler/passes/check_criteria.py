@@ -1,4 +1,4 @@
-"""From a suite's criteria and links to what is wrong with them: weights that do not weigh, names nobody declared."""
+"""Reports criteria whose weights cannot be used, and links to criteria that do not exist."""
 
 from __future__ import annotations
 

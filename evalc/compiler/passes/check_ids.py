@@ -1,4 +1,4 @@
-"""From the ids that rows and prompts give their cases to those that two cases have."""
+"""Reports ids that two rows or two prompts give to different cases."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""From the IR and the tool registry to what eval files say of tools that they do not have, or of their parameters.
+"""Reports tools and parameters that the tool registry does not have.
 
 What the registry may have without our knowing is never missed: of one that could not be read as a whole, no name is
 reported as unknown, and a schema says something only where it is certain.

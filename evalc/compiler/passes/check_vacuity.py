@@ -1,4 +1,4 @@
-"""From the IR to checks that cannot fail, or cannot pass, whatever the agent answers."""
+"""Reports checks that cannot fail, or cannot pass, whatever the agent answers."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""From merged suites to what their names stand for: prompts, inputs, the suite and its tool."""
+"""Resolves the names in merged suites: prompts, inputs, the suite and its tool."""

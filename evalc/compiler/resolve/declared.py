@@ -1,4 +1,4 @@
-"""From the declared inputs of a prompt and the inputs of a case to what does not fit."""
+"""Compares the inputs of a case with those that its prompt declares."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""From a suite tree to its names: what the suite and its tool are called, which prompt a case has, what fills it."""
+"""Resolves the names of a suite and its tool, the prompt of each case and what fills it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""From a prompt's id to the prompt: the prompt files below a folder, indexed when the first one is asked for."""
+"""Looks up prompts by id. The prompt files below a folder are indexed on the first lookup."""
 
 from __future__ import annotations
 

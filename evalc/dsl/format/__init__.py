@@ -1,4 +1,4 @@
-"""From the text of an eval file to the same text in the canonical style.
+"""Formats eval files in the canonical style.
 
 What is normalised:
 

@@ -1,4 +1,4 @@
-"""From a file to what the formatter makes of it, or to what keeps it from being formatted."""
+"""Formats one file, or says why it cannot be formatted."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""From YAML to the same YAML with every line at its canonical column, and the canonical blank lines.
+"""Puts every line at its canonical column, with canonical blank lines between them.
 
 YAML's block structure can be told from the columns at which lines begin, once it is known which lines only continue
 a text or a flow collection. So this goes through the lines once, with a stack of the levels that are open.

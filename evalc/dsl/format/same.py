@@ -1,4 +1,4 @@
-"""From two readings of a text to whether they mean the same, whatever their places and quotes are."""
+"""Compares two readings of a text, ignoring places and quotes, to prove that formatting changed nothing."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""From YAML to the same YAML with the canonical quotes, and the canonical spaces within its lines."""
+"""Puts canonical quotes and spaces into the lines of YAML."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""From an ECMAScript pattern to its tree, to what is certain about it, and to whether it matches a text."""
+"""Parses ECMAScript patterns, says what is certain about them, and matches them."""
 
 from evalc.ecma.regexp.engine import DEFAULT_TIMEOUT, Regexp, compile_pattern, escape, test_async
 from evalc.ecma.regexp.errors import PatternError, RegexpError, RegexpTimeout

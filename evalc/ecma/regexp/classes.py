@@ -1,4 +1,4 @@
-"""From the text between brackets to a `Class`."""
+"""Parses character classes, the text between brackets."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""From a pattern and a text to whether it matches, as `new RegExp(pattern, flags).test(text)` tells."""
+"""Matches patterns as `new RegExp(pattern, flags).test(text)` does."""
 
 from __future__ import annotations
 

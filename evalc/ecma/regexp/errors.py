@@ -1,4 +1,4 @@
-"""From what can go wrong with a regular expression to the exceptions that say it."""
+"""The exceptions of regular expressions."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-r"""From what stands behind a `\` to the character or the set of characters that it means."""
+r"""Parses what follows a `\` in a pattern."""
 
 from __future__ import annotations
 

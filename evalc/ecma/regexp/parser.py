@@ -1,4 +1,4 @@
-"""From the text of an ECMAScript pattern and its flags to a tree; without `u` and `v`, as leniently as Annex B."""
+"""Parses ECMAScript patterns; without the flags `u` and `v`, as leniently as Annex B."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-r"""From a name in `\p{...}` to whether ECMAScript has it. Names of scripts are left to the engine: they grow yearly."""
+r"""The property names of `\p{...}`. Names of scripts are left to the engine: they grow yearly."""
 
 # ruff: noqa: SIM905 - one long text is read and compared with the standard more easily than a list of literals
 

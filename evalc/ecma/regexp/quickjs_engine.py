@@ -1,4 +1,4 @@
-"""From a pattern, its flags and a text to whether QuickJS finds a match, in a worker process that can be killed.
+"""Matches patterns with QuickJS, in a worker process that can be killed.
 
 A backtracking engine may take longer than anyone will wait, and cannot be stopped from inside. So it runs in one
 process of its own, started when first needed, killed at a deadline and then started anew.

@@ -1,4 +1,4 @@
-"""From a pattern's tree to the RE2 pattern of the same meaning, where that is certain; and which texts it is so for.
+"""Translates a pattern to RE2 where the meaning is certainly the same, and says for which texts it is.
 
 RE2 answers in linear time, inside the process. It is asked only what it provably answers as ECMAScript does. RE2 sees
 code points where a pattern without `u` sees UTF-16 code units, so texts and patterns with characters beyond U+FFFF are

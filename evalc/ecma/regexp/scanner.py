@@ -1,4 +1,4 @@
-"""From a pattern's text to the units that its grammar speaks of, each with its offset in the text."""
+"""Splits a pattern into the units of its grammar, each with its offset."""
 
 from __future__ import annotations
 

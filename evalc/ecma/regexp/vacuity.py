@@ -1,4 +1,4 @@
-"""From a pattern's tree to what is certain of it: that it matches every text, or none, or only those with some text."""
+"""Says what is certain about a pattern: that it matches every text, none, or only those with some text."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""From lines of JSON on standard input, a pattern, its flags and a text each, to one line of JSON with the answer.
+"""The worker process of QuickJS: reads a pattern, flags and a text a line, and answers a line each.
 
 Run as a program, `python worker.py FOLDER`, FOLDER being where the package `quickjs` lies. It ends when its input does.
 """

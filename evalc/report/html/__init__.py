@@ -1,4 +1,4 @@
-"""From a run to one HTML file that needs nothing but a browser."""
+"""The HTML report: one self-contained file."""
 
 from evalc.report.html.page import render
 

@@ -1,4 +1,4 @@
-"""From a run to the bytes of the page, a piece at a time: style, data and scripts in one file."""
+"""Writes the HTML page piece by piece: style, data and scripts in one file."""
 
 from __future__ import annotations
 

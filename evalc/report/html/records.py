@@ -1,4 +1,4 @@
-"""From a suite and its cases to the records that the page's scripts read: bounded, and safe inside HTML."""
+"""The records that the page's scripts read: bounded in size, and safe inside HTML."""
 
 from __future__ import annotations
 

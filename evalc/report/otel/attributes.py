@@ -1,4 +1,4 @@
-"""From the records of a result to attributes: OpenTelemetry's own names where it has some, else `evalc.*`."""
+"""Span attributes for the records of a result: OpenTelemetry's names where it has some, else `evalc.*`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""From a run to an OTLP receiver, over HTTP: in batches, each within a bounded time, and never at the run's cost."""
+"""Sends spans to an OTLP receiver in batches, each within a bounded time. A failure never fails the run."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""From the suites of a run to spans, a case at a time: one of the run, below it its suites, below these their cases.
+"""Makes spans of a run: one for the run, below it its suites, below those their cases.
 
 Results say how long a case took, not when: the cases of a run are laid one behind the other, from its beginning on.
 """

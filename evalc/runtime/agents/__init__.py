@@ -1,1 +1,1 @@
-"""From a case's input to an agent's answer: one file an agent."""
+"""Agents of every kind, one file each."""

@@ -1,4 +1,4 @@
-"""From what an agent or a judge says it has used to the same, known to be within what sums and files can hold."""
+"""Rejects usage figures that no sum or file could hold."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""From a function of anybody's, async or not, and its argument to its value, or to the AgentError of its failure."""
+"""Calls a foreign function, async or not, and turns its failure into an AgentError."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""From a command line to an agent: a process a case, or a conversation, with JSON on its standard input and output."""
+"""The agent `command:...`: a process for each case or conversation, with JSON on its standard streams."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""From a blocking function to something that can be awaited, and left behind when it never returns."""
+"""Awaits a blocking function in a daemon thread, and abandons it if it never returns."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""From what is sent to an agent to a hash of it: two requests have the same where an agent cannot tell them apart."""
+"""Hashes what an agent is sent: requests that it cannot tell apart have the same hash."""
 
 from __future__ import annotations
 

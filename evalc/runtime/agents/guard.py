@@ -1,4 +1,4 @@
-"""From a call of foreign code to its value or an AgentError: whatever the code raises, the run goes on.
+"""Guards calls of foreign code: whatever it raises becomes an AgentError, and the run goes on.
 
 A failure is returned, not raised: a future cannot carry StopIteration, and an event loop stops on SystemExit.
 """

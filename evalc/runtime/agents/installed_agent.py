@@ -1,4 +1,4 @@
-"""From `NAME:ARGUMENT` to the agent that an installed package makes of the argument."""
+"""Makes the agents that installed packages offer as `NAME:ARGUMENT`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""From a case to a model that llama.cpp serves on this machine, and to its answer: `--agent local[:GGUF]`."""
+"""The agent `local[:GGUF]`: a model that llama.cpp serves on this machine."""
 
 from __future__ import annotations
 

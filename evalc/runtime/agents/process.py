@@ -1,4 +1,4 @@
-"""From a command and its input to the end of its process group, with what it printed on the way."""
+"""Runs a command in its own process group, with bounded input, output and time."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""From `module:name` to an agent that calls it: a function, or an object with a method that answers."""
+"""The agent `python:module:name`: a function, or an object with a method that answers."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""From an agent to the same agent whose every exchange is written to a folder, from which `replay:DIR` answers."""
+"""Records every exchange of an agent in a folder, from which `replay:DIR` answers."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""From a folder of recorded exchanges to an agent that answers from them, and never asks anyone."""
+"""The agent `replay:DIR`: answers from recorded exchanges, and never asks anyone."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""From a failed attempt to the next one: which HTTP failures are worth another try, and how long to wait for it."""
+"""Decides which HTTP failures are retried, and how long to wait."""
 
 from __future__ import annotations
 

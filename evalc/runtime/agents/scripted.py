@@ -1,4 +1,4 @@
-"""From a table of messages and answers to an agent: for tests of suites, reports and tools built on evalc."""
+"""An agent that answers from a table: for tests of suites, reports and tools built on evalc."""
 
 from __future__ import annotations
 

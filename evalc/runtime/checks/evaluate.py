@@ -1,4 +1,4 @@
-"""From a check and the evidence to a verdict: the one place that knows every check."""
+"""Evaluates any check: the one place that knows them all."""
 
 from __future__ import annotations
 

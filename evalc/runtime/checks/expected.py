@@ -1,4 +1,4 @@
-"""From a case's `expected` text, where it is all that the case has, to a verdict with a score between 0 and 1."""
+"""Scores a response against `expected`, for a case that has nothing else to go by."""
 
 from __future__ import annotations
 

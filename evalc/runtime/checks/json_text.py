@@ -1,4 +1,4 @@
-"""From the text of a response to the JSON value in it, as `JSON.parse` reads it."""
+"""Finds the JSON value in a response, as `JSON.parse` reads it."""
 
 from __future__ import annotations
 

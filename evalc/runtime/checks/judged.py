@@ -1,4 +1,4 @@
-"""From a question with a least score to a verdict by the judge."""
+"""Evaluates a judged check: a question with a least score."""
 
 from __future__ import annotations
 

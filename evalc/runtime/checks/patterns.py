@@ -1,4 +1,4 @@
-"""From a pattern and a text to a verdict, by ECMAScript's rules and within a bounded time."""
+"""Evaluates a pattern by ECMAScript's rules within a bounded time."""
 
 from __future__ import annotations
 

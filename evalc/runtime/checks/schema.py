@@ -1,4 +1,4 @@
-"""From a JSON value and a JSON Schema to what is wrong with it; nothing is fetched, no pattern runs for ever."""
+"""Validates a JSON value against a JSON Schema. Nothing is fetched, and no pattern runs for ever."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""From two texts to how similar they are: by edit distance, the same on every machine, or as configured by meaning.
+"""Measures how similar two texts are: by edit distance or, if configured, by meaning.
 
 By edit distance it is 1 - d / n, with d the least number of characters to insert, delete or replace (Levenshtein) and n
 the length of the longer text, both in Unicode's composed form (NFC), so that `\u00e9` is one character however it is

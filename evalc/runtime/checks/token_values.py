@@ -1,4 +1,4 @@
-"""From the texts of a check to the same with their tokens resolved, however deep they stand in a JSON value."""
+"""Resolves the tokens in a check's values, however deep they stand."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""From hostile text to a short stretch of one printable line, for messages."""
+"""Shortens hostile text to one printable line for messages."""
 
 from __future__ import annotations
 

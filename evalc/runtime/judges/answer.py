@@ -1,4 +1,4 @@
-"""From what a judge said to a score on the question's scale, or to what is wrong with it; the schema it is given."""
+"""Reads a judge's answer as a score on the question's scale; makes the schema that it must follow."""
 
 from __future__ import annotations
 

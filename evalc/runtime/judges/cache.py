@@ -1,4 +1,4 @@
-"""From all that decides a judgement to the judgement that was given for it, in a file of its own.
+"""Caches judgements in files, by everything that decides them.
 
 The name of a file is a hash of everything that a judge looked at and was asked, so an entry is never out of date. Files
 are written whole or not at all, so that processes may share the folder; what cannot be read is as if it were not there.

@@ -1,4 +1,4 @@
-"""From a judge's scores beside people's labels to how far they agree: accuracy, Cohen's kappa, the confusion table."""
+"""Measures how far a judge agrees with people's labels: accuracy, Cohen's kappa, the confusion table."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""From a case, its answer and a bench to the scores of its questions, and what asking them used."""
+"""Asks a panel the questions of a case, and sums up what that used."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""From a question to a POST request with it, and from the JSON that comes back to what the judge said."""
+"""The judge behind a URL."""
 
 from __future__ import annotations
 

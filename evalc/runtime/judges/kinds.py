@@ -1,4 +1,4 @@
-"""From what `--judge` says, such as `openai:MODEL`, to the judge: the one table of the kinds of judges."""
+"""Makes the judge that `--judge` names: the table of the kinds of judges."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""From a model on this machine to a judge whose answers a grammar binds to their form: `--judge local[:GGUF]`."""
+"""The judge `local[:GGUF]`: a model on this machine."""
 
 from __future__ import annotations
 

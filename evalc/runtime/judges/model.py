@@ -1,4 +1,4 @@
-"""From a question to a request of a model that answers by a schema, and to what it said."""
+"""A model as a judge: asks it a question under a schema."""
 
 from __future__ import annotations
 

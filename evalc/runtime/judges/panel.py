@@ -1,4 +1,4 @@
-"""From the scores of several judges to one: their median, how far they lie apart, an error where too few have one."""
+"""Combines the scores of several judges: their median and spread, or an error if too few have one."""
 
 from __future__ import annotations
 

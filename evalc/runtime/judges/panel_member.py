@@ -1,4 +1,4 @@
-"""From a question to one judge's score: from the cache, or by asking, a model once more where that was none."""
+"""Asks one judge for one score: from the cache, or anew, once more if the answer was malformed."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""From `python:module:name` to a judge that calls a function: its scores are the author's own code."""
+"""The judge `python:module:name`: its scores are the author's own code."""
 
 from __future__ import annotations
 

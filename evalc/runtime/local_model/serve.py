@@ -1,4 +1,4 @@
-"""From a GGUF file to llama.cpp's server on a free loopback port: `python -m evalc.runtime.local_model.serve`.
+"""The server process of a local model: `python -m evalc.runtime.local_model.serve`.
 
 Runs in a process of its own, which ends when its standard input does: with its parent, however that ended. Its one
 line of output is `ready URL`.

@@ -1,4 +1,4 @@
-"""From agents and a panel to the local models among them, loaded before a run and ended with it."""
+"""Loads the local models of a run before it begins, and ends them with it."""
 
 from __future__ import annotations
 

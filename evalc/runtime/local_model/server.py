@@ -1,4 +1,4 @@
-"""From a model's file to a process that serves it: started once, shared by all who name the same model, and ended."""
+"""Starts, shares and ends the process that serves a local model."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""From a conversation with tools to a request whose answer a JSON Schema binds: a tool call, or a text.
+"""Offers tools by a JSON Schema of the answer, so that models without tool calls can call them.
 
 Small models have not learned to call tools, and none has to keep to what it learned. llama.cpp makes of the schema a
 grammar, under which a model can write nothing else; so any model calls tools, well or badly.

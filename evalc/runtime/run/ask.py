@@ -1,4 +1,4 @@
-"""From a case and a session of an agent to what came back: a response, or why there is none; and of each turn."""
+"""Asks an agent: a case once, or a conversation turn by turn."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""From the attempts at a case that is repeated to one result: K of N have to pass."""
+"""Combines the attempts at a repeated case: K of N have to pass."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""From suites and options to the open journal of their run: a new one, or that of a run which did not end."""
+"""Opens the journal of a run: a new one, or that of a run that did not end."""
 
 from __future__ import annotations
 

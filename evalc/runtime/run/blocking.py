@@ -1,4 +1,4 @@
-"""From code that holds up the event loop to an exception inside it: its time is up, or the run is to end.
+"""Interrupts code that blocks the event loop when its time is up or the run is to end.
 
 A coroutine that blocks (`time.sleep`, a loop without an `await`) lets no timer fire, so no time limit holds for it, and
 Ctrl-C waits for it. A thread notices that the loop has stopped turning and sends the main thread a signal; the signal's

@@ -1,4 +1,4 @@
-"""From a snapshot's source, which is a file, a URL or code, to its data, captured just before the run.
+"""Captures a snapshot from a file, a URL or code, just before the run.
 
 Contract, 4. Snapshot Data.
 """

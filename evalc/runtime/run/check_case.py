@@ -1,4 +1,4 @@
-"""From a case and what its agent answered to the verdicts on its assertions, and a judge's scores of its criteria."""
+"""Evaluates the assertions of a case, and asks a judge about its criteria."""
 
 from __future__ import annotations
 

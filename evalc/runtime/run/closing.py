@@ -1,4 +1,4 @@
-"""From what a run says at its end beside its suites to a file in its folder, and back: gates, choice, warnings."""
+"""Stores what a run says beside its suites: gates, choice, warnings."""
 
 from __future__ import annotations
 

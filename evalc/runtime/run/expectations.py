@@ -1,4 +1,4 @@
-"""From what a case declares of itself, that it be skipped or is known to fail, to what becomes of it."""
+"""What becomes of cases that are skipped or expected to fail."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""From a whole journal to the result files of its run, and to what the run leaves in memory."""
+"""Writes the result files of a run from its journal."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""From gates and what the cases add up to, to a verdict on each gate.
+"""Decides the gates of a suite or a run.
 
 Rates and limits are compared as the decimals that they were written as: 9 of 10 cases meet 0.9.
 """

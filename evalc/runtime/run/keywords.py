@@ -1,4 +1,4 @@
-"""From an expression of `-k` to whether texts satisfy it: `paris and not (slow or flaky)`.
+"""Evaluates expressions of `-k`, such as `paris and not (slow or flaky)`.
 
 A word holds where any text contains it, whatever its case. `not` binds closer than `and`, `and` closer than `or`.
 """

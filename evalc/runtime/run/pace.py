@@ -1,4 +1,4 @@
-"""From how an agent keeps up to how many cases run at a time, and from a rate to when each request may go out."""
+"""Adapts how many cases run at a time to the agent, and holds requests to a rate."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""From how many attempts at each repeated case passed to pass@k and pass^k."""
+"""Estimates pass@k and pass^k from the attempts at repeated cases."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""From `os._exit` in an agent, a judge or a check to an exit code that is not success, and a word about it."""
+"""Turns `os._exit` in an agent, a judge or a check into a failing exit code with an explanation."""
 
 from __future__ import annotations
 

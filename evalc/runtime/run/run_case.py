@@ -1,4 +1,4 @@
-"""From one case and an opened agent to the result of one attempt at it: ask, check, score."""
+"""Runs one attempt at a case: ask, check, score."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""From the time of a run to its id, a UUID of version 7, and back: ids sort as the runs began."""
+"""Run ids: UUIDs of version 7, which sort as the runs began."""
 
 from __future__ import annotations
 

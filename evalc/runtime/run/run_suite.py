@@ -1,4 +1,4 @@
-"""From suites and an agent to a finished run: workers that take one case after the other, and the journal."""
+"""Runs suites against an agent: workers take one case after the other, and the journal keeps each."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""From verdicts to scores: of a criterion in a case, of a case, of a suite and of a run.
+"""Scores criteria, cases, suites and runs.
 
 Scores are rounded to twelve decimals, so that 0.1 + 0.2 compares with a threshold of 0.3 as its author means it.
 """

@@ -1,4 +1,4 @@
-"""From a seed manifest file to the data that `{{seed:path}}` tokens name (contract, 3. Seed Manifest)."""
+"""Loads the seed manifest, the data of `{{seed:path}}` tokens (contract, 3. Seed Manifest)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""From suites and what of them is wanted to suites of the chosen cases, in their order."""
+"""Selects the cases of a run, in their order."""
 
 from __future__ import annotations
 

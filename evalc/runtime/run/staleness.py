@@ -1,4 +1,4 @@
-"""From what an eval file says of its tool and what the registry says now to warnings (contract, Staleness Checks)."""
+"""Warns if a suite was compiled for another tool registry (contract, Staleness Checks)."""
 
 from __future__ import annotations
 

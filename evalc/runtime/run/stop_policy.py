@@ -1,4 +1,4 @@
-"""From cases as they finish to the reason why a run sends no more: too many failed, or too much was spent."""
+"""Decides when a run sends no more cases: too many failed, or too much was spent."""
 
 from __future__ import annotations
 

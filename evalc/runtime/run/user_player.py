@@ -1,4 +1,4 @@
-"""From a simulated user and what was said to what the user says next, known to be what such a user could say."""
+"""Plays a simulated user, and checks that the user could have said what the player says."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""From cases, one after the other, to an attempt at each with one session of the agent."""
+"""A worker: attempts one case after the other with one session of the agent."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""From finished cases to a journal on disk, a line each, and back in any order: the only store of a run.
+"""Journals finished cases, a line each, and reads them back in any order: the only store of a run.
 
 The first line is a header: what was run, and with which options. Then comes a line a case, as the cases finish or are
 skipped. In memory there is one number a case, the offset of its line. A journal whose last line is torn is complete up

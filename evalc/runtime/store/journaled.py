@@ -1,4 +1,4 @@
-"""From a journal's bytes to its header and its cases, in any order; in memory there is one number a case."""
+"""Reads the header and the cases of a journal in any order; memory holds one number for each case."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""From a JSON file that a user names to its value, or to a message that says where it is wrong."""
+"""Reads a JSON file that a user named, or says where it is wrong."""
 
 from __future__ import annotations
 

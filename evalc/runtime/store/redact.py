@@ -1,4 +1,4 @@
-"""From text that may hold secrets to the same text with `***` in their places."""
+"""Replaces secrets in texts by `***`."""
 
 from __future__ import annotations
 

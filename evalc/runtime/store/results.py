@@ -1,4 +1,4 @@
-"""From a run's journal to its EvalSuiteResult files: summed up and stitched in source order, a case at a time."""
+"""Writes EvalSuiteResult files from a run's journal in source order, a case at a time."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""From a record to the JSON of it that may be written: what JSON cannot hold is replaced, secrets are struck out."""
+"""Encodes records for files: what JSON cannot hold is replaced, secrets are struck out."""
 
 from __future__ import annotations
 

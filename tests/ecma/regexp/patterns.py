@@ -1,4 +1,4 @@
-"""From a random source to patterns, well-formed and not, and to texts that they may match."""
+"""Draws patterns, well-formed and not, and texts that they may match."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""From nothing to whole suites: what they mean, how they are written in YAML, and the JSON that says the same.
+"""Draws whole suites: what they mean, how they are written in YAML, and the JSON that says the same.
 
 Every suite is sound by construction: all its checks hold of one answer, so that no two of them can contradict each
 other. `worlds` has the answers, `checks` and `compositions` what can be said of them in each spelling, `cases` and

@@ -1,4 +1,4 @@
-"""From nothing to one case: how it is written in YAML, and what it means in the case model."""
+"""Draws one case: how it is written in YAML, and what it means in the case model."""
 
 from __future__ import annotations
 

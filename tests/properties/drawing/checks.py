@@ -1,4 +1,4 @@
-"""From an answer to checks that hold of it, or do not: the record of the model, and each spelling in YAML.
+"""Draws checks that hold of an answer, or do not: the record of the model, and each spelling in YAML.
 
 The texts of all of them are templates. What fills them (see `cases.given_inputs`) is in every answer.
 """

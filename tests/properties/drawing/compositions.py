@@ -1,4 +1,4 @@
-"""From checks that hold or do not to compositions of them that hold: `any_of`, `all_of`, `not`, to a depth."""
+"""Draws compositions that hold, of checks that hold or do not: `any_of`, `all_of`, `not`, to a depth."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""From cases to the same cases, written with what suites share: rules, defaults, includes, rows, merge keys."""
+"""Rewrites cases with what suites share: rules, defaults, includes, rows, merge keys."""
 
 from __future__ import annotations
 

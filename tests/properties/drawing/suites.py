@@ -1,4 +1,4 @@
-"""From nothing to whole eval files that have no errors, and to the eval JSON that says the same."""
+"""Draws whole eval files without errors, and the eval JSON that says the same."""
 
 from __future__ import annotations
 

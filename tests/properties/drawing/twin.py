@@ -1,4 +1,4 @@
-"""From a case as it is meant to the JSON of the case model, as a hand would write it: the compiler's reference.
+"""Writes a case as JSON of the case model, as a hand would: the compiler's reference.
 
 Texts are filled by a table of tags, checks are put into the fields of `expect` that the case model has for them, and
 what none can hold into `expect.checks`.

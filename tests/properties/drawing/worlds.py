@@ -1,4 +1,4 @@
-"""From nothing to answers of an agent, and to texts of which is known whether an answer contains them.
+"""Draws answers of an agent, and texts that an answer is known to contain or not.
 
 Both answers hold every text of `COMMON`, so that a check of one of them holds in any case of a suite.
 """

@@ -1,4 +1,4 @@
-"""From data to YAML as people write it: block and flow, every kind of quotes, anchors, merge keys, comments.
+"""Writes data as YAML as people do: block and flow, every kind of quotes, anchors, merge keys, comments.
 
 A style is drawn as one number, from which all the small choices follow; 0 is the plainest one. What stands twice in the
 data, as one object, is anchored and aliased. Every comment holds a `§`, and nothing else does.

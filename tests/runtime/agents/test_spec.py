@@ -1,4 +1,4 @@
-"""From `--agent` to the kind of agent it names."""
+"""Which kind of agent `--agent` names."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""From a check and parts of an answer to its verdict, in one call."""
+"""Evaluates a check on parts of an answer, in one call."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""From messages about weather and Python code to the same answers everywhere: an agent that needs no key."""
+"""The demo agent: the same answers everywhere about weather and Python code, without a key."""

@@ -1,4 +1,4 @@
-"""From a message to the demo agent's answer: a review where it shows code, else something about the weather."""
+"""The demo agent. It reviews code if the message shows some, and talks about the weather otherwise."""
 
 from __future__ import annotations
 

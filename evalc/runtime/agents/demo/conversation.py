@@ -1,4 +1,4 @@
-"""From a message about the weather to tool calls and a sentence, or a JSON document where one is asked for."""
+"""Answers messages about the weather with tool calls and a sentence, or with JSON if asked for it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""From a message that shows Python code to a review of it, made by looking at its syntax tree."""
+"""Reviews the Python code in a message by looking at its syntax tree."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""From POST requests on a port to the demo agent's answers, so that the HTTP agent has something to talk to."""
+"""Serves the demo agent over HTTP."""
 
 from __future__ import annotations
 

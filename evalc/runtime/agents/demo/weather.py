@@ -1,4 +1,4 @@
-"""From a tool's parameters to its result: the weather of a few cities, which never changes."""
+"""The demo agent's tools: the weather of a few cities, which never changes."""
 
 from __future__ import annotations
 

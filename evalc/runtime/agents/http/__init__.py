@@ -1,1 +1,1 @@
-"""From a request to an answer over HTTP: the agent behind a URL, and the transport that models and judges use too."""
+"""The agent behind a URL, and the HTTP transport that models and judges share with it."""

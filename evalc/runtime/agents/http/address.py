@@ -1,4 +1,4 @@
-"""From a URL as it was written to where requests go, the header that its credentials become, and what people see."""
+"""Splits a URL into where requests go, the header of its credentials, and what people may see."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""From a request to the body that an agent behind a URL wants; from the JSON or events that come back to an answer."""
+"""The agent behind a URL: builds its request bodies, reads the JSON or events that it answers."""
 
 from __future__ import annotations
 

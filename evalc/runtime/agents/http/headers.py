@@ -1,4 +1,4 @@
-"""From the headers that evalc and its users want sent to those that HTTP can carry."""
+"""Checks configured headers for what HTTP can carry, and adds evalc's own."""
 
 from __future__ import annotations
 

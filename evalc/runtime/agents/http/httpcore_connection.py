@@ -1,4 +1,4 @@
-"""From a request to the head and the body of an answer by httpcore, the engine of httpx: the one place that knows it.
+"""Sends requests with httpcore, the engine of httpx. The only module that uses it.
 
 httpx drives it through a pool. One connection needs none, which takes a quarter less of a processor for each request.
 """

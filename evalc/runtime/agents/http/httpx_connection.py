@@ -1,4 +1,4 @@
-"""From a request to the head and the body of an answer by httpx, through a proxy: the one place that knows it."""
+"""Sends requests with httpx, through a proxy. The only module that uses it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""From a document of an agent's own shape, and paths into it, to an answer."""
+"""Reads an answer from a document of the agent's own shape, by configured paths."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""From settings to how an agent is called over HTTP; apart from the agent, whose libraries take time to import."""
+"""How an agent is called over HTTP. Apart from the agent, whose libraries take time to import."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""From a URL to the way to its host: the proxy before it, and the certificates that are trusted on the way."""
+"""Finds the way to a host: the proxy before it, and the certificates that are trusted."""
 
 from __future__ import annotations
 

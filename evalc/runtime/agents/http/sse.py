@@ -1,4 +1,4 @@
-"""From the pieces of a `text/event-stream` body to its events, by the parsing rules of the WHATWG HTML standard."""
+"""Parses `text/event-stream` bodies by the rules of the WHATWG HTML standard."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""From the events of a streamed answer to the answer, as soon as it is whole.
+"""Assembles a streamed answer from its events.
 
 Without configured paths the shape is told by the first event: chunks of OpenAI's Chat Completions, events of
 Anthropic's Messages, or evalc's own, which is plain text too.

@@ -1,4 +1,4 @@
-"""From streamed events of a known shape to the fields of an answer: evalc's own, OpenAI's and Anthropic's."""
+"""Reads streamed events of known shapes: evalc's own, OpenAI's and Anthropic's."""
 
 from __future__ import annotations
 

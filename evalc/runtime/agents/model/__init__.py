@@ -1,1 +1,1 @@
-"""From a case's input to a model's answer: the APIs of the providers, and the loop that answers tool calls by stubs."""
+"""Models as agents: the APIs of the providers, and the loop that answers tool calls with stubs."""

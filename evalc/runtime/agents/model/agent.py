@@ -1,4 +1,4 @@
-"""From a case to requests of a model's API, answered by stubs where the case has them, and to the model's answer."""
+"""A model as an agent: sends a case to its API, and answers tool calls with the case's stubs."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""From a part of a model's answer to the type that it should have, or an error that names the part."""
+"""Reads the parts of a model's answer, each of its expected type or an error that names it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""From a conversation to a request of OpenAI's Chat Completions API, which many servers speak, and from its answer."""
+"""OpenAI's Chat Completions API, which many servers speak."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""From what is configured about a provider to where a request goes, and the headers that open the door there."""
+"""Where requests to a provider go, and the headers that authorize them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""From a prompt to a model's final answer: one request, or with stubs as many as the turns allow."""
+"""Asks a model until it calls no more tools or its turns run out; without stubs, once."""
 
 from __future__ import annotations
 

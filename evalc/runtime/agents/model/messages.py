@@ -1,4 +1,4 @@
-"""From a conversation to a request of Anthropic's Messages API, and from its answer to a turn."""
+"""Anthropic's Messages API."""
 
 from __future__ import annotations
 

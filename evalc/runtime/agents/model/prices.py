@@ -1,4 +1,4 @@
-"""From a model's answer to what it cost, by the list prices that genai-prices carries in its wheel."""
+"""Prices a model's answer by the list prices in genai-prices."""
 
 from __future__ import annotations
 

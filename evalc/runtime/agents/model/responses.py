@@ -1,4 +1,4 @@
-"""From a conversation to a request of OpenAI's Responses API, and from its answer to a turn."""
+"""OpenAI's Responses API."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""From the names of earlier runs to what they brought: read, compared, gone on with, checked again."""
+"""Earlier runs: found by name, read, compared, resumed, rescored, merged."""

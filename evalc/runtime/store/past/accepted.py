@@ -1,4 +1,4 @@
-"""From a past run to `evals/baseline.json`, the baseline that a project commits, and from that file to a baseline.
+"""Writes and reads `evals/baseline.json`, the baseline that a project commits.
 
 The file is small and sorted, with a case a line, so that merges of different cases seldom meet. It names no run and no
 time. A run of one agent is accepted for any agent; one of several, for each by its name.

@@ -1,4 +1,4 @@
-"""From the name of an earlier run to which of its cases passed (contract, Baseline Diffing)."""
+"""Reads which cases passed in an earlier run (contract, Baseline Diffing)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""From the name of an earlier run to what choosing cases goes by: which did not pass, and how long each took."""
+"""Reads what choosing cases needs of an earlier run: which did not pass, how long each took."""
 
 from __future__ import annotations
 

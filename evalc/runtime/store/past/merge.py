@@ -1,4 +1,4 @@
-"""From the runs of all shards and the suites that they are of to one run: every case once, from its shard's journal."""
+"""Merges the runs of all shards into one: every case once, from its shard's journal."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""From a run's journal and the suites as they are now to a new run: today's checks on the answers of then.
+"""Checks the recorded answers of a run again, with the suites as they are now.
 
 No agent is asked. A case that has no answer there, or now sends something else than what was answered, is skipped.
 """

@@ -1,4 +1,4 @@
-"""From the name of an earlier run, and from its files, to its results as far as someone needs them."""
+"""Reads the results of an earlier run, as far as they are needed."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""From the name of a run to its folder and header; from two headers to why one run cannot go on as the other."""
+"""Finds the run to resume, and says why one run cannot continue as another."""
 
 from __future__ import annotations
 

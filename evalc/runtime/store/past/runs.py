@@ -1,4 +1,4 @@
-"""From the name of an earlier run to its folder. Every command that takes a run finds it here.
+"""Finds the folder of an earlier run by its name, for every command that takes a run.
 
 A run is named by `latest`, `latest~N` (the N-th before it), its id, the beginning of an id that no other run has, or
 the path of its folder.

@@ -1,4 +1,4 @@
-"""From a result file to its totals, and to its cases one at a time: as evalc writes it, a case begins on its own line.
+"""Reads a result file's totals, and its cases one at a time.
 
 A file of any other layout is read as a whole, which takes memory with the number of its cases.
 """
