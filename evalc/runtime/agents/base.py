@@ -46,8 +46,8 @@ class AgentRequest(msgspec.Struct, frozen=True, kw_only=True):
     `follow_ups` are the turns behind the first, as the case has them, and `user` is who plays them; no agent is sent
     either.
 
-    `answer_schema` is the JSON Schema of the JSON object that judges and simulated users have to answer with. A model's
-    API holds the model to it; other agents are not sent it.
+    `answer_schema` is the JSON Schema of the object that a judge or the player of a user has to answer with; None where
+    an agent is tested. A model's API holds the model to it. Other kinds of agents may ignore it.
     """
 
     message: str
