@@ -1,4 +1,4 @@
-"""`evalc accept`: from a past run to the baseline that the project commits."""
+"""`evalc accept`: makes a past run the baseline that the project commits."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`evalc check`: from eval files to everything that is wrong with them."""
+"""`evalc check`: reports everything that is wrong with eval files."""
 
 from __future__ import annotations
 

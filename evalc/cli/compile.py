@@ -1,4 +1,4 @@
-"""`evalc compile`: from eval files to the JSON that any runner of the contract reads."""
+"""`evalc compile`: compiles eval files to JSON that any runner of the contract reads."""
 
 from __future__ import annotations
 

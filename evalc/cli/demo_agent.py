@@ -1,4 +1,4 @@
-"""`evalc demo-agent`: from a port to an agent that answers there, to try evals on."""
+"""`evalc demo-agent`: serves the demo agent on a port."""
 
 from __future__ import annotations
 

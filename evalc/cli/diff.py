@@ -1,4 +1,4 @@
-"""`evalc diff`: from two runs to what is different, and to how sure that is."""
+"""`evalc diff`: compares two runs, and says how sure each difference is."""
 
 from __future__ import annotations
 

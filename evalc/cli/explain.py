@@ -1,4 +1,4 @@
-"""`evalc explain`: from a code of a problem to what it means and how to cure it."""
+"""`evalc explain`: explains a code, and how to fix the problem."""
 
 from __future__ import annotations
 

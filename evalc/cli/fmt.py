@@ -1,4 +1,4 @@
-"""`evalc fmt`: from eval files to the same files in the canonical style."""
+"""`evalc fmt`: formats eval files in the canonical style."""
 
 from __future__ import annotations
 

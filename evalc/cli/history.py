@@ -1,4 +1,4 @@
-"""`evalc history`: from the result files of all runs to a table of them, and to the course of each suite."""
+"""`evalc history`: lists all runs, and the course of each suite."""
 
 from __future__ import annotations
 

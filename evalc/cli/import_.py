@@ -1,4 +1,4 @@
-"""`evalc import`: from the evals of other tools to eval files."""
+"""`evalc import`: writes eval files from the evals of other tools."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`evalc init`: from a folder to a project with evals that pass, to begin from."""
+"""`evalc init`: sets up a project with evals that pass."""
 
 from __future__ import annotations
 

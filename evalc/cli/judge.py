@@ -1,4 +1,4 @@
-"""`evalc judge --calibrate`: from answers that people have labelled to how far a judge agrees with them."""
+"""`evalc judge --calibrate`: measures how far a judge agrees with people's labels."""
 
 from __future__ import annotations
 

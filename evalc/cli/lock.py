@@ -1,4 +1,4 @@
-"""`evalc lock`: from eval files to `evalc.lock`, which holds each regression case to what it is."""
+"""`evalc lock`: locks regression cases in `evalc.lock`."""
 
 from __future__ import annotations
 

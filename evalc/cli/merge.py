@@ -1,20 +1,16 @@
-"""`evalc merge`: from the runs of all shards to one run, judged as a whole."""
+"""`evalc merge`: merges the runs of all shards into one run, judged as a whole."""
 
 from __future__ import annotations
 
 import os
-import sys
 from typing import TYPE_CHECKING, Annotated, Any, Final
 
 import typer
 
-from evalc.cli.ending import ExitCode, termination_as_interrupt
 from evalc.cli.options import Config, OutputDir, sound_settings_from
 from evalc.cli.outputs import Outputs, outputs_of
-from evalc.cli.printing import print_error, print_problems
-from evalc.cli.reporting import Shown, report
+from evalc.cli.reporting import Shown, make_and_report
 from evalc.errors import UsageError
-from evalc.terminal import Screen
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -56,7 +52,6 @@ def merge_runs(
       evalc merge parts/*/
     """
     from evalc import api  # noqa: PLC0415 - for start-up: `--help` runs nothing
-    from evalc.report.progress import Progress, draws  # noqa: PLC0415 - likewise
     from evalc.runtime.store.past.merge import read_parts  # noqa: PLC0415 - likewise
     from evalc.runtime.store.past.resume import find_run  # noqa: PLC0415 - likewise
     from evalc.setup.run import redactor_of  # noqa: PLC0415 - likewise
@@ -65,18 +60,13 @@ def merge_runs(
     parts = read_parts([find_run(name, where) for name in runs])
     settings = _settings_of(parts, config, output_dir)
     outputs = outputs_of(output or (), as_json=json)
-    try:
-        screen, drawn = Screen.of(sys.stderr, os.environ), draws(sys.stderr, os.environ)
-        with termination_as_interrupt(), Progress(sys.stderr, screen, drawn=drawn) as progress:
-            finished = api.merge_runs(parts, settings=settings, observer=progress)
-    except KeyboardInterrupt:
-        print_error("interrupted; the parts are as they were")
-        return ExitCode.INTERRUPTED
-    print_problems(finished.problems, sys.stderr)
-    report(
-        finished, sys.stdout, outputs, redact=redactor_of(settings, os.environ).redact, shown=Shown(settings=settings)
+    return make_and_report(
+        lambda progress: api.merge_runs(parts, settings=settings, observer=progress),
+        outputs,
+        redact=redactor_of(settings, os.environ).redact,
+        shown=Shown(settings=settings),
+        untouched="the parts are as they were",
     )
-    return finished.exit_code
 
 
 def _settings_of(parts: Sequence[Part], config: str | None, output_dir: str | None) -> Settings:

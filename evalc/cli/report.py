@@ -1,4 +1,4 @@
-"""`evalc report`: from the results of a run to a page for a browser."""
+"""`evalc report`: writes a run as a page for a browser, or in another format."""
 
 from __future__ import annotations
 

@@ -1,18 +1,20 @@
-"""Writes the reports of a finished run: to standard output and to the files of `--output`."""
+"""Makes runs of past ones, and writes the reports of any run: to standard output and to the files of `--output`."""
 
 from __future__ import annotations
 
 import errno
 import os
 import secrets
+import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Generic, TextIO, TypeVar, final
 
+from evalc.cli.ending import ExitCode, termination_as_interrupt
 from evalc.cli.outputs import Output, may_be_written
-from evalc.cli.printing import print_error, shown_path
+from evalc.cli.printing import print_error, print_problems, shown_path
 from evalc.regular import open_regular
 from evalc.terminal import Screen, visible
 
@@ -21,6 +23,7 @@ if TYPE_CHECKING:
     from evalc.config.settings import Settings
     from evalc.model.result import SuiteResult
     from evalc.report.console import Detail
+    from evalc.report.progress import Progress
     from evalc.report.reported import ReportedRun, ReportedSuite
 
 Step = Callable[[], None]
@@ -38,6 +41,37 @@ class Shown:
     detail: Detail = "normal"
     slowest: int = 0
     settings: Settings | None = None
+
+
+def make_and_report(
+    make: Callable[[Progress], Run],
+    outputs: Sequence[Output],
+    *,
+    redact: Callable[[str], str],
+    shown: Shown,
+    untouched: str,
+) -> int:
+    """Make a run of past ones, and report it; its exit code.
+
+    Args:
+        make: makes the run.
+        outputs: the reports that are asked for.
+        redact: strikes secrets out of what is quoted from eval files.
+        shown: how much the console summary tells.
+        untouched: what stays as it was if the command is interrupted.
+    """
+    from evalc.report.progress import Progress, draws  # noqa: PLC0415 - for start-up
+
+    try:
+        screen, drawn = Screen.of(sys.stderr, os.environ), draws(sys.stderr, os.environ)
+        with termination_as_interrupt(), Progress(sys.stderr, screen, drawn=drawn) as progress:
+            finished = make(progress)
+    except KeyboardInterrupt:
+        print_error(f"interrupted; {untouched}")
+        return ExitCode.INTERRUPTED
+    print_problems(finished.problems, sys.stderr)
+    report(finished, sys.stdout, outputs, redact=redact, shown=shown)
+    return finished.exit_code
 
 
 def report(

@@ -1,20 +1,16 @@
-"""`evalc rescore`: from a run that was made to a new one, with today's checks on the answers of then."""
+"""`evalc rescore`: checks the recorded answers of a run again, as a new run."""
 
 from __future__ import annotations
 
 import os
-import sys
 from typing import Annotated
 
 import typer
 
-from evalc.cli.ending import ExitCode, termination_as_interrupt
 from evalc.cli.options import Config, Judge, JudgeSamples, NoJudgeCache, Prompts, Strict, Tools, sound_settings_from
 from evalc.cli.outputs import Outputs, outputs_of
-from evalc.cli.printing import print_error, print_problems
-from evalc.cli.reporting import Shown, report
+from evalc.cli.reporting import Shown, make_and_report
 from evalc.cli.supervision import supervise
-from evalc.terminal import Screen
 
 
 def rescore(  # noqa: PLR0913, PLR0917 - one parameter a flag
@@ -57,7 +53,6 @@ def rescore(  # noqa: PLR0913, PLR0917 - one parameter a flag
       evalc rescore 01a200e6-7046-7eeb-9a38-ddbabec8cf21 evals/
     """
     from evalc import api  # noqa: PLC0415 - for start-up: `--help` runs nothing
-    from evalc.report.progress import Progress, draws  # noqa: PLC0415 - likewise
     from evalc.runtime.store.past.resume import find_run  # noqa: PLC0415 - likewise
     from evalc.setup.run import redactor_of, runs_code_of_others  # noqa: PLC0415 - likewise
 
@@ -76,15 +71,13 @@ def rescore(  # noqa: PLR0913, PLR0917 - one parameter a flag
     )
     outputs = outputs_of(output or (), as_json=json)
     past = find_run(run, settings.results_folder)
+    untouched = "the run that was rescored is as it was"
     if runs_code_of_others(settings):
-        supervise(settings.timeout_ms, lambda: "; the run that was rescored is as it was")
-    try:
-        screen, drawn = Screen.of(sys.stderr, os.environ), draws(sys.stderr, os.environ)
-        with termination_as_interrupt(), Progress(sys.stderr, screen, drawn=drawn) as progress:
-            finished = api.rescore_paths(paths or (), past, settings=settings, observer=progress)
-    except KeyboardInterrupt:
-        print_error("interrupted; the run that was rescored is as it was")
-        return ExitCode.INTERRUPTED
-    print_problems(finished.problems, sys.stderr)
-    report(finished, sys.stdout, outputs, redact=redactor_of(settings, os.environ).redact, shown=Shown())
-    return finished.exit_code
+        supervise(settings.timeout_ms, lambda: f"; {untouched}")
+    return make_and_report(
+        lambda progress: api.rescore_paths(paths or (), past, settings=settings, observer=progress),
+        outputs,
+        redact=redactor_of(settings, os.environ).redact,
+        shown=Shown(),
+        untouched=untouched,
+    )

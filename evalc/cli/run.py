@@ -1,4 +1,4 @@
-"""`evalc run`: from eval files and an agent to results and a report."""
+"""`evalc run`: runs eval files against an agent, and reports the results."""
 
 from __future__ import annotations
 

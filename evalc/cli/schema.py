@@ -1,4 +1,4 @@
-"""`evalc schema`: from a name to a JSON Schema, for editors and other tools."""
+"""`evalc schema`: prints a JSON Schema, for editors and other tools."""
 
 from __future__ import annotations
 

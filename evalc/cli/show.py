@@ -1,4 +1,4 @@
-"""`evalc show`: from the result files of a past run to its console summary, once more."""
+"""`evalc show`: prints the summary of a past run again."""
 
 from __future__ import annotations
 
