@@ -5,7 +5,8 @@ from __future__ import annotations
 import sys
 
 from evalc.cli.ending import ExitCode
-from evalc.cli.options import Config, OutputDir, sound_settings_from
+from evalc.cli.flags import sound_settings_from
+from evalc.cli.options import Config, OutputDir
 from evalc.cli.past_run import PastRun
 from evalc.cli.printing import shown_path
 

@@ -11,7 +11,7 @@ from enum import StrEnum
 from typing import TYPE_CHECKING
 
 from evalc.cli.ending import ExitCode
-from evalc.cli.options import settings_from, standard_input
+from evalc.cli.flags import settings_from, standard_input
 from evalc.cli.printing import inventory_lines, print_problems
 from evalc.errors import UsageError
 from evalc.setup.collector import collector_off

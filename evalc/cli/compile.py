@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Annotated, Final
 import typer
 
 from evalc.cli.ending import ExitCode
-from evalc.cli.options import Config, Prompts, Strict, Tools, sound_settings_from, standard_input
+from evalc.cli.flags import sound_settings_from, standard_input
+from evalc.cli.options import Config, Prompts, Strict, Tools
 from evalc.cli.printing import print_problems, shown_path
 from evalc.errors import UsageError
 from evalc.regular import read_beginning

@@ -9,7 +9,8 @@ from typing import Annotated
 import typer
 
 from evalc.cli.ending import ExitCode
-from evalc.cli.options import Config, OutputDir, sound_settings_from
+from evalc.cli.flags import sound_settings_from
+from evalc.cli.options import Config, OutputDir
 from evalc.terminal import Screen
 
 
@@ -43,7 +44,7 @@ def diff(
     # For start-up: `--help` compares nothing.
     from evalc.model.codec import to_json  # noqa: PLC0415
     from evalc.report.diff import diff_lines  # noqa: PLC0415
-    from evalc.runtime.store.past.load import compare_past  # noqa: PLC0415
+    from evalc.runtime.store.past.compare import compare_past  # noqa: PLC0415
 
     folder = sound_settings_from(config, output_dir=output_dir).results_folder
     earlier, later = (None, before or "latest") if after is None else (before, after)

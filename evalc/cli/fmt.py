@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from evalc.cli.ending import ExitCode
-from evalc.cli.options import Config, sound_settings_from, standard_input
+from evalc.cli.flags import sound_settings_from, standard_input
+from evalc.cli.options import Config
 from evalc.cli.printing import print_problems
 from evalc.terminal import visible
 

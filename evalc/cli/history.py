@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING, Annotated, Final
 import typer
 
 from evalc.cli.ending import ExitCode
-from evalc.cli.options import Config, OutputDir, sound_settings_from
+from evalc.cli.flags import sound_settings_from
+from evalc.cli.options import Config, OutputDir
 from evalc.cli.past_run import warn_of_unfinished
 from evalc.cli.printing import print_warning
 from evalc.errors import UsageError

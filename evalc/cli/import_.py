@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from evalc.cli.ending import ExitCode
-from evalc.cli.options import standard_input
+from evalc.cli.flags import standard_input
 from evalc.cli.printing import print_problems, shown_path
 from evalc.errors import UsageError
 

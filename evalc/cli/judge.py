@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from evalc.cli.ending import ExitCode
-from evalc.cli.options import Config, Judge, JudgeSamples, NoJudgeCache, sound_settings_from
+from evalc.cli.flags import sound_settings_from
+from evalc.cli.options import Config, Judge, JudgeSamples, NoJudgeCache
 from evalc.cli.printing import print_error, print_warning
 from evalc.cli.supervision import supervise
 from evalc.errors import JudgeError, UsageError

@@ -8,7 +8,8 @@ from typing import Annotated
 import typer
 
 from evalc.cli.ending import ExitCode
-from evalc.cli.options import Config, Prompts, sound_settings_from
+from evalc.cli.flags import sound_settings_from
+from evalc.cli.options import Config, Prompts
 from evalc.cli.printing import print_problems, shown_path
 
 

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Annotated, Any, Final
 
 import typer
 
-from evalc.cli.options import Config, OutputDir, sound_settings_from
+from evalc.cli.flags import sound_settings_from
+from evalc.cli.options import Config, OutputDir
 from evalc.cli.outputs import Outputs, outputs_of
 from evalc.cli.reporting import Shown, make_and_report
 from evalc.errors import UsageError

@@ -1,11 +1,10 @@
-"""Options that commands share, as typer declares them, and the settings that they make."""
+"""Declares the flags of a run as typer's options, for `run` and the commands that share some."""
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Callable, Sequence
 from inspect import Parameter, Signature, signature
-from typing import TYPE_CHECKING, Annotated, Any, TypeVar, get_args, get_origin, get_type_hints
+from typing import Annotated, Any, TypeVar, get_args, get_origin, get_type_hints
 
 import typer
 
@@ -63,46 +62,3 @@ def _on_a_command_line(taken: Any) -> Any:
     if any(get_origin(part) is Sequence for part in parts):
         return list[str] | None
     return taken if {*parts} <= {int, float, type(None)} else str | None
-
-
-if TYPE_CHECKING:
-    from evalc.config.load import Loaded
-    from evalc.config.settings import Settings
-
-
-def settings_from(config: str | None, **flags: object) -> Loaded:
-    """The settings of the working folder; `flags` win where they are given (not None, not False)."""
-    from evalc.config.flags import settings_with  # noqa: PLC0415 - for start-up: `--help` needs no settings
-
-    return settings_with(config, flags)
-
-
-def sound_settings_from(config: str | None, **flags: object) -> Settings:
-    """The settings, for commands that do not go on with a configuration that has errors.
-
-    Raises:
-        SourceError: when it has.
-    """
-    return settings_from(config, **flags).sound()
-
-
-def standard_input(paths: Sequence[object]) -> str | None:
-    """The whole of standard input where `-` is among the paths, without a byte order mark.
-
-    Raises:
-        UsageError: when it is closed, not UTF-8, or larger than a file may be.
-    """
-    if "-" not in paths:
-        return None
-    from evalc.errors import UsageError  # noqa: PLC0415 - for start-up: only with `-`
-    from evalc.files import YAML_LIMIT  # noqa: PLC0415 - likewise
-
-    if sys.stdin is None:  # as `<&-` leaves it
-        raise UsageError("`-` is standard input, and that is closed")
-    data = sys.stdin.buffer.read(YAML_LIMIT + 1)
-    if len(data) > YAML_LIMIT:
-        raise UsageError(f"standard input is larger than {YAML_LIMIT // 1_000_000} MB")
-    try:
-        return data.decode("utf-8-sig")
-    except UnicodeDecodeError as error:
-        raise UsageError(f"standard input is not UTF-8: byte {error.start + 1} is 0x{data[error.start]:02X}") from None

@@ -17,20 +17,19 @@ from evalc.config.setting import Key
 from evalc.config.settings import ALL_KEYS, Settings
 from evalc.model.case import Case
 from evalc.model.suite import Suite
+from evalc.report.numbers import counted, selected_line
 from evalc.runtime.agents.http.address import shown_url
 from evalc.runtime.checks.limits import count_tokens
 from evalc.runtime.run.expectations import skipped_case
-from evalc.setup.run import redactor_of
+from evalc.setup.run import price_of, redactor_of
 from evalc.terminal import visible
 
 if TYPE_CHECKING:
     from evalc.api import ToRun
-    from evalc.config.settings import Settings
 
 
 def print_settings(settings: Settings) -> int:
     """The settings, and where each comes from."""
-
     sys.stdout.writelines(f"{line}\n" for line in settings_lines(settings, os.environ))
     return ExitCode.OK
 
@@ -42,21 +41,18 @@ def list_cases(to_run: ToRun, *, quiet: bool) -> int:
             identity = visible(located.case.id)
             sys.stdout.write(f"{identity}\n" if quiet else f"{visible(suite.origin)}::{identity}\n")
     if not quiet:
-        sys.stdout.write(f"{_counted(to_run)}\n")
+        sys.stdout.write(f"{_selected(to_run)}\n")
     return ExitCode.OK
 
 
 def list_requests(to_run: ToRun, settings: Settings, *, quiet: bool) -> int:
     """What would be sent: the cases of each suite, how many requests, how many tokens they have, what these cost."""
-    from evalc.runtime.agents.http.address import shown_url  # noqa: PLC0415 - likewise
-    from evalc.setup.run import price_of, redactor_of  # noqa: PLC0415 - likewise
-
     redactor = redactor_of(settings, os.environ)
     prices = {
         redactor.redact(shown_url(agent)): price_of(agent, settings, os.environ) for agent in settings.agent_endpoints
     }
     lines = plan_lines(to_run.suites, prices=prices, quiet=quiet)
-    sys.stdout.writelines(f"{line}\n" for line in (*lines, _counted(to_run)))
+    sys.stdout.writelines(f"{line}\n" for line in (*lines, _selected(to_run)))
     if to_run.needs_user is not None:
         print_warning(f"the case `{to_run.needs_user}` has a simulated user, and nobody plays it: add `--user`")
     if to_run.needs_judge is not None:
@@ -64,9 +60,7 @@ def list_requests(to_run: ToRun, settings: Settings, *, quiet: bool) -> int:
     return ExitCode.OK
 
 
-def _counted(to_run: ToRun) -> str:
-    from evalc.report.numbers import selected_line  # noqa: PLC0415 - for start-up
-
+def _selected(to_run: ToRun) -> str:
     return selected_line(to_run.selected, sum(suite.size for suite in to_run.suites))
 
 
@@ -86,7 +80,7 @@ def plan_lines(suites: Iterable[Suite], *, prices: Mapping[str, Price], quiet: b
                 user = located.case.input.user
                 more = "" if user is None else f", up to {user.max_turns} turns with a simulated user"
                 yield f"  {visible(located.case.id)}  {_sent(times, each)}{more}"
-    sent = f"{_number_of(requests, 'request')}, about {_number_of(tokens, 'token')} of input"
+    sent = f"{counted(requests, 'request')}, about {counted(tokens, 'token')} of input"
     for agent, price in prices.items():
         cost = price(tokens)
         shown = "n/a" if cost is None else f"about ${cost:.6g}"
@@ -117,14 +111,10 @@ def _tokens(case: Case) -> Iterator[int]:
 def _sent(times: int, tokens: Sequence[int]) -> str:
     if not times:
         return "skipped"
-    requests = _number_of(times * len(tokens), "request")
+    requests = counted(times * len(tokens), "request")
     if len(tokens) == 1:
-        return f"{requests}, about {_number_of(tokens[0], 'token')} each"
-    return f"{requests} in {len(tokens)} turns, about {_number_of(times * sum(tokens), 'token')}"
-
-
-def _number_of(count: int, noun: str) -> str:
-    return f"{count} {noun}{'' if count == 1 else 's'}"
+        return f"{requests}, about {counted(tokens[0], 'token')} each"
+    return f"{requests} in {len(tokens)} turns, about {counted(times * sum(tokens), 'token')}"
 
 
 _STRUCK_OUT: Final = "***"

@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from evalc.cli.ending import ExitCode
-from evalc.cli.options import Config, OutputDir, sound_settings_from
+from evalc.cli.flags import sound_settings_from
+from evalc.cli.options import Config, OutputDir
 from evalc.cli.outputs import Output, Outputs, outputs_of
 from evalc.cli.past_run import PastRun, past_run, suites_of
 from evalc.cli.printing import shown_path

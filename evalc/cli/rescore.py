@@ -7,7 +7,8 @@ from typing import Annotated
 
 import typer
 
-from evalc.cli.options import Config, Judge, JudgeSamples, NoJudgeCache, Prompts, Strict, Tools, sound_settings_from
+from evalc.cli.flags import sound_settings_from
+from evalc.cli.options import Config, Judge, JudgeSamples, NoJudgeCache, Prompts, Strict, Tools
 from evalc.cli.outputs import Outputs, outputs_of
 from evalc.cli.reporting import Shown, make_and_report
 from evalc.cli.supervision import supervise

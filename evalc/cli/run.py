@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Annotated, Any, Unpack, cast
 import typer
 
 from evalc.cli.ending import ExitCode, termination_as_interrupt
-from evalc.cli.options import Quiet, Verbose, standard_input, with_run_flags
+from evalc.cli.flags import standard_input
+from evalc.cli.options import Quiet, Verbose, with_run_flags
 from evalc.cli.outputs import Outputs, outputs_of
-from evalc.cli.preview import list_cases, list_requests, print_settings
 from evalc.cli.printing import (
     inventory_lines,
     lent_streams,
@@ -92,11 +92,15 @@ def run_evals(  # noqa: PLR0913, PLR0917 - one parameter a flag
     given = given_by([*(paths or ()), *(evals or ())] or None, _given(flags))
     settings = given.settings()
     if show_settings:
+        from evalc.cli.preview import print_settings  # noqa: PLC0415 - seldom asked for
+
         return print_settings(settings)
     start = given.start(settings, max_fail=1 if fail_fast else flags.get("maxfail"))
     looked_at = given.looked_at(settings)
     stdin = standard_input(looked_at)
     if collect_only or dry_run:
+        from evalc.cli.preview import list_cases, list_requests  # noqa: PLC0415 - likewise
+
         what = api.paths_to_run(
             looked_at, settings=settings, prompt_id=given.prompt_id, stdin=stdin, wanted=start.wanted
         )

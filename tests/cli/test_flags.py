@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from evalc.cli.options import settings_from, sound_settings_from
+from evalc.cli.flags import settings_from, sound_settings_from
 from evalc.config.settings import KEY_OF_FLAG, Settings
 from evalc.errors import SourceError, UsageError
 from evalc.setup.run_flags import FLAGS, RunFlags, help_of, spelled

@@ -1,4 +1,4 @@
-"""Loads past runs from their result files, and compares two of them."""
+"""Loads a past run from its result files, as it was reported."""
 
 from __future__ import annotations
 
@@ -7,16 +7,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import final
 
-from msgspec.structs import replace
-
-from evalc.compare.past import ComparedSuite
-from evalc.compare.suites import compare_runs
 from evalc.errors import UsageError
-from evalc.model.comparison import RunComparison
 from evalc.model.result import RunSummary, SuiteResult
 from evalc.runtime.run.finished import summarize_run
 from evalc.runtime.store.journaled import FILE_NAME, read_header
-from evalc.runtime.store.past.results import PastResults, each_result, find_results, read_results, results_before
+from evalc.runtime.store.past.results import PastResults, each_result
 from evalc.runtime.store.past.streamed import LoadedSuite, read_suite
 
 
@@ -55,27 +50,3 @@ def _place_in(folder: Path) -> Callable[[SuiteResult], int]:
     return lambda suite: places.get(
         (suite.tool_name, suite.tier, suite.agent_endpoint if several else None), len(places)
     )
-
-
-def compare_past(before: str | None, after: str, output_dir: Path) -> RunComparison:
-    """Compare two runs, each named as `find_results` knows it; None is the run before the later one.
-
-    Raises:
-        UsageError: there is no such run, its results cannot be read, both are the same, or have no suite in common.
-    """
-    warnings: list[str] = []
-    later = find_results(after, output_dir)
-    earlier = results_before(later, output_dir) if before is None else find_results(before, output_dir)
-    if _real(earlier) & _real(later):
-        raise UsageError(f"`{before}` and `{after}` are the same run: there is nothing to compare")
-    old, new = (tuple(read_results(results, ComparedSuite, warnings)) for results in (earlier, later))
-    comparison = compare_runs(old, new, names=(earlier.name, later.name))
-    if not comparison.suites:
-        there = ", ".join(comparison.only_before), ", ".join(comparison.only_after)
-        named = before or earlier.name
-        raise UsageError(f"the runs have no suite in common: `{named}` has {there[0]}, `{after}` has {there[1]}")
-    return replace(comparison, warnings=(*warnings, *comparison.warnings))
-
-
-def _real(results: PastResults) -> set[Path]:
-    return {file.resolve() for file in results.files}

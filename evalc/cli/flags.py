@@ -1,0 +1,49 @@
+"""Makes settings of the flags that commands share, and reads standard input. Imports no typer."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from evalc.config.load import Loaded
+    from evalc.config.settings import Settings
+
+
+def settings_from(config: str | None, **flags: object) -> Loaded:
+    """The settings of the working folder; `flags` win where they are given (not None, not False)."""
+    from evalc.config.flags import settings_with  # noqa: PLC0415 - for start-up: `--help` needs no settings
+
+    return settings_with(config, flags)
+
+
+def sound_settings_from(config: str | None, **flags: object) -> Settings:
+    """The settings, for commands that do not go on with a configuration that has errors.
+
+    Raises:
+        SourceError: when it has.
+    """
+    return settings_from(config, **flags).sound()
+
+
+def standard_input(paths: Sequence[object]) -> str | None:
+    """The whole of standard input where `-` is among the paths, without a byte order mark.
+
+    Raises:
+        UsageError: when it is closed, not UTF-8, or larger than a file may be.
+    """
+    if "-" not in paths:
+        return None
+    from evalc.errors import UsageError  # noqa: PLC0415 - for start-up: only with `-`
+    from evalc.files import YAML_LIMIT  # noqa: PLC0415 - likewise
+
+    if sys.stdin is None:  # as `<&-` leaves it
+        raise UsageError("`-` is standard input, and that is closed")
+    data = sys.stdin.buffer.read(YAML_LIMIT + 1)
+    if len(data) > YAML_LIMIT:
+        raise UsageError(f"standard input is larger than {YAML_LIMIT // 1_000_000} MB")
+    try:
+        return data.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise UsageError(f"standard input is not UTF-8: byte {error.start + 1} is 0x{data[error.start]:02X}") from None

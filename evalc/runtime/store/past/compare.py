@@ -1,0 +1,37 @@
+"""Compares two past runs, or one with the run before it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from msgspec.structs import replace
+
+from evalc.compare.past import ComparedSuite
+from evalc.compare.suites import compare_runs
+from evalc.errors import UsageError
+from evalc.model.comparison import RunComparison
+from evalc.runtime.store.past.results import PastResults, find_results, read_results, results_before
+
+
+def compare_past(before: str | None, after: str, output_dir: Path) -> RunComparison:
+    """Compare two runs, each named as `find_results` knows it; None is the run before the later one.
+
+    Raises:
+        UsageError: there is no such run, its results cannot be read, both are the same, or have no suite in common.
+    """
+    warnings: list[str] = []
+    later = find_results(after, output_dir)
+    earlier = results_before(later, output_dir) if before is None else find_results(before, output_dir)
+    if _real(earlier) & _real(later):
+        raise UsageError(f"`{before}` and `{after}` are the same run: there is nothing to compare")
+    old, new = (tuple(read_results(results, ComparedSuite, warnings)) for results in (earlier, later))
+    comparison = compare_runs(old, new, names=(earlier.name, later.name))
+    if not comparison.suites:
+        there = ", ".join(comparison.only_before), ", ".join(comparison.only_after)
+        named = before or earlier.name
+        raise UsageError(f"the runs have no suite in common: `{named}` has {there[0]}, `{after}` has {there[1]}")
+    return replace(comparison, warnings=(*warnings, *comparison.warnings))
+
+
+def _real(results: PastResults) -> set[Path]:
+    return {file.resolve() for file in results.files}
