@@ -17,8 +17,10 @@ from pathlib import Path
 from typing import Any, Final
 
 ROOT: Final = Path(__file__).parents[1]
+sys.path.insert(0, str(ROOT))
+from benchmarks.peers import PROMPTFOO  # noqa: E402 - scripts have no packages
+
 VERDICTS: Final = ROOT / "tests" / "importers" / "promptfoo_verdicts.json"
-PACKAGE: Final = "promptfoo@0.121.20"  # the newest that runs on Node 20
 TESTS: Final = 600
 TOOLS: Final = ("book", "quote", "cancel_order")
 VALUES: Final = (1, 2, 2.5, "Paris", "", True, None, [1, "a"], {"c": 1}, {"c": 1, "d": "x"})
@@ -54,7 +56,7 @@ def main() -> int:
         return 2
     tests = generated(random.Random(2026))
     with tempfile.TemporaryDirectory() as folder:
-        install = ["npm", "install", "--prefix", folder, "--no-audit", "--no-fund", PACKAGE]
+        install = ["npm", "install", "--prefix", folder, "--no-audit", "--no-fund", PROMPTFOO]
         subprocess.run(install, check=True, capture_output=True)
         (Path(folder) / "ask.mjs").write_text(PROGRAM)
         (Path(folder) / "tests.json").write_text(json.dumps(tests))
@@ -62,7 +64,7 @@ def main() -> int:
         passes = json.loads((Path(folder) / "verdicts.json").read_text())
     lines = [json.dumps({**test, "passes": passed}) for test, passed in zip(tests, passes, strict=True)]
     VERDICTS.write_text("[\n" + ",\n".join(lines) + "\n]\n")
-    print(f"{PACKAGE} passes {sum(passes)} of {len(passes)} tests; kept in {VERDICTS.relative_to(ROOT)}")
+    print(f"{PROMPTFOO} passes {sum(passes)} of {len(passes)} tests; kept in {VERDICTS.relative_to(ROOT)}")
     return 0
 
 
