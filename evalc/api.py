@@ -30,6 +30,7 @@ from evalc.setup.run_flags import RunFlags
 from evalc.setup.to_run import ToRun, to_merge, to_rescore, to_run
 
 if TYPE_CHECKING:
+    from evalc.challenge.begin import Finished
     from evalc.diagnostics.problem import Problem
     from evalc.runtime.run.run_suite import Observer
     from evalc.runtime.run.select import Wanted
@@ -45,6 +46,7 @@ _LOOP_STOPPED: Final = "Event loop stopped before Future completed."
 __all__ = [
     "Run",
     "ToRun",
+    "challenge_paths",
     "check",
     "check_paths",
     "compile",
@@ -235,6 +237,30 @@ def rescore_paths(paths: Sequence[str], past: PastRun, *, settings: Settings, ob
         return lambda: whole_run.rescore(what, past, settings, observer)
 
     return _to_the_end(compiled_rescoring)
+
+
+def challenge_paths(
+    paths: Sequence[str], *, settings: Settings, of: PastRun | None, good: PastRun | None = None, fixing: bool = False
+) -> Finished:
+    """Challenge the suites that the paths name, or the answers of a run.
+
+    Args:
+        paths: eval files and folders; not looked at where there is a run.
+        settings: how the suites are checked.
+        of: the run whose answers are changed; None challenges the suites by themselves.
+        good: a run whose answers every line to be inserted has to pass; None is `of`.
+        fixing: find lines to insert.
+
+    Raises:
+        SourceError: the eval files have errors; nothing was challenged.
+        UsageError: what was asked for cannot be done; nothing was challenged.
+    """
+    import asyncio  # noqa: PLC0415 - for start-up: `check` and `compile` need no event loop
+
+    from evalc.challenge.begin import run_challenge  # noqa: PLC0415 - likewise
+
+    what = to_run(paths, settings, None) if of is None else to_rescore((), of, settings)
+    return asyncio.run(run_challenge(what, settings, of=of, good=good, fixing=fixing))
 
 
 def merge_runs(parts: Sequence[Part], *, settings: Settings, observer: Observer | None = None) -> Run:

@@ -9,6 +9,7 @@ from typer.core import TyperCommand, TyperOption
 
 from evalc import __version__
 from evalc.cli.accept import accept_run
+from evalc.cli.challenge import challenge
 from evalc.cli.check import check
 from evalc.cli.compile import compile_files
 from evalc.cli.demo_agent import demo_agent
@@ -95,6 +96,7 @@ app.command()(exits(check))
 app.command("compile")(exits(compile_files))
 app.command("run", cls=GroupedHelp)(exits(run_evals))
 app.command(short_help="Check the recorded answers of a run again with the current checks.")(exits(rescore))
+app.command(short_help="Give the checks faulty answers, and report those that they pass.")(exits(challenge))
 app.command("merge", short_help="Put the runs of all shards together.")(exits(merge_runs))
 app.command("judge", short_help="Measure how well a judge agrees with human labels.")(exits(judge_labels))
 app.command(short_help="List earlier runs, and the trend of each suite.")(exits(history))

@@ -53,7 +53,7 @@ def fix_files(problems: Sequence[Problem], task: Task) -> Counted:
     counted = Counted()
     for source, fixed in _fixed_sources(problems, task):
         path = Path(source.name)
-        data = _unchanged_bytes(path, source)
+        data = unchanged_bytes(path, source)
         if data is None:
             print_error(
                 f"`{source.name}` no longer holds the text that was checked, or is not UTF-8, and is left as it is"
@@ -114,7 +114,7 @@ def _fixed_sources(problems: Sequence[Problem], task: Task) -> Iterator[tuple[So
             yield source, result
 
 
-def _unchanged_bytes(path: Path, source: Source) -> bytes | None:
+def unchanged_bytes(path: Path, source: Source) -> bytes | None:
     """The bytes of the file, None when they are not those of the source."""
     try:
         data = read_limited(path, JSON_LIMIT)

@@ -96,6 +96,7 @@ class Case(msgspec.Struct, frozen=True, kw_only=True):
     skip: str | None = None
     archived: str | None = None
     variant: str | None = None
+    allow: dict[str, str] | None = None
     where: Where
     wheres: dict[str, Where] = {}
     partial: bool = False

@@ -70,6 +70,7 @@ def lower(case: ir.Case, criteria: tuple[ir.Criterion, ...]) -> m.Case:
         skip=case.skip,
         archived=case.archived,
         variant=case.variant,
+        allow=case.allow,
     )
 
 

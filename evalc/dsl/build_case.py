@@ -16,6 +16,7 @@ from evalc.dsl.build_for_each import build_for_each
 from evalc.dsl.fields import Fields, described
 from evalc.dsl.nodes import Mapping, Node, Scalar, Sequence, span_of
 from evalc.dsl.tree import CaseFields, CaseTree, CheckTree, InputValue, Requirement, Str, UserTree
+from evalc.model.challengers import CHALLENGERS
 
 _COUNT: Final = re.compile(r"(?P<count>[0-9]{1,9})(?:\s*/\s*(?P<of>[0-9]{1,9}))?")
 _SHARE: Final = re.compile(r"(?P<percent>[0-9]{1,9}(?:\.[0-9]+)?)\s*%")
@@ -105,6 +106,18 @@ def _inputs(fields: Fields, key: str) -> tuple[InputValue, ...] | None:
 def _tags(fields: Fields, key: str) -> tuple[str, ...] | None:
     tags = fields.texts(key)
     return None if tags is None else tuple(tag.value for tag in tags)
+
+
+def _allowed(fields: Fields, key: str) -> tuple[tuple[str, str], ...] | None:
+    """The faults of an agent that are none for the case, each with its reason."""
+    fields.forbid_empty(key)
+    node = fields.mapping(key)
+    if node is None:
+        return None
+    inner = fields.inside(node, what=f"`{key}`", keys=CHALLENGERS)
+    reasons = [(name, _reason(inner, name)) for name in CHALLENGERS if name in inner]
+    fields.partial |= inner.partial
+    return tuple((name, reason.value) for name, reason in reasons if reason is not None)
 
 
 def _inherits(fields: Fields, key: str) -> bool:
@@ -247,6 +260,7 @@ _READERS: Final[dict[str, _Reader]] = {
     "skip": _reason,
     "archived": _reason,
     "tags": _tags,
+    "allow": _allowed,
 }
 CASE_KEYS = tuple(_READERS)
 """The keys of a case."""
@@ -261,6 +275,7 @@ DEFAULT_KEYS = (
     "tags",
     "repeat",
     "require",
+    "allow",
 )
 """The keys of `defaults:`."""
 _DEFAULT_READERS: Final = {key: _READERS[key] for key in DEFAULT_KEYS}

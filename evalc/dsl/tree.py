@@ -180,6 +180,7 @@ class CaseFields(msgspec.Struct, frozen=True, kw_only=True):
     max_turns: Num | None = None
     threshold: Num | None = None
     tags: tuple[str, ...] | None = None
+    allow: tuple[tuple[str, str], ...] | None = None
     repeat: Num | None = None
     require: Requirement | None = None
     partial: bool = False

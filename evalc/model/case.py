@@ -157,6 +157,7 @@ class Case(_Record, frozen=True, kw_only=True):
     skip: str | None = None
     archived: str | None = None
     variant: str | None = None
+    allow: dict[str, str] | None = None
 
 
 class Metadata(_Record, frozen=True, kw_only=True):

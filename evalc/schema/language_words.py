@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 
 from evalc.dsl.build_case import DIFFICULTIES, TIERS
 from evalc.dsl.build_rule import PARAM_OPS, TEST_KEYS
+from evalc.model.challengers import BROKEN_AGENTS, MUTATIONS
 from evalc.schema.shapes import (
     Schema,
     any_of,
@@ -148,6 +149,11 @@ DOCUMENT: Mapping[str, Word] = {
 }
 """The keys at the top of a file, and of its `eval:`."""
 
+
+def _reason(description: str) -> dict[str, Any]:
+    return {**required_text(), "description": description}
+
+
 CASE: Mapping[str, Word] = {
     "name": Word(
         "The case's name, which its results go by; unique in the suite.", required_text(), ("basic_code_review",)
@@ -193,6 +199,19 @@ CASE: Mapping[str, Word] = {
     "repeat": Word("How often the case runs.", whole(minimum=1), (10,)),
     "require": Word("How many of the repeated runs have to pass.", _REQUIREMENT, ("8/10", 8, "80%")),
     "expected_failure": Word("Why the case is known to fail.", required_text(), ("the agent overlooks SQL injection",)),
+    "allow": Word(
+        "The faults of `evalc challenge` that are none for this case, each with the reason.",
+        {
+            "type": ["object", "null"],
+            "minProperties": 1,
+            "additionalProperties": False,
+            "properties": {
+                **{name: _reason(f"In a recorded answer, {fault}.") for name, fault in MUTATIONS.items()},
+                **{name: _reason(f"The agent {fault}.") for name, fault in BROKEN_AGENTS.items()},
+            },
+        },
+        ({"refusal": "asks for something forbidden"},),
+    ),
     "archived": Word("Why a locked regression case is retired.", required_text(), ("the tool is gone",)),
     "skip": Word("Why the case does not run.", required_text(), ("the service is down",)),
     "inherit": Word("Whether the case takes the suite's `defaults`; by default true.", flag()),

@@ -41,6 +41,7 @@ COMPILED_FILE: Sentences = {
         "unlinked": "Assertions of no criterion that count as one check.",
         "threshold": "The least score of the case, from 0 to 1.",
         "tags": "Words to choose cases by.",
+        "allow": "The faults of `evalc challenge` that are none for this case, each with the reason.",
         "archived": "Why a locked regression case is retired.",
         "variant": "The variant of the prompt that the case runs with.",
         "repeat": "How often the case runs.",

@@ -55,6 +55,7 @@ class _Printer:
             "skip": case.skip,
             "archived": case.archived,
             "variant": case.variant,
+            "allow": case.allow,
         }
         yield from (f"    {name} {_quoted(value)}" for name, value in more.items() if value is not None)
         for index, item in enumerate(case.checks):

@@ -265,6 +265,7 @@ def _case(emission: Emission) -> ir.Case:
         skip=_value(tree.skip),
         archived=_value(tree.archived),
         variant=emission.variant.name,
+        allow=emission.case.allowed(),
         where=tree.span,
         wheres=_wheres(emission),
         partial=emission.case.partial or message is None or emission.failed,

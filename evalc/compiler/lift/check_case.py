@@ -12,10 +12,19 @@ from evalc.compiler.shape import is_timestamp
 from evalc.diagnostics.catalogue.contract import BesideTurns
 from evalc.diagnostics.catalogue.names import DanglingLink, DuplicateName
 from evalc.diagnostics.catalogue.vacuity import CannotFail
-from evalc.diagnostics.catalogue.values import BadPattern, BadSchema, BadTimestamp, EmptyValue, OutOfRange, outside
+from evalc.diagnostics.catalogue.values import (
+    BadPattern,
+    BadSchema,
+    BadTimestamp,
+    EmptyValue,
+    NotAChoice,
+    OutOfRange,
+    outside,
+)
 from evalc.model import case as m
 from evalc.model import checks as c
 from evalc.model.assertions import KEYS, Assertion
+from evalc.model.challengers import CHALLENGERS
 from evalc.model.checks.declaration import Declared, parts_of
 from evalc.model.gates import Gates
 from evalc.model.numbers import COUNT, RANGES, WEIGHT
@@ -51,6 +60,12 @@ def _check_values(reader: JsonReader, case: m.Case, pointer: str) -> None:
     ):
         if reason is not None and not reason.strip():
             reader.add(f"{pointer}/{name}", EmptyValue(what=f"`{name}`"))
+    for name, why in (case.allow or {}).items():
+        at = f"{pointer}/allow/{pointer_step(name)}"
+        if name not in CHALLENGERS:
+            reader.add(at, NotAChoice(what="challenger", value=name, choices=CHALLENGERS))
+        elif not why.strip():
+            reader.add(at, EmptyValue(what=f"`{name}`"))
     if not case.id.strip():
         reader.add(f"{pointer}/id", EmptyValue(what="`id`"))
 

@@ -211,6 +211,7 @@ def _case(reader: JsonReader, raw: object, pointer: str, tier: m.Tier) -> ir.Cas
         skip=case.skip,
         archived=case.archived,
         variant=case.variant,
+        allow=case.allow,
         where=pointer,
         wheres=_Wheres(pointer),
     )

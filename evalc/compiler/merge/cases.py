@@ -89,6 +89,11 @@ class MergedCase(msgspec.Struct, frozen=True, kw_only=True, eq=False):
         given = [layer.fields.tags for layer in reversed(self.layers) if layer.fields.tags is not None]
         return tuple(dict.fromkeys(tag for tags in given for tag in tags)) if given else None
 
+    def allowed(self) -> dict[str, str] | None:
+        """The faults that are none for the case, each with its reason: the defaults', over them the case's own."""
+        given = [layer.fields.allow for layer in reversed(self.layers) if layer.fields.allow is not None]
+        return {name: reason for allowed in given for name, reason in allowed} or None
+
 
 @final
 class MergedSuite(msgspec.Struct, frozen=True, kw_only=True):

@@ -91,25 +91,33 @@ async def judge(
         return _without_response(located, answer, judged=bench is not None)
     conversation = tuple(_messages(answer.turns)) if answer.turns else None
     case_judge = None if bench is None else CaseJudge(bench, case, answer.response, conversation)
-    evidence = _evidence(case, answer.response, answer.duration_ms, options, case_judge)
-    if answer.turns:
-        said = tuple(turn.message for turn in answer.turns)
-        # An agent that reports calls in some turn has made none in one whose answer has no list of them.
-        reports_calls, near_calls = answer.response.reports_calls, answer.response.near_calls
-        turns = [
-            msgspec.structs.replace(
-                _evidence(case, turn.response, turn.duration_ms, options, case_judge),
-                turn=count,
-                said=said[:count],
-                earlier_calls=tuple(call for each in answer.turns[: count - 1] for call in each.response.tool_calls),
-                reports_calls=reports_calls,
-                near_calls=near_calls,
-            )
-            for count, turn in enumerate(answer.turns, 1)
-        ]
-        evidence = msgspec.structs.replace(evidence, turns=tuple(turns), said=said)
+    evidence = evidence_of(case, answer.response, answer, options, case_judge)
     checked = await check_case(case, evidence, case_judge, run_all=options.all_assertions)
     return _judged(located, answer, checked)
+
+
+def evidence_of(
+    case: Case, response: AgentResponse, answer: AgentAnswer, options: CaseOptions, judge: CaseJudge | None = None
+) -> Evidence:
+    """What the checks of a case look at; `response` is that of the answer."""
+    evidence = _evidence(case, response, answer.duration_ms, options, judge)
+    if not answer.turns:
+        return evidence
+    said = tuple(turn.message for turn in answer.turns)
+    # An agent that reports calls in some turn has made none in one whose answer has no list of them.
+    reports_calls, near_calls = response.reports_calls, response.near_calls
+    turns = [
+        msgspec.structs.replace(
+            _evidence(case, turn.response, turn.duration_ms, options, judge),
+            turn=count,
+            said=said[:count],
+            earlier_calls=tuple(call for each in answer.turns[: count - 1] for call in each.response.tool_calls),
+            reports_calls=reports_calls,
+            near_calls=near_calls,
+        )
+        for count, turn in enumerate(answer.turns, 1)
+    ]
+    return msgspec.structs.replace(evidence, turns=tuple(turns), said=said)
 
 
 def _messages(turns: Iterable[AnsweredTurn]) -> Iterator[Message]:

@@ -181,6 +181,7 @@ _SAME: Final[dict[str, tuple[str, tuple[Any, ...]]]] = {
     "expected_failure": ("expectedFailure", ("known: #4",)),
     "skip": ("skip", ("too slow",)),
     "archived": ("archived", ("old",)),
+    "allow": ("allow", ({"refusal": "asked: #4"}, {"silent": "{{name}}", "negated": "yes"})),
     "reference_data": ("referenceData", ({"a": [1.5, "b: c"]},)),
 }
 """Fields whose value is the same in both forms: the name in YAML, the name in JSON, values."""
@@ -280,8 +281,9 @@ class Case:
     def in_json(self, identity: str, prompt: str | None, row: Data, defaults: Data, criteria: list[Data]) -> Data:
         """The case of the model that one row of it means."""
         meant = self.inherited | self.meant
-        if "stubs" in meant:
-            meant["stubs"] = self.inherited.get("stubs", {}) | self.meant.get("stubs", {})
+        for name in ("stubs", "allow"):
+            if name in meant:
+                meant[name] = self.inherited.get(name, {}) | self.meant.get(name, {})
         given = meant.pop("inputs", {}) | self.inputs | row
         values = defaults | given
         sent: Data = {"message": self._sent(prompt, values)}

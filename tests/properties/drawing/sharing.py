@@ -51,6 +51,7 @@ _LAID_UNDER: Final[dict[str, tuple[str, Any]]] = {
     "threshold": ("threshold", 0.25),
     "repeat": ("repeat", 9),
     "require": ("require", 1),
+    "allow": ("allow", {"silent": "may be", "truncated": "laid under"}),
 }
 """What defaults may say beside checks and tags: the name in YAML, the name in JSON, a value."""
 

@@ -14,12 +14,11 @@ import msgspec
 
 from evalc.errors import UsageError
 from evalc.model.case import Case
-from evalc.model.result import CaseDetails, CaseResult, SkippedCase, Status
+from evalc.model.result import CaseResult, SkippedCase, Status
 from evalc.model.suite import LocatedCase, Suite
-from evalc.runtime.agents.base import AgentResponse, ToolCall, ToolMode, Usage
 from evalc.runtime.agents.fingerprint import fingerprint_of
 from evalc.runtime.judges.panel import JudgePool
-from evalc.runtime.run.ask import AgentAnswer, AnsweredTurn, request_of
+from evalc.runtime.run.ask import request_of
 from evalc.runtime.run.attempts import run_attempts
 from evalc.runtime.run.begin_run import header_of, new_journal
 from evalc.runtime.run.blocking import watched
@@ -32,6 +31,7 @@ from evalc.runtime.run.run_options import RunOptions
 from evalc.runtime.run.run_suite import Observer
 from evalc.runtime.store import journaled
 from evalc.runtime.store.journal import Journal
+from evalc.runtime.store.past.answers import recorded_answers
 from evalc.runtime.store.past.baseline import Baseline, PastSuite, find_baseline
 from evalc.runtime.store.past.resume import PastRun
 from evalc.runtime.store.results import file_names
@@ -245,60 +245,9 @@ async def _rescored(
     located: LocatedCase, entry: journaled.Entry, options: CaseOptions, bench: JudgePool | None
 ) -> CaseRun:
     """The case's result by today's checks."""
-    answers = iter(_answers(entry))
+    answers = iter(recorded_answers(entry))
 
     async def attempt(located: LocatedCase) -> CaseRun:
         return await result_of(located, next(answers), options, bench)
 
     return await run_attempts(located, attempt)
-
-
-def _answers(entry: journaled.Entry) -> tuple[AgentAnswer, ...]:
-    if entry.answers:
-        return tuple(map(_answer, entry.answers))
-    result = msgspec.json.decode(entry.result, type=CaseResult)
-    only = journaled.RecordedAnswer(
-        duration_ms=result.duration_ms,
-        tool_mode=entry.tool_mode,
-        error=result.error,
-        timed_out=result.timed_out,
-        details=result.details,
-    )
-    return (_answer(only),)
-
-
-def _answer(recorded: journaled.RecordedAnswer) -> AgentAnswer:
-    """What an attempt brought: a response, or the status and words of its absence, which stay."""
-    details = recorded.details
-    if details.response is None or recorded.tool_mode is None:
-        error = recorded.error or "agent: no response was recorded"
-        status: Status = "failed" if recorded.timed_out is True else "error"
-        return AgentAnswer(recorded.duration_ms, None, status, error, _turns(details, None))
-    response = _response(recorded, details.response, recorded.tool_mode)
-    return AgentAnswer(recorded.duration_ms, response, turns=_turns(details, response))
-
-
-def _turns(details: CaseDetails, whole: AgentResponse | None) -> tuple[AnsweredTurn, ...]:
-    """The turns of a conversation, each with its part of the calls."""
-    calls = [msgspec.convert(call, ToolCall) for call in details.tool_calls]
-    like = whole or AgentResponse(response="")
-    turns: list[AnsweredTurn] = []
-    for turn in () if details.turns is msgspec.UNSET else details.turns:
-        of_turn, calls = calls[: turn.calls], calls[turn.calls :]
-        usage = None if turn.usage is msgspec.UNSET else msgspec.convert(turn.usage, Usage)
-        response = msgspec.structs.replace(like, response=turn.response, tool_calls=tuple(of_turn), usage=usage)
-        turns.append(AnsweredTurn(turn.message, response, turn.duration_ms))
-    return tuple(turns)
-
-
-def _response(recorded: journaled.RecordedAnswer, text: str, tool_mode: ToolMode) -> AgentResponse:
-    details = recorded.details
-    return AgentResponse(
-        response=text,
-        tool_calls=tuple(msgspec.convert(call, ToolCall) for call in details.tool_calls),
-        usage=None if details.usage is msgspec.UNSET else msgspec.convert(details.usage, Usage),
-        tool_mode=tool_mode,
-        reports_calls=details.near_calls is msgspec.UNSET,
-        near_calls=None if details.near_calls is msgspec.UNSET else details.near_calls,
-        finish_reason=None if details.finish_reason is msgspec.UNSET else details.finish_reason,
-    )

@@ -1,0 +1,151 @@
+"""`evalc challenge`: would these evals notice a broken agent?"""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from evalc.cli.ending import ExitCode
+from evalc.cli.fix import unchanged_bytes
+from evalc.cli.flags import sound_settings_from
+from evalc.cli.options import Config, Judge, JudgeSamples, NoJudgeCache, OutputDir, Prompts, Tools
+from evalc.cli.printing import print_error, print_problems
+from evalc.errors import UsageError
+from evalc.terminal import visible
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from evalc.challenge.fix import Insertion
+    from evalc.config.settings import Settings
+    from evalc.model.strength import Strength
+    from evalc.runtime.store.past.resume import PastRun
+
+_BOM = b"\xef\xbb\xbf"
+
+
+def challenge(  # noqa: PLR0913, PLR0917 - one parameter a flag
+    paths: Annotated[
+        list[str],
+        typer.Argument(metavar="PATH...|RUN", help="Eval files and folders; or a run: its id, its folder, or latest."),
+    ],
+    min_strength: Annotated[
+        float | None,
+        typer.Option("--min-strength", metavar="X", min=0, max=1, help="Exit with 1 below this strength, 0 to 1."),
+    ] = None,
+    fix: Annotated[
+        bool,
+        typer.Option("--fix", help="Write the lines that notice survivors into the eval files, where they are proved."),
+    ] = False,
+    judge: Judge = None,
+    judge_samples: JudgeSamples = None,
+    no_judge_cache: NoJudgeCache = False,
+    max_cost: Annotated[
+        float | None, typer.Option("--max-cost", metavar="USD", min=0, help="What judging may cost, in US dollars.")
+    ] = None,
+    prompts: Prompts = None,
+    seed_manifest: Annotated[
+        str | None,
+        typer.Option("--seed-manifest", metavar="FILE", help="Where {{seed:...}} values come from."),
+    ] = None,
+    tools: Tools = None,
+    output_dir: OutputDir = None,
+    json: Annotated[bool, typer.Option("--json", help="Print the report as JSON.")] = False,
+    config: Config = None,
+) -> int:
+    """Give the checks faulty answers, and report those that they pass. No agent is asked.
+
+    Eval files are challenged with broken agents: silent, refusing, echoing, calling the wrong tools. A run is
+    challenged with its own good answers after small changes: a number, a negation, a sentence, an argument.
+
+    \b
+    Examples:
+      evalc challenge evals/ --min-strength 0.8
+      evalc run --agent demo && evalc challenge latest --fix
+    """
+    from evalc import api  # noqa: PLC0415 - for start-up: `--help` challenges nothing
+    from evalc.model.codec import to_json  # noqa: PLC0415 - likewise
+    from evalc.report.strength import strength_lines  # noqa: PLC0415 - likewise
+
+    settings = sound_settings_from(
+        config,
+        judge=judge or None,
+        judge_samples=judge_samples,
+        no_judge_cache=no_judge_cache,
+        max_cost=max_cost,
+        prompts=prompts,
+        seed_manifest=seed_manifest,
+        tools=tools,
+        output_dir=output_dir,
+    )
+    of = _run_among(paths, settings)
+    good = _good_answers(settings) if fix and of is None else None
+    finished = api.challenge_paths(paths, settings=settings, of=of, good=good, fixing=fix)
+    print_problems(finished.problems, sys.stderr)
+    if json:
+        sys.stdout.write(to_json(finished.strength).decode() + "\n")
+    else:
+        sys.stdout.writelines(f"{line}\n" for line in strength_lines(finished.strength))
+    if fix:
+        _write(finished.insertions)
+    return _exit_code(finished.strength, min_strength)
+
+
+def _run_among(paths: Sequence[str], settings: Settings) -> PastRun | None:
+    """The run that is named; None where eval files are."""
+    from evalc.runtime.store.past.resume import find_run  # noqa: PLC0415 - for start-up
+    from evalc.runtime.store.past.runs import LATEST  # noqa: PLC0415 - likewise
+
+    if len(paths) != 1:
+        return None
+    path = Path(paths[0])
+    if path.exists() and not (path / "journal.jsonl").is_file():
+        return None
+    try:
+        return find_run(paths[0], settings.results_folder)
+    except UsageError:
+        if paths[0].startswith(LATEST):
+            raise
+        return None  # then it is told as an eval file that is not there
+
+
+def _good_answers(settings: Settings) -> PastRun:
+    from evalc.runtime.store.past.resume import find_run  # noqa: PLC0415 - for start-up
+    from evalc.runtime.store.past.runs import LATEST  # noqa: PLC0415 - likewise
+
+    try:
+        return find_run(LATEST, settings.results_folder)
+    except UsageError:
+        raise UsageError(
+            "`--fix` writes only lines that recorded answers pass, and there is no run: `evalc run` records some"
+        ) from None
+
+
+def _write(insertions: Sequence[Insertion]) -> None:
+    """Write the files, and say what was put into them."""
+    from evalc.atomic import write_atomic  # noqa: PLC0415 - for start-up
+
+    written = 0
+    for insertion in insertions:
+        name = insertion.source.name
+        data = unchanged_bytes(Path(name), insertion.source)
+        if data is None:
+            print_error(f"`{name}` has changed in the meantime, and is left as it is")
+            continue
+        write_atomic(Path(name), (_BOM if data.startswith(_BOM) else b"") + insertion.text.encode())
+        for id_, lines in insertion.lines.items():
+            written += len(lines)
+            sys.stderr.writelines(f"{visible(name)}: {visible(id_)}: added {visible(line)}\n" for line in lines)
+    sys.stderr.write("nothing to fix\n" if not written else f"added {written} line{'' if written == 1 else 's'}\n")
+
+
+def _exit_code(strength: Strength, least: float | None) -> ExitCode:
+    if least is None:
+        return ExitCode.OK
+    if strength.strength is None:
+        print_error("nothing was challenged, so there is no strength to reach")
+        return ExitCode.FAILED
+    return ExitCode.FAILED if strength.strength < least else ExitCode.OK

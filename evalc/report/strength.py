@@ -1,0 +1,94 @@
+"""Writes what `evalc challenge` found, for a terminal."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Final
+
+from evalc.model.strength import CaseStrength, CheckStrength, Strength
+from evalc.report.numbers import counted
+from evalc.terminal import visible
+
+_MOST_CASES: Final = 20
+_MOST_SURVIVORS: Final = 6
+_MOST_CHECKS: Final = 20
+
+
+def strength_lines(strength: Strength) -> Iterator[str]:
+    """The report: each kind of fault, the weakest cases with what they missed, the checks that noticed nothing."""
+    yield from _by_challenger(strength)
+    yield from _cases(strength.cases)
+    yield from _criteria(strength)
+    yield from _idle_checks(strength.checks)
+    yield from _not_challenged(strength)
+    yield _closing(strength)
+
+
+def _by_challenger(strength: Strength) -> Iterator[str]:
+    if not strength.challengers:
+        return
+    yield "Faults noticed:"
+    width = max(len(each.name) for each in strength.challengers)
+    for each in strength.challengers:
+        yield f"  {each.name:<{width}}  {each.killed} of {each.mutants}"
+    yield ""
+
+
+def _cases(cases: Sequence[CaseStrength]) -> Iterator[str]:
+    weak = sorted((case for case in cases if case.survivors), key=lambda case: case.strength or 0.0)
+    if not weak:
+        return
+    yield "Faults missed:"
+    for case in weak[:_MOST_CASES]:
+        where = "" if case.place is None else f"  {visible(str(case.place))}"
+        yield f"  {visible(case.id)}: {case.killed} of {case.mutants} noticed{where}"
+        for survivor in case.survivors[:_MOST_SURVIVORS]:
+            yield f"    {survivor.challenger}: {visible(survivor.difference)}"
+            if survivor.line is not None:
+                yield f"      would notice it: {visible(survivor.line)}"
+        if len(case.survivors) > _MOST_SURVIVORS:
+            yield f"    and {len(case.survivors) - _MOST_SURVIVORS} more"
+    if len(weak) > _MOST_CASES:
+        yield f"  and {counted(len(weak) - _MOST_CASES, 'more case')}; `--json` lists them all"
+    yield ""
+
+
+def _criteria(strength: Strength) -> Iterator[str]:
+    if not strength.criteria:
+        return
+    yield "Criteria:"
+    for each in strength.criteria:
+        suite = f"{visible(each.tool_name)} ({each.tier})"
+        yield f"  {visible(each.name)}: its checks noticed {each.killed} of {each.mutants} in {suite}"
+    yield ""
+
+
+def _idle_checks(checks: Sequence[CheckStrength]) -> Iterator[str]:
+    idle = [check for check in checks if not check.killed]
+    if not idle:
+        return
+    yield "Checks that noticed nothing:"
+    for check in idle[:_MOST_CHECKS]:
+        where = f"{visible(check.id)} {check.at}" if check.place is None else visible(str(check.place))
+        yield f"  {where}: {visible(check.check)}"
+    if len(idle) > _MOST_CHECKS:
+        yield f"  and {len(idle) - _MOST_CHECKS} more; `--json` lists them all"
+    yield ""
+
+
+def _not_challenged(strength: Strength) -> Iterator[str]:
+    reasons: dict[str, int] = {}
+    for each in strength.not_challenged:
+        reasons[each.reason] = reasons.get(each.reason, 0) + 1
+    for reason, cases in reasons.items():
+        yield f"{counted(cases, 'case')} not challenged: {visible(reason)}"
+    for warning in strength.warnings:
+        yield f"warning: {visible(warning)}"
+
+
+def _closing(strength: Strength) -> str:
+    if strength.strength is None:
+        return "nothing was challenged"
+    undecided = f"; {strength.undecided} more only a judge could tell" if strength.undecided else ""
+    noticed = f"{strength.killed} of {strength.mutants} faults noticed"
+    return f"strength {strength.strength:.2f}: {noticed} in {counted(len(strength.cases), 'case')}{undecided}"

@@ -1,0 +1,86 @@
+"""`evalc challenge`, on the command line."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+from tests.cli.conftest import SUITE, Invoke
+
+
+def test_suites_are_challenged(invoke: Invoke) -> None:
+    outcome = invoke("challenge", "evals")
+    assert (outcome.code, outcome.err) == (0, "")
+    assert "Faults missed:" in outcome.out
+    assert "would notice it: - not json" in outcome.out
+    assert outcome.out.splitlines()[-1].startswith("strength 0.")
+
+
+def test_the_json_that_other_tools_read(invoke: Invoke) -> None:
+    outcome = invoke("challenge", "--json", "evals")
+    found = json.loads(outcome.out)
+    assert {"strength", "cases", "checks"} <= found.keys()
+    (case,) = found["cases"]
+    assert {"id", "mutants", "killed", "strength", "survivors"} <= case.keys()
+    assert case["id"] == "weather/paris"
+    assert case["killed"] + len(case["survivors"]) == case["mutants"]
+    assert found["strength"] == case["strength"] == round(case["killed"] / case["mutants"], 12)
+    assert {survivor.keys() >= {"challenger", "difference", "line"} for survivor in case["survivors"]} == {True}
+
+
+def test_a_gate_on_the_strength(invoke: Invoke, project: Path) -> None:
+    assert invoke("challenge", "evals", "--min-strength", "0.1").code == 0
+    assert invoke("challenge", "evals", "--min-strength", "1").code == 1
+    outcome = invoke("challenge", "evals", "--min-strength", "2")
+    assert (outcome.code, "2" in outcome.err) == (2, True)
+    (project / "evals" / "weather.eval.yaml").write_text(
+        SUITE.replace("      message", "      skip: not now\n      message")
+    )
+    outcome = invoke("challenge", "evals", "--min-strength", "0")
+    assert outcome.code == 1
+    assert "nothing was challenged" in outcome.err
+
+
+def test_a_run_is_challenged_and_its_suite_mended(invoke: Invoke, project: Path) -> None:
+    assert invoke("run", "--agent", "demo").code == 0
+    path = project / "evals" / "weather.eval.yaml"
+    outcome = invoke("challenge", "latest")
+    assert outcome.code == 0
+    assert path.read_text() == SUITE
+    weak = float(outcome.out.splitlines()[-1].split()[1].rstrip(":"))
+    outcome = invoke("challenge", "latest", "--fix")
+    assert "evals/weather.eval.yaml: weather/paris: added - " in outcome.err
+    mended = path.read_text()
+    assert mended != SUITE
+    assert invoke("run", "--agent", "demo").code == 0
+    outcome = invoke("challenge", "latest", "--fix")
+    assert outcome.err.endswith("nothing to fix\n")
+    assert float(outcome.out.splitlines()[-1].split()[1].rstrip(":")) > weak
+    assert path.read_text() == mended
+
+
+def test_lines_against_broken_agents_need_recorded_answers(invoke: Invoke, project: Path) -> None:
+    outcome = invoke("challenge", "evals", "--fix")
+    assert outcome.code == 2
+    assert "there is no run: `evalc run` records some" in outcome.err
+    assert invoke("run", "--agent", "demo").code == 0
+    outcome = invoke("challenge", "evals", "--fix")
+    assert outcome.code == 0
+    assert "added - not json" in outcome.err
+    assert "- not json" in (project / "evals" / "weather.eval.yaml").read_text()
+
+
+def test_what_cannot_be_challenged(invoke: Invoke, project: Path) -> None:
+    assert invoke("challenge", "nothing.eval.yaml").code == 2
+    outcome = invoke("challenge", "latest")
+    assert outcome.code == 2
+    assert "there is no run in" in outcome.err
+    (project / "evals" / "weather.eval.yaml").write_text("eval: {test_cases: 5}")
+    outcome = invoke("challenge", "evals")
+    assert (outcome.code, outcome.out) == (2, "")
+    assert "error[EV" in outcome.err
+
+
+def test_no_agent_is_needed(invoke: Invoke, project: Path) -> None:
+    (project / "evalc.toml").write_text('agentEndpoint = "http://localhost:1"\n[agent.headers]\nX = "${NOT_SET}"\n')
+    assert invoke("challenge", "evals").code == 0
