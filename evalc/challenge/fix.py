@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Final, NamedTuple, final
 
 from evalc.challenge.cure import kills, passes
-from evalc.challenge.insert import with_check
+from evalc.challenge.insert import Inserted, with_checks
 from evalc.challenge.tally import Survived
 from evalc.compiler.compiled import Compilation
-from evalc.dsl.quoting import as_item
-from evalc.importers.check_line import LITERALLY, line_of
 from evalc.model import checks as c
 from evalc.model.case import Case
 from evalc.model.result import PASSING
@@ -35,11 +34,12 @@ class Insertion(NamedTuple):
 
 
 class _Wanted(NamedTuple):
-    """A check that one case in the source is to get, and the survivors that it kills."""
+    """A check that one case in the source is to get, its line, and the survivor that it kills."""
 
     place: Place
     check: c.Check
-    killed: tuple[Survived, ...]
+    item: str
+    killed: Survived
 
 
 async def insertions(
@@ -55,13 +55,11 @@ async def insertions(
     for name, cases in by_file.items():
         source = read(Path(name))
         if source is not None:
-            # From the end of the file to its beginning, so that what is inserted moves no place that is still needed.
-            places = sorted(cases, key=lambda place: (place.line, place.column), reverse=True)
-            wanted = [each for place in places for each in await _chosen(place, cases[place], options)]
+            wanted = [each for place, survivors in cases.items() for each in await _chosen(place, survivors, options)]
             proof = _Proof(source, compile_, options)
-            kept = await proof.try_(wanted)
-            if kept:
-                found.append(_insertion(source, proof.text, kept))
+            await proof.put_in(wanted)
+            if proof.kept:
+                found.append(_insertion(source, proof.text, proof.kept))
     return found
 
 
@@ -74,86 +72,102 @@ async def _chosen(place: Place, survivors: Sequence[Survived], options: CaseOpti
             continue
         cure = survived.cure
         if cure is not None and all(
-            [await passes(other.located.case, cure, good, options) for other in survivors for good in other.goods]
+            [await passes(other.located.case, cure.check, good, options) for other in survivors for good in other.goods]
         ):
-            chosen.append(_Wanted(place, cure, (survived,)))
+            chosen.append(_Wanted(place, cure.check, cure.line, survived))
     return chosen
 
 
 @final
 class _Proof:
-    """Puts lines into a file, as long as they do no harm. `text` is the file with those that it has got so far."""
+    """Puts lines into a file, as long as they do no harm.
+
+    `kept` are the lines that it has got so far, `text` is the file with them.
+    """
 
     def __init__(self, source: Source, compile_: Compile, options: CaseOptions) -> None:
         self.text = source.text
-        self._name = source.name
+        self.kept: list[_Wanted] = []
+        self._source = source
         self._compile = compile_
         self._options = options
-        self._before = _findings(compile_(source))
+        self._unchanged = compile_(source)
 
-    async def try_(self, wanted: Sequence[_Wanted]) -> list[_Wanted]:
-        """Put in all of them, else as many as can be; those that were."""
-        if not wanted:
-            return []
-        text = await self._with(wanted)
-        if text is not None:
-            self.text = text
-            return list(wanted)
-        if len(wanted) == 1:
-            return []
-        half = len(wanted) // 2
-        return [*await self.try_(wanted[:half]), *await self.try_(wanted[half:])]
-
-    async def _with(self, wanted: Sequence[_Wanted]) -> str | None:
-        """The text with the lines, None where they cannot be put there or something is wrong with it then."""
-        text = self.text
+    async def put_in(self, wanted: Sequence[_Wanted]) -> None:
+        """Put in all of them; where some do harm, a line of every case at a time, without those."""
+        if not await self._harmed(wanted):
+            return
+        by_case: dict[Place, list[_Wanted]] = {}
         for each in wanted:
-            item = _item(each)
-            inserted = None if item is None else with_check(Source(self._name, text), each.place, item)
-            if inserted is None:
-                return None
-            text = inserted
-        compilation = self._compile(Source(self._name, text))
-        if compilation.has_errors or _findings(compilation) - self._before:
-            return None
-        ids = {survived.located.case.id for each in wanted for survived in each.killed}
-        cases: dict[tuple[str, str, str], Case] = {
-            (suite.ir.tool, suite.tier, located.case.id): located.case
-            for suite in compilation.suites
-            for located in suite.located()
-            if located.case.id in ids
-        }
-        for survived in (survived for each in wanted for survived in each.killed):
-            case = cases.get((survived.suite.tool_name, survived.suite.tier, survived.located.case.id))
-            if case is None or not await _holds(case, survived, self._options):
-                return None
-        return text
+            by_case.setdefault(each.place, []).append(each)
+        while by_case:
+            tried = [lines.pop(0) for lines in by_case.values()]
+            while tried and (harmed := await self._harmed(tried)):
+                tried = [each for each in tried if each.place not in harmed]
+            by_case = {place: lines for place, lines in by_case.items() if lines}
+
+    async def _harmed(self, more: Sequence[_Wanted]) -> frozenset[Place]:
+        """The cases that more lines do harm to; where there is none, the file has these lines now."""
+        wanted = [*self.kept, *more]
+        items: dict[Place, list[str]] = {}
+        for each in wanted:
+            items.setdefault(each.place, []).append(each.item)
+        inserted = with_checks(self._source, items)
+        if inserted.refused:
+            return inserted.refused
+        places = frozenset(each.place for each in more)
+        compilation = self._compile(Source(self._source.name, inserted.text))
+        unchanged = with_checks(self._source, dict.fromkeys(items, ()))
+        before = self._findings(self._unchanged, unchanged)
+        worse = {place for place, _ in self._findings(compilation, inserted) - before}
+        if worse:
+            return places & worse or places
+        cases = _cases_of(compilation, {each.killed.located.case.id for each in more})
+        harmed = frozenset([each.place for each in more if not await _holds(cases, each.killed, self._options)])
+        if not harmed:
+            self.text, self.kept = inserted.text, wanted
+        return harmed
+
+    def _findings(self, compilation: Compilation, text: Inserted) -> Counter[tuple[Place | None, str]]:
+        """How often each case has each finding that no line may add; None stands for what is in no case."""
+        places = sorted(text.starts, key=text.starts.__getitem__)
+        starts = [text.starts[place] for place in places]
+        found: Counter[tuple[Place | None, str]] = Counter()
+        for problem in compilation.problems:
+            if problem.severity == "error" or problem.code in _VACUITY:
+                number = bisect_right(starts, problem.span.start) if problem.source.name == self._source.name else 0
+                found[places[number - 1] if number else None, problem.code] += 1
+        return found
 
 
-async def _holds(case: Case, survived: Survived, options: CaseOptions) -> bool:
+_Cases = Mapping[tuple[str, str, str], Case]
+"""Cases as they are now, by tool, tier and id."""
+
+
+def _cases_of(compilation: Compilation, ids: Collection[str]) -> _Cases:
+    return {
+        (suite.ir.tool, suite.tier, located.case.id): located.case
+        for suite in compilation.suites
+        for located in suite.located()
+        if located.case.id in ids
+    }
+
+
+async def _holds(cases: _Cases, survived: Survived, options: CaseOptions) -> bool:
     """Whether the case, as it is now, fails the mutant and passes every good answer."""
+    case = cases.get((survived.suite.tool_name, survived.suite.tier, survived.located.case.id))
+    if case is None:
+        return False
     located = LocatedCase(case, {})
     if (await result_of(located, survived.mutant.answer, options)).result.status in PASSING:
         return False
     return all([(await result_of(located, good, options)).result.status in PASSING for good in survived.goods])
 
 
-def _findings(compilation: Compilation) -> Counter[str]:
-    """How often the file has each finding that no line may add."""
-    return Counter(
-        problem.code for problem in compilation.problems if problem.severity == "error" or problem.code in _VACUITY
-    )
-
-
-def _item(wanted: _Wanted) -> str | None:
-    line = line_of(wanted.check, LITERALLY, str)
-    return None if line is None else as_item(line)
-
-
 def _insertion(source: Source, text: str, kept: Sequence[_Wanted]) -> Insertion:
     """The insertion, with its lines in the order in which they stand in the file."""
     lines: dict[str, tuple[str, ...]] = {}
     for each in sorted(kept, key=lambda each: (each.place.line, each.place.column)):
-        id_ = each.killed[0].located.case.id
-        lines[id_] = (*lines.get(id_, ()), _item(each) or "")
+        id_ = each.killed.located.case.id
+        lines[id_] = (*lines.get(id_, ()), each.item)
     return Insertion(source, text, lines)

@@ -124,7 +124,7 @@ async def _challenge_case(
         survived = None
         if outcome == "survived":
             cure = await line_that_kills(case, mutant, to_pass, how.options)
-            survived = Survived(located, suite, mutant, None if cure is None else cure.check, goods)
+            survived = Survived(located, suite, mutant, cure, goods)
             tally.survivors.append(
                 Survivor(
                     challenger=mutant.challenger,

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Final, Literal, NamedTuple, TypeVar, final
 
+from evalc.challenge.cure import Cure
 from evalc.challenge.mutant import Mutant
 from evalc.compiler.spelling import describe
-from evalc.model import checks as c
 from evalc.model.assertions import assertions
 from evalc.model.result import CaseResult
 from evalc.model.strength import (
@@ -38,7 +38,7 @@ class Survived(NamedTuple):
     located: LocatedCase
     suite: Suite
     mutant: Mutant
-    cure: c.Check | None
+    cure: Cure | None
     goods: Sequence[AgentAnswer]
 
 

@@ -2,12 +2,21 @@
 
 from __future__ import annotations
 
+import re
+import shutil
+from pathlib import Path
+from typing import Final
+
 import pytest
 
+from evalc import api
 from evalc.challenge.begin import Finished
+from evalc.config.load import load_settings
 from evalc.dsl.quoting import quoted_line
 from evalc.model.challengers import BROKEN_AGENTS
 from tests.challenge.conftest import TOOLS, Challenging, Survivors
+
+ROOT: Final = Path(__file__).parents[2]
 
 
 def suite_of(*checks: str) -> str:
@@ -204,3 +213,24 @@ def _with_prompt(challenged: Challenging) -> Finished:
         - {name: paris, inputs: {city: Paris}, validate: [contains "to Paris at nine"]}
         - {name: rome, inputs: {city: Rome}, validate: [contains "to Rome at noon"]}
     """)
+
+
+def test_the_strong_version_of_the_example_suites_is_stronger(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The examples as they stand, and with one check a case that says little."""
+    shutil.copytree(ROOT / "examples" / "weather", tmp_path / "weather", ignore=shutil.ignore_patterns("results"))
+    monkeypatch.chdir(tmp_path / "weather")
+    strong = strength_of_all()
+    for path in [*Path().glob("*.eval.yaml"), *Path().glob("*.cases.yaml")]:
+        text = path.read_text(encoding="utf-8")
+        path.write_text(CHECKS.sub(r"\1\2- non-empty\n", text), encoding="utf-8")
+    assert strength_of_all() < 0.6 < 0.8 < strong
+
+
+CHECKS = re.compile(r"(\n +validate:\n)( +)- .*\n(?:\2.*\n)*")
+
+
+def strength_of_all() -> float:
+    settings = load_settings(Path.cwd(), None, []).sound()
+    found = api.challenge_paths(["."], settings=settings, of=None).strength.strength
+    assert found is not None
+    return found

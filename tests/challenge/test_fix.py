@@ -8,7 +8,7 @@ from textwrap import dedent
 import pytest
 
 import evalc
-from evalc.challenge.insert import with_check
+from evalc.challenge.insert import Inserted, with_checks
 from evalc.model.suite import Place
 from evalc.source import Source
 from tests.challenge.conftest import Challenging
@@ -65,9 +65,8 @@ def test_what_was_fixed_stays_fixed_and_still_passes(challenged: Challenging) ->
 def test_every_style_of_case(case: str, expected: str) -> None:
     source = Source("it.eval.yaml", case)
     column = case.index("it") + 1
-    text = with_check(source, Place(file=source.name, line=1, column=column), '- contains "x, y"')
-    assert text is not None
-    assert expected in text
+    place = Place(file=source.name, line=1, column=column)
+    assert expected in with_checks(source, {place: ['- contains "x, y"']}).text
 
 
 @pytest.mark.parametrize(
@@ -83,13 +82,14 @@ def test_where_no_line_can_be_put_nothing_is(text: str) -> None:
     at = text.find("it")
     source = Source("it.eval.yaml", text)
     line, column = source.position(at)
-    assert with_check(source, Place(file=source.name, line=line, column=column), "- json") is None
+    place = Place(file=source.name, line=line, column=column)
+    assert with_checks(source, {place: ["- json"]}) == Inserted(text, {}, frozenset({place}))
 
 
 def test_line_ends_stay(challenged: Challenging, project: Path) -> None:
     text = "- name: it\r\n  validate:\r\n  - json\r\n"
-    found = with_check(Source("a", text), Place(file="a", line=1, column=9), "- non-empty")
-    assert found == "- name: it\r\n  validate:\r\n  - json\r\n  - non-empty\r\n"
+    found = with_checks(Source("a", text), {Place(file="a", line=1, column=9): ["- non-empty"]})
+    assert found.text == "- name: it\r\n  validate:\r\n  - json\r\n  - non-empty\r\n"
 
 
 def test_rows_share_a_line_only_if_all_their_answers_pass_it(challenged: Challenging) -> None:
