@@ -119,7 +119,7 @@ def run(subject: Subject | Iterable[Subject] | None = None, **flags: Unpack[RunF
               `all_assertions`, `judge`, `judge_samples`, `rubrics`, `no_judge_cache`, `user`, `seed_manifest`,
               `snapshot`, `tools`, `prompts`, `env_file`, `config`
             - when it stops, and what decides it: `maxfail`, `max_cost`, `min_pass_rate`, `min_score`, `max_p95_ms`,
-              `baseline`, `fail_on_regression`, `strict`
+              `confidence`, `baseline`, `fail_on_regression`, `strict`
             - what is written, and gone on with: `output_dir`, `record`, `otel`, `resume`
 
     Raises:

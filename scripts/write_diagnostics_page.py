@@ -21,6 +21,7 @@ FAMILIES: Final = {
     "EV3": "Values",
     "EV4": "What the contract and the case model ask",
     "EV5": "Checks that tell nothing",
+    "EV7": "Gates that tell nothing",
     "EV60-61": "Files and limits",
     "EV62": "The configuration",
     "EV64": "Kinds of files",
@@ -36,7 +37,8 @@ HEAD: Final = """\
 # Diagnostics
 
 Everything that evalc can say about a file. `evalc explain CODE` prints an entry of this page in the terminal. An
-error keeps a suite from being compiled and run; a warning does not. `--strict` makes errors of the warnings EV5xx.
+error keeps a suite from being compiled and run; a warning does not. `--strict` makes errors of the warnings EV5xx and
+EV7xx.
 
 `# evalc: ignore[EV501]` at the end of a line, or on a line of its own above, silences warnings that start there;
 `# evalc: ignore-file[EV501]` above the first key silences those of the file. The

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from evalc.cli.ending import ExitCode
-from evalc.cli.fix import unchanged_bytes
 from evalc.cli.flags import sound_settings_from
 from evalc.cli.options import Config, Judge, JudgeSamples, NoJudgeCache, OutputDir, Prompts, Tools
 from evalc.cli.printing import print_error, print_problems
@@ -127,6 +126,7 @@ def _good_answers(settings: Settings) -> PastRun:
 def _write(insertions: Sequence[Insertion]) -> None:
     """Write the files, and say what was put into them."""
     from evalc.atomic import write_atomic  # noqa: PLC0415 - for start-up
+    from evalc.cli.fix import unchanged_bytes  # noqa: PLC0415 - likewise
 
     written = 0
     for insertion in insertions:

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
 _TAKEN_OVER: Final = (
     "baseline",
+    "confidence",
     "fail_on_regression",
     "max_p95_ms",
     "min_pass_rate",

@@ -177,6 +177,7 @@ class Suite(msgspec.Struct, frozen=True, kw_only=True):
         from_json: whether it is eval JSON, where ids and descriptions are the author's own.
         authored: the metadata of an eval JSON's envelope; None for YAML and for a bare array.
         bare: whether it is a bare array, whose staleness is not checked.
+        gate_places: where each gate is written, by its name in YAML; empty for eval JSON, where pointers lead there.
         tool_at: where the tool is named: by `tool:`, else by what the suite is called; else the suite.
         locate: from a place in `source` to its span.
         files: the files that it was made from beside `source`: what it includes, prompts, tables, schemas.
@@ -196,6 +197,7 @@ class Suite(msgspec.Struct, frozen=True, kw_only=True):
     weights_partial: bool = False
     threshold: int | float | None = None
     gates: Gates | None = None
+    gate_places: Mapping[str, Where] = {}
     cases: Cases
     where: Where
     tool_at: Where

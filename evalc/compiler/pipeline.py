@@ -22,6 +22,7 @@ from evalc.compiler.options import CompileOptions
 from evalc.compiler.passes.check_contract import check_contract
 from evalc.compiler.passes.check_contradictions import Contradictions
 from evalc.compiler.passes.check_criteria import check_criteria, check_links
+from evalc.compiler.passes.check_gates import check_gates
 from evalc.compiler.passes.check_ids import check_ids
 from evalc.compiler.passes.check_vacuity import check_vacuity
 from evalc.compiler.resolve.names import resolve_names
@@ -303,6 +304,7 @@ class Compiler:
         parts = compiled if self._options.hashed and not self._problems.block else ()
         hashings = [hashing for part in parts if (hashing := part.hash_on_the_way()) is not None]
         check_criteria(suite, self._problems)
+        check_gates(suite, self._problems)
         ids = Fingerprints()
         contradictions = Contradictions()
         for cases in suite.cases.in_pieces(_PIECE):

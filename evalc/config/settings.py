@@ -410,6 +410,16 @@ class Settings(Table, frozen=True, kw_only=True):
             flag="--fail-on-regression",
         ),
     ] = False
+    confidence: Annotated[
+        float | None,
+        Setting(
+            v.CONFIDENCE,
+            "How sure gates have to be, above 0.5 and below 1; a gate that is less certain is undecided.",
+            examples=("95%", 0.99),
+            otherwise="gates compare what was measured",
+            flag="--confidence",
+        ),
+    ] = None
     max_cost: Annotated[
         float | None,
         Setting(

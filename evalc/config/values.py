@@ -8,11 +8,13 @@ from __future__ import annotations
 import math
 import os
 import re
+from decimal import Decimal
 from pathlib import Path
 from typing import Any, Final, Literal, cast
 
 from evalc.config.headers import NAME, VARIABLE, is_header_value, names_variables_well
 from evalc.config.reader import Folders, Reader, Refused, Schema, Value, described, read_parts
+from evalc.model.numbers import CONFIDENCE as CONFIDENCE_RANGE
 
 _FILLED: Final[Schema] = {"type": "string", "pattern": r"\S"}
 _ONE_OR_EACH_ONCE: Final[Schema] = {
@@ -117,6 +119,17 @@ def _share(value: Any, _: Folders) -> float:
     return number
 
 
+def _confidence(value: Any, _: Folders) -> float:
+    """A number, or one in per cent; as a flag, a text."""
+    percent = re.fullmatch(r"\s*([0-9]{1,3}(?:\.[0-9]{1,6})?)\s*(%?)\s*", value) if isinstance(value, str) else None
+    if isinstance(value, str) and percent is None:
+        raise Refused("a share such as `95%` or 0.95")
+    number = _number(value) if percent is None else float(Decimal(percent[1]) / (100 if percent[2] else 1))
+    if not CONFIDENCE_RANGE.takes(number):
+        raise Refused(CONFIDENCE_RANGE.words)
+    return number
+
+
 def _temperature(value: Any, _: Folders) -> float:
     if not 0 <= (number := _number(value)) < math.inf:
         raise Refused("0 or above")
@@ -135,6 +148,15 @@ def _concurrency(value: Any, folders: Folders) -> int | Literal["auto"]:
 FLAG: Final = Value(_flag, {"type": ["boolean", "null"]})
 CONCURRENCY: Final = Value(_concurrency, {"anyOf": [_COUNT.schema, {"const": "auto"}]})
 SHARE: Final = Value(_share, {"type": ["number", "null"], "minimum": 0, "maximum": 1})
+CONFIDENCE: Final = Value(
+    _confidence,
+    {
+        "type": ["number", "string", "null"],
+        "exclusiveMinimum": 0.5,
+        "exclusiveMaximum": 1,
+        "pattern": r"^\s*[0-9.]+\s*%?\s*$",
+    },
+)
 TEMPERATURE: Final = Value(_temperature, {"type": ["number", "null"], "minimum": 0})
 DOLLARS: Final = _above_zero("US dollars")
 MILLISECONDS: Final = _above_zero("milliseconds")

@@ -21,7 +21,7 @@ from evalc.diagnostics.problem import Problem, Severity
 Level = Literal["error", "warning", "off"]
 
 _UNREAD: Final = ("EV1", "EV60", "EV61", "EV62")
-_STRICT: Final = "EV5"
+_STRICT: Final = ("EV5", "EV7")
 
 
 class BadSelector(ValueError):
@@ -84,7 +84,7 @@ class Policy(msgspec.Struct, frozen=True, kw_only=True):
     """What is reported, and as what.
 
     Attributes:
-        strict: warnings of the EV5xx family (checks that cannot fail) are errors.
+        strict: warnings of the families EV5xx and EV7xx (checks and gates that tell nothing) are errors.
         selections: what is reported has to be taken by each of them.
         severities: levels of codes; the selector that names a code closest wins, over `strict` too.
         per_file: patterns of files, as in a `.gitignore`, each with what is left out there.

@@ -132,7 +132,7 @@ def _case(block: Fields, item: Node) -> CaseTree | None:
     return build_case(block, item)
 
 
-GATE_KEYS: Final = ("min_pass_rate", "min_score", "max_p95_ms", "fail_on_regression")
+GATE_KEYS: Final = ("min_pass_rate", "min_score", "max_p95_ms", "fail_on_regression", "confidence")
 
 
 def build_gates(fields: Fields) -> GatesTree | None:
@@ -146,6 +146,8 @@ def build_gates(fields: Fields) -> GatesTree | None:
         min_score=gates.number("min_score"),
         max_p95_ms=gates.number("max_p95_ms"),
         fail_on_regression=gates.boolean("fail_on_regression"),
+        confidence=gates.share("confidence"),
+        places={key.text: span_of(key) for key, _ in gates.pairs},
     )
     fields.partial |= gates.partial
     return tree

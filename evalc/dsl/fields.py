@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
+from decimal import Decimal
 from functools import lru_cache
 from typing import Final, NamedTuple, TypeGuard, final
 
@@ -236,6 +237,13 @@ class Fields:
     def number(self, key: str) -> Num | None:
         """A number."""
         return self._num(key, (int, float), "a number")
+
+    def share(self, key: str) -> Num | None:
+        """A number, or one in per cent: `95%` is 0.95."""
+        node = self.node(key) if key in self._pairs else None
+        if isinstance(node, Scalar) and (percent := _PERCENT.fullmatch(node.text.strip())):
+            return Num(float(Decimal(percent[1]) / 100), span_of(node))
+        return self.number(key)
 
     def integer(self, key: str) -> Num | None:
         """A whole number."""

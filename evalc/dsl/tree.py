@@ -250,6 +250,9 @@ class GatesTree(msgspec.Struct, frozen=True, kw_only=True):
     min_score: Num | None = None
     max_p95_ms: Num | None = None
     fail_on_regression: bool = False
+    confidence: Num | None = None
+    places: dict[str, Span] = {}
+    """Where each gate is written."""
 
 
 class SuiteTree(msgspec.Struct, frozen=True, kw_only=True):

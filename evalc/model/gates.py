@@ -10,14 +10,17 @@ class Gates(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, forbi
 
     `min_pass_rate` is the least share of the cases that pass, `min_score` the least score, both from 0 to 1;
     `max_p95_ms` the time in milliseconds that 95 % of the cases keep to; `fail_on_regression` asks that no case fails
-    which passed in the baseline.
+    which passed in the baseline. With `confidence`, above 0.5 and below 1, a gate holds or fails only where that is
+    certain, and is undecided otherwise.
     """
 
     min_pass_rate: int | float | None = None
     min_score: int | float | None = None
     max_p95_ms: int | float | None = None
     fail_on_regression: bool | None = None
+    confidence: int | float | None = None
 
     def __bool__(self) -> bool:
         """Whether anything is asked."""
-        return self != Gates() and self != Gates(fail_on_regression=False)
+        limits = (self.min_pass_rate, self.min_score, self.max_p95_ms)
+        return bool(self.fail_on_regression) or any(limit is not None for limit in limits)

@@ -19,6 +19,7 @@ class Range(NamedTuple):
 
 
 SHARE: Final = Range("between 0 and 1", lambda number: 0 <= number <= 1)
+CONFIDENCE: Final = Range("above 0.5 and below 1, as in `95%`", lambda number: 0.5 < number < 1)
 COUNT: Final = Range("1 or more", lambda number: number >= 1)
 ABOVE_ZERO: Final = Range("above 0", lambda number: number > 0)
 WEIGHT: Final = Range(
@@ -33,6 +34,7 @@ RANGES: Final[Mapping[str, Range]] = {
     "min_pass_rate": SHARE,
     "min_score": SHARE,
     "max_p95_ms": ABOVE_ZERO,
+    "confidence": CONFIDENCE,
 }
 """The range of each number of a suite, of its gates and of a case, by its name in YAML."""
 

@@ -167,12 +167,19 @@ class SkippedCase(_Result, frozen=True, kw_only=True):
 
 
 class GateResult(_Result, frozen=True, kw_only=True):
-    """The verdict on a gate. `value` is null where nothing could be measured; then the gate is not met."""
+    """The verdict on a gate. `value` is null where nothing could be measured; then the gate is not met.
+
+    With a `confidence`, `verdict` is `holds` or `fails` where that is certain, else `undecided`; `moreCases` is then
+    about how many cases more would decide, null where that cannot be said.
+    """
 
     gate: Literal["minPassRate", "minScore", "maxP95Ms", "failOnRegression"]
     limit: int | float
     value: int | float | None
     passed: bool
+    confidence: int | float | msgspec.UnsetType = msgspec.UNSET
+    verdict: Literal["holds", "fails", "undecided"] | msgspec.UnsetType = msgspec.UNSET
+    more_cases: int | msgspec.UnsetType | None = msgspec.UNSET
 
 
 class CriterionSummary(_Result, frozen=True, kw_only=True):

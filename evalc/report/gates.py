@@ -5,13 +5,32 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import assert_never
 
+import msgspec
+
 from evalc.model.result import GateResult, RunSummary, Summary
 from evalc.report.numbers import counted, rounded
 from evalc.report.reported import ReportedRun
 
 
 def gate_line(gate: GateResult) -> str:
-    """What was measured, and what is asked for: `pass rate 0.85, at least 0.9 is needed`."""
+    """What was measured, and what is asked for: `pass rate 0.85, at least 0.9 is needed`; and how sure that is."""
+    return _measured(gate) + _certainty(gate)
+
+
+def _certainty(gate: GateResult) -> str:
+    if gate.confidence is msgspec.UNSET or gate.verdict is msgspec.UNSET:
+        return ""
+    sure = f"at {100 * gate.confidence:.10g} %"
+    if gate.verdict != "undecided":
+        return f": it {gate.verdict} {sure}"
+    if gate.gate == "failOnRegression":
+        return f": no more than chance {sure}"
+    more = gate.more_cases
+    would = f"; about {counted(more, 'case')} more would decide" if isinstance(more, int) else ""
+    return f": undecided {sure}{would}"
+
+
+def _measured(gate: GateResult) -> str:
     value = gate.value
     match gate.gate:
         case "minPassRate":

@@ -82,6 +82,11 @@ GATES: Mapping[str, Word] = {
     "min_score": Word("The least score of the suite, from 0 to 1.", _SHARE, (0.8,)),
     "max_p95_ms": Word("The time in milliseconds that 95 % of the cases keep to.", number(exclusiveMinimum=0), (5000,)),
     "fail_on_regression": Word("Whether no case may fail that passed in the baseline.", flag(), (True,)),
+    "confidence": Word(
+        "How sure a gate has to be, above 0.5 and below 1; what is less certain is undecided.",
+        {"type": ["number", "string", "null"], "exclusiveMinimum": 0.5, "exclusiveMaximum": 1, "pattern": "%\\s*$"},
+        ("95%", 0.99),
+    ),
 }
 
 DOCUMENT: Mapping[str, Word] = {

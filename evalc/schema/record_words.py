@@ -20,6 +20,7 @@ COMPILED_FILE: Sentences = {
     },
     "Gates": {
         "minPassRate": "The least share of the cases that pass, from 0 to 1.",
+        "confidence": "How sure a gate has to be, above 0.5 and below 1; what is less certain is undecided.",
         "minScore": "The least score, from 0 to 1.",
         "maxP95Ms": "The time in milliseconds that 95 % of the cases keep to.",
         "failOnRegression": "Whether no case may fail that passed in the baseline.",
@@ -176,6 +177,9 @@ RESULT: Sentences = {
         "limit": "What is asked for: of `failOnRegression`, no regression.",
         "value": "What was measured; null where there was nothing to measure.",
         "passed": "Whether the gate is met.",
+        "confidence": "How sure the gate has to be.",
+        "verdict": "Whether the gate holds or fails, where that is certain; else `undecided`.",
+        "moreCases": "About how many cases more would decide; null where that cannot be said.",
     },
     "Selected": {
         "cases": "How many cases were chosen.",

@@ -280,7 +280,13 @@ def _gates(settings: Settings) -> Gates | None:
         min_score=settings.min_score,
         max_p95_ms=settings.max_p95_ms,
         fail_on_regression=settings.fail_on_regression or None,
+        confidence=settings.confidence,
     )
+    if gates.confidence is not None and not gates:
+        raise UsageError(
+            "`confidence` is how sure the gates of a run have to be, and this run has none: add one, such as "
+            "`--min-pass-rate 0.9`"
+        )
     return gates or None
 
 

@@ -35,6 +35,7 @@ class RunFlags(TypedDict, total=False):
     baseline: str | Path | None
     changed_since: str | None
     concurrency: int | Literal["auto"] | None
+    confidence: float | str | None
     config: str | Path | None
     engine: Literal["local", "ray"] | None
     env_file: str | Path | None
@@ -143,6 +144,7 @@ FLAGS: Final[Mapping[str, Flag]] = {
     "min_score": Flag("SCORE", GATES),
     "max_p95_ms": Flag("N", GATES),
     "fail_on_regression": Flag("", GATES),
+    "confidence": Flag("PERCENT", GATES),
     "baseline": Flag("RUN", GATES),
     "output_dir": Flag("DIR", SHOWN),
     "otel": Flag("URL", SHOWN),

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from tests.cli.conftest import Invoke, Outcome
+from tests.cli.conftest import SUITE, Invoke, Outcome
 
 MANY = """\
 suite: many
@@ -222,3 +222,31 @@ def test_variables_of_a_file_are_secrets_and_never_win(
     for file in (project / "evals" / "results").rglob("*"):
         assert file.is_dir() or b"planted-secret" not in file.read_bytes()
     assert invoke("run", "--env-file", "nope", "--agent", "demo").code == 2
+
+
+def test_a_confidence_beside_a_gate(invoke: Invoke, project: Path) -> None:
+    outcome = invoke("run", "evals", "--agent", "demo", "--min-pass-rate", "0.5", "--confidence", "95%", "--json")
+    assert outcome.code == 1
+    (gate,) = json.loads(outcome.out)["gates"]
+    assert (gate["verdict"], gate["confidence"], gate["moreCases"], gate["passed"]) == ("undecided", 0.95, 4, False)
+    outcome = invoke("run", "evals", "--agent", "demo", "--min-pass-rate", "0.5", "--confidence", "0.95")
+    assert "undecided at 95 %; about 4 cases more would decide" in outcome.out
+    for wrong in ("95", "50%", "1", "sure"):
+        assert invoke("run", "evals", "--agent", "demo", "--min-pass-rate", "0.5", "--confidence", wrong).code == 2
+    outcome = invoke("run", "evals", "--agent", "demo", "--confidence", "95%")
+    assert outcome.code == 2
+    assert "this run has none" in outcome.err
+
+
+def test_gates_of_a_suite_that_no_outcome_meets(invoke: Invoke, project: Path) -> None:
+    path = project / "evals" / "weather.eval.yaml"
+    path.write_text("gates: {min_pass_rate: 0.9, confidence: 95%}\n" + SUITE)
+    outcome = invoke("check", "evals")
+    assert outcome.code == 2
+    assert "error[EV701]: 1 case cannot show a pass rate of 0.9 at 95 %, even if every one passes" in outcome.out
+    assert "29 cases can, if all of them pass" in outcome.out
+    path.write_text("gates: {fail_on_regression: true, confidence: 95%}\n" + SUITE)
+    outcome = invoke("check", "evals")
+    assert outcome.code == 0
+    assert "warning[EV702]: 1 case cannot show a regression at 95 %: 6 that change are needed" in outcome.out
+    assert invoke("check", "evals", "--strict").code == 2

@@ -23,9 +23,19 @@ def measured(
     *,
     score: float | None = None,
     durations: Sequence[float] = (),
+    scores: Sequence[float] = (),
     regressions: int = 0,
+    new_passes: int | None = None,
 ) -> Measured:
-    return Measured(passed=passed, total=total, score=score, durations=lambda: durations, regressions=regressions)
+    return Measured(
+        passed=passed,
+        total=total,
+        score=score,
+        durations=lambda: durations,
+        scores=lambda: scores,
+        regressions=regressions,
+        new_passes=new_passes,
+    )
 
 
 def verdict(gates: Gates, of: Measured) -> bool:
@@ -108,3 +118,56 @@ def test_limits_that_are_no_numbers_never_reach_a_verdict() -> None:
     for limit in (nan, inf):
         with pytest.raises(ValueError, match="Invalid literal"):
             judge_gates(Gates(min_score=limit), measured(1, 1, score=1))
+
+
+@pytest.mark.parametrize(
+    ("passed", "total", "verdict", "more"),
+    [(29, 29, "holds", None), (28, 28, "undecided", 1), (50, 60, "undecided", 15), (0, 2, "fails", None)],
+)
+def test_a_gate_with_a_confidence_holds_fails_or_is_undecided(
+    passed: int, total: int, verdict: str, more: int | None
+) -> None:
+    (gate,) = judge_gates(Gates(min_pass_rate=0.9, confidence=0.95), measured(passed, total))
+    assert (gate.verdict, gate.passed) == (verdict, verdict == "holds")
+    assert (None if gate.more_cases is msgspec.UNSET else gate.more_cases) == more
+    assert gate.confidence == 0.95
+
+
+def test_where_the_rate_is_the_limit_no_number_of_cases_decides() -> None:
+    (gate,) = judge_gates(Gates(min_pass_rate=0.9, confidence=0.95), measured(9, 10))
+    assert (gate.verdict, gate.more_cases) == ("undecided", None)
+
+
+def test_a_gate_on_time_with_a_confidence() -> None:
+    gates = Gates(max_p95_ms=100, confidence=0.95)
+    (few,) = judge_gates(gates, measured(1, 1, durations=[10] * 58))
+    (many,) = judge_gates(gates, measured(1, 1, durations=[10] * 59))
+    (slow,) = judge_gates(gates, measured(1, 1, durations=[10, 200, 200]))
+    assert (few.verdict, many.verdict, slow.verdict) == ("undecided", "holds", "fails")
+
+
+def test_a_gate_on_the_score_with_a_confidence() -> None:
+    gates = Gates(min_score=0.5, confidence=0.95)
+    (good,) = judge_gates(gates, measured(1, 1, score=0.9, scores=[0.9] * 40))
+    (bad,) = judge_gates(gates, measured(1, 1, score=0.1, scores=[0.1] * 40))
+    (few,) = judge_gates(gates, measured(1, 1, score=0.9, scores=[0.9] * 3))
+    (none,) = judge_gates(gates, measured(1, 1))
+    assert (good.verdict, bad.verdict, few.verdict) == ("holds", "fails", "undecided")
+    assert not none.passed
+
+
+def test_regressions_fail_the_gate_only_where_they_are_shown() -> None:
+    gates = Gates(fail_on_regression=True, confidence=0.95)
+    found = {
+        flips: judge_gates(gates, measured(9, 10, regressions=flips[0], new_passes=flips[1]))[0]
+        for flips in ((0, 0), (5, 0), (6, 0), (20, 19))
+    }
+    assert [gate.verdict for gate in found.values()] == ["holds", "undecided", "fails", "undecided"]
+    assert [gate.passed for gate in found.values()] == [True, True, False, True]
+    (without,) = judge_gates(gates, measured(9, 10, regressions=1))
+    assert (without.verdict, without.passed) == ("fails", False)
+
+
+def test_no_cases_meet_no_gate_however_sure() -> None:
+    gates = Gates(min_pass_rate=0, min_score=0, max_p95_ms=1, fail_on_regression=True, confidence=0.9)
+    assert [gate.passed for gate in judge_gates(gates, measured())] == [False] * 4

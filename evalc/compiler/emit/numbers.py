@@ -43,8 +43,9 @@ def gates_of(source: Source, tree: GatesTree | None, problems: Diagnostics) -> G
         min_score=number_of(source, tree.min_score, "min_score", problems),
         max_p95_ms=number_of(source, tree.max_p95_ms, "max_p95_ms", problems),
         fail_on_regression=tree.fail_on_regression or None,
+        confidence=number_of(source, tree.confidence, "confidence", problems),
     )
-    return gates or None
+    return None if gates == Gates() else gates
 
 
 def repetitions_of(emission: Emission) -> tuple[int | None, int | None]:

@@ -48,6 +48,7 @@ def emit(suite: MergedSuite, names: Names, schemas: SchemaLoader, problems: Diag
         weights_partial=tree.weights_partial,
         threshold=number_of(tree.source, tree.threshold, "threshold", problems),
         gates=gates_of(tree.source, tree.gates, problems),
+        gate_places={} if tree.gates is None else tree.gates.places,
         cases=ir.Cases(parts),
         where=tree.span,
         tool_at=_named_at(tree),

@@ -13,7 +13,7 @@ from evalc.model.gates import Gates
 from evalc.model.result import GateResult, SuiteResult
 from evalc.model.suite import Suite
 from evalc.runtime.run.finished import FinishedRun, FinishedSuite, summarize_run
-from evalc.runtime.run.gates import Measured, durations_of, judge_gates
+from evalc.runtime.run.gates import Measured, durations_of, judge_gates, scores_of
 from evalc.runtime.run.score import below
 from evalc.runtime.run.staleness import check_staleness, not_compared, state_at_run
 from evalc.runtime.store.journal import Journal
@@ -79,9 +79,18 @@ def _judged_run(gates: Gates | None, finished: Sequence[FinishedSuite], journal:
         durations=lambda: chain.from_iterable(
             durations_of(journal.cases.entries(number)) for number in range(len(finished))
         ),
+        scores=lambda: chain.from_iterable(scores_of(journal.cases.entries(number)) for number in range(len(finished))),
         regressions=sum(suite.regressions for suite in finished),
+        new_passes=_new_passes(results),
     )
     return judge_gates(gates, measured)
+
+
+def _new_passes(results: Sequence[SuiteResult]) -> int | None:
+    """How many cases pass that failed in the baseline; None where a suite has none."""
+    if any(result.baseline_run_id is None for result in results):
+        return None
+    return sum(len(result.new_passes) for result in results)
 
 
 def _finish_suite(number: int, suite: Suite, name: str, journal: Journal, ending: Ending) -> FinishedSuite:
@@ -102,7 +111,9 @@ def _finish_suite(number: int, suite: Suite, name: str, journal: Journal, ending
         total=totals.summary.total_cases,
         score=totals.summary.score,
         durations=lambda: durations_of(cases.entries(number)),
+        scores=lambda: scores_of(cases.entries(number)),
         regressions=_counted_by_gate(totals),
+        new_passes=None if totals.since is None else len(totals.since.new_passes),
     )
     result = SuiteResult(
         run_id=header.run_id,

@@ -12,6 +12,9 @@ from typing import Final, final
 
 import msgspec
 
+from evalc.compare.binomial import Decision, alpha_of, decision, more_to_decide
+from evalc.compare.bounded_mean import mean_decision
+from evalc.compare.exact import mcnemar_p
 from evalc.model.gates import Gates
 from evalc.model.result import GateResult, Status
 from evalc.runtime.store.journaled import Entry
@@ -28,19 +31,25 @@ class Measured:
         passed, total: how many cases passed, and of how many; those that ended in error are among the total alone.
         score: None where nothing was scored.
         durations: the milliseconds of every attempt that ended without an error; asked for only by a gate on time.
+        scores: the score of every case that has one; asked for only by a gate on the score that has a confidence.
         regressions: how many cases fail that passed in the baseline; without one, how many fail.
+        new_passes: how many cases pass that failed in the baseline; None without one.
     """
 
     passed: int
     total: int
     score: float | None
     durations: Callable[[], Iterable[float]]
+    scores: Callable[[], Iterable[float]]
     regressions: int
+    new_passes: int | None = None
 
 
 def judge_gates(gates: Gates | None, measured: Measured) -> tuple[GateResult, ...]:
     """A verdict on each gate that is given. Over no cases at all, none is met."""
-    return () if gates is None else tuple(_judged(gates, measured))
+    if gates is None:
+        return ()
+    return tuple(_judged(gates, measured) if gates.confidence is None else _judged_surely(gates, measured))
 
 
 def _judged(gates: Gates, measured: Measured) -> Iterator[GateResult]:
@@ -48,8 +57,7 @@ def _judged(gates: Gates, measured: Measured) -> Iterator[GateResult]:
     if gates.min_pass_rate is not None:
         rate = Fraction(measured.passed, total) if total else None
         met = rate is not None and rate >= exact(gates.min_pass_rate)
-        value = None if rate is None else round(float(rate), 12)
-        yield GateResult(gate="minPassRate", limit=gates.min_pass_rate, value=value, passed=met)
+        yield GateResult(gate="minPassRate", limit=gates.min_pass_rate, value=_rate_of(measured), passed=met)
     if gates.min_score is not None:
         score = measured.score
         met = score is not None and exact(score) >= exact(gates.min_score)
@@ -61,6 +69,49 @@ def _judged(gates: Gates, measured: Measured) -> Iterator[GateResult]:
     if gates.fail_on_regression:
         met = total > 0 and measured.regressions == 0
         yield GateResult(gate="failOnRegression", limit=0, value=measured.regressions if total else None, passed=met)
+
+
+def _judged_surely(gates: Gates, measured: Measured) -> Iterator[GateResult]:
+    """The verdicts where they have to be certain.
+
+    A gate on a rate is met where it holds. That nothing has regressed can never be shown, so the gate on regressions is
+    met unless it fails.
+    """
+    sure = 1.0 if gates.confidence is None else gates.confidence
+    for plain in _judged(msgspec.structs.replace(gates, confidence=None), measured):
+        more: int | None = None
+        met: tuple[Decision, ...] = ("holds",)
+        match plain.gate:
+            case "minPassRate":
+                verdict = decision(measured.passed, measured.total, plain.limit, sure)
+                more = more_to_decide(measured.passed, measured.total, plain.limit, sure)
+            case "maxP95Ms":
+                durations = list(measured.durations())
+                in_time = sum(duration <= plain.limit for duration in durations)
+                verdict = decision(in_time, len(durations), _PERCENTILE / 100, sure)
+                more = more_to_decide(in_time, len(durations), _PERCENTILE / 100, sure)
+            case "minScore":
+                verdict = mean_decision(measured.scores(), plain.limit, sure)
+            case "failOnRegression":
+                verdict, met = _regressed(plain, measured, sure), ("holds", "undecided")
+        yield msgspec.structs.replace(
+            plain,
+            passed=verdict in met and plain.value is not None,
+            confidence=sure,
+            verdict=verdict,
+            more_cases=more if verdict == "undecided" else msgspec.UNSET,
+        )
+
+
+def _regressed(plain: GateResult, measured: Measured, confidence: float) -> Decision:
+    if not measured.regressions or measured.new_passes is None:
+        return "holds" if plain.passed else "fails"
+    worse, better = measured.regressions, measured.new_passes
+    return "fails" if worse > better and mcnemar_p(worse, better) <= alpha_of(confidence) else "undecided"
+
+
+def _rate_of(measured: Measured) -> float | None:
+    return round(float(Fraction(measured.passed, measured.total)), 12) if measured.total else None
 
 
 def percentile(ordered: Sequence[float]) -> float | None:
@@ -94,3 +145,16 @@ def durations_of(entries: Iterable[Entry]) -> Iterator[float]:
         for attempt in timed.attempts or (timed,):
             if attempt.status != "error":
                 yield attempt.duration_ms
+
+
+class _Scored(msgspec.Struct, frozen=True):
+    score: float | None
+
+
+def scores_of(entries: Iterable[Entry]) -> Iterator[float]:
+    """The score of each case that has one."""
+    decoder = msgspec.json.Decoder(_Scored)
+    for entry in entries:
+        score = decoder.decode(entry.result).score
+        if score is not None:
+            yield score

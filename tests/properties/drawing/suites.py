@@ -33,6 +33,8 @@ _GATES: Final = {
     "fail_on_regression": ("failOnRegression", True),
 }
 """What a suite has to reach: the name in YAML, the name in JSON, a value."""
+_SURE_GATES: Final = {"min_pass_rate": ("minPassRate", 0.4), "confidence": ("confidence", 0.55)}
+"""The same with a confidence that one case can have."""
 _TIERS: Final = ("labeled", "labeled", "golden", "regression", "rubric")
 
 
@@ -132,7 +134,8 @@ class _Suite:
             head |= {"tool_version": "1.2.0", "tool_description": "Does: it", "registry_size": 4}
             head |= {"threshold": 0.5} if self._criteria else {}
         if draw(st.booleans()):
-            head |= {"description": "For: readers", "gates": {key: value for key, (_, value) in _GATES.items()}}
+            gates = chosen(draw, (_GATES, _SURE_GATES))
+            head |= {"description": "For: readers", "gates": {key: value for key, (_, value) in gates.items()}}
         text = template(draw)
         self._variants = {"": text}
         inputs: Data = {"inputs": chosen(draw, DECLARED)} if declared else {}
@@ -170,7 +173,8 @@ class _Suite:
             }
             metadata |= {"threshold": 0.5} if self._criteria else {}
         if "gates" in self._head:
-            metadata["gates"] = dict(_GATES.values())
+            gates = _SURE_GATES if "confidence" in self._head["gates"] else _GATES
+            metadata["gates"] = dict(gates.values())
         if self._criteria:
             metadata["criteria"] = self._criteria
         found: dict[str, Data] = {}

@@ -1,0 +1,79 @@
+"""Reports gates that no outcome of so few cases could meet, or miss, at their confidence."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from fractions import Fraction
+from typing import Final
+
+from evalc.compare.binomial import alpha_of, fewest_to_fail, fewest_to_hold
+from evalc.compare.exact import mcnemar_p
+from evalc.compiler import ir
+from evalc.diagnostics.catalogue.statistics import ConfidenceOfNothing, TooFewToFail, TooFewToHold
+from evalc.diagnostics.problem import Diagnostics, Finding
+from evalc.model.gates import Gates
+from evalc.model.numbers import CONFIDENCE, SHARE
+from evalc.report.numbers import counted
+
+_JSON_NAMES: Final = {
+    "min_pass_rate": "minPassRate",
+    "max_p95_ms": "maxP95Ms",
+    "fail_on_regression": "failOnRegression",
+    "confidence": "confidence",
+}
+_IN_TIME: Final = 0.95
+
+
+def check_gates(suite: ir.Suite, problems: Diagnostics) -> None:
+    """Report what the confidence of the suite's gates cannot be had for (the language, Gates)."""
+    gates = suite.gates
+    if gates is None or gates.confidence is None or suite.partial or not CONFIDENCE.takes(gates.confidence):
+        return
+    if not gates:
+        problems.add(*_place(suite, "confidence"), ConfidenceOfNothing(), at_most=suite.gravest)
+        return
+    found: dict[str, Finding] = {}
+    for tier in suite.cases.tiers:
+        cases = sum(_size(part) for part in suite.cases.parts if part.tier == tier)
+        found |= dict(_findings(gates, gates.confidence, cases)) if cases else {}
+    for name, finding in found.items():
+        problems.add(*_place(suite, name), finding, at_most=suite.gravest)
+
+
+def _size(part: ir.Case | ir.CaseRows) -> int:
+    """How many cases run."""
+    return part.size if isinstance(part, ir.CaseRows) else int(part.skip is None and part.archived is None)
+
+
+def _findings(gates: Gates, confidence: float, cases: int) -> Iterator[tuple[str, Finding]]:
+    sure, these = f"{float(100 * Fraction(repr(confidence))):g} %", counted(cases, "case")
+    rate = gates.min_pass_rate
+    limits = {} if rate is None or not SHARE.takes(rate) else {"min_pass_rate": (rate, f"a pass rate of {rate:g}")}
+    if gates.max_p95_ms is not None:
+        limits["max_p95_ms"] = (_IN_TIME, "that 95 % are in time")
+    for name, (limit, what) in limits.items():
+        holds, fails = fewest_to_hold(limit, confidence), fewest_to_fail(limit, confidence)
+        if holds is None or cases < holds:
+            yield name, TooFewToHold(what=what, cases=these, confidence=sure, needed=holds)
+        elif fails is not None and cases < fails:
+            needed = f"{counted(fails, 'case')} that all fail are needed"
+            yield name, TooFewToFail(what=f"less than {what}", cases=these, confidence=sure, needed=needed)
+    if gates.fail_on_regression and cases < (fewest := fewest_changes(confidence)):
+        needed = f"{fewest} that change are needed"
+        yield (
+            "fail_on_regression",
+            TooFewToFail(what="a regression", cases=these, confidence=sure, needed=needed),
+        )
+
+
+def fewest_changes(confidence: float) -> int:
+    """How many verdicts have to change, all for the worse, before that is no chance (McNemar's exact test)."""
+    alpha = alpha_of(confidence)
+    count = 1
+    while mcnemar_p(count, 0) > alpha:
+        count += 1
+    return count
+
+
+def _place(suite: ir.Suite, name: str) -> ir.Located:
+    return suite.place(suite.gate_places.get(name, f"/metadata/gates/{_JSON_NAMES[name]}"))

@@ -1,0 +1,106 @@
+"""EV7xx: gates that so few cases cannot decide."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+from evalc.diagnostics.problem import Finding, Severity
+
+
+class TooFewToHold(Finding, frozen=True, kw_only=True):
+    """A gate asks to be sure of a rate that so few cases cannot show, even if all of them pass.
+
+    The gate stays undecided whatever the agent does, so it always fails.
+
+    Example:
+        gates: {min_pass_rate: 0.9, confidence: 95%}
+        eval:
+          test_cases:
+            - {name: a, message: hi, validate: [contains "x"]}
+            - {name: b, message: ho, validate: [contains "y"]}
+
+    Cure:
+        gates: {min_pass_rate: 0.9}
+        eval:
+          test_cases:
+            - {name: a, message: hi, validate: [contains "x"]}
+            - {name: b, message: ho, validate: [contains "y"]}
+    """
+
+    code: ClassVar[str] = "EV701"
+    blocks: ClassVar[bool] = False
+    what: str
+    cases: str
+    confidence: str
+    needed: int | None
+
+    def message(self) -> str:
+        return f"{self.cases} cannot show {self.what} at {self.confidence}, even if every one passes"
+
+    def help(self) -> str:
+        if self.needed is None:
+            return "no number of cases can: lower the rate, or remove `confidence`"
+        return f"{self.needed} cases can, if all of them pass; or remove `confidence`"
+
+
+class TooFewToFail(Finding, frozen=True, kw_only=True):
+    """A gate that no outcome of so few cases could ever miss at its confidence.
+
+    Whatever the agent does, what happens may as well be chance.
+
+    Example:
+        gates: {fail_on_regression: true, confidence: 95%}
+        eval:
+          test_cases:
+            - {name: a, message: hi, validate: [contains "x"]}
+            - {name: b, message: ho, validate: [contains "y"]}
+
+    Cure:
+        gates: {fail_on_regression: true}
+        eval:
+          test_cases:
+            - {name: a, message: hi, validate: [contains "x"]}
+            - {name: b, message: ho, validate: [contains "y"]}
+    """
+
+    code: ClassVar[str] = "EV702"
+    blocks: ClassVar[bool] = False
+    severity: ClassVar[Severity] = "warning"
+    what: str
+    cases: str
+    confidence: str
+    needed: str
+
+    def message(self) -> str:
+        return f"{self.cases} cannot show {self.what} at {self.confidence}: {self.needed}"
+
+    def help(self) -> str:
+        return "add cases, lower the confidence, or remove `confidence`"
+
+
+class ConfidenceOfNothing(Finding, frozen=True, kw_only=True):
+    """A confidence beside which no gate stands that could be more or less certain.
+
+    Example:
+        gates: {confidence: 95%}
+        eval:
+          test_cases: [{name: a, message: hi, validate: [contains "x"]}]
+
+    Cure:
+        gates: {min_pass_rate: 0.5, confidence: 80%}
+        eval:
+          test_cases:
+            - {name: a, message: 1, validate: [contains "x"]}
+            - {name: b, message: 2, validate: [contains "x"]}
+            - {name: c, message: 3, validate: [contains "x"]}
+    """
+
+    code: ClassVar[str] = "EV703"
+    blocks: ClassVar[bool] = False
+    severity: ClassVar[Severity] = "warning"
+
+    def message(self) -> str:
+        return "`confidence` belongs to a gate, and there is none"
+
+    def help(self) -> str:
+        return "add `min_pass_rate`, `min_score`, `max_p95_ms` or `fail_on_regression` beside it"
