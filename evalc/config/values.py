@@ -14,7 +14,6 @@ from typing import Any, Final, Literal, cast
 
 from evalc.config.headers import NAME, VARIABLE, is_header_value, names_variables_well
 from evalc.config.reader import Folders, Reader, Refused, Schema, Value, described, read_parts
-from evalc.model.numbers import CONFIDENCE as CONFIDENCE_RANGE
 
 _FILLED: Final[Schema] = {"type": "string", "pattern": r"\S"}
 _ONE_OR_EACH_ONCE: Final[Schema] = {
@@ -121,12 +120,14 @@ def _share(value: Any, _: Folders) -> float:
 
 def _confidence(value: Any, _: Folders) -> float:
     """A number, or one in per cent; as a flag, a text."""
+    from evalc.model.numbers import CONFIDENCE  # noqa: PLC0415 - for start-up: `--help` needs nothing of the model
+
     percent = re.fullmatch(r"\s*([0-9]{1,3}(?:\.[0-9]{1,6})?)\s*(%?)\s*", value) if isinstance(value, str) else None
     if isinstance(value, str) and percent is None:
         raise Refused("a share such as `95%` or 0.95")
     number = _number(value) if percent is None else float(Decimal(percent[1]) / (100 if percent[2] else 1))
-    if not CONFIDENCE_RANGE.takes(number):
-        raise Refused(CONFIDENCE_RANGE.words)
+    if not CONFIDENCE.takes(number):
+        raise Refused(CONFIDENCE.words)
     return number
 
 
