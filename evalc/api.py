@@ -118,8 +118,8 @@ def run(subject: Subject | Iterable[Subject] | None = None, **flags: Unpack[RunF
             - against what, and how: `agent`, `concurrency`, `engine`, `ray_address`, `rpm`, `timeout_ms`,
               `all_assertions`, `judge`, `judge_samples`, `rubrics`, `no_judge_cache`, `user`, `seed_manifest`,
               `snapshot`, `tools`, `prompts`, `env_file`, `config`
-            - when it stops, and what decides it: `maxfail`, `max_cost`, `min_pass_rate`, `min_score`, `max_p95_ms`,
-              `confidence`, `baseline`, `fail_on_regression`, `strict`
+            - when it stops, and what decides it: `maxfail`, `max_cost`, `stop_when_sure`, `min_pass_rate`, `min_score`,
+              `max_p95_ms`, `confidence`, `baseline`, `fail_on_regression`, `strict`
             - what is written, and gone on with: `output_dir`, `record`, `otel`, `resume`
 
     Raises:

@@ -114,6 +114,8 @@ async def run(
     )
     options = _started(options, start, snapshot)
     shard = None if start.wanted is None else start.wanted.shard
+    if shard is not None and settings.stop_when_sure:
+        raise UsageError("`--stop-when-sure` looks at the cases of a whole run: it cannot be used with `--shard`")
     if shard is not None:  # what decides a run decides the merged one
         judged = options.rubrics_always or any(suite.tier == "rubric" for suite in what.suites)
         options = replace(options, gates=None, baseline=None, rubrics_always=judged)

@@ -420,6 +420,14 @@ class Settings(Table, frozen=True, kw_only=True):
             flag="--confidence",
         ),
     ] = None
+    stop_when_sure: Annotated[
+        bool,
+        Setting(
+            v.FLAG,
+            "Stop as soon as the gates on pass rates and regressions, or the repeats of a case, are decided.",
+            flag="--stop-when-sure",
+        ),
+    ] = False
     max_cost: Annotated[
         float | None,
         Setting(

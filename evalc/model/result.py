@@ -130,7 +130,8 @@ class CaseResult(_Result, frozen=True, kw_only=True):
     Of a case that is repeated, `durationMs`, the counts of assertions and `usage` are sums over its attempts, the
     scores are means, and the rest of `details` and `assertions` are of the first attempt that ended as the case did.
     `caseHash` tells whether it is the same case in two runs. `errorAt` is the assertion that `error` quotes, `timedOut`
-    whether the case failed because no answer came in time.
+    whether the case failed because no answer came in time. `notAttempted` is how many attempts a run that stops when it
+    is sure left out, there where there are any.
     """
 
     id: str
@@ -153,6 +154,7 @@ class CaseResult(_Result, frozen=True, kw_only=True):
     details: CaseDetails
     assertions: tuple[AssertionResult, ...] = ()
     attempts: tuple[AttemptResult, ...] | msgspec.UnsetType = msgspec.UNSET
+    not_attempted: int | msgspec.UnsetType = msgspec.UNSET
     place: Place | msgspec.UnsetType = msgspec.UNSET
 
 
@@ -245,7 +247,8 @@ class SuiteResult(_Result, frozen=True, kw_only=True):
     """EvalSuiteResult: the outcome of one suite, every key of the contract.
 
     `gates` are there where the suite has any, `selected` where not all of its cases were chosen, `stopped` is why the
-    run sent no more. `rescoredFrom` is the run whose answers were checked again, where no agent was asked.
+    run sent no more, and `decided` is true where that is because the gates are decided: measured values are then those
+    of a part of the cases. `rescoredFrom` is the run whose answers were checked again, where no agent was asked.
     `significance` is there where the suite was compared with a baseline. `came` are the ids of cases that the baseline
     does not have, `changed` of those that are another case now, `went` of those that only the baseline has, or that are
     skipped now; each is there where there are any.
@@ -269,6 +272,7 @@ class SuiteResult(_Result, frozen=True, kw_only=True):
     gates: tuple[GateResult, ...] | msgspec.UnsetType = msgspec.UNSET
     selected: Selected | msgspec.UnsetType = msgspec.UNSET
     stopped: str | msgspec.UnsetType = msgspec.UNSET
+    decided: bool | msgspec.UnsetType = msgspec.UNSET
     rescored_from: str | msgspec.UnsetType = msgspec.UNSET
     significance: Significance | msgspec.UnsetType = msgspec.UNSET
     came: tuple[str, ...] | msgspec.UnsetType = msgspec.UNSET

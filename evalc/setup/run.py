@@ -209,6 +209,7 @@ async def options_of(settings: Settings, environ: Mapping[str, str], tools: Tool
         user=_user_of(settings, environ, redactor),
         embeddings=load_embeddings() if settings.similarity == "embeddings" else None,
         rubrics_always=settings.judge.rubrics == "always",
+        stop_when_sure=settings.stop_when_sure,
         redactor=redactor,
     )
 

@@ -67,6 +67,7 @@ class RunFlags(TypedDict, total=False):
     shard: str | None
     shard_by: Literal["id", "duration"] | None
     snapshot: str | None
+    stop_when_sure: bool
     strict: bool
     tag: str | Sequence[str] | None
     tier: str | Sequence[str] | None
@@ -140,6 +141,7 @@ FLAGS: Final[Mapping[str, Flag]] = {
     "env_file": Flag("FILE", DATA, "Variables that the environment does not set."),
     "maxfail": Flag("N", STOPS, "Stop after N cases that fail.", least=1),
     "max_cost": Flag("USD", STOPS),
+    "stop_when_sure": Flag("", STOPS),
     "min_pass_rate": Flag("SHARE", GATES),
     "min_score": Flag("SCORE", GATES),
     "max_p95_ms": Flag("N", GATES),

@@ -250,3 +250,9 @@ def test_ways_to_divide_that_are_none(invoke: Invoke, suites: Path, flags: tuple
     outcome = invoke("run", "evals", *flags)
     assert outcome.code == 2
     assert "`--shard-by" in outcome.err
+
+
+def test_a_shard_does_not_stop_when_it_is_sure(invoke: Invoke) -> None:
+    outcome = invoke("run", "evals", "--agent", "demo", "--shard", "1/2", "--stop-when-sure", "--min-pass-rate", "0.5")
+    assert outcome.code == 2
+    assert "cannot be used with `--shard`" in outcome.err

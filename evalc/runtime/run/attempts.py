@@ -21,22 +21,40 @@ _DECIMALS: Final = 12
 _Amounts = dict[str, int | float]
 
 
-async def run_attempts(located: LocatedCase, attempt: Callable[[LocatedCase], Awaitable[CaseRun]]) -> CaseRun:
-    """Run the case as often as it says, one attempt after the other."""
+async def run_attempts(
+    located: LocatedCase, attempt: Callable[[LocatedCase], Awaitable[CaseRun]], *, until_sure: bool = False
+) -> CaseRun:
+    """Run the case as often as it says, one attempt after the other; `until_sure`, until no further one matters."""
     case = located.case
     if case.repeat is None:
         return await attempt(located)
-    runs = [await attempt(located) for _ in range(case.repeat)]
+    runs: list[CaseRun] = []
+    while len(runs) < case.repeat and not (until_sure and _is_sure(case, runs)):
+        runs.append(await attempt(located))
     try:
         return combine(case, runs)
     except Exception as error:  # an answer whose numbers are none
         return agent_broke(located, error)
 
 
+def _is_sure(case: Case, runs: Sequence[CaseRun]) -> bool:
+    """Whether the case ends as it would however the attempts that are left end."""
+    statuses, left = [run.result.status for run in runs], (case.repeat or 1) - len(runs)
+    best: list[Status] = ["passed"] * left
+    worst: list[Status] = ["failed"] * left
+    needed = _needed(case)
+    return bool(runs) and status_of([*statuses, *best], needed) == status_of([*statuses, *worst], needed)
+
+
+def _needed(case: Case) -> int:
+    repeat = case.repeat or 1
+    return repeat if case.require is None else case.require
+
+
 def combine(case: Case, runs: Sequence[CaseRun]) -> CaseRun:
     """The result of the case, from one attempt or more."""
     results = [run.result for run in runs]
-    needed = len(runs) if case.require is None else case.require
+    needed = _needed(case)
     status = status_of([result.status for result in results], needed)
     number, telling = next(
         ((number, result) for number, result in enumerate(results, 1) if result.status == status), (1, results[0])
@@ -56,6 +74,7 @@ def combine(case: Case, runs: Sequence[CaseRun]) -> CaseRun:
         flaky=len({result.passed for result in results}) > 1,
         details=_details(telling.details, results),
         attempts=tuple(map(_attempt, results)),
+        not_attempted=(case.repeat or 1) - len(runs) or msgspec.UNSET,
     )
     return CaseRun(
         result,

@@ -12,6 +12,7 @@ import msgspec
 from evalc.model.gates import Gates
 from evalc.model.result import GateResult, SuiteResult
 from evalc.model.suite import Suite
+from evalc.runtime.run.certainty import Decided
 from evalc.runtime.run.finished import FinishedRun, FinishedSuite, summarize_run
 from evalc.runtime.run.gates import Measured, durations_of, judge_gates, scores_of
 from evalc.runtime.run.score import below
@@ -34,6 +35,8 @@ class Ending:
         redactor: strikes secrets out of all that is written.
         gates: what the run as a whole has to reach.
         stopped: of suites whose cases did not all run, by the suite's number, why.
+        surely_stopped: the suites, by number, that stopped because gates are decided.
+        decided: the gates that were decided before all cases had run: of suites by number, None for the run's.
         warnings: those that belong to no suite.
         suite_warnings: further warnings of suites, by the suite's number.
         told: is told of each suite whose result file is written.
@@ -44,6 +47,8 @@ class Ending:
     redactor: Redacting | None = None
     gates: Gates | None = None
     stopped: Mapping[int, str] = field(default_factory=dict)
+    surely_stopped: frozenset[int] = frozenset()
+    decided: Mapping[int | None, Decided] = field(default_factory=dict)
     warnings: tuple[str, ...] = ()
     suite_warnings: Mapping[int, tuple[str, ...]] = field(default_factory=dict)
     told: Callable[[Suite, FinishedSuite], None] | None = None
@@ -64,7 +69,7 @@ def finish_run(suites: Sequence[Suite], journal: Journal, ending: Ending) -> Fin
         folder=journal.path.parent,
         suites=finished,
         summary=summarize_run([suite.result for suite in finished]),
-        gates=_judged_run(ending.gates, finished, journal),
+        gates=_as_decided(_judged_run(ending.gates, finished, journal), ending.decided.get(None)),
         warnings=ending.warnings,
     )
 
@@ -84,6 +89,24 @@ def _judged_run(gates: Gates | None, finished: Sequence[FinishedSuite], journal:
         new_passes=_new_passes(results),
     )
     return judge_gates(gates, measured)
+
+
+def _as_decided(gates: tuple[GateResult, ...], decided: Decided | None) -> tuple[GateResult, ...]:
+    """The gates with the verdict on the whole run, where that is known from a part of it."""
+    if decided is None:
+        return gates
+    return tuple(
+        msgspec.structs.replace(
+            gate,
+            passed=gate.gate not in decided.fails,
+            verdict="fails" if gate.gate in decided.fails else "holds",
+            confidence=decided.confidence,
+            more_cases=msgspec.UNSET,
+        )
+        if decided.verdict == "holds" or gate.gate in decided.fails
+        else gate
+        for gate in gates
+    )
 
 
 def _new_passes(results: Sequence[SuiteResult]) -> int | None:
@@ -133,9 +156,11 @@ def _finish_suite(number: int, suite: Suite, name: str, journal: Journal, ending
         went=(totals.since and is_whole and totals.since.went) or msgspec.UNSET,
         stale=staleness.stale,
         warnings=(*totals.warnings, *_warnings_of(suite, past, ending), *ending.suite_warnings.get(number, ())),
-        gates=judge_gates(metadata.gates if metadata else None, measured) or msgspec.UNSET,
+        gates=_as_decided(judge_gates(metadata.gates if metadata else None, measured), ending.decided.get(number))
+        or msgspec.UNSET,
         selected=suite.selected or msgspec.UNSET,
         stopped=ending.stopped.get(number, msgspec.UNSET),
+        decided=True if number in ending.stopped and number in ending.surely_stopped else msgspec.UNSET,
         rescored_from=msgspec.UNSET if header.rescored_from is None else header.rescored_from,
         significance=msgspec.UNSET if totals.significance is None else totals.significance,
         judges=tuple(header.options.get("judges") or ()) or msgspec.UNSET,

@@ -84,7 +84,7 @@ class FinishedRun:
         return (
             not all(gate.passed for gate in judged)
             or bool(self.below_threshold)
-            or any(result.stopped for result in results)
+            or any(result.stopped and not result.decided for result in results)
             or (not self.gates and any(result.summary.failed for result in results if not result.gates))
         )
 

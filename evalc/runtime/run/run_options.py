@@ -41,6 +41,7 @@ class RunOptions:
         limits: when it stops before its end.
         panel: who judges what only a judge can tell; None where nobody does.
         user: who plays simulated users; None where nobody does.
+        stop_when_sure: whether the run ends where its gates are decided, and the repeats of a case where that is.
         rubrics_always: whether the rubric tier is run also where others did not pass.
         embeddings: compare texts by their meaning; None where edit distance does.
         redactor: strikes secrets out of all that is written.
@@ -64,6 +65,7 @@ class RunOptions:
     limits: Limits = field(default_factory=Limits)
     panel: Panel | None = None
     user: Agent | None = None
+    stop_when_sure: bool = False
     rubrics_always: bool = False
     embeddings: Embeddings | None = None
     redactor: Redacting | None = None

@@ -20,6 +20,7 @@ from evalc.runtime.engines.base import CaseWorker, NewWorker
 from evalc.runtime.run.ask import request_of
 from evalc.runtime.run.attempts import run_attempts
 from evalc.runtime.run.begin_run import begin_run
+from evalc.runtime.run.certainty import Decided, Watches, in_random_order
 from evalc.runtime.run.expectations import as_expected, skipped_case, why_no_rubrics
 from evalc.runtime.run.finish_run import Ending, finish_run
 from evalc.runtime.run.finished import FinishedRun, FinishedSuite
@@ -82,7 +83,7 @@ async def run_suites(
     with ExitStack() as at_the_end:
         async with options.engine.open(dict(zip(names, by_endpoint.values(), strict=True)), options, warnings) as new:
             journal = at_the_end.enter_context(closing(begin_run(suites, tuple(by_endpoint), options)))
-            run = _Run(suites, new, options, observer, journal, warnings)
+            run = _Run(suites, new, options, observer, journal, warnings, baseline)
             with exits_told():
                 await run.run_cases()
         # Only now: summing up would count in the latency of cases still under way.
@@ -93,6 +94,8 @@ async def run_suites(
             warnings=(*run.warnings, *_without_baseline(suites, baseline, options)),
             gates=options.gates,
             stopped=run.stopped,
+            surely_stopped=run.surely_stopped,
+            decided=run.decided(),
             told=observer.suite_finished if observer else None,
         )
         return finish_run(suites, journal, ending)
@@ -194,8 +197,10 @@ class _Run:
         observer: Observer | None,
         journal: Journal,
         warnings: list[str],
+        baseline: Baseline | None,
     ) -> None:
         self.warnings = warnings
+        self._baseline = baseline
         if options.resumed is not None:
             warnings.append(_kept(suites, journal))
         self._suites = suites
@@ -207,7 +212,9 @@ class _Run:
         self._turns = TurnLog(journal.path.parent, options.redactor, resumed=options.resumed is not None)
         self._brake = StopPolicy(options.limits)
         self._no_rubrics: dict[str | None, str | None] = {}
+        self._watches = Watches()
         self.stopped: dict[int, str] = {}
+        self.surely_stopped: frozenset[int] = frozenset()
 
     async def run_cases(self) -> None:
         """Run the suites: those of rubrics last, since what they cost is for nothing where others fail."""
@@ -235,7 +242,7 @@ class _Run:
 
     async def _run_suites(self, numbers: Sequence[int]) -> None:
         """Let the workers take every case from one iterator, so that none waits behind another worker's."""
-        jobs = self._jobs(numbers)
+        jobs = self._watched_jobs(numbers) if self._options.stop_when_sure else self._jobs(numbers)
         at_a_time = MOST_AT_A_TIME if self._options.concurrency == "auto" else self._options.concurrency
         workers = min(at_a_time, max(1, sum(self._suites[number].size for number in numbers)))
         try:
@@ -257,6 +264,47 @@ class _Run:
                 if not self._journal.cases.has(number, index):
                     yield _Job(number, index, located)
 
+    def _watched_jobs(self, numbers: Sequence[int]) -> Iterator[_Job]:
+        """Every case in a random order, whose beginning decides the gates; those that the journal has are not run."""
+        seed = "".join(suite.file_hash for suite in self._suites)
+        everything = [
+            _Job(number, index, located)
+            for number in numbers
+            for index, located in enumerate(self._suites[number].cases)
+        ]
+        jobs = in_random_order(everything, seed)
+        run = [job for job in jobs if skipped_case(job.located.case, self._no_rubrics_for(job)) is None]
+        past = {(job.suite, job.case): passed for job in run if (passed := self._passed_before(job)) is not None}
+        for number in numbers:
+            suite = self._suites[number]
+            if suite.metadata is not None and suite.metadata.gates:
+                cases = [(job.suite, job.case) for job in run if job.suite == number]
+                self._watches.add(suite.metadata.gates, cases, past, number)
+        if self._options.gates and len(numbers) == len(self._suites):
+            self._watches.add(self._options.gates, [(job.suite, job.case) for job in run], past, None)
+        elif self._options.gates:
+            self._watches.need_all()
+            self._warn("the gates of the run are not decided early, since the rubric tier runs after the others")
+        for number in numbers:
+            if self._observer:
+                self._observer.suite_started(self._suites[number])
+                if kept := self._journal.cases.count(number):
+                    self._observer.cases_kept(self._suites[number], kept)
+            for entry in self._journal.cases.entries(number):
+                self._watches.finished((number, entry.case), entry.passed)
+        return (job for job in jobs if not self._journal.cases.has(job.suite, job.case))
+
+    def _passed_before(self, job: _Job) -> bool | None:
+        """Whether the case passed in the baseline; None where that does not know it."""
+        suite = self._suites[job.suite]
+        agent = self._journal.header.agent_endpoint if suite.agent is None else suite.agent
+        past = None if self._baseline is None else self._baseline.of(suite.tool_name, suite.tier, agent)
+        return None if past is None else past.passed.get(job.located.case.id)
+
+    def decided(self) -> Mapping[int | None, Decided]:
+        """The gates that are decided though not all of their cases have run; None stands for those of the run."""
+        return self._watches.decided(self.surely_stopped)
+
     async def _work(self, jobs: Iterator[_Job]) -> None:
         workers = {agent: self._new_worker(agent) for agent in self._agents}
         try:
@@ -267,11 +315,15 @@ class _Run:
                     await asyncio.sleep(0)
                 else:
                     worker = workers[self._suites[job.suite].agent]
-                    self._keep(job, await run_attempts(job.located, self._attempt_of(job, worker)))
+                    self._keep(job, await self._attempted(job, worker))
         finally:
             for worker in workers.values():
                 if (failure := await worker.close()) is not None:
                     self._warn(failure)
+
+    async def _attempted(self, job: _Job, worker: CaseWorker) -> CaseRun:
+        attempt, sure = self._attempt_of(job, worker), self._options.stop_when_sure
+        return await run_attempts(job.located, attempt, until_sure=sure)
 
     def _attempt_of(self, job: _Job, worker: CaseWorker) -> Callable[[LocatedCase], Awaitable[CaseRun]]:
         """How a case is attempted: the turns of a conversation are kept as they are answered."""
@@ -283,12 +335,18 @@ class _Run:
 
     def _not_sent(self, job: _Job) -> SkippedCase | None:
         """The record of a case that is not to be sent: it says so, others failed before it, or the run has stopped."""
-        no_rubrics = self._no_rubrics.get(self._suites[job.suite].agent)
-        if (skipped := skipped_case(job.located.case, no_rubrics)) is not None or self._brake.lets_go():
+        skipped = skipped_case(job.located.case, self._no_rubrics_for(job))
+        surely = None if skipped is not None else self._watches.enough_of(job.suite)
+        if skipped is not None or (surely is None and self._brake.lets_go()):
             return skipped
-        reason = self._brake.reason or ""
+        if surely is not None:
+            self.surely_stopped |= {job.suite}
+        reason = (self._brake.reason or "") if surely is None else surely.reason
         self.stopped[job.suite] = reason
         return not_run(job.located, reason)
+
+    def _no_rubrics_for(self, job: _Job) -> str | None:
+        return self._no_rubrics.get(self._suites[job.suite].agent)
 
     def _skip(self, job: _Job, skipped: SkippedCase) -> None:
         skipped = self._journal.skip(job.suite, job.case, skipped)
@@ -298,6 +356,7 @@ class _Run:
     def _keep(self, job: _Job, run: CaseRun) -> None:
         run = run._replace(result=as_expected(job.located.case, run.result))
         self._brake.finished(run.result, run.cost_usd)
+        self._watches.finished((job.suite, job.case), run.result.passed)
         result = self._journal.append(job.suite, job.case, run, sent=fingerprint_of(request_of(job.located.case)))
         if self._observer:
             self._observer.case_finished(self._suites[job.suite], result)

@@ -53,6 +53,7 @@ class _Tally(msgspec.Struct, frozen=True, rename="camel"):
     criteria: tuple[CriterionResult, ...] = ()
     details: _Details = _Details()
     attempts: tuple[_Attempt, ...] = ()
+    not_attempted: int = 0
 
 
 class Since(NamedTuple):
@@ -120,7 +121,7 @@ class _Sums:
             self._cost_usd = (self._cost_usd or 0.0) + entry.cost_usd
         if (judging := case.details.judge_usage.get("costUsd")) is not None:
             self._judge_cost_usd = (self._judge_cost_usd or 0.0) + judging
-        if case.attempts:
+        if case.attempts and not case.not_attempted:  # else their number says something of how they ended
             self._repeated.add(tuple(attempt.status for attempt in case.attempts))
         if case.criteria:
             self._score.add(case.criteria)

@@ -1,0 +1,173 @@
+"""Ends a run where its gates are decided: by a seeded order of the cases, and by what that order begins with alone.
+
+Which case happens to finish first decides nothing: a slow case may be a failing one.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from fractions import Fraction
+from math import ceil
+from typing import Final, NamedTuple, TypeVar, final
+
+from evalc.compare.binomial import alpha_of, decision
+from evalc.compare.sequential import Certain, PassRateTest, RegressionTest, WholeRun
+from evalc.model.gates import Gates
+from evalc.runtime.run.gates import exact
+
+T = TypeVar("T")
+
+Case = tuple[int, int]
+"""The numbers of a suite and of a case in it."""
+
+CONFIDENCE: Final = 0.95
+"""How sure a decision is where the gates do not say."""
+
+
+class Decided(NamedTuple):
+    """That gates are decided: the verdict, how sure it is, and from how many of how many cases.
+
+    `fails` are the gates that are missed, as results name them.
+    """
+
+    verdict: Certain
+    fails: frozenset[str]
+    confidence: float
+    seen: int
+    of: int
+
+    @property
+    def reason(self) -> str:
+        """What the user is told."""
+        would = "meet" if self.verdict == "holds" else "miss"
+        sure = f"{float(100 * Fraction(repr(self.confidence))):g} %"
+        return f"decided after {self.seen} of {self.of} cases: all of them would {would} the gates, at {sure}"
+
+
+def in_random_order(jobs: Iterable[T], seed: str) -> list[T]:
+    """The jobs in an order that the seed decides, the same on every machine."""
+    ordered = list(jobs)
+    random.Random(seed).shuffle(ordered)  # noqa: S311 - no secret
+    return ordered
+
+
+@final
+class GateWatch:
+    """Watches the gates of a suite or of a run over cases whose order is fixed.
+
+    Args:
+        gates: the gates, which are decided early only where they are on the pass rate and on regressions.
+        baseline: whether each case passed before, by its place in the order; empty without a baseline.
+        cases: how many cases there are.
+    """
+
+    def __init__(self, gates: Gates, cases: int, baseline: Mapping[int, bool]) -> None:
+        self.decided: Decided | None = None
+        self._confidence = CONFIDENCE if gates.confidence is None else gates.confidence
+        self._cases = cases
+        self._baseline = baseline
+        self._waiting: dict[int, bool] = {}
+        self._seen = 0
+        self._rate = _rate_test(gates, cases, alpha_of(self._confidence))
+        self._regressions = RegressionTest(alpha_of(self._confidence)) if gates.fail_on_regression else None
+        self._first_regression_fails = gates.confidence is None
+        self._may_hold = not gates.fail_on_regression
+        self._others = gates.min_score is not None or gates.max_p95_ms is not None
+
+    def finished(self, place: int, passed: bool) -> None:
+        """A case has its verdict: the one at this place in the order."""
+        self._waiting[place] = passed
+        while self._seen in self._waiting:
+            self._see(self._seen, self._waiting.pop(self._seen))
+            self._seen += 1
+
+    def _see(self, place: int, passed: bool) -> None:
+        if self.decided is not None or self._others:
+            return
+        before = self._baseline.get(place)
+        fails: set[str] = set()
+        if self._regressions is not None and before is not None:
+            self._regressions.see(before, passed)
+            if self._regressions.fails or (self._first_regression_fails and before and not passed):
+                fails.add("failOnRegression")
+        holds = False
+        if self._rate is not None:
+            self._rate.see(passed)
+            holds = self._may_hold and self._rate.verdict == "holds"
+            if self._rate.verdict == "fails":
+                fails.add("minPassRate")
+        if fails or holds:
+            verdict: Certain = "fails" if fails else "holds"
+            self.decided = Decided(verdict, frozenset(fails), self._confidence, place + 1, self._cases)
+
+
+@final
+class Watches:
+    """The gates of a run and of its suites that are watched. A case is told by the numbers of its suite and itself."""
+
+    def __init__(self) -> None:
+        self._watches: list[_Watch] = []
+        self._needs_run = False
+
+    def add(self, gates: Gates, cases: Sequence[Case], baseline: Mapping[Case, bool], suite: int | None) -> None:
+        """Watch the gates of a suite, or of the run where that is None, over its cases in their order."""
+        places = {case: place for place, case in enumerate(cases)}
+        past = {places[case]: passed for case, passed in baseline.items() if case in places}
+        self._watches.append(_Watch(GateWatch(gates, len(cases), past), places, suite))
+
+    def need_all(self) -> None:
+        """Let every case run: there are gates that are not watched."""
+        self._needs_run = True
+
+    def finished(self, case: Case, passed: bool) -> None:
+        """A case has its verdict."""
+        for watch in self._watches:
+            place = watch.places.get(case)
+            if place is not None:
+                watch.gates.finished(place, passed)
+
+    def enough_of(self, suite: int) -> Decided | None:
+        """Why no more cases of a suite are needed: its gates and those of the run are decided; None where they are."""
+        watches = [watch for watch in self._watches if watch.suite in (None, suite)]
+        if self._needs_run or not watches:
+            return None
+        decided = [watch.gates.decided for watch in watches]
+        return None if None in decided else decided[-1]
+
+    def decided(self, stopped: Collection[int]) -> Mapping[int | None, Decided]:
+        """What is decided of the suites that stopped, by number, and of the run (None) where any did."""
+        return {
+            watch.suite: watch.gates.decided
+            for watch in self._watches
+            if watch.gates.decided is not None and (bool(stopped) if watch.suite is None else watch.suite in stopped)
+        }
+
+
+class _Watch(NamedTuple):
+    gates: GateWatch
+    places: Mapping[Case, int]
+    suite: int | None
+
+
+def _rate_test(gates: Gates, cases: int, alpha: float) -> PassRateTest | None:
+    """The test of what the gate on the pass rate will say of the whole run."""
+    limit = gates.min_pass_rate
+    if limit is None or not cases:
+        return None
+    if gates.confidence is None:
+        least = ceil(exact(limit) * cases)
+        return PassRateTest(WholeRun(cases, holds_from=least, fails_to=least - 1, alpha=alpha))
+    sure = gates.confidence
+    holds = _first(cases, lambda passed: decision(passed, cases, limit, sure) == "holds")
+    fails = _first(cases, lambda passed: decision(passed, cases, limit, sure) != "fails") - 1
+    return PassRateTest(WholeRun(cases, holds_from=holds, fails_to=fails, alpha=alpha))
+
+
+def _first(most: int, holds: Callable[[int], bool]) -> int:
+    """The least number from 0 on that it holds for, as it does for all greater ones; one above `most` if for none."""
+    low, high = 0, most + 1
+    while low < high:
+        middle = (low + high) // 2
+        low, high = (low, middle) if holds(middle) else (middle + 1, high)
+    return low
