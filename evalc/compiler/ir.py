@@ -97,6 +97,7 @@ class Case(msgspec.Struct, frozen=True, kw_only=True):
     archived: str | None = None
     variant: str | None = None
     allow: dict[str, str] | None = None
+    label: m.Label | None = None
     where: Where
     wheres: dict[str, Where] = {}
     partial: bool = False

@@ -71,6 +71,7 @@ def lower(case: ir.Case, criteria: tuple[ir.Criterion, ...]) -> m.Case:
         archived=case.archived,
         variant=case.variant,
         allow=case.allow,
+        label=case.label,
     )
 
 

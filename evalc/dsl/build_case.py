@@ -15,8 +15,10 @@ from evalc.dsl.build_expect import build_expect
 from evalc.dsl.build_for_each import build_for_each
 from evalc.dsl.fields import Fields, described
 from evalc.dsl.nodes import Mapping, Node, Scalar, Sequence, span_of
-from evalc.dsl.tree import CaseFields, CaseTree, CheckTree, InputValue, Requirement, Str, UserTree
+from evalc.dsl.tree import CaseFields, CaseTree, CheckTree, InputValue, LabelTree, Requirement, Str, UserTree
+from evalc.grammar.parse import parse_check
 from evalc.model.challengers import CHALLENGERS
+from evalc.model.checks import At
 
 _COUNT: Final = re.compile(r"(?P<count>[0-9]{1,9})(?:\s*/\s*(?P<of>[0-9]{1,9}))?")
 _SHARE: Final = re.compile(r"(?P<percent>[0-9]{1,9}(?:\.[0-9]+)?)\s*%")
@@ -118,6 +120,35 @@ def _allowed(fields: Fields, key: str) -> tuple[tuple[str, str], ...] | None:
     reasons = [(name, _reason(inner, name)) for name in CHALLENGERS if name in inner]
     fields.partial |= inner.partial
     return tuple((name, reason.value) for name, reason in reasons if reason is not None)
+
+
+LABEL_KEYS = ("expected", "from")
+"""The keys of `label:`."""
+
+
+def _label(fields: Fields, key: str) -> LabelTree | None:
+    """The class that the agent should give."""
+    for other in ("turns", "user"):
+        if other in fields:
+            fields.fault(fields.key(key), BesideTurns(key=key, turns=other))
+    fields.forbid_empty(key)
+    node = fields.mapping(key)
+    if node is None:
+        return None
+    inner = fields.inside(node, what=f"`{key}`", keys=LABEL_KEYS)
+    inner.require("expected")
+    expected, source = inner.filled("expected"), inner.filled("from") if "from" in inner else None
+    path: str | None = None
+    if source is not None and source.value.strip() != "response":
+        found = parse_check(f"{source.value.strip()} non-empty").node
+        path = found.check.path if found is not None and isinstance(found.check, At) else None
+        if path is None:
+            wanted = "`response`, or `at PATH` for a place in a JSON response"
+            inner.fault(source.span, WrongType(what="`from`", expected=wanted, found=f"`{source.value}`"))
+    fields.partial |= inner.partial
+    if expected is None or inner.partial:
+        return None
+    return LabelTree(span=span_of(fields.key(key)), expected=expected, path=path)
 
 
 def _inherits(fields: Fields, key: str) -> bool:
@@ -261,6 +292,7 @@ _READERS: Final[dict[str, _Reader]] = {
     "archived": _reason,
     "tags": _tags,
     "allow": _allowed,
+    "label": _label,
 }
 CASE_KEYS = tuple(_READERS)
 """The keys of a case."""
@@ -276,6 +308,7 @@ DEFAULT_KEYS = (
     "repeat",
     "require",
     "allow",
+    "label",
 )
 """The keys of `defaults:`."""
 _DEFAULT_READERS: Final = {key: _READERS[key] for key in DEFAULT_KEYS}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Final
 
 from evalc.diagnostics.catalogue.values import EmptyValue, OnlyOneOf, WrongType
@@ -13,8 +14,8 @@ from evalc.dsl.build_prompt import PROMPT_KEYS, PROMPT_READ, build_inputs, build
 from evalc.dsl.document_kind import Kind
 from evalc.dsl.fields import Fields, Foreign, described
 from evalc.dsl.nodes import Mapping, Node, Scalar, span_of
-from evalc.dsl.tree import CaseTree, CriterionTree, GatesTree, PromptTree, RuleTree, SharedTree, Str, SuiteTree
-from evalc.source import Source
+from evalc.dsl.tree import CaseTree, CriterionTree, GatesTree, Num, PromptTree, RuleTree, SharedTree, Str, SuiteTree
+from evalc.source import Source, Span
 
 EVAL_KEYS = ("criteria", "test_cases")
 SHARED_KEYS = ("rules", "defaults", "include")
@@ -132,7 +133,16 @@ def _case(block: Fields, item: Node) -> CaseTree | None:
     return build_case(block, item)
 
 
-GATE_KEYS: Final = ("min_pass_rate", "min_score", "max_p95_ms", "fail_on_regression", "confidence")
+GATE_KEYS: Final = (
+    "min_pass_rate",
+    "min_score",
+    "max_p95_ms",
+    "fail_on_regression",
+    "confidence",
+    "recall",
+    "precision",
+    "macro_f1",
+)
 
 
 def build_gates(fields: Fields) -> GatesTree | None:
@@ -147,10 +157,32 @@ def build_gates(fields: Fields) -> GatesTree | None:
         max_p95_ms=gates.number("max_p95_ms"),
         fail_on_regression=gates.boolean("fail_on_regression"),
         confidence=gates.share("confidence"),
-        places={key.text: span_of(key) for key, _ in gates.pairs},
+        recall=_by_class(gates, "recall"),
+        precision=_by_class(gates, "precision"),
+        macro_f1=gates.number("macro_f1"),
+        places=dict(_places_of_gates(gates)),
     )
     fields.partial |= gates.partial
     return tree
+
+
+def _places_of_gates(gates: Fields) -> Iterator[tuple[str, Span]]:
+    """Where each gate is written; of one by class also each class, as in `recall.refund`."""
+    for key, value in gates.pairs:
+        yield key.text, span_of(key)
+        for name, _ in value.pairs if isinstance(value, Mapping) else ():
+            yield f"{key.text}.{name.text}", span_of(name)
+
+
+def _by_class(gates: Fields, key: str) -> tuple[tuple[str, Num], ...]:
+    """The least of a measure for each class, by the class's label."""
+    mapping = gates.mapping(key)
+    if mapping is None:
+        return ()
+    inner = gates.inside(mapping, what=f"`{key}`", keys=tuple(name.text for name, _ in mapping.pairs))
+    given = [(name.text, inner.number(name.text)) for name, _ in mapping.pairs]
+    gates.partial |= inner.partial
+    return tuple((name, number) for name, number in given if number is not None)
 
 
 def build_shared_file(source: Source, node: Mapping, problems: Diagnostics) -> SharedTree:

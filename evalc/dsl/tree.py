@@ -181,6 +181,7 @@ class CaseFields(msgspec.Struct, frozen=True, kw_only=True):
     threshold: Num | None = None
     tags: tuple[str, ...] | None = None
     allow: tuple[tuple[str, str], ...] | None = None
+    label: LabelTree | None = None
     repeat: Num | None = None
     require: Requirement | None = None
     partial: bool = False
@@ -196,6 +197,14 @@ class UserTree(msgspec.Struct, frozen=True, kw_only=True):
     opens: Str | None
     max_turns: Num | None
     stop_when: Str | None
+
+
+class LabelTree(msgspec.Struct, frozen=True, kw_only=True):
+    """The class that the agent should give, and where its answer has it: `path` is None for the whole response."""
+
+    span: Span
+    expected: Str
+    path: str | None
 
 
 class CaseTree(CaseFields, frozen=True, kw_only=True):
@@ -251,6 +260,9 @@ class GatesTree(msgspec.Struct, frozen=True, kw_only=True):
     max_p95_ms: Num | None = None
     fail_on_regression: bool = False
     confidence: Num | None = None
+    recall: tuple[tuple[str, Num], ...] = ()
+    precision: tuple[tuple[str, Num], ...] = ()
+    macro_f1: Num | None = None
     places: dict[str, Span] = {}
     """Where each gate is written."""
 

@@ -132,6 +132,16 @@ class RubricDimension(_Record, frozen=True, kw_only=True):
     min_score: int | float | None = None
 
 
+class Label(_Record, frozen=True, kw_only=True):
+    """The class that a classifying agent should give: `expected`, and where its answer has it.
+
+    `source` is `response` for the whole response without surrounding white space, or `at PATH` for a place in it.
+    """
+
+    expected: str
+    source: str = msgspec.field(default="response", name="from")
+
+
 class Case(_Record, frozen=True, kw_only=True):
     """One eval case of any tier (case model: GoldenEvalCase, LabeledEvalCase, RegressionEvalCase, RubricEvalCase)."""
 
@@ -158,6 +168,7 @@ class Case(_Record, frozen=True, kw_only=True):
     archived: str | None = None
     variant: str | None = None
     allow: dict[str, str] | None = None
+    label: Label | None = None
 
 
 class Metadata(_Record, frozen=True, kw_only=True):

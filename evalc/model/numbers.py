@@ -35,6 +35,7 @@ RANGES: Final[Mapping[str, Range]] = {
     "min_score": SHARE,
     "max_p95_ms": ABOVE_ZERO,
     "confidence": CONFIDENCE,
+    "macro_f1": SHARE,
 }
 """The range of each number of a suite, of its gates and of a case, by its name in YAML."""
 

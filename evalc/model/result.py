@@ -114,6 +114,13 @@ class CaseDetails(_Result, frozen=True, kw_only=True):
     user_usage: dict[str, int | float] | msgspec.UnsetType = msgspec.UNSET
 
 
+class LabelResult(_Result, frozen=True, kw_only=True):
+    """The class that a case should have been given, and the one that it was; null where the answer has none."""
+
+    expected: str
+    predicted: str | None
+
+
 class AttemptResult(_Result, frozen=True, kw_only=True):
     """One run of a case that is repeated. `response` is null where no answer came."""
 
@@ -155,6 +162,7 @@ class CaseResult(_Result, frozen=True, kw_only=True):
     assertions: tuple[AssertionResult, ...] = ()
     attempts: tuple[AttemptResult, ...] | msgspec.UnsetType = msgspec.UNSET
     not_attempted: int | msgspec.UnsetType = msgspec.UNSET
+    label: LabelResult | msgspec.UnsetType = msgspec.UNSET
     place: Place | msgspec.UnsetType = msgspec.UNSET
 
 
@@ -172,10 +180,11 @@ class GateResult(_Result, frozen=True, kw_only=True):
     """The verdict on a gate. `value` is null where nothing could be measured; then the gate is not met.
 
     With a `confidence`, `verdict` is `holds` or `fails` where that is certain, else `undecided`; `moreCases` is then
-    about how many cases more would decide, null where that cannot be said.
+    about how many cases more would decide, null where that cannot be said. `label` is the class that a gate is about.
     """
 
-    gate: Literal["minPassRate", "minScore", "maxP95Ms", "failOnRegression"]
+    gate: Literal["minPassRate", "minScore", "maxP95Ms", "failOnRegression", "recall", "precision", "macroF1"]
+    label: str | msgspec.UnsetType = msgspec.UNSET
     limit: int | float
     value: int | float | None
     passed: bool
@@ -195,6 +204,48 @@ class CriterionSummary(_Result, frozen=True, kw_only=True):
     scored_by: tuple[ScoredBy, ...] = ()
 
 
+class RateEstimate(_Result, frozen=True, kw_only=True):
+    """A share, `of` how many, with Wilson's interval (95 %); nulls where it is of none."""
+
+    value: float | None
+    low: float | None
+    high: float | None
+    of: int
+
+
+class ClassSummary(_Result, frozen=True, kw_only=True):
+    """One class: how often it was right to give it (`recall`), how often it was right when given (`precision`).
+
+    `f1` is their harmonic mean: 0 where both are 0 or one is of no cases, as scikit-learn has it.
+    """
+
+    name: str
+    recall: RateEstimate
+    precision: RateEstimate
+    f1: float
+
+
+class Confusion(_Result, frozen=True, kw_only=True):
+    """How many cases of one class were given another, or the same; `predicted` is null where the answer has none."""
+
+    expected: str
+    predicted: str | None
+    cases: int
+
+
+class LabelSummary(_Result, frozen=True, kw_only=True):
+    """How well the cases of a suite were classified. Cases that ended in error are left out.
+
+    `classes` are those that were expected or given, `macroF1` is the mean of their F1.
+    """
+
+    cases: int
+    accuracy: RateEstimate
+    macro_f1: float
+    classes: tuple[ClassSummary, ...]
+    confusion: tuple[Confusion, ...]
+
+
 class RepeatSummary(_Result, frozen=True, kw_only=True):
     """How repeated cases do in k attempts: `passAtK` is the chance that one of them passes, `passHatK` that all do.
 
@@ -212,7 +263,7 @@ class Summary(_Result, frozen=True, kw_only=True):
 
     Within `passed` are counted `unverified` and `expectedFailures`, within `failed` are `errors` and
     `unexpectedPasses`, in either `flaky`. Skipped cases are in none of them. `repeats` is there where cases are
-    repeated.
+    repeated, `labels` where cases have labels.
     """
 
     total_cases: int
@@ -232,6 +283,7 @@ class Summary(_Result, frozen=True, kw_only=True):
     scored_weight: float | None
     criteria: tuple[CriterionSummary, ...] = ()
     repeats: tuple[RepeatSummary, ...] | msgspec.UnsetType = msgspec.UNSET
+    labels: LabelSummary | msgspec.UnsetType = msgspec.UNSET
 
 
 class ResultMetadata(_Result, frozen=True, kw_only=True):

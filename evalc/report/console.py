@@ -31,6 +31,7 @@ from evalc.report.case_lines import (
     whole_response_lines,
 )
 from evalc.report.gates import failed_all_the_same, gate_line
+from evalc.report.labels import label_lines
 from evalc.report.legible import in_short
 from evalc.report.numbers import counted, milliseconds, rounded, selected_line
 from evalc.report.significance import significance_line
@@ -96,6 +97,7 @@ def suite_lines(
     yield f"  {_totals(result.summary)}"
     if repeats := repeats_line(result.summary):
         yield f"  {repeats}"
+    yield from (f"  {line}" for line in label_lines(result.summary))
     if result.selected:
         yield f"  {selected_line(result.selected, result.summary.total_cases)}"
     yield from _scores(result.summary, () if result.judges is UNSET else result.judges, symbols, screen)

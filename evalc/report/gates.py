@@ -43,6 +43,10 @@ def _measured(gate: GateResult) -> str:
         case "failOnRegression":
             measured = "regressions unknown" if value is None else counted(int(value), "regression")
             return f"{measured}, none is allowed"
+        case "recall" | "precision":
+            return f"{gate.gate} of `{gate.label}` {_share(value, gate.limit)}, at least {gate.limit:g} is needed"
+        case "macroF1":
+            return f"macro F1 {_share(value, gate.limit)}, at least {gate.limit:g} is needed"
         case _:
             assert_never(gate.gate)
 

@@ -12,6 +12,7 @@ from msgspec import UNSET
 from evalc.model.result import PASSING, CaseResult, GateResult, RunSummary, SuiteResult, Summary
 from evalc.report.case_words import reasons_in_full
 from evalc.report.gates import failed_all_the_same, gate_line
+from evalc.report.labels import class_cells
 from evalc.report.legible import legible
 from evalc.report.numbers import counted, rounded, selected_line
 from evalc.report.reported import ReportedRun, ReportedSuite
@@ -70,6 +71,9 @@ def _overview(run: ReportedRun) -> Iterator[str]:
     criteria = [row for suite in run.suites for row in _criterion_rows(suite, run.name_of(suite.result))]
     if criteria:
         yield _table(_CRITERION_HEADER, criteria)
+    classes = [row for suite in run.suites for row in _class_rows(suite, run.name_of(suite.result))]
+    if classes:
+        yield _table(_CLASS_HEADER, classes)
     notes = list(_notes(run))
     if notes:
         yield "\n".join([*(f"- {note}" for note in notes[:_MOST_NOTES]), *_more(len(notes), _MOST_NOTES)])
@@ -77,6 +81,9 @@ def _overview(run: ReportedRun) -> Iterator[str]:
 
 _SUITE_HEADER: Final = "| suite | passed | failed | errors | skipped | score | time |\n|---|--:|--:|--:|--:|--:|--:|"
 _CRITERION_HEADER: Final = "| suite | criterion | weight | score | cases |\n|---|---|--:|--:|--:|"
+
+
+_CLASS_HEADER: Final = "| suite | class | recall | precision | F1 |\n|---|---|--:|--:|--:|"
 
 
 def _table(header: str, rows: Iterable[Sequence[str]]) -> str:
@@ -108,6 +115,12 @@ def _criterion_rows(suite: ReportedSuite, name: str) -> Iterator[Sequence[str]]:
     for criterion in suite.result.summary.criteria:
         of = f"{criterion.cases} of {criterion.of}"
         yield _name(name), _name(criterion.name), f"{criterion.weight:g}", _score(criterion.score), of
+
+
+def _class_rows(suite: ReportedSuite, name: str) -> Iterator[Sequence[str]]:
+    labels = suite.result.summary.labels
+    for each in () if labels is UNSET else labels.classes:
+        yield _name(name), _name(each.name), *class_cells(each)
 
 
 def _notes(run: ReportedRun) -> Iterator[str]:

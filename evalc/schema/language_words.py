@@ -77,11 +77,16 @@ _DECLARATIONS = any_of(
     },
 )
 
+_BY_CLASS = {"type": ["object", "null"], "additionalProperties": _SHARE}
+
 GATES: Mapping[str, Word] = {
     "min_pass_rate": Word("The least share of the cases that pass, from 0 to 1.", _SHARE, (0.9,)),
     "min_score": Word("The least score of the suite, from 0 to 1.", _SHARE, (0.8,)),
     "max_p95_ms": Word("The time in milliseconds that 95 % of the cases keep to.", number(exclusiveMinimum=0), (5000,)),
     "fail_on_regression": Word("Whether no case may fail that passed in the baseline.", flag(), (True,)),
+    "recall": Word("The least recall of classes, by their labels.", _BY_CLASS, ({"refund": 0.95},)),
+    "precision": Word("The least precision of classes, by their labels.", _BY_CLASS, ({"refund": 0.9},)),
+    "macro_f1": Word("The least mean of the F1 of all classes, from 0 to 1.", _SHARE, (0.8,)),
     "confidence": Word(
         "How sure a gate has to be, above 0.5 and below 1; what is less certain is undecided.",
         {"type": ["number", "string", "null"], "exclusiveMinimum": 0.5, "exclusiveMaximum": 1, "pattern": "%\\s*$"},
@@ -216,6 +221,24 @@ CASE: Mapping[str, Word] = {
             },
         },
         ({"refusal": "asks for something forbidden"},),
+    ),
+    "label": Word(
+        "The class that the agent should give, and where its answer has it; `response`, by default, or `at PATH`.",
+        {
+            "type": ["object", "null"],
+            "required": ["expected"],
+            "additionalProperties": False,
+            "patternProperties": {"^x-": {}},
+            "properties": {
+                "expected": {**filled(), "description": "The class that the agent should give."},
+                "from": {
+                    "description": "Where the answer has it: `response`, or `at PATH` for a place in it.",
+                    "type": "string",
+                    "pattern": r"^\s*(response\s*$|at\s+\S)",
+                },
+            },
+        },
+        ({"expected": "{{intent}}", "from": "at intent"},),
     ),
     "archived": Word("Why a locked regression case is retired.", required_text(), ("the tool is gone",)),
     "skip": Word("Why the case does not run.", required_text(), ("the service is down",)),

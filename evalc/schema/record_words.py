@@ -20,6 +20,9 @@ COMPILED_FILE: Sentences = {
     },
     "Gates": {
         "minPassRate": "The least share of the cases that pass, from 0 to 1.",
+        "recall": "The least recall of classes, by their labels.",
+        "precision": "The least precision of classes, by their labels.",
+        "macroF1": "The least mean of the F1 of all classes, from 0 to 1.",
         "confidence": "How sure a gate has to be, above 0.5 and below 1; what is less certain is undecided.",
         "minScore": "The least score, from 0 to 1.",
         "maxP95Ms": "The time in milliseconds that 95 % of the cases keep to.",
@@ -42,6 +45,7 @@ COMPILED_FILE: Sentences = {
         "unlinked": "Assertions of no criterion that count as one check.",
         "threshold": "The least score of the case, from 0 to 1.",
         "tags": "Words to choose cases by.",
+        "label": "The class that the agent should give, and where its answer has it.",
         "allow": "The faults of `evalc challenge` that are none for this case, each with the reason.",
         "archived": "Why a locked regression case is retired.",
         "variant": "The variant of the prompt that the case runs with.",
@@ -49,6 +53,10 @@ COMPILED_FILE: Sentences = {
         "require": "How many of the repeated runs have to pass.",
         "expectedFailure": "Why the case is known to fail.",
         "skip": "Why the case does not run.",
+    },
+    "Label": {
+        "expected": "The class that the agent should give.",
+        "from": "Where the answer has it: `response`, or `at PATH` for a place in it.",
     },
     "Input": {
         "message": "The text that is sent.",
@@ -175,6 +183,7 @@ RESULT: Sentences = {
     },
     "GateResult": {
         "gate": "The gate's name.",
+        "label": "The class that the gate is about.",
         "limit": "What is asked for: of `failOnRegression`, no regression.",
         "value": "What was measured; null where there was nothing to measure.",
         "passed": "Whether the gate is met.",
@@ -212,6 +221,7 @@ RESULT: Sentences = {
         "attempts": "The repeated runs of the case.",
         "flaky": "Whether some attempts passed and others did not.",
         "expectedFailure": "Why the case was expected to fail.",
+        "label": "The class that was expected, and the one that was given.",
         "notAttempted": "How many attempts were left out, since they could not change how the case ends.",
         "variant": "The variant of the prompt that the case ran with.",
         "caseHash": "A hash of the case, by which another case under the same id is told.",
@@ -296,7 +306,36 @@ RESULT: Sentences = {
         "judgeCostUsd": "How much of that the judges cost.",
         "scoredWeight": "The share of the criteria's weight that was scored.",
         "criteria": "The scores by criterion.",
+        "labels": "How well the cases were classified.",
         "repeats": "How repeated cases do in k attempts: 1, 2, 4 and so on, and the most at a case.",
+    },
+    "LabelResult": {
+        "expected": "The class that the agent should have given.",
+        "predicted": "The class that it gave; null where the answer has none.",
+    },
+    "RateEstimate": {
+        "value": "The share; null where it is of none.",
+        "low": "The lower end of Wilson's interval (95 %).",
+        "high": "The upper end of it.",
+        "of": "How many it is a share of.",
+    },
+    "ClassSummary": {
+        "name": "The class.",
+        "recall": "How often it was given where it was expected.",
+        "precision": "How often it was expected where it was given.",
+        "f1": "The harmonic mean of recall and precision.",
+    },
+    "Confusion": {
+        "expected": "The class that was expected.",
+        "predicted": "The class that was given; null where the answer has none.",
+        "cases": "In how many cases.",
+    },
+    "LabelSummary": {
+        "cases": "How many cases have a label and did not end in error.",
+        "accuracy": "The share of these that were classified rightly.",
+        "macroF1": "The mean of the classes' F1.",
+        "classes": "The classes, by name.",
+        "confusion": "How often each class was given for each.",
     },
     "RepeatSummary": {
         "k": "How many attempts.",

@@ -18,6 +18,7 @@ _LIMITS: Mapping[str, Schema] = {
     "threshold": {"minimum": 0, "maximum": 1},
     "minPassRate": {"minimum": 0, "maximum": 1},
     "maxP95Ms": {"exclusiveMinimum": 0},
+    "macroF1": {"minimum": 0, "maximum": 1},
     "confidence": {"exclusiveMinimum": 0.5, "exclusiveMaximum": 1},
     "maxTurns": {"minimum": 1},
     "weight": {"minimum": 0},

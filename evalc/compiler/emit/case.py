@@ -9,7 +9,7 @@ import msgspec
 from evalc.compiler import ir
 from evalc.compiler.emit.emission import Emission
 from evalc.compiler.emit.numbers import count_in_case, number_in_case, number_of, repetitions_of
-from evalc.compiler.emit.validate import checks_of
+from evalc.compiler.emit.validate import checks_of, label_of
 from evalc.compiler.fill import fill, text_of_input, variables
 from evalc.compiler.merge.cases import MergedCase
 from evalc.compiler.merge.rows import Row
@@ -266,6 +266,7 @@ def _case(emission: Emission) -> ir.Case:
         archived=_value(tree.archived),
         variant=emission.variant.name,
         allow=emission.case.allowed(),
+        label=label_of(emission),
         where=tree.span,
         wheres=_wheres(emission),
         partial=emission.case.partial or message is None or emission.failed,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from math import ceil
 
 from evalc.compiler.emit.emission import Emission
@@ -9,7 +10,7 @@ from evalc.diagnostics.catalogue.values import BadRequirement, outside
 from evalc.diagnostics.problem import Diagnostics
 from evalc.dsl.tree import GatesTree, Num
 from evalc.model.gates import Gates
-from evalc.model.numbers import RANGES
+from evalc.model.numbers import RANGES, SHARE
 from evalc.source import Source
 
 
@@ -44,8 +45,25 @@ def gates_of(source: Source, tree: GatesTree | None, problems: Diagnostics) -> G
         max_p95_ms=number_of(source, tree.max_p95_ms, "max_p95_ms", problems),
         fail_on_regression=tree.fail_on_regression or None,
         confidence=number_of(source, tree.confidence, "confidence", problems),
+        recall=_by_class(source, tree.recall, "recall", problems),
+        precision=_by_class(source, tree.precision, "precision", problems),
+        macro_f1=number_of(source, tree.macro_f1, "macro_f1", problems),
     )
     return None if gates == Gates() else gates
+
+
+def _by_class(
+    source: Source, limits: Sequence[tuple[str, Num]], name: str, problems: Diagnostics
+) -> dict[str, int | float] | None:
+    """The limits by class; one that is no share is reported and left out."""
+    found: dict[str, int | float] = {}
+    for label, number in limits:
+        finding = outside(f"the {name} of `{label}`", number.value, SHARE)
+        if finding is None:
+            found[label] = number.value
+        else:
+            problems.add(source, number.span, finding)
+    return found or None
 
 
 def repetitions_of(emission: Emission) -> tuple[int | None, int | None]:

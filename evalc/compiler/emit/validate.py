@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from typing import Final, final
 
@@ -10,7 +11,7 @@ import msgspec
 from evalc.compiler import ir
 from evalc.compiler.emit.check import CheckEmitter, is_plain
 from evalc.compiler.emit.emission import Emission
-from evalc.compiler.merge.cases import PlacedCheck
+from evalc.compiler.merge.cases import Picked, PlacedCheck
 from evalc.compiler.node_places import node_at
 from evalc.compiler.order import rank, single_fields, without
 from evalc.diagnostics.catalogue.names import DuplicateName
@@ -45,8 +46,39 @@ def checks_of(emission: Emission) -> tuple[tuple[ir.Check, ...], tuple[ir.Link, 
     if rubric:
         judged = (ir.Check(check=judge(dimension), where=where) for dimension, where in rubric)
         written = [*map(_Written, judged), *written]
+    label = emission.case.pick("label")
+    if label is not None and (check := _label_check(emission, label)) is not None:
+        written.append(_Written(check))
     written.sort(key=_rank)
     return tuple([entry.check for entry in written]), tuple(_links(written))
+
+
+def label_of(emission: Emission) -> m.Label | None:
+    """The label that the agent should give, templates filled."""
+    picked = emission.case.pick("label")
+    expected = None if picked is None else emission.text(picked.value.expected)
+    if picked is None or expected is None:
+        return None
+    path = picked.value.path
+    return m.Label(expected=expected) if path is None else m.Label(expected=expected, source=f"at {path}")
+
+
+def _label_check(emission: Emission, picked: Picked) -> ir.Check | None:
+    """The check that a label is: the place, or the whole response without surrounding white space, is that text."""
+    label = label_of(emission)
+    if label is None:
+        return None
+    check: c.Check = c.Regex(pattern=rf"^\s*{_ESCAPED.sub(_backslash, label.expected.strip())}\s*$", flags="u")
+    if picked.value.path is not None:
+        check = c.At(path=picked.value.path, check=c.Equals(value=label.expected))
+    return ir.Check(check=check, where=emission.at(picked.source, picked.value.span))
+
+
+_ESCAPED: Final = re.compile(r"[\^$.*+?()\[\]{}|/\\]")
+
+
+def _backslash(match: re.Match[str]) -> str:
+    return f"\\{match[0]}"
 
 
 def _rank(entry: _Written) -> tuple[int, bool, bool]:

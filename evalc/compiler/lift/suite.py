@@ -20,6 +20,7 @@ from evalc.diagnostics.catalogue.values import (
     EmptyValue,
     NotASlug,
     WrongType,
+    outside,
 )
 from evalc.diagnostics.near import nearest
 from evalc.diagnostics.problem import Diagnostics
@@ -27,6 +28,8 @@ from evalc.dsl.read_json import read_json
 from evalc.model import case as m
 from evalc.model import checks as c
 from evalc.model.assertions import PAIRS, Assertion, assertions, judge
+from evalc.model.numbers import SHARE
+from evalc.model.paths import pointer_step
 from evalc.source import Source
 
 _FILE_NAME = re.compile(r"(?P<tool>.+)\.(?P<tier>golden|labeled|regression|rubric)\.jsonl?", re.IGNORECASE)
@@ -151,6 +154,10 @@ def _metadata(reader: JsonReader, raw: object, raw_cases: list[Any]) -> m.Metada
     check_ranges(reader, metadata, "/metadata")
     if metadata.gates is not None:
         check_ranges(reader, metadata.gates, "/metadata/gates")
+        for key, limits in (("recall", metadata.gates.recall), ("precision", metadata.gates.precision)):
+            for label, limit in (limits or {}).items():
+                if (beyond := outside(f"the {key} of `{label}`", limit, SHARE)) is not None:
+                    reader.add(f"/metadata/gates/{key}/{pointer_step(label)}", beyond)
     return metadata
 
 
@@ -212,6 +219,7 @@ def _case(reader: JsonReader, raw: object, pointer: str, tier: m.Tier) -> ir.Cas
         archived=case.archived,
         variant=case.variant,
         allow=case.allow,
+        label=case.label,
         where=pointer,
         wheres=_Wheres(pointer),
     )

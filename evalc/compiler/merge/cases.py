@@ -165,7 +165,7 @@ def _picked(layer: Layer, farther: Mapping[str, Picked]) -> Mapping[str, Picked]
     return {**farther, **{name: Picked(fields.source, value) for name, value in given}} if given else farther
 
 
-_PICKED: Final = ("difficulty", "max_turns", "threshold", "repeat", "require")
+_PICKED: Final = ("difficulty", "max_turns", "threshold", "repeat", "require", "label")
 
 
 def _is_whole(layer: Layer) -> bool:

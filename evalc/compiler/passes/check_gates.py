@@ -9,10 +9,11 @@ from typing import Final
 from evalc.compare.binomial import alpha_of, fewest_to_fail, fewest_to_hold
 from evalc.compare.exact import mcnemar_p
 from evalc.compiler import ir
-from evalc.diagnostics.catalogue.statistics import ConfidenceOfNothing, TooFewToFail, TooFewToHold
+from evalc.diagnostics.catalogue.statistics import ConfidenceOfNothing, NoSuchClass, TooFewToFail, TooFewToHold
 from evalc.diagnostics.problem import Diagnostics, Finding
 from evalc.model.gates import Gates
 from evalc.model.numbers import CONFIDENCE, SHARE
+from evalc.model.paths import pointer_step
 from evalc.report.numbers import counted
 
 _JSON_NAMES: Final = {
@@ -20,6 +21,9 @@ _JSON_NAMES: Final = {
     "max_p95_ms": "maxP95Ms",
     "fail_on_regression": "failOnRegression",
     "confidence": "confidence",
+    "recall": "recall",
+    "precision": "precision",
+    "macro_f1": "macroF1",
 }
 _IN_TIME: Final = 0.95
 
@@ -27,6 +31,8 @@ _IN_TIME: Final = 0.95
 def check_gates(suite: ir.Suite, problems: Diagnostics) -> None:
     """Report what the confidence of the suite's gates cannot be had for (the language, Gates)."""
     gates = suite.gates
+    if gates is not None and not suite.partial:
+        _check_classes(suite, gates, problems)
     if gates is None or gates.confidence is None or suite.partial or not CONFIDENCE.takes(gates.confidence):
         return
     if not gates:
@@ -38,6 +44,20 @@ def check_gates(suite: ir.Suite, problems: Diagnostics) -> None:
         found |= dict(_findings(gates, gates.confidence, cases)) if cases else {}
     for name, finding in found.items():
         problems.add(*_place(suite, name), finding, at_most=suite.gravest)
+
+
+def _check_classes(suite: ir.Suite, gates: Gates, problems: Diagnostics) -> None:
+    """Report gates on classes that no case has as its label."""
+    if not (gates.recall or gates.precision or gates.macro_f1):
+        return
+    known = tuple(sorted({case.label.expected.strip() for case in suite.cases if case.label is not None}))
+    for name, limits in (("recall", gates.recall), ("precision", gates.precision)):
+        for label in limits or {}:
+            if label not in known:
+                where = suite.gate_places.get(f"{name}.{label}", f"/metadata/gates/{name}/{pointer_step(label)}")
+                problems.add(*suite.place(where), NoSuchClass(name=label, known=known), at_most=suite.gravest)
+    if gates.macro_f1 and not known:
+        problems.add(*_place(suite, "macro_f1"), NoSuchClass(name=None, known=()), at_most=suite.gravest)
 
 
 def _size(part: ir.Case | ir.CaseRows) -> int:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import ClassVar
 
+from evalc.diagnostics.near import did_you_mean, listed
 from evalc.diagnostics.problem import Finding, Severity
 
 
@@ -76,6 +77,37 @@ class TooFewToFail(Finding, frozen=True, kw_only=True):
 
     def help(self) -> str:
         return "add cases, lower the confidence, or remove `confidence`"
+
+
+class NoSuchClass(Finding, frozen=True, kw_only=True):
+    """A gate is about a class that no case has as its label, so it can never be met.
+
+    Example:
+        gates: {recall: {refunds: 0.9}}
+        eval:
+          test_cases:
+            - {name: a, message: hi, label: {expected: refund}}
+
+    Cure:
+        gates: {recall: {refund: 0.9}}
+        eval:
+          test_cases:
+            - {name: a, message: hi, label: {expected: refund}}
+    """
+
+    code: ClassVar[str] = "EV704"
+    blocks: ClassVar[bool] = False
+    name: str | None
+    known: tuple[str, ...]
+
+    def message(self) -> str:
+        return "no case has a `label`" if self.name is None else f"no case has the label `{self.name}`"
+
+    def label(self) -> str:
+        return "" if self.name is None else did_you_mean(self.name, self.known)
+
+    def help(self) -> str:
+        return f"the labels are {listed(self.known)}" if self.known else "add `label:` to the cases, or remove the gate"
 
 
 class ConfidenceOfNothing(Finding, frozen=True, kw_only=True):

@@ -131,6 +131,19 @@ def place_of(check: c.At, evidence: Evidence) -> Evidence | Verdict:
     return msgspec.structs.replace(evidence, response=text, place=value)
 
 
+def given_label(source: str, response: str) -> str | None:
+    """The text that `response` or `at PATH` stands for in a response; None where there is none."""
+    if source == "response":
+        return response.strip() or None
+    try:
+        value = next(values_at(parse_leniently(response), source.removeprefix("at ")))
+    except (NotJson, RecursionError):
+        return None
+    if value is MISSING or value is None:
+        return None
+    return (value if isinstance(value, str) else to_json(value)).strip() or None
+
+
 def not_json(error: NotJson, response: str) -> str:
     """The message of a check that needs JSON and got none."""
     return f"expected JSON but got {quoted(response)}: {shown(str(error))}"

@@ -73,7 +73,8 @@ class GateWatch:
         self._regressions = RegressionTest(alpha_of(self._confidence)) if gates.fail_on_regression else None
         self._first_regression_fails = gates.confidence is None
         self._may_hold = not gates.fail_on_regression
-        self._others = gates.min_score is not None or gates.max_p95_ms is not None
+        limits = (gates.min_score, gates.max_p95_ms, gates.macro_f1)
+        self._others = any(limit is not None for limit in limits) or bool(gates.recall or gates.precision)
 
     def finished(self, place: int, passed: bool) -> None:
         """A case has its verdict: the one at this place in the order."""

@@ -137,6 +137,7 @@ def _finish_suite(number: int, suite: Suite, name: str, journal: Journal, ending
         scores=lambda: scores_of(cases.entries(number)),
         regressions=_counted_by_gate(totals),
         new_passes=None if totals.since is None else len(totals.since.new_passes),
+        labels=totals.summary.labels or None,
     )
     result = SuiteResult(
         run_id=header.run_id,

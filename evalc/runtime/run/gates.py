@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Final, final
+from typing import Final, Literal, final
 
 import msgspec
 
@@ -16,7 +16,7 @@ from evalc.compare.binomial import Decision, alpha_of, decision, more_to_decide
 from evalc.compare.bounded_mean import mean_decision
 from evalc.compare.exact import mcnemar_p
 from evalc.model.gates import Gates
-from evalc.model.result import GateResult, Status
+from evalc.model.result import GateResult, LabelSummary, RateEstimate, Status
 from evalc.runtime.store.journaled import Entry
 
 _PERCENTILE: Final = 95
@@ -34,6 +34,7 @@ class Measured:
         scores: the score of every case that has one; asked for only by a gate on the score that has a confidence.
         regressions: how many cases fail that passed in the baseline; without one, how many fail.
         new_passes: how many cases pass that failed in the baseline; None without one.
+        labels: how well cases were classified; None where none has a label.
     """
 
     passed: int
@@ -43,6 +44,7 @@ class Measured:
     scores: Callable[[], Iterable[float]]
     regressions: int
     new_passes: int | None = None
+    labels: LabelSummary | None = None
 
 
 def judge_gates(gates: Gates | None, measured: Measured) -> tuple[GateResult, ...]:
@@ -69,6 +71,23 @@ def _judged(gates: Gates, measured: Measured) -> Iterator[GateResult]:
     if gates.fail_on_regression:
         met = total > 0 and measured.regressions == 0
         yield GateResult(gate="failOnRegression", limit=0, value=measured.regressions if total else None, passed=met)
+    classes = {} if measured.labels is None else {each.name: each for each in measured.labels.classes}
+    for label, limit in (gates.recall or {}).items():
+        yield _of_class("recall", label, limit, classes[label].recall if label in classes else None)
+    for label, limit in (gates.precision or {}).items():
+        yield _of_class("precision", label, limit, classes[label].precision if label in classes else None)
+    if gates.macro_f1 is not None:
+        f1 = None if measured.labels is None else measured.labels.macro_f1
+        met = f1 is not None and exact(f1) >= exact(gates.macro_f1)
+        yield GateResult(gate="macroF1", limit=gates.macro_f1, value=f1, passed=met)
+
+
+def _of_class(
+    gate: Literal["recall", "precision"], label: str, limit: float, measured: RateEstimate | None
+) -> GateResult:
+    value = None if measured is None else measured.value
+    met = value is not None and exact(value) >= exact(round(limit, 12))
+    return GateResult(gate=gate, label=label, limit=limit, value=value, passed=met)
 
 
 def _judged_surely(gates: Gates, measured: Measured) -> Iterator[GateResult]:
@@ -92,6 +111,13 @@ def _judged_surely(gates: Gates, measured: Measured) -> Iterator[GateResult]:
                 more = more_to_decide(in_time, len(durations), _PERCENTILE / 100, sure)
             case "minScore":
                 verdict = mean_decision(measured.scores(), plain.limit, sure)
+            case "recall" | "precision":
+                right, of = _counts_of(plain, measured)
+                verdict = decision(right, of, plain.limit, sure)
+                more = more_to_decide(right, of, plain.limit, sure)
+            case "macroF1":  # no bound of it is known that would be certain
+                yield plain
+                continue
             case "failOnRegression":
                 verdict, met = _regressed(plain, measured, sure), ("holds", "undecided")
         yield msgspec.structs.replace(
@@ -101,6 +127,15 @@ def _judged_surely(gates: Gates, measured: Measured) -> Iterator[GateResult]:
             verdict=verdict,
             more_cases=more if verdict == "undecided" else msgspec.UNSET,
         )
+
+
+def _counts_of(gate: GateResult, measured: Measured) -> tuple[int, int]:
+    """How many cases of a class were right, and of how many, as its gate counts them."""
+    for each in () if measured.labels is None else measured.labels.classes:
+        if each.name == gate.label:
+            estimate = each.recall if gate.gate == "recall" else each.precision
+            return round((estimate.value or 0.0) * estimate.of), estimate.of
+    return 0, 0
 
 
 def _regressed(plain: GateResult, measured: Measured, confidence: float) -> Decision:

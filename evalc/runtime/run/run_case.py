@@ -9,13 +9,23 @@ from typing import Any, Final, NamedTuple, final
 import msgspec
 
 from evalc.model.assertions import assertions
-from evalc.model.case import Case, Message
+from evalc.model.case import Case, Label, Message
 from evalc.model.checks import InTurn
 from evalc.model.codec import short_hash
-from evalc.model.result import PASSING, AssertionResult, CaseDetails, CaseResult, JudgedScore, Status, TurnDetails
+from evalc.model.result import (
+    PASSING,
+    AssertionResult,
+    CaseDetails,
+    CaseResult,
+    JudgedScore,
+    LabelResult,
+    Status,
+    TurnDetails,
+)
 from evalc.model.suite import LocatedCase, Place
 from evalc.runtime.agents.base import Agent, AgentResponse, Session, ToolCall, ToolMode, Usage
 from evalc.runtime.checks.embedding import Embeddings
+from evalc.runtime.checks.json_checks import given_label
 from evalc.runtime.checks.verdict import Evidence, Note, failed
 from evalc.runtime.judges.case_judge import CaseJudge
 from evalc.runtime.judges.panel import JudgePool
@@ -212,6 +222,7 @@ def _result(
         case_hash=_hash_of(case),
         details=_details(case, answer, checked),
         assertions=reached,
+        label=msgspec.UNSET if case.label is None or status == "error" else _label(case.label, answer.response),
         place=msgspec.UNSET if place is None else place,
     )
     notes = [note for verdict in verdicts.values() for note in verdict.notes]
@@ -219,6 +230,14 @@ def _result(
     tool_mode = answer.response.tool_mode if answer.response else None
     costs = (_cost_of(answer), checked.judge.meter.cost_usd if checked.judge else None)
     return CaseRun(result, tuple(notes), sum_of_known(costs), tool_mode)
+
+
+def _label(label: Label, response: AgentResponse | None) -> LabelResult:
+    """The class that the answer gives; None where it gives none, as where no answer came in time."""
+    return LabelResult(
+        expected=label.expected.strip(),
+        predicted=None if response is None else given_label(label.source, response.response),
+    )
 
 
 def _cost_of(answer: AgentAnswer) -> float | None:

@@ -13,10 +13,11 @@ import msgspec
 
 from evalc.atomic import write_atomic
 from evalc.compare.flips import Flips
+from evalc.compare.labels import Classified
 from evalc.model.case import Criterion
 from evalc.model.codec import short_hash
 from evalc.model.comparison import Significance
-from evalc.model.result import PASSING, CriterionResult, SkippedCase, Status, Summary
+from evalc.model.result import PASSING, CriterionResult, LabelResult, SkippedCase, Status, Summary
 from evalc.model.suite import Suite
 from evalc.runtime.checks.verdict import Note
 from evalc.runtime.run.pass_at_k import RepeatedCases
@@ -54,6 +55,7 @@ class _Tally(msgspec.Struct, frozen=True, rename="camel"):
     details: _Details = _Details()
     attempts: tuple[_Attempt, ...] = ()
     not_attempted: int = 0
+    label: LabelResult | None = None
 
 
 class Since(NamedTuple):
@@ -106,6 +108,7 @@ class _Sums:
         self._notes: Counter[Note] = Counter()
         self._flaky = 0
         self._repeated = RepeatedCases()
+        self._classified = Classified()
         self._skipped_assertions = 0
         self._duration_ms = 0.0
         self._cost_usd: float | None = None
@@ -123,6 +126,8 @@ class _Sums:
             self._judge_cost_usd = (self._judge_cost_usd or 0.0) + judging
         if case.attempts and not case.not_attempted:  # else their number says something of how they ended
             self._repeated.add(tuple(attempt.status for attempt in case.attempts))
+        if case.label is not None:
+            self._classified.add(case.label.expected, case.label.predicted)
         if case.criteria:
             self._score.add(case.criteria)
         if self._comparing is not None:
@@ -149,6 +154,7 @@ class _Sums:
             scored_weight=self._score.scored_weight(),
             criteria=self._score.summaries(),
             repeats=self._repeated.summaries() or msgspec.UNSET,
+            labels=self._classified.summary() or msgspec.UNSET,
         )
         return SuiteTotals(
             summary=summary,

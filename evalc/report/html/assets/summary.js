@@ -1,6 +1,7 @@
 // From the totals of the suites to the upper part of the page.
 
 const MOST_NOTES = 4;
+const MOST_CLASSES = 30;
 
 const total = name => suites.reduce((sum, suite) => sum + (suite.summary[name] ?? 0), 0);
 
@@ -83,6 +84,10 @@ function suiteScores(suite, choose) {
     el("span", { class: "of" }, `${passed} of ${totalCases}`));
   button.addEventListener("click", choose);
   const rows = criteria.map(criterion => scoreRow(shown(criterion.name), criterion.weight, criterion.score, `${criterion.cases} of ${counted(criterion.of, "case")}`));
+  const labels = suite.summary.labels;
+  rows.push(...(labels?.classes ?? []).slice(0, MOST_CLASSES).map(each => scoreRow(["F1 of ", ...shown(each.name)], null, each.f1, counted(each.recall.of, "case"))));
+  const confused = (labels?.confusion ?? []).filter(pair => pair.expected !== pair.predicted).slice(0, MOST_CLASSES);
+  rows.push(...confused.map(pair => el("li", null, el("span", { class: "criterion" }, [...shown(pair.expected), " → ", ...(pair.predicted === null ? ["no label"] : shown(pair.predicted))]), el("span", null, counted(pair.cases, "case")))));
   if (rows.length || whole !== null) rows.push(scoreRow("score", null, whole, null));
   return el("div", { class: "scores" }, button, rows.length ? el("ul", null, rows) : null);
 }
