@@ -32,6 +32,7 @@ from evalc.setup.to_run import ToRun, to_merge, to_rescore, to_run
 if TYPE_CHECKING:
     from evalc.challenge.begin import Finished
     from evalc.diagnostics.problem import Problem
+    from evalc.model.plan import Plan
     from evalc.runtime.run.run_suite import Observer
     from evalc.runtime.run.select import Wanted
     from evalc.runtime.store.past.merge import Part
@@ -55,6 +56,7 @@ __all__ = [
     "merge_runs",
     "nothing_found",
     "paths_to_run",
+    "plan_paths",
     "policy_of",
     "problems_of",
     "rescore_paths",
@@ -194,6 +196,22 @@ def paths_to_run(
         UsageError: nothing would be run.
     """
     return to_run(subjects_of(paths, stdin), settings, prompt_id, wanted)
+
+
+def plan_paths(paths: Sequence[Subject], *, settings: Settings, stdin: str | None = None) -> tuple[ToRun, Plan]:
+    """What a run of the files that the paths name would run, and what that can show.
+
+    Raises:
+        SourceError: the eval files have errors.
+        UsageError: nothing would be run.
+    """
+    from evalc.model.gates import Gates  # noqa: PLC0415 - for start-up: `check` and `compile` plan nothing
+    from evalc.setup.plan import plan_of  # noqa: PLC0415 - likewise
+
+    what = to_run(subjects_of(paths, stdin), settings, None)
+    rate = settings.min_pass_rate
+    gates = None if rate is None else Gates(min_pass_rate=rate, confidence=settings.confidence)
+    return what, plan_of(what, settings.results_folder, confidence=settings.confidence, gates=gates)
 
 
 def run_paths(

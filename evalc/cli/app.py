@@ -23,6 +23,7 @@ from evalc.cli.init import init
 from evalc.cli.judge import judge_labels
 from evalc.cli.lock import lock
 from evalc.cli.merge import merge_runs
+from evalc.cli.plan import plan
 from evalc.cli.report import report_run
 from evalc.cli.rescore import rescore
 from evalc.cli.run import run_evals
@@ -96,6 +97,7 @@ app.command()(exits(check))
 app.command("compile")(exits(compile_files))
 app.command("run", cls=GroupedHelp)(exits(run_evals))
 app.command(short_help="Check the recorded answers of a run again with the current checks.")(exits(rescore))
+app.command(short_help="Say what a run can show, and what it costs, before it is run.")(exits(plan))
 app.command(short_help="Give the checks faulty answers, and report those that they pass.")(exits(challenge))
 app.command("merge", short_help="Put the runs of all shards together.")(exits(merge_runs))
 app.command("judge", short_help="Measure how well a judge agrees with human labels.")(exits(judge_labels))

@@ -6,8 +6,8 @@ from collections.abc import Iterator
 from fractions import Fraction
 from typing import Final
 
-from evalc.compare.binomial import alpha_of, fewest_to_fail, fewest_to_hold
-from evalc.compare.exact import mcnemar_p
+from evalc.compare.binomial import fewest_to_fail, fewest_to_hold
+from evalc.compare.power import fewest_changes
 from evalc.compiler import ir
 from evalc.diagnostics.catalogue.statistics import ConfidenceOfNothing, NoSuchClass, TooFewToFail, TooFewToHold
 from evalc.diagnostics.problem import Diagnostics, Finding
@@ -84,15 +84,6 @@ def _findings(gates: Gates, confidence: float, cases: int) -> Iterator[tuple[str
             "fail_on_regression",
             TooFewToFail(what="a regression", cases=these, confidence=sure, needed=needed),
         )
-
-
-def fewest_changes(confidence: float) -> int:
-    """How many verdicts have to change, all for the worse, before that is no chance (McNemar's exact test)."""
-    alpha = alpha_of(confidence)
-    count = 1
-    while mcnemar_p(count, 0) > alpha:
-        count += 1
-    return count
 
 
 def _place(suite: ir.Suite, name: str) -> ir.Located:

@@ -6,12 +6,13 @@ Which case happens to finish first decides nothing: a slow case may be a failing
 from __future__ import annotations
 
 import random
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from fractions import Fraction
 from math import ceil
 from typing import Final, NamedTuple, TypeVar, final
 
-from evalc.compare.binomial import alpha_of, decision
+from evalc.compare.binomial import alpha_of
+from evalc.compare.power import passes_to_fail, passes_to_hold
 from evalc.compare.sequential import Certain, PassRateTest, RegressionTest, WholeRun
 from evalc.model.gates import Gates
 from evalc.runtime.run.gates import exact
@@ -160,15 +161,12 @@ def _rate_test(gates: Gates, cases: int, alpha: float) -> PassRateTest | None:
         least = ceil(exact(limit) * cases)
         return PassRateTest(WholeRun(cases, holds_from=least, fails_to=least - 1, alpha=alpha))
     sure = gates.confidence
-    holds = _first(cases, lambda passed: decision(passed, cases, limit, sure) == "holds")
-    fails = _first(cases, lambda passed: decision(passed, cases, limit, sure) != "fails") - 1
-    return PassRateTest(WholeRun(cases, holds_from=holds, fails_to=fails, alpha=alpha))
-
-
-def _first(most: int, holds: Callable[[int], bool]) -> int:
-    """The least number from 0 on that it holds for, as it does for all greater ones; one above `most` if for none."""
-    low, high = 0, most + 1
-    while low < high:
-        middle = (low + high) // 2
-        low, high = (low, middle) if holds(middle) else (middle + 1, high)
-    return low
+    holds, fails = passes_to_hold(cases, limit, sure), passes_to_fail(cases, limit, sure)
+    never, always = cases + 1, -1
+    whole = WholeRun(
+        cases,
+        holds_from=never if holds is None else holds,
+        fails_to=always if fails is None else fails,
+        alpha=alpha,
+    )
+    return PassRateTest(whole)

@@ -1,0 +1,50 @@
+"""`evalc plan`: what a run can show, and what it costs, before it is run."""
+
+from __future__ import annotations
+
+import sys
+from typing import Annotated
+
+import typer
+
+from evalc.cli.ending import ExitCode
+from evalc.cli.flags import sound_settings_from, standard_input
+from evalc.cli.options import Config, OutputDir, Prompts, Tools
+from evalc.cli.printing import print_problems
+
+
+def plan(
+    paths: Annotated[
+        list[str] | None, typer.Argument(metavar="[PATH]...", help="Eval files and folders.", show_default=False)
+    ] = None,
+    confidence: Annotated[
+        str | None,
+        typer.Option("--confidence", metavar="PERCENT", help="How sure what is shown has to be. Default: 95%."),
+    ] = None,
+    prompts: Prompts = None,
+    tools: Tools = None,
+    output_dir: OutputDir = None,
+    json: Annotated[bool, typer.Option("--json", help="Print the plan as JSON.")] = False,
+    config: Config = None,
+) -> int:
+    """Say what a run can show before it is run: the smallest regression, what gates need, and what it costs.
+
+    Costs are those of the latest run. No agent is asked.
+
+    \b
+    Example:
+      evalc plan evals/
+    """
+    from evalc import api  # noqa: PLC0415 - for start-up: `--help` plans nothing
+    from evalc.model.codec import to_json  # noqa: PLC0415 - likewise
+    from evalc.report.plan import plan_lines  # noqa: PLC0415 - likewise
+
+    settings = sound_settings_from(config, confidence=confidence, prompts=prompts, tools=tools, output_dir=output_dir)
+    looked_at = settings.looked_at(paths or ())
+    what, found = api.plan_paths(looked_at, settings=settings, stdin=standard_input(looked_at))
+    print_problems(what.problems, sys.stderr)
+    if json:
+        sys.stdout.write(to_json(found).decode() + "\n")
+    else:
+        sys.stdout.writelines(f"{line}\n" for line in plan_lines(found))
+    return ExitCode.OK

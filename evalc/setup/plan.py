@@ -1,0 +1,104 @@
+"""Plans a run: what its cases can show, and what they cost by an earlier run."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from statistics import fmean
+from typing import Final
+
+from evalc.compare.power import fewest_changes, likely_share, passes_to_fail, passes_to_hold
+from evalc.errors import UsageError
+from evalc.model.gates import Gates
+from evalc.model.plan import GatePlan, Option, Plan, SuitePlan
+from evalc.model.suite import Suite
+from evalc.runtime.run.expectations import skipped_case
+from evalc.runtime.store.past.load import load_run
+from evalc.runtime.store.past.results import find_results
+from evalc.runtime.store.past.runs import LATEST
+from evalc.setup.to_run import ToRun
+
+CONFIDENCE: Final = 0.95
+"""How sure what is shown has to be where neither the suite nor the caller says."""
+
+_TIMES: Final = (1, 2, 4)
+
+_Costs = Mapping[tuple[str, str], float]
+"""What an attempt at a case of a suite costs, in US dollars, by tool and tier."""
+
+
+def plan_of(what: ToRun, output_dir: Path, *, confidence: float | None, gates: Gates | None) -> Plan:
+    """The plan of what would be run.
+
+    Args:
+        what: the suites.
+        output_dir: where earlier runs are.
+        confidence: how sure what is shown has to be; None is what each suite says, else 95 %.
+        gates: those of the run as a whole, which hold for suites without any.
+    """
+    run_id, costs = _costs_of_latest(output_dir)
+    sure = CONFIDENCE if confidence is None else confidence
+    suites = tuple(_plan_of(suite, costs, confidence, gates) for suite in what.suites)
+    return Plan(confidence=sure, costs_of=run_id, suites=suites)
+
+
+def _plan_of(suite: Suite, costs: _Costs, confidence: float | None, of_run: Gates | None) -> SuitePlan:
+    own = suite.metadata.gates if suite.metadata is not None else None
+    gates = own or of_run
+    said = None if gates is None else gates.confidence
+    sure = confidence or said or CONFIDENCE
+    repeats = [located.case.repeat or 1 for located in suite.cases if skipped_case(located.case) is None]
+    cases, attempts = len(repeats), sum(repeats)
+    cost = costs.get((suite.tool_name, suite.tier))
+    whole = None if cost is None else cost * attempts
+    changed = fewest_changes(sure)
+    return SuitePlan(
+        tool_name=suite.tool_name,
+        tier=suite.tier,
+        cases=cases,
+        attempts=attempts,
+        gate=None if gates is None or gates.min_pass_rate is None else _gate(gates.min_pass_rate, cases, said),
+        options=tuple(_option(cases * times, changed, None if whole is None else whole * times) for times in _TIMES),
+    )
+
+
+def _gate(limit: float, cases: int, confidence: float | None) -> GatePlan:
+    if confidence is None:
+        needed = next((passed for passed in range(cases + 1) if cases and passed >= limit * cases - 1e-9), None)
+        return GatePlan(limit=limit, confidence=None, holds_from=needed, fails_to=needed - 1 if needed else None)
+    return GatePlan(
+        limit=limit,
+        confidence=confidence,
+        holds_from=passes_to_hold(cases, limit, confidence),
+        fails_to=passes_to_fail(cases, limit, confidence),
+    )
+
+
+def _option(cases: int, changed: int, cost_usd: float | None) -> Option:
+    shown = changed <= cases
+    return Option(
+        cases=cases,
+        changed=changed if shown else None,
+        smallest=changed / cases if shown else None,
+        likely=likely_share(cases, changed),
+        cost_usd=cost_usd,
+    )
+
+
+def _costs_of_latest(output_dir: Path) -> tuple[str | None, _Costs]:
+    """What the cases of the newest run cost, judges included; nothing where there is none that says."""
+    try:
+        run, _ = load_run(find_results(LATEST, output_dir))
+    except UsageError:
+        return None, {}
+    found: dict[tuple[str, str], float] = {}
+    for suite in run.suites:
+        known = [
+            sum(usage.get("costUsd", 0.0) for usage in (case.details.usage, case.details.judge_usage) if usage)
+            / len(case.attempts or (None,))
+            for case in suite.cases
+            if case.details.usage and "costUsd" in case.details.usage
+        ]
+        if known:
+            found[suite.result.tool_name, suite.result.tier] = fmean(known)
+    return (run.run_id if found else None), found
