@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from itertools import islice
 from typing import Final, NamedTuple
 
 from evalc.challenge.mutant import Mutant
@@ -30,9 +31,7 @@ async def line_that_kills(
     case: Case, mutant: Mutant, goods: Sequence[AgentAnswer], options: CaseOptions
 ) -> Cure | None:
     """The first cure of the mutant that fails on it and passes all good answers; None where there is none."""
-    for tried, check in enumerate(mutant.cures):
-        if tried == _MOST_TRIED:
-            break
+    for check in islice(_candidates(mutant), _MOST_TRIED):
         if not await kills(case, check, mutant.answer, options):
             continue
         if not all([await passes(case, check, good, options) for good in goods]):
@@ -41,6 +40,15 @@ async def line_that_kills(
         if line is not None and _BRACES not in line and "\n" not in line:
             return Cure(check, as_item(line))
     return None
+
+
+def _candidates(mutant: Mutant) -> Iterator[c.Check]:
+    """The cures; in a conversation also as checks of the turn that was changed."""
+    turns = len(mutant.answer.turns)
+    for check in mutant.cures:
+        yield check
+        if turns > 1:
+            yield c.InTurn(turn=turns, check=check)
 
 
 async def kills(case: Case, check: c.Check, answer: AgentAnswer, options: CaseOptions) -> bool:

@@ -89,6 +89,6 @@ def _not_challenged(strength: Strength) -> Iterator[str]:
 def _closing(strength: Strength) -> str:
     if strength.strength is None:
         return "nothing was challenged"
-    undecided = f"; {strength.undecided} more only a judge could tell" if strength.undecided else ""
+    undecided = f"; {strength.undecided} more could not be decided" if strength.undecided else ""
     noticed = f"{strength.killed} of {strength.mutants} faults noticed"
     return f"strength {strength.strength:.2f}: {noticed} in {counted(len(strength.cases), 'case')}{undecided}"
