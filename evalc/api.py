@@ -32,6 +32,7 @@ from evalc.setup.to_run import ToRun, to_merge, to_rescore, to_run
 if TYPE_CHECKING:
     from evalc.challenge.begin import Finished
     from evalc.diagnostics.problem import Problem
+    from evalc.model.coverage import Coverage
     from evalc.model.plan import Plan
     from evalc.runtime.run.run_suite import Observer
     from evalc.runtime.run.select import Wanted
@@ -52,6 +53,7 @@ __all__ = [
     "check_paths",
     "compile",
     "compile_paths",
+    "coverage_paths",
     "files_of",
     "merge_runs",
     "nothing_found",
@@ -212,6 +214,21 @@ def plan_paths(paths: Sequence[Subject], *, settings: Settings, stdin: str | Non
     rate = settings.min_pass_rate
     gates = None if rate is None else Gates(min_pass_rate=rate, confidence=settings.confidence)
     return what, plan_of(what, settings.results_folder, confidence=settings.confidence, gates=gates)
+
+
+def coverage_paths(paths: Sequence[Subject], *, settings: Settings, stdin: str | None = None) -> tuple[ToRun, Coverage]:
+    """What the cases of the files that the paths name look at, of the tools, the seed manifest and the criteria.
+
+    Raises:
+        SourceError: the eval files have errors.
+        UsageError: there are none, or the seed manifest cannot be read.
+    """
+    from evalc.challenge.coverage import coverage_of  # noqa: PLC0415 - for start-up: `check` needs none of it
+    from evalc.runtime.run.seed import load_seed  # noqa: PLC0415 - likewise
+
+    what = to_run(subjects_of(paths, stdin), settings, None)
+    seed = None if settings.seed_manifest is None else load_seed(settings.seed_manifest)
+    return what, coverage_of(what.suites, what.tools, seed, judged=bool(settings.judges))
 
 
 def run_paths(

@@ -12,6 +12,7 @@ from evalc.cli.accept import accept_run
 from evalc.cli.challenge import challenge
 from evalc.cli.check import check
 from evalc.cli.compile import compile_files
+from evalc.cli.coverage import coverage
 from evalc.cli.demo_agent import demo_agent
 from evalc.cli.diff import diff
 from evalc.cli.ending import exits
@@ -97,6 +98,7 @@ app.command()(exits(check))
 app.command("compile")(exits(compile_files))
 app.command("run", cls=GroupedHelp)(exits(run_evals))
 app.command(short_help="Check the recorded answers of a run again with the current checks.")(exits(rescore))
+app.command(short_help="Say which tools, arguments and criteria no case checks.")(exits(coverage))
 app.command(short_help="Say what a run can show, and what it costs, before it is run.")(exits(plan))
 app.command(short_help="Give the checks faulty answers, and report those that they pass.")(exits(challenge))
 app.command("merge", short_help="Put the runs of all shards together.")(exits(merge_runs))

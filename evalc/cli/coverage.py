@@ -1,0 +1,56 @@
+"""`evalc coverage`: what no case looks at."""
+
+from __future__ import annotations
+
+import sys
+from typing import Annotated
+
+import typer
+
+from evalc.cli.ending import ExitCode
+from evalc.cli.flags import sound_settings_from, standard_input
+from evalc.cli.options import Config, Prompts, Tools
+from evalc.cli.printing import print_error, print_problems
+
+
+def coverage(
+    paths: Annotated[
+        list[str] | None, typer.Argument(metavar="[PATH]...", help="Eval files and folders.", show_default=False)
+    ] = None,
+    min_coverage: Annotated[
+        float | None,
+        typer.Option("--min-coverage", metavar="X", min=0, max=1, help="Exit with 1 below this coverage, 0 to 1."),
+    ] = None,
+    prompts: Prompts = None,
+    seed_manifest: Annotated[
+        str | None,
+        typer.Option("--seed-manifest", metavar="FILE", help="Where {{seed:...}} values come from."),
+    ] = None,
+    tools: Tools = None,
+    json: Annotated[bool, typer.Option("--json", help="Print the coverage as JSON.")] = False,
+    config: Config = None,
+) -> int:
+    """Say what no case looks at: tools, arguments, tools that look alike, seed values, criteria.
+
+    \b
+    Example:
+      evalc coverage evals/ --tools tools.json
+    """
+    from evalc import api  # noqa: PLC0415 - for start-up: `--help` looks at nothing
+    from evalc.model.codec import to_json  # noqa: PLC0415 - likewise
+    from evalc.report.coverage import coverage_lines  # noqa: PLC0415 - likewise
+
+    settings = sound_settings_from(config, prompts=prompts, seed_manifest=seed_manifest, tools=tools)
+    looked_at = settings.looked_at(paths or ())
+    what, found = api.coverage_paths(looked_at, settings=settings, stdin=standard_input(looked_at))
+    print_problems(what.problems, sys.stderr)
+    if json:
+        sys.stdout.write(to_json(found).decode() + "\n")
+    else:
+        sys.stdout.writelines(f"{line}\n" for line in coverage_lines(found))
+    if min_coverage is None:
+        return ExitCode.OK
+    if found.coverage is None:
+        print_error("there is nothing to cover, so there is no coverage to reach")
+        return ExitCode.FAILED
+    return ExitCode.FAILED if found.coverage < min_coverage else ExitCode.OK

@@ -1,0 +1,85 @@
+"""`evalc coverage`: what no case looks at."""
+
+from __future__ import annotations
+
+import json
+from functools import partial
+from pathlib import Path
+
+import pytest
+
+from tests.cli.conftest import Invoke
+
+TOOLS = """\
+[
+  {"name": "find_train", "description": "Finds train connections between two cities on some day",
+   "inputSchema": {"properties": {"from": {"type": "string"}, "to": {"type": "string"}}}},
+  {"name": "find_bus", "description": "Finds coach connections between two cities on some day", "inputSchema": {}},
+  {"name": "cancel", "description": "Cancels a booking", "inputSchema": {}}
+]
+"""
+SUITE = """\
+suite: trips
+eval:
+  criteria: ["right (1): It is right", "kind (1): It is kind"]
+  test_cases:
+    - name: train
+      message: A train to Rome.
+      difficulty: {difficulty}
+      validate:
+        - tools called [find_train] for right
+        - tool find_train.to equals "{{{{seed:trips[0].to}}}}" for right
+"""
+SEED = {"trips": [{"to": "Rome", "hours": 4}], "name": "x"}
+
+
+@pytest.fixture
+def covered(invoke: Invoke, project: Path) -> Invoke:
+    (project / "tools.json").write_text(TOOLS)
+    (project / "seed.json").write_text(json.dumps(SEED))
+    (project / "evals" / "weather.eval.yaml").write_text(SUITE.format(difficulty="straightforward"))
+
+    return partial(invoke, "coverage", "evals", "--tools", "tools.json", "--seed-manifest", "seed.json")
+
+
+def test_what_no_case_looks_at_is_named(covered: Invoke) -> None:
+    found = json.loads(covered("--json").out)
+    parts = {part["kind"]: (part["covered"], part["total"], part["missing"]) for part in found["parts"]}
+    assert parts == {
+        "tools": (1, 3, ["find_bus", "cancel"]),
+        "arguments": (1, 2, ["find_train.from"]),
+        "toolPairs": (0, 1, ["find_train and find_bus"]),
+        "seedValues": (1, 3, ["trips[0].hours", "name"]),
+        "criteria": (1, 2, ["kind of trips (labeled)"]),
+    }
+    assert (found["covered"], found["total"], found["coverage"]) == (4, 11, round(4 / 11, 12))
+    (train, bus, _) = found["tools"]
+    assert train["tiers"] == {"labeled": 1}
+    assert train["difficulties"] == {"straightforward": 1}
+    assert bus["cases"] == 0
+
+
+def test_an_ambiguous_case_tells_tools_apart(covered: Invoke, project: Path) -> None:
+    (project / "evals" / "weather.eval.yaml").write_text(SUITE.format(difficulty="ambiguous"))
+    parts = {part["kind"]: part["missing"] for part in json.loads(covered("--json").out)["parts"]}
+    assert parts["toolPairs"] == []
+
+
+def test_the_report_and_the_gate(covered: Invoke, invoke: Invoke, project: Path) -> None:
+    outcome = covered("--min-coverage", "0.3")
+    assert outcome.code == 0
+    assert "find_train: 1 case (1 labeled, 1 straightforward); checks to" in outcome.out
+    assert "1 of 3 tools that a case wants called" in outcome.out
+    assert outcome.out.endswith("coverage 0.36: 4 of 11\n")
+    assert covered("--min-coverage", "0.5").code == 1
+    (project / "evals" / "weather.eval.yaml").write_text(
+        "eval: {test_cases: [{name: a, message: b, validate: [json]}]}"
+    )
+    outcome = invoke("coverage", "evals", "--min-coverage", "0")
+    assert outcome.code == 1
+    assert "there is nothing to cover" in outcome.out
+
+
+def test_what_cannot_be_read(invoke: Invoke) -> None:
+    assert invoke("coverage", "evals", "--seed-manifest", "nowhere.json").code == 2
+    assert invoke("coverage", "nothing.eval.yaml").code == 2
