@@ -33,6 +33,12 @@ def main() -> int:
     heading("Hold conversations with an agent that remembers, written down and with a simulated user")
     desk, guest = "python:examples.conversations.desk:Desk", "python:examples.conversations.guest:play"
     evalc("run", "examples/conversations", "--agent", desk, "--user", guest, exit_code=0)
+
+    heading("Classify tickets: the confusion of the classes, and gates on them")
+    evalc("run", "examples/intents", "--agent", "python:examples.intents.router:route", "--quiet", exit_code=0)
+
+    heading("Would these evals notice a broken agent?")
+    evalc("challenge", "examples/code-review", exit_code=0)
     return 0
 
 

@@ -105,3 +105,15 @@ def test_conversations_are_held_in_the_process_and_over_http(hotel: str, tmp_pat
         run = evalc.run("examples/conversations", agent=agent, user=guest, output_dir=tmp_path, repeat=2)
         assert run.exit_code == 0
         assert [suite.summary.score for suite in run.suites] == [1, None]
+
+
+def test_tickets_are_routed_well_enough(tmp_path: Path) -> None:
+    assert evalc.check("examples/intents") == ()
+    run = evalc.run("examples/intents", agent="python:examples.intents.router:route", output_dir=tmp_path)
+    (suite,) = run.suites
+    assert run.exit_code == 0
+    assert [(gate.gate, gate.verdict) for gate in suite.gates or ()][:2] == [
+        ("minPassRate", "holds"),
+        ("recall", "holds"),
+    ]
+    assert suite.summary.failed == 1

@@ -17,7 +17,7 @@ from evalc.model import checks as c
 from evalc.model.assertions import assertions
 from evalc.model.case import Case
 from evalc.model.result import PASSING, CaseResult
-from evalc.model.strength import Strength, Survivor
+from evalc.model.strength import Strength
 from evalc.model.suite import LocatedCase, Suite
 from evalc.runtime.judges.panel import JudgePool
 from evalc.runtime.run.ask import AgentAnswer
@@ -41,9 +41,9 @@ class Challenge:
         options: how cases are checked.
         tools: the tool registry, where there is one.
         run_id: the run whose answers are changed; None challenges suites by themselves.
-        recorded: the answers that were recorded, good or not: of `run_id`, or of an earlier run that a line which is
-            to be written has to pass.
-        unusable: why a case has no recorded answer that can be used, by tool, tier and id.
+        recorded: the recorded answers, good or not: those of `run_id`, or of an earlier run whose good answers every
+            line that is written has to pass.
+        unusable: why the recorded answers of a case cannot be used, by tool, tier and id.
         bench: who judges what only a judge can tell; None where nobody does.
         max_cost: what judging may cost, in US dollars.
     """
@@ -87,55 +87,57 @@ async def _challenge_suite(suite: Suite, how: Challenge, count: Count) -> None:
             key = suite.tool_name, suite.tier, case.id
             count.skip(case.id, how.unusable.get(key) or "no recorded answer passes it")
             continue
-        await _challenge_case(located, suite, goods, suite_wide, neighbour, how, count)
+        material = await _material(case, goods, suite_wide, neighbour, how)
+        count.add(await _challenged(Tally(located, suite), material, how))
 
 
-async def _challenge_case(
-    located: LocatedCase,
-    suite: Suite,
-    goods: Sequence[AgentAnswer],
-    suite_wide: _SuiteWide,
-    neighbour: Case | None,
-    how: Challenge,
-    count: Count,
-) -> None:
-    case = located.case
+class _Material(NamedTuple):
+    """What a case is challenged with.
+
+    Attributes:
+        mutants: the faulty answers.
+        recorded: its recorded answers that it passes.
+        to_pass: the good answers that a proposed line has to pass: these, and the guess of one, if it is good.
+        guess: what became of the guess that mutants were made from; None where they were made from recorded answers.
+    """
+
+    mutants: Sequence[Mutant]
+    recorded: Sequence[AgentAnswer]
+    to_pass: Sequence[AgentAnswer]
+    guess: CaseResult | None
+
+
+async def _material(
+    case: Case, recorded: Sequence[AgentAnswer], suite_wide: _SuiteWide, neighbour: Case | None, how: Challenge
+) -> _Material:
     if how.run_id is not None:
-        mutants = [mutant for good in goods for mutant in mutations(case, good, suite_wide.others)]
-        known_good, to_pass = None, goods
-    else:
-        guess = replies(case, [good_answer(case, how.tools)] * _turns(case))
-        known_good = (await _checked(located, guess, how)).result
-        to_pass = (*goods, guess) if known_good.status in PASSING else goods
-        around = Around(await _answer_of(neighbour, how), how.tools, suite_wide.tools)
-        mutants = list(broken_agents(case, guess, around))
-    tally = Tally(located, suite)
-    seen: set[tuple[str, str]] = set()
-    for mutant in mutants:
-        if mutant.challenger in (case.allow or {}) or (mutant.challenger, mutant.difference) in seen:
+        mutants = [mutant for good in recorded for mutant in mutations(case, good, suite_wide.others)]
+        return _Material(mutants, recorded, recorded, None)
+    guess = replies(case, [good_answer(case, how.tools)] * _turns(case))
+    result = (await _checked(case, guess, how)).result
+    around = Around(await _answer_of(neighbour, how), how.tools, suite_wide.tools)
+    to_pass = (*recorded, guess) if result.status in PASSING else recorded
+    return _Material(list(broken_agents(case, guess, around)), recorded, to_pass, result)
+
+
+async def _challenged(tally: Tally, material: _Material, how: Challenge) -> Tally:
+    """Give the case its mutants, each fault once."""
+    case = tally.located.case
+    allowed = case.allow or {}
+    distinct = {(mutant.challenger, mutant.difference): mutant for mutant in reversed(material.mutants)}
+    for mutant in reversed(distinct.values()):
+        if mutant.challenger in allowed:
             continue
-        seen.add((mutant.challenger, mutant.difference))
-        run = await _checked(located, mutant.answer, how)
-        outcome, failed = _outcome(run.result, mutant, known_good)
+        run = await _checked(case, mutant.answer, how)
+        outcome, failed = _outcome(run.result, mutant, material.guess)
         if outcome == "undecided" and how.bench is not None and _may_spend(how):
-            run = await result_of(LocatedCase(case, {}), mutant.answer, how.options, how.bench)
-            how.spent += run.cost_usd or 0.0
-            outcome, failed = _outcome(run.result, mutant, known_good)
-        survived = None
-        if outcome == "survived":
-            cure = await line_that_kills(case, mutant, to_pass, how.options)
-            survived = Survived(located, suite, mutant, cure, goods)
-            tally.survivors.append(
-                Survivor(
-                    challenger=mutant.challenger,
-                    difference=mutant.difference,
-                    line=None if cure is None else cure.line,
-                )
-            )
+            run = await _judged(case, mutant.answer, how, how.bench)
+            outcome, failed = _outcome(run.result, mutant, material.guess)
         tally.add(mutant.challenger, outcome, run.result, failed)
-        if survived is not None and survived.cure is not None:
-            count.curable.append(survived)
-    count.add(tally)
+        if outcome == "survived":
+            cure = await line_that_kills(case, mutant, material.to_pass, how.options)
+            tally.survived(Survived(tally.located, tally.suite, mutant, cure, material.recorded))
+    return tally
 
 
 def _may_spend(how: Challenge) -> bool:
@@ -160,12 +162,19 @@ def _outcome(result: CaseResult, mutant: Mutant, known_good: CaseResult | None) 
         return ("killed" if failed else "undecided"), failed
     if result.status in PASSING:
         return "survived", frozenset()
-    broken = result.status == "error" and not failed
-    return ("undecided" if broken else "killed"), failed
+    # Without a judge, a criterion that only one can score has no score, which no threshold takes.
+    unknown = not failed and (result.status == "error" or result.score is None)
+    return ("undecided" if unknown else "killed"), failed
 
 
-async def _checked(located: LocatedCase, answer: AgentAnswer, how: Challenge) -> CaseRun:
-    return await result_of(LocatedCase(located.case, {}), answer, how.options)
+async def _checked(case: Case, answer: AgentAnswer, how: Challenge) -> CaseRun:
+    return await result_of(LocatedCase(case, {}), answer, how.options)
+
+
+async def _judged(case: Case, answer: AgentAnswer, how: Challenge, bench: JudgePool) -> CaseRun:
+    run = await result_of(LocatedCase(case, {}), answer, how.options, bench)
+    how.spent += run.cost_usd or 0.0
+    return run
 
 
 def _not_challenged(case: Case) -> str | None:
@@ -188,11 +197,9 @@ async def _good_answers(suite: Suite, case: Case, how: Challenge) -> Sequence[Ag
     for answer in how.recorded.get((suite.tool_name, suite.tier, case.id), ()):
         if answer.response is None:
             continue
-        status = (await _checked(LocatedCase(case, {}), answer, how)).result.status
+        status = (await _checked(case, answer, how)).result.status
         if status == "error" and how.bench is not None and _may_spend(how):
-            run = await result_of(LocatedCase(case, {}), answer, how.options, how.bench)
-            how.spent += run.cost_usd or 0.0
-            status = run.result.status
+            status = (await _judged(case, answer, how, how.bench)).result.status
         if status in PASSING:
             found.setdefault(repr((answer.response.response, answer.response.tool_calls)), answer)
     return tuple(found.values())
@@ -203,7 +210,7 @@ async def _answer_of(neighbour: Case | None, how: Challenge) -> tuple[str, Agent
     if neighbour is None:
         return None
     guess = replies(neighbour, [good_answer(neighbour, how.tools)] * _turns(neighbour))
-    run = await _checked(LocatedCase(neighbour, {}), guess, how)
+    run = await _checked(neighbour, guess, how)
     return (neighbour.id, guess) if run.result.status in PASSING and last_response(guess).response else None
 
 

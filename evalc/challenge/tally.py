@@ -49,7 +49,8 @@ class Tally:
     def __init__(self, located: LocatedCase, suite: Suite) -> None:
         self.located = located
         self.suite = suite
-        self.survivors: list[Survivor] = []
+        self.curable: list[Survived] = []
+        self._survivors: list[Survivor] = []
         self.undecided = 0
         self.challengers: dict[str, list[int]] = {}
         self.checks: dict[str, list[int]] = {}
@@ -72,6 +73,14 @@ class Tally:
             if pointers:
                 _bump(self.criteria, name, not failed.isdisjoint(pointers))
 
+    def survived(self, survivor: Survived) -> None:
+        """Keep a mutant that the case passes."""
+        mutant, cure = survivor.mutant, survivor.cure
+        line = None if cure is None else cure.line
+        self._survivors.append(Survivor(challenger=mutant.challenger, difference=mutant.difference, line=line))
+        if cure is not None:
+            self.curable.append(survivor)
+
     def result(self) -> CaseStrength:
         """The strength of the case."""
         mutants, killed = _sums(self.challengers)
@@ -86,7 +95,7 @@ class Tally:
             undecided=self.undecided,
             allowed=case.allow or {},
             challengers=_counts(self.challengers),
-            survivors=tuple(self.survivors),
+            survivors=tuple(self._survivors),
             place=self.located.places.get(""),
         )
 
@@ -110,6 +119,7 @@ class Count:
     def add(self, tally: Tally) -> None:
         """Count a case."""
         self._cases.append(tally.result())
+        self.curable += tally.curable
         _merge(self._challengers, tally.challengers)
         suite, case, places = tally.suite, tally.located.case, tally.located.places
         for name, counted in tally.criteria.items():

@@ -37,7 +37,7 @@ def challenge(  # noqa: PLR0913, PLR0917 - one parameter a flag
     ] = None,
     fix: Annotated[
         bool,
-        typer.Option("--fix", help="Write the lines that notice survivors into the eval files, where they are proved."),
+        typer.Option("--fix", help="Add the missing checks to the eval files, where they are proved to work."),
     ] = False,
     judge: Judge = None,
     judge_samples: JudgeSamples = None,
@@ -55,10 +55,10 @@ def challenge(  # noqa: PLR0913, PLR0917 - one parameter a flag
     json: Annotated[bool, typer.Option("--json", help="Print the report as JSON.")] = False,
     config: Config = None,
 ) -> int:
-    """Give the checks faulty answers, and report those that they pass. No agent is asked.
+    """Give the checks faulty answers, and report what they miss. No agent is asked.
 
     Eval files are challenged with broken agents: silent, refusing, echoing, calling the wrong tools. A run is
-    challenged with its own good answers after small changes: a number, a negation, a sentence, an argument.
+    challenged with its own good answers after small changes to a number, a negation, a sentence or an argument.
 
     \b
     Examples:

@@ -54,7 +54,13 @@ def compare_scores(
     None and nothing where the runs have no scored criterion in common.
     """
     scored = list(_scored(pairs, criteria))
-    return _suite(scored), tuple(map(_criterion, scored))
+    groups = [_group(pair.after) for pair in pairs]
+    return _suite(scored, groups), tuple(_criterion(each, groups) for each in scored)
+
+
+def _group(case: ComparedCase) -> str:
+    """What the case belongs to: the rows of a table, and the variants of a case, have the id up to an `@` in common."""
+    return case.id.partition("@")[0]
 
 
 def _scored(pairs: Sequence[Pair], criteria: Sequence[WeightedCriterion]) -> Iterator[_Scored]:
@@ -73,13 +79,19 @@ def _scores(case: ComparedCase) -> dict[str, float]:
     return {criterion.name: criterion.score for criterion in case.criteria if criterion.score is not None}
 
 
-def _criterion(scored: _Scored) -> CriterionDifference:
+def _criterion(scored: _Scored, groups: Sequence[str]) -> CriterionDifference:
     changes = list(scored.changes().values())
-    found = difference(scored.before, scored.after, changes, changed=sum(change != 0 for change in changes))
+    found = difference(
+        scored.before,
+        scored.after,
+        changes,
+        changed=sum(change != 0 for change in changes),
+        groups=[groups[number] for number in scored.changes()],
+    )
     return CriterionDifference(name=scored.name, **msgspec.structs.asdict(found))
 
 
-def _suite(criteria: Sequence[_Scored]) -> Difference | None:
+def _suite(criteria: Sequence[_Scored], groups: Sequence[str]) -> Difference | None:
     """The suite's score is the weighted mean of its criteria's means, each over the cases that it scores.
 
     A case's contribution is what it moves that score by (its influence): for each criterion that scores it, by how
@@ -100,7 +112,8 @@ def _suite(criteria: Sequence[_Scored]) -> Difference | None:
             contributions[number] += factor * (change - mean)
             if change and scored.weight:
                 changed.add(number)
-    return difference(before, after, list(contributions.values()), changed=len(changed))
+    together = [groups[number] for number in contributions]
+    return difference(before, after, list(contributions.values()), changed=len(changed), groups=together)
 
 
 _Key = tuple[str, str, str | None]
@@ -229,7 +242,9 @@ def _pass_share(pairs: Sequence[Pair]) -> Difference | None:
     before = [pair.before.pass_share for pair in pairs]
     after = [pair.after.pass_share for pair in pairs]
     changes = [new - old for old, new in zip(before, after, strict=True)]
-    return difference(fmean(before), fmean(after), changes, changed=sum(change != 0 for change in changes))
+    groups = [_group(pair.after) for pair in pairs]
+    changed = sum(change != 0 for change in changes)
+    return difference(fmean(before), fmean(after), changes, changed=changed, groups=groups)
 
 
 def _medians(pairs: Sequence[Pair], measure: Callable[[ComparedCase], float | None]) -> Medians:

@@ -111,7 +111,7 @@ def _tags(fields: Fields, key: str) -> tuple[str, ...] | None:
 
 
 def _allowed(fields: Fields, key: str) -> tuple[tuple[str, str], ...] | None:
-    """The faults of an agent that are none for the case, each with its reason."""
+    """The faults that do not count for the case, each with its reason."""
     fields.forbid_empty(key)
     node = fields.mapping(key)
     if node is None:

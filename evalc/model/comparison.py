@@ -32,7 +32,11 @@ class Significance(_Record, frozen=True, kw_only=True):
 
 
 class Difference(_Record, frozen=True, kw_only=True):
-    """A mean over the same `cases` in two runs, with the bootstrap interval of what it changed by (95 %)."""
+    """A mean over the same `cases` in two runs, with the bootstrap interval of what it changed by (95 %).
+
+    `clusters` is how many groups of cases were drawn for it, where the rows of a table were drawn together; null where
+    each case was drawn by itself.
+    """
 
     before: float
     after: float
@@ -40,6 +44,7 @@ class Difference(_Record, frozen=True, kw_only=True):
     low: float
     high: float
     cases: int
+    clusters: int | None
     verdict: Verdict
     more_cases: int | None
 

@@ -34,8 +34,8 @@ class ChallengerCount(_Record, frozen=True, kw_only=True):
 class CaseStrength(_Record, frozen=True, kw_only=True):
     """How many faulty answers a case was given, and how many its checks noticed.
 
-    `strength` is killed / mutants, null where there was no mutant. `undecided` are those that only a judge, or a check
-    that broke, could have told; `allowed` the faults that the source says are none. They are not among the mutants.
+    `strength` is killed / mutants, null where there was no mutant. `undecided` counts the mutants that nobody could
+    decide, `allowed` has the faults that the source excludes. Neither are among the mutants.
     """
 
     id: str

@@ -26,7 +26,8 @@ def difference_words(found: Difference) -> str:
     if found.verdict == "unchanged":
         return found.verdict
     settled = f"; {more_cases(found.more_cases)}" if found.verdict == "inconclusive" else ""
-    interval = f"95 % interval {_signed(found.low)} to {_signed(found.high)}"
+    drawn = "" if found.clusters is None else f", {found.clusters} groups of cases"
+    interval = f"95 % interval {_signed(found.low)} to {_signed(found.high)}{drawn}"
     return f"{_signed(found.difference)} ({interval}) {found.verdict}{settled}"
 
 

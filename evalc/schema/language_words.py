@@ -210,7 +210,7 @@ CASE: Mapping[str, Word] = {
     "require": Word("How many of the repeated runs have to pass.", _REQUIREMENT, ("8/10", 8, "80%")),
     "expected_failure": Word("Why the case is known to fail.", required_text(), ("the agent overlooks SQL injection",)),
     "allow": Word(
-        "The faults of `evalc challenge` that are none for this case, each with the reason.",
+        "Faults that `evalc challenge` does not count for this case, each with the reason.",
         {
             "type": ["object", "null"],
             "minProperties": 1,

@@ -46,7 +46,7 @@ COMPILED_FILE: Sentences = {
         "threshold": "The least score of the case, from 0 to 1.",
         "tags": "Words to choose cases by.",
         "label": "The class that the agent should give, and where its answer has it.",
-        "allow": "The faults of `evalc challenge` that are none for this case, each with the reason.",
+        "allow": "Faults that `evalc challenge` does not count for this case, each with the reason.",
         "archived": "Why a locked regression case is retired.",
         "variant": "The variant of the prompt that the case runs with.",
         "repeat": "How often the case runs.",

@@ -234,3 +234,15 @@ def strength_of_all() -> float:
     found = api.challenge_paths(["."], settings=settings, of=None).strength.strength
     assert found is not None
     return found
+
+
+def test_a_threshold_that_only_a_judge_could_meet_kills_nothing(challenged: Challenging) -> None:
+    finished = challenged("""\
+    suite: a
+    eval:
+      criteria: ["kind (1): It is kind"]
+      test_cases:
+        - {name: it, message: What?, threshold: 0.5, validate: ['judge "Is it short?" >= 4/5']}
+    """)
+    assert finished.strength.mutants == 0
+    assert finished.strength.undecided > 0

@@ -11,6 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
+from statsmodels.regression.linear_model import OLS
 from statsmodels.stats.contingency_tables import mcnemar
 from statsmodels.stats.proportion import proportion_confint
 
@@ -242,3 +243,30 @@ def test_an_interval_that_touches_zero_is_not_certain() -> None:
 def test_a_certain_difference_needs_no_more_cases() -> None:
     found = difference(0.0, 0.5, [0.4, 0.5, 0.6] * 10, changed=30)
     assert (found.verdict != "inconclusive", found.more_cases) == (True, None)
+
+
+def test_rows_that_go_together_make_an_interval_wider() -> None:
+    """Twenty tables whose ten rows all change the same way say what twenty cases do."""
+    draw = random.Random(3)
+    by_table = [draw.choice([-1.0, 0.0, 1.0]) for _ in range(20)]
+    changes = [change for change in by_table for _ in range(10)]
+    groups = [f"table{number}" for number in range(20) for _ in range(10)]
+    apart, together = mean_interval(changes), mean_interval(changes, groups)
+    assert tuple(together) == pytest.approx(tuple(mean_interval(by_table)))
+    assert together.high - together.low > 2.5 * (apart.high - apart.low)
+
+
+def test_few_groups_are_drawn_case_by_case() -> None:
+    changes = [0.0, 1.0] * 30
+    assert mean_interval(changes, ["one table"] * 60) == mean_interval(changes)
+    assert mean_interval(changes, [str(number) for number in range(60)]) == mean_interval(changes)
+
+
+def test_the_interval_of_many_groups_is_that_of_a_regression_with_clustered_errors() -> None:
+    draw = np.random.default_rng(4)
+    effects = draw.normal(0.1, 1, 1500)
+    changes = np.repeat(effects, 3) + draw.normal(0, 0.1, 4500)
+    labels = np.repeat(np.arange(1500), 3)
+    low, high = mean_interval(changes.tolist(), [str(label) for label in labels])
+    fit = OLS(changes, np.ones(4500)).fit(cov_type="cluster", cov_kwds={"groups": labels, "use_correction": False})
+    assert (low, high) == pytest.approx(tuple(fit.conf_int()[0]), rel=1e-6)

@@ -90,7 +90,7 @@ class MergedCase(msgspec.Struct, frozen=True, kw_only=True, eq=False):
         return tuple(dict.fromkeys(tag for tags in given for tag in tags)) if given else None
 
     def allowed(self) -> dict[str, str] | None:
-        """The faults that are none for the case, each with its reason: the defaults', over them the case's own."""
+        """The faults that do not count for the case, each with its reason. The case's own override the defaults'."""
         given = [layer.fields.allow for layer in reversed(self.layers) if layer.fields.allow is not None]
         return {name: reason for allowed in given for name, reason in allowed} or None
 

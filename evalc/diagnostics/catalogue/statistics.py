@@ -9,9 +9,9 @@ from evalc.diagnostics.problem import Finding, Severity
 
 
 class TooFewToHold(Finding, frozen=True, kw_only=True):
-    """A gate asks to be sure of a rate that so few cases cannot show, even if all of them pass.
+    """A gate that so few cases can never meet at its confidence, even if all of them pass.
 
-    The gate stays undecided whatever the agent does, so it always fails.
+    The gate stays undecided whatever the agent does, so the run always fails.
 
     Example:
         gates: {min_pass_rate: 0.9, confidence: 95%}
@@ -45,9 +45,9 @@ class TooFewToHold(Finding, frozen=True, kw_only=True):
 
 
 class TooFewToFail(Finding, frozen=True, kw_only=True):
-    """A gate that no outcome of so few cases could ever miss at its confidence.
+    """A gate that so few cases could never miss at its confidence.
 
-    Whatever the agent does, what happens may as well be chance.
+    Whatever the agent does, the result could be chance.
 
     Example:
         gates: {fail_on_regression: true, confidence: 95%}
@@ -80,7 +80,7 @@ class TooFewToFail(Finding, frozen=True, kw_only=True):
 
 
 class NoSuchClass(Finding, frozen=True, kw_only=True):
-    """A gate is about a class that no case has as its label, so it can never be met.
+    """A gate on a class that no case has as its label. It can never be met.
 
     Example:
         gates: {recall: {refunds: 0.9}}
@@ -111,7 +111,7 @@ class NoSuchClass(Finding, frozen=True, kw_only=True):
 
 
 class ConfidenceOfNothing(Finding, frozen=True, kw_only=True):
-    """A confidence beside which no gate stands that could be more or less certain.
+    """A `confidence` without a gate.
 
     Example:
         gates: {confidence: 95%}
@@ -132,7 +132,7 @@ class ConfidenceOfNothing(Finding, frozen=True, kw_only=True):
     severity: ClassVar[Severity] = "warning"
 
     def message(self) -> str:
-        return "`confidence` belongs to a gate, and there is none"
+        return "`confidence` has no effect without a gate"
 
     def help(self) -> str:
         return "add `min_pass_rate`, `min_score`, `max_p95_ms` or `fail_on_regression` beside it"
