@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from evalc.cli.labels import Labelled
-    from evalc.runtime.judges.calibrate import Calibration
+    from evalc.runtime.judges.calibrate import Calibration, Interval
     from evalc.runtime.judges.panel import Panel
 
 _MOST_SHOWN = 20
@@ -90,6 +90,7 @@ async def _calibrated(rows: Sequence[Labelled], panel: Panel) -> Calibration:
     from evalc.runtime.store.written import encoded, redacted  # noqa: PLC0415
 
     pairs: list[LabelledAnswer] = []
+    unlabelled: list[float] = []
     unjudged: list[Unjudged] = []
     blocked: list[str] = []
     with (
@@ -104,6 +105,9 @@ async def _calibrated(rows: Sequence[Labelled], panel: Panel) -> Calibration:
                     judged = await bench.score(row.question, msgspec.json.decode(shown, type=Exhibit), Meter())
                 except JudgeError as error:
                     unjudged.append(Unjudged(line=row.line, case=row.case, error=str(error)))
+                    continue
+                if row.label is None:
+                    unlabelled.append(judged.score / judged.max_score)
                 else:
                     pairs.append(
                         LabelledAnswer(
@@ -113,11 +117,12 @@ async def _calibrated(rows: Sequence[Labelled], panel: Panel) -> Calibration:
                             score=judged.score,
                             max_score=judged.max_score,
                             reason=judged.reason,
+                            length=len(row.exhibit.response),
                         )
                     )
     for warning in blocked:
         print_warning(warning)
-    return calibration_of(panel.names, pairs, unjudged)
+    return calibration_of(panel.names, pairs, unjudged, unlabelled)
 
 
 def _lines(found: Calibration) -> Iterator[str]:
@@ -125,6 +130,10 @@ def _lines(found: Calibration) -> Iterator[str]:
     yield f"  accuracy        {_share(found.accuracy)}"
     yield f"  kappa           {_share(found.kappa)}"
     yield f"  weighted kappa  {_share(found.weighted_kappa)}"
+    if found.uncorrected is not None:
+        yield f"  {found.unlabelled} answers without a label: mean score {found.uncorrected:.2f}{_corrected(found)}"
+    if found.length_bias is not None:
+        yield f"  {_length_bias(found.length_bias)}"
     if found.confusion:
         yield "  label  score  answers"
         yield from (f"  {each.label:>5g}  {each.score:>5g}  {each.count:>7}" for each in found.confusion)
@@ -134,6 +143,21 @@ def _lines(found: Calibration) -> Iterator[str]:
     if (more := len(found.disagreements) - _MOST_SHOWN) > 0:
         yield f"  ... and {more} more disagreements: --json lists them all"
     yield from (f"  line {each.line}, {visible(each.case)}: no score: {visible(each.error)}" for each in found.unjudged)
+
+
+def _corrected(found: Calibration) -> str:
+    if found.corrected is None:
+        return ", which too few labels correct"
+    mean = found.corrected
+    return f", corrected by the labels {mean.value:.2f} (95 % interval {mean.low:.2f} to {mean.high:.2f})"
+
+
+def _length_bias(bias: Interval) -> str:
+    """What the correlation of score minus label with the answer's length says."""
+    words = f"r = {bias.value:.2f}, 95 % interval {bias.low:.2f} to {bias.high:.2f}"
+    if bias.low <= 0 <= bias.high:
+        return f"no length bias is shown ({words})"
+    return f"length bias: {'longer' if bias.value > 0 else 'shorter'} answers are scored too high ({words})"
 
 
 def _share(value: float | None) -> str:

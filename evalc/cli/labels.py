@@ -34,13 +34,13 @@ class BadLabels(UsageError):
 
 
 class Labelled(NamedTuple):
-    """An answer with its label; `line` is where its row begins, from 1."""
+    """An answer with its label, None where nobody has labelled it; `line` is where its row begins, from 1."""
 
     line: int
     case: str
     question: Question
     exhibit: Exhibit
-    label: int | float
+    label: int | float | None
 
 
 def read_labels(path: str) -> tuple[Labelled, ...]:
@@ -59,7 +59,7 @@ def read_labels(path: str) -> tuple[Labelled, ...]:
     rows = tuple(row for row in _rows(path, text, faults) if row is not None)
     if faults:
         raise BadLabels(faults)
-    if not rows:
+    if all(row.label is None for row in rows):
         raise UsageError(f"`{path}` has no labelled answers")
     return rows
 
@@ -131,13 +131,14 @@ def _is_header(header: _Record, faults: list[str]) -> bool:
 def _labelled(record: _Record, columns: list[str], faults: list[str]) -> Labelled | None:
     cells = dict(zip(columns, record.cells, strict=True))
     top = _number("maxScore", cells, record, columns, faults, default=1)
-    label = _number("label", cells, record, columns, faults)
-    if top is None or label is None:
+    unlabelled = not cells["label"].strip()
+    label = None if unlabelled else _number("label", cells, record, columns, faults)
+    if top is None or (label is None and not unlabelled):
         return None
     if top == 0:
         faults.append(record.fault(columns.index("maxScore"), "`maxScore` has to be above 0"))
         return None
-    if label > top:
+    if label is not None and label > top:
         faults.append(record.fault(columns.index("label"), f"the label {label} is above the scale's {top}"))
         return None
     line = record.source.first_line

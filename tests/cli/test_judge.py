@@ -96,3 +96,24 @@ def test_a_file_without_answers(project: Path) -> None:
     (project / "labels.csv").write_text("response,label\n")
     with pytest.raises(UsageError, match="has no labelled answers"):
         read_labels("labels.csv")
+
+
+def test_answers_without_labels_are_judged_and_their_mean_is_corrected(project: Path, invoke: Invoke) -> None:
+    rows = [
+        "response,label",
+        *["please do,1"] * 4,
+        *["please not,0"] * 2,
+        *["no,0"] * 6,
+        *["please,"] * 6,
+        *["never,"] * 6,
+    ]
+    (project / "labels.csv").write_text("\n".join(rows) + "\n")
+    outcome = invoke(*CALIBRATE, "--judge", "python:kindness:tone")
+    assert outcome.code == 0
+    assert "12 answers without a label: mean score 0.50, corrected by the labels 0.33 (95 % interval" in outcome.out
+    found = json.loads(invoke(*CALIBRATE, "--judge", "python:kindness:tone", "--json").out)
+    assert (found["answers"], found["unlabelled"], found["uncorrected"]) == (12, 12, 0.5)
+    assert found["corrected"]["value"] == pytest.approx(0.5 - 2 / 12)
+    assert found["lengthBias"]["value"] > 0
+    (project / "labels.csv").write_text("response,label\nplease,\n")
+    assert "has no labelled answers" in invoke(*CALIBRATE, "--judge", "python:kindness:tone").err

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
+from statistics import fmean
 
 import msgspec
 
+from evalc.compare.corrected import Estimate, corrected_mean, length_bias
+
 
 class LabelledAnswer(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
-    """One labelled answer that was judged; `line` is its line in the file, from 1."""
+    """One labelled answer that was judged; `line` is its line in the file, from 1, `length` its characters."""
 
     line: int
     case: str
@@ -17,6 +20,7 @@ class LabelledAnswer(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
     score: int | float
     max_score: int | float
     reason: str | None = None
+    length: int = 0
 
 
 class Confusion(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
@@ -35,6 +39,14 @@ class Unjudged(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
     error: str
 
 
+class Interval(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
+    """A value and its interval (95 %)."""
+
+    value: float
+    low: float
+    high: float
+
+
 class Calibration(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
     """How far a judge agrees with people.
 
@@ -47,6 +59,11 @@ class Calibration(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
         confusion: the pairs of label and score that occur, in order.
         disagreements: the answers whose score is not the label, the furthest apart first.
         unjudged: those without a score, which count in nothing above.
+        unlabelled: how many answers without a label have a score.
+        uncorrected: the judge's mean over these, from 0 to 1; None without any.
+        corrected: the same mean, corrected by the labels; None with fewer than two labels.
+        length_bias: how score minus label goes with the length of the answer, from -1 to 1; None with fewer than ten
+            labels, or where nothing varies.
     """
 
     judges: tuple[str, ...]
@@ -57,12 +74,22 @@ class Calibration(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
     confusion: tuple[Confusion, ...]
     disagreements: tuple[LabelledAnswer, ...]
     unjudged: tuple[Unjudged, ...] = ()
+    unlabelled: int = 0
+    uncorrected: float | None = None
+    corrected: Interval | None = None
+    length_bias: Interval | None = None
 
 
 def calibration_of(
-    judges: Sequence[str], pairs: Sequence[LabelledAnswer], unjudged: Sequence[Unjudged] = ()
+    judges: Sequence[str],
+    pairs: Sequence[LabelledAnswer],
+    unjudged: Sequence[Unjudged] = (),
+    unlabelled: Sequence[float] = (),
 ) -> Calibration:
-    """What the pairs say."""
+    """What the pairs say, and the scores from 0 to 1 of answers without labels."""
+    labels = [pair.label / pair.max_score for pair in pairs]
+    scores = [pair.score / pair.max_score for pair in pairs]
+    excess = [score - label for label, score in zip(labels, scores, strict=True)]
     counts = Counter((pair.label, pair.score) for pair in pairs)
     differing = [pair for pair in pairs if pair.label != pair.score]
     return Calibration(
@@ -74,7 +101,15 @@ def calibration_of(
         confusion=tuple(Confusion(label=pair[0], score=pair[1], count=counts[pair]) for pair in sorted(counts)),
         disagreements=tuple(sorted(differing, key=lambda pair: -abs(pair.label - pair.score) / pair.max_score)),
         unjudged=tuple(unjudged),
+        unlabelled=len(unlabelled),
+        uncorrected=fmean(unlabelled) if unlabelled else None,
+        corrected=_interval(corrected_mean(labels, scores, unlabelled)),
+        length_bias=_interval(length_bias(excess, [pair.length for pair in pairs])),
     )
+
+
+def _interval(found: Estimate | None) -> Interval | None:
+    return None if found is None else Interval(value=found.value, low=found.low, high=found.high)
 
 
 def kappa_of(counts: Counter[tuple[int | float, int | float]], *, squared: bool) -> float | None:
