@@ -154,13 +154,13 @@ def _changed(name: str, text: str, start: int, end: int, said: str, cures: Itera
 
 
 def _around(text: str, start: int, end: int, *, alone: bool = True) -> Iterator[c.Check]:
-    """Checks that the answer has this stretch: by itself, then with the words next to it."""
-    if alone:
+    """Checks that the answer has this stretch: by itself if it is long enough, then with the words next to it."""
+    if alone and end - start > 1:
         yield c.Contains(value=text[start:end])
     words = list(_WORD.finditer(text))
     first = next((index for index, word in enumerate(words) if word.end() > start), 0)
     last = next((index for index in range(len(words) - 1, -1, -1) if words[index].start() < end), first)
-    for before, behind in ((0, 1), (1, 0), (1, 1), (2, 2)):
+    for before, behind in ((1, 0), (0, 1), (1, 1), (2, 2)) if alone else ((0, 1), (1, 0), (1, 1), (2, 2)):
         low, high = max(0, first - before), min(len(words) - 1, last + behind)
         phrase = text[words[low].start() : words[high].end()] if words else ""
         if phrase and "\n" not in phrase:
@@ -172,7 +172,7 @@ def _of_words(text: str) -> Iterator[c.Check]:
     numbers = [match[0] for match in _NUMBER.finditer(text)]
     longest = sorted((match[0] for match in _WORD.finditer(text)), key=len, reverse=True)
     for word in dict.fromkeys([*numbers[:1], *names_in(text)[:1], *longest[:_MOST]]):
-        if len(word) >= _SHORTEST_NAME or word in numbers:
+        if len(word) >= _SHORTEST_NAME or (word in numbers and len(word) > 1):
             yield c.Contains(value=word)
     whole = text.strip()
     if whole and "\n" not in whole and len(whole) <= _LONGEST_SHOWN:
