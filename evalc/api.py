@@ -27,7 +27,7 @@ from evalc.setup.compile import (
 )
 from evalc.setup.needs import judge_warning
 from evalc.setup.run_flags import RunFlags
-from evalc.setup.to_run import ToRun, to_merge, to_rescore, to_run
+from evalc.setup.to_run import ToRun, soundly_compiled, to_merge, to_rescore, to_run
 
 if TYPE_CHECKING:
     from evalc.challenge.begin import Finished
@@ -216,8 +216,10 @@ def plan_paths(paths: Sequence[Subject], *, settings: Settings, stdin: str | Non
     return what, plan_of(what, settings.results_folder, confidence=settings.confidence, gates=gates)
 
 
-def coverage_paths(paths: Sequence[Subject], *, settings: Settings, stdin: str | None = None) -> tuple[ToRun, Coverage]:
-    """What the cases of the files that the paths name look at, of the tools, the seed manifest and the criteria.
+def coverage_paths(
+    paths: Sequence[Subject], *, settings: Settings, stdin: str | None = None
+) -> tuple[Compilation, Coverage]:
+    """What the cases of the files that the paths name look at: tools, seed manifest, criteria, branches of prompts.
 
     Raises:
         SourceError: the eval files have errors.
@@ -226,9 +228,9 @@ def coverage_paths(paths: Sequence[Subject], *, settings: Settings, stdin: str |
     from evalc.challenge.coverage import coverage_of  # noqa: PLC0415 - for start-up: `check` needs none of it
     from evalc.runtime.run.seed import load_seed  # noqa: PLC0415 - likewise
 
-    what = to_run(subjects_of(paths, stdin), settings, None)
+    found = soundly_compiled(subjects_of(paths, stdin), settings, None)
     seed = None if settings.seed_manifest is None else load_seed(settings.seed_manifest)
-    return what, coverage_of(what.suites, what.tools, seed, judged=bool(settings.judges))
+    return found, coverage_of(found.suites, found.tools, seed, judged=bool(settings.judges))
 
 
 def run_paths(

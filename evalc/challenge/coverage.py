@@ -1,4 +1,4 @@
-"""Finds what no case looks at: tools, their arguments, tools that look alike, seed values, criteria."""
+"""Finds what no case looks at: tools and their arguments, tools that look alike, seed values, criteria, prompts."""
 
 from __future__ import annotations
 
@@ -8,13 +8,14 @@ from collections.abc import Iterator, Mapping, Sequence
 from itertools import combinations
 from typing import Final, NamedTuple, final, get_args
 
+from evalc.challenge.prompt_branches import branches_of
+from evalc.compiler.compiled import CompiledSuite
 from evalc.ecma.tokens import find_tokens
 from evalc.model import checks as c
 from evalc.model.assertions import assertions
 from evalc.model.case import Case
 from evalc.model.checks.declaration import parts_of, texts_of
 from evalc.model.coverage import Coverage, Kind, Part, ToolCoverage
-from evalc.model.suite import Suite
 from evalc.tools.registry import Tool, ToolRegistry
 
 _DECIMALS: Final = 12
@@ -26,23 +27,25 @@ _MOST_SEED_VALUES: Final = 10_000
 
 
 def coverage_of(
-    suites: Sequence[Suite], tools: ToolRegistry | None, seed: Mapping[str, object] | None, *, judged: bool
+    compiled: Sequence[CompiledSuite], tools: ToolRegistry | None, seed: Mapping[str, object] | None, *, judged: bool
 ) -> Coverage:
-    """What the cases of the suites look at; `judged` says that a judge scores criteria without checks."""
+    """What the cases of compiled suites look at; `judged` says that a judge scores criteria without checks."""
     seen = _Seen()
     parts: list[Part] = []
-    for suite in suites:
-        criteria: dict[str, bool] = {each.name: judged for each in (suite.metadata and suite.metadata.criteria) or ()}
-        for located in suite.cases:
-            case = located.case
+    branches: dict[str, bool] = {}
+    for suite in compiled:
+        branches |= branches_of(suite.ir)
+        criteria: dict[str, bool] = {each.name: judged for each in suite.head.criteria or ()}
+        for case in suite.cases():
             if case.skip is None and case.archived is None:
-                seen.add(suite, case)
+                seen.add(suite.tier, case)
                 for name in _scored(case):
                     criteria[name] = True
         if criteria:
-            title = f"{suite.tool_name} ({suite.tier})"
+            title = f"{suite.ir.tool} ({suite.tier})"
             parts.append(_part("criteria", {f"{name} of {title}": scored for name, scored in criteria.items()}))
     found = () if tools is None else tuple(seen.tool(tool) for tool in tools.values())
+    parts.append(_part("promptBranches", branches))
     if tools is not None:
         parts += [
             _part("tools", {each.name: each.cases > 0 for each in found}),
@@ -83,13 +86,13 @@ class _Seen:
         self._arguments: Counter[tuple[str, str]] = Counter()
         self._tokens: set[tuple[str, ...]] = set()
 
-    def add(self, suite: Suite, case: Case) -> None:
+    def add(self, tier: str, case: Case) -> None:
         """Take in a case."""
         checks = [each for assertion in assertions(case.expect) for each in _all(assertion.check)]
         wanted = frozenset(name for check in checks for name in _wanted(check))
         for name in wanted:
             self._cases[name] += 1
-            self._tiers.setdefault(name, Counter())[suite.tier] += 1
+            self._tiers.setdefault(name, Counter())[tier] += 1
             self._difficulties.setdefault(name, Counter())[case.difficulty or "none"] += 1
         for argument in {argument for check in checks for argument in _arguments(check)}:
             self._arguments[argument] += 1

@@ -13,6 +13,7 @@ from typing import Any, NamedTuple, final
 import msgspec
 
 from evalc.diagnostics.problem import Severity
+from evalc.grammar.nodes import Template
 from evalc.model import case as m
 from evalc.model import checks as c
 from evalc.model.gates import Gates
@@ -170,6 +171,14 @@ class Cases(Collection[Case]):
             yield Cases(piece)
 
 
+class PromptTemplate(msgspec.Struct, frozen=True, kw_only=True):
+    """A prompt that cases are made from: where its text stands, its template, the defaults of its inputs as data."""
+
+    where: Where
+    template: Template
+    defaults: Mapping[str, Any]
+
+
 @final
 class Suite(msgspec.Struct, frozen=True, kw_only=True):
     """One suite: a YAML document, or an eval JSON file. Its cases may have several tiers.
@@ -179,6 +188,7 @@ class Suite(msgspec.Struct, frozen=True, kw_only=True):
         authored: the metadata of an eval JSON's envelope; None for YAML and for a bare array.
         bare: whether it is a bare array, whose staleness is not checked.
         gate_places: where each gate is written, by its name in YAML; empty for eval JSON, where pointers lead there.
+        prompts: the prompts that its cases are made from; empty for eval JSON.
         tool_at: where the tool is named: by `tool:`, else by what the suite is called; else the suite.
         locate: from a place in `source` to its span.
         files: the files that it was made from beside `source`: what it includes, prompts, tables, schemas.
@@ -199,6 +209,7 @@ class Suite(msgspec.Struct, frozen=True, kw_only=True):
     threshold: int | float | None = None
     gates: Gates | None = None
     gate_places: Mapping[str, Where] = {}
+    prompts: tuple[PromptTemplate, ...] = ()
     cases: Cases
     where: Where
     tool_at: Where

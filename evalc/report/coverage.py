@@ -16,6 +16,7 @@ _WORDS: Final[Mapping[Kind, str]] = {
     "toolPairs": "pairs of tools with similar descriptions that an ambiguous case tells apart",
     "seedValues": "seed values that a check reads",
     "criteria": "criteria that something scores",
+    "promptBranches": "branches of prompts that a case renders",
 }
 
 

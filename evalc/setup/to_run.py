@@ -70,7 +70,7 @@ def to_run(
     from evalc.setup.needs import needing_judge, needing_user  # noqa: PLC0415
     from evalc.setup.run import redactor_of  # noqa: PLC0415
 
-    compilation = _soundly_compiled(subjects, settings, prompt_id)
+    compilation = soundly_compiled(subjects, settings, prompt_id)
     _refuse_to_write_over(_read_files(compilation, settings), outputs)
     all_suites = [suite.to_suite() for suite in compilation.suites]
     wanted = wanted or Wanted()
@@ -90,7 +90,7 @@ def to_run(
     )
 
 
-def _soundly_compiled(subjects: Sequence[Subject], settings: Settings, prompt_id: str | None) -> Compilation:
+def soundly_compiled(subjects: Sequence[Subject], settings: Settings, prompt_id: str | None) -> Compilation:
     """The suites, at least one.
 
     Raises:

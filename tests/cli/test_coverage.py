@@ -83,3 +83,40 @@ def test_the_report_and_the_gate(covered: Invoke, invoke: Invoke, project: Path)
 def test_what_cannot_be_read(invoke: Invoke) -> None:
     assert invoke("coverage", "evals", "--seed-manifest", "nowhere.json").code == 2
     assert invoke("coverage", "nothing.eval.yaml").code == 2
+
+
+PROMPT = """\
+suite: greeting
+prompt: |
+  Say hello{{#if name}} to {{name}}{{else}} to the world{{/if}}.
+  {{#unless short}}Be polite.{{/unless}}
+  {{#each facts}}Mention {{this}}{{#if loud}}!{{/if}}{{/each}}
+inputs:
+  - {name: name, required: false}
+  - {name: short, default: false}
+  - {name: facts, required: false}
+  - {name: loud, required: false}
+eval:
+  test_cases:
+    - {name: a, inputs: {name: Ada}, validate: [json]}
+    - {name: own, message: Hello, validate: [json]}
+    - {name: later, skip: not yet, inputs: {facts: [x], loud: true}, validate: [json]}
+"""
+
+
+def test_branches_of_prompts_that_no_case_renders(invoke: Invoke, project: Path) -> None:
+    (project / "evals" / "weather.eval.yaml").write_text(PROMPT)
+    found = json.loads(invoke("coverage", "evals", "--json").out)
+    (part,) = found["parts"]
+    assert (part["kind"], part["covered"], part["total"]) == ("promptBranches", 2, 7)
+    assert part["missing"] == [
+        "evals/weather.eval.yaml:3:12: {{#if name}} not taken",
+        "evals/weather.eval.yaml:4:3: {{#unless short}} not taken",
+        "evals/weather.eval.yaml:5:3: {{#each facts}} with an item",
+        "evals/weather.eval.yaml:5:34: {{#if loud}} taken",
+        "evals/weather.eval.yaml:5:34: {{#if loud}} not taken",
+    ]
+    more = PROMPT + "    - {name: b, inputs: {short: true, facts: [x], loud: true}, validate: [json]}\n"
+    (project / "evals" / "weather.eval.yaml").write_text(more)
+    (part,) = json.loads(invoke("coverage", "evals", "--json").out)["parts"]
+    assert part["missing"] == ["evals/weather.eval.yaml:5:34: {{#if loud}} not taken"]

@@ -10,6 +10,7 @@ import msgspec
 from evalc.compiler import ir
 from evalc.compiler.emit.case import CaseEmitter
 from evalc.compiler.emit.numbers import gates_of, number_of
+from evalc.compiler.fill import plain
 from evalc.compiler.lower import lower, own_assertions
 from evalc.compiler.merge.cases import MergedCase, MergedSuite
 from evalc.compiler.merge.rows import Row, Rows
@@ -49,6 +50,7 @@ def emit(suite: MergedSuite, names: Names, schemas: SchemaLoader, problems: Diag
         threshold=number_of(tree.source, tree.threshold, "threshold", problems),
         gates=gates_of(tree.source, tree.gates, problems),
         gate_places={} if tree.gates is None else tree.gates.places,
+        prompts=tuple(_prompts(tree.source, names)),
         cases=ir.Cases(parts),
         where=tree.span,
         tool_at=_named_at(tree),
@@ -62,6 +64,21 @@ def _named_at(tree: SuiteTree) -> Span:
     """Where the name stands that the suite's files are called by."""
     prompt_id = None if tree.prompt is None else tree.prompt.id
     return next((name.span for name in (tree.tool, tree.name, prompt_id) if name is not None), tree.span)
+
+
+def _prompts(home: Source, names: Names) -> Iterator[ir.PromptTemplate]:
+    """The prompts of the suite and of its cases, as far as they can be read."""
+    given = [(variant.prompt, variant.defaults) for variant in names.variants]
+    given += [
+        (prompt, {each.name.value: each.default for each in prompt.tree.inputs or () if each.default is not None})
+        for prompt in names.case_prompts.values()
+    ]
+    for prompt, defaults in given:
+        if prompt is not None and prompt.template is not None:
+            source, span = prompt.tree.source, prompt.tree.text.span
+            where = span if source is home else ir.Located(source, span)
+            values = {name: plain(node) for name, node in defaults.items()}
+            yield ir.PromptTemplate(where=where, template=prompt.template, defaults=values)
 
 
 def _files(suite: MergedSuite, names: Names, schemas: SchemaLoader) -> Iterator[str]:
