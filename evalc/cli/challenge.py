@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from evalc.cli.ending import ExitCode
-from evalc.cli.flags import sound_settings_from
+from evalc.cli.flags import refuse_no_share, sound_settings_from
 from evalc.cli.options import Config, Judge, JudgeSamples, NoJudgeCache, OutputDir, Prompts, Tools
 from evalc.cli.printing import print_error, print_problems
 from evalc.errors import UsageError
@@ -33,7 +33,7 @@ def challenge(  # noqa: PLR0913, PLR0917 - one parameter a flag
     ],
     min_strength: Annotated[
         float | None,
-        typer.Option("--min-strength", metavar="X", min=0, max=1, help="Exit with 1 below this strength, 0 to 1."),
+        typer.Option("--min-strength", metavar="X", help="Exit with 1 below this strength, 0 to 1."),
     ] = None,
     fix: Annotated[
         bool,
@@ -65,6 +65,7 @@ def challenge(  # noqa: PLR0913, PLR0917 - one parameter a flag
       evalc challenge evals/ --min-strength 0.8
       evalc run --agent demo && evalc challenge latest --fix
     """
+    refuse_no_share("--min-strength", min_strength)
     from evalc import api  # noqa: PLC0415 - for start-up: `--help` challenges nothing
     from evalc.model.codec import to_json  # noqa: PLC0415 - likewise
     from evalc.report.strength import strength_lines  # noqa: PLC0415 - likewise

@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from evalc.cli.ending import ExitCode
-from evalc.cli.flags import sound_settings_from, standard_input
+from evalc.cli.flags import refuse_no_share, sound_settings_from, standard_input
 from evalc.cli.options import Config, Prompts, Tools
 from evalc.cli.printing import print_error, print_problems
 
@@ -19,7 +19,7 @@ def coverage(
     ] = None,
     min_coverage: Annotated[
         float | None,
-        typer.Option("--min-coverage", metavar="X", min=0, max=1, help="Exit with 1 below this coverage, 0 to 1."),
+        typer.Option("--min-coverage", metavar="X", help="Exit with 1 below this coverage, 0 to 1."),
     ] = None,
     prompts: Prompts = None,
     seed_manifest: Annotated[
@@ -36,6 +36,7 @@ def coverage(
     Example:
       evalc coverage evals/ --tools tools.json
     """
+    refuse_no_share("--min-coverage", min_coverage)
     from evalc import api  # noqa: PLC0415 - for start-up: `--help` looks at nothing
     from evalc.model.codec import to_json  # noqa: PLC0415 - likewise
     from evalc.report.coverage import coverage_lines  # noqa: PLC0415 - likewise

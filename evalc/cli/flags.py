@@ -27,6 +27,18 @@ def sound_settings_from(config: str | None, **flags: object) -> Settings:
     return settings_from(config, **flags).sound()
 
 
+def refuse_no_share(flag: str, value: float | None) -> None:
+    """Refuse what is no share of 1.
+
+    Raises:
+        UsageError: it is below 0, above 1 or no number at all, with which nothing would ever be less.
+    """
+    from evalc.errors import UsageError  # noqa: PLC0415 - for start-up, as below
+
+    if value is not None and not 0 <= value <= 1:
+        raise UsageError(f"`{flag}` is between 0 and 1, and this is {value:g}")
+
+
 def standard_input(paths: Sequence[object]) -> str | None:
     """The whole of standard input where `-` is among the paths, without a byte order mark.
 

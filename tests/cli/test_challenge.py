@@ -31,8 +31,10 @@ def test_the_json_that_other_tools_read(invoke: Invoke) -> None:
 def test_a_gate_on_the_strength(invoke: Invoke, project: Path) -> None:
     assert invoke("challenge", "evals", "--min-strength", "0.1").code == 0
     assert invoke("challenge", "evals", "--min-strength", "1").code == 1
-    outcome = invoke("challenge", "evals", "--min-strength", "2")
-    assert (outcome.code, "2" in outcome.err) == (2, True)
+    for wrong in ("2", "-1", "nan"):
+        outcome = invoke("challenge", "evals", "--min-strength", wrong)
+        assert (outcome.code, outcome.out) == (2, "")
+        assert "is between 0 and 1" in outcome.err
     (project / "evals" / "weather.eval.yaml").write_text(
         SUITE.replace("      message", "      skip: not now\n      message")
     )

@@ -72,6 +72,7 @@ def test_the_report_and_the_gate(covered: Invoke, invoke: Invoke, project: Path)
     assert "1 of 3 tools that a case wants called" in outcome.out
     assert outcome.out.endswith("coverage 0.36: 4 of 11\n")
     assert covered("--min-coverage", "0.5").code == 1
+    assert covered("--min-coverage", "nan").code == 2
     (project / "evals" / "weather.eval.yaml").write_text(
         "eval: {test_cases: [{name: a, message: b, validate: [json]}]}"
     )
