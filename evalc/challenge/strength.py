@@ -12,7 +12,7 @@ from evalc.challenge.cure import line_that_kills
 from evalc.challenge.good_answer import good_answer
 from evalc.challenge.mutant import Mutant, last_response, replies
 from evalc.challenge.mutations import Others, mutations, names_in
-from evalc.challenge.tally import Count, Outcome, Survived, Tally
+from evalc.challenge.tally import AllTallies, Outcome, Survived, Tally
 from evalc.model import checks as c
 from evalc.model.assertions import assertions
 from evalc.model.case import Case
@@ -67,13 +67,13 @@ class Challenged(NamedTuple):
 
 async def challenge(suites: Sequence[Suite], how: Challenge) -> Challenged:
     """Challenge every case of the suites."""
-    count = Count()
+    count = AllTallies()
     for suite in suites:
         await _challenge_suite(suite, how, count)
     return Challenged(count.strength(how.run_id, _warnings(how)), tuple(count.curable))
 
 
-async def _challenge_suite(suite: Suite, how: Challenge, count: Count) -> None:
+async def _challenge_suite(suite: Suite, how: Challenge, count: AllTallies) -> None:
     suite_wide = await _SuiteWide.of(suite, how)
     for located, neighbour in _with_neighbours(suite, how):
         await asyncio.sleep(0)  # the turn of Ctrl-C

@@ -61,7 +61,7 @@ class Tally:
         }
 
     def add(self, challenger: str, outcome: Outcome, result: CaseResult, failed: frozenset[str]) -> None:
-        """Count a mutant: its result, and the assertions that noticed it."""
+        """AllTallies a mutant: its result, and the assertions that noticed it."""
         if outcome == "undecided":
             self.undecided += 1
             return
@@ -101,7 +101,7 @@ class Tally:
 
 
 @final
-class Count:
+class AllTallies:
     """What became of all mutants."""
 
     def __init__(self) -> None:
@@ -113,11 +113,11 @@ class Count:
         self._criteria: dict[tuple[str, str, str], list[int]] = {}
 
     def skip(self, id_: str, reason: str) -> None:
-        """Count a case that was not challenged."""
+        """AllTallies a case that was not challenged."""
         self._skipped.append(NotChallenged(id=id_, reason=reason))
 
     def add(self, tally: Tally) -> None:
-        """Count a case."""
+        """AllTallies a case."""
         self._cases.append(tally.result())
         self.curable += tally.curable
         _merge(self._challengers, tally.challengers)

@@ -21,7 +21,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from evalc.cli.labels import Labelled
-    from evalc.runtime.judges.calibrate import Calibration, Interval
+    from evalc.compare.corrected import Estimate
+    from evalc.runtime.judges.calibrate import Calibration
     from evalc.runtime.judges.panel import Panel
 
 _MOST_SHOWN = 20
@@ -152,7 +153,7 @@ def _corrected(found: Calibration) -> str:
     return f", corrected by the labels {mean.value:.2f} (95 % interval {mean.low:.2f} to {mean.high:.2f})"
 
 
-def _length_bias(bias: Interval) -> str:
+def _length_bias(bias: Estimate) -> str:
     """What the correlation of score minus label with the answer's length says."""
     words = f"r = {bias.value:.2f}, 95 % interval {bias.low:.2f} to {bias.high:.2f}"
     if bias.low <= 0 <= bias.high:

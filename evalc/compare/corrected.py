@@ -9,7 +9,9 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from statistics import fmean, pvariance
-from typing import Final, NamedTuple
+from typing import Final
+
+import msgspec
 
 from evalc.compare.exact import Z
 
@@ -18,7 +20,7 @@ _FEWEST_FOR_BIAS: Final = 10
 _NEGLIGIBLE: Final = 1e-12
 
 
-class Estimate(NamedTuple):
+class Estimate(msgspec.Struct, frozen=True):
     """A value and its interval (95 %)."""
 
     value: float

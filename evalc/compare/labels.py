@@ -7,7 +7,7 @@ from statistics import fmean
 from typing import final
 
 from evalc.compare.exact import wilson
-from evalc.model.result import ClassSummary, Confusion, LabelSummary, RateEstimate
+from evalc.model.result import ClassSummary, ConfusedClasses, LabelSummary, RateEstimate
 
 _DECIMALS = 12
 
@@ -36,7 +36,7 @@ class Classified:
             macro_f1=round(fmean(each.f1 for each in classes), _DECIMALS),
             classes=classes,
             confusion=tuple(
-                Confusion(expected=expected, predicted=given, cases=count)
+                ConfusedClasses(expected=expected, predicted=given, cases=count)
                 for (expected, given), count in sorted(self._counts.items(), key=_in_order)
             ),
         )

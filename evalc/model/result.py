@@ -225,7 +225,7 @@ class ClassSummary(_Result, frozen=True, kw_only=True):
     f1: float
 
 
-class Confusion(_Result, frozen=True, kw_only=True):
+class ConfusedClasses(_Result, frozen=True, kw_only=True):
     """How many cases of one class were given another, or the same; `predicted` is null where the answer has none."""
 
     expected: str
@@ -243,7 +243,7 @@ class LabelSummary(_Result, frozen=True, kw_only=True):
     accuracy: RateEstimate
     macro_f1: float
     classes: tuple[ClassSummary, ...]
-    confusion: tuple[Confusion, ...]
+    confusion: tuple[ConfusedClasses, ...]
 
 
 class RepeatSummary(_Result, frozen=True, kw_only=True):

@@ -325,7 +325,7 @@ RESULT: Sentences = {
         "precision": "How often it was expected where it was given.",
         "f1": "The harmonic mean of recall and precision.",
     },
-    "Confusion": {
+    "ConfusedClasses": {
         "expected": "The class that was expected.",
         "predicted": "The class that was given; null where the answer has none.",
         "cases": "In how many cases.",

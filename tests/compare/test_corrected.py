@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import msgspec
 import numpy as np
 import pytest
 from hypothesis import given
@@ -50,7 +51,7 @@ def test_the_length_bias_is_pearsons_r() -> None:
     expected = stats.pearsonr(excess, lengths)
     low, high = expected.confidence_interval(0.95)
     assert found is not None
-    assert tuple(found) == pytest.approx((expected.statistic, low, high), abs=1e-9)
+    assert msgspec.structs.astuple(found) == pytest.approx((expected.statistic, low, high), abs=1e-9)
 
 
 @pytest.mark.parametrize(
@@ -63,4 +64,4 @@ def test_where_nothing_varies_there_is_no_bias(excess: list[float], lengths: lis
 def test_a_perfect_line() -> None:
     found = length_bias([float(number) for number in range(12)], list(range(12)))
     assert found is not None
-    assert tuple(found) == pytest.approx((1, 1, 1))
+    assert msgspec.structs.astuple(found) == pytest.approx((1, 1, 1))

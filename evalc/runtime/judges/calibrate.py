@@ -39,14 +39,6 @@ class Unjudged(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
     error: str
 
 
-class Interval(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
-    """A value and its interval (95 %)."""
-
-    value: float
-    low: float
-    high: float
-
-
 class Calibration(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
     """How far a judge agrees with people.
 
@@ -76,8 +68,8 @@ class Calibration(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
     unjudged: tuple[Unjudged, ...] = ()
     unlabelled: int = 0
     uncorrected: float | None = None
-    corrected: Interval | None = None
-    length_bias: Interval | None = None
+    corrected: Estimate | None = None
+    length_bias: Estimate | None = None
 
 
 def calibration_of(
@@ -103,13 +95,9 @@ def calibration_of(
         unjudged=tuple(unjudged),
         unlabelled=len(unlabelled),
         uncorrected=fmean(unlabelled) if unlabelled else None,
-        corrected=_interval(corrected_mean(labels, scores, unlabelled)),
-        length_bias=_interval(length_bias(excess, [pair.length for pair in pairs])),
+        corrected=corrected_mean(labels, scores, unlabelled),
+        length_bias=length_bias(excess, [pair.length for pair in pairs]),
     )
-
-
-def _interval(found: Estimate | None) -> Interval | None:
-    return None if found is None else Interval(value=found.value, low=found.low, high=found.high)
 
 
 def kappa_of(counts: Counter[tuple[int | float, int | float]], *, squared: bool) -> float | None:

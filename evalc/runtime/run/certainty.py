@@ -19,7 +19,7 @@ from evalc.runtime.run.gates import exact
 
 T = TypeVar("T")
 
-Case = tuple[int, int]
+CaseNumbers = tuple[int, int]
 """The numbers of a suite and of a case in it."""
 
 CONFIDENCE: Final = 0.95
@@ -112,7 +112,9 @@ class Watches:
         self._watches: list[_Watch] = []
         self._needs_run = False
 
-    def add(self, gates: Gates, cases: Sequence[Case], baseline: Mapping[Case, bool], suite: int | None) -> None:
+    def add(
+        self, gates: Gates, cases: Sequence[CaseNumbers], baseline: Mapping[CaseNumbers, bool], suite: int | None
+    ) -> None:
         """Watch the gates of a suite, or of the run where that is None, over its cases in their order."""
         places = {case: place for place, case in enumerate(cases)}
         past = {places[case]: passed for case, passed in baseline.items() if case in places}
@@ -122,7 +124,7 @@ class Watches:
         """Let every case run: there are gates that are not watched."""
         self._needs_run = True
 
-    def finished(self, case: Case, passed: bool) -> None:
+    def finished(self, case: CaseNumbers, passed: bool) -> None:
         """A case has its verdict."""
         for watch in self._watches:
             place = watch.places.get(case)
@@ -148,7 +150,7 @@ class Watches:
 
 class _Watch(NamedTuple):
     gates: GateWatch
-    places: Mapping[Case, int]
+    places: Mapping[CaseNumbers, int]
     suite: int | None
 
 
