@@ -36,14 +36,17 @@ MISSED = {
     "leaked-json": (['contains "platform 9"'], "- not json"),
     "tools-reordered": (["tools include [find, book]"], "- tools in order [find, book]"),
     "tool-extra": (["tools include [find, book]"], "- tools called [find, book]"),
-    "tool-missing": (['tool find.to equals "Paris"', "tools only [find, book]", "tool count >= 1"], None),
+    "tool-missing": (
+        ['tool find.to equals "Paris"', "any call of book has id 7 or tool count >= 1"],
+        "- tools called [find, book]",
+    ),
     "wrong-arguments": (["tools called [find, book]"], '- tool find.to equals "text"'),
     "tool-errors": (["tools called [find, book]"], "- no tool errors"),
 }
 """Checks that do not notice the fault, and the line that does."""
 
 
-@pytest.mark.parametrize("name", sorted(MISSED.keys() - {"tool-missing"}))
+@pytest.mark.parametrize("name", sorted(MISSED))
 def test_each_survives_where_nothing_notices_it_and_dies_of_the_proposed_line(
     name: str, challenged: Challenging, survivors: Survivors
 ) -> None:
@@ -65,14 +68,9 @@ def test_none_survives_a_suite_that_says_what_matters(challenged: Challenging) -
     assert finished.strength.strength == 1
 
 
-def test_a_missing_tool(challenged: Challenging, survivors: Survivors) -> None:
-    weak = suite_of("tool count >= 1", 'tool find.to equals "Paris" or tool count >= 1')
-    assert "tool-missing" not in survivors(challenged(weak))  # the good answer calls one tool only
-    survived = survivors(challenged(suite_of('tools one of [[find, book], [book, find]] or contains "x"', "non-empty")))
-    assert survived.get("tool-missing") is None
-    acceptable = challenged(suite_of("tools one of [[find], [find, book]]"))
-    (case,) = acceptable.strength.cases
-    assert "tool-missing" not in {survivor.challenger for survivor in case.survivors}
+def test_fewer_tools_that_are_acceptable_too_are_no_fault(challenged: Challenging) -> None:
+    (case,) = challenged(suite_of("tools one of [[find, book], [find]]")).strength.cases
+    assert "tool-missing" not in {each.name for each in case.challengers}
 
 
 def test_the_prompt(challenged: Challenging, survivors: Survivors) -> None:
