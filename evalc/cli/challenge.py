@@ -12,6 +12,7 @@ from evalc.cli.ending import ExitCode
 from evalc.cli.flags import refuse_no_share, sound_settings_from
 from evalc.cli.options import Config, Judge, JudgeSamples, NoJudgeCache, OutputDir, Prompts, Tools
 from evalc.cli.printing import print_error, print_problems
+from evalc.cli.supervision import supervise
 from evalc.errors import UsageError
 from evalc.terminal import visible
 
@@ -69,6 +70,7 @@ def challenge(  # noqa: PLR0913, PLR0917 - one parameter a flag
     from evalc import api  # noqa: PLC0415 - for start-up: `--help` challenges nothing
     from evalc.model.codec import to_json  # noqa: PLC0415 - likewise
     from evalc.report.strength import strength_lines  # noqa: PLC0415 - likewise
+    from evalc.setup.run import runs_code_of_others  # noqa: PLC0415 - likewise
 
     settings = sound_settings_from(
         config,
@@ -81,6 +83,8 @@ def challenge(  # noqa: PLR0913, PLR0917 - one parameter a flag
         tools=tools,
         output_dir=output_dir,
     )
+    if judge and runs_code_of_others(settings):
+        supervise(settings.judge.timeout_ms, lambda: "; no file was changed")
     of = _run_among(paths, settings)
     good = _good_answers(settings) if fix and of is None else None
     finished = api.challenge_paths(paths, settings=settings, of=of, good=good, fixing=fix)

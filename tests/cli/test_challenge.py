@@ -86,3 +86,21 @@ def test_what_cannot_be_challenged(invoke: Invoke, project: Path) -> None:
 def test_no_agent_is_needed(invoke: Invoke, project: Path) -> None:
     (project / "evalc.toml").write_text('agentEndpoint = "http://localhost:1"\n[agent.headers]\nX = "${NOT_SET}"\n')
     assert invoke("challenge", "evals").code == 0
+
+
+def test_a_judge_decides_what_no_check_can(invoke: Invoke, project: Path) -> None:
+    (project / "kindness.py").write_text("def kind(query):\n    return 1 if 'help' in query['response'] else 0\n")
+    (project / "evals" / "weather.eval.yaml").write_text(
+        """\
+suite: kindness
+eval:
+  test_cases:
+    - {name: it, message: Hello, validate: ['judge "Is it kind?" >= 1/1']}
+"""
+    )
+    found = json.loads(invoke("challenge", "evals", "--json").out)
+    assert (found["mutants"], found["undecided"] > 0) == (0, True)
+    found = json.loads(invoke("challenge", "evals", "--json", "--judge", "python:kindness:kind").out)
+    survivors = {survivor["challenger"] for survivor in found["cases"][0]["survivors"]}
+    assert "refusal" in survivors
+    assert "silent" not in survivors
