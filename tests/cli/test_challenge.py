@@ -89,7 +89,7 @@ def test_no_agent_is_needed(invoke: Invoke, project: Path) -> None:
 
 
 def test_a_judge_decides_what_no_check_can(invoke: Invoke, project: Path) -> None:
-    (project / "kindness.py").write_text("def kind(query):\n    return 1 if 'help' in query['response'] else 0\n")
+    (project / "gentleness.py").write_text("def kind(query):\n    return 1 if 'help' in query['response'] else 0\n")
     (project / "evals" / "weather.eval.yaml").write_text(
         """\
 suite: kindness
@@ -100,7 +100,7 @@ eval:
     )
     found = json.loads(invoke("challenge", "evals", "--json").out)
     assert (found["mutants"], found["undecided"] > 0) == (0, True)
-    found = json.loads(invoke("challenge", "evals", "--json", "--judge", "python:kindness:kind").out)
+    found = json.loads(invoke("challenge", "evals", "--json", "--judge", "python:gentleness:kind").out)
     survivors = {survivor["challenger"] for survivor in found["cases"][0]["survivors"]}
     assert "refusal" in survivors
     assert "silent" not in survivors
