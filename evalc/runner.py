@@ -99,8 +99,13 @@ async def run(
     # For start-up: `check` and `compile` run nothing.
     from evalc.runtime.local_model.served import local_models  # noqa: PLC0415
     from evalc.runtime.run.run_suite import run_suites  # noqa: PLC0415
-    from evalc.setup.run import exporter_of, options_of, recorded  # noqa: PLC0415
+    from evalc.setup.run import exporter_of, gates_of, options_of, recorded  # noqa: PLC0415
 
+    if settings.confidence is not None and gates_of(settings) is None:
+        raise UsageError(
+            "`confidence` is how sure the gates of a run have to be, and this run has none: add one, such as "
+            "`--min-pass-rate 0.9`"
+        )
     _refuse_without_judge(what)
     _refuse_without_user(what)
     exporter = exporter_of(settings)

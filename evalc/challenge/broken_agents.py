@@ -8,7 +8,7 @@ from typing import Any, Final, NamedTuple
 
 import msgspec
 
-from evalc.challenge.mutant import Mutant, answered, last_response, messages_of, replies, with_response
+from evalc.challenge.mutant import Mutant, answered, cut, last_response, messages_of, replies, with_response
 from evalc.model import checks as c
 from evalc.model.case import Case
 from evalc.runtime.agents.base import ToolCall
@@ -156,7 +156,8 @@ def arguments_of(call: ToolCall) -> Iterator[c.Check]:
 
 def in_words(call: ToolCall) -> str:
     """A call as a reader writes it, cut where it is long."""
-    return _cut(f"{call.name}({', '.join(f'{name}: {_json(value)}' for name, value in call.params.items())})")
+    params = ", ".join(f"{name}: {_json(value)}" for name, value in call.params.items())
+    return cut(f"{call.name}({params})", _LONGEST_SHOWN)
 
 
 def another(value: object) -> object:
@@ -234,12 +235,7 @@ def _listed(calls: Sequence[ToolCall]) -> str:
 
 
 def _shown(text: str) -> str:
-    return f"`{_cut(text)}`" if text else "nothing"
-
-
-def _cut(text: str) -> str:
-    text = " ".join(text.split())
-    return text if len(text) <= _LONGEST_SHOWN else text[: _LONGEST_SHOWN - 1] + "…"
+    return f"`{cut(text, _LONGEST_SHOWN)}`" if text else "nothing"
 
 
 def _json(value: object) -> str:

@@ -8,6 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from itertools import combinations
 from typing import Final, NamedTuple, final, get_args
 
+from evalc.challenge.good_answer import tools_wanted
 from evalc.challenge.prompt_branches import branches_of
 from evalc.compiler.compiled import CompiledSuite
 from evalc.ecma.tokens import find_tokens
@@ -89,7 +90,7 @@ class _Seen:
     def add(self, tier: str, case: Case) -> None:
         """Take in a case."""
         checks = [each for assertion in assertions(case.expect) for each in _all(assertion.check)]
-        wanted = frozenset(name for check in checks for name in _wanted(check))
+        wanted = frozenset(name for check in checks for name in tools_wanted(check))
         for name in wanted:
             self._cases[name] += 1
             self._tiers.setdefault(name, Counter())[tier] += 1
@@ -135,20 +136,6 @@ def _all(check: c.Check) -> Iterator[c.Check]:
     if not isinstance(check, c.Not):
         for part, _ in parts_of(check):
             yield from _all(part)  # type: ignore[arg-type]  # parts of a check are checks
-
-
-def _wanted(check: c.Check) -> tuple[str, ...]:
-    match check:
-        case c.ToolsCalled(names=names) | c.ToolsInclude(names=names) | c.ToolsInOrder(names=names):
-            return names
-        case c.ToolsAcceptable(sets=sets):
-            return tuple(name for names in sets for name in names if name != c.NO_TOOL)
-        case c.ToolParam(tool=tool):
-            return (tool,)
-        case c.CallHas(tool=tool, which=which) if which != "no":
-            return (tool,)
-        case _:
-            return ()
 
 
 def _ruled_out(check: c.Check) -> tuple[str, ...]:

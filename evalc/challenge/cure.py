@@ -11,7 +11,6 @@ from evalc.dsl.quoting import as_item
 from evalc.importers.check_line import LITERALLY, line_of
 from evalc.model import checks as c
 from evalc.model.case import Case
-from evalc.runtime.agents.base import AgentResponse
 from evalc.runtime.checks.evaluate import evaluate
 from evalc.runtime.run.ask import AgentAnswer
 from evalc.runtime.run.run_case import CaseOptions, evidence_of
@@ -62,5 +61,4 @@ async def passes(case: Case, check: c.Check, answer: AgentAnswer, options: CaseO
 
 
 async def _outcome(case: Case, check: c.Check, answer: AgentAnswer, options: CaseOptions) -> str:
-    response = answer.response or AgentResponse(response="")
-    return (await evaluate(check, evidence_of(case, response, answer, options))).outcome
+    return (await evaluate(check, evidence_of(case, answer, options))).outcome

@@ -166,6 +166,21 @@ def _placed(inner: Any, path: Sequence[Step], value: object) -> Any:
     return items
 
 
+def tools_wanted(check: c.Check) -> tuple[str, ...]:
+    """The tools that a check wants called."""
+    match check:
+        case c.ToolsCalled(names=names) | c.ToolsInclude(names=names) | c.ToolsInOrder(names=names):
+            return names
+        case c.ToolsAcceptable(sets=sets):
+            return tuple(name for names in sets for name in names if name != c.NO_TOOL)
+        case c.ToolParam(tool=tool):
+            return (tool,)
+        case c.CallHas(tool=tool, which=which) if which != "no":
+            return (tool,)
+        case _:
+            return ()
+
+
 def _value_for(check: c.Check) -> object:
     """What has to stand at a place for the check to hold; None where it is not guessed."""
     match check:

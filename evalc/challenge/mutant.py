@@ -33,6 +33,12 @@ class Mutant(NamedTuple):
     good: AgentAnswer | None = None
 
 
+def cut(text: str, longest: int) -> str:
+    """The text on one line, cut where it is long."""
+    text = " ".join(text.split())
+    return text if len(text) <= longest else text[: longest - 1] + "…"
+
+
 def answered(text: str, calls: tuple[ToolCall, ...] = ()) -> AgentResponse:
     """A response that costs nothing and keeps to every limit but those of its text."""
     usage = Usage(input_tokens=1, output_tokens=len(text) // _CHARACTERS_A_TOKEN, cost_usd=0.0)

@@ -11,7 +11,7 @@ import msgspec
 
 from evalc.challenge.broken_agents import another, arguments_of, in_words, names_of, order_of
 from evalc.challenge.json_text import JsonParts, Leaf, json_parts
-from evalc.challenge.mutant import Mutant, last_response, with_response
+from evalc.challenge.mutant import Mutant, cut, last_response, with_response
 from evalc.model import checks as c
 from evalc.model.case import Case
 from evalc.runtime.agents.base import ToolCall
@@ -203,8 +203,10 @@ def _of_leaf(name: str, text: str, leaf: Leaf) -> _Change:
     written = json.dumps(value, ensure_ascii=False)
     said = text[: leaf.start] + written + text[leaf.end :]
     inner = c.Equals(value=leaf.value) if isinstance(leaf.value, str) else c.Value(value=leaf.value)
-    was = _cut(text[leaf.start : leaf.end])
-    return _Change(name, f"`{leaf.path}`: {was} → {_cut(written)}", said, (c.At(path=leaf.path, check=inner),))
+    was = cut(text[leaf.start : leaf.end], _LONGEST_SHOWN)
+    return _Change(
+        name, f"`{leaf.path}`: {was} → {cut(written, _LONGEST_SHOWN)}", said, (c.At(path=leaf.path, check=inner),)
+    )
 
 
 # --- calls ---------------------------------------------------------------------------------------------------------
@@ -250,9 +252,4 @@ def _spread(items: Sequence[T]) -> Iterator[T]:
 
 
 def _shown(text: str) -> str:
-    return f"`{_cut(text)}`"
-
-
-def _cut(text: str) -> str:
-    text = " ".join(text.split())
-    return text if len(text) <= _LONGEST_SHOWN else text[: _LONGEST_SHOWN - 1] + "…"
+    return f"`{cut(text, _LONGEST_SHOWN)}`"

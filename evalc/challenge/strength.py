@@ -9,7 +9,7 @@ from typing import Final, NamedTuple, final
 
 from evalc.challenge.broken_agents import Around, broken_agents
 from evalc.challenge.cure import line_that_kills
-from evalc.challenge.good_answer import good_answer
+from evalc.challenge.good_answer import good_answer, tools_wanted
 from evalc.challenge.mutant import Mutant, last_response, replies
 from evalc.challenge.mutations import Others, mutations, names_in
 from evalc.challenge.tally import AllTallies, Outcome, Survived, Tally
@@ -266,14 +266,11 @@ class _SuiteWide(NamedTuple):
 
 
 def _tools_of(check: c.Check) -> tuple[str, ...]:
+    """The tools that a check names."""
     match check:
-        case c.ToolsCalled(names=names) | c.ToolsInclude(names=names) | c.ToolsInOrder(names=names):
-            return names
         case c.ToolsOnly(names=names) | c.ToolsNotCalled(names=names):
             return names
-        case c.ToolsAcceptable(sets=sets):
-            return tuple(name for names in sets for name in names if name != c.NO_TOOL)
-        case c.ToolParam(tool=tool) | c.CallHas(tool=tool):
+        case c.CallHas(tool=tool):
             return (tool,)
         case _:
-            return ()
+            return tools_wanted(check)

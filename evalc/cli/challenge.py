@@ -24,8 +24,6 @@ if TYPE_CHECKING:
     from evalc.model.strength import Strength
     from evalc.runtime.store.past.resume import PastRun
 
-_BOM = b"\xef\xbb\xbf"
-
 
 def challenge(  # noqa: PLR0913, PLR0917 - one parameter a flag
     paths: Annotated[
@@ -130,20 +128,16 @@ def _good_answers(settings: Settings) -> PastRun:
 
 def _write(insertions: Sequence[Insertion]) -> None:
     """Write the files, and say what was put into them."""
-    from evalc.atomic import write_atomic  # noqa: PLC0415 - for start-up
-    from evalc.cli.fix import unchanged_bytes  # noqa: PLC0415 - likewise
+    from evalc.cli.fix import write_unless_changed  # noqa: PLC0415 - for start-up
 
     written = 0
     for insertion in insertions:
-        name = insertion.source.name
-        data = unchanged_bytes(Path(name), insertion.source)
-        if data is None:
-            print_error(f"`{name}` has changed in the meantime, and is left as it is")
+        if not write_unless_changed(insertion.source, insertion.text):
             continue
-        write_atomic(Path(name), (_BOM if data.startswith(_BOM) else b"") + insertion.text.encode())
+        name = visible(insertion.source.name)
         for id_, lines in insertion.lines.items():
             written += len(lines)
-            sys.stderr.writelines(f"{visible(name)}: {visible(id_)}: added {visible(line)}\n" for line in lines)
+            sys.stderr.writelines(f"{name}: {visible(id_)}: added {visible(line)}\n" for line in lines)
     sys.stderr.write("nothing to fix\n" if not written else f"added {written} line{'' if written == 1 else 's'}\n")
 
 

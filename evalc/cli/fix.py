@@ -48,21 +48,24 @@ class Counted(NamedTuple):
 
 def fix_files(problems: Sequence[Problem], task: Task) -> Counted:
     """Write the fixed text of every one of the files that has sure fixes; what stands outside them keeps its bytes."""
-    from evalc.atomic import write_atomic  # noqa: PLC0415 - for start-up: only where something is written
-
     counted = Counted()
     for source, fixed in _fixed_sources(problems, task):
-        path = Path(source.name)
-        data = unchanged_bytes(path, source)
-        if data is None:
-            print_error(
-                f"`{source.name}` no longer holds the text that was checked, or is not UTF-8, and is left as it is"
-            )
-            continue
-        mark = _BOM if data.startswith(_BOM) else b""
-        write_atomic(path, mark + fixed.text.encode())
-        counted = Counted(counted.fixes + fixed.fixes, counted.files + 1)
+        if write_unless_changed(source, fixed.text):
+            counted = Counted(counted.fixes + fixed.fixes, counted.files + 1)
     return counted
+
+
+def write_unless_changed(source: Source, text: str) -> bool:
+    """Write a file's new text; whether it was written. One that has changed since it was read is left as it is."""
+    from evalc.atomic import write_atomic  # noqa: PLC0415 - for start-up: only where something is written
+
+    path = Path(source.name)
+    data = _unchanged_bytes(path, source)
+    if data is None:
+        print_error(f"`{source.name}` no longer holds the text that was checked, or is not UTF-8, and is left as it is")
+        return False
+    write_atomic(path, (_BOM if data.startswith(_BOM) else b"") + text.encode())
+    return True
 
 
 def print_diffs(problems: Sequence[Problem], task: Task) -> Counted:
@@ -114,7 +117,7 @@ def _fixed_sources(problems: Sequence[Problem], task: Task) -> Iterator[tuple[So
             yield source, result
 
 
-def unchanged_bytes(path: Path, source: Source) -> bytes | None:
+def _unchanged_bytes(path: Path, source: Source) -> bytes | None:
     """The bytes of the file, None when they are not those of the source."""
     try:
         data = read_limited(path, JSON_LIMIT)

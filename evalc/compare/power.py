@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
+from fractions import Fraction
 from typing import Final
 
 from evalc.compare.binomial import alpha_of, at_least, decision
@@ -32,6 +34,11 @@ def likely_share(cases: int, changes: int) -> float | None:
         middle = (low + high) / 2
         low, high = (low, middle) if at_least(changes, cases, middle) >= POWER else (middle, high)
     return high
+
+
+def passes_needed(cases: int, limit: float) -> int:
+    """The least number of passes whose rate is at least the limit, as that is written."""
+    return math.ceil(Fraction(repr(limit)) * cases)
 
 
 def passes_to_hold(cases: int, limit: float, confidence: float) -> int | None:

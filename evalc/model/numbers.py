@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from fractions import Fraction
 from typing import Final, NamedTuple, final
 
 _LIGHTEST: Final = 1e-9
@@ -38,6 +39,15 @@ RANGES: Final[Mapping[str, Range]] = {
     "macro_f1": SHARE,
 }
 """The range of each number of a suite, of its gates and of a case, by its name in YAML."""
+
+
+USUAL_CONFIDENCE: Final = 0.95
+"""How sure a decision has to be where nobody says."""
+
+
+def shown_confidence(confidence: float) -> str:
+    """A confidence as messages have it: `95 %`."""
+    return f"{float(100 * Fraction(repr(confidence))):.10g} %"
 
 
 def shown_number(number: float) -> str:

@@ -7,6 +7,7 @@ from typing import assert_never
 
 import msgspec
 
+from evalc.model.numbers import shown_confidence
 from evalc.model.result import GateResult, RunSummary, Summary
 from evalc.report.numbers import counted, rounded
 from evalc.report.reported import ReportedRun
@@ -20,7 +21,7 @@ def gate_line(gate: GateResult) -> str:
 def _certainty(gate: GateResult) -> str:
     if gate.confidence is msgspec.UNSET or gate.verdict is msgspec.UNSET:
         return ""
-    sure = f"at {100 * gate.confidence:.10g} %"
+    sure = f"at {shown_confidence(gate.confidence)}"
     if gate.verdict != "undecided":
         return f": it {gate.verdict} {sure}"
     if gate.gate == "failOnRegression":

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from evalc.model.numbers import shown_confidence
 from evalc.model.plan import GatePlan, Option, Plan, SuitePlan
 from evalc.model.suite import suite_title
 from evalc.report.numbers import counted
@@ -21,7 +22,7 @@ def plan_lines(plan: Plan) -> Iterator[str]:
             yield f"  {_option(option, now=not number)}"
         yield ""
     costs = "no earlier run says what a case costs" if plan.costs_of is None else f"costs are those of {plan.costs_of}"
-    yield f"regressions at {100 * plan.confidence:.10g} % unless a suite says otherwise; {costs}"
+    yield f"regressions at {shown_confidence(plan.confidence)} unless a suite says otherwise; {costs}"
 
 
 def _size(suite: SuitePlan) -> str:
@@ -30,7 +31,7 @@ def _size(suite: SuitePlan) -> str:
 
 
 def _gate(gate: GatePlan, cases: int) -> str:
-    sure = "" if gate.confidence is None else f" at {100 * gate.confidence:.10g} %"
+    sure = "" if gate.confidence is None else f" at {shown_confidence(gate.confidence)}"
     holds = "never holds" if gate.holds_from is None else f"holds from {gate.holds_from} of {cases} passes on"
     fails = "never fails" if gate.fails_to is None else f"fails up to {gate.fails_to}"
     return f"a pass rate of {gate.limit:g}{sure} {holds}, and {fails}"

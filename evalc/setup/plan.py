@@ -7,9 +7,10 @@ from pathlib import Path
 from statistics import fmean
 from typing import Final
 
-from evalc.compare.power import fewest_changes, likely_share, passes_to_fail, passes_to_hold
+from evalc.compare.power import fewest_changes, likely_share, passes_needed, passes_to_fail, passes_to_hold
 from evalc.errors import UsageError
 from evalc.model.gates import Gates
+from evalc.model.numbers import USUAL_CONFIDENCE
 from evalc.model.plan import GatePlan, Option, Plan, SuitePlan
 from evalc.model.suite import Suite
 from evalc.runtime.run.expectations import skipped_case
@@ -17,9 +18,6 @@ from evalc.runtime.store.past.load import load_run
 from evalc.runtime.store.past.results import find_results
 from evalc.runtime.store.past.runs import LATEST
 from evalc.setup.to_run import ToRun
-
-CONFIDENCE: Final = 0.95
-"""How sure what is shown has to be where neither the suite nor the caller says."""
 
 _TIMES: Final = (1, 2, 4)
 
@@ -37,7 +35,7 @@ def plan_of(what: ToRun, output_dir: Path, *, confidence: float | None, gates: G
         gates: those of the run as a whole, which hold for suites without any.
     """
     run_id, costs = _costs_of_latest(output_dir)
-    sure = CONFIDENCE if confidence is None else confidence
+    sure = USUAL_CONFIDENCE if confidence is None else confidence
     suites = tuple(_plan_of(suite, costs, confidence, gates) for suite in what.suites)
     return Plan(confidence=sure, costs_of=run_id, suites=suites)
 
@@ -46,7 +44,7 @@ def _plan_of(suite: Suite, costs: _Costs, confidence: float | None, of_run: Gate
     own = suite.metadata.gates if suite.metadata is not None else None
     gates = own or of_run
     said = None if gates is None else gates.confidence
-    sure = confidence or said or CONFIDENCE
+    sure = confidence or said or USUAL_CONFIDENCE
     repeats = [located.case.repeat or 1 for located in suite.cases if skipped_case(located.case) is None]
     cases, attempts = len(repeats), sum(repeats)
     cost = costs.get((suite.tool_name, suite.tier))
@@ -64,7 +62,7 @@ def _plan_of(suite: Suite, costs: _Costs, confidence: float | None, of_run: Gate
 
 def _gate(limit: float, cases: int, confidence: float | None) -> GatePlan:
     if confidence is None:
-        needed = next((passed for passed in range(cases + 1) if cases and passed >= limit * cases - 1e-9), None)
+        needed = passes_needed(cases, limit) if cases else None
         return GatePlan(limit=limit, confidence=None, holds_from=needed, fails_to=needed - 1 if needed else None)
     return GatePlan(
         limit=limit,

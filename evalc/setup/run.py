@@ -202,7 +202,7 @@ async def options_of(settings: Settings, environ: Mapping[str, str], tools: Tool
         registry=tools,
         baseline=settings.baseline_run_id or (LATEST if settings.fail_on_regression else None),
         accepted=settings.accepted_baseline,
-        gates=_gates(settings),
+        gates=gates_of(settings),
         limits=Limits(max_cost=settings.max_cost),
         all_assertions=settings.all_assertions,
         panel=panel_of(settings, environ, redactor),
@@ -274,7 +274,7 @@ async def _snapshot(settings: Settings, redactor: Redactor) -> object:
         raise UsageError(redactor.redact(str(error))) from None
 
 
-def _gates(settings: Settings) -> Gates | None:
+def gates_of(settings: Settings) -> Gates | None:
     """What the run as a whole has to reach; None where nothing is asked of it."""
     gates = Gates(
         min_pass_rate=settings.min_pass_rate,
@@ -283,11 +283,6 @@ def _gates(settings: Settings) -> Gates | None:
         fail_on_regression=settings.fail_on_regression or None,
         confidence=settings.confidence,
     )
-    if gates.confidence is not None and not gates:
-        raise UsageError(
-            "`confidence` is how sure the gates of a run have to be, and this run has none: add one, such as "
-            "`--min-pass-rate 0.9`"
-        )
     return gates or None
 
 

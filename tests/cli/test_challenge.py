@@ -104,3 +104,10 @@ eval:
     survivors = {survivor["challenger"] for survivor in found["cases"][0]["survivors"]}
     assert "refusal" in survivors
     assert "silent" not in survivors
+
+
+def test_a_confidence_that_is_meant_for_runs_changes_nothing(invoke: Invoke, project: Path) -> None:
+    assert invoke("run", "evals", "--agent", "demo").code == 0
+    (project / "evalc.toml").write_text("confidence = 0.95\n")
+    assert invoke("challenge", "latest").code == 0
+    assert invoke("rescore", "latest").code == 0

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from fractions import Fraction
 from typing import Final
 
 from evalc.compare.binomial import fewest_to_fail, fewest_to_hold
@@ -12,7 +11,7 @@ from evalc.compiler import ir
 from evalc.diagnostics.catalogue.statistics import ConfidenceOfNothing, NoSuchClass, TooFewToFail, TooFewToHold
 from evalc.diagnostics.problem import Diagnostics, Finding
 from evalc.model.gates import Gates
-from evalc.model.numbers import CONFIDENCE, SHARE
+from evalc.model.numbers import CONFIDENCE, SHARE, shown_confidence
 from evalc.model.paths import pointer_step
 from evalc.report.numbers import counted
 
@@ -66,7 +65,7 @@ def _size(part: ir.Case | ir.CaseRows) -> int:
 
 
 def _findings(gates: Gates, confidence: float, cases: int) -> Iterator[tuple[str, Finding]]:
-    sure, these = f"{float(100 * Fraction(repr(confidence))):g} %", counted(cases, "case")
+    sure, these = shown_confidence(confidence), counted(cases, "case")
     rate = gates.min_pass_rate
     limits = {} if rate is None or not SHARE.takes(rate) else {"min_pass_rate": (rate, f"a pass rate of {rate:g}")}
     if gates.max_p95_ms is not None:

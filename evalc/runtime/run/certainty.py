@@ -7,23 +7,18 @@ from __future__ import annotations
 
 import random
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from fractions import Fraction
-from math import ceil
-from typing import Final, NamedTuple, TypeVar, final
+from typing import NamedTuple, TypeVar, final
 
 from evalc.compare.binomial import alpha_of
-from evalc.compare.power import passes_to_fail, passes_to_hold
+from evalc.compare.power import passes_needed, passes_to_fail, passes_to_hold
 from evalc.compare.sequential import Certain, PassRateTest, RegressionTest, WholeRun
 from evalc.model.gates import Gates
-from evalc.runtime.run.gates import exact
+from evalc.model.numbers import USUAL_CONFIDENCE, shown_confidence
 
 T = TypeVar("T")
 
 CaseNumbers = tuple[int, int]
 """The numbers of a suite and of a case in it."""
-
-CONFIDENCE: Final = 0.95
-"""How sure a decision is where the gates do not say."""
 
 
 class Decided(NamedTuple):
@@ -42,7 +37,7 @@ class Decided(NamedTuple):
     def reason(self) -> str:
         """What the user is told."""
         would = "meet" if self.verdict == "holds" else "miss"
-        sure = f"{float(100 * Fraction(repr(self.confidence))):g} %"
+        sure = shown_confidence(self.confidence)
         return f"decided after {self.seen} of {self.of} cases: all of them would {would} the gates, at {sure}"
 
 
@@ -65,7 +60,7 @@ class GateWatch:
 
     def __init__(self, gates: Gates, cases: int, baseline: Mapping[int, bool]) -> None:
         self.decided: Decided | None = None
-        self._confidence = CONFIDENCE if gates.confidence is None else gates.confidence
+        self._confidence = USUAL_CONFIDENCE if gates.confidence is None else gates.confidence
         self._cases = cases
         self._baseline = baseline
         self._waiting: dict[int, bool] = {}
@@ -160,7 +155,7 @@ def _rate_test(gates: Gates, cases: int, alpha: float) -> PassRateTest | None:
     if limit is None or not cases:
         return None
     if gates.confidence is None:
-        least = ceil(exact(limit) * cases)
+        least = passes_needed(cases, limit)
         return PassRateTest(WholeRun(cases, holds_from=least, fails_to=least - 1, alpha=alpha))
     sure = gates.confidence
     holds, fails = passes_to_hold(cases, limit, sure), passes_to_fail(cases, limit, sure)

@@ -101,15 +101,14 @@ async def judge(
         return _without_response(located, answer, judged=bench is not None)
     conversation = tuple(_messages(answer.turns)) if answer.turns else None
     case_judge = None if bench is None else CaseJudge(bench, case, answer.response, conversation)
-    evidence = evidence_of(case, answer.response, answer, options, case_judge)
+    evidence = evidence_of(case, answer, options, case_judge)
     checked = await check_case(case, evidence, case_judge, run_all=options.all_assertions)
     return _judged(located, answer, checked)
 
 
-def evidence_of(
-    case: Case, response: AgentResponse, answer: AgentAnswer, options: CaseOptions, judge: CaseJudge | None = None
-) -> Evidence:
-    """What the checks of a case look at; `response` is that of the answer."""
+def evidence_of(case: Case, answer: AgentAnswer, options: CaseOptions, judge: CaseJudge | None = None) -> Evidence:
+    """What the checks of a case look at; an answer without a response says nothing."""
+    response = answer.response or AgentResponse(response="")
     evidence = _evidence(case, response, answer.duration_ms, options, judge)
     if not answer.turns:
         return evidence
