@@ -3,20 +3,18 @@
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Iterator
-from json.decoder import scanstring  # type: ignore[attr-defined]  # public in its documentation, not in its types
-from typing import Any, Final, NamedTuple
+from typing import Any, Final, NamedTuple, Never
 
-from evalc.model.paths import path_of_key
+from evalc.dsl.read_json import JsonPlaces
+from evalc.model.paths import path_of_key, pointer_step
+from evalc.source import Source
 
-_SPACE: Final = re.compile(r"[ \t\r\n]*")
-_SCALAR: Final = re.compile(r"-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?|true|false|null")
 _DEEPEST: Final = 50
 
 
 class Leaf(NamedTuple):
-    """A text, a number or a truth value: its path in the response, its value, and the stretch of the text."""
+    """A text, a number, a truth value or null: its path in the response, its value, and the stretch of the text."""
 
     path: str
     value: Any
@@ -39,13 +37,17 @@ class JsonParts(NamedTuple):
     members: tuple[Member, ...]
 
 
+class _TooDeep(Exception):
+    """The text nests deeper than anybody writes."""
+
+
 def json_parts(text: str) -> JsonParts | None:
     """The parts of a text that is a JSON object or array; None for any other text."""
     if not text.lstrip().startswith(("{", "[")):
         return None
     try:
-        json.loads(text)
-        found = list(_value(text, _space(text, 0), "", 0))
+        data = json.loads(text, parse_constant=_no_json)
+        found = list(_parts(data, JsonPlaces(Source("", text)), "", "", 0))
     except (ValueError, RecursionError, _TooDeep):
         return None
     return JsonParts(
@@ -54,77 +56,36 @@ def json_parts(text: str) -> JsonParts | None:
     )
 
 
-class _TooDeep(Exception):
-    """The text nests deeper than anybody writes."""
+def _no_json(constant: str) -> Never:
+    """`NaN` and its kin, which Python reads."""
+    raise ValueError(constant)
 
 
-class _End(NamedTuple):
-    """Where a value ends."""
-
-    at: int
-
-
-def _space(text: str, at: int) -> int:
-    match = _SPACE.match(text, at)
-    return at if match is None else match.end()
-
-
-def _value(text: str, at: int, path: str, depth: int) -> Iterator[Leaf | Member | _End]:
-    """The parts of the value that begins there, and at last where it ends."""
+def _parts(value: Any, places: JsonPlaces, pointer: str, path: str, depth: int) -> Iterator[Leaf | Member]:
+    """The parts of a value, what is inside first."""
     if depth > _DEEPEST:
         raise _TooDeep
-    if text[at] == "{":
-        yield from _object(text, at, path, depth)
-    elif text[at] == "[":
-        yield from _array(text, at, path, depth)
-    elif text[at] == '"':
-        value, end = scanstring(text, at + 1)
-        yield Leaf(path, value, at, end)
-        yield _End(end)
-    else:
-        match = _SCALAR.match(text, at)
-        if match is None:
-            raise ValueError(text[at : at + 1])
-        yield Leaf(path, json.loads(match[0]), at, match.end())
-        yield _End(match.end())
+    match value:
+        case dict():
+            pointers = {key: f"{pointer}/{pointer_step(key)}" for key in value}
+            paths = {key: f"{path}.{path_of_key(key)}" if path else path_of_key(key) for key in value}
+            for key, inner in value.items():
+                yield from _parts(inner, places, pointers[key], paths[key], depth + 1)
+            yield from _members(places, pointers, paths)
+        case list():
+            for index, inner in enumerate(value):
+                yield from _parts(inner, places, f"{pointer}/{index}", f"{path}[{index}]", depth + 1)
+        case _:
+            yield Leaf(path, value, *places.value(pointer))
 
 
-def _object(text: str, at: int, path: str, depth: int) -> Iterator[Leaf | Member | _End]:
-    starts: list[tuple[str, int, int]] = []
-    at = _space(text, at + 1)
-    while text[at] != "}":
-        start = at
-        key, at = scanstring(text, at + 1)
-        inner = f"{path}.{path_of_key(key)}" if path else path_of_key(key)
-        at = _space(text, _space(text, at) + 1)
-        for part in _value(text, at, inner, depth + 1):
-            if isinstance(part, _End):
-                at = part.at
-            else:
-                yield part
-        starts.append((inner, start, at))
-        at = _space(text, at)
-        if text[at] == ",":
-            at = _space(text, at + 1)
-    for index, (inner, start, end) in enumerate(starts):
+def _members(places: JsonPlaces, pointers: dict[str, str], paths: dict[str, str]) -> Iterator[Member]:
+    """The members of an object: the first with the comma behind it, the others with the one before."""
+    keys = sorted(pointers, key=lambda key: places.key(pointers[key]).start)
+    for index, key in enumerate(keys):
+        end = places.value(pointers[key]).end
         if index:
-            yield Member(inner, starts[index - 1][2], end)
+            yield Member(paths[key], places.value(pointers[keys[index - 1]]).end, end)
         else:
-            yield Member(inner, start, starts[1][1] if len(starts) > 1 else end)
-    yield _End(at + 1)
-
-
-def _array(text: str, at: int, path: str, depth: int) -> Iterator[Leaf | Member | _End]:
-    index = 0
-    at = _space(text, at + 1)
-    while text[at] != "]":
-        for part in _value(text, at, f"{path}[{index}]", depth + 1):
-            if isinstance(part, _End):
-                at = part.at
-            else:
-                yield part
-        index += 1
-        at = _space(text, at)
-        if text[at] == ",":
-            at = _space(text, at + 1)
-    yield _End(at + 1)
+            behind = places.key(pointers[keys[1]]).start if len(keys) > 1 else end
+            yield Member(paths[key], places.key(pointers[key]).start, behind)
