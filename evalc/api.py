@@ -27,13 +27,14 @@ from evalc.setup.compile import (
 )
 from evalc.setup.needs import judge_warning
 from evalc.setup.run_flags import RunFlags
-from evalc.setup.to_run import ToRun, soundly_compiled, to_merge, to_rescore, to_run
+from evalc.setup.to_run import ToRun, origins_of, soundly_compiled, to_merge, to_rescore, to_run
 
 if TYPE_CHECKING:
     from evalc.challenge.begin import Finished
     from evalc.diagnostics.problem import Problem
     from evalc.model.coverage import Coverage
     from evalc.model.plan import Plan
+    from evalc.model.strength import Strength
     from evalc.runtime.run.run_suite import Observer
     from evalc.runtime.run.select import Wanted
     from evalc.runtime.store.past.merge import Part
@@ -65,6 +66,7 @@ __all__ = [
     "run",
     "run_async",
     "run_paths",
+    "strength_and_coverage",
 ]
 
 
@@ -298,6 +300,23 @@ def challenge_paths(
 
     what = to_run(paths, settings, None) if of is None else to_rescore((), of, settings)
     return asyncio.run(run_challenge(what, settings, of=of, good=good, fixing=fixing))
+
+
+def strength_and_coverage(of: PastRun, *, settings: Settings) -> tuple[Strength, Coverage]:
+    """Which faulty answers the checks of a run notice, and what its cases look at. No agent and no judge is asked.
+
+    Raises:
+        SourceError: the eval files have errors.
+        UsageError: the run has no answers, or the eval files have changed.
+    """
+    import asyncio  # noqa: PLC0415 - for start-up: `check` and `compile` need no event loop
+
+    from evalc.challenge.begin import run_challenge  # noqa: PLC0415 - likewise
+
+    what = to_rescore((), of, settings)
+    finished = asyncio.run(run_challenge(what, settings, of=of, good=None, fixing=False))
+    _, coverage = coverage_paths([] if of.header is None else origins_of(of.header), settings=settings)
+    return finished.strength, coverage
 
 
 def merge_runs(parts: Sequence[Part], *, settings: Settings, observer: Observer | None = None) -> Run:

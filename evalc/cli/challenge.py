@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import sys
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from evalc.cli.ending import ExitCode
-from evalc.cli.flags import refuse_no_share, sound_settings_from
+from evalc.cli.flags import refuse_no_share, settings_of_run, sound_settings_from
 from evalc.cli.options import Config, Judge, JudgeSamples, NoJudgeCache, OutputDir, Prompts, Tools
 from evalc.cli.printing import print_error, print_problems
 from evalc.cli.supervision import supervise
@@ -70,8 +71,8 @@ def challenge(  # noqa: PLR0913, PLR0917 - one parameter a flag
     from evalc.report.strength import strength_lines  # noqa: PLC0415 - likewise
     from evalc.setup.run import runs_code_of_others  # noqa: PLC0415 - likewise
 
-    settings = sound_settings_from(
-        config,
+    of = _run_among(paths, sound_settings_from(config, output_dir=output_dir))
+    settings = (partial(sound_settings_from, config) if of is None else partial(settings_of_run, of, config))(
         judge=judge or None,
         judge_samples=judge_samples,
         no_judge_cache=no_judge_cache,
@@ -83,7 +84,6 @@ def challenge(  # noqa: PLR0913, PLR0917 - one parameter a flag
     )
     if judge and runs_code_of_others(settings):
         supervise(settings.judge.timeout_ms, lambda: "; no file was changed")
-    of = _run_among(paths, settings)
     good = _good_answers(settings) if fix and of is None else None
     finished = api.challenge_paths(paths, settings=settings, of=of, good=good, fixing=fix)
     print_problems(finished.problems, sys.stderr)

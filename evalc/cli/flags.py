@@ -9,6 +9,10 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from evalc.config.load import Loaded
     from evalc.config.settings import Settings
+    from evalc.runtime.store.past.resume import PastRun
+
+_READ_WITH = ("prompts", "seed_manifest", "tools")
+"""The flags with which a run's eval files were read, and without which they may not be the same again."""
 
 
 def settings_from(config: str | None, **flags: object) -> Loaded:
@@ -25,6 +29,17 @@ def sound_settings_from(config: str | None, **flags: object) -> Settings:
         SourceError: when it has.
     """
     return settings_from(config, **flags).sound()
+
+
+def settings_of_run(past: PastRun, config: str | None, **flags: object) -> Settings:
+    """The settings to read a run's eval files again: prompts, seed manifest and tools are the run's, unless given now.
+
+    Raises:
+        SourceError: the configuration has errors.
+    """
+    said = {} if past.header is None else past.header.flags
+    kept = {name: flags.get(name) or said.get(name) for name in _READ_WITH}
+    return sound_settings_from(config, **{**flags, **kept})
 
 
 def refuse_no_share(flag: str, value: float | None) -> None:

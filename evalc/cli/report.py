@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from evalc.cli.ending import ExitCode
-from evalc.cli.flags import sound_settings_from
+from evalc.cli.flags import settings_of_run, sound_settings_from
 from evalc.cli.options import Config, OutputDir
 from evalc.cli.outputs import Output, Outputs, outputs_of
 from evalc.cli.past_run import PastRun, past_run, suites_of
@@ -18,7 +18,9 @@ from evalc.cli.printing import shown_path
 from evalc.cli.reporting import do_all, suites_before, write_report
 
 if TYPE_CHECKING:
+    from evalc.config.settings import Settings
     from evalc.report.reported import ReportedRun
+    from evalc.runtime.store.past.resume import PastRun as Past
 
 
 def report_run(
@@ -30,6 +32,10 @@ def report_run(
             "--baseline", metavar="RUN", help="Stand the run beside this one. Default: the one it was compared with."
         ),
     ] = None,
+    challenge: Annotated[
+        bool,
+        typer.Option("--challenge", help="Add to HTML which faulty answers the checks miss, and what no case covers."),
+    ] = False,
     output_dir: OutputDir = None,
     config: Config = None,
 ) -> int:
@@ -40,10 +46,12 @@ def report_run(
       evalc report
       evalc report latest~1 -o out/report.html -o junit:out/report.xml
       evalc report --baseline 01a200e6
+      evalc report --challenge
     """
     # For start-up: `--help` writes no report.
     from evalc.history.trends import trends_beside  # noqa: PLC0415
     from evalc.report.reported import beside  # noqa: PLC0415
+    from evalc.runtime.store.past.resume import find_run  # noqa: PLC0415
 
     settings = sound_settings_from(config, output_dir=output_dir)
     folder = settings.results_folder
@@ -52,8 +60,19 @@ def report_run(
     suites = [suite.result for suite in past.suites]
     before = suites_before(suites, folder) if baseline is None else suites_of(baseline, folder)
     reported = replace(past, suites=beside(past.suites, before), trends=trends_beside(suites, folder))
+    if challenge:
+        answered = find_run(run, folder)
+        reported = _challenged(reported, answered, settings_of_run(answered, config, output_dir=output_dir))
     do_all([partial(_write, reported, output) for output in outputs])
     return ExitCode.OK
+
+
+def _challenged(reported: ReportedRun, past: Past, settings: Settings) -> ReportedRun:
+    """The run with its strength and its coverage."""
+    from evalc import api  # noqa: PLC0415 - for start-up: a report needs no compiler
+
+    found, coverage = api.strength_and_coverage(past, settings=settings)
+    return replace(reported, strength=found, coverage=coverage)
 
 
 def _write(run: ReportedRun, output: Output) -> None:

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from evalc.cli.flags import sound_settings_from
+from evalc.cli.flags import settings_of_run, sound_settings_from
 from evalc.cli.options import Config, Judge, JudgeSamples, NoJudgeCache, Prompts, Strict, Tools
 from evalc.cli.outputs import Outputs, outputs_of
 from evalc.cli.reporting import Shown, make_and_report
@@ -57,7 +57,10 @@ def rescore(  # noqa: PLR0913, PLR0917 - one parameter a flag
     from evalc.runtime.store.past.resume import find_run  # noqa: PLC0415 - likewise
     from evalc.setup.run import redactor_of, runs_code_of_others  # noqa: PLC0415 - likewise
 
-    settings = sound_settings_from(
+    outputs = outputs_of(output or (), as_json=json)
+    past = find_run(run, sound_settings_from(config, output_dir=output_dir).results_folder)
+    settings = settings_of_run(
+        past,
         config,
         all_assertions=all_assertions,
         output_dir=output_dir,
@@ -70,8 +73,6 @@ def rescore(  # noqa: PLR0913, PLR0917 - one parameter a flag
         judge_samples=judge_samples,
         no_judge_cache=no_judge_cache,
     )
-    outputs = outputs_of(output or (), as_json=json)
-    past = find_run(run, settings.results_folder)
     untouched = "the run that was rescored is as it was"
     if runs_code_of_others(settings):
         supervise(settings.timeout_ms, lambda: f"; {untouched}")

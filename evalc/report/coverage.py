@@ -10,7 +10,7 @@ from evalc.report.numbers import counted
 from evalc.terminal import visible
 
 _MOST_MISSING: Final = 20
-_WORDS: Final[Mapping[Kind, str]] = {
+PARTS: Final[Mapping[Kind, str]] = {
     "tools": "tools that a case wants called",
     "arguments": "arguments that a case checks",
     "toolPairs": "pairs of tools with similar descriptions that an ambiguous case tells apart",
@@ -18,6 +18,7 @@ _WORDS: Final[Mapping[Kind, str]] = {
     "criteria": "criteria that something scores",
     "promptBranches": "branches of prompts that a case renders",
 }
+"""What each kind of part counts, in words that follow a number."""
 
 
 def coverage_lines(coverage: Coverage) -> Iterator[str]:
@@ -27,7 +28,7 @@ def coverage_lines(coverage: Coverage) -> Iterator[str]:
         yield from map(_tool, coverage.tools)
         yield ""
     for part in coverage.parts:
-        yield f"{part.covered} of {part.total} {_WORDS[part.kind]}"
+        yield f"{part.covered} of {part.total} {PARTS[part.kind]}"
         for name in part.missing[:_MOST_MISSING]:
             yield f"  not {visible(name)}"
         if len(part.missing) > _MOST_MISSING:

@@ -7,8 +7,10 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Self, final
 
+from evalc.model.coverage import Coverage
 from evalc.model.history import Trend
 from evalc.model.result import CaseResult, GateResult, RunSummary, SkippedCase, SuiteResult
+from evalc.model.strength import Strength
 from evalc.model.suite import Selected, suite_title
 from evalc.report.source_lines import PlacesOf, no_places
 
@@ -52,6 +54,8 @@ class ReportedRun:
         selected: which of all cases were chosen; None where it was all of them.
         warnings: those that belong to no suite.
         trends: the courses of its suites over all runs, for the formats that plot them.
+        strength: which faulty answers its checks notice, where it was challenged, for the HTML report.
+        coverage: what its cases look at, likewise.
         redact: strikes secrets out of what is quoted from eval files; results have none any more.
         places: where the parts of a case of an eval file were authored, given the file and the id of the case.
     """
@@ -66,6 +70,8 @@ class ReportedRun:
     selected: Selected | None = None
     warnings: tuple[str, ...] = ()
     trends: tuple[Trend, ...] = ()
+    strength: Strength | None = None
+    coverage: Coverage | None = None
     redact: Callable[[str], str] = str
     places: PlacesOf = no_places
 

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from evalc.diagnostics.problem import Problem
     from evalc.model.suite import Selected, Suite
     from evalc.runtime.run.select import Wanted
+    from evalc.runtime.store.journaled import Header
     from evalc.runtime.store.past.merge import Part
     from evalc.runtime.store.past.resume import PastRun
     from evalc.tools.registry import ToolRegistry
@@ -136,8 +137,12 @@ def to_rescore(paths: Sequence[str], past: PastRun, settings: Settings) -> ToRun
     """
     if past.header is None:
         raise UsageError(f"the run `{past.run_id}` has no answers: it ended before its journal began")
-    subjects = paths or tuple(dict.fromkeys(suite.origin for suite in past.header.suites))
-    return to_run(subjects, settings, past.header.flags.get("prompt_id"))
+    return to_run(paths or origins_of(past.header), settings, past.header.flags.get("prompt_id"))
+
+
+def origins_of(header: Header) -> tuple[str, ...]:
+    """The files that the suites of a run came from."""
+    return tuple(dict.fromkeys(suite.origin for suite in header.suites))
 
 
 def to_merge(parts: Sequence[Part], settings: Settings) -> ToRun:
@@ -152,8 +157,7 @@ def to_merge(parts: Sequence[Part], settings: Settings) -> ToRun:
         if msgspec.structs.replace(part.wanted, shard=None) != whole:
             raise UsageError(f"{part.name} and {parts[0].name} are parts of different choices of cases")
     header = parts[0].header
-    subjects = tuple(dict.fromkeys(suite.origin for suite in header.suites))
-    what = to_run(subjects, settings, header.flags.get("prompt_id"), whole)
+    what = to_run(origins_of(header), settings, header.flags.get("prompt_id"), whole)
     return msgspec.structs.replace(what, needs_judge=None)
 
 

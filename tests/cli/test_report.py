@@ -45,7 +45,29 @@ def test_any_run_may_stand_beside_it(invoke: Invoke, project: Path) -> None:
     assert cases_of(project / "report.html")[0]["baseline"]["status"] == "passed"
 
 
-@pytest.mark.parametrize("arguments", [(), ("nothing",)])
+def test_the_page_tells_what_the_checks_miss_and_no_case_covers(invoke: Invoke, project: Path) -> None:
+    (project / "seed.json").write_text('{"city": {"name": "Paris"}}')
+    (project / "evals" / "weather.eval.yaml").write_text(
+        "suite: weather\ntool: get_weather\neval:\n  test_cases:\n    - name: paris\n"
+        '      message: What is the weather in Paris?\n      validate:\n        - contains "{{seed:city.name}}"\n'
+    )
+    assert invoke("run", "--agent", "demo", "--seed-manifest", "seed.json").code == 0
+    assert invoke("report", "-o", "plain.html").code == 0
+    assert invoke("report", "--challenge").code == 0  # it reads the eval files as the run did
+
+    def run_in(name: str) -> Any:
+        page = (project / name).read_text(encoding="utf-8")
+        [block] = re.findall(r'data-holds="run">(.*?)</script>', page, re.DOTALL)
+        return json.loads(block)
+
+    found = run_in("report.html")
+    assert found["strength"]["mutants"] > found["strength"]["killed"] > 0
+    assert found["strength"]["cases"][0]["id"] == "weather/paris"
+    assert {part["words"] for part in found["coverage"]["parts"]} == {"seed values that a check reads"}
+    assert run_in("plain.html")["strength"] is run_in("plain.html")["coverage"] is None
+
+
+@pytest.mark.parametrize("arguments", [(), ("nothing",), ("--challenge",)])
 def test_no_such_run(invoke: Invoke, arguments: tuple[str, ...]) -> None:
     outcome = invoke("report", *arguments)
     assert outcome.code == 2

@@ -37,3 +37,16 @@ def test_a_recorded_run_is_replayed(invoke: Invoke, project: Path) -> None:
     assert outcome.code == 3
     assert "which differs in `message` (`What is the weather in Paris?`)" in outcome.out
     assert invoke("run", "--agent", "replay:nope").err.startswith("error: `nope` holds no recordings")
+
+
+def test_the_seed_manifest_of_the_run_is_read_again(invoke: Invoke, project: Path) -> None:
+    (project / "seed.json").write_text('{"city": {"name": "Paris"}}')
+    (project / "evals" / "weather.eval.yaml").write_text(
+        "suite: weather\ntool: get_weather\neval:\n  test_cases:\n    - name: paris\n"
+        '      message: What is the weather in Paris?\n      validate:\n        - contains "{{seed:city.name}}"\n'
+    )
+    assert invoke("run", "--agent", "demo", "--seed-manifest", "seed.json").code == 0
+    outcome = invoke("rescore", "latest")
+    assert (outcome.code, "unverified" in outcome.out) == (0, False)
+    (project / "other.json").write_text('{"city": {"name": "Atlantis"}}')
+    assert invoke("rescore", "latest", "--seed-manifest", "other.json").code == 1

@@ -18,6 +18,7 @@ import msgspec
 from evalc.model.suite import Place
 from evalc.report.gates import failed_all_the_same, not_met
 from evalc.report.html.records import CaseRecord, case_records, in_html, trend_record
+from evalc.report.html.strength_records import coverage_record, strength_record
 from evalc.report.numbers import counted
 from evalc.report.reported import ReportedRun, ReportedSuite
 from evalc.report.source_lines import quoted, read_authored, seconds_of
@@ -75,6 +76,7 @@ SCRIPTS: Final = (
     "summary.js",
     "agents.js",
     "history.js",
+    "strength.js",
     "filter.js",
     "list.js",
     "differences.js",
@@ -98,6 +100,8 @@ def render(run: ReportedRun) -> Iterator[bytes]:
         "gates": tuple(not_met(run)),
         "warnings": (*_failed_all_the_same(run), *run.warnings),
         "history": tuple(map(trend_record, run.trends)),
+        "strength": None if run.strength is None else strength_record(run.strength, run.redact),
+        "coverage": None if run.coverage is None else coverage_record(run.coverage, run.redact),
     }
     yield _block("run", in_html(totals))
     sources = Sources(run.root, run.redact)

@@ -8,7 +8,9 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser, Page, sync_playwright
 
+from evalc.model.coverage import Coverage
 from evalc.model.history import Trend
+from evalc.model.strength import Strength
 from evalc.report.html import render
 from evalc.report.reported import ReportedSuite
 from tests.report.html.browser import FLAGS, chromium
@@ -42,10 +44,16 @@ def shown(browser: Browser, root: Path) -> Iterator[Shown]:
     opened: list[tuple[Page, list[str], list[str]]] = []
 
     def show(
-        suites: Sequence[ReportedSuite], address: str = "", trends: Sequence[Trend] = (), **options: object
+        suites: Sequence[ReportedSuite],
+        address: str = "",
+        trends: Sequence[Trend] = (),
+        strength: Strength | None = None,
+        coverage: Coverage | None = None,
+        **options: object,
     ) -> Page:
         file = root / "report.html"
-        file.write_bytes(b"".join(render(run_of(*suites, root=root, trends=tuple(trends)))))
+        run = run_of(*suites, root=root, trends=tuple(trends), strength=strength, coverage=coverage)
+        file.write_bytes(b"".join(render(run)))
         options = {"viewport": {"width": 1280, "height": 800}, **options}
         page = browser.new_page(**options)  # type: ignore[arg-type]
         page.set_default_timeout(10_000)

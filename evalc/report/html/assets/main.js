@@ -133,6 +133,7 @@ showScores(index => {
 showLatency();
 showAgents();
 showHistory();
+showStrength();
 showFilters(changed);
 showColumns(changed);
 changed();
