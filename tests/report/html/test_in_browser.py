@@ -6,10 +6,10 @@ from typing import Any
 
 import msgspec
 import pytest
-from axe_playwright_python.sync_playwright import Axe  # type: ignore[import-untyped]
 from playwright.sync_api import Page, expect
 
 from evalc.model.result import AssertionResult, TurnDetails
+from tests.report.html.accessible import sound
 from tests.report.html.conftest import Shown
 from tests.report.html.sample import answered, reported, suite, trends
 
@@ -297,25 +297,20 @@ def test_without_scripts_it_says_the_result(shown: Shown, browser: Any, root: An
 def test_axe_finds_nothing(shown: Shown, scheme: str, width: int) -> None:
     size = {"width": width, "height": 800}
     page = shown(reported(), trends=trends(), color_scheme=scheme, reduced_motion="reduce", viewport=size)
-    _sound(page)
+    sound(page)
     page.locator(".course summary").first.click()
-    _sound(page)
+    sound(page)
     page.locator("#query").fill("no such case")
-    _sound(page)
+    sound(page)
     page.locator("#query").fill("")
     for case in ("cairo", "perth"):
         _go_to(page, case)
-        _sound(page)
+        sound(page)
     page.keyboard.press("Escape")
     page.evaluate("document.getElementById('help').showModal()")
-    _sound(page)
+    sound(page)
 
 
 def _go_to(page: Page, case: str) -> None:
     page.evaluate(f"location.hash = 'get_weather.labeled%2Fweather%2F{case}'")
     expect(page.locator("#details-title")).to_have_text(f"weather/{case}")
-
-
-def _sound(page: Page) -> None:
-    found = Axe().run(page, options={"resultTypes": ["violations"]})
-    assert found.violations_count == 0, found.generate_report()

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from axe_playwright_python.sync_playwright import Axe
-
 from evalc.model.coverage import Coverage, Part
 from evalc.model.strength import CaseStrength, ChallengerCount, CheckStrength, NotChallenged, Strength, Survivor
+from tests.report.html.accessible import sound
 from tests.report.html.conftest import Shown
 from tests.report.html.sample import reported
 
@@ -114,5 +113,4 @@ def test_axe_finds_nothing(shown: Shown) -> None:
     page = shown(reported(), strength=STRENGTH, coverage=COVERAGE, color_scheme="dark")
     page.locator("#strength summary").first.click()
     page.locator("#coverage summary").first.click()
-    found = Axe().run(page, options={"resultTypes": ["violations"]})
-    assert found.violations_count == 0, found.generate_report()
+    sound(page)
