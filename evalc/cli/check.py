@@ -30,6 +30,10 @@ def check(  # noqa: PLR0913, PLR0917 - one parameter a flag
     ] = None,
     fix: Annotated[bool, typer.Option("--fix", help="Fix problems that have one certain fix.")] = False,
     diff: Annotated[bool, typer.Option("--diff", help="Print what --fix would change, without changing it.")] = False,
+    unsafe_fixes: Annotated[
+        bool,
+        typer.Option("--unsafe-fixes", help="With --fix or --diff: also fix what you should look over, as near names."),
+    ] = False,
     prompts: Prompts = None,
     tools: Tools = None,
     strict: Strict = False,
@@ -47,6 +51,7 @@ def check(  # noqa: PLR0913, PLR0917 - one parameter a flag
       evalc check evals/ --strict
       evalc check --select EV5 --format github
       evalc check evals/ --fix
+      evalc check evals/ --unsafe-fixes --diff
     """
     return check_files(
         paths or (),
@@ -55,6 +60,7 @@ def check(  # noqa: PLR0913, PLR0917 - one parameter a flag
         ignore=ignore or (),
         fix=fix,
         diff=diff,
+        unsafe_fixes=unsafe_fixes,
         prompts=prompts,
         tools=tools,
         strict=strict,

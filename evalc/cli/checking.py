@@ -38,6 +38,7 @@ def check_files(  # noqa: PLR0913 - the parameters are the command's
     ignore: Sequence[str] = (),
     fix: bool = False,
     diff: bool = False,
+    unsafe_fixes: bool = False,
     prompts: str | None = None,
     tools: str | None = None,
     strict: bool = False,
@@ -52,6 +53,8 @@ def check_files(  # noqa: PLR0913 - the parameters are the command's
     looked_at = settings.looked_at(paths)
     if fix and not diff and "-" in looked_at:
         raise UsageError("`--fix` writes files: name one in place of `-`, or use `--diff`")
+    if unsafe_fixes and not (fix or diff):
+        raise UsageError("`--unsafe-fixes` says what is fixed: add `--fix`, or `--diff` to look first")
     selection = _selection(select, ignore)
     stdin = standard_input(looked_at)
     with collector_off():
@@ -60,13 +63,13 @@ def check_files(  # noqa: PLR0913 - the parameters are the command's
         from evalc.cli.fix import Task, fix_files, held_back_line, print_diffs  # noqa: PLC0415 - for start-up: seldom asked for
 
         files = api.files_of(looked_at, settings=settings) | ({"<stdin>"} if stdin is not None else frozenset())
-        task = Task(files, settings, api.policy_of(settings, selection))
+        task = Task(files, settings, api.policy_of(settings, selection), unsafe_fixes)
         counted = (print_diffs if diff else fix_files)(checked.problems, task)
         sys.stderr.write(counted.line("would fix" if diff else "fixed"))
         if counted.fixes and not diff:
             checked = api.check_paths(looked_at, settings=settings, stdin=stdin, selection=selection)
         if not diff:
-            sys.stderr.write(held_back_line(checked.problems, files))
+            sys.stderr.write(held_back_line(checked.problems, task))
     problems = (*of_config, *checked.problems)
     if not diff:
         _print(problems, output_format, fixable=not fix)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Container, Iterator, Sequence
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, NamedTuple
 
@@ -25,11 +26,15 @@ _BOM = b"\xef\xbb\xbf"
 
 
 class Task(NamedTuple):
-    """Which files may be changed, how they are checked, and what of it is reported, which alone is fixed."""
+    """Which files may be changed, how they are checked, and what of it is reported, which alone is fixed.
+
+    With `unsafe`, fixes are made that a reader has to look at.
+    """
 
     files: Container[str]
     settings: Settings
     policy: Policy
+    unsafe: bool = False
 
 
 class Counted(NamedTuple):
@@ -80,18 +85,19 @@ def print_diffs(problems: Sequence[Problem], task: Task) -> Counted:
     return counted
 
 
-def held_back_line(problems: Sequence[Problem], files: Container[str]) -> str:
+def held_back_line(problems: Sequence[Problem], task: Task) -> str:
     """Which of the problems that fixing has left would have a fix, and why it was not made; empty where none has."""
     from evalc.diagnostics.fixes import edit_for  # noqa: PLC0415 - for start-up, as below
     from evalc.diagnostics.fixing import ends_the_file  # noqa: PLC0415 - likewise
 
-    held = [problem for problem in problems if problem.source.name in files and edit_for(problem) is not None]
+    edit_of = partial(edit_for, unsafe=task.unsafe)
+    held = [problem for problem in problems if problem.source.name in task.files and edit_of(problem) is not None]
     if not held:
         return ""
     places = ", ".join(f"{visible(problem.source.name)}:{problem.start.line}" for problem in held[:_NAMED])
     more = f" and {len(held) - _NAMED} more" if len(held) > _NAMED else ""
     fixes, they = ("1 fix", "it") if len(held) == 1 else (f"{len(held)} fixes", "they")
-    if any(ends_the_file(problem) and edit_for(problem) is None for problem in problems):
+    if any(ends_the_file(problem) and edit_of(problem) is None for problem in problems):
         return f"held back {fixes}, at {places}{more}: first mend the syntax errors that no fix cures\n"
     return f"held back {fixes}, at {places}{more}: {they} would bring other problems about\n"
 
@@ -110,9 +116,10 @@ def _fixed_sources(problems: Sequence[Problem], task: Task) -> Iterator[tuple[So
     def wanted(problem: Problem) -> bool:
         return bool(task.policy.reported((problem,), errors_stay=False))
 
-    fixable = (problem.source for problem in problems if edit_for(problem) is not None)
+    edit_of = partial(edit_for, unsafe=task.unsafe)
+    fixable = (problem.source for problem in problems if edit_of(problem) is not None)
     for source in dict.fromkeys(source for source in fixable if source.name in task.files):
-        result = fixed(source, check(source), check, wanted=wanted)
+        result = fixed(source, check(source), check, wanted=wanted, edit_of=edit_of)
         if result.fixes:
             yield source, result
 

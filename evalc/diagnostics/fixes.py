@@ -1,13 +1,14 @@
-"""Finds the edit that certainly cures a problem, if there is one."""
+"""Finds the edits that cure a problem: one that is sure, or those that a reader has to look at."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from typing import Final, NamedTuple
 
+from evalc.diagnostics.catalogue.config import UnknownSetting
 from evalc.diagnostics.catalogue.names import MissingKey, UnknownCheck, UnknownCriterion, UnknownKey
-from evalc.diagnostics.catalogue.syntax_grammar import Unexpected
+from evalc.diagnostics.catalogue.syntax_grammar import ResponseNeeded, Unexpected
 from evalc.diagnostics.catalogue.syntax_yaml import (
     BadAnchor,
     BracketInItem,
@@ -45,6 +46,9 @@ FIXABLE: Final[tuple[type[Finding], ...]] = (
 
 _WORDS: Final = re.compile(r"[A-Za-z][\w-]*(?: [A-Za-z][\w-]*)*", re.ASCII)
 _CHECK: Final = re.compile(r"""(?:[^"#]|"(?:[^"\\]|\\.)*"|(?<=[^ \t])#)*""")
+_NEEDS_CARE: Final = re.compile(r"""["'\\\r\n\t]""")
+"""What cannot be put into a text whose quotes nobody has looked at."""
+_LONGEST_SHOWN: Final = 60
 _IN_BRACKETS: Final = frozenset("[]{},")
 _TEMPLATE: Final = re.compile(r"\{\{[^{}\r\n\"']*\}\}")
 
@@ -57,8 +61,72 @@ class Edit(NamedTuple):
     text: str
 
 
-def edit_for(problem: Problem) -> Edit | None:
-    """The edit that cures the problem and changes nothing else; None where that is not sure."""
+class Cure(NamedTuple):
+    """An edit that may cure a problem: what it does, in words, and whether it certainly is what was meant."""
+
+    title: str
+    edit: Edit
+    is_sure: bool
+
+
+def cures_for(problem: Problem) -> tuple[Cure, ...]:
+    """The sure cure of a problem where it has one, else every one that its message offers, the likeliest first."""
+    sure = edit_for(problem)
+    edits = [sure] if sure is not None else dict.fromkeys(_unsafe_edits(problem))
+    return tuple(Cure(_title(edit, problem), edit, sure is not None) for edit in edits)
+
+
+def edit_for(problem: Problem, *, unsafe: bool = False) -> Edit | None:
+    """The edit that cures the problem and changes nothing else; None where that is not sure.
+
+    With `unsafe`, it may be the likeliest of those that the message offers, too.
+    """
+    edit = _sure_edit(problem)
+    return next(_unsafe_edits(problem), None) if edit is None and unsafe else edit
+
+
+def _title(edit: Edit, problem: Problem) -> str:
+    raw = problem.source.text[edit.start : edit.end]
+    if not raw:
+        return f"Insert `{edit.text.strip()}`"
+    return (
+        f"Put {_shown(raw)} in quotes" if edit.text[1:-1] == raw else f"Replace {_shown(raw)} with {_shown(edit.text)}"
+    )
+
+
+def _shown(text: str) -> str:
+    line = " ".join(text.split())
+    return f"`{line if len(line) <= _LONGEST_SHOWN else line[: _LONGEST_SHOWN - 3] + '...'}`"
+
+
+def _unsafe_edits(problem: Problem) -> Iterator[Edit]:
+    """The edits that a message offers, and that a reader has to look at."""
+    match problem.finding:
+        case Unexpected(meant_line=line) | UnknownCheck(meant_line=line) | MissingKey(meant_line=line) if (
+            line is not None
+        ):
+            for item in line.items:
+                yield _rewritten(problem, line, item)
+        case MissingKey(instead=(start, end, text)):
+            yield Edit(start, end, text)
+        case WrongType(what=what, corrected=corrected) if corrected and "..." not in corrected:
+            start, end = problem.span
+            at = problem.source.text.rfind(key := f"{what.strip('`')}:", 0, start)
+            if at >= 0 and not problem.source.text[at + len(key) : start].strip(" "):
+                yield Edit(at, end, corrected)
+        case UnknownSetting():
+            pass  # the configuration is not among the files that are fixed
+        case ResponseNeeded():
+            yield Edit(problem.span.start, problem.span.start, "response ")
+        case finding if (slip := finding.slip()) is not None:
+            place = _place_within(slip.written, problem)
+            if place is not None and not _NEEDS_CARE.search(slip.meant):
+                yield Edit(*place, slip.meant)
+        case _:
+            pass
+
+
+def _sure_edit(problem: Problem) -> Edit | None:
     match problem.finding:
         case UnquotedTemplate(quoted=quoted):
             return _quoted(problem, quoted) if _is_whole(problem.source.text[slice(*problem.span)]) else None
@@ -74,7 +142,7 @@ def edit_for(problem: Problem) -> Edit | None:
         case Unexpected(meant_line=line) | UnknownCheck(meant_line=line) | MissingKey(meant_line=line) if (
             line is not None and line.is_sure
         ):
-            return _rewritten(problem, line)
+            return _rewritten(problem, line, line.items[0])
         case UnknownCheck(name=name, known=known, meant=meant, offered=None):
             return _respelt(problem, name, (meant,) if meant else known)
         case (
@@ -123,10 +191,10 @@ def _quoted_about(problem: Problem, quoted: str) -> Edit | None:
     return Edit(start, start + len(raw), quoted) if is_there and " #" not in raw and raw[0] != "-" else None
 
 
-def _rewritten(problem: Problem, meant: MeantLine) -> Edit:
-    """Put the check that was meant in the place of the item of a list that was written."""
+def _rewritten(problem: Problem, meant: MeantLine, item: str) -> Edit:
+    """Put a check that may be meant in the place of the item of a list that was written."""
     text = problem.source.text
-    line = meant.items[0].removeprefix("- ")
+    line = item.removeprefix("- ")
     is_quoted = line[0] in "'\""
     in_flow = not text[: meant.start].rstrip(" ").endswith("-")
     if not is_quoted and (text[meant.start] in "'\"" or (in_flow and _IN_BRACKETS.intersection(line))):
@@ -171,3 +239,13 @@ def _place_of(name: str, problem: Problem) -> Span | None:
     if raw in (f'"{name}"', f"'{name}'"):
         return Span(start + 1, end - 1)
     return None
+
+
+def _place_within(name: str, problem: Problem) -> Span | None:
+    """Where the name stands in the span, if it does so once; of no name, the key that the span is."""
+    start, end = problem.span
+    raw = problem.source.text[start:end]
+    if not name:
+        quotes = int(raw[:1] in ("'", '"') and raw[:1] == raw[-1:])
+        return Span(start + quotes, end - quotes)
+    return Span(start + raw.index(name), start + raw.index(name) + len(name)) if raw.count(name) == 1 else None

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from itertools import accumulate
 from typing import Final, NamedTuple, final
 
@@ -18,6 +18,9 @@ Check = Callable[[Source], Sequence[Problem]]
 
 Wanted = Callable[[Problem], bool]
 """Whether a problem is to be fixed."""
+
+EditOf = Callable[[Problem], Edit | None]
+"""Finds the edit that cures a problem, if there is one."""
 
 _ROUNDS: Final = 10
 _ATTEMPTS: Final = 10
@@ -39,7 +42,9 @@ class _Round(NamedTuple):
     fixes: int
 
 
-def fixed(source: Source, problems: Sequence[Problem], check: Check, *, wanted: Wanted) -> Fixed:
+def fixed(
+    source: Source, problems: Sequence[Problem], check: Check, *, wanted: Wanted, edit_of: EditOf = edit_for
+) -> Fixed:
     """The text of the source with every wanted problem fixed that can be, until nothing is left to fix.
 
     A fix is given up when a new problem would stand in its place; all of them are when the text could not be read as
@@ -50,10 +55,11 @@ def fixed(source: Source, problems: Sequence[Problem], check: Check, *, wanted: 
         problems: what is wrong with it, all of it.
         check: finds the problems of a source that would take its place.
         wanted: whether a problem is to be fixed.
+        edit_of: finds the edit that cures a problem.
     """
     done = _Round(source, problems, 0)
     for _ in range(_ROUNDS):
-        step = _round(done, check, wanted)
+        step = _round(done, check, [*_edits(done.problems, wanted, edit_of)])
         if step is None:
             break
         done = _Round(step.source, step.problems, done.fixes + step.fixes)
@@ -77,9 +83,13 @@ def applied(text: str, edits: Sequence[Edit]) -> str:
     return "".join([*pieces, text[at:]])
 
 
-def _round(before: _Round, check: Check, wanted: Wanted) -> _Round | None:
+def _edits(problems: Iterable[Problem], wanted: Wanted, edit_of: EditOf) -> Iterator[Edit]:
+    return (edit for problem in problems if wanted(problem) and (edit := edit_of(problem)) is not None)
+
+
+def _round(before: _Round, check: Check, edits: Iterable[Edit]) -> _Round | None:
     """One step: all edits that do not overlap, less those that do harm; None when there are none."""
-    edits = _apart(edit for problem in before.problems if wanted(problem) and (edit := edit_for(problem)) is not None)
+    edits = _apart(edits)
     for _ in range(_ATTEMPTS):
         if not edits:
             return None

@@ -4,10 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from difflib import get_close_matches
-from typing import Final
+from typing import Final, NamedTuple
 
 _DIGITS_OF_LETTERS: Final = str.maketrans("OIL", "011")
 """In a code a letter that looks like a digit is a likelier slip than another digit."""
+
+
+class Slip(NamedTuple):
+    """A name as it was written, and the known one that was probably meant; `written` may be empty at a key's place."""
+
+    written: str
+    meant: str
+
+    @property
+    def question(self) -> str:
+        """As messages put it."""
+        return f"did you mean `{self.meant}`?"
 
 
 def nearest(name: str, known: Iterable[str]) -> str | None:
@@ -39,10 +51,16 @@ def same_spelling(name: str, known: Iterable[str]) -> str | None:
     return same.pop() if len(same) == 1 and name not in same else None
 
 
-def did_you_mean(name: str, known: Iterable[str]) -> str:
-    """`did you mean X?` in the catalogue's form, or an empty text."""
+def slip_of(name: str, known: Iterable[str]) -> Slip | None:
+    """The name and the known one that is nearest to it; None when none is near."""
     near = nearest(name, known)
-    return f"did you mean `{near}`?" if near is not None else ""
+    return None if near is None else Slip(name, near)
+
+
+def did_you_mean(name: str, known: Iterable[str]) -> str:
+    """`did you mean X?`, or an empty text where nothing is near."""
+    slip = slip_of(name, known)
+    return "" if slip is None else slip.question
 
 
 def as_code(text: str) -> str:

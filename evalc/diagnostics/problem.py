@@ -7,6 +7,7 @@ from typing import ClassVar, Literal, NamedTuple, final
 
 import msgspec
 
+from evalc.diagnostics.near import Slip
 from evalc.source import AliasedSpan, Position, Source, Span
 
 Severity = Literal["error", "warning"]
@@ -29,9 +30,14 @@ class Finding(msgspec.Struct, frozen=True, kw_only=True):
         """A plain sentence that says what was found, without a full stop."""
         raise NotImplementedError
 
+    def slip(self) -> Slip | None:
+        """The name that is wrong at the place, and the one that was probably meant."""
+        return None
+
     def label(self) -> str:
         """A few words that stand beside the caret underline (`did you mean ...?`); may be empty."""
-        return ""
+        slip = self.slip()
+        return "" if slip is None else slip.question
 
     def help(self) -> str:
         """What to do about it, a sentence or a list of what is allowed; may be empty."""

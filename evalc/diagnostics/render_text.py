@@ -30,8 +30,13 @@ def summary_line(problems: Sequence[Problem], *, fixable: bool = True) -> str:
     errors = sum(problem.severity == "error" for problem in problems)
     counts = [_counted(errors, "error"), _counted(len(problems) - errors, "warning")]
     files = _counted(len({problem.source.name for problem in problems}), "file")
-    fixes = sum(edit_for(problem) is not None for problem in problems) if fixable else 0
-    fix = f" ({fixes} fixable with `evalc check --fix`)" if fixes else ""
+    sure = sum(edit_for(problem) is not None for problem in problems) if fixable else 0
+    more = sum(edit_for(problem, unsafe=True) is not None for problem in problems) - sure if fixable else 0
+    fixes = [
+        f"{sure} fixable with `evalc check --fix`" if sure else "",
+        f"{more}{' more' if sure else ' fixable'} with `--fix --unsafe-fixes`" if more else "",
+    ]
+    fix = f" ({', '.join(filter(None, fixes))})" if any(fixes) else ""
     return f"{', '.join(filter(None, counts))} in {files}{fix}"
 
 

@@ -26,7 +26,7 @@ from evalc.grammar.parse import parse_check
 from evalc.model.checks import Custom
 from evalc.model.numbers import WEIGHT
 from evalc.model.paths import pointer_step
-from evalc.source import Span
+from evalc.source import Source, Span
 
 if TYPE_CHECKING:
     from evalc.grammar.suggestions import Meant
@@ -243,17 +243,24 @@ def _no_check(fields: Fields, item: Mapping) -> MissingKey:
             why = "a check on one line has no colon behind its name"
             span = Span(item.start, item.start + len(written))
             return MissingKey(key="type", what="a check", why=why, meant_line=_meant_line(meant, span))
-    return MissingKey(key="type", what="a check", why=_why_no_check(fields, item))
-
-
-def _why_no_check(fields: Fields, item: Mapping) -> str:
     for key, value in item.pairs:
         raw = fields.source.text[value.start : value.end]
         if key.text in CHECK_TYPES and "\n" not in raw and is_sound_rule(key.text, raw):
-            return f"write it as `type: {key.text}` and `rule: {raw}`"
+            why = f"write it as `type: {key.text}` and `rule: {raw}`"
+            instead = (key.start, value.start, f"type: {key.text}{_behind_type(fields.source, item, key)}rule: ")
+            return MissingKey(key="type", what="a check", why=why, instead=instead)
         if nearest(key.text, ("type",)) is not None:
-            return f"did you mean `type` by `{key.text}`?"
-    return 'a check is a line such as `contains "x"`, or a mapping with `type:`'
+            why = f"did you mean `type` by `{key.text}`?"
+            return MissingKey(key="type", what="a check", why=why, instead=(key.start, key.end, "type"))
+    why = 'a check is a line such as `contains "x"`, or a mapping with `type:`'
+    return MissingKey(key="type", what="a check", why=why)
+
+
+def _behind_type(source: Source, item: Mapping, key: Scalar) -> str:
+    """What stands between two keys of the mapping: a comma in braces, else a line break and the indentation."""
+    if source.text[item.start] == "{":
+        return ", "
+    return "\n" + " " * (source.position(key.start).column - 1)
 
 
 @cache

@@ -39,7 +39,7 @@ def test_problems_are_printed_on_standard_output(invoke: Invoke, project: Path) 
     assert outcome.code == 2
     assert outcome.err == ""
     assert outcome.out.startswith("error[EV203]: `containz` is not a check\n --> evals/weather.eval.yaml:9:11\n")
-    assert outcome.out.endswith("\n\n1 error in 1 file\nread 1 suite\n")
+    assert outcome.out.endswith("\n\n1 error in 1 file (1 fixable with `--fix --unsafe-fixes`)\nread 1 suite\n")
     assert invoke("check", "evals", "--exit-zero").code == 0
 
 
@@ -142,7 +142,7 @@ def test_problems_of_the_configuration_are_found_with_those_of_the_evals(invoke:
     assert outcome.code == 2
     assert "error[EV621]" in outcome.out
     assert "error[EV203]" in outcome.out
-    assert outcome.out.endswith("\n2 errors in 2 files\nread 1 suite\n")
+    assert outcome.out.endswith("\n2 errors in 2 files (1 fixable with `--fix --unsafe-fixes`)\nread 1 suite\n")
 
 
 @pytest.mark.parametrize("closed", [">&-", "2>&-", ">&- 2>&-", "--format json >&-"])

@@ -113,3 +113,20 @@ def test_a_prompt_file_that_nobody_named_is_left_as_it_is(invoke: Invoke, projec
 
 def test_formats_stay_whole(invoke: Invoke, file: Path) -> None:
     assert invoke("check", "--fix", "--format", "json").out == "[]\n"
+
+
+def test_unsafe_fixes_are_made_only_where_they_are_asked_for(invoke: Invoke, file: Path) -> None:
+    text = SUITE.replace('contains "', 'containz "', 1)
+    file.write_text(text)
+    shown = invoke("check", "--diff", "--unsafe-fixes", "evals")
+    assert '+        - contains "' in shown.out
+    assert file.read_text() == text
+    alone = invoke("check", "--unsafe-fixes", "evals")
+    assert (alone.code, alone.err) == (
+        2,
+        "error: `--unsafe-fixes` says what is fixed: add `--fix`, or `--diff` to look first\n",
+    )
+    invoke("check", "--fix", "evals")
+    assert "containz" in file.read_text()
+    invoke("check", "--fix", "--unsafe-fixes", "evals")
+    assert "containz" not in file.read_text()

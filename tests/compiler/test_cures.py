@@ -12,7 +12,7 @@ import pytest
 import evalc
 from evalc.diagnostics.catalogue.index import findings
 from evalc.diagnostics.explain import split_docstring
-from evalc.diagnostics.fixes import edit_for
+from evalc.diagnostics.fixes import cures_for, edit_for
 from evalc.diagnostics.fixing import applied, fixed
 from evalc.diagnostics.problem import Problem
 
@@ -118,9 +118,7 @@ def problems_of(text: str) -> tuple[evalc.Problem, ...]:
 def cures(text: str, problem: Problem) -> Iterator[str]:
     """The text with each cure in it that the problem's message, label, help or `--fix` proposes."""
     start, end = problem.span
-    edit = edit_for(problem)
-    if edit is not None:
-        yield applied(text, [edit])
+    yield from (applied(text, [cure.edit]) for cure in cures_for(problem))
     name = MEANT.search(problem.finding.label())
     if name is not None:
         quotes = text[start] in "'\"" and text[start] == text[end - 1]
@@ -171,6 +169,18 @@ def test_a_cure_cures_what_it_is_proposed_for(text: str, code: str, cure: str) -
     before, after = codes(problems_of(text)), codes(problems_of(cure))
     assert after[code] < before[code], cure
     assert is_sound_in_the_end(cure, before), cure
+
+
+@pytest.mark.parametrize("text", TEXTS, ids=lambda text: repr(text)[-60:])
+def test_every_cure_that_a_message_offers_is_an_edit(text: str) -> None:
+    for problem in problems_of(text):
+        finding = problem.finding
+        line = WRITE_IT_AS.search(finding.help())
+        offered = (line is not None and "..." not in line["line"]) or MEANT.search(finding.label() + finding.help())
+        if offered and problem.source.text == text:
+            assert cures_for(problem), finding.message()
+    for problem in problems_of(text):
+        assert edit_for(problem, unsafe=True) == next((cure.edit for cure in cures_for(problem)), None)
 
 
 @pytest.mark.parametrize("line", CHECKS)

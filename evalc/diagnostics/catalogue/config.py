@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import ClassVar
 
-from evalc.diagnostics.near import did_you_mean, listed
+from evalc.diagnostics.near import Slip, listed, slip_of
 from evalc.diagnostics.problem import Finding
 
 
@@ -48,8 +48,8 @@ class UnknownSetting(Finding, frozen=True, kw_only=True):
     def message(self) -> str:
         return f"`{self.name}` is not a key of {self.what}"
 
-    def label(self) -> str:
-        return did_you_mean(self.name, self.known)
+    def slip(self) -> Slip | None:
+        return slip_of(self.name, self.known)
 
     def help(self) -> str:
         return f"the keys of {self.what} are {listed(self.known)}"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import ClassVar
 
+from evalc.diagnostics.near import Slip
 from evalc.diagnostics.problem import Finding, Severity
 
 
@@ -529,8 +530,8 @@ class AlmostToken(Finding, frozen=True, kw_only=True):
     def message(self) -> str:
         return f"`{self.text}` looks like a token, but is taken literally"
 
-    def label(self) -> str:
-        return f"did you mean `{self.meant}`?" if self.meant else ""
+    def slip(self) -> Slip | None:
+        return Slip(self.text, self.meant) if self.meant else None
 
     def help(self) -> str:
         return "a token is `{{seed:PATH}}` or `{{snapshot:PATH}}`, with numbers as indexes: `items[0].id`"
@@ -567,8 +568,8 @@ class SlashedPattern(Finding, frozen=True, kw_only=True):
     def message(self) -> str:
         return f"the slashes and the flags of `/{self.pattern}/{self.flags}` are part of this pattern"
 
-    def label(self) -> str:
-        return f"did you mean `{self.meant}`?"
+    def slip(self) -> Slip | None:
+        return Slip(f"/{self.pattern}/{self.flags}", self.meant)
 
     @property
     def meant(self) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import ClassVar
 
+from evalc.diagnostics.near import Slip
 from evalc.diagnostics.problem import Finding, Severity
 
 
@@ -322,8 +323,8 @@ class NotAnEvalFile(Finding, frozen=True, kw_only=True):
     def message(self) -> str:
         return f"`{self.path}` is not an eval file"
 
-    def label(self) -> str:
-        return f"did you mean `{self.meant}`?" if self.meant else ""
+    def slip(self) -> Slip | None:
+        return Slip("", self.meant) if self.meant else None
 
     def help(self) -> str:
         return (

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import ClassVar
 
-from evalc.diagnostics.near import as_code, did_you_mean
+from evalc.diagnostics.near import Slip, as_code, nearest
 from evalc.diagnostics.problem import Finding, Severity
 
 
@@ -93,8 +93,9 @@ class UnreadableIgnore(Finding, frozen=True, kw_only=True):
     def message(self) -> str:
         return f"`{self.name}` is not a code" if self.name else "the codes to ignore stand in brackets"
 
-    def label(self) -> str:
-        return did_you_mean(as_code(self.name), self.known)
+    def slip(self) -> Slip | None:
+        near = nearest(as_code(self.name), self.known)
+        return None if near is None else Slip(self.name, near)
 
     def help(self) -> str:
         return "write `# evalc: ignore[EV501]`, with commas between several codes"

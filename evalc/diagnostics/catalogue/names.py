@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import ClassVar, Final
 
 from evalc.diagnostics.meant_line import MeantLine
-from evalc.diagnostics.near import did_you_mean, listed, nearest_of
+from evalc.diagnostics.near import Slip, listed, nearest_of, slip_of
 from evalc.diagnostics.problem import Finding, Severity
 
 _MOST_KEYS: Final = 12
@@ -45,8 +45,8 @@ class UnknownKey(Finding, frozen=True, kw_only=True):
     def message(self) -> str:
         return f"`{self.key}` is not a key of {self.what}"
 
-    def label(self) -> str:
-        return f"did you mean `{self.meant}`?" if self.meant else did_you_mean(self.key, self.known)
+    def slip(self) -> Slip | None:
+        return Slip(self.key, self.meant) if self.meant else slip_of(self.key, self.known)
 
     def help(self) -> str:
         if self.meant:
@@ -83,6 +83,8 @@ class MissingKey(Finding, frozen=True, kw_only=True):
     what: str
     why: str = ""
     meant_line: MeantLine | None = None
+    instead: tuple[int, int, str] | None = None
+    """What `why` says to write, in the place of a stretch of the source."""
 
     def message(self) -> str:
         return f"{self.what} has no `{self.key}`"
@@ -130,12 +132,12 @@ class UnknownCheck(Finding, frozen=True, kw_only=True):
             return f"`{self.name}` is not a check"
         return f"no installed package provides the check `{self.name}`"
 
-    def label(self) -> str:
+    def slip(self) -> Slip | None:
         if self.meant_line is not None:
-            return ""
+            return None
         if self.meant:
-            return f"did you mean `{self.meant}`?"
-        return did_you_mean(self.name, (*(self.offered or ()), *self.known))
+            return Slip(self.name, self.meant)
+        return slip_of(self.name, (*(self.offered or ()), *self.known))
 
     def help(self) -> str:
         if self.meant_line is not None:
@@ -178,8 +180,8 @@ class UnknownCriterion(Finding, frozen=True, kw_only=True):
     def message(self) -> str:
         return f"`{self.name}` is not a criterion of this suite"
 
-    def label(self) -> str:
-        return did_you_mean(self.name, self.known)
+    def slip(self) -> Slip | None:
+        return slip_of(self.name, self.known)
 
     def help(self) -> str:
         if not self.known:
@@ -218,8 +220,8 @@ class UnknownVariable(Finding, frozen=True, kw_only=True):
         where = f" (case `{self.case}`)" if self.case else ""
         return f"`{self.name}` is not an input{where}"
 
-    def label(self) -> str:
-        return did_you_mean(self.name, self.known)
+    def slip(self) -> Slip | None:
+        return slip_of(self.name, self.known)
 
     def help(self) -> str:
         return f"the inputs are {listed(self.known)}" if self.known else "no inputs are given or declared here"
@@ -289,8 +291,8 @@ class UndeclaredInput(Finding, frozen=True, kw_only=True):
     def message(self) -> str:
         return f"`{self.name}` is not a declared input"
 
-    def label(self) -> str:
-        return did_you_mean(self.name, self.known)
+    def slip(self) -> Slip | None:
+        return slip_of(self.name, self.known)
 
     def help(self) -> str:
         return f"the declared inputs are {listed(self.known)}"
@@ -353,8 +355,8 @@ class UnknownPrompt(Finding, frozen=True, kw_only=True):
     def message(self) -> str:
         return f"no prompt file has the id `{self.id}`"
 
-    def label(self) -> str:
-        return did_you_mean(self.id, self.known)
+    def slip(self) -> Slip | None:
+        return slip_of(self.id, self.known)
 
     def help(self) -> str:
         if not self.known:
@@ -471,8 +473,8 @@ class UnknownRule(Finding, frozen=True, kw_only=True):
     def message(self) -> str:
         return f"there is no rule `{self.name}`"
 
-    def label(self) -> str:
-        return did_you_mean(self.name, self.known)
+    def slip(self) -> Slip | None:
+        return slip_of(self.name, self.known)
 
     def help(self) -> str:
         if not self.known:
@@ -638,8 +640,8 @@ class OddPromptKey(Finding, frozen=True, kw_only=True):
     def message(self) -> str:
         return f"`{self.key}` is not a key of {self.what} that evalc reads"
 
-    def label(self) -> str:
-        return f"did you mean `{self.meant}`?"
+    def slip(self) -> Slip | None:
+        return Slip(self.key, self.meant)
 
 
 class OddMetadataKey(Finding, frozen=True, kw_only=True):
@@ -666,5 +668,5 @@ class OddMetadataKey(Finding, frozen=True, kw_only=True):
     def message(self) -> str:
         return f"`{self.key}` is not a key of the metadata that evalc reads"
 
-    def label(self) -> str:
-        return did_you_mean(self.key, self.known)
+    def slip(self) -> Slip | None:
+        return slip_of(self.key, self.known)

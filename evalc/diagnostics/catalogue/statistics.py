@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import ClassVar
 
-from evalc.diagnostics.near import did_you_mean, listed
+from evalc.diagnostics.near import Slip, listed, slip_of
 from evalc.diagnostics.problem import Finding, Severity
 
 
@@ -103,8 +103,8 @@ class NoSuchClass(Finding, frozen=True, kw_only=True):
     def message(self) -> str:
         return "no case has a `label`" if self.name is None else f"no case has the label `{self.name}`"
 
-    def label(self) -> str:
-        return "" if self.name is None else did_you_mean(self.name, self.known)
+    def slip(self) -> Slip | None:
+        return None if self.name is None else slip_of(self.name, self.known)
 
     def help(self) -> str:
         return f"the labels are {listed(self.known)}" if self.known else "add `label:` to the cases, or remove the gate"

@@ -8,7 +8,7 @@ from typing import ClassVar, Final, Literal, final
 
 from evalc.diagnostics.catalogue.names import UnknownCheck
 from evalc.diagnostics.meant_line import MeantLine
-from evalc.diagnostics.near import did_you_mean, nearest
+from evalc.diagnostics.near import Slip, nearest, slip_of
 from evalc.diagnostics.problem import Finding
 from evalc.model.checks import Check
 from evalc.model.checks.declaration import beginnings, members, type_name
@@ -83,11 +83,10 @@ class Unexpected(Finding, frozen=True, kw_only=True):
         found = f"found `{self.found}`" if self.found else "found the end"
         return f"expected {_either(self.expected)} here, {found}"
 
-    def label(self) -> str:
+    def slip(self) -> Slip | None:
         if self.meant_line is not None:
-            return ""
-        names = [name for expected in self.expected for name in _QUOTED_NAME.findall(expected)]
-        return did_you_mean(self.found, names)
+            return None
+        return slip_of(self.found, [name for expected in self.expected for name in _QUOTED_NAME.findall(expected)])
 
     def help(self) -> str:
         if self.meant_line is not None:
@@ -553,9 +552,9 @@ class UnknownHelper(Finding, frozen=True, kw_only=True):
     def message(self) -> str:
         return f"`{self.helper}` is not a block helper"
 
-    def label(self) -> str:
-        shortened = "each" if "each" in self.helper.lower() else self.helper
-        return did_you_mean(shortened, ("if", "unless", "each"))
+    def slip(self) -> Slip | None:
+        near = "each" if "each" in self.helper.lower() else nearest(self.helper, ("if", "unless", "each"))
+        return None if near is None else Slip(self.helper, near)
 
     def help(self) -> str:
         return "the helpers are `#if`, `#unless` and `#each`"

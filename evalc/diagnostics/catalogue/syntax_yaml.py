@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import ClassVar, Final
 
-from evalc.diagnostics.near import did_you_mean, listed
+from evalc.diagnostics.near import Slip, listed, slip_of
 from evalc.diagnostics.problem import Finding
 
 _ESCAPES: Final = {"\x00": r"\0", "\x85": r"\N", "\u2028": r"\L", "\u2029": r"\P"}
@@ -572,8 +572,8 @@ class UnknownAlias(Finding, frozen=True, kw_only=True):
     def message(self) -> str:
         return f"there is no anchor `&{_shown(self.name)}` above this alias"
 
-    def label(self) -> str:
-        return did_you_mean(self.name, self.known)
+    def slip(self) -> Slip | None:
+        return slip_of(self.name, self.known)
 
     def help(self) -> str:
         if not self.known:

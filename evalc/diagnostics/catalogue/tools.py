@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import ClassVar
 
-from evalc.diagnostics.near import did_you_mean, listed
+from evalc.diagnostics.near import Slip, listed, slip_of
 from evalc.diagnostics.problem import Finding, Severity
 
 _MOST_LISTED = 20
@@ -34,8 +34,8 @@ class UnknownTool(Finding, frozen=True, kw_only=True):
     def message(self) -> str:
         return f"`{self.name}` is not a tool of the registry"
 
-    def label(self) -> str:
-        return did_you_mean(self.name, self.known)
+    def slip(self) -> Slip | None:
+        return slip_of(self.name, self.known)
 
     def help(self) -> str:
         return _tools_are(self.known)
@@ -56,8 +56,8 @@ class UnknownParameter(Finding, frozen=True, kw_only=True):
     def message(self) -> str:
         return f"the tool `{self.tool}` has no parameter `{self.name}`"
 
-    def label(self) -> str:
-        return did_you_mean(self.name, self.known)
+    def slip(self) -> Slip | None:
+        return slip_of(self.name, self.known)
 
     def help(self) -> str:
         return f"its parameters are {_some(self.known)}" if self.known else "it has no parameters"
@@ -80,8 +80,8 @@ class ImpossibleArgument(Finding, frozen=True, kw_only=True):
     def message(self) -> str:
         return f"`{self.parameter}` of the tool `{self.tool}` is never `{self.value[:60]}`"
 
-    def label(self) -> str:
-        return did_you_mean(self.value, self.allowed)
+    def slip(self) -> Slip | None:
+        return slip_of(self.value, self.allowed)
 
     def help(self) -> str:
         if self.allowed:
@@ -104,8 +104,8 @@ class ForbidsUnknownTool(Finding, frozen=True, kw_only=True):
     def message(self) -> str:
         return f"`{self.name}` is not a tool of the registry, so it is never called"
 
-    def label(self) -> str:
-        return did_you_mean(self.name, self.known)
+    def slip(self) -> Slip | None:
+        return slip_of(self.name, self.known)
 
     def help(self) -> str:
         return _tools_are(self.known)
@@ -126,8 +126,8 @@ class MisspeltSuiteTool(Finding, frozen=True, kw_only=True):
     def message(self) -> str:
         return f"the suite's tool `{self.name}` is not in the registry"
 
-    def label(self) -> str:
-        return f"did you mean `{self.near}`?"
+    def slip(self) -> Slip | None:
+        return Slip(self.name, self.near)
 
 
 class JsonDisagreesWithRegistry(Finding, frozen=True, kw_only=True):

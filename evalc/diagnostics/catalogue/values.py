@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import ClassVar
 
-from evalc.diagnostics.near import did_you_mean, listed
+from evalc.diagnostics.near import Slip, listed, slip_of
 from evalc.diagnostics.problem import Finding, Severity
 from evalc.model.numbers import Range, shown_number
 
@@ -63,8 +63,8 @@ class NotAChoice(Finding, frozen=True, kw_only=True):
     def message(self) -> str:
         return f"`{self.value}` is not a {self.what}"
 
-    def label(self) -> str:
-        return did_you_mean(self.value, self.choices)
+    def slip(self) -> Slip | None:
+        return slip_of(self.value, self.choices)
 
     def help(self) -> str:
         return f"it is one of {listed(self.choices)}"
@@ -214,7 +214,7 @@ class BadTimestamp(Finding, frozen=True, kw_only=True):
         return f"`{self.value}` is not an ISO 8601 date or time"
 
     def help(self) -> str:
-        return "write it as 2026-05-03 or 2026-05-03T14:00:00Z"
+        return "a date looks like 2026-05-03 or 2026-05-03T14:00:00Z"
 
 
 class NotASlug(Finding, frozen=True, kw_only=True):
@@ -238,6 +238,9 @@ class NotASlug(Finding, frozen=True, kw_only=True):
 
     def message(self) -> str:
         return f"`{self.value}` cannot be a {self.what}"
+
+    def slip(self) -> Slip | None:
+        return Slip(self.value, self.suggestion) if self.suggestion else None
 
     def label(self) -> str:
         return f"write `{self.suggestion}`" if self.suggestion else ""
@@ -470,8 +473,8 @@ class NotAnOption(Finding, frozen=True, kw_only=True):
     def message(self) -> str:
         return f"`{self.value}` is not an option of the input `{self.name}`"
 
-    def label(self) -> str:
-        return did_you_mean(self.value, self.options)
+    def slip(self) -> Slip | None:
+        return slip_of(self.value, self.options)
 
     def help(self) -> str:
         return f"the options are {listed(self.options)}"
