@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 import errno
-from collections.abc import Callable
+import os
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from contextvars import ContextVar
 from pathlib import Path
+from types import MappingProxyType
 from typing import BinaryIO, Final
 
 from evalc.diagnostics.catalogue.files import (
@@ -39,6 +43,19 @@ _FOREIGN_BOMS: Final = (
 )
 
 
+_unsaved: ContextVar[Mapping[str, str]] = ContextVar("_unsaved", default=MappingProxyType({}))
+
+
+@contextmanager
+def unsaved(texts: Mapping[str, str]) -> Iterator[None]:
+    """Read these texts in place of the files on disk, by their real paths, as an editor holds them."""
+    token = _unsaved.set(texts)
+    try:
+        yield
+    finally:
+        _unsaved.reset(token)
+
+
 def read_source(path: Path, report: ReportIn, *, name: str | None = None, limit: int = YAML_LIMIT) -> Source | None:
     """The text of a file, None when there is none to go on with; what is wrong is reported.
 
@@ -46,6 +63,8 @@ def read_source(path: Path, report: ReportIn, *, name: str | None = None, limit:
     given with replacement characters, so that the rest of the file can be checked.
     """
     shown = name if name is not None else str(path)
+    if (texts := _unsaved.get()) and (text := texts.get(os.path.realpath(path))) is not None:
+        return Source(shown, text)
     try:
         data = read_limited(path, limit)
     except (OSError, ValueError) as error:

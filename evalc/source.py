@@ -76,6 +76,14 @@ class Source:
         line = bisect_right(self._line_starts, offset)
         return Position(line + self.first_line - 1, offset - self._line_starts[line - 1] + 1)
 
+    def offset(self, position: Position) -> int:
+        """The offset of a place; behind the end of its line it is that end, behind the last line the text's end."""
+        number = position.line - self.first_line
+        if number >= len(self._line_starts):
+            return len(self.text)
+        line = self.line(position.line)
+        return self._line_starts[max(number, 0)] + min(max(position.column - 1, 0), len(line))
+
     def line(self, number: int) -> str:
         """The text of line `number` (from 1) without its line ending; empty when there is no such line."""
         number -= self.first_line - 1

@@ -23,6 +23,7 @@ from evalc.cli.import_ import import_files
 from evalc.cli.init import init
 from evalc.cli.judge import judge_labels
 from evalc.cli.lock import lock
+from evalc.cli.lsp import lsp
 from evalc.cli.merge import merge_runs
 from evalc.cli.plan import plan
 from evalc.cli.report import report_run
@@ -30,6 +31,7 @@ from evalc.cli.rescore import rescore
 from evalc.cli.run import run_evals
 from evalc.cli.schema import schema
 from evalc.cli.show import show
+from evalc.cli.watch import watch
 from evalc.setup.run_flags import PANELS
 
 _REST = "Options"
@@ -113,5 +115,7 @@ app.command("import", short_help="Write eval files from the evals of other tools
 app.command(short_help="Lock the regression cases, so that changes to them are reported.")(exits(lock))
 app.command(short_help="Set up a project with evals that run out of the box.")(exits(init))
 app.command(short_help="Print a JSON Schema, for editors and other tools.")(exits(schema))
+app.command(short_help="Check on each save, and run the cases that have changed.")(exits(watch))
+app.command(short_help="Serve an editor: mistakes, completions and fixes as you type.")(exits(lsp))
 app.command()(exits(explain))
 app.command("demo-agent")(exits(demo_agent))

@@ -135,6 +135,35 @@ def parse(table: Table, start: str, text: str) -> Tree | Stumble:
         at = found.end()
 
 
+class Following(NamedTuple):
+    """What could follow a text: its tokens, as far as it makes sense, where the next would begin, and the terminals."""
+
+    tokens: tuple[Token, ...]
+    at: int
+    terminals: frozenset[str]
+
+
+def following(table: Table, start: str, text: str) -> Following:
+    """What could stand behind a text that is still being written; behind a slip in it, nothing is read."""
+    first, last = table.starts[start]
+    stack = [first]
+    tokens: list[Token] = []
+    at = 0
+    while True:
+        scanner = table.scanner_of(stack[-1])
+        found = scanner.match(text, at)
+        while found is not None and found.lastgroup in table.ignored:
+            at = found.end()
+            found = scanner.match(text, at)
+        terminal = "" if found is None else found.lastgroup or ""
+        if found is None or not _reduced(table, before := [*stack], None, terminal, last):
+            return Following(tuple(tokens), at, _expected(table, stack, last))
+        stack = before
+        tokens.append(_token(found, terminal))
+        stack.append(table.states[stack[-1]].actions[terminal])
+        at = found.end()
+
+
 def _token(found: re.Match[str], terminal: str) -> Token:
     token = Token(found[0])
     token.type = terminal

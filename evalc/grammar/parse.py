@@ -12,13 +12,15 @@ from typing import Any, Final
 from evalc.diagnostics.catalogue.syntax_grammar import BeyondLimit
 from evalc.diagnostics.problem import Fault
 from evalc.grammar.criterion_nodes import criterion_line
+from evalc.grammar.lalr import Following, following
+from evalc.grammar.lark_tables import load
 from evalc.grammar.nodes import CheckLine, CriterionLine, Template, Words
 from evalc.grammar.parsed import Parsed
 from evalc.grammar.rule_nodes import RULE_TYPES, rule_check
 from evalc.grammar.shapes import parse_by_shape
 from evalc.grammar.template_nodes import template
 
-__all__ = ["RULE_TYPES", "Parsed", "parse_check", "parse_criterion", "parse_rule", "parse_template"]
+__all__ = ["RULE_TYPES", "Parsed", "follow_check", "parse_check", "parse_criterion", "parse_rule", "parse_template"]
 
 MAX_LINE: Final = 100_000
 """The most characters of a check, a rule or a criterion."""
@@ -34,6 +36,11 @@ def parse_check(text: str) -> Parsed[CheckLine]:
     if len(text) > MAX_LINE:
         return _too_long(text, MAX_LINE)
     return _check(text) if len(text) <= _LONGEST_REMEMBERED else parse_by_shape(text)
+
+
+def follow_check(text: str) -> Following:
+    """What could follow the beginning of a one-line check; what was typed behind a slip is not looked at."""
+    return following(load("check"), "line", text[:MAX_LINE])
 
 
 def parse_rule(type: str, text: str) -> Parsed[CheckLine]:  # noqa: A002 - the key of the mapping that it stands in

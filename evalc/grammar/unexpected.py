@@ -59,6 +59,14 @@ _SPOKEN: Final[Mapping[str, tuple[str, ...]]] = {
 """What a terminal is called in a message; one that is not here is a keyword, its name in small letters."""
 
 
+def words_of(terminal: str) -> tuple[str, ...]:
+    """What a terminal may be written as, where it is a keyword, a sign or one of a few words; else nothing."""
+    spelt = _SPOKEN.get(terminal)
+    if spelt is None:
+        return (terminal.lower().replace("_", "-"),)
+    return tuple(word.strip("`") for word in spelt if word.startswith("`"))
+
+
 def spoken(terminals: frozenset[str]) -> tuple[str, ...]:
     """The names of terminals, each once, in a fixed order: what is not a keyword first, the end last."""
     ordered = sorted(terminals, key=lambda name: (name == "$END", name not in _SPOKEN, name))

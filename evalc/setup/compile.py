@@ -20,6 +20,7 @@ from evalc.dsl.texts import texts_of
 from evalc.source import Source
 
 if TYPE_CHECKING:
+    from evalc.compiler.resolve.prompts import PromptLibrary
     from evalc.diagnostics.problem import Problem
     from evalc.tools.load import RegistryFile
 
@@ -33,10 +34,16 @@ def subjects_of(paths: Sequence[Subject], stdin: str | None) -> list[Subject]:
 
 
 def compiled(
-    subjects: Iterable[Subject], settings: Settings, policy: Policy, *, errors_stay: bool, prompt_id: str | None = None
+    subjects: Iterable[Subject],
+    settings: Settings,
+    policy: Policy,
+    *,
+    errors_stay: bool,
+    prompt_id: str | None = None,
+    library: PromptLibrary | None = None,
 ) -> Compilation:
     """Compile under a policy; `errors_stay` where something is to be made of the suites."""
-    options = msgspec.structs.replace(options_for(settings, prompt_id), hashed=errors_stay)
+    options = msgspec.structs.replace(options_for(settings, prompt_id), hashed=errors_stay, library=library)
     compilation = compile_sources(subjects, options)
     compilation = msgspec.structs.replace(compilation, inventory=_without(compilation.inventory, settings))
     return _under(policy, compilation, errors_stay=errors_stay)

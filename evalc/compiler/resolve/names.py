@@ -123,7 +123,7 @@ def resolve_names(
 ) -> Names:
     """Look up every name of a suite and report those that stand for nothing."""
     tree = suite.tree
-    name = _suite_name(tree, problems)
+    name = suite_name(tree, problems)
     names = Names(
         suite=name,
         tool=_tool_name(tree, name, problems),
@@ -151,7 +151,7 @@ def _given_by(case: MergedCase) -> Iterator[str]:
 # --- names of the suite --------------------------------------------------------------------------------------------
 
 
-def _suite_name(tree: SuiteTree, problems: Diagnostics) -> str:
+def suite_name(tree: SuiteTree, problems: Diagnostics) -> str:
     """What the suite calls itself, else its prompt's id or its file's name; a prompt's id need not be a slug."""
     if tree.name is None:
         named_for = tree.prompt.id if tree.prompt is not None else _prompt_of_cases(tree)

@@ -1,0 +1,122 @@
+"""`evalc watch`: checks eval files on each save, and runs the cases that have changed."""
+
+from __future__ import annotations
+
+import os
+import sys
+import time
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Annotated, Final
+
+import typer
+
+from evalc.cli.ending import ExitCode
+from evalc.cli.flags import sound_settings_from
+from evalc.cli.options import Config, Prompts, Tools
+from evalc.cli.printing import inventory_lines, print_error, print_problems
+from evalc.errors import UsageError
+from evalc.terminal import Screen, visible
+
+if TYPE_CHECKING:
+    from evalc.watch.cases import CaseKey
+    from evalc.watch.loop import Seen, Watcher
+
+_CLEAR: Final = "\x1b[2J\x1b[3J\x1b[H"
+_MOST_NAMED: Final = 3
+
+
+def watch(
+    paths: Annotated[
+        list[str] | None, typer.Argument(metavar="[PATH]...", help="Eval files and folders.", show_default=False)
+    ] = None,
+    agent: Annotated[
+        list[str] | None,
+        typer.Option("--agent", metavar="SPEC", help="The agent that changed cases are run with, as for evalc run."),
+    ] = None,
+    run_all: Annotated[bool, typer.Option("--run-all", help="Run every case at the beginning.")] = False,
+    no_run: Annotated[bool, typer.Option("--no-run", help="Only check; run nothing.")] = False,
+    also: Annotated[
+        list[str] | None,
+        typer.Option("--also", metavar="PATH", help="Run every case when this changes, such as the agent's code."),
+    ] = None,
+    prompts: Prompts = None,
+    tools: Tools = None,
+    config: Config = None,
+) -> int:
+    """Check eval files each time they are saved, and run the cases that have changed.
+
+    The results are shown and not kept. Ctrl-C ends it.
+
+    \b
+    Examples:
+      evalc watch evals/ --agent demo
+      evalc watch evals/ --agent python:agent:ask --also agent.py
+    """
+    from functools import partial  # noqa: PLC0415 - for start-up: `--help` watches nothing
+
+    from evalc.watch.loop import Watcher  # noqa: PLC0415 - likewise
+
+    settings = partial(sound_settings_from, config, prompts=prompts, tools=tools, agent=agent or None)
+    if no_run and run_all:
+        raise UsageError("`--run-all` and `--no-run` cannot go together")
+    now = settings()
+    runs = not no_run and bool(now.agent_endpoints)
+    flags = [
+        *_flags("--agent", agent),
+        *_flags("--prompts", prompts),
+        *_flags("--tools", tools),
+        *_flags("--config", config),
+    ]
+    watcher = Watcher(paths or (), settings, also or ())
+    try:
+        seen = watcher.look()
+        chosen = tuple(watcher.board.known) if run_all and runs and seen.compilation is not None else ()
+        _round(watcher, seen, chosen, flags, runs=runs)
+        for saved in watcher.saves():
+            seen = watcher.look(saved)
+            _round(watcher, seen, seen.to_run if runs else (), flags, runs=runs)
+    except KeyboardInterrupt:
+        sys.stderr.write("\n")
+    return ExitCode.OK
+
+
+def _flags(flag: str, given: Sequence[str] | str | None) -> list[str]:
+    """A flag as it is passed on, once for each value."""
+    values = [given] if isinstance(given, str) else given or ()
+    return [part for value in values for part in (flag, value)]
+
+
+def _round(watcher: Watcher, seen: Seen, chosen: Sequence[CaseKey], flags: Sequence[str], *, runs: bool) -> None:
+    """Show what is wrong; else run the chosen cases, and show how all stand."""
+    _show(watcher, seen, runs=runs, running=chosen)
+    if chosen and watcher.run(chosen, flags):
+        _show(watcher, seen, runs=runs)
+
+
+def _show(watcher: Watcher, seen: Seen, *, runs: bool, running: Sequence[CaseKey] = ()) -> None:
+    draws = sys.stdout.isatty() and os.environ.get("TERM") != "dumb"
+    if draws:
+        sys.stdout.write(_CLEAR)
+    if seen.compilation is None:
+        print_error(seen.refusal)
+    else:
+        problems = seen.compilation.problems
+        print_problems(problems, sys.stdout)
+        sys.stdout.writelines(inventory_lines(seen.compilation.inventory, all_good=not problems))
+    if running:
+        named = ", ".join(visible(key.id) for key in running[:_MOST_NAMED])
+        more = f" and {len(running) - _MOST_NAMED} more" if len(running) > _MOST_NAMED else ""
+        sys.stdout.write(f"running {named}{more}\n")
+    elif runs:
+        screen = Screen.of(sys.stdout, os.environ)
+        sys.stdout.writelines(f"{line}\n" for line in watcher.board.lines(screen, _height() - 4))
+    if draws and not running:
+        sys.stdout.write(f"watching since {time.strftime('%H:%M:%S')}; Ctrl-C ends it\n")
+    sys.stdout.flush()
+
+
+def _height() -> int:
+    try:
+        return os.get_terminal_size(sys.stdout.fileno()).lines
+    except (OSError, ValueError):
+        return 40

@@ -1,0 +1,236 @@
+"""What can be written at the cursor: keys, check words, criteria, rules, inputs, seed paths, tools, parameters."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import Final, NamedTuple
+
+from lsprotocol import types as lsp
+
+from evalc.dsl.nodes import Mapping
+from evalc.lsp.check_line import Continuation, continuation, described_kind
+from evalc.lsp.cursor import Place, Unfinished, unfinished_at
+from evalc.lsp.document import Document
+from evalc.lsp.features.shares import share_of
+from evalc.lsp.known import Known
+from evalc.lsp.shapes import is_check, shapes_around, shapes_at
+from evalc.lsp.workspace import Workspace
+from evalc.model import checks as c
+from evalc.model.checks.declaration import beginnings, members, type_name
+from evalc.schema.shapes import Schema
+from evalc.source import Span
+
+TRIGGERS: Final = (" ", ":", ".", "[", "{", "-", "/")
+"""The characters behind which an editor asks without being told to."""
+
+_TEMPLATE: Final = re.compile(
+    r"\{\{\s*(?:(?P<seed>seed:\s*(?P<path>[^{}]*))|(?:#(?:if|unless|each)\s+)?(?P<name>[\w.-]*))$"
+)
+_KINDS: Final = {type_name(kind): kind for kind in members(c.Check)}
+_FILE_KEYS: Final = frozenset({"include", "prompt_file", "file"})
+_SUFFIXES: Final = frozenset({".yaml", ".yml", ".csv", ".jsonl", ".json"})
+_MOST_FILES: Final = 500
+
+
+class _Offer(NamedTuple):
+    """Something that may be written: in place of how much, and what an editor shows of it."""
+
+    label: str
+    kind: lsp.CompletionItemKind
+    written: str
+    detail: str = ""
+    documentation: str = ""
+    insert: str | None = None
+
+
+def completion(workspace: Workspace, document: Document, position: lsp.Position) -> lsp.CompletionList:
+    """What can be written at a place."""
+    offset = document.offset(position)
+    known = Known(workspace, document, offset)
+    offers: dict[str, _Offer] = {}
+    for unfinished in unfinished_at(workspace.around(document, offset).source, offset):
+        for offer in _offers(known, document, unfinished):
+            offers.setdefault(offer.label, offer)
+    items = [_item(document, offset, offer, index) for index, offer in enumerate(offers.values())]
+    return lsp.CompletionList(is_incomplete=False, items=items)
+
+
+def _item(document: Document, offset: int, offer: _Offer, index: int) -> lsp.CompletionItem:
+    text = offer.label if offer.insert is None else offer.insert
+    documentation = lsp.MarkupContent(lsp.MarkupKind.Markdown, offer.documentation) if offer.documentation else None
+    return lsp.CompletionItem(
+        label=offer.label,
+        kind=offer.kind,
+        detail=offer.detail or None,
+        documentation=documentation,
+        sort_text=f"{index:05}",
+        filter_text=offer.label,
+        text_edit=lsp.TextEdit(document.range_of(Span(offset - len(offer.written), offset)), text),
+    )
+
+
+def _offers(known: Known, document: Document, unfinished: Unfinished) -> Iterator[_Offer]:
+    place, before = unfinished
+    template = _TEMPLATE.search(before)
+    if template is not None:
+        yield from _in_template(known, template)
+    elif place.is_key:
+        yield from _inputs_given(known, place, before)
+        yield from _keys(place, before)
+    else:
+        yield from _values(known, document, place, before)
+
+
+def _in_template(known: Known, template: re.Match[str]) -> Iterator[_Offer]:
+    if template["seed"] is not None:
+        for path in known.seed_paths:
+            yield _Offer(path, lsp.CompletionItemKind.Constant, template["path"], known.seed_value(path) or "")
+        return
+    for declared in known.inputs:
+        yield _Offer(declared.name.value, lsp.CompletionItemKind.Variable, template["name"], "input")
+    if known.settings.seed_manifest is not None:
+        yield _Offer("seed:", lsp.CompletionItemKind.Keyword, template["name"], "a value of the seed manifest")
+
+
+def _inputs_given(known: Known, place: Place, before: str) -> Iterator[_Offer]:
+    """The inputs that a case has not given yet."""
+    if len(place.keys) > 2 and place.keys[-2] == "inputs" and isinstance(place.keys[-3], int):
+        given = _given(place)
+        for declared in known.inputs:
+            if declared.name.value not in given:
+                detail = "required input" if declared.required else "optional input"
+                yield _Offer(
+                    declared.name.value, lsp.CompletionItemKind.Variable, before, detail, "", f"{declared.name.value}: "
+                )
+
+
+def _given(place: Place) -> set[str]:
+    mapping = place.steps[-1][0]
+    return {key.text for key, _ in mapping.pairs} if isinstance(mapping, Mapping) else set()
+
+
+def _keys(place: Place, before: str) -> Iterator[_Offer]:
+    given = _given(place)
+    for shape in shapes_around(place):
+        required = shape.get("required", ())
+        properties = shape.get("properties", {})
+        for key in sorted(properties, key=lambda key: key not in required):
+            if key not in given and isinstance(properties[key], dict):
+                detail = "required" if key in required else ""
+                sentence = properties[key].get("description", "")
+                yield _Offer(
+                    key, lsp.CompletionItemKind.Property, before, detail, sentence, f"{key}:{_behind(properties[key])}"
+                )
+
+
+def _behind(shape: Schema) -> str:
+    """A space behind keys of values on the same line."""
+    types = shape.get("type", ())
+    return "" if types and types[0] in {"array", "object"} else " "
+
+
+def _values(known: Known, document: Document, place: Place, before: str) -> Iterator[_Offer]:
+    key = next((each for each in reversed(place.keys) if isinstance(each, str)), "")
+    if is_check(place):
+        yield from _in_check(known, before)
+    yield from _names(known, document, key, before)
+    if key == "type" and isinstance(place.steps[-1][0], Mapping) and "validate" in place.keys:
+        yield from (
+            _Offer(name, lsp.CompletionItemKind.Keyword, before, "check", described_kind(kind))
+            for name, kind in _KINDS.items()
+            if name not in {"any_of", "all_of", "not", "at", "turn", "check"}
+        )
+    for shape in shapes_at(place):
+        for value in (*shape.get("enum", ()), *((True, False) if "boolean" in _first_type(shape) else ())):
+            text = str(value).lower() if isinstance(value, bool) else str(value)
+            yield _Offer(text, lsp.CompletionItemKind.EnumMember, before)
+
+
+def _first_type(shape: Schema) -> tuple[str, ...]:
+    types = shape.get("type", ())
+    return (types,) if isinstance(types, str) else tuple(types[:1])
+
+
+def _names(known: Known, document: Document, key: str, before: str) -> Iterator[_Offer]:
+    match key:
+        case "criterion":
+            yield from _criteria(known, before)
+        case "use":
+            for rule in known.rules:
+                yield _Offer(rule.name.value, lsp.CompletionItemKind.Function, before, f"{len(rule.checks)} checks")
+        case "prompt_id" | "id" if key == "prompt_id":
+            yield from (_Offer(each, lsp.CompletionItemKind.Reference, before, "prompt") for each in known.prompt_ids)
+        case "tool":
+            yield from _tools(known, before)
+        case _ if key in _FILE_KEYS:
+            yield from _files(document.path.parent, before)
+
+
+def _criteria(known: Known, before: str) -> Iterator[_Offer]:
+    for each in known.criteria:
+        share = share_of(each, known.criteria)
+        yield _Offer(
+            each.name.value,
+            lsp.CompletionItemKind.Value,
+            before,
+            "" if share is None else f"{share} of the score",
+            each.description or "",
+        )
+
+
+def _tools(known: Known, before: str) -> Iterator[_Offer]:
+    for tool in (known.tools or {}).values():
+        yield _Offer(tool.name, lsp.CompletionItemKind.Method, before, "tool", tool.description or "")
+
+
+def _in_check(known: Known, before: str) -> Iterator[_Offer]:
+    found = continuation(before)
+    if found is None:
+        return
+    match found.names:
+        case "criteria":
+            yield from _criteria(known, found.word)
+        case "tools":
+            yield from _tools(known, found.word)
+        case "parameters":
+            yield from _parameters(known, found)
+        case None:
+            pass
+    documentation = {begin: described_kind(kind) for kind in reversed(_KINDS.values()) for begin in beginnings(kind)}
+    for word in found.words:
+        yield _Offer(word, lsp.CompletionItemKind.Keyword, found.word, "", documentation.get(word, ""))
+
+
+def _parameters(known: Known, found: Continuation) -> Iterator[_Offer]:
+    tool = None if known.tools is None else known.tools.get(found.tool)
+    properties = {} if tool is None else (tool.parameters or {}).get("properties", {})
+    for name, shape in properties.items():
+        described = shape if isinstance(shape, dict) else {}
+        yield _Offer(
+            name,
+            lsp.CompletionItemKind.Field,
+            found.word,
+            str(described.get("type", "")),
+            described.get("description", ""),
+        )
+
+
+def _files(folder: Path, before: str) -> Iterator[_Offer]:
+    """The files below the folder of the document that a suite can name."""
+    found: Iterable[str] = (
+        os.path.relpath(Path(parent) / name, folder)
+        for parent, folders, names in os.walk(folder)
+        for name in sorted(names)
+        if Path(name).suffix.lower() in _SUFFIXES and _visible(folders)
+    )
+    for _, name in zip(range(_MOST_FILES), found, strict=False):
+        yield _Offer(name, lsp.CompletionItemKind.File, before)
+
+
+def _visible(folders: list[str]) -> bool:
+    """Leave hidden folders out of a walk."""
+    folders[:] = sorted(each for each in folders if not each.startswith("."))
+    return True

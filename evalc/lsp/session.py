@@ -1,0 +1,186 @@
+"""A session with an editor: its documents, when they are checked, and what is published of that."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import sys
+import tempfile
+from collections.abc import Iterator
+from functools import partial
+from typing import Any, Final, final
+
+from lsprotocol import types as lsp
+from pygls.lsp.server import LanguageServer
+from pygls.protocol import LanguageServerProtocol, lsp_method
+
+from evalc import __version__
+from evalc.diagnostics.problem import Problem
+from evalc.lsp.document import Document, uri_of
+from evalc.lsp.features.diagnostics import diagnostics
+from evalc.lsp.features.lenses import filter_of
+from evalc.lsp.results import Results, as_markdown, id_of
+from evalc.lsp.workspace import Checked, Workspace
+
+_AT_ONCE: Final = 0.005
+"""Seconds until what was typed is checked: changes that arrive together are checked together."""
+_ONCE_QUIET: Final = 0.4
+"""Seconds until the other open documents are checked, which may include what was typed."""
+_LAST_LINES: Final = 3
+
+
+class _Protocol(LanguageServerProtocol):
+    """The protocol without a second copy of each document.
+
+    pygls keeps one whose lines are those of `str.splitlines`, which other characters end than an editor's. It changes
+    the places of edits, too, where it finds them behind the end of such a line.
+    """
+
+    @lsp_method(lsp.TEXT_DOCUMENT_DID_CHANGE)
+    def lsp_text_document__did_change(self, params: lsp.DidChangeTextDocumentParams) -> Iterator[Any]:
+        """Leave the change to the session."""
+        handler = self.fm.features.get(lsp.TEXT_DOCUMENT_DID_CHANGE)
+        if handler is not None:
+            yield handler, (params,), None
+
+
+@final
+class Session(LanguageServer):
+    """The language server of one editor, with the documents that it has open."""
+
+    def __init__(self) -> None:
+        super().__init__("evalc", __version__, lsp.TextDocumentSyncKind.Incremental, protocol_cls=_Protocol)
+        self.files = Workspace()
+        self.results = Results()
+        self._checked: dict[str, tuple[int, Checked]] = {}
+        self._published: dict[str, set[str]] = {}
+        self._waiting: dict[str, asyncio.TimerHandle] = {}
+
+    # --- checking ---
+
+    def check_soon(self, document: Document) -> None:
+        """Check what has been edited in a document, and all of it once it is quiet."""
+        self._check_in(_AT_ONCE, document, whole=False)
+
+    def check_once_quiet(self, *, but: Document | None = None) -> None:
+        """Check the other open documents a little later: they may include one that has changed, or use its prompt."""
+        for other in self.files.documents:
+            if other is not but:
+                self._check_in(_ONCE_QUIET, other, whole=True)
+
+    def _check_in(self, seconds: float, document: Document, *, whole: bool) -> None:
+        """Check a document when so many seconds have gone by, in place of a check of it that still waits."""
+        waiting = self._waiting.pop(document.uri, None)
+        if waiting is not None:
+            waiting.cancel()
+        check = partial(self._check_now, document, whole=whole)
+        self._waiting[document.uri] = asyncio.get_running_loop().call_later(seconds, check)
+
+    def _check_now(self, document: Document, *, whole: bool) -> None:
+        self._waiting.pop(document.uri, None)
+        if self.files.get(document.uri) is not document:
+            return
+        try:
+            self._publish(document, self._check(document, whole=whole))
+        except Exception:  # a defect of evalc's, which is not to end the editor's session
+            logging.getLogger(__name__).exception("%s could not be checked", document.path)
+
+    def _check(self, document: Document, *, whole: bool) -> Checked:
+        known = self._checked.get(document.uri)
+        checked = None if whole or known is None else self.files.check_case(document, known[1])
+        if checked is None:
+            checked = self.files.check(document)
+        else:
+            self._check_in(_ONCE_QUIET, document, whole=True)
+        document.edited = None
+        self._checked[document.uri] = (document.version, checked)
+        return checked
+
+    def checked(self, document: Document) -> Checked:
+        """What the compiler says of a document as it is now."""
+        known = self._checked.get(document.uri)
+        return known[1] if known is not None and known[0] == document.version else self._check(document, whole=False)
+
+    def problems(self, document: Document) -> tuple[Problem, ...]:
+        """The problems that stand in a document itself."""
+        return self.checked(document).problems.get(uri_of(document.path), ())
+
+    def _publish(self, document: Document, checked: Checked) -> None:
+        """Send the diagnostics of all files that problems stand in, and take back those that are gone."""
+        found = diagnostics(checked, self.files.encoding)
+        gone = self._published.get(document.uri, set()) - found.keys()
+        self._published[document.uri] = set(found)
+        for uri in (*found, *gone):
+            self._send(uri)
+
+    def _send(self, uri: str) -> None:
+        """Send what all open documents' checks found in a file."""
+        opened = self.files.get(uri)
+        every = {
+            (each.range.start.line, each.range.start.character, each.code, each.message): each
+            for _, checked in self._checked.values()
+            for each in diagnostics(checked, self.files.encoding).get(uri, ())
+        }
+        self.text_document_publish_diagnostics(
+            lsp.PublishDiagnosticsParams(
+                uri=uri if opened is None else opened.uri,
+                diagnostics=[every[key] for key in sorted(every, key=str)],
+                version=None if opened is None else opened.version,
+            )
+        )
+
+    def closed(self, uri: str) -> None:
+        """Take back what a document's check has found."""
+        document = self.files.get(uri)
+        self.files.close(uri)
+        if document is not None:
+            self._checked.pop(document.uri, None)
+            for each in self._published.pop(document.uri, {uri_of(document.path)}):
+                self._send(each)
+
+    # --- commands ---
+
+    async def run_cases(self, document: Document, id_: str) -> str:
+        """Run a case of a file as it is on disk, or all of its cases; the last lines that the run printed."""
+        settings = self.files.settings(document.path)
+        command = [sys.executable, "-m", "evalc", "run", str(document.path)]
+        command += ["--filter", filter_of(id_)] if id_ else []
+        process = await asyncio.create_subprocess_exec(
+            *command,
+            cwd=settings.root,
+            stdin=asyncio.subprocess.DEVNULL,
+            stdout=asyncio.subprocess.PIPE,
+            stderr=asyncio.subprocess.STDOUT,
+        )
+        printed, _ = await process.communicate()
+        lines = printed.decode("utf-8", "replace").strip().splitlines()
+        said = "\n".join(lines[-_LAST_LINES:])
+        kind = lsp.MessageType.Info if process.returncode == 0 else lsp.MessageType.Warning
+        self.window_show_message(lsp.ShowMessageParams(kind, said))
+        capabilities = self.client_capabilities.workspace
+        if capabilities is not None and capabilities.code_lens is not None and capabilities.code_lens.refresh_support:
+            await self.workspace_code_lens_refresh_async(None)
+        return said
+
+    async def show_case(self, document: Document, id_: str) -> str | None:
+        """Show how a case ended in the newest run; the same text is the answer of the command."""
+        settings = self.files.settings(document.path)
+        for suite in self.files.outline(document).suites:
+            for case in suite.cases:
+                if id_of(suite, case) == id_:
+                    verdict = self.results.verdict(settings, suite, case)
+                    text = None if verdict is None else as_markdown(verdict)
+                    if text is not None:
+                        await self._show_text(text)
+                    return text
+        return None
+
+    async def _show_text(self, text: str) -> None:
+        window = self.client_capabilities.window
+        if window is None or window.show_document is None or not window.show_document.support:
+            return
+        with tempfile.NamedTemporaryFile(
+            "w", suffix=".md", prefix="evalc-case-", delete=False, encoding="utf-8"
+        ) as file:
+            file.write(text)
+        await self.window_show_document_async(lsp.ShowDocumentParams(uri=uri_of(file.name), take_focus=True))

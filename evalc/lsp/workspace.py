@@ -1,0 +1,270 @@
+"""The open documents, the projects that they belong to, and what the compiler finds in them."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Final, NamedTuple, final
+
+import msgspec
+
+from evalc.compiler.resolve.prompts import PromptLibrary
+from evalc.config.load import Loaded, load_settings
+from evalc.config.settings import Settings
+from evalc.diagnostics.catalogue.files import NotAnEvalFile, ResultFile
+from evalc.diagnostics.fixing import ends_the_file
+from evalc.diagnostics.problem import Diagnostics, Problem
+from evalc.dsl.document_kind import Kind, is_meant_as_eval, names_an_eval
+from evalc.dsl.nodes import is_cut
+from evalc.files import read_source, unsaved
+from evalc.lsp.cases import Cases
+from evalc.lsp.document import Document, Encoding, path_of, uri_of
+from evalc.lsp.outline import Outline, outline
+from evalc.setup.collector import collector_off
+from evalc.setup.compile import compiled, options_for, policy_of
+from evalc.source import Source, Span
+from evalc.tools.load import load_tools
+from evalc.tools.registry import ToolRegistry
+
+_YAML = (".yaml", ".yml")
+_MAYBE_PROMPT: Final = re.compile(r"^prompt[ \t]*:", re.MULTILINE)
+
+
+@final
+class Checked(msgspec.Struct, frozen=True, kw_only=True):
+    """What the compiler says of a document.
+
+    Attributes:
+        problems: by the address of the file that they stand in; the document's own are there even if there are none.
+    """
+
+    problems: Mapping[str, tuple[Problem, ...]]
+
+
+class _Read(NamedTuple):
+    """A file as it was read: when it was written, and what stands in it."""
+
+    written: int
+    outline: Outline | None
+
+
+@final
+class Workspace:
+    """What an editor has open, and the files around it."""
+
+    def __init__(self) -> None:
+        self.encoding = Encoding()
+        self._documents: dict[str, Document] = {}
+        self._outlines: dict[str, tuple[Source, Outline]] = {}
+        self._focus: tuple[Source, Span, Outline] | None = None
+        self._files: dict[Path, _Read] = {}
+        self._settings: dict[Path, Loaded] = {}
+        self._libraries: dict[Path, PromptLibrary] = {}
+        self._tools: dict[Path, ToolRegistry | None] = {}
+
+    # --- documents ---
+
+    def open(self, uri: str, text: str, version: int) -> Document:
+        """An editor has opened a document."""
+        document = Document(uri, text, version, self.encoding)
+        self._documents[_key(uri)] = document
+        return document
+
+    def close(self, uri: str) -> None:
+        """An editor has closed a document: what counts is the file again."""
+        self._documents.pop(_key(uri), None)
+        self._outlines.pop(_key(uri), None)
+        self.forget()
+
+    def get(self, uri: str) -> Document | None:
+        """The open document of an address."""
+        return self._documents.get(_key(uri))
+
+    @property
+    def documents(self) -> tuple[Document, ...]:
+        """All that is open."""
+        return tuple(self._documents.values())
+
+    def forget(self) -> None:
+        """Read settings and prompts anew: a file has been saved, or has changed on disk."""
+        self._settings.clear()
+        self._libraries.clear()
+        self._tools.clear()
+
+    # --- what stands in them ---
+
+    def outline(self, document: Document) -> Outline:
+        """The outline of a document as it is now."""
+        key = _key(document.uri)
+        known = self._outlines.get(key)
+        if known is None or known[0] is not document.source:
+            with collector_off():
+                known = (document.source, outline(document.source))
+            self._outlines[key] = known
+        return known[1]
+
+    def around(self, document: Document, offset: int) -> Outline:
+        """The outline of a document, in which of many cases only the one at the offset need be."""
+        known = self._outlines.get(_key(document.uri))
+        case = document.cases.around(offset) if document.cases else None
+        if case is None or document.cases is None or (known is not None and known[0] is document.source):
+            return self.outline(document)
+        if self._focus is None or self._focus[:2] != (document.source, case):
+            with collector_off():
+                alone = Source(document.source.name, document.cases.alone(document.source.text, case))
+                self._focus = (document.source, case, outline(alone))
+        return self._focus[2]
+
+    def outline_of(self, path: Path) -> Outline | None:
+        """The outline of a file: of its open document where there is one; None where it cannot be read."""
+        document = self.get(uri_of(path))
+        if document is not None:
+            return self.outline(document)
+        try:
+            written = path.stat().st_mtime_ns
+        except OSError:
+            return None
+        known = self._files.get(path)
+        if known is None or known.written != written:
+            source = read_source(path, Diagnostics().add)
+            known = _Read(written, None if source is None else outline(source))
+            self._files[path] = known
+        return known.outline
+
+    def project_files(self, path: Path) -> Iterator[Path]:
+        """The YAML files of the project that a file belongs to, the open ones among them."""
+        settings = self.settings(path)
+        root = settings.root
+        found = {Path(os.path.realpath(each)) for each in options_for(settings).finder.search(root, _YAML)}
+        found |= {document.path.resolve() for document in self.documents if document.path.suffix.lower() in _YAML}
+        return iter(sorted(each for each in found if each.is_relative_to(os.path.realpath(root))))
+
+    def settings(self, path: Path) -> Settings:
+        """The settings that hold for a file."""
+        return self._loaded(path).settings
+
+    def _loaded(self, path: Path) -> Loaded:
+        folder = path.absolute().parent
+        if folder not in self._settings:
+            start = folder
+            while not start.is_dir():  # of a file that is not saved yet
+                start = start.parent
+            self._settings[folder] = load_settings(start)
+        return self._settings[folder]
+
+    # --- what is wrong with them ---
+
+    def check(self, document: Document) -> Checked:
+        """Compile a document, with the other open documents as they are in the editor."""
+        own = uri_of(document.path)
+        if not self._is_ours(document):
+            return Checked(problems={own: ()})
+        found = self._compiled(document, document.source)
+        if self._is_of_another_kind(document, found):
+            return Checked(problems={own: ()})
+        problems: dict[str, list[Problem]] = {own: []}
+        for problem in (*found, *self._loaded(document.path).problems):
+            problems.setdefault(uri_of(problem.source.name), []).append(problem)
+        if not document.cases and document.path.suffix.lower() in _YAML:
+            document.cases = Cases(document.source)
+        return Checked(problems={uri: tuple(each) for uri, each in problems.items()})
+
+    def check_case(self, document: Document, before: Checked) -> Checked | None:
+        """Compile the one case that has been edited since the check before; None where it is not one case.
+
+        What a case shares with others, such as an id that stands twice, only a check of the whole document tells.
+        """
+        edited = document.edited
+        case = None if document.cases is None or edited is None else document.cases.around(edited.start)
+        if case is None or edited is None or document.cases is None or edited.end > case.end:
+            return None
+        source, own = document.source, uri_of(document.path)
+        alone = Source(source.name, document.cases.alone(source.text, case))
+        found = [each for each in self._compiled(document, alone) if each.source is alone and _begins_in(each, case)]
+        is_read = not any(map(ends_the_file, found))
+        behind = len(source.text) - case.end  # the length of what has only moved
+        kept: list[Problem] = []
+        for problem in before.problems.get(own, ()):
+            if problem.source.name != source.name or problem.span.start < case.start:
+                kept.append(problem)
+            elif is_read and len(problem.source.text) - problem.span.start <= behind:
+                kept.append(_moved(problem, source, len(source.text) - len(problem.source.text)))
+        in_order = sorted((*kept, *(msgspec.structs.replace(each, source=source) for each in found)), key=_place)
+        return Checked(problems={**before.problems, own: tuple(in_order)})
+
+    def _compiled(self, document: Document, source: Source) -> tuple[Problem, ...]:
+        settings = self.settings(document.path)
+        texts = {os.path.realpath(each.path): each.source.text for each in self.documents}
+        with collector_off(), unsaved(texts):
+            policy, library = policy_of(settings), self.library(document)
+            return compiled([source], settings, policy, errors_stay=False, library=library).problems
+
+    def library(self, document: Document) -> PromptLibrary:
+        """The prompts of the project that a document belongs to; read anew while a prompt is being edited."""
+        settings = self.settings(document.path)
+        folder = settings.prompts or settings.root
+        if _MAYBE_PROMPT.search(document.source.text) and Kind.PROMPT in self.outline(document).kinds:
+            self._libraries.pop(folder, None)
+        return self._libraries.setdefault(folder, PromptLibrary(folder, options_for(settings).finder))
+
+    def tools(self, document: Document) -> ToolRegistry | None:
+        """The tool registry of the project that a document belongs to, as far as it can be read."""
+        folder = document.path.absolute().parent
+        if folder not in self._tools:
+            file = options_for(self.settings(document.path)).tools
+            self._tools[folder] = None if file is None else load_tools(file, Diagnostics())
+        return self._tools[folder]
+
+    def _is_ours(self, document: Document) -> bool:
+        """Whether a text may be an eval file; an editor opens YAML and JSON of all kinds."""
+        name = document.path.name
+        if document.path.suffix.lower() == ".json" or names_an_eval(name):
+            return True
+        found = self.outline(document)
+        if found.kinds - {Kind.SHARED}:
+            return True
+        if found.kinds:  # `rules:` stand in files of many programs
+            return any(document.path.resolve() in self.included_by(other) for other in self.documents)
+        is_broken = not found.documents or any(map(is_cut, found.documents))
+        return is_broken and is_meant_as_eval(name, document.source.text)
+
+    def _is_of_another_kind(self, document: Document, problems: tuple[Problem, ...]) -> bool:
+        """Whether the compiler found that it is no eval file, and nothing says that it was to be one."""
+        of_another = any(isinstance(problem.finding, NotAnEvalFile | ResultFile) for problem in problems)
+        return of_another and not names_an_eval(document.path.name)
+
+    def included_by(self, document: Document) -> frozenset[Path]:
+        """The files that a document includes, and those that these include."""
+        return frozenset(self.closure(document.path.resolve())) - {document.path.resolve()}
+
+    def closure(self, path: Path, outline: Outline | None = None) -> dict[Path, Outline]:
+        """A file and all that it includes, the nearest first; `outline` is the file's own, where it is known."""
+        pending, seen = [path], dict[Path, Outline]()
+        while pending:
+            current = pending.pop(0)
+            found = outline if current == path and outline is not None else self.outline_of(current)
+            if current not in seen and found is not None:
+                seen[current] = found
+                pending += [(current.parent / file.value).resolve() for each in found.shares for file in each.includes]
+        return seen
+
+
+def _begins_in(problem: Problem, span: Span) -> bool:
+    return span.start <= problem.span.start < span.end
+
+
+def _moved(problem: Problem, source: Source, by: int) -> Problem:
+    """The problem in a text that is longer or shorter in front of it."""
+    span = Span(problem.span.start + by, problem.span.end + by)
+    return msgspec.structs.replace(problem, source=source, span=span, row=None, alias=None)
+
+
+def _place(problem: Problem) -> tuple[int, int]:
+    return problem.span.start, problem.span.end
+
+
+def _key(uri: str) -> str:
+    """An address in one spelling: editors differ in what they escape."""
+    return str(path_of(uri)) if uri.startswith("file:") else uri
