@@ -6,7 +6,7 @@ BIN    := $(VENV)/bin
 READY  := $(VENV)/.ready
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-package test-pythons browser check format pages picture tables test-editor test-model test-promptfoo demo-local bench bench-http bench-report fuzz soak mutants requirements clean
+.PHONY: help demo test test-package test-pythons browser neovim vscode check format pages picture tables test-editor test-model test-promptfoo demo-local bench bench-http bench-report fuzz soak mutants requirements clean
 
 help: ## Show the commands
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
@@ -14,7 +14,7 @@ help: ## Show the commands
 demo: $(READY) ## Compile the example suites and run them over HTTP against the demo agent
 	@$(BIN)/python scripts/demo.py
 
-test: $(READY) browser check test-package ## Everything that CI runs: format, lint, types, import contracts, package, tests
+test: $(READY) browser neovim vscode check test-package ## Everything that CI runs: format, lint, types, import contracts, package, tests
 	$(BIN)/python -m pytest -n auto
 
 test-package: $(READY) ## Build the package twice to the same bytes, install it into an empty environment and use it
@@ -29,6 +29,18 @@ browser: # The HTML report is tested in the system's Chromium, which is installe
 		>/dev/null 2>&1 </dev/null || \
 		echo "there is no Chromium here: the HTML report will not be tested in a browser" >&2
 
+neovim: # The language server is tried in the system's Neovim, which is installed likewise.
+	@command -v nvim >/dev/null || \
+		{ test "$$(id -u)" = 0 && apt-get update -qq && apt-get install -qq -y --no-install-recommends neovim; } \
+		>/dev/null 2>&1 </dev/null || \
+		echo "there is no Neovim here: the language server will not be tried in it" >&2
+
+vscode: ## Build the extension for Visual Studio Code, editors/vscode/evalc.vsix (needs Node and npm)
+	@command -v npm >/dev/null && cd editors/vscode && \
+		{ test node_modules/.package-lock.json -nt package-lock.json || npm ci --no-audit --no-fund; } >/dev/null 2>&1 </dev/null && \
+		npm run --silent package >/dev/null 2>&1 </dev/null || \
+		echo "Node's packages cannot be had here: the extension for Visual Studio Code will not be built and tested" >&2
+
 check: $(READY) ## Format, lint, types and import contracts, without the tests
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
@@ -39,10 +51,11 @@ format: $(READY) ## Put the code into its form
 	$(BIN)/ruff check --fix-only --quiet .
 	$(BIN)/ruff format .
 
-pages: $(READY) ## Write what is generated anew: the page of diagnostics, the table of settings, the JSON Schemas
+pages: $(READY) ## Write what is generated anew: the page of diagnostics, the table of settings, the JSON Schemas, the colours of editors
 	$(BIN)/python scripts/write_diagnostics_page.py
 	$(BIN)/python scripts/write_settings_table.py
 	$(BIN)/evalc schema -o specs/schema
+	$(BIN)/python scripts/write_textmate_grammar.py
 
 picture: $(READY) ## Draw the pictures of the README anew
 	$(BIN)/python scripts/terminal_picture.py
@@ -102,6 +115,7 @@ mutants: $(READY) ## Break the code that verdicts rest on, and see whether tests
 	$(BIN)/python scripts/mutants.py
 
 clean: ## Remove what the other commands made
+	rm -rf editors/vscode/node_modules editors/vscode/dist editors/vscode/evalc.vsix
 	rm -rf $(VENV) .venv-fuzz .venv-lock .venv-model .venv-local .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache dist evals/build evals/results
 
 $(READY): pyproject.toml requirements-dev.txt
