@@ -6,7 +6,7 @@ BIN    := $(VENV)/bin
 READY  := $(VENV)/.ready
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-package test-pythons browser neovim vscode check format pages picture tables test-editor test-model test-promptfoo demo-local bench bench-http bench-report fuzz soak mutants requirements clean
+.PHONY: help demo test test-package test-pythons browser neovim vscode check format pages picture tables test-editor test-model test-promptfoo demo-local bench bench-http bench-editor bench-report fuzz soak mutants requirements clean
 
 help: ## Show the commands
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
@@ -93,6 +93,9 @@ bench-run: $(READY) ## Measure `evalc run` beside its peers; writes benchmarks/R
 
 bench-http: $(READY) ## Measure cases over HTTP beside bare loops; writes benchmarks/RESULTS-http.md
 	$(BIN)/python -m benchmarks.http
+
+bench-editor: $(READY) ## Measure a keystroke in large files; writes its section of benchmarks/RESULTS.md
+	$(BIN)/python -m benchmarks.editor
 
 bench-report: $(READY) ## Measure the HTML report with 10,000 cases; writes benchmarks/RESULTS-report.md
 	$(BIN)/python -m benchmarks.report

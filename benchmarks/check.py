@@ -20,6 +20,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Final, NamedTuple, get_args
 
+from benchmarks.editor import section
 from benchmarks.suites import Form, write_suite
 
 RESULTS: Final = Path(__file__).parent / "RESULTS.md"
@@ -65,7 +66,7 @@ def main() -> None:
         write_suite(small, 3, "mapping")
         starts = _in_turn([(*CHECK, str(small)), PASS], ROUNDS * 2)
         rows = [_row(folder, form, cases) for form in get_args(Form) for cases in SIZES]
-    RESULTS.write_text(_report(rows, *starts), encoding="utf-8")
+    RESULTS.write_text(f"{_report(rows, *starts).rstrip()}\n\n{section()}", encoding="utf-8")
     print(RESULTS.read_text(encoding="utf-8"))
 
 

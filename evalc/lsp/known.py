@@ -6,7 +6,6 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any, final
 
-from evalc.compiler.resolve.prompts import PromptLibrary
 from evalc.diagnostics.problem import Diagnostics
 from evalc.dsl.read_json import JsonPlaces, read_json
 from evalc.dsl.tree import CriterionTree, InputTree, PromptTree, RuleTree, SuiteTree
@@ -91,7 +90,7 @@ class Known:
             yield suite.prompt
         for name in (suite.prompt_id, *(variant.id for variant in suite.prompts), *(c.prompt_id for c in suite.cases)):
             if name is not None:
-                yield from self._library.find(name.value)
+                yield from self._workspace.prompts(self._document, name.value)
         for file in (suite.prompt_file, *(variant.file for variant in suite.prompts)):
             found = (
                 None
@@ -105,11 +104,7 @@ class Known:
     @property
     def prompt_ids(self) -> tuple[str, ...]:
         """The ids of the project's prompts."""
-        return self._library.ids
-
-    @property
-    def _library(self) -> PromptLibrary:
-        return self._workspace.library(self._document)
+        return self._workspace.prompt_ids(self._document)
 
     @property
     def tools(self) -> ToolRegistry | None:

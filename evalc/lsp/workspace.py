@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Iterator, Mapping
+from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Final, NamedTuple, final
 
@@ -18,6 +19,7 @@ from evalc.diagnostics.fixing import ends_the_file
 from evalc.diagnostics.problem import Diagnostics, Problem
 from evalc.dsl.document_kind import Kind, is_meant_as_eval, names_an_eval
 from evalc.dsl.nodes import is_cut
+from evalc.dsl.tree import PromptTree
 from evalc.files import read_source, unsaved
 from evalc.lsp.cases import Cases
 from evalc.lsp.document import Document, Encoding, path_of, uri_of
@@ -29,7 +31,7 @@ from evalc.tools.load import load_tools
 from evalc.tools.registry import ToolRegistry
 
 _YAML = (".yaml", ".yml")
-_MAYBE_PROMPT: Final = re.compile(r"^prompt[ \t]*:", re.MULTILINE)
+_PROMPT_KEYS: Final = tuple(re.compile(rf"^{key}[ \t]*:", re.MULTILINE) for key in ("id", "prompt"))
 
 
 @final
@@ -196,16 +198,29 @@ class Workspace:
 
     def _compiled(self, document: Document, source: Source) -> tuple[Problem, ...]:
         settings = self.settings(document.path)
-        texts = {os.path.realpath(each.path): each.source.text for each in self.documents}
-        with collector_off(), unsaved(texts):
-            policy, library = policy_of(settings), self.library(document)
+        with collector_off(), self._as_edited():
+            policy, library = policy_of(settings), self._library(document)
             return compiled([source], settings, policy, errors_stay=False, library=library).problems
 
-    def library(self, document: Document) -> PromptLibrary:
-        """The prompts of the project that a document belongs to; read anew while a prompt is being edited."""
+    def _as_edited(self) -> AbstractContextManager[None]:
+        """Read the open documents as they are in the editor."""
+        return unsaved({os.path.realpath(each.path): each.source.text for each in self.documents})
+
+    def prompt_ids(self, document: Document) -> tuple[str, ...]:
+        """The ids of the prompts of the project that a document belongs to."""
+        with self._as_edited():
+            return self._library(document).ids
+
+    def prompts(self, document: Document, prompt_id: str) -> list[PromptTree]:
+        """The prompts with an id, in the project that a document belongs to."""
+        with self._as_edited():
+            return self._library(document).find(prompt_id)
+
+    def _library(self, document: Document) -> PromptLibrary:
+        """The prompts of a project, which are read when one is first looked up; anew while a prompt is edited."""
         settings = self.settings(document.path)
         folder = settings.prompts or settings.root
-        if _MAYBE_PROMPT.search(document.source.text) and Kind.PROMPT in self.outline(document).kinds:
+        if document.edited is not None and all(key.search(document.source.text) for key in _PROMPT_KEYS):
             self._libraries.pop(folder, None)
         return self._libraries.setdefault(folder, PromptLibrary(folder, options_for(settings).finder))
 
