@@ -27,6 +27,7 @@ class Cases:
     def __init__(self, source: Source) -> None:
         self._starts = _starts(source)  # and the end of the last one
         self._blank = _MORE_THAN_A_BREAK.sub(" ", source.text) if self._starts else ""
+        self._dash = len(_DASH.match(source.text, self._starts[0])[0]) if self._starts else 0  # type: ignore[index]
 
     def __bool__(self) -> bool:
         """Whether it is known where the cases stand."""
@@ -35,10 +36,10 @@ class Cases:
     def edited(self, start: int, end: int, inserted: str) -> None:
         """The characters `[start, end)` have been replaced: what is behind them stands elsewhere now.
 
-        An edit over the bounds of a case makes others of them, which only the whole text tells.
+        An edit of a dash, or over the bounds of a case, makes other cases of them, which only the whole text tells.
         """
         case = self.around(start)
-        if case is None or end >= case.end or _ANCHOR.search(inserted):
+        if case is None or start < case.start + self._dash or end >= case.end or _ANCHOR.search(inserted):
             self._starts = []
             return
         delta = len(inserted) - (end - start)

@@ -12,7 +12,7 @@ from evalc.dsl.tree import CriterionTree, InputTree, PromptTree, RuleTree, Suite
 from evalc.ecma.tokens import resolve
 from evalc.files import JSON_LIMIT, read_source
 from evalc.lsp.document import Document
-from evalc.lsp.workspace import Workspace
+from evalc.lsp.workspace import Workspace, beside
 from evalc.model.paths import pointer_step
 from evalc.source import Source, Span
 from evalc.tools.registry import ToolRegistry
@@ -92,11 +92,8 @@ class Known:
             if name is not None:
                 yield from self._workspace.prompts(self._document, name.value)
         for file in (suite.prompt_file, *(variant.file for variant in suite.prompts)):
-            found = (
-                None
-                if file is None
-                else self._workspace.outline_of((self._document.path.parent / file.value).resolve())
-            )
+            path = None if file is None else beside(self._document.path, file.value)
+            found = None if path is None else self._workspace.outline_of(path)
             if found is not None:
                 yield from found.prompts
                 yield from (each.prompt for each in found.suites if each.prompt is not None)

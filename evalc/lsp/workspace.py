@@ -11,6 +11,7 @@ from typing import Final, NamedTuple, final
 
 import msgspec
 
+from evalc.compiler.discover import is_below, project_root
 from evalc.compiler.resolve.prompts import PromptLibrary
 from evalc.config.load import Loaded, load_settings
 from evalc.config.settings import Settings
@@ -186,6 +187,8 @@ class Workspace:
         alone = Source(source.name, document.cases.alone(source.text, case))
         found = [each for each in self._compiled(document, alone) if each.source is alone and _begins_in(each, case)]
         is_read = not any(map(ends_the_file, found))
+        if is_read and any(map(ends_the_file, before.problems.get(own, ()))):
+            return None  # what stands behind has not been read before
         behind = len(source.text) - case.end  # the length of what has only moved
         kept: list[Problem] = []
         for problem in before.problems.get(own, ()):
@@ -262,8 +265,15 @@ class Workspace:
             found = outline if current == path and outline is not None else self.outline_of(current)
             if current not in seen and found is not None:
                 seen[current] = found
-                pending += [(current.parent / file.value).resolve() for each in found.shares for file in each.includes]
+                files = (beside(current, file.value) for each in found.shares for file in each.includes)
+                pending += [file for file in files if file is not None]
         return seen
+
+
+def beside(path: Path, name: str) -> Path | None:
+    """The file that a file names; None where it lies outside of the project, from which nothing is read."""
+    named = path.parent / name
+    return named.resolve() if is_below(named, project_root(path)) else None
 
 
 def _begins_in(problem: Problem, span: Span) -> bool:

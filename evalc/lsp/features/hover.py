@@ -105,7 +105,7 @@ def _of_place(document: Document, place: Place, offset: int) -> str:
     if place.is_key:
         sentence = described(place)
         return _lines(f"**{scalar.text}**", sentence) if sentence else ""
-    if place.keys[-1] == "type" and scalar.text in _KINDS:
+    if place.keys[-1:] == ("type",) and scalar.text in _KINDS:
         return described_kind(_KINDS[scalar.text])
     if is_check(place):
         kind = kind_at(scalar.text, _within(document, place, offset))

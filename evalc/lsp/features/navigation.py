@@ -13,7 +13,7 @@ from evalc.lsp.document import Document, range_in, uri_of
 from evalc.lsp.known import Known
 from evalc.lsp.mentions import Mention, mention_at, mentions
 from evalc.lsp.references import Location, occurrences
-from evalc.lsp.workspace import Workspace
+from evalc.lsp.workspace import Workspace, beside
 from evalc.source import Source, Span
 
 _RENAMED: Final = frozenset({"rule", "criterion", "prompt", "input"})
@@ -33,8 +33,8 @@ def definition(workspace: Workspace, document: Document, position: lsp.Position)
     known = Known(workspace, document, mention.span.start)
     match mention.kind:
         case "file":
-            path = (document.path.parent / mention.name).resolve()
-            return [_beginning(path)] if path.is_file() else []
+            path = beside(document.path, mention.name)
+            return [_beginning(path)] if path is not None and path.is_file() else []
         case "seed":
             place = known.seed_place(mention.name)
             return [] if place is None else [_location(workspace, *place)]

@@ -20,7 +20,7 @@ def symbols(workspace: Workspace, document: Document) -> list[lsp.DocumentSymbol
     found = workspace.outline(document)
     starts = [suite.span.start for suite in found.suites]
     ends = [*starts[1:], len(found.source.text)]
-    suites = [_suite(document, suite, end) for suite, end in zip(found.suites, ends, strict=True)]
+    suites = [_suite(document, suite, end) for suite, end in zip(found.suites, ends, strict=False)]
     shared = [symbol for each in found.shared for symbol in _rules(document, each)]
     prompts = [
         _named(document, each.id, lsp.SymbolKind.File, "prompt") for each in found.prompts if each.id is not None
@@ -58,7 +58,7 @@ def _rules(document: Document, shared: SharedTree) -> Iterator[lsp.DocumentSymbo
 
 def _cases(document: Document, cases: Iterable[CaseTree], end: int) -> Iterator[lsp.DocumentSymbol]:
     listed = list(cases)
-    for case, following in zip(listed, [*listed[1:], None], strict=True):
+    for case, following in zip(listed, [*listed[1:], None], strict=False):
         until = end if following is None else following.span.start
         text = document.source.text[case.span.start : until].rstrip().rstrip("-").rstrip()
         whole = Span(case.span.start, max(case.span.start + len(text), case.name.span.end))
