@@ -6,9 +6,9 @@ import asyncio
 import logging
 import sys
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from functools import partial
-from typing import Any, Final, final
+from typing import Any, Final, NamedTuple, final
 
 from lsprotocol import types as lsp
 from pygls.lsp.server import LanguageServer
@@ -44,6 +44,14 @@ class _Protocol(LanguageServerProtocol):
             yield handler, (params,), None
 
 
+class _Known(NamedTuple):
+    """What a check of a version of a document has found, and what the editor was told of it, by file."""
+
+    version: int
+    checked: Checked
+    told: Mapping[str, list[lsp.Diagnostic]]
+
+
 @final
 class Session(LanguageServer):
     """The language server of one editor, with the documents that it has open."""
@@ -52,8 +60,7 @@ class Session(LanguageServer):
         super().__init__("evalc", __version__, lsp.TextDocumentSyncKind.Incremental, protocol_cls=_Protocol)
         self.files = Workspace()
         self.results = Results()
-        self._checked: dict[str, tuple[int, Checked]] = {}
-        self._published: dict[str, set[str]] = {}
+        self._checked: dict[str, _Known] = {}
         self._waiting: dict[str, asyncio.TimerHandle] = {}
 
     # --- checking ---
@@ -81,50 +88,49 @@ class Session(LanguageServer):
         if self.files.get(document.uri) is not document:
             return
         try:
-            self._publish(document, self._check(document, whole=whole))
+            self._check(document) if whole else self.problems(document)
         except Exception:  # a defect of evalc's, which is not to end the editor's session
             logging.getLogger(__name__).exception("%s could not be checked", document.path)
 
-    def _check(self, document: Document, *, whole: bool) -> Checked:
+    def problems(self, document: Document) -> tuple[Problem, ...]:
+        """The problems that stand in a document as it is now, which are published where they are new."""
         known = self._checked.get(document.uri)
-        checked = None if whole or known is None else self.files.check_case(document, known[1])
-        if checked is None:
-            checked = self.files.check(document)
+        if known is None:
+            checked = self._check(document)
+        elif known.version == document.version:
+            checked = known.checked
         else:
-            self._check_in(_ONCE_QUIET, document, whole=True)
+            of_case = self.files.check_case(document, known.checked)
+            checked = self._check(document) if of_case is None else self._publish(document, of_case)
+            if of_case is not None:
+                self._check_in(_ONCE_QUIET, document, whole=True)
+        return checked.problems.get(uri_of(document.path), ())
+
+    def _check(self, document: Document) -> Checked:
+        """Check all of a document."""
+        return self._publish(document, self.files.check(document))
+
+    def _publish(self, document: Document, checked: Checked) -> Checked:
+        """Send the diagnostics of all files that problems stand in, and take back those that are gone."""
+        before = self._checked.get(document.uri)
+        told = diagnostics(checked, self.files.encoding)
+        self._checked[document.uri] = _Known(document.version, checked, told)
         document.edited = None
-        self._checked[document.uri] = (document.version, checked)
+        for uri in dict.fromkeys((*told, *(() if before is None else before.told))):
+            self._send(uri)
         return checked
 
-    def checked(self, document: Document) -> Checked:
-        """What the compiler says of a document as it is now."""
-        known = self._checked.get(document.uri)
-        return known[1] if known is not None and known[0] == document.version else self._check(document, whole=False)
-
-    def problems(self, document: Document) -> tuple[Problem, ...]:
-        """The problems that stand in a document itself."""
-        return self.checked(document).problems.get(uri_of(document.path), ())
-
-    def _publish(self, document: Document, checked: Checked) -> None:
-        """Send the diagnostics of all files that problems stand in, and take back those that are gone."""
-        found = diagnostics(checked, self.files.encoding)
-        gone = self._published.get(document.uri, set()) - found.keys()
-        self._published[document.uri] = set(found)
-        for uri in (*found, *gone):
-            self._send(uri)
-
     def _send(self, uri: str) -> None:
-        """Send what all open documents' checks found in a file."""
+        """Send what the checks of all open documents have found in a file, each once."""
         opened = self.files.get(uri)
+        found = (each for known in self._checked.values() for each in known.told.get(uri, ()))
         every = {
-            (each.range.start.line, each.range.start.character, each.code, each.message): each
-            for _, checked in self._checked.values()
-            for each in diagnostics(checked, self.files.encoding).get(uri, ())
+            (each.range.start.line, each.range.start.character, str(each.code), each.message): each for each in found
         }
         self.text_document_publish_diagnostics(
             lsp.PublishDiagnosticsParams(
                 uri=uri if opened is None else opened.uri,
-                diagnostics=[every[key] for key in sorted(every, key=str)],
+                diagnostics=[every[key] for key in sorted(every)],
                 version=None if opened is None else opened.version,
             )
         )
@@ -133,10 +139,9 @@ class Session(LanguageServer):
         """Take back what a document's check has found."""
         document = self.files.get(uri)
         self.files.close(uri)
-        if document is not None:
-            self._checked.pop(document.uri, None)
-            for each in self._published.pop(document.uri, {uri_of(document.path)}):
-                self._send(each)
+        known = None if document is None else self._checked.pop(document.uri, None)
+        for each in () if known is None else known.told:
+            self._send(each)
 
     # --- commands ---
 

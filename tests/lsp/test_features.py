@@ -74,6 +74,28 @@ def test_a_changed_configuration_is_read_when_it_is_saved(editor: Editor, root: 
     assert found
 
 
+def test_in_a_long_file_what_cases_share_is_told_once_the_author_pauses(editor: Editor) -> None:
+    cases = "".join(f"    - {{name: case_{n}, message: hi, validate: [json]}}\n" for n in range(30))
+    assert editor.open("long.eval.yaml", f"suite: long\neval:\n  test_cases:\n{cases}") == []
+    [problem] = editor.edit("long.eval.yaml", "case_7, message", "case_7, mesage")[:1]
+    assert (problem.code, problem.range.start.line) == ("EV201", 10)
+    assert editor.edit("long.eval.yaml", "case_7, mesage", "case_8, message") == []
+    uri = editor.uri("long.eval.yaml")
+    [problem] = editor.until(lambda each: each.uri == uri and each.version == 3 and len(each.diagnostics) > 0)
+    assert problem.code == "EV206"
+
+
+def test_fixes_that_are_asked_for_at_once_are_those_of_the_newest_text(editor: Editor) -> None:
+    editor.open(WEATHER)
+    path, old = editor.root / WEATHER, "tools called"
+    at = editor.texts[path].index(old)
+    range_ = lsp.Range(editor.place(WEATHER, at), editor.place(WEATHER, at + len(old)))
+    editor.texts[path] = editor.texts[path].replace(old, "toolz called")
+    editor.change(WEATHER, lsp.TextDocumentContentChangePartial(range_, "toolz called"))
+    assert editor.actions(WEATHER, "tool|z")
+    assert [each.code for each in editor.problems(WEATHER)] == ["EV203"]
+
+
 @pytest.mark.parametrize("encoding", list(lsp.PositionEncodingKind))
 def test_columns_are_counted_as_the_client_counts(tmp_path: Path, encoding: lsp.PositionEncodingKind) -> None:
     with Editor(tmp_path, encoding=encoding) as editor:

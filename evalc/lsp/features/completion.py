@@ -137,16 +137,11 @@ def _values(known: Known, document: Document, place: Place, before: str) -> Iter
     if is_check(place):
         yield from _in_check(known, before)
     yield from _names(known, document, key, before)
-    if key == "type" and isinstance(place.steps[-1][0], Mapping) and "validate" in place.keys:
-        yield from (
-            _Offer(name, lsp.CompletionItemKind.Keyword, before, "check", described_kind(kind))
-            for name, kind in _KINDS.items()
-            if name not in {"any_of", "all_of", "not", "at", "turn", "check"}
-        )
     for shape in shapes_at(place):
         for value in (*shape.get("enum", ()), *((True, False) if "boolean" in _first_type(shape) else ())):
             text = str(value).lower() if isinstance(value, bool) else str(value)
-            yield _Offer(text, lsp.CompletionItemKind.EnumMember, before)
+            described = described_kind(_KINDS[text]) if key == "type" and text in _KINDS else ""
+            yield _Offer(text, lsp.CompletionItemKind.EnumMember, before, documentation=described)
 
 
 def _first_type(shape: Schema) -> tuple[str, ...]:
@@ -161,7 +156,7 @@ def _names(known: Known, document: Document, key: str, before: str) -> Iterator[
         case "use":
             for rule in known.rules:
                 yield _Offer(rule.name.value, lsp.CompletionItemKind.Function, before, f"{len(rule.checks)} checks")
-        case "prompt_id" | "id" if key == "prompt_id":
+        case "prompt_id":
             yield from (_Offer(each, lsp.CompletionItemKind.Reference, before, "prompt") for each in known.prompt_ids)
         case "tool":
             yield from _tools(known, before)
