@@ -1,23 +1,25 @@
-"""The results of the newest run, case by case, for the documents that its cases came from."""
+"""The results of the newest runs, case by case, for the documents that their cases came from."""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Iterator
 from pathlib import Path
-from typing import NamedTuple, final
+from typing import Final, NamedTuple, final
 
+from evalc.compiler.compiled import file_name
 from evalc.compiler.resolve.names import suite_name
 from evalc.config.settings import Settings
 from evalc.diagnostics.problem import Diagnostics
 from evalc.dsl.tree import CaseTree, SuiteTree
 from evalc.errors import EvalcError
 from evalc.model.result import CaseResult
-from evalc.runtime.store.past.load import load_run
-from evalc.runtime.store.past.results import find_results
-from evalc.runtime.store.past.runs import LATEST
+from evalc.runtime.store.past.runs import age, has_results, run_folders
+from evalc.runtime.store.past.streamed import read_suite
 
-_GOOD = frozenset({"passed", "unverified", "expected-failure"})
+_MOST_RUNS: Final = 5
+_LARGEST: Final = 64_000_000
+_GOOD: Final = frozenset({"passed", "unverified", "expected-failure"})
 
 
 class Verdict(NamedTuple):
@@ -38,36 +40,40 @@ class Verdict(NamedTuple):
 
 @final
 class Results:
-    """The newest runs of projects, each read once."""
+    """How cases ended in the newest runs, which are read once."""
 
     def __init__(self) -> None:
-        self._runs: dict[Path, tuple[str, dict[str, list[CaseResult]]]] = {}
+        self._known: dict[tuple[Path, str], tuple[list[Path], dict[str, Verdict]]] = {}
 
     def verdict(self, settings: Settings, suite: SuiteTree, case: CaseTree) -> Verdict | None:
-        """How a case ended in the newest run; None where it was not in it."""
-        run_id, cases = self._newest(settings)
-        found = cases.get(id_of(suite, case))
-        return None if found is None else Verdict(run_id, tuple(found))
+        """How a case ended in the newest run that it was in; None where it was in none of the last few."""
+        tool = suite_name(suite, Diagnostics()) if suite.tool is None else suite.tool.value
+        return self._of_tool(settings.results_folder, tool).get(id_of(suite, case))
 
-    def _newest(self, settings: Settings) -> tuple[str, dict[str, list[CaseResult]]]:
-        folder = settings.results_folder
+    def _of_tool(self, folder: Path, tool: str) -> dict[str, Verdict]:
+        """The verdicts on the cases of a tool, by the ids without what rows and variants add."""
+        runs = sorted(run_folders(folder, has_results), key=age)[-_MOST_RUNS:]
+        known = self._known.get((folder, tool))
+        if known is None or known[0] != runs:
+            verdicts: dict[str, Verdict] = {}
+            for run in runs:
+                verdicts |= _verdicts(run, tool)
+            known = self._known[folder, tool] = (runs, verdicts)
+        return known[1]
+
+
+def _verdicts(run: Path, tool: str) -> dict[str, Verdict]:
+    """Those of one run. A file that cannot be read, or is very large, has none."""
+    cases: dict[str, list[CaseResult]] = {}
+    for file in run.glob(f"{file_name(tool, '*')}"):
         try:
-            past = find_results(LATEST, folder)
+            suite = read_suite(file) if file.stat().st_size <= _LARGEST else None
+            for case in () if suite is None else suite.cases:
+                for id_ in dict.fromkeys((case.id, case.id.partition("@")[0])):
+                    cases.setdefault(id_, []).append(case)
         except (EvalcError, OSError):
-            return "", {}
-        known = self._runs.get(folder)
-        if known is None or known[0] != past.name:
-            cases: dict[str, list[CaseResult]] = {}
-            try:
-                for suite in load_run(past)[0].suites:
-                    for case in suite.cases:
-                        cases.setdefault(case.id.partition("@")[0], []).append(case)
-                        if "@" in case.id:
-                            cases.setdefault(case.id, []).append(case)
-            except (EvalcError, OSError):
-                cases = {}
-            known = self._runs[folder] = (past.name, cases)
-        return known
+            continue
+    return {id_: Verdict(run.name, tuple(found)) for id_, found in cases.items()}
 
 
 def id_of(suite: SuiteTree, case: CaseTree) -> str:

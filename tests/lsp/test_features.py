@@ -401,6 +401,10 @@ def test_a_case_is_run_and_its_verdict_stands_above_it(editor: Editor, root: Pat
     params = lsp.ExecuteCommandParams("evalc.show", list(shown[0].command.arguments or ()))
     text = editor.wait(editor.client.workspace_execute_command_async(params))
     assert text is not None
+    run = lsp.ExecuteCommandParams("evalc.run", [editor.uri(WEATHER), "weather/paris"])
+    editor.wait(editor.client.workspace_execute_command_async(run))
+    titles = [lens.command.title for lens in editor.lenses(WEATHER) if lens.command is not None]
+    assert len(titles) == 5  # a run of one case leaves the verdicts on the others
     assert text.startswith("# weather/nowhere: passed")
     assert "    What is the weather?" in text
 
