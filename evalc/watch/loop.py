@@ -5,20 +5,23 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterator, Sequence, Set
 from pathlib import Path
-from typing import Final, NamedTuple, final
+from queue import Queue
+from threading import Event, Thread
+from typing import Final, NamedTuple, Self, final
 
 from watchfiles import Change, DefaultFilter, watch
 
 from evalc import api
 from evalc.compiler.compiled import Compilation
 from evalc.config.settings import Settings
-from evalc.errors import EvalcError
+from evalc.errors import EvalcError, UsageError
 from evalc.setup.collector import collector_off
 from evalc.watch.board import Board
 from evalc.watch.cases import CaseKey, changed, fingerprints
 from evalc.watch.child import run_cases
 
 _DEBOUNCE_MS: Final = 200
+_HEARS_OF_THE_END_MS: Final = 200
 _SUFFIXES: Final = frozenset({".yaml", ".yml", ".json", ".jsonl", ".csv", ".toml", ".ts", ".js", ".lock"})
 
 
@@ -51,6 +54,8 @@ class Watcher:
         self._settings = settings
         self._others = tuple(os.path.realpath(each) for each in others)
         self._digests: dict[CaseKey, str] | None = None
+        self._settings_now: Settings | None = None
+        self._files: frozenset[str] = frozenset()
         self.board = Board()
 
     def look(self, saved: Set[str] = frozenset()) -> Seen:
@@ -59,13 +64,14 @@ class Watcher:
         At the first look none is.
         """
         try:
-            settings = self._settings()
+            settings = self._settings_now = self._settings()
             with collector_off():
                 found = api.check_paths(settings.looked_at(self._paths), settings=settings)
         except EvalcError as error:
             return Seen(None, str(error))
         if any(problem.severity == "error" for problem in found.problems):
             return Seen(found)
+        self._files = frozenset(name for suite in found.suites for name in (suite.ir.source.name, *suite.ir.files))
         now = fingerprints(found.suites)
         before, self._digests = self._digests, now
         self.board.look(now)
@@ -86,18 +92,91 @@ class Watcher:
         """The names of the files of each save, until an interrupt.
 
         Raises:
-            OSError: the system cannot watch so many folders.
+            UsageError: the system cannot watch so many folders.
         """
-        settings = self._settings()
-        folders = {_folder(path) for path in (*settings.looked_at(self._paths), settings.root, *self._others)}
-        leave_out = tuple(os.path.realpath(folder) for folder in settings.written_folders)
-        wanted = _Wanted(leave_out, self._others)
-        for found in watch(*_outermost(folders), watch_filter=wanted, debounce=_DEBOUNCE_MS, raise_interrupt=True):
-            yield {name for _, name in found}
+        while True:
+            places = self._places()
+            with _Watching(places, self._wanted()) as watching:
+                for saved in watching:
+                    yield saved
+                    if self._places() != places:
+                        break
+
+    def _places(self) -> _Places:
+        """The folders to watch: of what is named, and of the files that the suites were last made of."""
+        if self._settings_now is None:
+            self._settings_now = self._settings()
+        settings = self._settings_now
+        named = [os.path.realpath(str(path)) for path in (*settings.looked_at(self._paths), *self._others)]
+        beside = (settings.file, settings.tool_registry_path, settings.seed_manifest, settings.root / "evalc.toml")
+        files = {os.path.realpath(str(path)) for path in (*beside, *self._files) if path is not None}
+        deep = {_folder(path) for path in named if not Path(path).is_file()}
+        deep |= {_folder(str(settings.prompts))} if settings.prompts is not None else set()
+        flat = {_folder(str(Path(path).parent)) for path in (*files, *named) if not Path(path).is_dir()}
+        outermost = _outermost(deep)
+        return _Places(tuple(outermost), tuple(sorted(each for each in flat if not _is_in(each, outermost))))
+
+    def _wanted(self) -> _Wanted:
+        settings = self._settings_now or self._settings()
+        return _Wanted([os.path.realpath(folder) for folder in settings.written_folders], self._others)
 
     def _is_other(self, name: str) -> bool:
-        real = os.path.realpath(name)
-        return any(real == other or real.startswith(other + os.sep) for other in self._others)
+        return _is_in(os.path.realpath(name), self._others)
+
+
+class _Places(NamedTuple):
+    """The folders to watch with all that is in them, and those of which only their own files matter."""
+
+    deep: tuple[str, ...]
+    flat: tuple[str, ...]
+
+
+@final
+class _Watching:
+    """Watches folders in threads of its own, since the library watches either whole trees or single folders."""
+
+    def __init__(self, places: _Places, wanted: _Wanted) -> None:
+        self._places = places
+        self._wanted = wanted
+        self._stop = Event()
+        self._saves: Queue[Set[str] | Exception] = Queue()
+        self._threads: list[Thread] = []
+
+    def __enter__(self) -> Self:
+        for folders, recursive in ((self._places.deep, True), (self._places.flat, False)):
+            if folders:
+                thread = Thread(target=self._watch, args=(folders, recursive), daemon=True)
+                thread.start()
+                self._threads.append(thread)
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._stop.set()
+        for thread in self._threads:
+            thread.join()
+
+    def __iter__(self) -> Iterator[Set[str]]:
+        while True:
+            saved = self._saves.get()
+            if isinstance(saved, OSError | RuntimeError):
+                raise UsageError(f"the folders cannot be watched: {saved}") from saved
+            if isinstance(saved, Exception):
+                raise saved
+            yield saved
+
+    def _watch(self, folders: Sequence[str], recursive: bool) -> None:
+        try:
+            for found in watch(
+                *folders,
+                watch_filter=self._wanted,
+                debounce=_DEBOUNCE_MS,
+                rust_timeout=_HEARS_OF_THE_END_MS,
+                stop_event=self._stop,
+                recursive=recursive,
+            ):
+                self._saves.put({name for _, name in found})
+        except Exception as error:  # told to whoever waits
+            self._saves.put(error)
 
 
 @final
@@ -110,22 +189,26 @@ class _Wanted(DefaultFilter):
 
     def __call__(self, change: Change, path: str) -> bool:
         """Whether a change matters."""
-        named = any(path == other or path.startswith(other + os.sep) for other in self._others)
-        return super().__call__(change, path) and (named or Path(path).suffix.lower() in _SUFFIXES)
+        return super().__call__(change, path) and (_is_in(path, self._others) or Path(path).suffix.lower() in _SUFFIXES)
 
 
-def _folder(path: object) -> str:
-    """The folder to watch for a path: an editor that saves may put a new file in the place of the old one."""
-    real = os.path.realpath(str(path))
-    while not os.path.isdir(real):  # noqa: PTH112 - of a glob, the folder before its first sign
-        real = os.path.dirname(real)  # noqa: PTH120
-    return real
+def _is_in(path: str, folders: Sequence[str]) -> bool:
+    """Whether a path is one of the folders, or lies below one."""
+    return any(path == folder or path.startswith(folder.rstrip(os.sep) + os.sep) for folder in folders)
+
+
+def _folder(path: str) -> str:
+    """The nearest folder that is there: of a glob, the one before its first sign."""
+    folder = Path(path)
+    while not folder.is_dir():
+        folder = folder.parent
+    return str(folder)
 
 
 def _outermost(folders: Set[str]) -> list[str]:
     """The folders without those that lie in another."""
     kept: list[str] = []
     for folder in sorted(folders):
-        if not any(folder == each or folder.startswith(each.rstrip(os.sep) + os.sep) for each in kept):
+        if not _is_in(folder, kept):
             kept.append(folder)
     return kept

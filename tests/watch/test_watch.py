@@ -156,6 +156,20 @@ def test_without_an_agent_it_only_checks(project: Path, started: list[Watched]) 
     assert "running" not in watched.printed
 
 
+def test_a_file_in_another_folder_that_is_included_is_watched_too(project: Path, started: list[Watched]) -> None:
+    (project / "shared").mkdir()
+    rules = project / "shared" / "rules.eval.yaml"
+    rules.write_text("rules:\n  short:\n    - length <= 200 chars\n")
+    file = project / "evals" / "weather.eval.yaml"
+    file.write_text(f"include: [../shared/rules.eval.yaml]\n{SUITE}        - use: short\n")
+    watched = Watched(project, "evals/weather.eval.yaml", "--agent", "demo")
+    started.append(watched)
+    watched.until("2 not run yet")
+    save(rules, rules.read_text().replace("200", "20"))
+    watched.until("running weather/oslo\n")  # of two cases, only this one uses the rule
+    watched.until("1 did not pass, 1 not run yet")
+
+
 def test_on_a_terminal_the_table_is_drawn_anew(project: Path) -> None:
     command = [sys.executable, "-m", "evalc", "watch", "evals", "--agent", "demo", "--run-all"]
     ours, theirs = pty.openpty()
