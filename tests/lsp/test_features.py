@@ -198,6 +198,40 @@ def test_inputs_of_a_prompt_elsewhere_are_offered(editor: Editor) -> None:
     assert "greet-v1" in editor.completions(GREET, "prompt_id: g|")
 
 
+@pytest.mark.parametrize(
+    ("text", "cursor", "label", "written"),
+    [
+        ('{"metadata": {}, "cases": [{"id": "a", "in"}]}', '"in|"', "input", '"input"}'),
+        ('{"metadata": {}, "cases": [{"id": "a", }]}', '"a", |}', "expect", '"expect":'),
+        ('{"metadata": {"tier": "go"}, "cases": []}', '"go|"', "golden", '"golden"}'),
+        ('{"metadata": {"tier": }, "cases": []}', '"tier": |}', "golden", '"golden"}'),
+    ],
+)
+def test_eval_json_is_completed_by_its_own_keys(
+    editor: Editor, text: str, cursor: str, label: str, written: str
+) -> None:
+    editor.open("weather.golden.json", text)
+    found = editor.completions("weather.golden.json", cursor)
+    assert "suite" not in found
+    edit = found[label].text_edit
+    assert isinstance(edit, lsp.TextEdit)
+    assert written in editor.applied("weather.golden.json", [edit])
+
+
+def test_hover_in_eval_json(editor: Editor) -> None:
+    editor.open(
+        "weather.golden.json", '{"metadata": {}, "cases": [{"id": "a", "expect": {"responseContains": ["x"]}}]}'
+    )
+    assert "**expect**" in editor.hover("weather.golden.json", '"exp|ect"')
+
+
+def test_a_key_in_quotes_stays_in_them(editor: Editor) -> None:
+    editor.open(WEATHER, FILES[WEATHER].replace("      description: One city\n", '      "thr":\n', 1))
+    edit = editor.completions(WEATHER, '"thr|"')["threshold"].text_edit
+    assert isinstance(edit, lsp.TextEdit)
+    assert '      "threshold":\n' in editor.applied(WEATHER, [edit])
+
+
 def test_inside_a_text_nothing_is_offered(editor: Editor) -> None:
     editor.open(WEATHER, FILES[WEATHER].replace("- use: short\n", '- contains "tools \n', 1))
     assert editor.completions(WEATHER, '"tools |\n') == {}

@@ -16,7 +16,7 @@ from evalc.lsp.cursor import Place, Unfinished, unfinished_at
 from evalc.lsp.document import Document
 from evalc.lsp.features.shares import share_of
 from evalc.lsp.known import Known
-from evalc.lsp.shapes import is_check, shapes_around, shapes_at
+from evalc.lsp.shapes import Shapes, shapes_of
 from evalc.lsp.workspace import Workspace
 from evalc.model import checks as c
 from evalc.model.checks.declaration import beginnings, members, type_name
@@ -35,6 +35,20 @@ _SUFFIXES: Final = frozenset({".yaml", ".yml", ".csv", ".jsonl", ".json"})
 _MOST_FILES: Final = 500
 
 
+class _Asked(NamedTuple):
+    """What a completion is asked of: a document, the names that it can use, and its schema."""
+
+    document: Document
+    known: Known
+    shapes: Shapes
+
+    def in_quotes(self, place: Place, text: str, behind: str = "") -> str:
+        """A text as it is written at a place: what stands in quotes already stays in them, and JSON wants them."""
+        if place.scalar.style in {"single", "double"}:
+            return text
+        return f'"{text}"{behind}' if self.document.path.suffix.lower() == ".json" else f"{text}{behind}"
+
+
 class _Offer(NamedTuple):
     """Something that may be written: in place of how much, and what an editor shows of it."""
 
@@ -49,10 +63,11 @@ class _Offer(NamedTuple):
 def completion(workspace: Workspace, document: Document, position: lsp.Position) -> lsp.CompletionList:
     """What can be written at a place."""
     offset = document.offset(position)
-    known = Known(workspace, document, offset)
     offers: dict[str, _Offer] = {}
-    for unfinished in unfinished_at(workspace.around(document, offset).source, offset):
-        for offer in _offers(known, document, unfinished):
+    found = workspace.around(document, offset)
+    asked = _Asked(document, Known(workspace, document, offset), shapes_of(found))
+    for unfinished in unfinished_at(found.source, offset):
+        for offer in _offers(asked, unfinished):
             offers.setdefault(offer.label, offer)
     items = [_item(document, offset, offer, index) for index, offer in enumerate(offers.values())]
     return lsp.CompletionList(is_incomplete=False, items=items)
@@ -72,16 +87,16 @@ def _item(document: Document, offset: int, offer: _Offer, index: int) -> lsp.Com
     )
 
 
-def _offers(known: Known, document: Document, unfinished: Unfinished) -> Iterator[_Offer]:
+def _offers(asked: _Asked, unfinished: Unfinished) -> Iterator[_Offer]:
     place, before = unfinished
     template = _TEMPLATE.search(before)
     if template is not None:
-        yield from _in_template(known, template)
+        yield from _in_template(asked.known, template)
     elif place.is_key:
-        yield from _inputs_given(known, place, before)
-        yield from _keys(place, before)
+        yield from _inputs_given(asked, place, before)
+        yield from _keys(asked, place, before)
     else:
-        yield from _values(known, document, place, before)
+        yield from _values(asked, place, before)
 
 
 def _in_template(known: Known, template: re.Match[str]) -> Iterator[_Offer]:
@@ -95,16 +110,15 @@ def _in_template(known: Known, template: re.Match[str]) -> Iterator[_Offer]:
         yield _Offer("seed:", lsp.CompletionItemKind.Keyword, template["name"], "a value of the seed manifest")
 
 
-def _inputs_given(known: Known, place: Place, before: str) -> Iterator[_Offer]:
+def _inputs_given(asked: _Asked, place: Place, before: str) -> Iterator[_Offer]:
     """The inputs that a case has not given yet."""
     if len(place.keys) > 2 and place.keys[-2] == "inputs" and isinstance(place.keys[-3], int):
         given = _given(place)
-        for declared in known.inputs:
-            if declared.name.value not in given:
-                detail = "required input" if declared.required else "optional input"
-                yield _Offer(
-                    declared.name.value, lsp.CompletionItemKind.Variable, before, detail, "", f"{declared.name.value}: "
-                )
+        for name, is_required in ((each.name.value, each.required) for each in asked.known.inputs):
+            if name not in given:
+                detail = f"{'required' if is_required else 'optional'} input"
+                insert = asked.in_quotes(place, name, ": ")
+                yield _Offer(name, lsp.CompletionItemKind.Variable, before, detail, insert=insert)
 
 
 def _given(place: Place) -> set[str]:
@@ -112,18 +126,17 @@ def _given(place: Place) -> set[str]:
     return {key.text for key, _ in mapping.pairs} if isinstance(mapping, Mapping) else set()
 
 
-def _keys(place: Place, before: str) -> Iterator[_Offer]:
+def _keys(asked: _Asked, place: Place, before: str) -> Iterator[_Offer]:
     given = _given(place)
-    for shape in shapes_around(place):
+    for shape in asked.shapes.around(place):
         required = shape.get("required", ())
         properties = shape.get("properties", {})
         for key in sorted(properties, key=lambda key: key not in required):
             if key not in given and isinstance(properties[key], dict):
                 detail = "required" if key in required else ""
                 sentence = properties[key].get("description", "")
-                yield _Offer(
-                    key, lsp.CompletionItemKind.Property, before, detail, sentence, f"{key}:{_behind(properties[key])}"
-                )
+                insert = asked.in_quotes(place, key, f":{_behind(properties[key])}")
+                yield _Offer(key, lsp.CompletionItemKind.Property, before, detail, sentence, insert)
 
 
 def _behind(shape: Schema) -> str:
@@ -132,16 +145,18 @@ def _behind(shape: Schema) -> str:
     return "" if types and types[0] in {"array", "object"} else " "
 
 
-def _values(known: Known, document: Document, place: Place, before: str) -> Iterator[_Offer]:
+def _values(asked: _Asked, place: Place, before: str) -> Iterator[_Offer]:
     key = next((each for each in reversed(place.keys) if isinstance(each, str)), "")
-    if is_check(place):
-        yield from _in_check(known, before)
-    yield from _names(known, document, key, before)
-    for shape in shapes_at(place):
-        for value in (*shape.get("enum", ()), *((True, False) if "boolean" in _first_type(shape) else ())):
-            text = str(value).lower() if isinstance(value, bool) else str(value)
-            described = described_kind(_KINDS[text]) if key == "type" and text in _KINDS else ""
-            yield _Offer(text, lsp.CompletionItemKind.EnumMember, before, documentation=described)
+    if asked.shapes.is_check(place):
+        yield from _in_check(asked.known, before)
+    yield from _names(asked, key, before)
+    for shape in asked.shapes.at(place):
+        for value in filter(None, shape.get("enum", ())):
+            described = described_kind(_KINDS[value]) if key == "type" and value in _KINDS else ""
+            insert = asked.in_quotes(place, value)
+            yield _Offer(value, lsp.CompletionItemKind.EnumMember, before, "", described, insert)
+        if "boolean" in _first_type(shape):
+            yield from (_Offer(word, lsp.CompletionItemKind.EnumMember, before) for word in ("true", "false"))
 
 
 def _first_type(shape: Schema) -> tuple[str, ...]:
@@ -149,7 +164,8 @@ def _first_type(shape: Schema) -> tuple[str, ...]:
     return (types,) if isinstance(types, str) else tuple(types[:1])
 
 
-def _names(known: Known, document: Document, key: str, before: str) -> Iterator[_Offer]:
+def _names(asked: _Asked, key: str, before: str) -> Iterator[_Offer]:
+    known = asked.known
     match key:
         case "criterion":
             yield from _criteria(known, before)
@@ -161,7 +177,7 @@ def _names(known: Known, document: Document, key: str, before: str) -> Iterator[
         case "tool":
             yield from _tools(known, before)
         case _ if key in _FILE_KEYS:
-            yield from _files(document.path.parent, before)
+            yield from _files(asked.document.path.parent, before)
 
 
 def _criteria(known: Known, before: str) -> Iterator[_Offer]:

@@ -12,7 +12,7 @@ from evalc.lsp.document import Document
 from evalc.lsp.features.shares import share_of
 from evalc.lsp.known import Known
 from evalc.lsp.mentions import Mention, mention_at, mentions
-from evalc.lsp.shapes import described, is_check
+from evalc.lsp.shapes import Shapes, shapes_of
 from evalc.lsp.workspace import Workspace
 from evalc.model import checks as c
 from evalc.model.checks.declaration import members, type_name
@@ -35,7 +35,7 @@ def hover(workspace: Workspace, document: Document, position: lsp.Position) -> l
     place = place_at(found.documents, offset)
     if place is None:
         return None
-    text = _of_place(document, place, offset)
+    text = _of_place(shapes_of(found), document, place, offset)
     return _hover(document, text, Span(place.scalar.start, place.scalar.end)) if text else None
 
 
@@ -99,18 +99,18 @@ def _tool(tool: Tool) -> str:
     return "\n".join([f"**{tool.name}**: tool", "", tool.description or "", "", *lines]).strip()
 
 
-def _of_place(document: Document, place: Place, offset: int) -> str:
+def _of_place(shapes: Shapes, document: Document, place: Place, offset: int) -> str:
     """What a key is for, or what a check does."""
     scalar = place.scalar
     if place.is_key:
-        sentence = described(place)
+        sentence = shapes.described(place)
         return _lines(f"**{scalar.text}**", sentence) if sentence else ""
     if place.keys[-1:] == ("type",) and scalar.text in _KINDS:
         return described_kind(_KINDS[scalar.text])
-    if is_check(place):
+    if shapes.is_check(place):
         kind = kind_at(scalar.text, _within(document, place, offset))
         return "" if kind is None else described_kind(kind)
-    return described(place)
+    return shapes.described(place)
 
 
 def _within(document: Document, place: Place, offset: int) -> int:
