@@ -61,7 +61,7 @@ class Edit(NamedTuple):
     text: str
 
 
-class Cure(NamedTuple):
+class ProposedFix(NamedTuple):
     """An edit that may cure a problem: what it does, in words, and whether it certainly is what was meant."""
 
     title: str
@@ -69,11 +69,11 @@ class Cure(NamedTuple):
     is_sure: bool
 
 
-def cures_for(problem: Problem) -> tuple[Cure, ...]:
+def cures_for(problem: Problem) -> tuple[ProposedFix, ...]:
     """The sure cure of a problem where it has one, else every one that its message offers, the likeliest first."""
     sure = edit_for(problem)
     edits = [sure] if sure is not None else dict.fromkeys(_unsafe_edits(problem))
-    return tuple(Cure(_title(edit, problem), edit, sure is not None) for edit in edits)
+    return tuple(ProposedFix(_title(edit, problem), edit, sure is not None) for edit in edits)
 
 
 def edit_for(problem: Problem, *, unsafe: bool = False) -> Edit | None:

@@ -18,7 +18,7 @@ _DASH: Final = re.compile(r"[ ]*-[ ]+")
 
 
 @final
-class Cases:
+class CaseSpans:
     """The stretches of a text that hold one case each, from the line of its dash to that of the next.
 
     There are none where a case may need another: with anchors, several documents, a list in brackets.

@@ -10,7 +10,7 @@ from urllib.parse import quote
 from lsprotocol import types as lsp
 from pygls.uris import to_fs_path
 
-from evalc.lsp.cases import Cases
+from evalc.lsp.cases import CaseSpans
 from evalc.source import Position, Source, Span
 
 _BYTES_A_UNIT = {"utf-8": ("utf-8", 1), "utf-16": ("utf-16-le", 2), "utf-32": ("utf-32-le", 4)}
@@ -56,7 +56,7 @@ class Document:
         self.path = path_of(uri)
         self.version = version
         self.source = Source(str(self.path), text)
-        self.cases: Cases | None = None
+        self.cases: CaseSpans | None = None
         self.edited: Span | None = None
         self._encoding = encoding
 

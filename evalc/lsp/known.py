@@ -21,7 +21,7 @@ _MOST_SEED_PATHS = 2_000
 
 
 @final
-class Known:
+class KnownNames:
     """The names that a document can use.
 
     Args:

@@ -22,7 +22,7 @@ _LARGEST: Final = 64_000_000
 _GOOD: Final = frozenset({"passed", "unverified", "expected-failure"})
 
 
-class Verdict(NamedTuple):
+class CaseVerdict(NamedTuple):
     """How a case ended in a run, or several that are rows of one."""
 
     run_id: str
@@ -39,30 +39,30 @@ class Verdict(NamedTuple):
 
 
 @final
-class Results:
+class LatestResults:
     """How cases ended in the newest runs, which are read once."""
 
     def __init__(self) -> None:
-        self._known: dict[tuple[Path, str], tuple[list[Path], dict[str, Verdict]]] = {}
+        self._known: dict[tuple[Path, str], tuple[list[Path], dict[str, CaseVerdict]]] = {}
 
-    def verdict(self, settings: Settings, suite: SuiteTree, case: CaseTree) -> Verdict | None:
+    def verdict(self, settings: Settings, suite: SuiteTree, case: CaseTree) -> CaseVerdict | None:
         """How a case ended in the newest run that it was in; None where it was in none of the last few."""
         tool = suite_name(suite, Diagnostics()) if suite.tool is None else suite.tool.value
         return self._of_tool(settings.results_folder, tool).get(id_of(suite, case))
 
-    def _of_tool(self, folder: Path, tool: str) -> dict[str, Verdict]:
+    def _of_tool(self, folder: Path, tool: str) -> dict[str, CaseVerdict]:
         """The verdicts on the cases of a tool, by the ids without what rows and variants add."""
         runs = sorted(run_folders(folder, has_results), key=age)[-_MOST_RUNS:]
         known = self._known.get((folder, tool))
         if known is None or known[0] != runs:
-            verdicts: dict[str, Verdict] = {}
+            verdicts: dict[str, CaseVerdict] = {}
             for run in runs:
                 verdicts |= _verdicts(run, tool)
             known = self._known[folder, tool] = (runs, verdicts)
         return known[1]
 
 
-def _verdicts(run: Path, tool: str) -> dict[str, Verdict]:
+def _verdicts(run: Path, tool: str) -> dict[str, CaseVerdict]:
     """Those of one run. A file that cannot be read, or is very large, has none."""
     cases: dict[str, list[CaseResult]] = {}
     for file in run.glob(f"{file_name(tool, '*')}"):
@@ -73,7 +73,7 @@ def _verdicts(run: Path, tool: str) -> dict[str, Verdict]:
                     cases.setdefault(id_, []).append(case)
         except (EvalcError, OSError):
             continue
-    return {id_: Verdict(run.name, tuple(found)) for id_, found in cases.items()}
+    return {id_: CaseVerdict(run.name, tuple(found)) for id_, found in cases.items()}
 
 
 def id_of(suite: SuiteTree, case: CaseTree) -> str:
@@ -81,7 +81,7 @@ def id_of(suite: SuiteTree, case: CaseTree) -> str:
     return case.id.value if case.id is not None else f"{suite_name(suite, Diagnostics())}/{case.name.value}"
 
 
-def as_markdown(verdict: Verdict) -> str:
+def as_markdown(verdict: CaseVerdict) -> str:
     """A verdict with what was said and what was checked, to be read."""
     return "\n".join(line for case in verdict.cases for line in _case(verdict.run_id, case))
 

@@ -21,7 +21,7 @@ from evalc.lsp.features.hints import hints
 from evalc.lsp.features.hover import hover
 from evalc.lsp.features.lenses import RUN, SHOW, lenses
 from evalc.lsp.features.symbols import symbols, workspace_symbols
-from evalc.lsp.session import Session
+from evalc.lsp.session import EditorSession
 
 _WATCHED: Final = ("**/*.{yaml,yml,json,csv,jsonl,ts,js}", "**/evalc.toml", "**/pyproject.toml", "**/evalc.lock")
 
@@ -29,7 +29,7 @@ _WATCHED: Final = ("**/*.{yaml,yml,json,csv,jsonl,ts,js}", "**/evalc.toml", "**/
 def serve() -> None:
     """Serve an editor over standard input and output until it says goodbye."""
     logging.basicConfig(stream=sys.stderr, level=logging.WARNING)
-    session = Session()
+    session = EditorSession()
     for hear in (_hear_of_documents, _answer_of_places, _answer_of_documents, _obey):
         hear(session)
     # What anything else prints is not to stand between the messages; and the end of the session closes its streams.
@@ -38,14 +38,14 @@ def serve() -> None:
     session.start_io(os.fdopen(os.dup(sys.stdin.fileno()), "rb"), answers)
 
 
-def _document(session: Session, uri: str) -> Document:
+def _document(session: EditorSession, uri: str) -> Document:
     document = session.files.get(uri)
     if document is None:
         raise JsonRpcInvalidParams(message=f"{uri} is not open")
     return document
 
 
-def _hear_of_documents(session: Session) -> None:
+def _hear_of_documents(session: EditorSession) -> None:
     """Take over what the editor opens, changes, saves and closes."""
 
     @session.feature(lsp.INITIALIZED)
@@ -87,7 +87,7 @@ def _hear_of_documents(session: Session) -> None:
         session.check_once_quiet()
 
 
-def _answer_of_places(session: Session) -> None:
+def _answer_of_places(session: EditorSession) -> None:
     """What is asked of a place in a document."""
 
     @session.feature(lsp.TEXT_DOCUMENT_HOVER)
@@ -125,7 +125,7 @@ def _answer_of_places(session: Session) -> None:
             raise JsonRpcInvalidParams(message=str(refused)) from None
 
 
-def _answer_of_documents(session: Session) -> None:
+def _answer_of_documents(session: EditorSession) -> None:
     """What is asked of a document or a project as a whole."""
 
     @session.feature(lsp.TEXT_DOCUMENT_DOCUMENT_SYMBOL)
@@ -162,7 +162,7 @@ def _answer_of_documents(session: Session) -> None:
         return hints(session.files, _document(session, params.text_document.uri), params.range)
 
 
-def _obey(session: Session) -> None:
+def _obey(session: EditorSession) -> None:
     """The commands of the code lenses."""
 
     @session.command(RUN)

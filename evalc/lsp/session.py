@@ -19,8 +19,8 @@ from evalc.diagnostics.problem import Problem
 from evalc.lsp.document import Document, uri_of
 from evalc.lsp.features.diagnostics import diagnostics
 from evalc.lsp.features.lenses import filter_of
-from evalc.lsp.results import Results, as_markdown, id_of
-from evalc.lsp.workspace import Checked, Workspace
+from evalc.lsp.results import LatestResults, as_markdown, id_of
+from evalc.lsp.workspace import DocumentProblems, Workspace
 
 _AT_ONCE: Final = 0.005
 """Seconds until what was typed is checked: changes that arrive together are checked together."""
@@ -48,18 +48,18 @@ class _Known(NamedTuple):
     """What a check of a version of a document has found, and what the editor was told of it, by file."""
 
     version: int
-    checked: Checked
+    checked: DocumentProblems
     told: Mapping[str, list[lsp.Diagnostic]]
 
 
 @final
-class Session(LanguageServer):
+class EditorSession(LanguageServer):
     """The language server of one editor, with the documents that it has open."""
 
     def __init__(self) -> None:
         super().__init__("evalc", __version__, lsp.TextDocumentSyncKind.Incremental, protocol_cls=_Protocol)
         self.files = Workspace()
-        self.results = Results()
+        self.results = LatestResults()
         self._checked: dict[str, _Known] = {}
         self._waiting: dict[str, asyncio.TimerHandle] = {}
 
@@ -106,11 +106,11 @@ class Session(LanguageServer):
                 self._check_in(_ONCE_QUIET, document, whole=True)
         return checked.problems.get(uri_of(document.path), ())
 
-    def _check(self, document: Document) -> Checked:
+    def _check(self, document: Document) -> DocumentProblems:
         """Check all of a document."""
         return self._publish(document, self.files.check(document))
 
-    def _publish(self, document: Document, checked: Checked) -> Checked:
+    def _publish(self, document: Document, checked: DocumentProblems) -> DocumentProblems:
         """Send the diagnostics of all files that problems stand in, and take back those that are gone."""
         before = self._checked.get(document.uri)
         told = diagnostics(checked, self.files.encoding)

@@ -22,7 +22,7 @@ from evalc.dsl.document_kind import Kind, is_meant_as_eval, names_an_eval
 from evalc.dsl.nodes import is_cut
 from evalc.dsl.tree import PromptTree
 from evalc.files import read_source, unsaved
-from evalc.lsp.cases import Cases
+from evalc.lsp.cases import CaseSpans
 from evalc.lsp.document import Document, Encoding, path_of, uri_of
 from evalc.lsp.outline import Outline, outline
 from evalc.setup.collector import collector_off
@@ -36,7 +36,7 @@ _PROMPT_KEYS: Final = tuple(re.compile(rf"^{key}[ \t]*:", re.MULTILINE) for key 
 
 
 @final
-class Checked(msgspec.Struct, frozen=True, kw_only=True):
+class DocumentProblems(msgspec.Struct, frozen=True, kw_only=True):
     """What the compiler says of a document.
 
     Attributes:
@@ -159,22 +159,22 @@ class Workspace:
 
     # --- what is wrong with them ---
 
-    def check(self, document: Document) -> Checked:
+    def check(self, document: Document) -> DocumentProblems:
         """Compile a document, with the other open documents as they are in the editor."""
         own = uri_of(document.path)
         if not self._is_ours(document):
-            return Checked(problems={own: ()})
+            return DocumentProblems(problems={own: ()})
         found = self._compiled(document, document.source)
         if self._is_of_another_kind(document, found):
-            return Checked(problems={own: ()})
+            return DocumentProblems(problems={own: ()})
         problems: dict[str, list[Problem]] = {own: []}
         for problem in (*found, *self._loaded(document.path).problems):
             problems.setdefault(uri_of(problem.source.name), []).append(problem)
         if not document.cases and document.path.suffix.lower() in _YAML:
-            document.cases = Cases(document.source)
-        return Checked(problems={uri: tuple(each) for uri, each in problems.items()})
+            document.cases = CaseSpans(document.source)
+        return DocumentProblems(problems={uri: tuple(each) for uri, each in problems.items()})
 
-    def check_case(self, document: Document, before: Checked) -> Checked | None:
+    def check_case(self, document: Document, before: DocumentProblems) -> DocumentProblems | None:
         """Compile the one case that has been edited since the check before; None where it is not one case.
 
         What a case shares with others, such as an id that stands twice, only a check of the whole document tells.
@@ -197,7 +197,7 @@ class Workspace:
             elif is_read and len(problem.source.text) - problem.span.start <= behind:
                 kept.append(_moved(problem, source, len(source.text) - len(problem.source.text)))
         in_order = sorted((*kept, *(msgspec.structs.replace(each, source=source) for each in found)), key=_place)
-        return Checked(problems={**before.problems, own: tuple(in_order)})
+        return DocumentProblems(problems={**before.problems, own: tuple(in_order)})
 
     def _compiled(self, document: Document, source: Source) -> tuple[Problem, ...]:
         settings = self.settings(document.path)

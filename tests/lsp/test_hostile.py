@@ -20,7 +20,7 @@ from evalc.lsp.features.hints import hints
 from evalc.lsp.features.hover import hover
 from evalc.lsp.features.lenses import filter_of, lenses
 from evalc.lsp.features.symbols import symbols
-from evalc.lsp.results import Results
+from evalc.lsp.results import LatestResults
 from evalc.lsp.workspace import Workspace
 from tests.lsp.conftest import FILES
 from tests.lsp.editor import Editor
@@ -44,7 +44,7 @@ def ask_everything(workspace: Workspace, document: Document, position: lsp.Posit
     symbols(workspace, document)
     formatting(workspace, document)
     hints(workspace, document, whole)
-    lenses(workspace, Results(), document)
+    lenses(workspace, LatestResults(), document)
     [problems, *_] = workspace.check(document).problems.values()
     actions(workspace, document, whole, problems, None)
 

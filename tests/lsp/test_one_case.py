@@ -10,7 +10,7 @@ from lsprotocol import types as lsp
 
 from evalc.diagnostics.fixing import ends_the_file
 from evalc.lsp.document import Document
-from evalc.lsp.workspace import Checked, Workspace
+from evalc.lsp.workspace import DocumentProblems, Workspace
 from evalc.source import Span
 
 HEAD = """suite: many
@@ -48,7 +48,7 @@ def case(number: int) -> str:
 """
 
 
-def opened(cases: int = 25, *, head: str = HEAD, tail: str = TAIL) -> tuple[Workspace, Document, Checked]:
+def opened(cases: int = 25, *, head: str = HEAD, tail: str = TAIL) -> tuple[Workspace, Document, DocumentProblems]:
     workspace = Workspace()
     text = head + "".join(map(case, range(cases))) + tail
     document = workspace.open(Path("/nowhere/a.eval.yaml").as_uri(), text, 1)
@@ -60,7 +60,7 @@ def replace(document: Document, start: int, end: int, text: str) -> None:
     document.change([lsp.TextDocumentContentChangePartial(range_, text)], document.version + 1)
 
 
-def told(checked: Checked) -> list[tuple[str, int, int, str]]:
+def told(checked: DocumentProblems) -> list[tuple[str, int, int, str]]:
     [problems] = checked.problems.values()
     return [(each.code, *each.span, each.finding.message()) for each in problems]
 

@@ -15,7 +15,7 @@ from evalc.lsp.check_line import Continuation, continuation, described_kind
 from evalc.lsp.cursor import Place, Unfinished, unfinished_at
 from evalc.lsp.document import Document
 from evalc.lsp.features.shares import share_of
-from evalc.lsp.known import Known
+from evalc.lsp.known import KnownNames
 from evalc.lsp.shapes import Shapes, shapes_of
 from evalc.lsp.workspace import Workspace
 from evalc.model import checks as c
@@ -39,7 +39,7 @@ class _Asked(NamedTuple):
     """What a completion is asked of: a document, the names that it can use, and its schema."""
 
     document: Document
-    known: Known
+    known: KnownNames
     shapes: Shapes
 
     def in_quotes(self, place: Place, text: str, behind: str = "") -> str:
@@ -65,7 +65,7 @@ def completion(workspace: Workspace, document: Document, position: lsp.Position)
     offset = document.offset(position)
     offers: dict[str, _Offer] = {}
     found = workspace.around(document, offset)
-    asked = _Asked(document, Known(workspace, document, offset), shapes_of(found))
+    asked = _Asked(document, KnownNames(workspace, document, offset), shapes_of(found))
     for unfinished in unfinished_at(found.source, offset):
         for offer in _offers(asked, unfinished):
             offers.setdefault(offer.label, offer)
@@ -99,7 +99,7 @@ def _offers(asked: _Asked, unfinished: Unfinished) -> Iterator[_Offer]:
         yield from _values(asked, place, before)
 
 
-def _in_template(known: Known, template: re.Match[str]) -> Iterator[_Offer]:
+def _in_template(known: KnownNames, template: re.Match[str]) -> Iterator[_Offer]:
     if template["seed"] is not None:
         for path in known.seed_paths:
             yield _Offer(path, lsp.CompletionItemKind.Constant, template["path"], known.seed_value(path) or "")
@@ -180,7 +180,7 @@ def _names(asked: _Asked, key: str, before: str) -> Iterator[_Offer]:
             yield from _files(asked.document.path.parent, before)
 
 
-def _criteria(known: Known, before: str) -> Iterator[_Offer]:
+def _criteria(known: KnownNames, before: str) -> Iterator[_Offer]:
     for each in known.criteria:
         share = share_of(each, known.criteria)
         yield _Offer(
@@ -192,12 +192,12 @@ def _criteria(known: Known, before: str) -> Iterator[_Offer]:
         )
 
 
-def _tools(known: Known, before: str) -> Iterator[_Offer]:
+def _tools(known: KnownNames, before: str) -> Iterator[_Offer]:
     for tool in (known.tools or {}).values():
         yield _Offer(tool.name, lsp.CompletionItemKind.Method, before, "tool", tool.description or "")
 
 
-def _in_check(known: Known, before: str) -> Iterator[_Offer]:
+def _in_check(known: KnownNames, before: str) -> Iterator[_Offer]:
     found = continuation(before)
     if found is None:
         return
@@ -215,7 +215,7 @@ def _in_check(known: Known, before: str) -> Iterator[_Offer]:
         yield _Offer(word, lsp.CompletionItemKind.Keyword, found.word, "", documentation.get(word, ""))
 
 
-def _parameters(known: Known, found: Continuation) -> Iterator[_Offer]:
+def _parameters(known: KnownNames, found: Continuation) -> Iterator[_Offer]:
     tool = None if known.tools is None else known.tools.get(found.tool)
     properties = {} if tool is None else (tool.parameters or {}).get("properties", {})
     for name, shape in properties.items():

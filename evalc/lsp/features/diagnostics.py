@@ -8,14 +8,14 @@ from lsprotocol import types as lsp
 
 from evalc.diagnostics.problem import Problem
 from evalc.lsp.document import Encoding, range_in, uri_of
-from evalc.lsp.workspace import Checked
+from evalc.lsp.workspace import DocumentProblems
 from evalc.source import Source, Span
 
 SOURCE = "evalc"
 _SEVERITIES = {"error": lsp.DiagnosticSeverity.Error, "warning": lsp.DiagnosticSeverity.Warning}
 
 
-def diagnostics(checked: Checked, encoding: Encoding) -> Mapping[str, list[lsp.Diagnostic]]:
+def diagnostics(checked: DocumentProblems, encoding: Encoding) -> Mapping[str, list[lsp.Diagnostic]]:
     """The diagnostics of a checked document, by the address of the file that they stand in."""
     return {uri: [diagnostic(each, encoding) for each in found] for uri, found in checked.problems.items()}
 

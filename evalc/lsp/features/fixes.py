@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 
 from lsprotocol import types as lsp
 
-from evalc.diagnostics.fixes import Cure, cures_for
+from evalc.diagnostics.fixes import ProposedFix, cures_for
 from evalc.diagnostics.fixing import fixed
 from evalc.diagnostics.problem import Problem
 from evalc.lsp.document import Document
@@ -43,7 +43,7 @@ def _touches(problem: Problem, span: Span) -> bool:
     return problem.span.start <= span.end and span.start <= problem.span.end
 
 
-def _quick_fix(workspace: Workspace, document: Document, problem: Problem, cure: Cure) -> lsp.CodeAction:
+def _quick_fix(workspace: Workspace, document: Document, problem: Problem, cure: ProposedFix) -> lsp.CodeAction:
     edit = lsp.TextEdit(document.range_of(Span(cure.edit.start, cure.edit.end)), cure.edit.text)
     return lsp.CodeAction(
         title=cure.title,

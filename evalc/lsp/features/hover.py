@@ -10,7 +10,7 @@ from evalc.lsp.check_line import described_kind, kind_at
 from evalc.lsp.cursor import Place, place_at
 from evalc.lsp.document import Document
 from evalc.lsp.features.shares import share_of
-from evalc.lsp.known import Known
+from evalc.lsp.known import KnownNames
 from evalc.lsp.mentions import Mention, mention_at, mentions
 from evalc.lsp.shapes import Shapes, shapes_of
 from evalc.lsp.workspace import Workspace
@@ -27,7 +27,7 @@ def hover(workspace: Workspace, document: Document, position: lsp.Position) -> l
     """What stands at a place; None where nothing is known of it."""
     offset = document.offset(position)
     found = workspace.around(document, offset)
-    known = Known(workspace, document, offset)
+    known = KnownNames(workspace, document, offset)
     mention = mention_at(mentions(found), offset)
     text = None if mention is None else _of_mention(known, mention)
     if mention is not None and text is not None:
@@ -43,7 +43,7 @@ def _hover(document: Document, text: str, span: Span) -> lsp.Hover:
     return lsp.Hover(lsp.MarkupContent(lsp.MarkupKind.Markdown, text), document.range_of(span))
 
 
-def _of_mention(known: Known, mention: Mention) -> str | None:
+def _of_mention(known: KnownNames, mention: Mention) -> str | None:
     match mention.kind:
         case "criterion":
             return next((_criterion(known, each) for each in known.criteria if each.name.value == mention.name), None)
@@ -60,7 +60,7 @@ def _of_mention(known: Known, mention: Mention) -> str | None:
             return None
 
 
-def _criterion(known: Known, criterion: CriterionTree) -> str:
+def _criterion(known: KnownNames, criterion: CriterionTree) -> str:
     share = share_of(criterion, known.criteria)
     weight = "" if criterion.weight is None else f", weight {criterion.weight.value:g}"
     of_all = "" if share is None else f", {share} of the score"
@@ -78,7 +78,7 @@ def _input(declared: InputTree) -> str:
     return _lines(f"**{declared.name.value}**: {'required' if declared.required else 'optional'} input{type_}", options)
 
 
-def _seed(known: Known, path: str) -> str:
+def _seed(known: KnownNames, path: str) -> str:
     value = known.seed_value(path)
     if value is None:
         where = known.settings.seed_manifest

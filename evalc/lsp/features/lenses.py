@@ -8,19 +8,19 @@ from collections.abc import Iterator
 from lsprotocol import types as lsp
 
 from evalc.lsp.document import Document
-from evalc.lsp.results import Results, id_of
+from evalc.lsp.results import LatestResults, id_of
 from evalc.lsp.workspace import Workspace
 
 RUN = "evalc.run"
 SHOW = "evalc.show"
 
 
-def lenses(workspace: Workspace, results: Results, document: Document) -> list[lsp.CodeLens]:
+def lenses(workspace: Workspace, results: LatestResults, document: Document) -> list[lsp.CodeLens]:
     """The lenses of a document: for each suite `run all`, for each case its verdict, `run` and `show`."""
     return [*_lenses(workspace, results, document)]
 
 
-def _lenses(workspace: Workspace, results: Results, document: Document) -> Iterator[lsp.CodeLens]:
+def _lenses(workspace: Workspace, results: LatestResults, document: Document) -> Iterator[lsp.CodeLens]:
     settings = workspace.settings(document.path)
     for suite in workspace.outline(document).suites:
         if suite.cases:

@@ -10,7 +10,7 @@ from typing import Final
 from lsprotocol import types as lsp
 
 from evalc.lsp.document import Document, range_in, uri_of
-from evalc.lsp.known import Known
+from evalc.lsp.known import KnownNames
 from evalc.lsp.mentions import Mention, mention_at, mentions
 from evalc.lsp.references import Location, occurrences
 from evalc.lsp.workspace import Workspace, beside
@@ -30,7 +30,7 @@ def definition(workspace: Workspace, document: Document, position: lsp.Position)
     mention = _mention(workspace, document, position)
     if mention is None:
         return []
-    known = Known(workspace, document, mention.span.start)
+    known = KnownNames(workspace, document, mention.span.start)
     match mention.kind:
         case "file":
             path = beside(document.path, mention.name)
