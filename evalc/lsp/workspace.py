@@ -291,5 +291,5 @@ def _place(problem: Problem) -> tuple[int, int]:
 
 
 def _key(uri: str) -> str:
-    """An address in one spelling: editors differ in what they escape."""
-    return str(path_of(uri)) if uri.startswith("file:") else uri
+    """An address in one spelling: editors differ in what they escape, and a file may be reached through links."""
+    return os.path.realpath(path_of(uri)) if uri.startswith("file:") else uri

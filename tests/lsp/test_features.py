@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import pytest
@@ -273,6 +274,19 @@ def test_references_of_a_rule_go_over_files(editor: Editor) -> None:
     editor.open(RULES)
     assert where(editor, editor.references(RULES, "poli|te")) == [(RULES, "polite"), (WEATHER, "polite")]
     assert where(editor, editor.references(RULES, "poli|te", declarations=False)) == [(WEATHER, "polite")]
+
+
+def test_a_project_that_is_reached_through_a_link_is_one(editor: Editor, root: Path, tmp_path: Path) -> None:
+    link = tmp_path / "link"
+    link.symlink_to(root)
+    name = os.path.relpath(link / WEATHER, root)
+    editor.texts[root / name] = text = (
+        FILES[WEATHER].replace("use: polite", "use: polite # twice").replace("use: short", "use: polite")
+    )
+    assert {each.code for each in editor.open(name, text)} <= {"EV503", "EV504", "EV505"}
+    found = [each for each in editor.references(name, "use: poli|te # twice") if each.uri.endswith(WEATHER)]
+    assert len(found) == 2  # of the text in the editor, not of the one on disk
+    assert {each.uri for each in found} == {editor.uri(name)}
 
 
 def test_a_rule_of_the_same_name_elsewhere_is_another(editor: Editor, root: Path) -> None:
