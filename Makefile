@@ -37,7 +37,7 @@ neovim: # The language server is tried in the system's Neovim, which is installe
 
 vscode: ## Build the extension for Visual Studio Code, editors/vscode/evalc.vsix (needs Node and npm)
 	@command -v npm >/dev/null && cd editors/vscode && \
-		{ test node_modules/.package-lock.json -nt package-lock.json || npm ci --no-audit --no-fund; } >/dev/null 2>&1 </dev/null && \
+		{ test node_modules/.package-lock.json -nt package-lock.json || npm ci --no-audit --no-fund --fetch-retries=1 --fetch-timeout=60000; } >/dev/null 2>&1 </dev/null && \
 		npm run --silent package >/dev/null 2>&1 </dev/null || \
 		echo "Node's packages cannot be had here: the extension for Visual Studio Code will not be built and tested" >&2
 
