@@ -59,7 +59,7 @@ pages: $(READY) ## Write what is generated anew: the page of diagnostics, the ta
 
 picture: $(READY) ## Draw the pictures of the README anew
 	$(BIN)/python scripts/terminal_picture.py
-	$(BIN)/python scripts/ask_editor.py --picture
+	$(BIN)/python scripts/editor_picture.py
 	$(BIN)/python scripts/report_picture.py
 
 test-editor: $(READY) ## Ask a real YAML language server for completions (needs Node and npm)

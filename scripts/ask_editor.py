@@ -1,7 +1,7 @@
 """Shows what an editor shows in a project of `evalc init`, with a real language server: `make test-editor`.
 
 The server is the npm package yaml-language-server, which Visual Studio Code, Neovim, Helix and others use for YAML; it
-is installed into a temporary folder. With `--picture`, the answer is drawn into `docs/editor.svg`.
+is installed into a temporary folder.
 """
 
 from __future__ import annotations
@@ -16,13 +16,9 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
-from editor_picture import Pane, draw
-
 from evalc.dsl.build_case import CASE_KEYS
 from evalc.dsl.build_rule import CHECK_TYPES
 
-ROOT: Final = Path(__file__).parents[1]
-PICTURE: Final = ROOT / "docs" / "editor.svg"
 PACKAGE: Final = "yaml-language-server@1.25.0"
 CURSOR: Final = "|"
 
@@ -204,14 +200,12 @@ def main() -> int:
         subprocess.run([sys.executable, "-m", "evalc", "init", str(project)], check=True, stdout=subprocess.DEVNULL)
         with language_server(Path(temporary)) as server:
             server.start(project)
-            return examine(Editor(server, project), picture="--picture" in sys.argv[1:])
+            return examine(Editor(server, project))
 
 
-def examine(editor: Editor, *, picture: bool) -> int:
+def examine(editor: Editor) -> int:
     """What must be offered and underlined, line by line; 1 where anything is missing."""
     types, keys = editor.offers(OF_A_TYPE), editor.offers(OF_A_CASE)
-    if picture:
-        draw(Pane("evals/reviews.eval.yaml", OF_A_TYPE, types), PICTURE)
     wrong = "\n".join(editor.complaints(MISSPELT))
     answers = {
         "`type:` offers every check": set(CHECK_TYPES) <= _labels(types),

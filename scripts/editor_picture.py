@@ -1,12 +1,35 @@
-"""Draws an editor's pane as SVG: a text, a cursor in it and what a language server offers there."""
+"""Draws `docs/editor.svg`: a text, a cursor in it, and what `evalc lsp` offers there (`make picture`)."""
 
 from __future__ import annotations
 
 import re
+import subprocess
+import sys
+import tempfile
 from collections.abc import Iterator, Sequence
 from html import escape
 from pathlib import Path
-from typing import Final, NamedTuple, Protocol
+from typing import Any, Final, NamedTuple
+
+from ask_editor import LanguageServer
+
+PICTURE: Final = Path(__file__).parents[1] / "docs" / "editor.svg"
+FILE: Final = "weather.eval.yaml"
+EXAMPLE: Final = """\
+suite: weather
+tool: get_weather
+eval:
+  criteria:
+    - "grounded (0.6): Says what the tools said"
+    - "tone (0.4): Stays kind"
+  test_cases:
+    - name: umbrella
+      message: Do I need an umbrella in Paris today?
+      validate:
+        - tools called [get_weather]
+        - contains any of ["rain", "umbrella"] for grounded
+        - not |
+"""
 
 CELL: Final = 8.4
 LINE: Final = 21
@@ -16,7 +39,6 @@ GUTTER: Final = 44
 MOST_OFFERS: Final = 10
 WIDTH: Final = 860
 LIST_WIDTH: Final = 200
-SENTENCE_WIDTH: Final = 330
 
 BACKGROUND: Final = "#0d1117"
 FRAME: Final = "#30363d"
@@ -40,16 +62,11 @@ _FONTS: Final = "ui-monospace,SFMono-Regular,Menlo,Consolas,'DejaVu Sans Mono',m
 _COLOURS: Final = {"comment": COMMENT, "string": STRING, "key": KEY, "mark": FAINT, "text": TEXT}
 
 
-class Offered(Protocol):
-    """One completion."""
+class Offer(NamedTuple):
+    """One completion: what is offered, and the sentence beside it."""
 
-    @property
-    def label(self) -> str:
-        """What is offered."""
-
-    @property
-    def documentation(self) -> str:
-        """The sentence beside it."""
+    label: str
+    sentence: str
 
 
 class Pane(NamedTuple):
@@ -57,7 +74,7 @@ class Pane(NamedTuple):
 
     file: str
     text: str
-    offers: Sequence[Offered]
+    offers: Sequence[Offer]
 
 
 def draw(pane: Pane, picture: Path) -> None:
@@ -87,14 +104,14 @@ def _svg(pane: Pane) -> Iterator[str]:
     yield "</svg>"
 
 
-def _popup(offers: Sequence[Offered], x: float, y: float) -> Iterator[str]:
+def _popup(offers: Sequence[Offer], x: float, y: float) -> Iterator[str]:
     """The list of what is offered, the first chosen, and the sentence that belongs to it."""
     yield _box(x, y, LIST_WIDTH, len(offers) * LINE + 8, fill=POPUP, radius=4)
     yield f'<rect x="{x + 1:g}" y="{y + 4:g}" width="{LIST_WIDTH - 2}" height="{LINE}" fill="{CHOSEN}"/>'
     for row, offer in enumerate(offers):
         yield _text(x + 12, y + 19 + row * LINE, offer.label, TEXT)
-    sentence = offers[0].documentation if offers else ""
-    yield _box(x + LIST_WIDTH + 6, y, SENTENCE_WIDTH, LINE + 8, fill=POPUP, radius=4)
+    sentence = offers[0].sentence if offers else ""
+    yield _box(x + LIST_WIDTH + 6, y, len(sentence) * CELL + 24, LINE + 8, fill=POPUP, radius=4)
     yield _text(x + LIST_WIDTH + 18, y + 19, sentence, TEXT)
 
 
@@ -114,3 +131,32 @@ def _box(x: float, y: float, width: float, height: float, *, fill: str, radius: 
         f'<rect x="{x:g}" y="{y:g}" width="{width:g}" height="{height:g}" rx="{radius}" '
         f'fill="{fill}" stroke="{FRAME}"/>'
     )
+
+
+def asked(text: str) -> list[Offer]:
+    """What the language server offers where `|` stands in the text."""
+    before, _, after = text.rpartition("|")
+    command = [sys.executable, "-m", "evalc", "lsp"]
+    with (
+        tempfile.TemporaryDirectory() as folder,
+        subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as process,
+    ):
+        server = LanguageServer(process)
+        server.start(Path(folder))
+        file = Path(folder) / FILE
+        server.open(file, before + after)
+        lines = before.split("\n")
+        place = {"line": len(lines) - 1, "character": len(lines[-1])}
+        answer = server.request("textDocument/completion", textDocument={"uri": file.as_uri()}, position=place)
+        process.terminate()
+    return [Offer(item["label"], _sentence(item.get("documentation"))) for item in answer["items"]]
+
+
+def _sentence(documentation: Any) -> str:
+    """The sentence of a documentation, which stands below its title."""
+    paragraphs = documentation["value"].split("\n\n") if documentation else [""]
+    return str(next((each for each in paragraphs if not each.startswith("**")), ""))
+
+
+if __name__ == "__main__":
+    draw(Pane(FILE, EXAMPLE, asked(EXAMPLE)), PICTURE)
