@@ -9,7 +9,7 @@ from itertools import combinations
 from typing import Final, NamedTuple, final, get_args
 
 from evalc.challenge.good_answer import tools_wanted
-from evalc.challenge.prompt_branches import branches_of
+from evalc.challenge.prompt_branches import branches_of, prompts_of
 from evalc.compiler.compiled import CompiledSuite
 from evalc.ecma.tokens import find_tokens
 from evalc.model import checks as c
@@ -34,8 +34,10 @@ def coverage_of(
     seen = _Seen()
     parts: list[Part] = []
     branches: dict[str, bool] = {}
+    prompts: dict[str, bool] = {}
     for suite in compiled:
         branches |= branches_of(suite.ir)
+        prompts |= prompts_of(suite.ir, judged=judged)
         criteria: dict[str, bool] = {each.name: judged for each in suite.head.criteria or ()}
         for case in suite.cases():
             if case.skip is None and case.archived is None:
@@ -46,7 +48,7 @@ def coverage_of(
             title = f"{suite.ir.tool} ({suite.tier})"
             parts.append(_part("criteria", {f"{name} of {title}": scored for name, scored in criteria.items()}))
     found = () if tools is None else tuple(seen.tool(tool) for tool in tools.values())
-    parts.append(_part("promptBranches", branches))
+    parts += [_part("prompts", prompts), _part("promptBranches", branches)]
     if tools is not None:
         parts += [
             _part("tools", {each.name: each.cases > 0 for each in found}),

@@ -1,4 +1,4 @@
-"""Finds the branches of prompts that no case renders."""
+"""Finds the prompts whose instructions no case would miss, and the branches of prompts that no case renders."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 from evalc.compiler import ir
 from evalc.dsl.places import locate
 from evalc.grammar import nodes as g
+from evalc.model import checks as c
 
 
 class Branch(NamedTuple):
@@ -30,7 +31,26 @@ def branches_of(suite: ir.Suite) -> dict[str, bool]:
     return found
 
 
-def _place(suite: ir.Suite, prompt: ir.PromptTemplate, tag: g.If | g.Each) -> str:
+def prompts_of(suite: ir.Suite, *, judged: bool) -> dict[str, bool]:
+    """The suite's prompts by their places, and whether a case renders each and looks at what comes of it.
+
+    Of the others, any instruction could be removed, and no case would notice. `judged`: a judge scores criteria.
+    """
+    looks = judged and bool(suite.criteria)
+    rendered = {
+        case.wheres.get("/input/message")
+        for case in suite.cases
+        if case.skip is None and case.archived is None and (looks or _looks(case))
+    }
+    return {_place(suite, prompt, prompt.template): prompt.where in rendered for prompt in suite.prompts}
+
+
+def _looks(case: ir.Case) -> bool:
+    """Whether a case looks at what was said or done, and not only at how long that took and what it cost."""
+    return bool(case.expected) or not all(isinstance(each.check, c.Latency | c.Cost) for each in case.checks)
+
+
+def _place(suite: ir.Suite, prompt: ir.PromptTemplate, tag: g.Node) -> str:
     source, span = suite.place(prompt.where)
     line, column = source.position(locate(source, span, tag.start, tag.end).start)
     return f"{source.name}:{line}:{column}"

@@ -30,7 +30,7 @@ def coverage(
     json: Annotated[bool, typer.Option("--json", help="Print the coverage as JSON.")] = False,
     config: Config = None,
 ) -> int:
-    """Say what no case looks at: tools, arguments, tools that look alike, seed values, criteria, branches of prompts.
+    """Say what no case looks at: tools, arguments, tools that look alike, seed values, criteria, prompts.
 
     \b
     Example:

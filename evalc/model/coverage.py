@@ -6,7 +6,7 @@ from typing import Literal
 
 import msgspec
 
-Kind = Literal["tools", "arguments", "toolPairs", "seedValues", "criteria", "promptBranches"]
+Kind = Literal["tools", "arguments", "toolPairs", "seedValues", "criteria", "prompts", "promptBranches"]
 
 
 class _Record(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):

@@ -16,6 +16,7 @@ PARTS: Final[Mapping[Kind, str]] = {
     "toolPairs": "pairs of tools with similar descriptions that an ambiguous case tells apart",
     "seedValues": "seed values that a check reads",
     "criteria": "criteria that something scores",
+    "prompts": "prompts that a case renders and whose outcome it checks",
     "promptBranches": "branches of prompts that a case renders",
 }
 """What each kind of part counts, in words that follow a number."""

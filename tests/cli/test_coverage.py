@@ -108,7 +108,8 @@ eval:
 def test_branches_of_prompts_that_no_case_renders(invoke: Invoke, project: Path) -> None:
     (project / "evals" / "weather.eval.yaml").write_text(PROMPT)
     found = json.loads(invoke("coverage", "evals", "--json").out)
-    (part,) = found["parts"]
+    prompts, part = found["parts"]
+    assert (prompts["kind"], prompts["covered"], prompts["total"]) == ("prompts", 1, 1)
     assert (part["kind"], part["covered"], part["total"]) == ("promptBranches", 2, 7)
     assert part["missing"] == [
         "evals/weather.eval.yaml:3:12: {{#if name}} not taken",
@@ -119,5 +120,24 @@ def test_branches_of_prompts_that_no_case_renders(invoke: Invoke, project: Path)
     ]
     more = PROMPT + "    - {name: b, inputs: {short: true, facts: [x], loud: true}, validate: [json]}\n"
     (project / "evals" / "weather.eval.yaml").write_text(more)
-    (part,) = json.loads(invoke("coverage", "evals", "--json").out)["parts"]
+    _, part = json.loads(invoke("coverage", "evals", "--json").out)["parts"]
     assert part["missing"] == ["evals/weather.eval.yaml:5:34: {{#if loud}} not taken"]
+
+
+@pytest.mark.parametrize(
+    ("cases", "missing"),
+    [
+        ("{name: a, inputs: {x: 1}, validate: [latency <= 3s, cost <= $0.01]}", ["evals/weather.eval.yaml:2:9"]),
+        ("{name: a, inputs: {x: 1}, skip: later, validate: [json]}", ["evals/weather.eval.yaml:2:9"]),
+        ("{name: a, inputs: {x: 1}, validate: [latency <= 3s, not latency <= 1ms]}", []),
+        ("{name: a, inputs: {x: 1}, validate: [latency <= 3s, tokens <= 9]}", []),
+        ("{name: a, inputs: {x: 1}, expected: three, validate: [latency <= 3s]}", []),
+    ],
+)
+def test_prompts_whose_instructions_no_case_would_miss(
+    invoke: Invoke, project: Path, cases: str, missing: list[str]
+) -> None:
+    text = f"suite: a\nprompt: Count {{{{x}}}}.\ninputs: [x]\neval:\n  test_cases:\n    - {cases}\n"
+    (project / "evals" / "weather.eval.yaml").write_text(text)
+    (part,) = json.loads(invoke("coverage", "evals", "--json").out)["parts"]
+    assert (part["kind"], part["total"], part["missing"]) == ("prompts", 1, missing)
