@@ -26,7 +26,7 @@ class CompileOptions(msgspec.Struct, frozen=True, kw_only=True):
         tools: the tool registry that names of tools are looked up in; None: they are not.
         inputs_sent: names of inputs that the agent is sent whether or not a template uses them.
         finder: how folders are searched.
-        library: the prompts of the project, read already; None: they are read when they are needed.
+        known_prompts: the prompts of the project, read already; None: they are read when they are needed.
         hashed: whether the hashes of the compiled files will be asked for.
     """
 
@@ -37,5 +37,5 @@ class CompileOptions(msgspec.Struct, frozen=True, kw_only=True):
     tools: RegistryFile | None = None
     inputs_sent: frozenset[str] = frozenset()
     finder: Finder = msgspec.field(default_factory=Finder)
-    library: PromptLibrary | None = None
+    known_prompts: PromptLibrary | None = None
     hashed: bool = False

@@ -125,7 +125,7 @@ class Compiler:
         self._tools = None if options.tools is None else _load_tools(options.tools, self._problems)
         self._schemas = SchemaLoader()
         self._includes = IncludeLibrary()
-        self._library = options.library
+        self._library = options.known_prompts
         self._suites: list[ir.Suite] = []
         self._compiled: list[CompiledSuite] = []
         self._prompt_files: list[_PromptFile] = []

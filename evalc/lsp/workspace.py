@@ -202,8 +202,8 @@ class Workspace:
     def _compiled(self, document: Document, source: Source) -> tuple[Problem, ...]:
         settings = self.settings(document.path)
         with collector_off(), self._as_edited():
-            policy, library = policy_of(settings), self._library(document)
-            return compiled([source], settings, policy, errors_stay=False, library=library).problems
+            policy, prompts = policy_of(settings), self._library(document)
+            return compiled([source], settings, policy, errors_stay=False, known_prompts=prompts).problems
 
     def _as_edited(self) -> AbstractContextManager[None]:
         """Read the open documents as they are in the editor."""

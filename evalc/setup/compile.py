@@ -40,10 +40,10 @@ def compiled(
     *,
     errors_stay: bool,
     prompt_id: str | None = None,
-    library: PromptLibrary | None = None,
+    known_prompts: PromptLibrary | None = None,
 ) -> Compilation:
     """Compile under a policy; `errors_stay` where something is to be made of the suites."""
-    options = msgspec.structs.replace(options_for(settings, prompt_id), hashed=errors_stay, library=library)
+    options = msgspec.structs.replace(options_for(settings, prompt_id), hashed=errors_stay, known_prompts=known_prompts)
     compilation = compile_sources(subjects, options)
     compilation = msgspec.structs.replace(compilation, inventory=_without(compilation.inventory, settings))
     return _under(policy, compilation, errors_stay=errors_stay)

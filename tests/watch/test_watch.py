@@ -157,11 +157,11 @@ def test_without_an_agent_it_only_checks(project: Path, started: list[Watched]) 
 
 
 def test_a_file_in_another_folder_that_is_included_is_watched_too(project: Path, started: list[Watched]) -> None:
-    (project / "shared").mkdir()
-    rules = project / "shared" / "rules.eval.yaml"
+    (project / "common").mkdir()
+    rules = project / "common" / "rules.eval.yaml"
     rules.write_text("rules:\n  short:\n    - length <= 200 chars\n")
     file = project / "evals" / "weather.eval.yaml"
-    file.write_text(f"include: [../shared/rules.eval.yaml]\n{SUITE}        - use: short\n")
+    file.write_text(f"include: [../common/rules.eval.yaml]\n{SUITE}        - use: short\n")
     watched = Watched(project, "evals/weather.eval.yaml", "--agent", "demo")
     started.append(watched)
     watched.until("2 not run yet")
