@@ -18,7 +18,7 @@ def lsp(
 ) -> int:
     """Serve an editor over standard input and output (Language Server Protocol).
 
-    It needs `pip install 'evalc[lsp]'`. docs/editors.md has the settings for VS Code, Neovim, Helix and Zed.
+    It needs `pip install 'evalc[lsp]'`. docs/editors.md has the settings for VS Code, Neovim, Helix and Emacs.
 
     \b
     Example:

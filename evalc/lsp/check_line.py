@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from functools import cache
 from typing import Final, Literal, NamedTuple
 
 from evalc.grammar.check_nodes import CHECK_STARTS
@@ -21,7 +22,8 @@ _TOOL_LISTS: Final = frozenset({"CALLED", "ONE", "INCLUDE", "ORDER", "ONLY", "OF
 _ONLY_BEGIN: Final = frozenset({"NON_EMPTY", "LATENCY"})
 """Terminals that stand nowhere but where a check begins: of the response, of the run."""
 _WRAPPING: Final = frozenset({"NOT", "TURN", "RESPONSE", "AT"})
-_KINDS: Final = members(c.Check)
+KINDS: Final = {type_name(kind): kind for kind in members(c.Check)}
+"""The kinds of checks by their types."""
 
 
 class Continuation(NamedTuple):
@@ -52,7 +54,7 @@ def continuation(before: str) -> Continuation | None:
         return None
     names, tool = _names(tokens, terminals)
     may_begin = not terminals.isdisjoint(_ONLY_BEGIN)
-    words = [begin for kind in _KINDS for begin in _begins(kind, terminals)] if may_begin else []
+    words = [begin for kind in KINDS.values() for begin in _begins(kind, terminals)] if may_begin else []
     others = terminals - {"$END"} - (CHECK_STARTS - _WRAPPING if may_begin else frozenset())
     words += [each for terminal in sorted(others) for each in words_of(terminal)]
     return Continuation(word, tuple(dict.fromkeys(words)), names, tool)
@@ -125,7 +127,7 @@ def _kind(tokens: tuple[Token, ...]) -> type[Declared] | None:
     """The kind of the check that begins here: the one with the longest beginning in common."""
     words = [str(token) for token in tokens]
     best: tuple[int, type[Declared] | None] = (0, None)
-    for kind in _KINDS:
+    for kind in KINDS.values():
         for begin in beginnings(kind):
             fixed = [*_fixed(begin)]
             if fixed and words[: len(fixed)] == fixed and len(fixed) > best[0]:
@@ -133,6 +135,7 @@ def _kind(tokens: tuple[Token, ...]) -> type[Declared] | None:
     return best[1]
 
 
+@cache
 def described_kind(kind: type[Declared]) -> str:
     """What editors show of a kind of check, in Markdown."""
     lines = [f"**{type_name(kind)}**", "", sentence_of(kind)]

@@ -36,14 +36,6 @@ class Place(NamedTuple):
         """The keys and indexes of the way."""
         return tuple(key for _, key in self.steps)
 
-    def value_of(self, key: str) -> str | None:
-        """The text beside a key of the innermost mapping around the scalar."""
-        for node, _ in reversed(self.steps):
-            if isinstance(node, Mapping):
-                values = (value.text for name, value in node.pairs if name.text == key and isinstance(value, Scalar))
-                return next(values, None)
-        return None
-
 
 def place_at(documents: Sequence_[Node], offset: int) -> Place | None:
     """The scalar that an offset stands in, or at the end of."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from functools import cached_property
 from pathlib import Path
 from typing import Any, final
 
@@ -49,8 +50,7 @@ class KnownNames:
         """The criteria of the suite; in a file of shared rules, those of the open suites that include it."""
         if self.suite is not None:
             return self.suite.criteria
-        own = self._document.path.resolve()
-        others = [each for each in self._workspace.documents if own in self._workspace.closure(each.path.resolve())]
+        others = self._workspace.includers(self._document)
         found = (suite.criteria for each in others for suite in self._workspace.outline(each).suites)
         return tuple({each.name.value: each for criteria in found for each in criteria}.values())
 
@@ -88,9 +88,9 @@ class KnownNames:
     def _prompts_of(self, suite: SuiteTree) -> Iterator[PromptTree]:
         if suite.prompt is not None:
             yield suite.prompt
-        for name in (suite.prompt_id, *(variant.id for variant in suite.prompts), *(c.prompt_id for c in suite.cases)):
-            if name is not None:
-                yield from self._workspace.prompts(self._document, name.value)
+        ids = (suite.prompt_id, *(variant.id for variant in suite.prompts), *(case.prompt_id for case in suite.cases))
+        for id_ in dict.fromkeys(each.value for each in ids if each is not None):
+            yield from self._workspace.prompts(self._document, id_)
         for file in (suite.prompt_file, *(variant.file for variant in suite.prompts)):
             path = None if file is None else beside(self._document.path, file.value)
             found = None if path is None else self._workspace.outline_of(path)
@@ -108,7 +108,9 @@ class KnownNames:
         """The tool registry, where the project names one."""
         return self._workspace.tools(self._document)
 
+    @cached_property
     def _seed(self) -> tuple[Source, Any] | None:
+        """The seed manifest, which is read once however many of its values are asked for."""
         path = self.settings.seed_manifest
         if path is None:
             return None
@@ -118,7 +120,7 @@ class KnownNames:
     @property
     def seed_paths(self) -> tuple[str, ...]:
         """The paths of the values of the seed manifest."""
-        found = self._seed()
+        found = self._seed
         if found is None:
             return ()
         paths = (path for path, _ in zip(_paths(found[1], ""), range(_MOST_SEED_PATHS), strict=False))
@@ -126,13 +128,13 @@ class KnownNames:
 
     def seed_value(self, path: str) -> str | None:
         """The text that a token with this path becomes; None where there is none."""
-        found = self._seed()
+        found = self._seed
         text = None if found is None else resolve(f"{{{{seed:{path}}}}}", found[1], None)
         return text if isinstance(text, str) else None
 
     def seed_place(self, path: str) -> tuple[Source, Span] | None:
         """Where in the seed manifest the value of a path stands."""
-        found = self._seed()
+        found = self._seed
         if found is None or self.seed_value(path) is None:
             return None
         steps = path.replace("[", ".").replace("]", "").split(".")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Final, NamedTuple, final
 
@@ -19,7 +19,6 @@ from evalc.runtime.store.past.streamed import read_suite
 
 _MOST_RUNS: Final = 5
 _LARGEST: Final = 64_000_000
-_GOOD: Final = frozenset({"passed", "unverified", "expected-failure"})
 
 
 class CaseVerdict(NamedTuple):
@@ -35,7 +34,7 @@ class CaseVerdict(NamedTuple):
         score = f", score {sum(scores) / len(scores):.2f}" if scores else ""
         if len(self.cases) == 1:
             return f"{self.cases[0].status}{score}"
-        return f"{sum(case.status in _GOOD for case in self.cases)} of {len(self.cases)} passed{score}"
+        return f"{sum(case.passed for case in self.cases)} of {len(self.cases)} passed{score}"
 
 
 @final
@@ -45,10 +44,9 @@ class LatestResults:
     def __init__(self) -> None:
         self._known: dict[tuple[Path, str], tuple[list[Path], dict[str, CaseVerdict]]] = {}
 
-    def verdict(self, settings: Settings, suite: SuiteTree, case: CaseTree) -> CaseVerdict | None:
-        """How a case ended in the newest run that it was in; None where it was in none of the last few."""
-        tool = suite_name(suite, Diagnostics()) if suite.tool is None else suite.tool.value
-        return self._of_tool(settings.results_folder, tool).get(id_of(suite, case))
+    def verdicts(self, settings: Settings, suite: SuiteTree) -> Mapping[str, CaseVerdict]:
+        """How the cases of a suite ended in the last few runs, by id; of each, the newest that it was in."""
+        return self._of_tool(settings.results_folder, suite_of(suite) if suite.tool is None else suite.tool.value)
 
     def _of_tool(self, folder: Path, tool: str) -> dict[str, CaseVerdict]:
         """The verdicts on the cases of a tool, by the ids without what rows and variants add."""
@@ -65,7 +63,7 @@ class LatestResults:
 def _verdicts(run: Path, tool: str) -> dict[str, CaseVerdict]:
     """Those of one run. A file that cannot be read, or is very large, has none."""
     cases: dict[str, list[CaseResult]] = {}
-    for file in run.glob(f"{file_name(tool, '*')}"):
+    for file in run.glob(file_name(tool, "*")):
         try:
             suite = read_suite(file) if file.stat().st_size <= _LARGEST else None
             for case in () if suite is None else suite.cases:
@@ -76,9 +74,15 @@ def _verdicts(run: Path, tool: str) -> dict[str, CaseVerdict]:
     return {id_: CaseVerdict(run.name, tuple(found)) for id_, found in cases.items()}
 
 
-def id_of(suite: SuiteTree, case: CaseTree) -> str:
-    """The id of a case, without what its rows and variants add."""
-    return case.id.value if case.id is not None else f"{suite_name(suite, Diagnostics())}/{case.name.value}"
+def suite_of(suite: SuiteTree) -> str:
+    """What a suite is called, where somebody else reports what is wrong with that."""
+    return suite_name(suite, Diagnostics())
+
+
+def ids_of(suite: SuiteTree) -> list[tuple[CaseTree, str]]:
+    """The cases of a suite with their ids, without what rows and variants add."""
+    name = suite_of(suite)
+    return [(each, f"{name}/{each.name.value}" if each.id is None else each.id.value) for each in suite.cases]
 
 
 def as_markdown(verdict: CaseVerdict) -> str:

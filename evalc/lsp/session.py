@@ -19,7 +19,7 @@ from evalc.diagnostics.problem import Problem
 from evalc.lsp.document import Document, uri_of
 from evalc.lsp.features.diagnostics import diagnostics
 from evalc.lsp.features.lenses import filter_of
-from evalc.lsp.results import LatestResults, as_markdown, id_of
+from evalc.lsp.results import LatestResults, as_markdown, ids_of
 from evalc.lsp.workspace import DocumentProblems, Workspace
 
 _AT_ONCE: Final = 0.005
@@ -171,12 +171,11 @@ class EditorSession(LanguageServer):
         """Show how a case ended in the newest run; the same text is the answer of the command."""
         settings = self.files.settings(document.path)
         for suite in self.files.outline(document).suites:
-            for case in suite.cases:
-                if id_of(suite, case) == id_:
-                    verdict = self.results.verdict(settings, suite, case)
-                    text = None if verdict is None else as_markdown(verdict)
-                    if text is not None:
-                        await self._show_text(text)
+            if any(each == id_ for _, each in ids_of(suite)):
+                verdict = self.results.verdicts(settings, suite).get(id_)
+                if verdict is not None:
+                    text = as_markdown(verdict)
+                    await self._show_text(text)
                     return text
         return None
 

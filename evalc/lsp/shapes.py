@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from functools import cache
-from pathlib import Path
 from typing import Any, final
 
 from jsonschema import Draft202012Validator
 
+from evalc.compiler.pipeline import is_json
 from evalc.dsl.nodes import Node
 from evalc.lsp.cursor import Place, plain
 from evalc.lsp.outline import Outline
@@ -29,8 +29,7 @@ def _of_json() -> Shapes:
 
 def shapes_of(found: Outline) -> Shapes:
     """The shapes of a text: those of eval JSON, or those of the source language, which may be written in JSON, too."""
-    is_json = Path(found.source.name).suffix.lower() == ".json" and not found.kinds
-    return _of_json() if is_json else _of_yaml()
+    return _of_json() if is_json(found.source) and not found.kinds else _of_yaml()
 
 
 @final

@@ -12,6 +12,7 @@ from typing import Final, NamedTuple, final
 import msgspec
 
 from evalc.compiler.discover import is_below, project_root
+from evalc.compiler.pipeline import is_json
 from evalc.compiler.resolve.prompts import PromptLibrary
 from evalc.config.load import Loaded, load_settings
 from evalc.config.settings import Settings
@@ -238,13 +239,13 @@ class Workspace:
     def _is_ours(self, document: Document) -> bool:
         """Whether a text may be an eval file; an editor opens YAML and JSON of all kinds."""
         name = document.path.name
-        if document.path.suffix.lower() == ".json" or names_an_eval(name):
+        if is_json(document.source) or names_an_eval(name):
             return True
         found = self.outline(document)
         if found.kinds - {Kind.SHARED}:
             return True
         if found.kinds:  # `rules:` stand in files of many programs
-            return any(document.path.resolve() in self.included_by(other) for other in self.documents)
+            return bool(self.includers(document))
         is_broken = not found.documents or any(map(is_cut, found.documents))
         return is_broken and is_meant_as_eval(name, document.source.text)
 
@@ -253,9 +254,10 @@ class Workspace:
         of_another = any(isinstance(problem.finding, NotAnEvalFile | ResultFile) for problem in problems)
         return of_another and not names_an_eval(document.path.name)
 
-    def included_by(self, document: Document) -> frozenset[Path]:
-        """The files that a document includes, and those that these include."""
-        return frozenset(self.closure(document.path.resolve())) - {document.path.resolve()}
+    def includers(self, document: Document) -> list[Document]:
+        """The other open documents that include a document, or a file that does."""
+        own = document.path.resolve()
+        return [each for each in self.documents if each is not document and own in self.closure(each.path.resolve())]
 
     def closure(self, path: Path, outline: Outline | None = None) -> dict[Path, Outline]:
         """A file and all that it includes, the nearest first; `outline` is the file's own, where it is known."""

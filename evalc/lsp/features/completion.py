@@ -4,23 +4,24 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterable, Iterator
-from pathlib import Path
+from collections.abc import Iterator
+from itertools import islice
 from typing import Final, NamedTuple
 
 from lsprotocol import types as lsp
 
+from evalc.compiler.pipeline import is_json
 from evalc.dsl.nodes import Mapping
-from evalc.lsp.check_line import Continuation, continuation, described_kind
+from evalc.lsp.check_line import KINDS, Continuation, continuation, described_kind
 from evalc.lsp.cursor import Place, Unfinished, unfinished_at
 from evalc.lsp.document import Document
 from evalc.lsp.features.shares import share_of
 from evalc.lsp.known import KnownNames
 from evalc.lsp.shapes import Shapes, shapes_of
 from evalc.lsp.workspace import Workspace
-from evalc.model import checks as c
-from evalc.model.checks.declaration import beginnings, members, type_name
+from evalc.model.checks.declaration import beginnings
 from evalc.schema.shapes import Schema
+from evalc.setup.compile import options_for
 from evalc.source import Span
 
 TRIGGERS: Final = (" ", ":", ".", "[", "{", "-", "/")
@@ -29,9 +30,8 @@ TRIGGERS: Final = (" ", ":", ".", "[", "{", "-", "/")
 _TEMPLATE: Final = re.compile(
     r"\{\{\s*(?:(?P<seed>seed:\s*(?P<path>[^{}]*))|(?:#(?:if|unless|each)\s+)?(?P<name>[\w.-]*))$"
 )
-_KINDS: Final = {type_name(kind): kind for kind in members(c.Check)}
 _FILE_KEYS: Final = frozenset({"include", "prompt_file", "file"})
-_SUFFIXES: Final = frozenset({".yaml", ".yml", ".csv", ".jsonl", ".json"})
+_SUFFIXES: Final = (".yaml", ".yml", ".csv", ".jsonl", ".json")
 _MOST_FILES: Final = 500
 
 
@@ -46,7 +46,7 @@ class _Asked(NamedTuple):
         """A text as it is written at a place: what stands in quotes already stays in them, and JSON wants them."""
         if place.scalar.style in {"single", "double"}:
             return text
-        return f'"{text}"{behind}' if self.document.path.suffix.lower() == ".json" else f"{text}{behind}"
+        return f'"{text}"{behind}' if is_json(self.document.source) else f"{text}{behind}"
 
 
 class _Offer(NamedTuple):
@@ -152,7 +152,7 @@ def _values(asked: _Asked, place: Place, before: str) -> Iterator[_Offer]:
     yield from _names(asked, key, before)
     for shape in asked.shapes.at(place):
         for value in filter(None, shape.get("enum", ())):
-            described = described_kind(_KINDS[value]) if key == "type" and value in _KINDS else ""
+            described = described_kind(KINDS[value]) if key == "type" and value in KINDS else ""
             insert = asked.in_quotes(place, value)
             yield _Offer(value, lsp.CompletionItemKind.EnumMember, before, "", described, insert)
         if "boolean" in _first_type(shape):
@@ -177,7 +177,7 @@ def _names(asked: _Asked, key: str, before: str) -> Iterator[_Offer]:
         case "tool":
             yield from _tools(known, before)
         case _ if key in _FILE_KEYS:
-            yield from _files(asked.document.path.parent, before)
+            yield from _files(asked, before)
 
 
 def _criteria(known: KnownNames, before: str) -> Iterator[_Offer]:
@@ -210,7 +210,7 @@ def _in_check(known: KnownNames, before: str) -> Iterator[_Offer]:
             yield from _parameters(known, found)
         case None:
             pass
-    documentation = {begin: described_kind(kind) for kind in reversed(_KINDS.values()) for begin in beginnings(kind)}
+    documentation = {begin: described_kind(kind) for kind in reversed(KINDS.values()) for begin in beginnings(kind)}
     for word in found.words:
         yield _Offer(word, lsp.CompletionItemKind.Keyword, found.word, "", documentation.get(word, ""))
 
@@ -229,19 +229,9 @@ def _parameters(known: KnownNames, found: Continuation) -> Iterator[_Offer]:
         )
 
 
-def _files(folder: Path, before: str) -> Iterator[_Offer]:
-    """The files below the folder of the document that a suite can name."""
-    found: Iterable[str] = (
-        os.path.relpath(Path(parent) / name, folder)
-        for parent, folders, names in os.walk(folder)
-        for name in sorted(names)
-        if Path(name).suffix.lower() in _SUFFIXES and _visible(folders)
-    )
-    for _, name in zip(range(_MOST_FILES), found, strict=False):
-        yield _Offer(name, lsp.CompletionItemKind.File, before)
-
-
-def _visible(folders: list[str]) -> bool:
-    """Leave hidden folders out of a walk."""
-    folders[:] = sorted(each for each in folders if not each.startswith("."))
-    return True
+def _files(asked: _Asked, before: str) -> Iterator[_Offer]:
+    """The files below the folder of the document that a suite can name, as a search for evals finds them."""
+    folder = asked.document.path.parent
+    found = options_for(asked.known.settings).finder.search(folder, _SUFFIXES)
+    for path in islice(found, _MOST_FILES):
+        yield _Offer(os.path.relpath(path, folder), lsp.CompletionItemKind.File, before)

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 
 from lsprotocol import types as lsp
 
+from evalc.compiler.pipeline import is_json
 from evalc.diagnostics.fixes import ProposedFix, cures_for
 from evalc.diagnostics.fixing import fixed
 from evalc.diagnostics.problem import Problem
@@ -58,7 +59,7 @@ def _ignoring(workspace: Workspace, document: Document, problems: Sequence[Probl
     """An ignore comment for each warning on a line that has none yet."""
     for problem in problems:
         line = document.source.line(problem.start.line)
-        if problem.severity == "warning" and "#" not in line and document.path.suffix.lower() != ".json":
+        if problem.severity == "warning" and "#" not in line and not is_json(document.source):
             end = document.source.offset(problem.start._replace(column=len(line) + 1))
             edit = lsp.TextEdit(document.range_of(Span(end, end)), f" {_IGNORE}[{problem.code}]")
             yield lsp.CodeAction(
@@ -79,11 +80,9 @@ def _fix_all(workspace: Workspace, document: Document, problems: Sequence[Proble
 
     if not any(cure.is_sure for problem in problems for cure in cures_for(problem)):
         return
-    codes = {(problem.code, problem.span) for problem in problems}
+    codes = {problem.code for problem in problems}
     with collector_off():
-        done = fixed(
-            document.source, check(document.source), check, wanted=lambda each: not codes or each.code in dict(codes)
-        )
+        done = fixed(document.source, check(document.source), check, wanted=lambda problem: problem.code in codes)
     if done.fixes:
         yield lsp.CodeAction(
             title=f"Fix {done.fixes} problem{'' if done.fixes == 1 else 's'} (evalc check --fix)",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from lsprotocol import types as lsp
 
+from evalc.compiler.pipeline import is_json
 from evalc.dsl.format import Unformattable, format_text
 from evalc.lsp.document import Document
 from evalc.lsp.workspace import Workspace
@@ -12,7 +13,7 @@ from evalc.source import Span
 
 def formatting(workspace: Workspace, document: Document) -> list[lsp.TextEdit]:
     """The one edit that formats a document, as short as it can be; none where it cannot be formatted."""
-    if document.path.suffix.lower() == ".json" or not workspace.outline(document).kinds:
+    if is_json(document.source) or not workspace.outline(document).kinds:
         return []
     before = document.source.text
     try:

@@ -6,7 +6,7 @@ from lsprotocol import types as lsp
 
 from evalc.dsl.places import locate
 from evalc.dsl.tree import CriterionTree, InputTree, RuleTree
-from evalc.lsp.check_line import described_kind, kind_at
+from evalc.lsp.check_line import KINDS, described_kind, kind_at
 from evalc.lsp.cursor import Place, place_at
 from evalc.lsp.document import Document
 from evalc.lsp.features.shares import share_of
@@ -14,12 +14,9 @@ from evalc.lsp.known import KnownNames
 from evalc.lsp.mentions import Mention, mention_at, mentions
 from evalc.lsp.shapes import Shapes, shapes_of
 from evalc.lsp.workspace import Workspace
-from evalc.model import checks as c
-from evalc.model.checks.declaration import members, type_name
 from evalc.source import Span
 from evalc.tools.registry import Tool
 
-_KINDS = {type_name(kind): kind for kind in members(c.Check)}
 _LONGEST_VALUE = 500
 
 
@@ -105,8 +102,8 @@ def _of_place(shapes: Shapes, document: Document, place: Place, offset: int) -> 
     if place.is_key:
         sentence = shapes.described(place)
         return _lines(f"**{scalar.text}**", sentence) if sentence else ""
-    if place.keys[-1:] == ("type",) and scalar.text in _KINDS:
-        return described_kind(_KINDS[scalar.text])
+    if place.keys[-1:] == ("type",) and scalar.text in KINDS:
+        return described_kind(KINDS[scalar.text])
     if shapes.is_check(place):
         kind = kind_at(scalar.text, _within(document, place, offset))
         return "" if kind is None else described_kind(kind)

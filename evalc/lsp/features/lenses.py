@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from lsprotocol import types as lsp
 
 from evalc.lsp.document import Document
-from evalc.lsp.results import LatestResults, id_of
+from evalc.lsp.results import LatestResults, ids_of
 from evalc.lsp.workspace import Workspace
 
 RUN = "evalc.run"
@@ -25,10 +25,10 @@ def _lenses(workspace: Workspace, results: LatestResults, document: Document) ->
     for suite in workspace.outline(document).suites:
         if suite.cases:
             yield _lens(document.range_of(suite.span), "run all", RUN, document.uri, "")
-        for case in suite.cases:
+        verdicts = results.verdicts(settings, suite)
+        for case, id_ in ids_of(suite):
             range_ = document.range_of(case.name.span)
-            id_ = id_of(suite, case)
-            verdict = results.verdict(settings, suite, case)
+            verdict = verdicts.get(id_)
             if verdict is not None:
                 yield _lens(range_, verdict.line, SHOW, document.uri, id_)
             yield _lens(range_, "run", RUN, document.uri, id_)

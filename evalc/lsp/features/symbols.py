@@ -36,14 +36,14 @@ def _suite(document: Document, suite: SuiteTree, end: int) -> lsp.DocumentSymbol
     ]
     title = suite.name or (None if suite.prompt is None else suite.prompt.id)
     name = Path(document.path).name if title is None else title.value
-    start = suite.span.start
+    whole = document.range_of(Span(suite.span.start, end))
     return lsp.DocumentSymbol(
         name=name or "suite",
         kind=lsp.SymbolKind.Module,
-        range=document.range_of(Span(start, end)),
+        range=whole,
         selection_range=document.range_of(suite.span if title is None else title.span),
         detail="" if suite.tier is None else suite.tier.value,
-        children=[child for child in children if _is_within(child, document.range_of(Span(start, end)))],
+        children=[child for child in children if _is_within(child, whole)],
     )
 
 
