@@ -59,19 +59,17 @@ def watch(
     settings = partial(sound_settings_from, config, prompts=prompts, tools=tools, agent=agent or None)
     if no_run and run_all:
         raise UsageError("`--run-all` and `--no-run` cannot go together")
-    now = settings()
-    runs = not no_run and bool(now.agent_endpoints)
+    watcher = Watcher(paths or (), settings, also or ())
+    runs = not no_run and bool(watcher.settings.agent_endpoints)
     flags = [
         *_flags("--agent", agent),
         *_flags("--prompts", prompts),
         *_flags("--tools", tools),
         *_flags("--config", config),
     ]
-    watcher = Watcher(paths or (), settings, also or ())
     try:
         seen = watcher.look()
-        chosen = tuple(watcher.board.known) if run_all and runs and seen.compilation is not None else ()
-        _round(watcher, seen, chosen, flags, runs=runs)
+        _round(watcher, seen, watcher.board.known if run_all and runs else (), flags, runs=runs)
         for saved in watcher.saves():
             seen = watcher.look(saved)
             _round(watcher, seen, seen.to_run if runs else (), flags, runs=runs)
@@ -94,8 +92,10 @@ def _round(watcher: Watcher, seen: Seen, chosen: Sequence[CaseKey], flags: Seque
 
 
 def _show(watcher: Watcher, seen: Seen, *, runs: bool, running: Sequence[CaseKey] = ()) -> None:
-    draws = sys.stdout.isatty() and os.environ.get("TERM") != "dumb"
-    if draws:
+    from evalc.report.progress import draws  # noqa: PLC0415 - for start-up
+
+    drawn = draws(sys.stdout, os.environ)
+    if drawn:
         sys.stdout.write(_CLEAR)
     if seen.compilation is None:
         print_error(seen.refusal)
@@ -110,7 +110,7 @@ def _show(watcher: Watcher, seen: Seen, *, runs: bool, running: Sequence[CaseKey
     elif runs:
         screen = Screen.of(sys.stdout, os.environ)
         sys.stdout.writelines(f"{line}\n" for line in watcher.board.lines(screen, _height() - 4))
-    if draws and not running:
+    if drawn and not running:
         sys.stdout.write(f"watching since {time.strftime('%H:%M:%S')}; Ctrl-C ends it\n")
     sys.stdout.flush()
 

@@ -109,6 +109,11 @@ _CONTRACT_ID: Final = re.compile(r"(?:gs|ls|rg)-[\w.-]+-\d{3,}")
 _SUFFIXES: Final = frozenset((".yaml", ".yml", ".json", ".jsonl"))
 
 
+def id_in_pattern(id_: str) -> str:
+    """An id as it is written within `--filter /REGEX/`, where it means itself."""
+    return re.escape(id_).replace("/", "\\/")
+
+
 def _refuse_unknown_tiers(tiers: Sequence[str]) -> None:
     for tier in tiers:
         if tier not in TIERS:

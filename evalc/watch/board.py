@@ -11,7 +11,6 @@ from evalc.report.symbols import symbols_of
 from evalc.terminal import Screen, cells, padded, painted, shortened, visible
 from evalc.watch.cases import CaseKey
 
-_GOOD = frozenset({"passed", "unverified", "expected-failure"})
 _LEAST_ROWS = 5
 _WIDEST_ID = 50
 
@@ -32,9 +31,10 @@ class Board:
         self._digests: dict[CaseKey, str] = {}
         self._results: dict[CaseKey, tuple[CaseResult, str]] = {}
 
-    def look(self, digests: Mapping[CaseKey, str]) -> None:
-        """Take over the cases as they are now."""
-        self._digests = dict(digests)
+    def look(self, digests: Mapping[CaseKey, str]) -> Mapping[CaseKey, str]:
+        """Take over the cases as they are now; the ones that were there before."""
+        before, self._digests = self._digests, dict(digests)
+        return before
 
     def note(self, results: Mapping[CaseKey, CaseResult]) -> None:
         """Take over how cases ended."""
@@ -70,21 +70,20 @@ class Board:
 def _urgency(row: _Row) -> int:
     if row.result is None:
         return 3
-    return 2 if row.result.status in _GOOD and not row.is_old else int(row.is_old)
+    return 2 if row.result.passed and not row.is_old else int(row.is_old)
 
 
 def _line(row: _Row, screen: Screen, width: int) -> str:
     assert row.result is not None  # noqa: S101 - for the type checker: others have no line
     result = row.result
-    good = result.status in _GOOD
-    mark = painted(symbols_of(screen).marks[result.status], "green" if good else "red", on=screen.color)
+    mark = painted(symbols_of(screen).marks[result.status], "green" if result.passed else "red", on=screen.color)
     score = "" if result.score is None else f"{result.score:.2f}"
     reason = main_reason(result)
     said = (
         "changed since"
         if row.is_old
         else ""
-        if good or reason is None
+        if result.passed or reason is None
         else reason.in_short(symbols_of(screen).ellipsis)
     )
     name = padded(shortened(visible(row.key.id), width), width)
@@ -93,7 +92,7 @@ def _line(row: _Row, screen: Screen, width: int) -> str:
 
 
 def _counts(rows: Sequence[_Row]) -> str:
-    passed = sum(row.result is not None and row.result.status in _GOOD for row in rows)
+    passed = sum(row.result is not None and row.result.passed for row in rows)
     others = sum(row.result is not None for row in rows) - passed
     idle = len(rows) - passed - others
     parts = [f"{passed} passed" if passed else "", f"{others} did not pass" if others else ""]

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import re
 import subprocess
 import sys
 import tempfile
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 
 from evalc.errors import EvalcError
@@ -14,6 +13,7 @@ from evalc.model.result import CaseResult
 from evalc.runtime.store.past.load import load_run
 from evalc.runtime.store.past.results import find_results
 from evalc.runtime.store.past.runs import LATEST
+from evalc.setup.choice import id_in_pattern
 from evalc.watch.cases import CaseKey
 
 _LONGEST_FILTER = 100_000
@@ -46,9 +46,5 @@ def run_cases(
 def _choice(chosen: Sequence[CaseKey] | None) -> list[str]:
     if chosen is None:
         return []
-    ids = "|".join(_escaped(key.id for key in chosen))
+    ids = "|".join(id_in_pattern(key.id) for key in chosen)
     return ["--filter", f"/^(?:{ids})$/"] if len(ids) < _LONGEST_FILTER else []
-
-
-def _escaped(ids: Iterable[str]) -> Iterable[str]:
-    return (re.escape(id_).replace("/", "\\/") for id_ in ids)

@@ -45,16 +45,19 @@ class Watcher:
 
     Args:
         paths: eval files and folders.
-        settings: gives the settings as they are now.
+        settings: reads the settings as they are now.
         others: files and folders with whose changes every case is run again, such as the agent's code.
+
+    Raises:
+        SourceError: the configuration has errors at the beginning.
     """
 
     def __init__(self, paths: Sequence[str], settings: Callable[[], Settings], others: Sequence[str]) -> None:
         self._paths = paths
-        self._settings = settings
+        self._read_settings = settings
+        self.settings = settings()
         self._others = tuple(os.path.realpath(each) for each in others)
-        self._digests: dict[CaseKey, str] | None = None
-        self._settings_now: Settings | None = None
+        self._is_first = True
         self._files: frozenset[str] = frozenset()
         self.board = Board()
 
@@ -64,27 +67,25 @@ class Watcher:
         At the first look none is.
         """
         try:
-            settings = self._settings_now = self._settings()
+            self.settings = self._read_settings()
             with collector_off():
-                found = api.check_paths(settings.looked_at(self._paths), settings=settings)
+                found = api.check_paths(self.settings.looked_at(self._paths), settings=self.settings)
         except EvalcError as error:
             return Seen(None, str(error))
         if any(problem.severity == "error" for problem in found.problems):
             return Seen(found)
         self._files = frozenset(name for suite in found.suites for name in (suite.ir.source.name, *suite.ir.files))
         now = fingerprints(found.suites)
-        before, self._digests = self._digests, now
-        self.board.look(now)
+        before = self.board.look(now)
+        is_first, self._is_first = self._is_first, False
         if any(self._is_other(name) for name in saved):
             return Seen(found, to_run=tuple(now))
-        return Seen(found, to_run=() if before is None else tuple(changed(before, now)))
+        return Seen(found, to_run=() if is_first else tuple(changed(before, now)))
 
     def run(self, chosen: Sequence[CaseKey], flags: Sequence[str]) -> bool:
         """Run cases, and note how they ended; False where none did, of which the run has said why."""
-        settings = self._settings()
-        paths = [str(path) for path in settings.looked_at(self._paths)]
-        every = self._digests is not None and len(chosen) == len(self._digests)
-        results = run_cases(paths, None if every else chosen, flags)
+        paths = [str(path) for path in self.settings.looked_at(self._paths)]
+        results = run_cases(paths, None if len(chosen) == len(self.board.known) else chosen, flags)
         self.board.note(results)
         return bool(results)
 
@@ -104,9 +105,7 @@ class Watcher:
 
     def _places(self) -> _Places:
         """The folders to watch: of what is named, and of the files that the suites were last made of."""
-        if self._settings_now is None:
-            self._settings_now = self._settings()
-        settings = self._settings_now
+        settings = self.settings
         named = [os.path.realpath(str(path)) for path in (*settings.looked_at(self._paths), *self._others)]
         beside = (settings.file, settings.tool_registry_path, settings.seed_manifest, settings.root / "evalc.toml")
         files = {os.path.realpath(str(path)) for path in (*beside, *self._files) if path is not None}
@@ -117,8 +116,7 @@ class Watcher:
         return _Places(tuple(outermost), tuple(sorted(each for each in flat if not _is_in(each, outermost))))
 
     def _wanted(self) -> _Wanted:
-        settings = self._settings_now or self._settings()
-        return _Wanted([os.path.realpath(folder) for folder in settings.written_folders], self._others)
+        return _Wanted([os.path.realpath(folder) for folder in self.settings.written_folders], self._others)
 
     def _is_other(self, name: str) -> bool:
         return _is_in(os.path.realpath(name), self._others)

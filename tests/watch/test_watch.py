@@ -173,7 +173,8 @@ def test_a_file_in_another_folder_that_is_included_is_watched_too(project: Path,
 def test_on_a_terminal_the_table_is_drawn_anew(project: Path) -> None:
     command = [sys.executable, "-m", "evalc", "watch", "evals", "--agent", "demo", "--run-all"]
     ours, theirs = pty.openpty()
-    process = subprocess.Popen(command, cwd=project, stdout=theirs, stderr=subprocess.DEVNULL)
+    environ = {**os.environ, "CI": "", "TERM": "xterm"}  # where nothing is drawn anew
+    process = subprocess.Popen(command, cwd=project, env=environ, stdout=theirs, stderr=subprocess.DEVNULL)
     os.close(theirs)
     drawn = b""
     while b"Ctrl-C ends it" not in drawn:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 
 from lsprotocol import types as lsp
@@ -10,6 +9,7 @@ from lsprotocol import types as lsp
 from evalc.lsp.document import Document
 from evalc.lsp.results import LatestResults, ids_of
 from evalc.lsp.workspace import Workspace
+from evalc.setup.choice import id_in_pattern
 
 RUN = "evalc.run"
 SHOW = "evalc.show"
@@ -40,4 +40,4 @@ def _lens(range_: lsp.Range, title: str, command: str, uri: str, id_: str) -> ls
 
 def filter_of(id_: str) -> str:
     """The `--filter` of `evalc run` that chooses a case by its id, with all of its rows and variants."""
-    return f"/^{re.escape(id_).replace('/', chr(92) + '/')}(@.*)?$/"
+    return f"/^{id_in_pattern(id_)}(@.*)?$/"
