@@ -25,13 +25,14 @@ def render_text(problems: Iterable[Problem], *, color: bool = False, width: int 
 
 def summary_line(problems: Sequence[Problem], *, fixable: bool = True) -> str:
     """How much was found: `3 errors, 1 warning in 2 files`, and where wanted how much of it is fixable."""
-    from evalc.diagnostics.fixes import edit_for  # noqa: PLC0415 - for start-up: most files have no problem
+    from evalc.diagnostics.fixes import cures_for  # noqa: PLC0415 - for start-up: most files have no problem
 
     errors = sum(problem.severity == "error" for problem in problems)
     counts = [_counted(errors, "error"), _counted(len(problems) - errors, "warning")]
     files = _counted(len({problem.source.name for problem in problems}), "file")
-    sure = sum(edit_for(problem) is not None for problem in problems) if fixable else 0
-    more = sum(edit_for(problem, unsafe=True) is not None for problem in problems) - sure if fixable else 0
+    offered = [cures[0].is_sure for problem in problems if (cures := cures_for(problem))] if fixable else []
+    sure = sum(offered)
+    more = len(offered) - sure
     fixes = [
         f"{sure} fixable with `evalc check --fix`" if sure else "",
         f"{more}{' more' if sure else ' fixable'} with `--fix --unsafe-fixes`" if more else "",

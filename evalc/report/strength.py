@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Final
 
 from evalc.model.strength import CaseStrength, CheckStrength, Strength
@@ -14,12 +15,27 @@ _MOST_SURVIVORS: Final = 6
 _MOST_CHECKS: Final = 20
 
 
+def weak_cases(strength: Strength) -> list[CaseStrength]:
+    """The cases that miss a fault, the weakest first."""
+    return sorted((case for case in strength.cases if case.survivors), key=lambda case: case.strength or 0.0)
+
+
+def idle_checks(strength: Strength) -> list[CheckStrength]:
+    """The checks that noticed nothing."""
+    return [check for check in strength.checks if not check.killed]
+
+
+def reasons_not_challenged(strength: Strength) -> Mapping[str, int]:
+    """Why cases were not challenged, each reason with the number of its cases."""
+    return Counter(each.reason for each in strength.not_challenged)
+
+
 def strength_lines(strength: Strength) -> Iterator[str]:
     """The report: each kind of fault, the weakest cases with what they missed, the checks that noticed nothing."""
     yield from _by_challenger(strength)
-    yield from _cases(strength.cases)
+    yield from _cases(weak_cases(strength))
     yield from _criteria(strength)
-    yield from _idle_checks(strength.checks)
+    yield from _idle_checks(idle_checks(strength))
     yield from _not_challenged(strength)
     yield _closing(strength)
 
@@ -34,8 +50,7 @@ def _by_challenger(strength: Strength) -> Iterator[str]:
     yield ""
 
 
-def _cases(cases: Sequence[CaseStrength]) -> Iterator[str]:
-    weak = sorted((case for case in cases if case.survivors), key=lambda case: case.strength or 0.0)
+def _cases(weak: Sequence[CaseStrength]) -> Iterator[str]:
     if not weak:
         return
     yield "Faults missed:"
@@ -63,8 +78,7 @@ def _criteria(strength: Strength) -> Iterator[str]:
     yield ""
 
 
-def _idle_checks(checks: Sequence[CheckStrength]) -> Iterator[str]:
-    idle = [check for check in checks if not check.killed]
+def _idle_checks(idle: Sequence[CheckStrength]) -> Iterator[str]:
     if not idle:
         return
     yield "Checks that noticed nothing:"
@@ -77,10 +91,7 @@ def _idle_checks(checks: Sequence[CheckStrength]) -> Iterator[str]:
 
 
 def _not_challenged(strength: Strength) -> Iterator[str]:
-    reasons: dict[str, int] = {}
-    for each in strength.not_challenged:
-        reasons[each.reason] = reasons.get(each.reason, 0) + 1
-    for reason, cases in reasons.items():
+    for reason, cases in reasons_not_challenged(strength).items():
         yield f"{counted(cases, 'case')} not challenged: {visible(reason)}"
     for warning in strength.warnings:
         yield f"warning: {visible(warning)}"

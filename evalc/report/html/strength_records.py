@@ -10,6 +10,7 @@ import msgspec
 from evalc.model.coverage import Coverage
 from evalc.model.strength import CaseStrength, ChallengerCount, CheckStrength, Strength
 from evalc.report.coverage import PARTS
+from evalc.report.strength import idle_checks, reasons_not_challenged, weak_cases
 
 MOST_CASES: Final = 100
 """The cases of which the page says what they miss, the weakest."""
@@ -90,11 +91,7 @@ class CoverageRecord(_Record, frozen=True, kw_only=True):
 
 def strength_record(strength: Strength, redact: Redact) -> StrengthRecord:
     """As much of the strength as the page shows; what it quotes of eval files is redacted."""
-    weak = sorted((case for case in strength.cases if case.survivors), key=lambda case: case.strength or 0.0)
-    idle = [check for check in strength.checks if not check.killed]
-    reasons = {each.reason: 0 for each in strength.not_challenged}
-    for each in strength.not_challenged:
-        reasons[each.reason] += 1
+    weak, idle, reasons = weak_cases(strength), idle_checks(strength), reasons_not_challenged(strength)
     told = (f"{cases} not challenged: {_short(reason, redact)}" for reason, cases in reasons.items())
     return StrengthRecord(
         strength=strength.strength,
