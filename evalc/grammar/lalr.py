@@ -118,11 +118,7 @@ def parse(table: Table, start: str, text: str) -> Tree | Stumble:
     values: list[_Value] = []
     at = 0
     while True:
-        scanner = table.scanner_of(stack[-1])
-        found = scanner.match(text, at)
-        while found is not None and found.lastgroup in table.ignored:
-            at = found.end()
-            found = scanner.match(text, at)
+        at, found = _scanned(table, stack[-1], text, at)
         if found is None and at < len(text):
             return Stumble(at, _expected(table, stack, last))
         terminal = END if found is None else found.lastgroup or ""
@@ -150,11 +146,7 @@ def following(table: Table, start: str, text: str) -> Following:
     tokens: list[Token] = []
     at = 0
     while True:
-        scanner = table.scanner_of(stack[-1])
-        found = scanner.match(text, at)
-        while found is not None and found.lastgroup in table.ignored:
-            at = found.end()
-            found = scanner.match(text, at)
+        at, found = _scanned(table, stack[-1], text, at)
         terminal = "" if found is None else found.lastgroup or ""
         if found is None or not _reduced(table, before := [*stack], None, terminal, last):
             return Following(tuple(tokens), at, _expected(table, stack, last))
@@ -162,6 +154,16 @@ def following(table: Table, start: str, text: str) -> Following:
         tokens.append(_token(found, terminal))
         stack.append(table.states[stack[-1]].actions[terminal])
         at = found.end()
+
+
+def _scanned(table: Table, state: int, text: str, at: int) -> tuple[int, re.Match[str] | None]:
+    """Where the next token of a state begins, behind what means nothing, and the token; None where there is none."""
+    scanner = table.scanner_of(state)
+    found = scanner.match(text, at)
+    while found is not None and found.lastgroup in table.ignored:
+        at = found.end()
+        found = scanner.match(text, at)
+    return at, found
 
 
 def _token(found: re.Match[str], terminal: str) -> Token:
