@@ -23,17 +23,17 @@ test-package: $(READY) ## Build the package twice to the same bytes, install it 
 test-pythons: $(READY) ## Test the other supported Pythons that are installed, by the part of the suite that can differ
 	$(BIN)/python scripts/test_pythons.py
 
-browser: # The HTML report is tested in the system's Chromium, which is installed where that may be done without a question.
-	@command -v chromium >/dev/null || command -v chromium-browser >/dev/null || command -v google-chrome >/dev/null || \
-		{ test "$$(id -u)" = 0 && apt-get update -qq && apt-get install -qq -y --no-install-recommends chromium; } \
-		>/dev/null 2>&1 </dev/null || \
-		echo "there is no Chromium here: the HTML report will not be tested in a browser" >&2
+# Installs a program of the system where that may be done without a question, else says what will be missing: what, why.
+install = { test "$$(id -u)" = 0 && apt-get update -qq && apt-get install -qq -y --no-install-recommends $(1); } \
+	>/dev/null 2>&1 </dev/null || echo $(2) >&2
 
-neovim: # The language server is tried in the system's Neovim, which is installed likewise.
+browser: # The HTML report is tested in the system's Chromium.
+	@command -v chromium >/dev/null || command -v chromium-browser >/dev/null || command -v google-chrome >/dev/null || \
+		$(call install,chromium,"there is no Chromium here: the HTML report will not be tested in a browser")
+
+neovim: # The language server is tried in the system's Neovim.
 	@command -v nvim >/dev/null || \
-		{ test "$$(id -u)" = 0 && apt-get update -qq && apt-get install -qq -y --no-install-recommends neovim; } \
-		>/dev/null 2>&1 </dev/null || \
-		echo "there is no Neovim here: the language server will not be tried in it" >&2
+		$(call install,neovim,"there is no Neovim here: the language server will not be tried in it")
 
 vscode: ## Build the extension for Visual Studio Code, editors/vscode/evalc.vsix (needs Node and npm)
 	@command -v npm >/dev/null && cd editors/vscode && \

@@ -137,8 +137,10 @@ class LanguageServer:
 
 
 def _plain(documentation: str | dict[str, str]) -> str:
+    """The first sentence; a title above it is left out."""
     text = documentation if isinstance(documentation, str) else documentation["value"]
-    return text.split("\n", 1)[0].strip()
+    lines = (line.strip() for line in text.splitlines())
+    return next((line for line in lines if line and not line.startswith("**")), "")
 
 
 @contextmanager

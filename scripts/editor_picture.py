@@ -9,9 +9,9 @@ import tempfile
 from collections.abc import Iterator, Sequence
 from html import escape
 from pathlib import Path
-from typing import Any, Final, NamedTuple
+from typing import Final, NamedTuple
 
-from ask_editor import LanguageServer
+from ask_editor import LanguageServer, Offer
 
 PICTURE: Final = Path(__file__).parents[1] / "docs" / "editor.svg"
 FILE: Final = "weather.eval.yaml"
@@ -62,13 +62,6 @@ _FONTS: Final = "ui-monospace,SFMono-Regular,Menlo,Consolas,'DejaVu Sans Mono',m
 _COLOURS: Final = {"comment": COMMENT, "string": STRING, "key": KEY, "mark": FAINT, "text": TEXT}
 
 
-class Offer(NamedTuple):
-    """One completion: what is offered, and the sentence beside it."""
-
-    label: str
-    sentence: str
-
-
 class Pane(NamedTuple):
     """A file in an editor: its name, its text with `|` where the cursor is, and what is offered there."""
 
@@ -110,7 +103,7 @@ def _popup(offers: Sequence[Offer], x: float, y: float) -> Iterator[str]:
     yield f'<rect x="{x + 1:g}" y="{y + 4:g}" width="{LIST_WIDTH - 2}" height="{LINE}" fill="{CHOSEN}"/>'
     for row, offer in enumerate(offers):
         yield _text(x + 12, y + 19 + row * LINE, offer.label, TEXT)
-    sentence = offers[0].sentence if offers else ""
+    sentence = offers[0].documentation if offers else ""
     yield _box(x + LIST_WIDTH + 6, y, len(sentence) * CELL + 24, LINE + 8, fill=POPUP, radius=4)
     yield _text(x + LIST_WIDTH + 18, y + 19, sentence, TEXT)
 
@@ -146,16 +139,9 @@ def asked(text: str) -> list[Offer]:
         file = Path(folder) / FILE
         server.open(file, before + after)
         lines = before.split("\n")
-        place = {"line": len(lines) - 1, "character": len(lines[-1])}
-        answer = server.request("textDocument/completion", textDocument={"uri": file.as_uri()}, position=place)
+        offers = server.complete(file, len(lines) - 1, len(lines[-1]))
         process.terminate()
-    return [Offer(item["label"], _sentence(item.get("documentation"))) for item in answer["items"]]
-
-
-def _sentence(documentation: Any) -> str:
-    """The sentence of a documentation, which stands below its title."""
-    paragraphs = documentation["value"].split("\n\n") if documentation else [""]
-    return str(next((each for each in paragraphs if not each.startswith("**")), ""))
+    return offers
 
 
 if __name__ == "__main__":
