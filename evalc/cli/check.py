@@ -32,7 +32,7 @@ def check(  # noqa: PLR0913, PLR0917 - one parameter a flag
     diff: Annotated[bool, typer.Option("--diff", help="Print what --fix would change, without changing it.")] = False,
     unsafe_fixes: Annotated[
         bool,
-        typer.Option("--unsafe-fixes", help="With --fix or --diff: also fix what you should look over, as near names."),
+        typer.Option("--unsafe-fixes", help="With --fix or --diff: also apply fixes to review, such as near names."),
     ] = False,
     prompts: Prompts = None,
     tools: Tools = None,

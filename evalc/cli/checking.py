@@ -54,7 +54,7 @@ def check_files(  # noqa: PLR0913 - the parameters are the command's
     if fix and not diff and "-" in looked_at:
         raise UsageError("`--fix` writes files: name one in place of `-`, or use `--diff`")
     if unsafe_fixes and not (fix or diff):
-        raise UsageError("`--unsafe-fixes` says what is fixed: add `--fix`, or `--diff` to look first")
+        raise UsageError("`--unsafe-fixes` needs `--fix`, or `--diff` to preview the changes")
     selection = _selection(select, ignore)
     stdin = standard_input(looked_at)
     with collector_off():

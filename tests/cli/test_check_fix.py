@@ -124,7 +124,7 @@ def test_unsafe_fixes_are_made_only_where_they_are_asked_for(invoke: Invoke, fil
     alone = invoke("check", "--unsafe-fixes", "evals")
     assert (alone.code, alone.err) == (
         2,
-        "error: `--unsafe-fixes` says what is fixed: add `--fix`, or `--diff` to look first\n",
+        "error: `--unsafe-fixes` needs `--fix`, or `--diff` to preview the changes\n",
     )
     invoke("check", "--fix", "evals")
     assert "containz" in file.read_text()
