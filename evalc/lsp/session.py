@@ -108,7 +108,8 @@ class EditorSession(LanguageServer):
 
     def _check(self, document: Document) -> DocumentProblems:
         """Check all of a document."""
-        return self._publish(document, self.files.check(document))
+        known = self._checked.get(document.uri)
+        return self._publish(document, self.files.check(document, None if known is None else known.checked))
 
     def _publish(self, document: Document, checked: DocumentProblems) -> DocumentProblems:
         """Send the diagnostics of all files that problems stand in, and take back those that are gone."""

@@ -42,9 +42,12 @@ class DocumentProblems(msgspec.Struct, frozen=True, kw_only=True):
 
     Attributes:
         problems: by the address of the file that they stand in; the document's own are there even if there are none.
+        unread: while a syntax error in a case ends the file, what was last found behind that case; None where that
+            is not known.
     """
 
     problems: Mapping[str, tuple[Problem, ...]]
+    unread: tuple[Problem, ...] | None = None
 
 
 class _Read(NamedTuple):
@@ -160,8 +163,13 @@ class Workspace:
 
     # --- what is wrong with them ---
 
-    def check(self, document: Document) -> DocumentProblems:
-        """Compile a document, with the other open documents as they are in the editor."""
+    def check(self, document: Document, before: DocumentProblems | None = None) -> DocumentProblems:
+        """Compile a document, with the other open documents as they are in the editor.
+
+        Args:
+            document: what to compile.
+            before: what was found before, which tells what stands behind a syntax error that is still there.
+        """
         own = uri_of(document.path)
         if not self._is_ours(document):
             return DocumentProblems(problems={own: ()})
@@ -173,7 +181,8 @@ class Workspace:
             problems.setdefault(uri_of(problem.source.name), []).append(problem)
         if not document.cases and document.path.suffix.lower() in _YAML:
             document.cases = CaseSpans(document.source)
-        return DocumentProblems(problems={uri: tuple(each) for uri, each in problems.items()})
+        unread = None if before is None or document.edited is not None else before.unread
+        return DocumentProblems(problems={uri: tuple(each) for uri, each in problems.items()}, unread=unread)
 
     def check_case(self, document: Document, before: DocumentProblems) -> DocumentProblems | None:
         """Compile the one case that has been edited since the check before; None where it is not one case.
@@ -184,21 +193,10 @@ class Workspace:
         case = None if document.cases is None or edited is None else document.cases.around(edited.start)
         if case is None or edited is None or document.cases is None or edited.end > case.end:
             return None
-        source, own = document.source, uri_of(document.path)
+        source = document.source
         alone = Source(source.name, document.cases.alone(source.text, case))
         found = [each for each in self._compiled(document, alone) if each.source is alone and _begins_in(each, case)]
-        is_read = not any(map(ends_the_file, found))
-        if is_read and any(map(ends_the_file, before.problems.get(own, ()))):
-            return None  # what stands behind has not been read before
-        behind = len(source.text) - case.end  # the length of what has only moved
-        kept: list[Problem] = []
-        for problem in before.problems.get(own, ()):
-            if problem.source.name != source.name or problem.span.start < case.start:
-                kept.append(problem)
-            elif is_read and len(problem.source.text) - problem.span.start <= behind:
-                kept.append(_moved(problem, source, len(source.text) - len(problem.source.text)))
-        in_order = sorted((*kept, *(msgspec.structs.replace(each, source=source) for each in found)), key=_place)
-        return DocumentProblems(problems={**before.problems, own: tuple(in_order)})
+        return _with_case(before, source, case, [msgspec.structs.replace(each, source=source) for each in found])
 
     def _compiled(self, document: Document, source: Source) -> tuple[Problem, ...]:
         settings = self.settings(document.path)
@@ -280,6 +278,42 @@ def beside(path: Path, name: str) -> Path | None:
 
 def _begins_in(problem: Problem, span: Span) -> bool:
     return span.start <= problem.span.start < span.end
+
+
+def _with_case(before: DocumentProblems, source: Source, case: Span, found: list[Problem]) -> DocumentProblems | None:
+    """The problems of a document in which one case has been edited; None where a check of all of it has to tell.
+
+    Args:
+        before: what was found before the edit.
+        source: the text with the edit.
+        case: where the case stands in it.
+        found: what is wrong with the case now.
+    """
+    own = uri_of(source.name)
+    behind_case = len(source.text) - case.end  # the length of what has only moved
+    in_front, inside, behind = list[Problem](), list[Problem](), list[Problem]()
+    for problem in before.problems.get(own, ()):
+        if problem.source.name != source.name:
+            in_front.append(problem)
+        elif problem.span.start < case.start:
+            in_front.append(_moved(problem, source, 0))
+        elif len(problem.source.text) - problem.span.start <= behind_case:
+            behind.append(problem)
+        else:
+            inside.append(problem)
+    was_read, is_read = not any(map(ends_the_file, inside)), not any(map(ends_the_file, found))
+    unread = before.unread
+    if any(map(ends_the_file, in_front)):
+        found, unread = [], None
+    elif not is_read:
+        behind, unread = [], (tuple(behind) if was_read else unread)
+    elif not was_read:
+        if unread is None:
+            return None  # what stands behind has not been read before
+        behind, unread = list(unread), None
+    moved = [_moved(each, source, len(source.text) - len(each.source.text)) for each in behind]
+    in_order = sorted((*in_front, *found, *moved), key=_place)
+    return DocumentProblems(problems={**before.problems, own: tuple(in_order)}, unread=unread)
 
 
 def _moved(problem: Problem, source: Source, by: int) -> Problem:
