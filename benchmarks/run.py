@@ -19,6 +19,7 @@ import tempfile
 import time
 from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
+from itertools import pairwise
 from pathlib import Path
 from typing import Final, NamedTuple
 
@@ -82,8 +83,9 @@ def main() -> None:
             }
             for form in FORMS
         }
+        parts = {form: measure.parts_of(files[form][COMPARED]) for form in PROFILED}
         million = measure.cost(measure.run_of(_table(folder, 1_000_000))) if "--million" in sys.argv else None
-    RESULTS.write_text(_report(compared, growth, million), encoding="utf-8")
+    RESULTS.write_text(_report(compared, growth, parts, million), encoding="utf-8")
     PLOT.write_text(_plot({name: _seconds(costs) for name, costs in compared.items()}), encoding="utf-8")
     print(RESULTS.read_text(encoding="utf-8"))
 
@@ -120,6 +122,7 @@ def _table(folder: Path, cases: int) -> Path:
     return file
 
 
+PROFILED: Final = ("YAML", "compiled JSON")
 FORMS: Final[dict[str, Callable[[Path, int], Path]]] = {
     "YAML": _yaml,
     "compiled JSON": _json,
@@ -155,6 +158,15 @@ class _Measuring:
             self.cost(command)  # files and compiled modules are then in memory
         rounds = [{name: self.cost(command) for name, command in commands.items()} for _ in range(ROUNDS)]
         return {name: [costs[name] for costs in rounds] for name in commands}
+
+    def parts_of(self, file: Path) -> dict[str, int]:
+        """The milliseconds that each part of evalc takes of a run, the greatest first."""
+        command = [sys.executable, "-m", "benchmarks.where", str(file), "--output-dir", str(self._folder / "results")]
+        environment = {**self._environment, "PYTHONPATH": str(RESULTS.parents[1])}
+        done = subprocess.run(command, cwd=self._folder, env=environment, check=True, capture_output=True, text=True)
+        shutil.rmtree(self._folder / "results")
+        lines = (line.partition(" ") for line in done.stderr.splitlines() if line[:1].isdigit())
+        return {part: int(milliseconds) for milliseconds, _, part in lines}
 
     def cost(self, command: Sequence[str]) -> Cost:
         """What a command takes."""
@@ -194,7 +206,12 @@ def _resident(pid: int) -> float:
     return next((int(kilobytes) / 1e3 for _, kilobytes, *_ in lines), 0.0)
 
 
-def _report(compared: dict[str, list[Cost]], growth: dict[str, dict[int, list[Cost]]], million: Cost | None) -> str:
+def _report(
+    compared: dict[str, list[Cost]],
+    growth: dict[str, dict[int, list[Cost]]],
+    parts: dict[str, dict[str, int]],
+    million: Cost | None,
+) -> str:
     yaml = _seconds(compared["evalc, YAML"])
     lines = [
         "<!-- Written by `make bench-run` (benchmarks/run.py). -->",
@@ -227,6 +244,32 @@ def _report(compared: dict[str, list[Cost]], growth: dict[str, dict[int, list[Co
             )
             + " |"
             for form, sizes in growth.items()
+        ),
+        "",
+        "Milliseconds for each further case, so without start-up:",
+        "",
+        f"| form | {' | '.join(f'{less:,} to {more:,}' for less, more in pairwise(SIZES))} |",
+        f"|---|{'---:|' * (len(SIZES) - 1)}",
+        *(
+            f"| {form} | "
+            + " | ".join(
+                f"{1e3 * (_seconds(sizes[more]) - _seconds(sizes[less])) / (more - less):.3f}"
+                for less, more in pairwise(SIZES)
+            )
+            + " |"
+            for form, sizes in growth.items()
+        ),
+        "",
+        "## Where the time goes",
+        "",
+        f"Milliseconds of processor time for {COMPARED:,} cases, by the part of evalc that is at work, or for which a",
+        "library is (`python -m benchmarks.where FILE`; one run each, looked at every few milliseconds):",
+        "",
+        f"| part | {' | '.join(parts)} |",
+        f"|---|{'---:|' * len(parts)}",
+        *(
+            f"| {part} | {' | '.join(f'{took.get(part, 0)}' for took in parts.values())} |"
+            for part in dict.fromkeys(part for took in parts.values() for part in took)
         ),
     ]
     if million is not None:
