@@ -219,9 +219,11 @@ def plan_paths(paths: Sequence[Subject], *, settings: Settings, stdin: str | Non
 
 
 def coverage_paths(
-    paths: Sequence[Subject], *, settings: Settings, stdin: str | None = None
+    paths: Sequence[Subject], *, settings: Settings, stdin: str | None = None, prompt_id: str | None = None
 ) -> tuple[Compilation, Coverage]:
     """What the cases of the files that the paths name look at: tools, seed manifest, criteria, branches of prompts.
+
+    `prompt_id` leaves out the suites of other prompts.
 
     Raises:
         SourceError: the eval files have errors.
@@ -230,7 +232,7 @@ def coverage_paths(
     from evalc.challenge.coverage import coverage_of  # noqa: PLC0415 - for start-up: `check` needs none of it
     from evalc.runtime.run.seed import load_seed  # noqa: PLC0415 - likewise
 
-    found = soundly_compiled(subjects_of(paths, stdin), settings, None)
+    found = soundly_compiled(subjects_of(paths, stdin), settings, prompt_id)
     seed = None if settings.seed_manifest is None else load_seed(settings.seed_manifest)
     return found, coverage_of(found.suites, found.tools, seed, judged=bool(settings.judges))
 
@@ -315,7 +317,9 @@ def strength_and_coverage(of: PastRun, *, settings: Settings) -> tuple[Strength,
 
     what = to_rescore((), of, settings)
     finished = asyncio.run(run_challenge(what, settings, of=of, good=None, fixing=False))
-    _, coverage = coverage_paths([] if of.header is None else origins_of(of.header), settings=settings)
+    assert of.header is not None  # noqa: S101 - for the type checker: a run without one has no answers
+    prompt_id = of.header.flags.get("prompt_id")
+    _, coverage = coverage_paths(origins_of(of.header), settings=settings, prompt_id=prompt_id)
     return finished.strength, coverage
 
 

@@ -22,7 +22,7 @@ from evalc.grammar.nodes import Atom, CheckLine, PatternAtom, Text
 from evalc.grammar.parse import RULE_TYPES, parse_rule
 from evalc.grammar.parsed import Parsed
 from evalc.model import checks as c
-from evalc.model.checks.declaration import Declared, members, type_name
+from evalc.model.checks.declaration import Declared, by_type
 from evalc.model.paths import pointer_step
 from evalc.source import Span
 
@@ -465,7 +465,7 @@ _FORMS: Final[dict[tuple[str, ...], _Build]] = {
 """How the checks are built that have just these fields."""
 _WITHOUT_TYPE: Final = (c.Custom, c.At, c.InTurn, c.AnyOf, c.AllOf, c.Not)
 """The checks that are written with keys of their own in place of a `type:`."""
-_KINDS: Final = {type_name(kind): kind for kind in members(c.Check) if kind not in _WITHOUT_TYPE}
+_KINDS: Final = {type_: kind for type_, kind in by_type(c.Check).items() if kind not in _WITHOUT_TYPE}
 _BUILDERS: Final = {
     type_: _BY_HAND[type_] if type_ in _BY_HAND else _FORMS[kind.__struct_fields__] for type_, kind in _KINDS.items()
 }

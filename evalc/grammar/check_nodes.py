@@ -34,7 +34,7 @@ from evalc.grammar.nodes import Atom, CheckLine, PatternAtom, Text
 from evalc.grammar.parsed import Parsed, parsed
 from evalc.grammar.unexpected import spoken, unexpected, word_at
 from evalc.model import checks as c
-from evalc.model.checks.declaration import Declared, beginnings, members, text_fields, type_name
+from evalc.model.checks.declaration import Declared, beginnings, by_type, members, text_fields, type_name
 from evalc.model.paths import path_of_key, pointer_step
 
 if TYPE_CHECKING:
@@ -45,7 +45,7 @@ if TYPE_CHECKING:
 MAX_DEPTH: Final = 50
 """How deep parentheses, `not` and the values of an argument may nest."""
 
-_KINDS: Final = {type_name(kind): kind for kind in members(c.Check)}
+_KINDS: Final = by_type(c.Check)
 
 
 def _starts(kinds: Iterable[type[Declared]]) -> frozenset[str]:

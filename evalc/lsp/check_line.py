@@ -12,7 +12,7 @@ from evalc.grammar.lalr import Token
 from evalc.grammar.parse import follow_check, parse_check
 from evalc.grammar.unexpected import words_of
 from evalc.model import checks as c
-from evalc.model.checks.declaration import Declared, beginnings, members, sentence_of, type_name
+from evalc.model.checks.declaration import Declared, beginnings, by_type, sentence_of, type_name
 
 Names = Literal["criteria", "tools", "parameters"]
 
@@ -22,7 +22,7 @@ _TOOL_LISTS: Final = frozenset({"CALLED", "ONE", "INCLUDE", "ORDER", "ONLY", "OF
 _ONLY_BEGIN: Final = frozenset({"NON_EMPTY", "LATENCY"})
 """Terminals that stand nowhere but where a check begins: of the response, of the run."""
 _WRAPPING: Final = frozenset({"NOT", "TURN", "RESPONSE", "AT"})
-KINDS: Final = {type_name(kind): kind for kind in members(c.Check)}
+KINDS: Final = by_type(c.Check)
 """The kinds of checks by their types."""
 
 

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import re
 import sys
 import tempfile
 from collections.abc import Iterator, Mapping
 from functools import partial
+from pathlib import Path
 from typing import Any, Final, NamedTuple, final
 
 from lsprotocol import types as lsp
@@ -27,6 +29,8 @@ _AT_ONCE: Final = 0.005
 _ONCE_QUIET: Final = 0.4
 """Seconds until the other open documents are checked, which may include what was typed."""
 _LAST_LINES: Final = 3
+_NOT_IN_NAMES: Final = re.compile(r"[^\w.-]+")
+_LONGEST_NAME: Final = 80
 
 
 class _Protocol(LanguageServerProtocol):
@@ -62,6 +66,7 @@ class EditorSession(LanguageServer):
         self.results = LatestResults()
         self._checked: dict[str, _Known] = {}
         self._waiting: dict[str, asyncio.TimerHandle] = {}
+        self._shown: tempfile.TemporaryDirectory[str] | None = None
 
     # --- checking ---
 
@@ -176,16 +181,17 @@ class EditorSession(LanguageServer):
                 verdict = self.results.verdicts(settings, suite).get(id_)
                 if verdict is not None:
                     text = as_markdown(verdict)
-                    await self._show_text(text)
+                    await self._show_text(id_, text)
                     return text
         return None
 
-    async def _show_text(self, text: str) -> None:
+    async def _show_text(self, id_: str, text: str) -> None:
+        """Open a text in the editor, from a file that goes with the session; of a case that is shown again, the same."""
         window = self.client_capabilities.window
         if window is None or window.show_document is None or not window.show_document.support:
             return
-        with tempfile.NamedTemporaryFile(
-            "w", suffix=".md", prefix="evalc-case-", delete=False, encoding="utf-8"
-        ) as file:
-            file.write(text)
-        await self.window_show_document_async(lsp.ShowDocumentParams(uri=uri_of(file.name), take_focus=True))
+        if self._shown is None:
+            self._shown = tempfile.TemporaryDirectory(prefix="evalc-")
+        file = Path(self._shown.name) / f"{_NOT_IN_NAMES.sub('-', id_)[:_LONGEST_NAME]}.md"
+        file.write_text(text, encoding="utf-8")
+        await self.window_show_document_async(lsp.ShowDocumentParams(uri=uri_of(file), take_focus=True))

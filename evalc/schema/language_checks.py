@@ -15,14 +15,14 @@ from evalc.dsl.build_rule import CHECK_TYPES, PARAM_OPS, keys_of
 from evalc.grammar.check_nodes import CHECK_STARTS
 from evalc.model import case as m
 from evalc.model import checks as c
-from evalc.model.checks.declaration import Declared, members, sentence_of, type_name
+from evalc.model.checks.declaration import Declared, by_type, members, sentence_of
 from evalc.schema.language_words import CHECK, Word, described, of_keys
 from evalc.schema.record_words import COMPILED_FILE
 from evalc.schema.records import definitions
 from evalc.schema.shapes import Schema, any_of, choice, filled_list_of, flag, list_of, number, ref, text, whole
 
 _TYPES: Final = sorted(CHECK_TYPES)
-_KINDS: Final = {type_name(kind): kind for kind in members(c.Check)}
+_KINDS: Final = by_type(c.Check)
 _WITHOUT_TYPE: Final = (USE, *GROUPS)
 """The keys that a check without a `type` is told by; the first that is there counts."""
 _ONE_LINE: Final = (

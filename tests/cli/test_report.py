@@ -67,6 +67,22 @@ def test_the_page_tells_what_the_checks_miss_and_no_case_covers(invoke: Invoke, 
     assert run_in("plain.html")["strength"] is run_in("plain.html")["coverage"] is None
 
 
+def test_the_coverage_is_that_of_the_prompt_that_was_run(invoke: Invoke, project: Path) -> None:
+    prompts = "---\n".join(
+        f"id: {id_}\nprompt: |\n  Hello{{{{#if {name}}}}}, {{{{{name}}}}}{{{{/if}}}}\ninputs: [{{name: {name}}}]\n"
+        f"eval:\n  test_cases:\n    - name: a\n      inputs: {{{name}: Ann}}\n      validate: [non-empty]\n"
+        for id_, name in (("one", "who"), ("two", "whom"))
+    )
+    (project / "evals" / "weather.eval.yaml").write_text(prompts)
+    assert invoke("run", "--agent", "demo", "--prompt-id", "one").code == 0
+    assert invoke("report", "--challenge").code == 0
+    page = (project / "report.html").read_text(encoding="utf-8")
+    [block] = re.findall(r'data-holds="run">(.*?)</script>', page, re.DOTALL)
+    coverage = json.dumps(json.loads(block)["coverage"])
+    assert "who" in coverage
+    assert "whom" not in coverage
+
+
 @pytest.mark.parametrize("arguments", [(), ("nothing",), ("--challenge",)])
 def test_no_such_run(invoke: Invoke, arguments: tuple[str, ...]) -> None:
     outcome = invoke("report", *arguments)

@@ -28,7 +28,6 @@ class Editor:
         self.client: LanguageClient = make_test_lsp_client()
         self.versions: dict[Path, int] = {}
         self.texts: dict[Path, str] = {}
-        self.shown: list[lsp.ShowDocumentParams] = []
         capabilities = client_capabilities("neovim@v0.11.0")
         assert capabilities.general is not None
         capabilities.general.position_encodings = [encoding]

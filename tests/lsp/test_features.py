@@ -9,7 +9,8 @@ import pytest
 from lsprotocol import types as lsp
 from pygls.exceptions import JsonRpcException
 
-from tests.lsp.conftest import FILES
+from evalc.lsp.document import path_of
+from tests.lsp.conftest import FILES, write_project
 from tests.lsp.editor import Editor
 
 WEATHER = "weather.eval.yaml"
@@ -455,6 +456,22 @@ def test_a_case_is_run_and_its_verdict_stands_above_it(editor: Editor, root: Pat
     assert len(titles) == 5  # a run of one case leaves the verdicts on the others
     assert text.startswith("# weather/nowhere: passed")
     assert "    What is the weather?" in text
+
+
+def test_a_shown_case_is_a_file_that_goes_with_the_session(tmp_path: Path) -> None:
+    write_project(tmp_path)
+    (tmp_path / "evalc.toml").write_text(FILES["evalc.toml"] + 'agentEndpoint = "demo"\n')
+    with Editor(tmp_path) as editor:
+        editor.open(WEATHER)
+        arguments = [editor.uri(WEATHER), "weather/paris"]
+        for command in ("evalc.run", "evalc.show", "evalc.show"):
+            params = lsp.ExecuteCommandParams(command, arguments)
+            text = editor.wait(editor.client.workspace_execute_command_async(params))
+        first, again = [path_of(shown.uri) for shown in editor.client.shown_documents]
+        assert first == again
+        assert first.name == "weather-paris.md"
+        assert first.read_text(encoding="utf-8") == text
+    assert not first.parent.exists()
 
 
 def test_a_command_with_wrong_arguments_is_refused(editor: Editor) -> None:

@@ -17,7 +17,7 @@ from evalc.dsl.nodes import Node, Report, Scalar, Sequence
 from evalc.dsl.scalars import to_plain, value_of
 from evalc.dsl.tree import CheckJson
 from evalc.model import checks as c
-from evalc.model.checks.declaration import Arguments, Filled, members, text_fields, type_name, worded_keys
+from evalc.model.checks.declaration import Arguments, Filled, by_type, text_fields, worded_keys
 from evalc.source import Source
 
 Fill = Callable[[Scalar, Filled], str]
@@ -34,7 +34,7 @@ class _Keys(NamedTuple):
     roles: Mapping[str, Filled]
 
 
-_KINDS: Final[Mapping[str, type[msgspec.Struct]]] = {type_name(kind): kind for kind in members(c.Check)}
+_KINDS: Final[Mapping[str, type[msgspec.Struct]]] = by_type(c.Check)
 
 
 @cache

@@ -187,6 +187,11 @@ def members(union: Any) -> tuple[type[Declared], ...]:
     return get_args(union)
 
 
+def by_type(union: Any) -> dict[str, type[Declared]]:
+    """The kinds of a union of checks by their `type`, in its order."""
+    return {type_name(kind): kind for kind in members(union)}
+
+
 def parts_of(check: Declared) -> Iterator[tuple[Declared, str]]:
     """The checks that a composition is made of, each with the JSON pointer from the composition to it."""
     one, several = getattr(check, "check", None), getattr(check, "checks", ())
