@@ -19,6 +19,7 @@ from evalc.setup.collector import collector_off
 if TYPE_CHECKING:
     from evalc.diagnostics.policy import Selection
     from evalc.diagnostics.problem import Problem
+    from evalc.diagnostics.render_text import Tried
 
 
 class Format(StrEnum):
@@ -61,6 +62,7 @@ def check_files(  # noqa: PLR0913 - the parameters are the command's
         checked = api.check_paths(looked_at, settings=settings, stdin=stdin, selection=selection)
     if fix or diff:
         from evalc.cli.fix import Task, fix_files, held_back_line, print_diffs  # noqa: PLC0415 - for start-up: seldom asked for
+        from evalc.diagnostics.render_text import unsafe_line  # noqa: PLC0415 - likewise
 
         files = api.files_of(looked_at, settings=settings) | ({"<stdin>"} if stdin is not None else frozenset())
         task = Task(files, settings, api.policy_of(settings, selection), unsafe_fixes)
@@ -70,9 +72,11 @@ def check_files(  # noqa: PLR0913 - the parameters are the command's
             checked = api.check_paths(looked_at, settings=settings, stdin=stdin, selection=selection)
         if not diff:
             sys.stderr.write(held_back_line(checked.problems, task))
+        elif not unsafe_fixes:
+            sys.stderr.write(unsafe_line(checked.problems))
     problems = (*of_config, *checked.problems)
     if not diff:
-        _print(problems, output_format, fixable=not fix)
+        _print(problems, output_format, tried="nothing" if not fix else "all fixes" if unsafe_fixes else "sure fixes")
     if checked.inventory.is_empty and not problems:
         raise UsageError(api.nothing_found(looked_at, checked.inventory))
     if output_format is Format.TEXT and not diff:
@@ -104,8 +108,8 @@ def _codes(flag: str, given: Sequence[str], read: Callable[[str], str]) -> tuple
         raise UsageError(f"`{flag}`: {bad}") from None
 
 
-def _print(problems: Sequence[Problem], output_format: Format, *, fixable: bool) -> None:
-    """Print what was found; in words also how much of it is `fixable`, where that is not done already."""
+def _print(problems: Sequence[Problem], output_format: Format, *, tried: Tried) -> None:
+    """Print what was found; in words also how much of it fixes would cure that were not `tried`."""
     # Each is deferred for start-up: a command prints in one format.
     match output_format:
         case Format.JSON:
@@ -121,4 +125,4 @@ def _print(problems: Sequence[Problem], output_format: Format, *, fixable: bool)
 
             sys.stdout.write(render_github(problems))
         case Format.TEXT if problems:
-            print_problems(problems, sys.stdout, fixable=fixable)
+            print_problems(problems, sys.stdout, tried=tried)

@@ -15,6 +15,7 @@ from evalc.terminal import Screen, painted, visible
 if TYPE_CHECKING:
     from evalc.compiler.compiled import Inventory
     from evalc.diagnostics.problem import Problem
+    from evalc.diagnostics.render_text import Tried
 
 
 def print_error(message: str) -> None:
@@ -29,10 +30,10 @@ def print_warning(message: str) -> None:
     sys.stderr.write(f"{head}: {visible(message)}\n")
 
 
-def print_problems(problems: Sequence[Problem], stream: TextIO, *, fixable: bool = True) -> None:
+def print_problems(problems: Sequence[Problem], stream: TextIO, *, tried: Tried = "nothing") -> None:
     """Print the problems, how many they are and how many of them can be fixed; nothing where there are none.
 
-    `fixable` is false where everything is fixed that can be.
+    `tried` says which fixes have been tried already.
     """
     # Deferred for start-up: most commands find no problem.
     from evalc.diagnostics.render_text import render_text, summary_line  # noqa: PLC0415
@@ -40,7 +41,7 @@ def print_problems(problems: Sequence[Problem], stream: TextIO, *, fixable: bool
     if problems:
         screen = Screen.of(stream, os.environ)
         told = render_text(problems, color=screen.color, width=screen.width)
-        stream.write(f"{told}\n{summary_line(problems, fixable=fixable)}\n")
+        stream.write(f"{told}\n{summary_line(problems, tried=tried)}\n")
 
 
 def inventory_lines(inventory: Inventory, *, all_good: bool = False, verbose: bool = False) -> Iterator[str]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
 from evalc.diagnostics.problem import Problem
 from evalc.terminal import Color, cells, painted, visible
@@ -23,22 +23,38 @@ def render_text(problems: Iterable[Problem], *, color: bool = False, width: int 
     return "\n".join("".join(f"{line}\n" for line in _lines(problem, color, width)) for problem in problems)
 
 
-def summary_line(problems: Sequence[Problem], *, fixable: bool = True) -> str:
-    """How much was found: `3 errors, 1 warning in 2 files`, and where wanted how much of it is fixable."""
-    from evalc.diagnostics.fixes import cures_for  # noqa: PLC0415 - for start-up: most files have no problem
+Tried = Literal["nothing", "sure fixes", "all fixes"]
+"""Which fixes have been tried."""
 
+
+def summary_line(problems: Sequence[Problem], *, tried: Tried = "nothing") -> str:
+    """How much was found: `3 errors, 1 warning in 2 files`, and how much of it fixes would cure that were not tried."""
+    sure, more = _fixable(problems) if tried != "all fixes" else (0, 0)
+    sure = sure if tried == "nothing" else 0
     errors = sum(problem.severity == "error" for problem in problems)
     counts = [_counted(errors, "error"), _counted(len(problems) - errors, "warning")]
     files = _counted(len({problem.source.name for problem in problems}), "file")
-    offered = [cures[0].is_sure for problem in problems if (cures := cures_for(problem))] if fixable else []
-    sure = sum(offered)
-    more = len(offered) - sure
     fixes = [
         f"{sure} fixable with `evalc check --fix`" if sure else "",
         f"{more}{' more' if sure else ' fixable'} with `--fix --unsafe-fixes`" if more else "",
     ]
     fix = f" ({', '.join(filter(None, fixes))})" if any(fixes) else ""
     return f"{', '.join(filter(None, counts))} in {files}{fix}"
+
+
+def unsafe_line(problems: Sequence[Problem]) -> str:
+    """How many problems only an unsafe fix would cure: `1 problem is fixable with ...`; empty where none is."""
+    _, unsafe = _fixable(problems)
+    verb = "is" if unsafe == 1 else "are"
+    return f"{_counted(unsafe, 'problem')} {verb} fixable with `--unsafe-fixes`\n" if unsafe else ""
+
+
+def _fixable(problems: Sequence[Problem]) -> tuple[int, int]:
+    """How many of the problems a sure fix would cure, and how many others an unsafe one."""
+    from evalc.diagnostics.fixes import cures_for  # noqa: PLC0415 - for start-up: most files have no problem
+
+    offered = [cures[0].is_sure for problem in problems if (cures := cures_for(problem))]
+    return sum(offered), len(offered) - sum(offered)
 
 
 def _counted(count: int, noun: str) -> str:

@@ -186,7 +186,7 @@ class EditorSession(LanguageServer):
         return None
 
     async def _show_text(self, id_: str, text: str) -> None:
-        """Open a text in the editor, from a file that goes with the session; of a case that is shown again, the same."""
+        """Open what is told of a case in the editor, from a file that goes with the session."""
         window = self.client_capabilities.window
         if window is None or window.show_document is None or not window.show_document.support:
             return

@@ -37,7 +37,10 @@ def test_what_is_left_is_told(invoke: Invoke, file: Path) -> None:
     outcome = invoke("check", "--fix")
     assert (outcome.code, outcome.err) == (2, "fixed 1 problem in 1 file\n")
     assert outcome.out.startswith("error[EV203]: `containz` is not a check\n")
+    assert outcome.out.endswith("\n1 error in 1 file (1 fixable with `--fix --unsafe-fixes`)\nread 1 suite\n")
     assert "Contains" not in file.read_text()
+    shown = invoke("check", "--diff")
+    assert (shown.out, shown.err) == ("", "nothing to fix\n1 problem is fixable with `--unsafe-fixes`\n")
 
 
 def test_a_fix_that_would_bring_another_problem_about_is_held_back_and_told(invoke: Invoke, file: Path) -> None:
