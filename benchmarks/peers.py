@@ -94,6 +94,10 @@ module.exports = class {
 """
 
 
+ALL_PASSED: Final = " passed (100%)"
+"""What promptfoo reports; its logger may break when the process ends, behind the report."""
+
+
 def commands(folder: Path, cases: int) -> Commands:
     """The commands by what they do, to be run in the folder; a peer that cannot be had here is left out."""
     return {**_pydantic(folder, cases), **_inspect(folder, cases), **_promptfoo(folder, cases)}
