@@ -21,8 +21,9 @@ from evalc.diagnostics.problem import Problem
 from evalc.lsp.document import Document, uri_of
 from evalc.lsp.features.diagnostics import diagnostics
 from evalc.lsp.features.lenses import filter_of
+from evalc.lsp.one_case import DocumentProblems
 from evalc.lsp.results import LatestResults, as_markdown, ids_of
-from evalc.lsp.workspace import DocumentProblems, Workspace
+from evalc.lsp.workspace import Workspace
 
 _AT_ONCE: Final = 0.005
 """Seconds until what was typed is checked: changes that arrive together are checked together."""

@@ -4,12 +4,10 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Final, NamedTuple, final
-
-import msgspec
 
 from evalc.compiler.discover import is_below, project_root
 from evalc.compiler.pipeline import is_json
@@ -17,7 +15,6 @@ from evalc.compiler.resolve.prompts import PromptLibrary
 from evalc.config.load import Loaded, load_settings
 from evalc.config.settings import Settings
 from evalc.diagnostics.catalogue.files import NotAnEvalFile, ResultFile
-from evalc.diagnostics.fixing import ends_the_file
 from evalc.diagnostics.problem import Diagnostics, Problem
 from evalc.dsl.document_kind import Kind, is_meant_as_eval, names_an_eval
 from evalc.dsl.nodes import is_cut
@@ -25,6 +22,7 @@ from evalc.dsl.tree import PromptTree
 from evalc.files import read_source, unsaved
 from evalc.lsp.cases import CaseSpans
 from evalc.lsp.document import Document, Encoding, path_of, uri_of
+from evalc.lsp.one_case import DocumentProblems, with_case
 from evalc.lsp.outline import Outline, outline
 from evalc.setup.collector import collector_off
 from evalc.setup.compile import compiled, options_for, policy_of
@@ -34,20 +32,6 @@ from evalc.tools.registry import ToolRegistry
 
 _YAML = (".yaml", ".yml")
 _PROMPT_KEYS: Final = tuple(re.compile(rf"^{key}[ \t]*:", re.MULTILINE) for key in ("id", "prompt"))
-
-
-@final
-class DocumentProblems(msgspec.Struct, frozen=True, kw_only=True):
-    """What the compiler says of a document.
-
-    Attributes:
-        problems: by the address of the file that they stand in; the document's own are there even if there are none.
-        unread: while a syntax error in a case ends the file, what was last found behind that case; None where that
-            is not known.
-    """
-
-    problems: Mapping[str, tuple[Problem, ...]]
-    unread: tuple[Problem, ...] | None = None
 
 
 class _Read(NamedTuple):
@@ -195,8 +179,8 @@ class Workspace:
             return None
         source = document.source
         alone = Source(source.name, document.cases.alone(source.text, case))
-        found = [each for each in self._compiled(document, alone) if each.source is alone and _begins_in(each, case)]
-        return _with_case(before, source, case, [msgspec.structs.replace(each, source=source) for each in found])
+        found = [each for each in self._compiled(document, alone) if each.source is alone]
+        return with_case(before, source, case, found)
 
     def _compiled(self, document: Document, source: Source) -> tuple[Problem, ...]:
         settings = self.settings(document.path)
@@ -274,56 +258,6 @@ def beside(path: Path, name: str) -> Path | None:
     """The file that a file names; None where it lies outside of the project, from which nothing is read."""
     named = path.parent / name
     return named.resolve() if is_below(named, project_root(path)) else None
-
-
-def _begins_in(problem: Problem, span: Span) -> bool:
-    return span.start <= problem.span.start < span.end
-
-
-def _with_case(before: DocumentProblems, source: Source, case: Span, found: list[Problem]) -> DocumentProblems | None:
-    """The problems of a document in which one case has been edited; None where a check of all of it has to tell.
-
-    Args:
-        before: what was found before the edit.
-        source: the text with the edit.
-        case: where the case stands in it.
-        found: what is wrong with the case now.
-    """
-    own = uri_of(source.name)
-    behind_case = len(source.text) - case.end  # the length of what has only moved
-    in_front, inside, behind = list[Problem](), list[Problem](), list[Problem]()
-    for problem in before.problems.get(own, ()):
-        if problem.source.name != source.name:
-            in_front.append(problem)
-        elif problem.span.start < case.start:
-            in_front.append(_moved(problem, source, 0))
-        elif len(problem.source.text) - problem.span.start <= behind_case:
-            behind.append(problem)
-        else:
-            inside.append(problem)
-    was_read, is_read = not any(map(ends_the_file, inside)), not any(map(ends_the_file, found))
-    unread = before.unread
-    if any(map(ends_the_file, in_front)):
-        found, unread = [], None
-    elif not is_read:
-        behind, unread = [], (tuple(behind) if was_read else unread)
-    elif not was_read:
-        if unread is None:
-            return None  # what stands behind has not been read before
-        behind, unread = list(unread), None
-    moved = [_moved(each, source, len(source.text) - len(each.source.text)) for each in behind]
-    in_order = sorted((*in_front, *found, *moved), key=_place)
-    return DocumentProblems(problems={**before.problems, own: tuple(in_order)}, unread=unread)
-
-
-def _moved(problem: Problem, source: Source, by: int) -> Problem:
-    """The problem in a text that is longer or shorter in front of it."""
-    span = Span(problem.span.start + by, problem.span.end + by)
-    return msgspec.structs.replace(problem, source=source, span=span, row=None, alias=None)
-
-
-def _place(problem: Problem) -> tuple[int, int]:
-    return problem.span.start, problem.span.end
 
 
 def _key(uri: str) -> str:

@@ -11,7 +11,8 @@ from lsprotocol import types as lsp
 
 from evalc.diagnostics.fixing import ends_the_file
 from evalc.lsp.document import Document
-from evalc.lsp.workspace import DocumentProblems, Workspace
+from evalc.lsp.one_case import DocumentProblems
+from evalc.lsp.workspace import Workspace
 from evalc.source import Span
 
 HEAD = """suite: many

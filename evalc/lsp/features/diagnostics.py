@@ -8,7 +8,7 @@ from lsprotocol import types as lsp
 
 from evalc.diagnostics.problem import Problem
 from evalc.lsp.document import Encoding, range_in, uri_of
-from evalc.lsp.workspace import DocumentProblems
+from evalc.lsp.one_case import DocumentProblems
 from evalc.source import Source, Span
 
 SOURCE = "evalc"
