@@ -11,6 +11,7 @@ import pytest
 import evalc
 from evalc.compiler.compiled import CompiledSuite
 from evalc.compiler.emit.suite import MOST_KEPT
+from evalc.dsl.build_case import CASE_KEYS
 from evalc.errors import UsageError
 from evalc.model.case import Case
 from evalc.model.codec import short_hash
@@ -250,6 +251,42 @@ eval:
         - at x[0] contains "{{q}}"
         - judge "Is {{q}} right?" for b
         - contains "{{seed:x}}"
+    - name: labelled
+      id: own
+      message: "{{q}}?"
+      label: {expected: "{{q}}", from: response}
+      threshold: 0.5
+      difficulty: edge
+      expected_failure: "known {{q}}"
+      allow: {silent: "as {{q}}"}
+      for_each: {file: r.jsonl, key: q}
+    - name: turns
+      turns: [{say: "First {{q}}", validate: ['contains "{{q}}"']}, {say: "Then {{more}}"}]
+      skip: "not {{q}}"
+      for_each: {file: r.jsonl, key: q}
+      validate: [non-empty]
+    - name: played
+      user: {goal: "{{q}}", persona: "p {{more}}", facts: {f: "{{q}}"}, opens: "o {{q}}", stop_when: "s {{q}}"}
+      archived: "since {{q}}"
+      for_each: {file: r.jsonl, key: q}
+      validate: [non-empty]
+    - name: told
+      messages: [{role: system, content: "Be {{more}}"}, {role: user, content: "{{q}}"}]
+      for_each: {file: r.jsonl, key: q}
+      inherit: false
+      expect: {responseContains: ["{{q}}"]}
+    - name: regressed
+      tier: regression
+      created_at: "2026-01-02T03:04:05Z"
+      bug_ref: "BUG-{{q}}"
+      for_each: {file: r.jsonl, key: q}
+      validate: ['contains "{{q}}"']
+    - name: rated
+      tier: rubric
+      tags: ["{{q}}"]
+      rubric: [{dimension: d, criteria: "about {{q}}"}]
+      reference_data: {a: "{{q}}"}
+      for_each: {file: r.jsonl, key: q}
 """
 
 
@@ -270,7 +307,9 @@ def test_cases_of_a_table_are_the_same_each_time_they_are_made(tmp_path: Path, m
             found.append((suite.file_name, suite.file_hash, cases, places))
         return found
 
+    unused = {key for key in CASE_KEYS if f"\n    - {key}: " not in WHOLE and f"\n      {key}: " not in WHOLE}
+    assert unused == {"prompt_id"}  # whose prompt is that of the suite's
     kept = suites()
-    assert len(kept[0][2]) == 10
+    assert [len(each) for _, _, each, _ in kept] == [26, 8, 8]
     monkeypatch.setattr("evalc.compiler.emit.suite.MOST_KEPT", 0)
     assert suites() == kept

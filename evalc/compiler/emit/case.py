@@ -170,24 +170,8 @@ class CaseEmitter(msgspec.Struct, frozen=True, kw_only=True):
     def emit_like(self, first: ir.Case, case: MergedCase, row: Row, variant: Variant) -> ir.Case:
         """The case of another row of a table that nothing is wrong with: `first`, with what the row fills."""
         emission = self._emission(case, row, variant, quiet=True)
-        tree = case.tree
-        messages = messages_of(emission)
-        checks, links = checks_of(emission)
-        return msgspec.structs.replace(
-            first,
-            id=_id(emission),
-            description=emission.text(tree.description) or tree.name.value,
-            message=message_of(emission, messages) or "",
-            messages=messages,
-            follow_ups=follow_ups_of(emission),
-            user=user_of(emission),
-            system=system_of(emission),
-            inputs=emission.plain_inputs(),
-            checks=checks,
-            links=links,
-            expected=emission.text(tree.expected),
-            wheres=first.wheres | dict.fromkeys(_OF_ROW, emission.at(row.source, row.span)),
-        )
+        wheres = first.wheres | dict.fromkeys(_OF_ROW, emission.at(row.source, row.span))
+        return msgspec.structs.replace(first, **_filled_fields(emission), wheres=wheres)
 
     def _emission(self, case: MergedCase, row: Row | None, variant: Variant, *, quiet: bool = False) -> Emission:
         return Emission(
@@ -229,34 +213,21 @@ def _check_inputs(emission: Emission) -> None:
 def _case(emission: Emission) -> ir.Case:
     """The case, with everything reported that is wrong with it."""
     tree = emission.case.tree
-    messages = messages_of(emission)
-    message = message_of(emission, messages)
-    checks, links = checks_of(emission)
     if tree.created_at is not None and not is_timestamp(tree.created_at.value):
         emission.problems.add(tree.source, tree.created_at.span, BadTimestamp(value=tree.created_at.value))
     repeat, require = repetitions_of(emission)
     reference_data = emission.typed(tree.source, tree.reference_data, _JSON_OBJECT, "`reference_data`")
-    expected, stubs = emission.text(tree.expected), _stubs(emission)
+    stubs = _stubs(emission)
     return ir.Case(
-        id=_id(emission),
+        **_filled_fields(emission),
         name=tree.name.value,
-        description=emission.text(tree.description) or tree.name.value,
         tier=emission.tier,
         difficulty=_difficulty(emission.case, emission.tier),
         created_at=_value(tree.created_at),
         bug_ref=_value(tree.bug_ref),
-        message=message or "",
-        messages=messages,
-        follow_ups=follow_ups_of(emission),
-        user=user_of(emission),
-        system=system_of(emission),
-        inputs=emission.plain_inputs(),
         stubs=stubs,
         max_turns=count_in_case(emission, "max_turns"),
-        checks=checks,
-        links=links,
         reference_data=reference_data,
-        expected=expected,
         threshold=number_in_case(emission, "threshold"),
         tags=emission.case.tags(),
         repeat=repeat,
@@ -266,11 +237,33 @@ def _case(emission: Emission) -> ir.Case:
         archived=_value(tree.archived),
         variant=emission.variant.name,
         allow=emission.case.allowed(),
-        label=label_of(emission),
         where=tree.span,
         wheres=_wheres(emission),
-        partial=emission.case.partial or message is None or emission.failed,
+        partial=emission.case.partial or emission.failed,
     )
+
+
+def _filled_fields(emission: Emission) -> dict[str, Any]:
+    """The fields in which inputs stand, by name: those that differ between the rows of a table."""
+    tree = emission.case.tree
+    messages = messages_of(emission)
+    message = message_of(emission, messages)
+    emission.failed |= message is None
+    checks, links = checks_of(emission)
+    return {
+        "id": _id(emission),
+        "description": emission.text(tree.description) or tree.name.value,
+        "message": message or "",
+        "messages": messages,
+        "follow_ups": follow_ups_of(emission),
+        "user": user_of(emission),
+        "system": system_of(emission),
+        "inputs": emission.plain_inputs(),
+        "checks": checks,
+        "links": links,
+        "expected": emission.text(tree.expected),
+        "label": label_of(emission),
+    }
 
 
 def _value(text: Str | None) -> str | None:
