@@ -155,23 +155,28 @@ class CaseEmitter(msgspec.Struct, frozen=True, kw_only=True):
         """The tier of a case."""
         return self.tier if tree.tier is None else msgspec.convert(tree.tier.value, m.Tier)
 
-    def emit(self, case: MergedCase, row: Row | None, variant: Variant, problems: Diagnostics | None) -> ir.Case:
-        """The case; what is wrong is reported, unless `problems` is None because all of it was reported before."""
-        emission = self._emission(case, row, variant)
+    def emit(
+        self,
+        case: MergedCase,
+        row: Row | None,
+        variant: Variant,
+        problems: Diagnostics | None,
+        *,
+        like: ir.Case | None = None,
+    ) -> ir.Case:
+        """The case; what is wrong is reported, unless `problems` is None because all of it was reported before.
+
+        `like` is the case of another row of the table, with which nothing is wrong: only what a row fills is made.
+        """
+        emission = self._emission(case, row, variant, quiet=problems is None and like is not None)
         if problems is None:
-            return _case(emission)
+            return _made(emission, like)
         _check_inputs(emission)
-        made = _case(emission)
+        made = _made(emission, like)
         for problem in emission.problems:
             if not isinstance(problem.finding, UnknownVariable) or self._is_first_at(problem):
                 problems.add(problem.source, problem.span, problem.finding)
         return made
-
-    def emit_like(self, first: ir.Case, case: MergedCase, row: Row, variant: Variant) -> ir.Case:
-        """The case of another row of a table that nothing is wrong with: `first`, with what the row fills."""
-        emission = self._emission(case, row, variant, quiet=True)
-        wheres = first.wheres | dict.fromkeys(_OF_ROW, emission.at(row.source, row.span))
-        return msgspec.structs.replace(first, **_filled_fields(emission), wheres=wheres)
 
     def _emission(self, case: MergedCase, row: Row | None, variant: Variant, *, quiet: bool = False) -> Emission:
         return Emission(
@@ -241,6 +246,15 @@ def _case(emission: Emission) -> ir.Case:
         wheres=_wheres(emission),
         partial=emission.case.partial or emission.failed,
     )
+
+
+def _made(emission: Emission, like: ir.Case | None) -> ir.Case:
+    """The case; with all that no row fills taken from that of another row, where there is one."""
+    if like is None:
+        return _case(emission)
+    fields, wheres = _filled_fields(emission), like.wheres | _wheres_of_row(emission)
+    partial = emission.case.partial or emission.failed
+    return msgspec.structs.replace(like, **fields, wheres=wheres, partial=partial)
 
 
 def _filled_fields(emission: Emission) -> dict[str, Any]:
@@ -328,10 +342,16 @@ def _wheres(emission: Emission) -> dict[str, ir.Where]:
         if picked is not None:
             wheres[pointer] = emission.at(picked.source, picked.value.span)
     if row is not None:
-        wheres |= dict.fromkeys(_OF_ROW, emission.at(row.source, row.span))
+        wheres |= _wheres_of_row(emission)
     elif tree.inputs_span is not None:
         wheres["/input/inputs"] = tree.inputs_span
     return wheres
+
+
+def _wheres_of_row(emission: Emission) -> dict[str, ir.Where]:
+    """Where what a row gives was written: its place in the table."""
+    row = emission.row
+    return {} if row is None else dict.fromkeys(_OF_ROW, emission.at(row.source, row.span))
 
 
 def _wheres_of_input(emission: Emission) -> dict[str, ir.Where]:

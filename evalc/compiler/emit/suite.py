@@ -157,10 +157,8 @@ def _rows(
                 like = first.get(variant.name)
                 if like is None:
                     yield first.setdefault(variant.name, emitter.emit(case, row, variant, None))
-                elif checked.clean:
-                    yield emitter.emit_like(like, case, row, variant)
                 else:
-                    yield emitter.emit(case, row, variant, None)
+                    yield emitter.emit(case, row, variant, None, like=like if checked.clean else None)
 
     return ir.CaseRows(
         name=case.tree.name.value,
@@ -195,6 +193,7 @@ def _check_rows(
     own: set[str] = set()
     shapes: set[tuple[object, ...]] = set()
     clean = True
+    like: dict[str | None, ir.Case] = {}
 
     def report(source: Source, span: Span, finding: Finding) -> None:
         """What is wrong with a row stands there; that there is no file, where the file is named."""
@@ -211,7 +210,9 @@ def _check_rows(
         numbered |= row.numbered
         for variant in variants:
             found = Diagnostics()
-            made = emitter.emit(case, row, variant, found)
+            made = emitter.emit(case, row, variant, found, like=like.get(variant.name))
+            if not len(found):
+                like.setdefault(variant.name, made)
             shape = *((type(item.check), item.check.has_field()) for item in made.checks), bool(made.expected)
             if shape not in shapes:
                 shapes.add(shape)

@@ -120,7 +120,9 @@ class Rows(msgspec.Struct, frozen=True, kw_only=True):
         if self._is_csv:
             row = next(self._written(say_nothing), None)  # the header holds for all
             return frozenset() if row is None else frozenset(cell.name.value for cell in row.cells)
-        return frozenset(cell.name.value for row in self._written(say_nothing) for cell in row.cells)
+        if self.path is None:
+            return frozenset(cell.name.value for row in self._written(say_nothing) for cell in row.cells)
+        return _json_columns(self._lines(say_nothing))
 
     @property
     def _is_csv(self) -> bool:
@@ -130,12 +132,17 @@ class Rows(msgspec.Struct, frozen=True, kw_only=True):
         if self.path is None:
             yield from (_of_mapping(self.source, row) for row in self.tree.rows)
             return
-        name = shown(self.path)
-        file = open_lines(self.path, report, name=name)
+        read = _csv_rows if self._is_csv else _json_rows
+        yield from read(self._lines(report), shown(self.path), report)
+
+    def _lines(self, report: Report) -> Iterator[_Line]:
+        """The lines of the file; that it cannot be read is reported."""
+        if self.path is None:
+            return
+        file = open_lines(self.path, report, name=shown(self.path))
         if file is not None:
             with file:
-                lines = _lines(file, name, report)
-                yield from (_csv_rows if self._is_csv else _json_rows)(lines, name, report)
+                yield from _lines(file, shown(self.path), report)
 
     def _keyed(self, row: Row, number: int) -> Row:
         """The row with the text of the key column; else of `id` or `name`, else with its number."""
@@ -317,6 +324,19 @@ def _json_rows(lines: Iterator[_Line], name: str, report: Report) -> Iterator[Ro
                 yield Row(source, span, tuple(_cell(key, _node(value, span), span) for key, value in data.items()))
             else:
                 report(source, span, BadRow(reason="is not a JSON object"))
+
+
+def _json_columns(lines: Iterator[_Line]) -> frozenset[str]:
+    """The names that the objects of a JSON Lines file have; what is wrong with a line is reported with its row."""
+    columns: set[str] = set()
+    for line in lines:
+        try:
+            data = _JSON.decode(line.text)
+        except (ValueError, RecursionError):
+            continue
+        if isinstance(data, dict):
+            columns.update(data)
+    return frozenset(columns)
 
 
 class _Number(str):
