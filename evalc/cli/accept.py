@@ -8,7 +8,7 @@ from evalc.cli.ending import ExitCode
 from evalc.cli.flags import sound_settings_from
 from evalc.cli.options import Config, OutputDir
 from evalc.cli.past_run import PastRun
-from evalc.cli.printing import shown_path
+from evalc.cli.printing import print_warning, shown_path
 
 
 def accept_run(run: PastRun = "latest", output_dir: OutputDir = None, config: Config = None) -> int:
@@ -29,11 +29,13 @@ def accept_run(run: PastRun = "latest", output_dir: OutputDir = None, config: Co
 
     settings = sound_settings_from(config, output_dir=output_dir)
     results = find_results(run, settings.results_folder)
-    suites = accept(results, settings.accepted_baseline)
-    cases = [case for suite in suites for case in suite.cases.values()]
+    accepted = accept(results, settings.accepted_baseline)
+    cases = [case for suite in accepted.suites for case in suite.cases.values()]
     failing = sum(not passed(case) for case in cases)
-    told = f"{counted(len(cases), 'case')} of the run {results.name}" + (
-        f", {failing} of which may go on failing" if failing else ""
-    )
+    told = f"{counted(len(cases) - accepted.kept, 'case')} of the run {results.name}"
+    told += f" and {accepted.kept} from before" if accepted.kept else ""
+    told += f", {failing} of which may go on failing" if failing else ""
     sys.stdout.write(f"wrote {shown_path(settings.accepted_baseline)}: {told}\n")
+    if accepted.only_part:
+        print_warning("this run left out some of the cases, which will be new to a comparison with this baseline")
     return ExitCode.OK

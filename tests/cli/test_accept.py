@@ -95,6 +95,23 @@ def test_what_is_accepted_may_go_on_failing(invoke: Invoke) -> None:
     assert gated(invoke, "broken").code == 0
 
 
+def test_a_run_of_some_cases_leaves_the_others_as_they_were(invoke: Invoke, cities: Path) -> None:
+    invoke("run", "--agent", "python:gated_agents:good", "--filter", "cities/rome")
+    first = invoke("accept")
+    assert "wrote evals/baseline.json: 1 case of the run " in first.out
+    assert first.err == (
+        "warning: this run left out some of the cases, which will be new to a comparison with this baseline\n"
+    )
+    invoke("run", "--agent", "python:gated_agents:broken")
+    invoke("accept")
+    invoke("run", "--agent", "python:gated_agents:good", "--filter", "cities/paris")
+    again = invoke("accept")
+    assert again.out.endswith(" and 1 from before, 1 of which may go on failing\n")
+    assert ": 1 case of the run " in again.out
+    assert again.err == ""
+    assert len(json.loads((cities / "evals" / "baseline.json").read_text())["suites"][0]["cases"]) == 2
+
+
 def test_the_file_is_small_sorted_and_has_a_case_a_line(invoke: Invoke, cities: Path) -> None:
     gated(invoke, "broken")
     invoke("accept")

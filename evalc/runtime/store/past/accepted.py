@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import Final
+from typing import Final, NamedTuple
 
 import msgspec
 
@@ -72,8 +72,20 @@ class _Suite(msgspec.Struct, frozen=True, rename="camel"):
     stopped: str | None = None
 
 
-def accept(results: PastResults, file: Path) -> Sequence[AcceptedSuite]:
-    """Write the suites of a run into the file, in place of what it had of them; the suites as they stand there now.
+class Accepted(NamedTuple):
+    """What `accept` wrote: the suites of the run as they stand in the file now.
+
+    `kept` of their cases were there before, since the run does not have them; `only_part` says that the run left cases
+    out that the file does not have either.
+    """
+
+    suites: Sequence[AcceptedSuite]
+    kept: int
+    only_part: bool
+
+
+def accept(results: PastResults, file: Path) -> Accepted:
+    """Write the suites of a run into the file, in place of what it had of them.
 
     Suites that the run does not have stay, and so do the cases of suites of which the run has a part.
 
@@ -87,7 +99,8 @@ def accept(results: PastResults, file: Path) -> Sequence[AcceptedSuite]:
         raise UsageError(warnings[0])
     several = len({suite.agent_endpoint for suite in of_run}) > 1
     there = {suite.key: suite for suite in (read_accepted(file) if file.exists() else ())}
-    accepted = []
+    accepted: list[AcceptedSuite] = []
+    kept, only_part = 0, False
     for suite in of_run:
         now = AcceptedSuite(
             tool=suite.tool_name,
@@ -99,13 +112,17 @@ def accept(results: PastResults, file: Path) -> Sequence[AcceptedSuite]:
                 for case in suite.cases
             },
         )
-        if (suite.selected or suite.stopped) and now.key in there:
-            now = msgspec.structs.replace(now, cases={**there[now.key].cases, **now.cases})
+        if suite.selected or suite.stopped:
+            before = there.get(now.key)
+            only_part |= before is None
+            cases = {} if before is None else before.cases
+            kept += len(cases.keys() - now.cases.keys())
+            now = msgspec.structs.replace(now, cases={**cases, **now.cases})
         there[now.key] = now
         accepted.append(now)
     file.parent.mkdir(parents=True, exist_ok=True)
     write_atomic(file, _text(there.values()).encode())
-    return accepted
+    return Accepted(accepted, kept, only_part)
 
 
 def read_accepted(file: Path) -> Sequence[AcceptedSuite]:
