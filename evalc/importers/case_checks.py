@@ -9,6 +9,7 @@ from typing import Any, Final, NamedTuple
 import msgspec
 
 from evalc.compiler.emit.check import all_of, any_of, negated
+from evalc.compiler.emit.validate import check_of_label
 from evalc.compiler.order import rank
 from evalc.compiler.slug import dimension_of
 from evalc.dsl.write_yaml import Noted
@@ -95,7 +96,7 @@ def write_checks(case: m.Case, tier: m.Tier, schemas: Schemas, leave_out: LeaveO
     records: list[Any] = []
     behind: set[tuple[int, bool, bool]] = set()
     comments: list[str] = []
-    for entry in (*_entries(case), *entries):
+    for entry in (*_without_label(case, [*_entries(case)]), *entries):
         if entry.at == _REGEX_PATTERN and tier in ("golden", "regression"):
             comments.append(leave_out(entry.at[0], "in YAML a pattern has to be in the labeled tier"))
             continue
@@ -134,6 +135,13 @@ def _entries(case: m.Case) -> Iterator[_Entry]:
         done.update(together)
         whole = _range(check, checks[together[1]]) if len(together) == 2 else check
         yield _Entry(together, whole, criterion, 1 if link is None else link.weight)
+
+
+def _without_label(case: m.Case, entries: list[_Entry]) -> list[_Entry]:
+    """The entries without the check that the case's label brings in YAML."""
+    brought = None if case.label is None else _Entry((), check_of_label(case.label))
+    same = [entry for entry in entries if brought is not None and entry._replace(at=()) == brought]
+    return [entry for entry in entries if entry not in same[-1:]]
 
 
 def _judged(case: m.Case) -> tuple[list[Any], list[_Entry]]:

@@ -118,6 +118,8 @@ class _Importer:
         written |= _fields_of(case, ("created_at", "bug_ref"))
         written |= _input(case.input)
         written |= write_checks(case, self._suite.tier, self._schemas, partial(self._leave_out, pointer))
+        if case.label is not None:
+            written["label"] = {"expected": escaped(case.label.expected), "from": case.label.source}
         others = (field for field in case.__struct_fields__ if field not in _APART and field not in written)
         written |= _fields_of(case, tuple(field for field in others if field not in ("description", "difficulty")))
         return written

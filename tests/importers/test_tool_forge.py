@@ -258,6 +258,46 @@ def test_the_gates_of_a_suite_are_taken_over(tmp_path: Path) -> None:
     assert compiled(suite.write(tmp_path))[0]["metadata"]["gates"] == gates
 
 
+@pytest.mark.parametrize(
+    ("label", "check"),
+    [
+        ({"expected": "{{b}} a"}, {"type": "regex", "pattern": "^\\s*\\{\\{b\\}\\} a\\s*$", "flags": "u"}),
+        (
+            {"expected": "{{b}} a", "from": "at x[0].y"},
+            {"type": "at", "path": "x[0].y", "check": {"type": "equals", "value": "{{b}} a"}},
+        ),
+    ],
+    ids=["response", "place"],
+)
+def test_a_label_brings_its_check(label: dict[str, Any], check: dict[str, Any], tmp_path: Path) -> None:
+    case = {
+        "id": "ls-a-001",
+        "description": "A",
+        "difficulty": "edge",
+        "input": {"message": "hi"},
+        "expect": {"checks": [check]},
+        "label": label,
+    }
+    envelope = {"metadata": {"toolName": "get_weather", "tier": "labeled"}, "cases": [case]}
+    suite, problems = imported(envelope)
+    assert suite is not None
+    assert not problems
+    assert "validate" not in suite.text
+    assert compiled(suite.write(tmp_path))[0]["cases"] == [case]
+
+
+def test_a_label_without_its_check_is_told_to_differ() -> None:
+    case = {
+        "id": "ls-a-001",
+        "description": "A",
+        "input": {"message": "hi"},
+        "expect": {"responseContains": ["x"]},
+        "label": {"expected": "x"},
+    }
+    _, problems = imported({"metadata": {"toolName": "get_weather", "tier": "labeled"}, "cases": [case]})
+    assert {problem.code for problem in problems} == {"EV653"}
+
+
 def test_several_schemas_of_a_check_are_several_files(tmp_path: Path) -> None:
     schemas = ({"type": "object"}, {"type": "array", "items": {"required": ["a name that is long enough"]}})
     check = {"type": "any_of", "checks": [*({"type": "json", "schema": schema} for schema in schemas)]}

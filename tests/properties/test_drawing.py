@@ -31,7 +31,7 @@ _KEPT: Final = (*KEYS[Kind.SUITE], "id", "prompt", "inputs", "version", "model_c
 _UNREAD: Final = frozenset(PROMPT_KEYS) - frozenset(_KEPT)
 """PromptSpec's keys that evalc keeps unread, for which two stand; `role` and `instructions`, which no import says."""
 _CLASSES: Final = frozenset({"label", "recall", "precision", "macro_f1"})
-"""Not drawn yet: a label brings a check of its own, and gates on classes need labels (tests/cli/test_labels.py)."""
+"""Not drawn yet in defaults and as gates, which need labels of all cases (tests/cli/test_labels.py)."""
 _TEMPLATES: Final = load("template")
 _TAG: Final = _TEMPLATES.scanner_of(_TEMPLATES.starts["template"][0])
 """Finds whatever may stand in a template; the last group is what it is."""
@@ -41,7 +41,7 @@ _TAGS: Final = (*(_TAG.groupindex.keys() - {"WORDS", "BRACES"}), _THIS)
 """The tags of templates, and the variable that only `#each` has."""
 _KNOWN: Final[dict[str, tuple[str, ...]]] = {
     "document": (*(key for kind in Kind if kind in KEYS for key in KEYS[kind] if key not in _UNREAD), *EVAL_KEYS),
-    "case": tuple(key for key in CASE_KEYS if key not in _CLASSES),
+    "case": CASE_KEYS,
     "defaults": tuple(key for key in DEFAULT_KEYS if key not in _CLASSES),
     "expect": EXPECT_KEYS,
     "for_each": FOR_EACH_KEYS,

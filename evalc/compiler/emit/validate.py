@@ -64,14 +64,17 @@ def label_of(emission: Emission) -> m.Label | None:
 
 
 def _label_check(emission: Emission, picked: Picked) -> ir.Check | None:
-    """The check that a label is: the place, or the whole response without surrounding white space, is that text."""
+    """The check that the label of a case brings, at the label's place."""
     label = label_of(emission)
-    if label is None:
-        return None
-    check: c.Check = c.Regex(pattern=rf"^\s*{_ESCAPED.sub(_backslash, label.expected.strip())}\s*$", flags="u")
-    if picked.value.path is not None:
-        check = c.At(path=picked.value.path, check=c.Equals(value=label.expected))
-    return ir.Check(check=check, where=emission.at(picked.source, picked.value.span))
+    where = emission.at(picked.source, picked.value.span)
+    return None if label is None else ir.Check(check=check_of_label(label), where=where)
+
+
+def check_of_label(label: m.Label) -> c.Check:
+    """The check that a label brings: the place, or the whole response without surrounding white space, is that text."""
+    if label.source == "response":
+        return c.Regex(pattern=rf"^\s*{_ESCAPED.sub(_backslash, label.expected.strip())}\s*$", flags="u")
+    return c.At(path=label.source.removeprefix("at "), check=c.Equals(value=label.expected))
 
 
 _ESCAPED: Final = re.compile(r"[\^$.*+?()\[\]{}|/\\]")

@@ -19,7 +19,7 @@ from tests.properties.drawing.twin import (
     read_only_fields_of,
     shown,
 )
-from tests.properties.drawing.worlds import COMMON, World, worlds
+from tests.properties.drawing.worlds import COMMON, DATA, World, worlds
 
 Data = dict[str, Any]
 
@@ -214,6 +214,10 @@ def extras(draw: Draw, tier: str, *, scored: bool) -> tuple[Data, Data]:
     return written, meant
 
 
+_LABEL: Final = {"expected": "a #b", "from": "at meta.title"}
+"""A label, the same in both forms, that the answer of `DATA` gives."""
+_LABEL_CHECK: Final[Data] = {"type": "at", "path": "meta.title", "check": {"type": "equals", "value": "a #b"}}
+"""The check that the label brings."""
 _USER: Final[Data] = {
     "persona": "Polite: #1",
     "facts": {"city": "Oslo", "nights": 3},
@@ -298,6 +302,7 @@ class Case:
         own = {check.record["type"] for check in (*self.checks.meant, *self.checks.meant_by_expect)}
         inherited = [check for check in self.defaults if check.record["type"] != "latency" or "latency" not in own]
         checks_ = [*inherited, *self.checks.meant, *self.checks.meant_by_expect]
+        checks_ += [Meant(_LABEL_CHECK)] if "label" in meant else []
         difficulty = {"labeled": "straightforward", "regression": "regression"}.get(self.tier)
         return {
             "id": identity,
@@ -323,6 +328,8 @@ def cases(draw: Draw, name: str, tier: str, criteria: list[str], *, declared: bo
         messages.append({"role": "user", "content": template(draw)})
         if draw(st.booleans()):
             messages.append({"role": "assistant", "content": template(draw)})
+    if world is DATA and how not in ("turns", "user") and draw(st.integers(0, 3)) == 0:
+        written["label"] = meant["label"] = _LABEL
     drawn = checks(draw, world if tier == "regression" else world.with_snapshot(), tier, criteria, judges=judges)
     return Case(
         name=name,

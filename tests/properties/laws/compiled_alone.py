@@ -68,7 +68,7 @@ def _name(identity: str) -> str:
 def _holds(case: Case, result: CaseResult) -> bool:
     """Whether the case came out as it was drawn: without a judge, what asks for one is an error."""
     if case.rubric:
-        return result.error == _NO_JUDGE
+        return result.error == _NO_JUDGE or _asks_within(case, result)
     return result.status in ("passed", "unverified") or _ungated(result) or _asks_within(case, result)
 
 
