@@ -149,8 +149,9 @@ def test_names_in_capitals_are_collected_as_evalc_finds_them(pytester: pytest.Py
 
 def test_the_last_failed_are_run_again(pytester: pytest.Pytester) -> None:
     write(pytester, "weather.eval.yaml", SUITE)
-    pytester.runpytest_inprocess("--evalc-agent", "demo").assert_outcomes(passed=1, failed=2, xfailed=1, skipped=2)
-    pytester.runpytest_inprocess("--evalc-agent", "demo", "--lf").assert_outcomes(failed=2)
+    demo = (*WITHOUT, "--evalc-agent", "demo")
+    pytester.runpytest_inprocess(*demo).assert_outcomes(passed=1, failed=2, xfailed=1, skipped=2)
+    pytester.runpytest_inprocess(*demo, "--lf").assert_outcomes(failed=2)
 
 
 def test_each_worker_of_xdist_runs_and_writes_its_own_cases(pytester: pytest.Pytester) -> None:
