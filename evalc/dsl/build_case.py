@@ -16,9 +16,8 @@ from evalc.dsl.build_for_each import build_for_each
 from evalc.dsl.fields import Fields, described
 from evalc.dsl.nodes import Mapping, Node, Scalar, Sequence, span_of
 from evalc.dsl.tree import CaseFields, CaseTree, CheckTree, InputValue, LabelTree, Requirement, Str, UserTree
-from evalc.grammar.parse import parse_check
+from evalc.grammar.parse import parse_place
 from evalc.model.challengers import CHALLENGERS
-from evalc.model.checks import At
 
 _COUNT: Final = re.compile(r"(?P<count>[0-9]{1,9})(?:\s*/\s*(?P<of>[0-9]{1,9}))?")
 _SHARE: Final = re.compile(r"(?P<percent>[0-9]{1,9}(?:\.[0-9]+)?)\s*%")
@@ -124,6 +123,8 @@ def _allowed(fields: Fields, key: str) -> tuple[tuple[str, str], ...] | None:
 
 LABEL_KEYS = ("expected", "from")
 """The keys of `label:`."""
+LABEL_PLACES = "`response`, or `at PATH` for a place in a JSON response"
+"""What `from:` of a label takes, in words."""
 
 
 def _label(fields: Fields, key: str) -> LabelTree | None:
@@ -140,11 +141,9 @@ def _label(fields: Fields, key: str) -> LabelTree | None:
     expected, source = inner.filled("expected"), inner.filled("from") if "from" in inner else None
     path: str | None = None
     if source is not None and source.value.strip() != "response":
-        found = parse_check(f"{source.value.strip()} non-empty").node
-        path = found.check.path if found is not None and isinstance(found.check, At) else None
+        path = parse_place(source.value.strip())
         if path is None:
-            wanted = "`response`, or `at PATH` for a place in a JSON response"
-            inner.fault(source.span, WrongType(what="`from`", expected=wanted, found=f"`{source.value}`"))
+            inner.fault(source.span, WrongType(what="`from`", expected=LABEL_PLACES, found=f"`{source.value}`"))
     fields.partial |= inner.partial
     if expected is None or inner.partial:
         return None

@@ -19,8 +19,18 @@ from evalc.grammar.parsed import Parsed
 from evalc.grammar.rule_nodes import RULE_TYPES, rule_check
 from evalc.grammar.shapes import parse_by_shape
 from evalc.grammar.template_nodes import template
+from evalc.model.checks import At, NonEmpty
 
-__all__ = ["RULE_TYPES", "Parsed", "follow_check", "parse_check", "parse_criterion", "parse_rule", "parse_template"]
+__all__ = [
+    "RULE_TYPES",
+    "Parsed",
+    "follow_check",
+    "parse_check",
+    "parse_criterion",
+    "parse_place",
+    "parse_rule",
+    "parse_template",
+]
 
 MAX_LINE: Final = 100_000
 """The most characters of a check, a rule or a criterion."""
@@ -41,6 +51,13 @@ def parse_check(text: str) -> Parsed[CheckLine]:
 def follow_check(text: str) -> Following:
     """What could follow the beginning of a one-line check; what was typed behind a slip is not looked at."""
     return following(load("check"), "line", text[:MAX_LINE])
+
+
+def parse_place(text: str) -> str | None:
+    """The path that `at PATH` names; None for any other text."""
+    found = parse_check(f"{text} non-empty").node
+    check = None if found is None else found.check
+    return check.path if isinstance(check, At) and isinstance(check.check, NonEmpty) else None
 
 
 def parse_rule(type: str, text: str) -> Parsed[CheckLine]:  # noqa: A002 - the key of the mapping that it stands in

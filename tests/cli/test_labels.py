@@ -116,3 +116,61 @@ def test_a_compiled_label_is_read_back(invoke: Invoke, project: Path) -> None:
     assert not again.problems
     (suite,) = again.suites
     assert [case.label.expected for case in suite.cases() if case.label] == ["refund", "refund", "delivery"]
+
+
+ROWS = """\
+eval:
+  test_cases:
+    - name: rows
+      message: "{{text}}"
+      for_each: {file: rows.csv, key: text}
+      label: {expected: "{{intent}}"}
+    - name: inputs
+      message: hi
+      inputs: {intent: ""}
+      label: {expected: "{{intent}}"}
+    - name: played
+      inputs: {wish: " "}
+      user: {goal: "{{wish}}"}
+      validate: [non-empty]
+"""
+
+
+def test_a_label_or_a_goal_that_its_inputs_leave_empty(tmp_path: Path) -> None:
+    (tmp_path / "rows.csv").write_text('text,intent\na,refund\nb,\nc," "\n')
+    (tmp_path / "a.eval.yaml").write_text(ROWS)
+    found = [
+        (problem.code, Path(problem.source.name).name, problem.start.line, problem.finding.message())
+        for problem in evalc.check(tmp_path / "a.eval.yaml")
+    ]
+    assert sorted(found) == [
+        ("EV309", "a.eval.yaml", 10, "the label is empty"),
+        ("EV309", "a.eval.yaml", 13, "the user's goal is empty"),
+        ("EV309", "rows.csv", 3, "the label is empty"),
+        ("EV309", "rows.csv", 4, "the label is empty"),
+    ]
+
+
+def test_what_is_wrong_with_a_label_of_an_included_file_stands_there(tmp_path: Path) -> None:
+    (tmp_path / ".git").mkdir()
+    (tmp_path / "shared.yaml").write_text('# Shared.\ndefaults:\n  label: {expected: "{{intnet}}"}\n')
+    (tmp_path / "a.eval.yaml").write_text(
+        "include: shared.yaml\neval: {test_cases: [{name: a, message: hi, inputs: {intent: x}}]}\n"
+    )
+    (problem,) = [each for each in evalc.check(tmp_path / "a.eval.yaml") if each.severity == "error"]
+    assert (problem.code, Path(problem.source.name).name, problem.start) == ("EV205", "shared.yaml", (3, 24))
+
+
+@pytest.mark.parametrize(
+    ("label", "code"),
+    [
+        ({"expected": " "}, "EV309"),
+        ({"expected": "a", "from": "answer"}, "EV301"),
+        ({"expected": "a", "from": "at x"}, None),
+    ],
+)
+def test_a_label_in_json_that_is_none(label: dict[str, str], code: str | None) -> None:
+    case = {"id": "ls-a-001", "description": "A", "difficulty": "edge", "input": {"message": "hi"}}
+    envelope = [{**case, "expect": {"responseContains": ["x"]}, "label": label}]
+    problems = evalc.check(evalc.Source("a.labeled.json", json.dumps(envelope)))
+    assert [problem.code for problem in problems] == ([] if code is None else [code])

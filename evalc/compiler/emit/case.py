@@ -102,7 +102,7 @@ def user_of(emission: Emission) -> m.SimulatedUser | None:
     most = number_of(source, tree.max_turns, "max_turns", emission.problems)
     usual = m.SimulatedUser(goal="").max_turns
     return m.SimulatedUser(
-        goal=emission.text(tree.goal) or "",
+        goal=emission.filled(tree.goal, "the user's goal") or "",
         persona=emission.text(tree.persona),
         facts={name: emission.text(value) or "" for name, value in tree.facts},
         opens=emission.text(tree.opens),

@@ -17,6 +17,7 @@ from evalc.compiler.schemas import SchemaLoader
 from evalc.compiler.shape import mismatches
 from evalc.diagnostics.catalogue.contract import TokenNotAllowed
 from evalc.diagnostics.catalogue.names import UnknownVariable
+from evalc.diagnostics.catalogue.values import EmptyValue
 from evalc.diagnostics.problem import Diagnostics
 from evalc.dsl.nodes import Node, span_of
 from evalc.dsl.places import locate
@@ -106,14 +107,33 @@ class Emission:
         """A place as the IR has it: a span where it stands in the suite's own source."""
         return span if source is self.home else ir.Located(source, span)
 
-    def text(self, text: Str | None) -> str | None:
-        """A text of the case with its templates filled; None when it is absent or has faults."""
+    def filled(self, text: Str | None, what: str, source: Source | None = None) -> str | None:
+        """The same as `text` of one that must hold something: that its inputs leave it empty is reported."""
+        filled = self.text(text, source)
+        if text is not None and filled is not None and not (filled.strip() or self.quiet or self._lacks_names(text)):
+            at = (source or self.case.tree.source, text.span) if self.row is None else (self.row.source, self.row.span)
+            self.problems.add(*at, EmptyValue(what=what))
+            self.failed = True
+        return filled
+
+    def _lacks_names(self, text: Str) -> bool:
+        """Whether names of the text are unknown, which is reported, or may be."""
+        parse = parse_template(text.value)
+        names = set() if parse.node is None else {variable.name for variable, _ in variables(parse.node.parts)}
+        return not (self.knows_all and names <= self.known)
+
+    def text(self, text: Str | None, source: Source | None = None) -> str | None:
+        """A text with its templates filled; None when it is absent or has faults.
+
+        It stands in `source`: where none is given, in that of the case.
+        """
         if text is None or "{{" not in text.value:
             return None if text is None else text.value
         tree = self.case.tree
+        source = source or tree.source
         parse = parse_template(text.value)
         for fault in parse.faults:
-            self.problems.add(tree.source, locate(tree.source, text.span, fault.start, fault.end), fault.finding)
+            self.problems.add(source, locate(source, text.span, fault.start, fault.end), fault.finding)
         if parse.node is None:
             self.failed = True
             return None
@@ -122,12 +142,11 @@ class Emission:
         for variable, _ in variables(parse.node.parts):
             if variable.name not in self.inputs and self.knows_all and variable.name not in self.known:
                 finding = UnknownVariable(name=variable.name, known=tuple(sorted(self.known)), case=tree.name.value)
-                span = locate(tree.source, text.span, variable.start, variable.end)
-                self.problems.add(tree.source, span, finding)
+                self.problems.add(source, locate(source, text.span, variable.start, variable.end), finding)
         for token in tokens(parse.node.parts):
             where = "a message" if text is tree.message else "this text"
-            span = locate(tree.source, text.span, token.start, token.end)
-            self.problems.add(tree.source, span, TokenNotAllowed(token=token.text, where=where))
+            span = locate(source, text.span, token.start, token.end)
+            self.problems.add(source, span, TokenNotAllowed(token=token.text, where=where))
         return fill(parse.node, self.inputs)
 
     def typed(self, source: Source, node: Node | None, type_: type[T], what: str) -> T | None:

@@ -56,7 +56,7 @@ def checks_of(emission: Emission) -> tuple[tuple[ir.Check, ...], tuple[ir.Link, 
 def label_of(emission: Emission) -> m.Label | None:
     """The label that the agent should give, templates filled."""
     picked = emission.case.pick("label")
-    expected = None if picked is None else emission.text(picked.value.expected)
+    expected = None if picked is None else emission.filled(picked.value.expected, "the label", picked.source)
     if picked is None or expected is None:
         return None
     path = picked.value.path

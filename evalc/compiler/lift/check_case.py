@@ -19,8 +19,11 @@ from evalc.diagnostics.catalogue.values import (
     EmptyValue,
     NotAChoice,
     OutOfRange,
+    WrongType,
     outside,
 )
+from evalc.dsl.build_case import LABEL_PLACES
+from evalc.grammar.parse import parse_place
 from evalc.model import case as m
 from evalc.model import checks as c
 from evalc.model.assertions import KEYS, Assertion
@@ -60,6 +63,8 @@ def _check_values(reader: JsonReader, case: m.Case, pointer: str) -> None:
     ):
         if reason is not None and not reason.strip():
             reader.add(f"{pointer}/{name}", EmptyValue(what=f"`{name}`"))
+    if case.label is not None:
+        _check_label(reader, case.label, f"{pointer}/label")
     for name, why in (case.allow or {}).items():
         at = f"{pointer}/allow/{pointer_step(name)}"
         if name not in CHALLENGERS:
@@ -68,6 +73,13 @@ def _check_values(reader: JsonReader, case: m.Case, pointer: str) -> None:
             reader.add(at, EmptyValue(what=f"`{name}`"))
     if not case.id.strip():
         reader.add(f"{pointer}/id", EmptyValue(what="`id`"))
+
+
+def _check_label(reader: JsonReader, label: m.Label, pointer: str) -> None:
+    if not label.expected.strip():
+        reader.add(f"{pointer}/expected", EmptyValue(what="the label"))
+    if label.source != "response" and parse_place(label.source) is None:
+        reader.add(f"{pointer}/from", WrongType(what="`from`", expected=LABEL_PLACES, found=f"`{label.source}`"))
 
 
 def _check_input(reader: JsonReader, sent: m.Input, pointer: str) -> None:
