@@ -174,3 +174,24 @@ def test_a_label_in_json_that_is_none(label: dict[str, str], code: str | None) -
     envelope = [{**case, "expect": {"responseContains": ["x"]}, "label": label}]
     problems = evalc.check(evalc.Source("a.labeled.json", json.dumps(envelope)))
     assert [problem.code for problem in problems] == ([] if code is None else [code])
+
+
+def test_a_conversation_has_no_label() -> None:
+    inherited = """\
+defaults: {label: {expected: x}}
+eval:
+  test_cases:
+    - {name: a, turns: [{say: hi}, {say: ho}], validate: [non-empty]}
+    - {name: b, user: {goal: g}, validate: [non-empty]}
+    - {name: c, inherit: false, user: {goal: g}, validate: [non-empty]}
+"""
+    found = [
+        (problem.code, problem.start.line, problem.finding.message())
+        for problem in evalc.check(evalc.Source("a.eval.yaml", inherited))
+    ]
+    assert found == [("EV421", 4, "`label` stands beside `turns`"), ("EV421", 5, "`label` stands beside `user`")]
+    case = {"id": "ls-a-001", "description": "A", "difficulty": "edge", "label": {"expected": "x"}}
+    for sent, said in (({"followUps": ["ho"]}, "followUps"), ({"user": {"goal": "g"}}, "user")):
+        envelope = [{**case, "input": {"message": "hi", **sent}, "expect": {"responseContains": ["x"]}}]
+        (problem,) = evalc.check(evalc.Source("a.labeled.json", json.dumps(envelope)))
+        assert (problem.code, problem.finding.message()) == ("EV421", f"`label` stands beside `{said}`")

@@ -14,6 +14,7 @@ from evalc.compiler.emit.emission import Emission
 from evalc.compiler.merge.cases import Picked, PlacedCheck
 from evalc.compiler.node_places import node_at
 from evalc.compiler.order import rank, single_fields, without
+from evalc.diagnostics.catalogue.contract import BesideTurns
 from evalc.diagnostics.catalogue.names import DuplicateName
 from evalc.diagnostics.catalogue.values import outside
 from evalc.dsl.nodes import span_of
@@ -65,6 +66,14 @@ def label_of(emission: Emission) -> m.Label | None:
 
 def _label_check(emission: Emission, picked: Picked) -> ir.Check | None:
     """The check that the label of a case brings, at the label's place."""
+    tree = emission.case.tree
+    if tree.label is None and (
+        tree.turns is not None or tree.user is not None
+    ):  # an inherited one; its own was refused
+        turns, span = ("user", tree.user.span) if tree.user is not None else ("turns", tree.span)
+        emission.problems.add(tree.source, span, BesideTurns(key="label", turns=turns))
+        emission.failed = True
+        return None
     label = label_of(emission)
     where = emission.at(picked.source, picked.value.span)
     return None if label is None else ir.Check(check=check_of_label(label), where=where)

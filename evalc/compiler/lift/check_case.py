@@ -64,7 +64,7 @@ def _check_values(reader: JsonReader, case: m.Case, pointer: str) -> None:
         if reason is not None and not reason.strip():
             reader.add(f"{pointer}/{name}", EmptyValue(what=f"`{name}`"))
     if case.label is not None:
-        _check_label(reader, case.label, f"{pointer}/label")
+        _check_label(reader, case.label, case.input, f"{pointer}/label")
     for name, why in (case.allow or {}).items():
         at = f"{pointer}/allow/{pointer_step(name)}"
         if name not in CHALLENGERS:
@@ -75,7 +75,10 @@ def _check_values(reader: JsonReader, case: m.Case, pointer: str) -> None:
         reader.add(f"{pointer}/id", EmptyValue(what="`id`"))
 
 
-def _check_label(reader: JsonReader, label: m.Label, pointer: str) -> None:
+def _check_label(reader: JsonReader, label: m.Label, sent: m.Input, pointer: str) -> None:
+    for name, given in (("followUps", sent.follow_ups), ("user", sent.user)):
+        if given:
+            reader.add(pointer, BesideTurns(key="label", turns=name))
     if not label.expected.strip():
         reader.add(f"{pointer}/expected", EmptyValue(what="the label"))
     if label.source != "response" and parse_place(label.source) is None:

@@ -93,6 +93,8 @@ class BesideTurns(Finding, frozen=True, kw_only=True):
         return f"`{self.key}` stands beside `{self.turns}`"
 
     def help(self) -> str:
+        if self.key == "label":
+            return "a label is the class of one answer; a case that should inherit none says `inherit: false`"
         if self.turns == "user":
             return "a case has written turns or a simulated user, whose first words are `opens`"
         return "begin `turns` with what the user says first"
