@@ -313,3 +313,20 @@ def test_cases_of_a_table_are_the_same_each_time_they_are_made(tmp_path: Path, m
     assert [len(each) for _, _, each, _ in kept] == [26, 8, 8]
     monkeypatch.setattr("evalc.compiler.emit.suite.MOST_KEPT", 0)
     assert suites() == kept
+
+
+def test_what_a_later_row_brings_about_names_the_row(tmp_path: Path) -> None:
+    (tmp_path / "r.csv").write_text("q,i\na,x\nb,\n")
+    (tmp_path / "a.eval.yaml").write_text(
+        "eval:\n  test_cases:\n"
+        "    - {name: a, message: hi, expected: '{{i}}', for_each: {file: r.csv, key: q}}\n"
+        "    - {name: b, message: hi, validate: ['judge \"{{i}}\"'], for_each: {file: r.csv, key: q}}\n"
+        "    - {name: c, message: hi, validate: ['judge \"{{j}}\"'], for_each: {file: r.csv, key: q}}\n"
+        "    - {name: d, message: hi, for_each: {file: r.csv, key: q}}\n"
+    )
+    found = {
+        (each.code, each.start.line): None if each.row is None else each.row[0].position(each.row[1].start).line
+        for each in evalc.check(tmp_path / "a.eval.yaml")
+        if each.severity == "error"
+    }
+    assert found == {("EV401", 3): 3, ("EV309", 4): 3, ("EV205", 5): None, ("EV401", 6): None}

@@ -176,7 +176,7 @@ class CheckEmitter:
             case c.Json():
                 return self._with_schema(made, leaf, at)
             case c.Judge():
-                if not made.criteria.strip():
+                if not (made.criteria.strip() or self._failed):
                     self._add(self._span(leaf, f"{at}/criteria"), EmptyValue(what="the question"))
                 return msgspec.structs.replace(made, dimension=dimension_of(made.criteria))
             case c.Custom():

@@ -19,6 +19,7 @@ from evalc.compiler.schemas import SchemaLoader
 from evalc.diagnostics.catalogue.files import BadTable, MoreRowFaults
 from evalc.diagnostics.catalogue.names import NumberedRows
 from evalc.diagnostics.problem import Diagnostics, Finding, Problem
+from evalc.dsl.nodes import span_of
 from evalc.dsl.tree import CriterionTree, Str, SuiteTree
 from evalc.model import case as m
 from evalc.source import Source, Span
@@ -181,6 +182,11 @@ def _placed(
         yield from (problem for problem in again if problem.source is row.source)
 
 
+def _stands_in(problem: Problem, row: Row) -> bool:
+    end = max((span_of(cell.value).end for cell in row.cells), default=row.span.end)
+    return problem.source is row.source and row.span.start <= problem.span.start <= end
+
+
 def _check_rows(
     case: MergedCase, rows: Rows, variants: tuple[Variant, ...], emitter: CaseEmitter, problems: Diagnostics
 ) -> _CheckedRows:
@@ -224,7 +230,10 @@ def _check_rows(
                 if problem.source is row.source and rows.path is not None:
                     report(problem.source, problem.span, problem.finding)
                 else:
-                    problems.add(problem.source, problem.span, problem.finding)
+                    # What is wrong with the first row is mostly wrong with all of them.
+                    is_of_row = size > 1 and not _stands_in(problem, row)
+                    first_seen = (row.source, row.span) if is_of_row else None
+                    problems.add(problem.source, problem.span, problem.finding, row=first_seen)
     if faults > MOST_FAULTS:
         problems.add(rows.source, tree.span, MoreRowFaults(more=faults - MOST_FAULTS))
     if numbered and not faults:

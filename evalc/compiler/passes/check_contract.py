@@ -55,7 +55,10 @@ def check_contract(suite: ir.Suite, problems: Diagnostics) -> None:
     """Report what the contract forbids or asks for, case by case."""
     for case in suite.cases:
         for where, finding in _findings(suite, case):
-            problems.add(*suite.place(where), finding, at_most=suite.gravest if _is_of_meaning(finding) else "error")
+            by_row = isinstance(finding, AssertsNothing) and case.expected is not None  # which its row leaves empty
+            row = suite.row_of(case) if by_row else None
+            at_most = suite.gravest if _is_of_meaning(finding) else "error"
+            problems.add(*suite.place(where), finding, row=row, at_most=at_most)
 
 
 def _is_of_meaning(finding: Finding) -> bool:
