@@ -40,7 +40,7 @@ def good_answer(case: Case, tools: ToolRegistry | None) -> AgentResponse:
     wanted = _Wanted(tools)
     for assertion in assertions(case.expect):
         wanted.add(assertion.check)
-    if case.label is not None and case.label.source == "response":
+    if case.label is not None and case.label.path is None:
         wanted.add(c.Equals(value=case.label.expected))
     return answered(wanted.text(case.expected or ""), tuple(wanted.calls()))
 

@@ -141,6 +141,11 @@ class Label(_Record, frozen=True, kw_only=True):
     expected: str
     source: str = msgspec.field(default="response", name="from")
 
+    @property
+    def path(self) -> str | None:
+        """The place in a JSON response; None for the whole response."""
+        return None if self.source == "response" else self.source.removeprefix("at ")
+
 
 class Case(_Record, frozen=True, kw_only=True):
     """One eval case of any tier (case model: GoldenEvalCase, LabeledEvalCase, RegressionEvalCase, RubricEvalCase)."""

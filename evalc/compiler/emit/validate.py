@@ -81,9 +81,9 @@ def _label_check(emission: Emission, picked: Picked) -> ir.Check | None:
 
 def check_of_label(label: m.Label) -> c.Check:
     """The check that a label brings: the place, or the whole response without surrounding white space, is that text."""
-    if label.source == "response":
+    if label.path is None:
         return c.Regex(pattern=rf"^\s*{_ESCAPED.sub(_backslash, label.expected.strip())}\s*$", flags="u")
-    return c.At(path=label.source.removeprefix("at "), check=c.Equals(value=label.expected))
+    return c.At(path=label.path, check=c.Equals(value=label.expected))
 
 
 _ESCAPED: Final = re.compile(r"[\^$.*+?()\[\]{}|/\\]")

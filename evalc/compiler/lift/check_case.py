@@ -81,7 +81,7 @@ def _check_label(reader: JsonReader, label: m.Label, sent: m.Input, pointer: str
             reader.add(pointer, BesideTurns(key="label", turns=name))
     if not label.expected.strip():
         reader.add(f"{pointer}/expected", EmptyValue(what="the label"))
-    if label.source != "response" and parse_place(label.source) is None:
+    if label.path is not None and parse_place(label.source) is None:
         reader.add(f"{pointer}/from", WrongType(what="`from`", expected=LABEL_PLACES, found=f"`{label.source}`"))
 
 

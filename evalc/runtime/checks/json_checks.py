@@ -131,12 +131,12 @@ def place_of(check: c.At, evidence: Evidence) -> Evidence | Verdict:
     return msgspec.structs.replace(evidence, response=text, place=value)
 
 
-def given_label(source: str, response: str) -> str | None:
-    """The text that `response` or `at PATH` stands for in a response; None where there is none."""
-    if source == "response":
+def given_label(path: str | None, response: str) -> str | None:
+    """The text that stands at a place in a response, without a place the response itself; None where there is none."""
+    if path is None:
         return response.strip() or None
     try:
-        value = next(values_at(parse_leniently(response), source.removeprefix("at ")))
+        value = next(values_at(parse_leniently(response), path))
     except (NotJson, RecursionError):
         return None
     if value is MISSING or value is None:

@@ -235,7 +235,7 @@ def _label(label: Label, response: AgentResponse | None) -> LabelResult:
     """The class that the answer gives; None where it gives none, as where no answer came in time."""
     return LabelResult(
         expected=label.expected.strip(),
-        predicted=None if response is None else given_label(label.source, response.response),
+        predicted=None if response is None else given_label(label.path, response.response),
     )
 
 
