@@ -131,7 +131,7 @@ eval:
       label: {expected: "{{intent}}"}
     - name: played
       inputs: {wish: " "}
-      user: {goal: "{{wish}}"}
+      user: {goal: "{{wish}}", opens: "{{wish}}"}
       validate: [non-empty]
 """
 
@@ -146,6 +146,7 @@ def test_a_label_or_a_goal_that_its_inputs_leave_empty(tmp_path: Path) -> None:
     assert sorted(found) == [
         ("EV309", "a.eval.yaml", 10, "the label is empty"),
         ("EV309", "a.eval.yaml", 13, "the user's goal is empty"),
+        ("EV309", "a.eval.yaml", 13, "what the user says first is empty"),
         ("EV309", "rows.csv", 3, "the label is empty"),
         ("EV309", "rows.csv", 4, "the label is empty"),
     ]
@@ -195,3 +196,10 @@ eval:
         envelope = [{**case, "input": {"message": "hi", **sent}, "expect": {"responseContains": ["x"]}}]
         (problem,) = evalc.check(evalc.Source("a.labeled.json", json.dumps(envelope)))
         assert (problem.code, problem.finding.message()) == ("EV421", f"`label` stands beside `{said}`")
+
+
+def test_first_words_in_json_that_are_empty() -> None:
+    case = {"id": "ls-a-001", "description": "A", "difficulty": "edge", "expect": {"responseContains": ["x"]}}
+    envelope = [{**case, "input": {"message": "hi", "user": {"goal": "g", "opens": " "}}}]
+    (problem,) = evalc.check(evalc.Source("a.labeled.json", json.dumps(envelope)))
+    assert (problem.code, problem.finding.message()) == ("EV309", "`opens` is empty")

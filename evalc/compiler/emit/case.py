@@ -105,7 +105,7 @@ def user_of(emission: Emission) -> m.SimulatedUser | None:
         goal=emission.filled(tree.goal, "the user's goal") or "",
         persona=emission.text(tree.persona),
         facts={name: emission.text(value) or "" for name, value in tree.facts},
-        opens=emission.text(tree.opens),
+        opens=emission.filled(tree.opens, "what the user says first"),
         max_turns=usual if most is None or most == usual else int(most),
         stop_when=emission.text(tree.stop_when),
     )

@@ -91,6 +91,8 @@ def _check_input(reader: JsonReader, sent: m.Input, pointer: str) -> None:
     check_ranges(reader, sent.user, f"{pointer}/user")
     if not sent.user.goal.strip():
         reader.add(f"{pointer}/user/goal", EmptyValue(what="`goal`"))
+    if sent.user.opens is not None and not sent.user.opens.strip():
+        reader.add(f"{pointer}/user/opens", EmptyValue(what="`opens`"))
     if sent.follow_ups:
         reader.add(f"{pointer}/followUps", BesideTurns(key="followUps", turns="user"))
 
