@@ -94,7 +94,7 @@ class BesideTurns(Finding, frozen=True, kw_only=True):
 
     def help(self) -> str:
         if self.key == "label":
-            return "a label is the class of one answer; a case that should inherit none says `inherit: false`"
+            return "a label is the class of a single answer; to inherit none, add `inherit: false` to the case"
         if self.turns == "user":
             return "a case has written turns or a simulated user, whose first words are `opens`"
         return "begin `turns` with what the user says first"
