@@ -71,11 +71,14 @@ def _is_of_meaning(finding: Finding) -> bool:
 
 
 def _findings(suite: ir.Suite, case: ir.Case) -> Iterator[tuple[ir.Where, Finding]]:
-    yield from _completeness(suite, case)
-    yield from _difficulty(case)
     kinds = {type(item.check) for item in case.checks}
-    yield from _turns(case)
-    yield from _slashed_patterns(case)
+    yield from _completeness(suite, case, kinds)
+    if case.difficulty is not None:
+        yield from _difficulty(case, case.difficulty)
+    if not kinds.isdisjoint(_COMPOSED):
+        yield from _turns(case)
+    if not kinds <= _WITHOUT_PATTERN:
+        yield from _slashed_patterns(case)
     if not kinds.isdisjoint(SINGLE_KINDS):
         yield from _tools(case)
         yield from _single_values(case)
@@ -97,7 +100,7 @@ def _is_scored_by_expected(case: ir.Case) -> bool:
     return not case.checks and bool(case.expected)
 
 
-def _completeness(suite: ir.Suite, case: ir.Case) -> Iterator[tuple[ir.Where, Finding]]:
+def _completeness(suite: ir.Suite, case: ir.Case, kinds: set[type[c.Check]]) -> Iterator[tuple[ir.Where, Finding]]:
     if case.partial:
         return
     if not case.checks:
@@ -110,16 +113,15 @@ def _completeness(suite: ir.Suite, case: ir.Case) -> Iterator[tuple[ir.Where, Fi
             shown = key if suite.from_json else field
             yield case.where, MissingCaseField(field=shown, tier=case.tier, case=case.name)
     if case.tier == "golden":
-        asserted = {type(item.check) for item in case.checks}
-        missing = tuple(name for type_, name in _GOLDEN.items() if type_ not in asserted)
+        missing = tuple(name for type_, name in _GOLDEN.items() if type_ not in kinds)
         if missing:
             yield case.where, MissingInTier(case=case.name, fields=missing)
 
 
-def _difficulty(case: ir.Case) -> Iterator[tuple[ir.Where, Finding]]:
+def _difficulty(case: ir.Case, difficulty: str) -> Iterator[tuple[ir.Where, Finding]]:
     allowed = _DIFFICULTIES.get(case.tier)
-    if case.difficulty is not None and allowed is not None and case.difficulty not in allowed:
-        finding = WrongDifficulty(difficulty=case.difficulty, tier=case.tier, allowed=allowed)
+    if allowed is not None and difficulty not in allowed:
+        finding = WrongDifficulty(difficulty=difficulty, tier=case.tier, allowed=allowed)
         yield case.place_of("/difficulty"), finding
 
 

@@ -45,12 +45,13 @@ class Contradictions:
     def check(self, suite: ir.Suite, problems: Diagnostics) -> None:
         """Report the contradictions within cases, and remember what is redundant in them."""
         for case in suite.cases:
-            found: dict[ir.Where, Finding] = {}
-            if not are_unrelated(item.check for item in case.checks) and _may_be_related(case):
+            places = [item.where for item in case.checks]
+            if not are_unrelated([item.check for item in case.checks]) and _may_be_related(case):
                 found = _within(suite, case, problems)
-            for where, finding in found.items():
-                self._redundant.setdefault(where, finding)
-            self._telling.update(item.where for item in case.checks if item.where not in found)
+                for where, finding in found.items():
+                    self._redundant.setdefault(where, finding)
+                places = [where for where in places if where not in found]
+            self._telling.update(places)
 
     def finish(self, suite: ir.Suite, problems: Diagnostics) -> None:
         """Report what is redundant in all the cases that have a check from there."""

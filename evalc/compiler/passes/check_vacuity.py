@@ -13,7 +13,7 @@ from evalc.compiler.spelling import describe
 from evalc.diagnostics.catalogue.vacuity import CannotFail, CannotPass
 from evalc.diagnostics.problem import Diagnostics
 from evalc.model import checks as c
-from evalc.model.checks.declaration import texts_of
+from evalc.model.checks.declaration import text_fields
 from evalc.model.numbers import shown_number
 from evalc.model.paths import EVERY, steps
 
@@ -50,10 +50,20 @@ _ABOVE_ONE: Final = "no similarity is more than 1, and 80 percent is 0.8"
 
 def _verdict(check: c.Check) -> _Verdict | None:
     """The verdict on a check that needs no run; None for a check worth making."""
-    if check.empty and any(not text for _, text, _ in texts_of(check)):
+    if check.empty and _holds_empty_text(check):
         return _Verdict(check.empty == "passes", _EMPTY_TEXT)
     rule = _VERDICTS.get(type(check))
     return None if rule is None else rule(check)
+
+
+def _holds_empty_text(check: c.Check) -> bool:
+    for field in text_fields(type(check)):
+        value = getattr(check, field.name)
+        if not value and isinstance(value, str):
+            return True
+        if isinstance(value, tuple) and not all(value):
+            return True
+    return False
 
 
 def _of_texts(check: c.ContainsAny) -> _Verdict | None:
