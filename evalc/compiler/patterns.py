@@ -45,7 +45,7 @@ _LONGEST: Final = 1_000
 # Escapes that take in what follows, groups of special kinds, and what is not plain ASCII.
 _ODD: Final = re.compile(r"\\(?![bdfnrstvwBDSW])\w|\(\?|[^\n -~]")
 # What is kept as it stands: escapes, classes, braces; and runs, without a last character that is repeated.
-_RUN: Final = re.compile(r"(\\.|\[(?:[^\]\\]|\\.)*\]|\{[^}]*\})|[\w ]+(?![*+?{])", re.ASCII | re.DOTALL)
+_RUN: Final = re.compile(r"(\\.|\[(?:[^\]\\]|\\.)*\]|\{[^}]*\})|([\w ]+(?![*+?{]))", re.ASCII | re.DOTALL)
 _FIRST_STAND_IN: Final = 0xE000
 _STAND_INS: Final = tuple(map(chr, range(_FIRST_STAND_IN, _FIRST_STAND_IN + 64)))
 
@@ -71,14 +71,13 @@ def shape_of(pattern: str) -> tuple[str, tuple[str, ...]]:
     if len(pattern) > _LONGEST or _ODD.search(pattern):
         return pattern, ()
     runs: list[str] = []
-
-    def stand_in(match: re.Match[str]) -> str:
-        if match[1] is not None or len(runs) == len(_STAND_INS):
-            return match[0]
-        runs.append(match[0])
-        return _STAND_INS[len(runs) - 1]
-
-    return _RUN.sub(stand_in, pattern), tuple(runs)
+    pieces = _RUN.split(pattern)  # by threes: what is between, what is kept, a run
+    for at in range(2, len(pieces), 3):
+        run = pieces[at]
+        if run and len(runs) < len(_STAND_INS):
+            pieces[at] = _STAND_INS[len(runs)]
+            runs.append(run)
+    return "".join(filter(None, pieces)), tuple(runs)
 
 
 @lru_cache(4096)

@@ -29,8 +29,11 @@ _LITERAL: Final = re.compile(
     r"""
     (
       "[^"\\]*" | '[^'\\]*'
-      | (?<=matches\ )/
-        (?:[^/\\\[\r\n\u2028\u2029] | \\[^\r\n\u2028\u2029] | \[(?:[^\]\\\r\n\u2028\u2029] | \\[^\r\n\u2028\u2029])*\])+
+      | /(?<=matches\ /)
+        (?:
+          [^/\\\[\r\n\u2028\u2029]++ | \\[^\r\n\u2028\u2029]
+          | \[(?:[^\]\\\r\n\u2028\u2029] | \\[^\r\n\u2028\u2029])*\]
+        )+
         /
     )
     """,
@@ -38,8 +41,8 @@ _LITERAL: Final = re.compile(
 )
 _STAND_INS: Final = {'"': '"_"', "'": "'_'", "/": "/_/"}
 
-_Make = Callable[[Mapping[str, str]], Any]
-"""Makes a value of a shape, given the texts by their pointers."""
+_Make = Callable[[list[str]], Any]
+"""Makes a value of a shape, given the texts of its literals."""
 
 
 def parse_by_shape(text: str) -> Parsed[CheckLine]:
@@ -48,8 +51,7 @@ def parse_by_shape(text: str) -> Parsed[CheckLine]:
         return check_line(text)
     pieces = _LITERAL.split(text)  # the literals are every second piece
     literals = pieces[1::2]
-    for index, literal in enumerate(literals):
-        pieces[2 * index + 1] = _STAND_INS[literal[0]]
+    pieces[1::2] = [_STAND_INS[literal[0]] for literal in literals]
     shape = _shape_of("".join(pieces))
     return check_line(text) if shape is None else Parsed(shape.line(text, literals), ())
 
@@ -63,20 +65,19 @@ class _Shape:
 
     def __init__(self, line: CheckLine, pointers: list[str | None]) -> None:
         self._line = line
-        self._pointers = pointers
-        self._make = _maker(line.check, "", frozenset(pointer for pointer in pointers if pointer is not None))
+        self._has_quoted_criterion = pointers[-1:] == [None]
+        self._make = _maker(line.check, "", {pointer: i for i, pointer in enumerate(pointers) if pointer is not None})
 
     def line(self, text: str, literals: list[str]) -> CheckLine:
         """The check of this shape with other literals."""
-        texts = {pointer: literal[1:-1] for pointer, literal in zip(self._pointers, literals, strict=True) if pointer}
         shape = self._line
         end = len(text.rstrip())
         criterion = shape.criterion
         if criterion is not None:  # it stands last
-            written = literals[-1] if self._pointers[-1:] == [None] else criterion.value
-            value = written[1:-1] if written[0] in "\"'" else written
+            written = literals[-1] if self._has_quoted_criterion else criterion.value
+            value = written[1:-1] if self._has_quoted_criterion else written
             criterion = Text(end - len(written), end, value)
-        check = self._make(texts) if texts else shape.check
+        check = self._make([literal[1:-1] for literal in literals])
         return CheckLine(shape.start, end, check, _Atoms(text, shape.atoms), criterion)
 
 
@@ -129,22 +130,18 @@ def _shape_of(text: str) -> _Shape | None:
     return _Shape(line, pointers)
 
 
-def _maker(value: Any, at: str, moving: frozenset[str]) -> _Make:
-    """What makes a value anew: the texts at the `moving` pointers, and whatever holds them."""
+def _maker(value: Any, at: str, moving: Mapping[str, int]) -> _Make:
+    """What makes a value anew: the texts at the `moving` pointers, each from its literal, and whatever holds them."""
     if at in moving:
+        index = moving[at]
         if at.endswith("/path"):
-            return lambda texts: path_of_key(texts[at])
-        return lambda texts: texts[at]
-    if not any(pointer.startswith(f"{at}/") for pointer in moving):
+            return lambda texts: path_of_key(texts[index])
+        return lambda texts: texts[index]
+    if isinstance(value, Json) or not _moves(at, moving):  # the schema of a `Json` is loaded later, from the path
         return lambda _texts: value
     match value:
-        case Json():  # its schema is loaded later, from the path
-            return lambda _texts: value
         case msgspec.Struct():
-            kind = type(value)
-            names = zip(kind.__struct_fields__, kind.__struct_encode_fields__, strict=True)
-            parts = [(name, _maker(getattr(value, name), f"{at}/{key}", moving)) for name, key in names]
-            return lambda texts: kind(**{name: part(texts) for name, part in parts})
+            return _maker_of_struct(value, at, moving)
         case dict():
             members = [(key, _maker(item, f"{at}/{pointer_step(key)}", moving)) for key, item in value.items()]
             return lambda texts: {key: make(texts) for key, make in members}
@@ -152,3 +149,19 @@ def _maker(value: Any, at: str, moving: frozenset[str]) -> _Make:
             makers = [_maker(item, f"{at}/{index}", moving) for index, item in enumerate(value)]
             into = type(value)
             return lambda texts: into([make(texts) for make in makers])
+
+
+def _maker_of_struct(value: msgspec.Struct, at: str, moving: Mapping[str, int]) -> _Make:
+    """The same for a struct: of most, one field moves."""
+    names = zip(value.__struct_fields__, value.__struct_encode_fields__, strict=True)
+    parts = {name: f"{at}/{key}" for name, key in names if _moves(f"{at}/{key}", moving)}
+    makers = [(name, _maker(getattr(value, name), pointer, moving)) for name, pointer in parts.items()]
+    replace = msgspec.structs.replace
+    if len(makers) > 1:
+        return lambda texts: replace(value, **{name: make(texts) for name, make in makers})
+    ((name, make),) = makers
+    return lambda texts: replace(value, **{name: make(texts)})
+
+
+def _moves(at: str, moving: Mapping[str, int]) -> bool:
+    return at in moving or any(pointer.startswith(f"{at}/") for pointer in moving)
