@@ -59,6 +59,22 @@ LINK_KEYS = ("criterion", "weight")
 
 def build_checks(fields: Fields, key: str) -> tuple[CheckTree, ...]:
     """The checks of a list such as `validate:`; what is no check is reported and left out."""
+    node = fields.node(key)
+    if isinstance(node, Sequence) and _is_whole_block(fields.source, node):
+        items = node.items
+    else:
+        items = _items_with_care(fields, key)
+    built = [build_check(fields, item) for item in items]
+    return tuple([check for check in built if check is not None])
+
+
+def _is_whole_block(source: Source, node: Sequence) -> bool:
+    """Whether a list has its items below each other, as most do, so that no comma took one of them apart."""
+    return bool(node.items) and not node.cut and node.alias is None and not source.text.startswith("[", node.start)
+
+
+def _items_with_care(fields: Fields, key: str) -> tuple[Node, ...]:
+    """The items of what may be no list, or a torn one, which is reported."""
     fields.forbid_empty(key)
     if _is_one_by_itself(fields, key):
         return ()
@@ -68,10 +84,7 @@ def build_checks(fields: Fields, key: str) -> tuple[CheckTree, ...]:
     torn = _report_commas(fields, key)
     if fields.is_cut(key):
         items = items[:-1]  # the syntax error that ended the list may have torn its last item
-    if torn:
-        items = tuple(item for item in items if not any(span.start <= item.start < span.end for span in torn))
-    built = [build_check(fields, item) for item in items]
-    return tuple([check for check in built if check is not None])
+    return tuple(item for item in items if not any(span.start <= item.start < span.end for span in torn))
 
 
 def _is_one_by_itself(fields: Fields, key: str) -> bool:
@@ -118,7 +131,7 @@ def _one_line(fields: Fields, item: Scalar) -> CheckTree | None:
     text = fields.text_of(item, "a check")
     if text is None:
         return None
-    lost = lost_to_comment(fields.source, item)
+    lost = lost_to_comment(fields.source, item) if item.style == "plain" else None
     if lost is not None:
         raw = fields.source.text[item.start : lost.end]
         fields.fault(lost, CommentInString(quoted=quoted_line(raw)))
@@ -158,11 +171,11 @@ def _as_most(item: Mapping) -> CheckTree | None:
 
     None for all others and where something is wrong, which `_linked` looks at with care.
     """
-    keys = tuple([key.text for key, _ in item.pairs])
-    if keys not in _KEYS_OF_MOST or item.cut or item.alias is not None:
+    pairs = item.pairs
+    if tuple([key.text for key, _ in pairs]) not in _KEYS_OF_MOST or item.cut or item.alias is not None:
         return None
-    texts = [Str(value.text, span_of(value)) for _, value in item.pairs if is_plainly_text(value)]
-    if len(texts) != len(keys):
+    texts = [Str(value.text, span_of(value)) for _, value in pairs if is_plainly_text(value)]
+    if len(texts) != len(pairs):
         return None
     leaf = sound_check(texts[0], texts[1])
     criterion = texts[2] if len(texts) == 3 else None

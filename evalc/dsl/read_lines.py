@@ -83,26 +83,27 @@ class _Open(msgspec.Struct, gc=False):
 
     def add(self, node: Node) -> None:
         """Take in an item, or the value of the last key."""
-        if self.key is not None and self.pairs is not None:
-            self.pairs[self.key.text] = (self.key, node)
+        key, pairs = self.key, self.pairs
+        if key is not None and pairs is not None:
+            pairs[key.text] = (key, node)
             self.key = None
         elif self.items is not None:
             self.items.append(node)
 
     def node(self) -> Node:
         """The collection, at its end."""
-        self.end_key()
+        if self.key is not None:
+            self.end_key(self.key)
         if self.pairs is not None:
             pairs = tuple(self.pairs.values())
             return Mapping(self.start, pairs[-1][1].end, pairs)
         items = tuple(self.items or ())
         return Sequence(self.start, items[-1].end, items)
 
-    def end_key(self) -> None:
-        """Give the last key its value, which is empty, if it has none."""
-        if self.key is not None:
-            behind = self.key.end + 1  # the colon
-            self.add(Scalar(behind, behind, "", "plain"))
+    def end_key(self, key: Scalar) -> None:
+        """Give the last key its value, which is empty."""
+        behind = key.end + 1  # the colon
+        self.add(Scalar(behind, behind, "", "plain"))
 
 
 @final
@@ -153,7 +154,8 @@ class _Lines:
             elif kind is not None and kind != "key":
                 top.add(self._on_one_line(line[kind], *line.span(kind)))
         while len(opened) > 1:
-            self._close()
+            node = opened.pop().node()
+            opened[-1].add(node)
         return self._document.pairs[""][1] if self._document.pairs else None
 
     # --- collections of blocks -------------------------------------------------------------------------------------
@@ -164,12 +166,15 @@ class _Lines:
         if top.key is not None and (column > top.indent or (dashed and column == top.indent)):
             # Where dashes stand right below their key, libyaml says that the list begins behind the first.
             return self._begun(column, at + (column == top.indent), mapping=not dashed)
+        opened = self._open
         while column < top.indent or (column == top.indent and (top.items is None) is dashed):
-            self._close()
-            top = self._open[-1]
+            node = opened.pop().node()
+            top = opened[-1]
+            top.add(node)
         if column != top.indent:
             raise _Unusual
-        top.end_key()
+        if top.key is not None:
+            top.end_key(top.key)
         return top
 
     def _begun(self, column: int, start: int, *, mapping: bool) -> _Open:
@@ -179,10 +184,6 @@ class _Lines:
         begun = _Open(column, start, None, {}) if mapping else _Open(column, start, [], None)
         self._open.append(begun)
         return begun
-
-    def _close(self) -> None:
-        node = self._open.pop().node()
-        self._open[-1].add(node)
 
     # --- values ----------------------------------------------------------------------------------------------------
 

@@ -234,9 +234,9 @@ class CaseTree(CaseFields, frozen=True, kw_only=True):
     @property
     def has_own_words(self) -> bool:
         """Whether it says itself what is sent, in place of a prompt: a list of messages that is empty says nothing."""
-        says_nothing = self.messages is None or (isinstance(self.messages, Sequence) and not self.messages.items)
-        said = (self.message, self.turns, self.user)
-        return any(each is not None for each in said) or not says_nothing
+        if self.message is not None or self.turns is not None or self.user is not None:
+            return True
+        return self.messages is not None and not (isinstance(self.messages, Sequence) and not self.messages.items)
 
 
 class SharedTree(msgspec.Struct, frozen=True, kw_only=True):
