@@ -27,27 +27,28 @@ def fill(template: g.Template, inputs: Inputs, *, transform: Callable[[str], str
     return "".join(_parts(template.parts, inputs, transform, None))
 
 
-def _parts(
-    parts: tuple[g.Part, ...], inputs: Inputs, transform: Callable[[str], str], this: Node | None
-) -> Iterator[str]:
+def _parts(parts: tuple[g.Part, ...], inputs: Inputs, transform: Callable[[str], str], this: Node | None) -> list[str]:
+    texts: list[str] = []
     for part in parts:
         match part:
             case g.Words():
-                yield part.value
+                texts.append(part.value)
             case g.Variable():
-                node = this if part.name == "this" and this is not None else inputs.get(part.name)
-                yield "" if node is None else transform(text_of_input(node))
+                node = this if this is not None and part.name == "this" else inputs.get(part.name)
+                if node is not None:
+                    texts.append(transform(text_of_input(node)))
             case g.TemplateToken():
-                yield part.text
+                texts.append(part.text)
             case g.If():
-                node = this if part.name.name == "this" and this is not None else inputs.get(part.name.name)
+                node = this if this is not None and part.name.name == "this" else inputs.get(part.name.name)
                 chosen = part.then if _is_truthy(node) is not part.negated else part.otherwise
-                yield from _parts(chosen, inputs, transform, this)
+                texts += _parts(chosen, inputs, transform, this)
             case g.Each():
                 for item in _items(inputs.get(part.name.name)):
-                    yield from _parts(part.body, inputs, transform, item)
+                    texts += _parts(part.body, inputs, transform, item)
             case _:
                 assert_never(part)
+    return texts
 
 
 def text_of_input(node: Node) -> str:

@@ -173,12 +173,14 @@ class CaseEmitter(msgspec.Struct, frozen=True, kw_only=True):
             return _made(emission, like)
         _check_inputs(emission)
         made = _made(emission, like)
-        for problem in emission.problems:
-            if not isinstance(problem.finding, UnknownVariable) or self._is_first_at(problem):
-                problems.add(problem.source, problem.span, problem.finding)
+        if len(emission.problems):
+            for problem in emission.problems:
+                if not isinstance(problem.finding, UnknownVariable) or self._is_first_at(problem):
+                    problems.add(problem.source, problem.span, problem.finding)
         return made
 
     def _emission(self, case: MergedCase, row: Row | None, variant: Variant, *, quiet: bool = False) -> Emission:
+        given = case.inputs(row)
         return Emission(
             self.suite.source,
             case,
@@ -187,9 +189,12 @@ class CaseEmitter(msgspec.Struct, frozen=True, kw_only=True):
             self.tier_of(case.tree),
             self.names,
             self.schemas,
+            given,
+            variant.defaults | {name: value.value for name, value in given.items()},
+            not (variant.partial or case.inputs_partial),
             Diagnostics(),
             self.same_in_rows,
-            quiet=quiet,
+            quiet,
         )
 
     def _is_first_at(self, problem: Problem) -> bool:
@@ -202,7 +207,7 @@ class CaseEmitter(msgspec.Struct, frozen=True, kw_only=True):
 def _check_inputs(emission: Emission) -> None:
     """Report inputs that are not as they are declared, where the case is sent with what they fill."""
     case, variant = emission.case, emission.variant
-    if case.tree.has_own_words:
+    if variant.is_met_by(emission.given) or case.tree.has_own_words:
         return
     check_inputs(
         case,
@@ -220,7 +225,8 @@ def _case(emission: Emission) -> ir.Case:
     tree = emission.case.tree
     if tree.created_at is not None and not is_timestamp(tree.created_at.value):
         emission.problems.add(tree.source, tree.created_at.span, BadTimestamp(value=tree.created_at.value))
-    repeat, require = repetitions_of(emission)
+    picked = emission.case.picked
+    repeat, require = repetitions_of(emission) if picked else (None, None)
     reference_data = emission.typed(tree.source, tree.reference_data, _JSON_OBJECT, "`reference_data`")
     stubs = _stubs(emission)
     return ir.Case(
@@ -231,9 +237,9 @@ def _case(emission: Emission) -> ir.Case:
         created_at=_value(tree.created_at),
         bug_ref=_value(tree.bug_ref),
         stubs=stubs,
-        max_turns=count_in_case(emission, "max_turns"),
+        max_turns=count_in_case(emission, "max_turns") if picked else None,
         reference_data=reference_data,
-        threshold=number_in_case(emission, "threshold"),
+        threshold=number_in_case(emission, "threshold") if picked else None,
         tags=emission.case.tags(),
         repeat=repeat,
         require=require,

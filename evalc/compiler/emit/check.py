@@ -72,15 +72,30 @@ class _NamedPlaces(Mapping[str, Located]):
         return len(self._found())
 
 
-def is_plain(body: CheckBody) -> bool:
-    """Whether it holds checks of texts without a template, which are the same in every row of a table."""
-    match body:
-        case CheckLeaf():
-            return type(body.check) in _OF_TEXTS and body.origin is not None and "{{" not in body.origin.value
-        case CheckGroup():
-            return all(map(is_plain, body.items))
-        case _:
-            return False
+def as_written(body: CheckBody) -> c.Check | None:
+    """The check where it is for certain what was written, whatever fills its case; of None nothing follows."""
+    if type(body) is not CheckLeaf:
+        return None
+    check = negated(body.check.check) if isinstance(body.check, c.Not) else body.check
+    is_sound = type(check) in _OF_TEXTS or (
+        isinstance(check, c.Regex) and examine(check.pattern, check.flags).error is None
+    )
+    return check if is_sound and not _holds_braces(body) else None
+
+
+def is_fixed(body: CheckBody) -> bool:
+    """Whether all that it holds is for certain what was written, the same in every row of a table."""
+    return all(map(is_fixed, body.items)) if isinstance(body, CheckGroup) else as_written(body) is not None
+
+
+def _holds_braces(leaf: CheckLeaf) -> bool:
+    """Whether there may be a template or a token in some text of a check."""
+    if leaf.origin is not None:
+        return "{{" in leaf.origin.value
+    for atom in leaf.atoms.values():
+        if "{{" in (atom.pattern if isinstance(atom, g.PatternAtom) else atom.value):
+            return True
+    return False
 
 
 @final
@@ -159,7 +174,7 @@ class CheckEmitter:
 
     def _check(self, check: c.Check, leaf: CheckLeaf, at: str = "") -> c.Check:
         """The check that stands at the pointer `at` in a leaf, filled and in its simplest form."""
-        if type(check) in _OF_TEXTS and leaf.origin is not None and "{{" not in leaf.origin.value:
+        if type(check) in _OF_TEXTS and not _holds_braces(leaf):
             return check
         match check:
             case c.Not():

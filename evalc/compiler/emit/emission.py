@@ -9,7 +9,7 @@ import msgspec
 
 from evalc.compiler import ir
 from evalc.compiler.fill import Inputs, fill, tokens, variables
-from evalc.compiler.merge.cases import MergedCase
+from evalc.compiler.merge.cases import GivenInput, MergedCase
 from evalc.compiler.merge.rows import Row
 from evalc.compiler.node_places import node_at
 from evalc.compiler.resolve.names import Names, Variant
@@ -19,9 +19,9 @@ from evalc.diagnostics.catalogue.contract import TokenNotAllowed
 from evalc.diagnostics.catalogue.names import UnknownVariable
 from evalc.diagnostics.catalogue.values import EmptyValue
 from evalc.diagnostics.problem import Diagnostics
-from evalc.dsl.nodes import Node, span_of
+from evalc.dsl.nodes import Node, Scalar, span_of
 from evalc.dsl.places import locate
-from evalc.dsl.scalars import to_plain
+from evalc.dsl.scalars import kind_of, to_plain
 from evalc.dsl.tree import Str
 from evalc.grammar.parse import parse_template
 from evalc.model import case as m
@@ -31,7 +31,7 @@ T = TypeVar("T")
 
 
 @final
-class Emission:
+class Emission(msgspec.Struct):
     """One case on its way into the IR.
 
     Attributes:
@@ -43,60 +43,29 @@ class Emission:
         names: what the suite's names stand for.
         schemas: where the JSON Schemas come from that its checks name.
         given: its inputs by name.
-        inputs: what fills its texts: these, over the defaults that are declared.
+        inputs: what fills its texts: those, over the defaults that are declared.
         knows_all: whether there are no other names than `known`; else a text that uses another one is left out
             without a word.
         problems: where findings go.
-        quiet: the case was made before, and nothing was wrong with it.
         same_in_rows: the checks that every row of a table shares, by the identity of their trees.
+        quiet: the case was made before, and nothing was wrong with it.
         failed: something of it was wrong and left out.
     """
 
-    __slots__ = (
-        "case",
-        "failed",
-        "given",
-        "home",
-        "inputs",
-        "knows_all",
-        "names",
-        "problems",
-        "quiet",
-        "row",
-        "same_in_rows",
-        "schemas",
-        "tier",
-        "variant",
-    )
-
-    def __init__(
-        self,
-        home: Source,
-        case: MergedCase,
-        row: Row | None,
-        variant: Variant,
-        tier: m.Tier,
-        names: Names,
-        schemas: SchemaLoader,
-        problems: Diagnostics,
-        same_in_rows: dict[int, list[ir.Check]],
-        *,
-        quiet: bool = False,
-    ) -> None:
-        self.home = home
-        self.case = case
-        self.row = row
-        self.variant = variant
-        self.tier = tier
-        self.names = names
-        self.schemas = schemas
-        self.problems = problems
-        self.same_in_rows = same_in_rows
-        self.quiet = quiet
-        self.given = case.inputs(row)
-        self.inputs: Inputs = variant.defaults | {name: given.value for name, given in self.given.items()}
-        self.knows_all = not (variant.partial or case.inputs_partial)
-        self.failed = False
+    home: Source
+    case: MergedCase
+    row: Row | None
+    variant: Variant
+    tier: m.Tier
+    names: Names
+    schemas: SchemaLoader
+    given: dict[str, GivenInput]
+    inputs: Inputs
+    knows_all: bool
+    problems: Diagnostics
+    same_in_rows: dict[int, list[ir.Check]]
+    quiet: bool
+    failed: bool = False
 
     @property
     def known(self) -> frozenset[str]:
@@ -162,7 +131,11 @@ class Emission:
 
     def plain_inputs(self) -> dict[str, Any] | None:
         """The inputs as plain data; values that cannot be read are reported."""
-        plain = {
-            name: to_plain(given.value, partial(self.problems.add, given.source)) for name, given in self.given.items()
-        }
+        plain: dict[str, Any] = {}
+        for name, given in self.given.items():
+            value = given.value
+            if isinstance(value, Scalar) and kind_of(value) == "str":
+                plain[name] = value.text
+            else:
+                plain[name] = to_plain(value, partial(self.problems.add, given.source))
         return plain or None

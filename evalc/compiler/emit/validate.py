@@ -9,7 +9,7 @@ from typing import Final, final
 import msgspec
 
 from evalc.compiler import ir
-from evalc.compiler.emit.check import CheckEmitter, is_plain
+from evalc.compiler.emit.check import CheckEmitter, as_written, is_fixed
 from evalc.compiler.emit.emission import Emission
 from evalc.compiler.merge.cases import Picked, PlacedCheck
 from evalc.compiler.node_places import node_at
@@ -50,7 +50,8 @@ def checks_of(emission: Emission) -> tuple[tuple[ir.Check, ...], tuple[ir.Link, 
     label = emission.case.pick("label")
     if label is not None and (check := _label_check(emission, label)) is not None:
         written.append(_Written(check))
-    written.sort(key=_rank)
+    if len(written) > 1:
+        written = _in_order(written)
     return tuple([entry.check for entry in written]), tuple(_links(written))
 
 
@@ -93,8 +94,11 @@ def _backslash(match: re.Match[str]) -> str:
     return f"\\{match[0]}"
 
 
-def _rank(entry: _Written) -> tuple[int, bool, bool]:
-    return rank(entry.check.check)
+def _in_order(written: list[_Written]) -> list[_Written]:
+    """The checks in the canonical order."""
+    ranks = [rank(entry.check.check) for entry in written]
+    ordered = sorted(range(len(ranks)), key=ranks.__getitem__)
+    return [written[index] for index in ordered]
 
 
 def _brought(emission: Emission, layer: tuple[PlacedCheck, ...], dimensions: dict[str, int]) -> list[_Written]:
@@ -103,24 +107,29 @@ def _brought(emission: Emission, layer: tuple[PlacedCheck, ...], dimensions: dic
     emitter: CheckEmitter | None = None
     for placed in layer:
         source, tree = placed.source, placed.tree
-        if emitter is None or emitter.scope is not placed.scope or emitter.source is not source:
-            emitter = CheckEmitter(case=emission, source=source, scope=placed.scope)
         criterion, criterion_at = None, None
         if placed.criterion is not None:
             named_in, name = placed.criterion
             criterion, criterion_at = name.value, emission.at(named_in, name.span)
-        where = emission.at(source, tree.span)
-        beyond = outside("the weight", placed.weight, WEIGHT)  # of several `use:`, multiplied
+        where = tree.span if source is emission.home else ir.Located(source, tree.span)
+        weight = placed.weight
+        beyond = None if weight == 1 else outside("the weight", weight, WEIGHT)  # of several `use:`, multiplied
         if beyond is not None:
             emission.problems.add(source, tree.span, beyond)
+        as_it_is = as_written(tree.body)
+        if as_it_is is not None and placed.turn is None:
+            brought.append(_Written(ir.Check(check=as_it_is, where=where), criterion, criterion_at, weight))
+            continue
+        if emitter is None or emitter.scope is not placed.scope or emitter.source is not source:
+            emitter = CheckEmitter(case=emission, source=source, scope=placed.scope)
         for made in _items(emission, emitter, tree, where):
             item = made if placed.turn is None else _in_turn(made, placed.turn)
             check = item.check
             if isinstance(check, c.Judge):
                 named = msgspec.structs.replace(item, check=_named(check, criterion, dimensions))
-                brought.append(_Written(named, criterion, criterion_at, placed.weight))
+                brought.append(_Written(named, criterion, criterion_at, weight))
             else:
-                brought.append(_Written(item, criterion, criterion_at, placed.weight))
+                brought.append(_Written(item, criterion, criterion_at, weight))
     return brought
 
 
@@ -134,7 +143,7 @@ def _items(emission: Emission, emitter: CheckEmitter, tree: CheckTree, where: ir
     if shared is not None and (made := shared.get(id(tree))) is not None:
         return made
     items = [ir.Check(check=check, where=where, names=emitter.names) for check in emitter.emit(tree.body)]
-    if shared is not None and items and is_plain(tree.body):
+    if shared is not None and items and is_fixed(tree.body):
         shared[id(tree)] = items
     return items
 
