@@ -8,8 +8,10 @@ from hypothesis import strategies as st
 
 from evalc.dsl import read_yaml as module
 from evalc.dsl.nodes import Node
+from evalc.dsl.read_events import read_events
 from evalc.dsl.read_lines import read_lines
-from evalc.dsl.read_yaml import YamlLimits, read_with_care, read_yaml
+from evalc.dsl.read_yaml import read_yaml
+from evalc.dsl.yaml_limits import YamlLimits
 from evalc.source import Source
 from tests.dsl.commented_yaml import eval_files
 
@@ -17,9 +19,7 @@ from tests.dsl.commented_yaml import eval_files
 def read_by_events(text: str, depth: int) -> list[Node | None]:
     """The documents, None in place of each finding."""
     found: list[None] = []
-    documents = read_with_care(
-        Source("test", text), lambda _span, _finding: found.append(None), YamlLimits(depth=depth)
-    )
+    documents = read_events(Source("test", text), lambda _span, _finding: found.append(None), YamlLimits(depth=depth))
     return [*documents, *found]
 
 
@@ -66,7 +66,7 @@ def test_text_of_the_usual_form_is_read_line_by_line(monkeypatch: pytest.MonkeyP
     assert read_lines(USUAL, depth=100) is not None
     assert_same(USUAL)
     monkeypatch.setattr(module, "_LONG", 0)
-    monkeypatch.setattr(module, "read_with_care", None)
+    monkeypatch.setattr("evalc.dsl.read_events.read_events", None)
     assert read_yaml(Source("test", USUAL), lambda _span, _finding: None) == [read_lines(USUAL, depth=100)]
 
 

@@ -16,10 +16,11 @@ from hypothesis import strategies as st
 from ruamel.yaml import YAML
 
 from evalc.diagnostics.problem import Finding
-from evalc.dsl import read_yaml as module
+from evalc.dsl import read_events as module
 from evalc.dsl.nodes import Mapping, Node, Scalar, Sequence
-from evalc.dsl.read_yaml import YamlLimits, read_yaml
+from evalc.dsl.read_yaml import read_yaml
 from evalc.dsl.scalars import to_plain
+from evalc.dsl.yaml_limits import YamlLimits
 from evalc.source import Source, Span
 
 Found = list[tuple[Span, Finding]]

@@ -14,8 +14,9 @@ from evalc.compiler.options import CompileOptions
 from evalc.compiler.pipeline import compile_sources
 from evalc.diagnostics.catalogue.syntax_yaml import ForbiddenCharacter
 from evalc.diagnostics.problem import Finding
+from evalc.dsl.read_events import read_events
 from evalc.dsl.read_lines import read_lines
-from evalc.dsl.read_yaml import YamlLimits, read_with_care
+from evalc.dsl.yaml_limits import YamlLimits
 from evalc.grammar.parse import RULE_TYPES, parse_check, parse_criterion, parse_rule, parse_template
 from evalc.source import Source
 
@@ -36,7 +37,8 @@ def compile_text(text: str, name: str = "fuzzed.eval.yaml") -> None:
 def lines(text: str) -> None:
     """The reader of plain lines: what it reads, the careful reader reads the same, and has nothing to say of."""
     found: list[Finding] = []
-    documents = read_with_care(Source("fuzzed.yaml", text), lambda _span, finding: found.append(finding))
+    source = Source("fuzzed.yaml", text)
+    documents = read_events(source, lambda _span, finding: found.append(finding), YamlLimits())
     if any(isinstance(finding, ForbiddenCharacter) for finding in found):
         return  # such a text never comes to `read_lines`
     root = read_lines(text, depth=YamlLimits().depth)

@@ -32,7 +32,8 @@ from evalc.dsl.format.layout import laid_out
 from evalc.dsl.format.same import same_documents
 from evalc.dsl.format.spacing import spaced
 from evalc.dsl.nodes import Node
-from evalc.dsl.read_yaml import YamlLimits, read_yaml
+from evalc.dsl.read_yaml import read_yaml
+from evalc.dsl.yaml_limits import YamlLimits
 from evalc.source import Source, Span
 
 _LINE_BREAK: Final = re.compile(r"\r\n|\r|\n")

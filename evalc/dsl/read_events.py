@@ -1,0 +1,513 @@
+"""Reads any YAML into nodes, from the events of libyaml or of PyYAML's own parser.
+
+The constructor keeps what a compiler of untrusted files needs and a loader throws away: offsets, styles, keys
+written twice. It never recurses, goes on behind whatever can be stepped over, and holds its limits while it reads.
+Places are computed from `mark.index` alone; the lines and columns of marks are not used.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+from itertools import islice
+from typing import Any, Final, final
+
+import msgspec
+import yaml
+from yaml import events
+
+from evalc.diagnostics.catalogue.files import ExpandsTooFar, NestedTooDeep
+from evalc.diagnostics.catalogue.syntax_yaml import (
+    BadAnchor,
+    BadMerge,
+    DuplicateKey,
+    ForbiddenCharacter,
+    ForbiddenTag,
+    HalfCharacter,
+    KeyNotText,
+    RecursiveAlias,
+    ReservedCharacter,
+    TagMismatch,
+    UnexpectedColon,
+    UnknownAlias,
+    UnquotedTemplate,
+)
+from evalc.diagnostics.problem import Finding
+from evalc.dsl.nodes import Mapping, Node, Report, Scalar, Sequence, Style, behind
+from evalc.dsl.quoting import quoted_line, unquoted_line
+from evalc.dsl.template_mask import Mask
+from evalc.dsl.yaml_limits import FORBIDDEN, YamlLimits, has_forbidden
+from evalc.source import Source, Span
+
+_CompiledParser: Callable[[str], Any] | None
+try:
+    from yaml._yaml import CParser as _CompiledParser
+except ImportError:  # PyYAML was built without libyaml
+    _CompiledParser = None
+
+
+@final
+class _PureParser(yaml.reader.Reader, yaml.scanner.Scanner, yaml.parser.Parser):
+    """The same events from Python code, some fifteen times slower."""
+
+    def __init__(self, stream: str) -> None:
+        yaml.reader.Reader.__init__(self, stream)
+        yaml.scanner.Scanner.__init__(self)
+        yaml.parser.Parser.__init__(self)
+
+
+_EventParser: Callable[[str], Any] = _CompiledParser or _PureParser
+
+
+_Event = Any
+"""An event of the parser. PyYAML's types call every mark optional; those of a parser's events are always there."""
+
+_STYLES: Final[dict[str | None, Style]] = {
+    None: "plain",
+    "": "plain",
+    "'": "single",
+    '"': "double",
+    "|": "literal",
+    ">": "folded",
+}
+
+_QUOTES: Final = frozenset({"'", '"'})
+_BLOCK_STYLES: Final = frozenset({"|", ">"})
+
+_NAMES_TO_COMPARE: Final = 200  # with an unknown alias
+
+_READ_AGAIN: Final = 5_000_000
+"""How many characters may be read again, all in all, to go on behind texts that only lack their quotes."""
+
+_TAG_PREFIX: Final = "tag:yaml.org,2002:"
+_SCALAR_TAGS: Final = frozenset({"!!str", "!!int", "!!float", "!!bool", "!!null"})
+_CORE_TAGS: Final = _SCALAR_TAGS | {"!!seq", "!!map"}
+
+_TAG: Final = re.compile(r"!<[^>]*>|![^\s,\[\]{}]*")
+_BLOCK_HEADER: Final = re.compile(r"[|>][-+0-9]*")
+_PROPERTIES: Final = re.compile(r"(?:[&!][^\s,\[\]{}]*|#[^\r\n]*|\s+)*")
+
+
+def read_events(source: Source, report: Report, limits: YamlLimits) -> list[Node | None]:
+    """The documents of a YAML text, as `read_yaml` gives them, whatever the text."""
+    return _Constructor(source, report, limits).documents()
+
+
+@final
+class _Open(msgspec.Struct):
+    """A collection whose end has not come: its items so far (keys and values in turn for a mapping)."""
+
+    start: int
+    flow: bool
+    mapping: bool
+    anchor: str | None
+    items: list[Node] = msgspec.field(default_factory=list)
+    end: int = -1  # where the last item ends, when that item stands elsewhere (an alias)
+    end_of: int = -1  # how many items there were then
+    extra_weight: int = 0  # nodes below the items themselves
+    height: int = 1  # levels from here to the deepest leaf, expanded
+
+    def last_end(self) -> int:
+        if self.end_of == len(self.items):
+            return self.end
+        return self.items[-1].end if self.items else self.start
+
+
+@final
+class _Anchored(msgspec.Struct, frozen=True):
+    node: Node
+    weight: int
+    height: int
+
+
+@final
+class _Constructor:
+    def __init__(self, source: Source, report: Report, limits: YamlLimits) -> None:
+        self._source = source
+        self._text = source.text
+        self._report = report
+        self._limits = limits
+        self._mask: Mask | None = None
+        self._given = ""  # what the parser gets
+        self._hidden: list[Span] = []  # what is masked in it since it lacks quotes
+        self._read_again = 0
+        self._begin()
+
+    def _begin(self) -> None:
+        self._documents: list[Node | None] = []
+        self._root: list[Node] = []
+        self._open: list[_Open] = []
+        self._anchors: dict[str, _Anchored | None] = {}  # None while the anchored collection is open
+        self._expanded = 0
+        self._lost_end = -1  # where the last alias of nothing ends
+
+    def documents(self) -> list[Node | None]:
+        self._given = self._readable()
+        while not self._is_read():
+            self._begin()
+        return self._documents
+
+    def _is_read(self) -> bool:
+        """Read the text as far as it goes; False when it goes further now that a character of it is masked."""
+        parser = _EventParser(self._given)
+        try:
+            self._construct(parser.get_event)
+        except yaml.MarkedYAMLError as error:
+            if self._explain(error):
+                return False
+            self._close_all()
+        except (ValueError, OverflowError):  # the pure parser, on an escape or a version number beyond all bounds
+            self._explain(yaml.MarkedYAMLError(problem_mark=parser.get_mark()))
+            self._close_all()
+        except _TooDeep:
+            self._close_all()
+        return True
+
+    # --- before the events -----------------------------------------------------------------------------------------
+
+    def _readable(self) -> str:
+        """The text that the parser gets: of the same length, without what YAML forbids or templates would spoil."""
+        text = self._text
+        if text.startswith("\ufeff"):  # a second byte order mark: marks would be one off
+            self._report(Span(0, 1), ForbiddenCharacter(character="\ufeff", times=1))
+            text = " " + text[1:]
+        if has_forbidden(text):
+            forbidden = re.compile(FORBIDDEN)
+            places: dict[str, list[int]] = {}
+            for match in forbidden.finditer(text):
+                places.setdefault(match[0], []).append(match.start())
+            for character, at in places.items():
+                self._report(Span(at[0], at[0] + 1), ForbiddenCharacter(character=character, times=len(at)))
+            text = forbidden.sub("\ufffd", text)
+        self._mask = Mask.of(text)
+        return text if self._mask is None else self._mask.masked
+
+    # --- the events ------------------------------------------------------------------------------------------------
+
+    def _construct(self, next_event: Callable[[], _Event | None]) -> None:
+        handlers: dict[type[events.Event], Callable[..., list[Node]]] = {
+            events.DocumentStartEvent: self._document_start,
+            events.DocumentEndEvent: self._document_end,
+            events.MappingStartEvent: self._mapping_start,
+            events.SequenceStartEvent: self._sequence_start,
+            events.MappingEndEvent: self._mapping_end,
+            events.SequenceEndEvent: self._sequence_end,
+            events.AliasEvent: self._alias,
+            events.StreamStartEvent: self._stream,
+            events.StreamEndEvent: self._stream,
+        }
+        scalar_event: Any = events.ScalarEvent
+        careful = self._mask is not None  # what is masked is not ASCII
+        items = self._root
+        while (event := next_event()) is not None:
+            if type(event) is not scalar_event:
+                items = handlers[type(event)](event)
+                continue
+            text, style = event.value, event.style
+            if (style in _BLOCK_STYLES) or event.anchor or event.tag or (careful and not text.isascii()):
+                self._scalar(event, items)
+            else:
+                items.append(Scalar(event.start_mark.index, event.end_mark.index, text, _STYLES[style]))
+
+    def _stream(self, _event: _Event) -> list[Node]:
+        return self._root
+
+    def _document_start(self, _event: _Event) -> list[Node]:
+        self._root = []
+        self._anchors = {}
+        self._expanded = 0
+        return self._root
+
+    def _document_end(self, _event: _Event) -> list[Node]:
+        match self._root:
+            case [] | [Scalar(text="", style="plain", tag="")]:
+                self._documents.append(None)
+            case [node, *_]:
+                self._documents.append(node)
+        self._root = []
+        return self._root
+
+    def _items(self) -> list[Node]:
+        return self._open[-1].items if self._open else self._root
+
+    # --- scalars ---------------------------------------------------------------------------------------------------
+
+    def _scalar(self, event: _Event, items: list[Node]) -> None:
+        """A scalar that is not simply its event: with an anchor, a tag, a style of its own or templates about."""
+        start, end = event.start_mark.index, event.end_mark.index
+        text, style = event.value, _STYLES[event.style]
+        if event.anchor or event.tag:
+            start = self._behind_properties(start, end)
+        if style in {"literal", "folded"}:
+            end = _block_end(self._text, start, end)
+        elif style == "plain" and self._is_spoiled(text, start, end):
+            raw = self._text[start:end]
+            self._report(Span(start, end), UnquotedTemplate(quoted=quoted_line(raw)))
+        if self._mask is not None and style == "double":
+            text = self._mask.unescaped(text)
+            for half in self._mask.halves(start, end):
+                self._report(half, HalfCharacter(escape=self._text[half.start : half.end]))
+                style = "hole"
+        elif self._mask is not None:
+            text = self._mask.unmasked(text)
+        tag = self._tag(event.tag, event.start_mark.index, end, _SCALAR_TAGS) if event.tag else ""
+        scalar = Scalar(start, end, text, style, tag)
+        if event.anchor:
+            self._anchors[event.anchor] = _Anchored(scalar, 1, 0)
+        items.append(scalar)
+
+    def _is_spoiled(self, text: str, start: int, end: int) -> bool:
+        """Whether YAML would have read a plain scalar otherwise, and nobody has said so yet."""
+        if self._mask is None or any(start <= hidden.start < end for hidden in self._hidden):
+            return False
+        return self._mask.spoils(text, flow=self._in_flow())
+
+    def _in_flow(self) -> bool:
+        return bool(self._open) and self._open[-1].flow
+
+    def _behind_properties(self, start: int, end: int) -> int:
+        match = _PROPERTIES.match(self._text, start, end)
+        return match.end() if match is not None else start
+
+    def _tag(self, tag: str, start: int, end: int, allowed: frozenset[str]) -> str:
+        """The short form of a tag, empty when it is reported as one that may not stand here."""
+        short = "!!" + tag[len(_TAG_PREFIX) :] if tag.startswith(_TAG_PREFIX) else tag
+        if short in allowed:
+            return short
+        at = self._text.find("!", start, max(end, start + 1))
+        at = max(at, start)
+        written = _TAG.match(self._text, at)
+        span = Span(at, written.end() if written is not None else at)
+        name = self._text[span.start : span.end]
+        finding: Finding = TagMismatch(tag=name) if short in _CORE_TAGS else ForbiddenTag(tag=name)
+        self._report(span, finding)
+        return ""
+
+    # --- collections -----------------------------------------------------------------------------------------------
+
+    def _mapping_start(self, event: _Event) -> list[Node]:
+        return self._collection_start(event, frozenset({"!!map"}), mapping=True)
+
+    def _sequence_start(self, event: _Event) -> list[Node]:
+        return self._collection_start(event, frozenset({"!!seq"}), mapping=False)
+
+    def _collection_start(self, event: _Event, tags: frozenset[str], *, mapping: bool) -> list[Node]:
+        flow = bool(event.flow_style)
+        # Behind the anchor and the tag stands the bracket, which the event takes in, or the first item.
+        start = event.end_mark.index - flow
+        if len(self._open) >= self._limits.depth:
+            self._report(Span(start, start + 1), NestedTooDeep(limit=self._limits.depth))
+            raise _TooDeep
+        if event.tag:
+            self._tag(event.tag, event.start_mark.index, start, tags)
+        if event.anchor:
+            self._anchors[event.anchor] = None
+        opened = _Open(start, flow, mapping, event.anchor)
+        self._open.append(opened)
+        return opened.items
+
+    def _sequence_end(self, event: _Event) -> list[Node]:
+        opened = self._open.pop()
+        end = event.end_mark.index if opened.flow else opened.last_end()
+        return self._close(opened, Sequence(opened.start, end, tuple(opened.items)))
+
+    def _mapping_end(self, event: _Event) -> list[Node]:
+        opened = self._open.pop()
+        end = event.end_mark.index if opened.flow else opened.last_end()
+        if opened.flow and self._text.startswith("{{", opened.start):
+            return self._close(opened, self._template(opened.start, end))
+        return self._close(opened, Mapping(opened.start, end, self._pairs(opened.items)))
+
+    def _close(self, opened: _Open, node: Node) -> list[Node]:
+        weight = len(opened.items) + opened.extra_weight
+        if opened.anchor:
+            self._anchors[opened.anchor] = _Anchored(node, weight + 1, opened.height)
+        if not self._open:
+            self._root.append(node)
+            return self._root
+        parent = self._open[-1]
+        parent.items.append(node)
+        parent.extra_weight += weight
+        if parent.height <= opened.height:
+            parent.height = opened.height + 1
+        return parent.items
+
+    def _close_all(self) -> None:
+        """End every open collection where the text broke off; a key without its value is dropped."""
+        if not self._open and not self._root:
+            return
+        while self._open:
+            opened = self._open.pop()
+            items = opened.items
+            end = opened.last_end()
+            if opened.mapping:
+                del items[len(items) // 2 * 2 :]
+                self._close(opened, Mapping(opened.start, end, self._pairs(items), cut=True))
+            else:
+                self._close(opened, Sequence(opened.start, end, tuple(items), cut=True))
+        self._documents.append(self._root[0])
+
+    def _template(self, start: int, end: int) -> Scalar:
+        raw = self._text[start:end]
+        self._report(Span(start, end), UnquotedTemplate(quoted=quoted_line(raw)))
+        return Scalar(start, end, raw, "plain")
+
+    # --- the pairs of a mapping ------------------------------------------------------------------------------------
+
+    def _pairs(self, items: list[Node]) -> tuple[tuple[Scalar, Node], ...]:
+        keys = items[::2]
+        names = {key.text for key in keys if type(key) is Scalar}
+        if len(names) == len(keys) and "<<" not in names:
+            return tuple(zip(keys, items[1::2], strict=True))  # type: ignore[arg-type]  # as many names as keys
+        return self._sorted_out(list(zip(keys, items[1::2], strict=True)))
+
+    def _sorted_out(self, pairs: list[tuple[Node, Node]]) -> tuple[tuple[Scalar, Node], ...]:
+        """Pairs of which some are no pairs of a mapping as we mean it: reported and dropped, or merged."""
+        explicit: dict[str, Scalar] = {}
+        kept: list[tuple[Scalar, Node]] = []
+        for key, value in pairs:
+            if not isinstance(key, Scalar):
+                self._report(Span(key.start, key.end), KeyNotText())
+            elif key.text in explicit:
+                first = self._source.position(explicit[key.text].start).line
+                self._report(Span(key.start, key.end), DuplicateKey(key=key.text, first_line=first))
+            else:
+                explicit[key.text] = key
+                kept.append((key, value))
+        if not any(_is_merge(key) for key, _ in kept):
+            return tuple(kept)
+        taken = set(explicit)
+        merged: list[tuple[Scalar, Node]] = []
+        for key, value in kept:
+            if not _is_merge(key):
+                merged.append((key, value))
+                continue
+            for pair in self._merged(value):
+                if pair[0].text not in taken:
+                    taken.add(pair[0].text)
+                    merged.append(pair)
+        return tuple(merged)
+
+    def _merged(self, value: Node) -> Iterator[tuple[Scalar, Node]]:
+        """The pairs that `<<: value` brings, those that win first."""
+        for mapping in value.items if isinstance(value, Sequence) else (value,):
+            if isinstance(mapping, Mapping):
+                alias = mapping.alias or value.alias
+                brought = mapping.pairs
+                yield from brought if alias is None else ((behind(alias, key), behind(alias, v)) for key, v in brought)
+            elif not (isinstance(mapping, Scalar) and mapping.style == "hole"):
+                self._report(Span(mapping.start, mapping.end), BadMerge())
+
+    # --- aliases ---------------------------------------------------------------------------------------------------
+
+    def _alias(self, event: _Event) -> list[Node]:
+        start, end = event.start_mark.index, event.end_mark.index
+        items = self._items()
+        items.append(self._resolved(event.anchor, start, end))
+        if self._open:
+            self._open[-1].end = end
+            self._open[-1].end_of = len(items)
+        return items
+
+    def _resolved(self, name: str, start: int, end: int) -> Node:
+        hole = Scalar(start, end, self._text[start:end], "hole")
+        if name not in self._anchors:
+            known = tuple(islice(self._anchors, _NAMES_TO_COMPARE))
+            self._report(Span(start, end), UnknownAlias(name=name, known=known))
+            self._lost_end = end
+            return hole
+        anchored = self._anchors[name]
+        if anchored is None:
+            self._report(Span(start, end), RecursiveAlias(name=name))
+            return hole
+        if len(self._open) + anchored.height > self._limits.depth:
+            self._report(Span(start, end), NestedTooDeep(limit=self._limits.depth))
+            return hole
+        within = self._expanded <= self._limits.expanded_nodes
+        self._expanded += anchored.weight
+        if self._expanded > self._limits.expanded_nodes:
+            if within:
+                self._report(Span(start, end), ExpandsTooFar(limit=self._limits.expanded_nodes))
+            return hole
+        if self._open:
+            parent = self._open[-1]
+            parent.extra_weight += anchored.weight - 1
+            parent.height = max(parent.height, anchored.height + 1)
+        return behind(Span(start, end), anchored.node)
+
+    # --- syntax errors ---------------------------------------------------------------------------------------------
+
+    def _explain(self, error: yaml.MarkedYAMLError) -> bool:
+        """Report a syntax error; whether the text can be read again as if what it is about stood in quotes."""
+        problem_mark: Any = error.problem_mark
+        context_mark: Any = error.context_mark or problem_mark
+        # For start-up: most texts have no syntax error.
+        from evalc.dsl.yaml_complaints import Complaint, Context, explained  # noqa: PLC0415
+
+        complaint = Complaint(
+            problem=error.problem or "",
+            at=problem_mark.index,
+            context=error.context or "",
+            context_at=context_mark.index,
+        )
+        brackets = tuple(opened.start for opened in self._open if opened.flow)
+        indents = tuple(opened.start for opened in self._open if not opened.flow)
+        quoted = self._last_quoted(complaint.at)
+        context = Context(source=self._source, brackets=brackets, blocks=indents, quoted=quoted)
+        span, finding = explained(complaint, context)
+        if 0 <= self._lost_end <= span.start and not self._text[self._lost_end : span.start].strip(" "):
+            # `*important* note`: a text that begins with a star, which is reported as an alias of nothing
+            return False
+        last = len(self._text)  # libyaml's marks may stand behind it
+        self._report(Span(min(span.start, last), min(span.end, last)), finding)
+        match finding:
+            case UnexpectedColon(quoted=text) | ReservedCharacter(quoted=text) | BadAnchor(quoted=text):
+                return self._hide(span.start, unquoted_line(text))
+            case _:
+                return False
+
+    def _hide(self, at: int, raw: str) -> bool:
+        """Mask a raw text about a place in what the parser gets; whether that could be done, and may."""
+        start = self._text.rfind(raw, 0, at + len(raw))
+        if not start <= at < start + len(raw):  # nothing to quote
+            return False
+        hidden = Span(start, start + len(raw))
+        self._read_again += len(self._given)
+        if self._mask is None:
+            self._mask = Mask.of(self._given, always=True)
+        if self._mask is None or self._read_again > _READ_AGAIN or not self._mask.hide(*hidden):
+            return False
+        self._hidden.append(hidden)
+        self._given = self._mask.masked
+        return True
+
+    def _last_quoted(self, before: int) -> Span | None:
+        """The last text in quotes that ends before the place of an error: the events may not have come to it yet."""
+        scanner = _EventParser(self._given)
+        last: Span | None = None
+        try:
+            while (token := scanner.get_token()) is not None and token.end_mark.index <= before:
+                if isinstance(token, yaml.ScalarToken) and token.style in _QUOTES:
+                    last = Span(token.start_mark.index, token.end_mark.index)
+        except (yaml.MarkedYAMLError, ValueError, OverflowError):
+            pass
+        return last
+
+
+class _TooDeep(Exception):
+    """The text nests deeper than the limit: reading stops there."""
+
+
+def _is_merge(key: Scalar) -> bool:
+    return key.text == "<<" and key.style == "plain" and not key.tag
+
+
+def _block_end(text: str, start: int, end: int) -> int:
+    """Where a block scalar ends: behind the break of its last line, or behind all of them when it keeps them (`+`)."""
+    header_end = _BLOCK_HEADER.match(text, start, end)
+    if header_end is not None and "+" in header_end[0]:
+        return end
+    body_end = len(text[start:end].rstrip("\r\n")) + start
+    if body_end == end:
+        return end
+    return body_end + (2 if text.startswith("\r\n", body_end) else 1)
