@@ -164,14 +164,20 @@ def _compiled_for(subject: Subject | Iterable[Subject] | None, flags: RunFlags) 
 
 
 def check_paths(
-    paths: Sequence[str], *, settings: Settings, stdin: str | None = None, selection: Selection | None = None
+    paths: Sequence[str],
+    *,
+    settings: Settings,
+    stdin: str | None = None,
+    selection: Selection | None = None,
+    kept_alive: list[object] | None = None,
 ) -> Compilation:
     """What is wrong with the files that the paths name; `-` is the text `stdin`.
 
-    `selection` narrows down what the settings report; one that selects codes takes the place of theirs.
+    `selection` narrows down what the settings report; one that selects codes takes the place of theirs. `kept_alive`
+    is the compiler's option.
     """
     policy = policy_of(settings, selection)
-    compilation = compiled(subjects_of(paths, stdin), settings, policy, errors_stay=False)
+    compilation = compiled(subjects_of(paths, stdin), settings, policy, errors_stay=False, kept_alive=kept_alive)
     warning = None if settings.judges else judge_warning(compilation.suites)
     told = () if warning is None else policy.reported((warning,), errors_stay=False)
     return msgspec.structs.replace(compilation, problems=(*compilation.problems, *told))

@@ -46,8 +46,12 @@ def check_files(  # noqa: PLR0913 - the parameters are the command's
     exit_zero: bool = False,
     verbose: bool = False,
     config: str | None = None,
+    kept_alive: list[object] | None = None,
 ) -> int:
-    """Print what is wrong in the files, and with `fix` put right what is sure; the parameters are the command's."""
+    """Print what is wrong in the files, and with `fix` put right what is sure; the parameters are the command's.
+
+    `kept_alive` takes in what a process that ends at once need not take apart.
+    """
     from evalc import api  # noqa: PLC0415 - for start-up: `--help` compiles nothing
 
     settings, of_config = settings_from(config, prompts=prompts, strict=strict, tools=tools)
@@ -59,7 +63,9 @@ def check_files(  # noqa: PLR0913 - the parameters are the command's
     selection = _selection(select, ignore)
     stdin = standard_input(looked_at)
     with collector_off():
-        checked = api.check_paths(looked_at, settings=settings, stdin=stdin, selection=selection)
+        checked = api.check_paths(looked_at, settings=settings, stdin=stdin, selection=selection, kept_alive=kept_alive)
+    if kept_alive is not None:
+        kept_alive.append(checked)
     if fix or diff:
         from evalc.cli.fix import Task, fix_files, held_back_line, print_diffs  # noqa: PLC0415 - for start-up: seldom asked for
         from evalc.diagnostics.render_text import unsafe_line  # noqa: PLC0415 - likewise

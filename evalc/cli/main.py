@@ -62,8 +62,9 @@ def _run(arguments: list[str]) -> None:
             from evalc.cli.checking import check_files  # noqa: PLC0415
             from evalc.cli.ending import exits, leave  # noqa: PLC0415
 
+            kept_alive: list[object] = []
             try:
-                exits(check_files)(paths)
+                exits(check_files)(paths, kept_alive=kept_alive)
             except SystemExit as end:
                 leave(int(end.code or 0))
         case _:

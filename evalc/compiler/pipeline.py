@@ -59,6 +59,9 @@ STDIN = "<stdin>"
 _PIECE = 1000
 """How many cases are made and looked at together: those of tables are never all there at once."""
 
+_MOST_KEPT_ALIVE = 10_000_000
+"""How many characters of sources, whose trees take some thirty times as much memory, may be kept beyond their use."""
+
 _BEGINS_AS_JSON = re.compile(r"""\s*(\[\s*)?\{\s*["}]""")
 
 
@@ -133,6 +136,7 @@ class Compiler:
         self._others: list[str] = []
         self._come_upon: set[str] = set()
         self._searched: list[Path] = []
+        self._may_be_kept = _MOST_KEPT_ALIVE
 
     def finish(self) -> Compilation:
         """What came of all sources: the suites, or only the problems when any is an error."""
@@ -260,6 +264,7 @@ class Compiler:
         nodes = read_yaml(source, lambda span, finding: found.add(source, span, finding))
         written = (node for node in nodes if node is not None and not is_null(node))
         documents = [_Document(node, kind_of_document(node)) for node in written]
+        self._keep_alive(source, nodes)
         slips = any(document.slip(by_name=named) for document in documents)
         if documents and not slips and all(document.is_prompt for document in documents):
             for document in documents:
@@ -294,8 +299,16 @@ class Compiler:
 
     def _front_end(self, tree: SuiteTree, problems: Diagnostics) -> ir.Suite:
         suite = merge(tree, self._includes, problems)
+        self._keep_alive(tree.source, suite)
         names = resolve_names(suite, self._prompts(tree.source), self._options.inputs_sent, problems)
         return with_tool_state(emit(suite, names, self._schemas, problems), self._tools)
+
+    def _keep_alive(self, source: Source, trees: object) -> None:
+        """Keep trees of a source that will not be needed any more, where that was asked for and is not too much."""
+        kept = self._options.kept_alive
+        if kept is not None and len(source.text) <= self._may_be_kept:
+            self._may_be_kept -= len(source.text)
+            kept.append(trees)
 
     # --- on the IR, whichever front end it came from ---
 
