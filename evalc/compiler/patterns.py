@@ -8,7 +8,9 @@ from __future__ import annotations
 
 import re
 from functools import lru_cache
-from typing import Final, Literal, NamedTuple
+from typing import Final, Literal
+
+import msgspec
 
 from evalc.ecma.regexp import (
     PatternError,
@@ -23,7 +25,7 @@ from evalc.ecma.regexp import (
 from evalc.ecma.regexp.vacuity import LiteralKind
 
 
-class Examined(NamedTuple):
+class Examined(msgspec.Struct, frozen=True, gc=False):
     """What a pattern is: not one at all (`error`), or one that matches every text or none (`always`).
 
     Attributes:
@@ -42,8 +44,8 @@ class Examined(NamedTuple):
 _LONGEST: Final = 1_000
 """The most characters of a pattern that is looked at for its shape."""
 
-# Escapes that take in what follows, groups of special kinds, and what is not plain ASCII.
-_ODD: Final = re.compile(r"\\(?![bdfnrstvwBDSW])\w|\(\?|[^\n -~]")
+# Escapes that take in what follows, groups of special kinds, and characters that no line shows.
+_ODD: Final = re.compile(r"\\(?![bdfnrstvwBDSW])\w|\(\?|[\x00-\x09\x0b-\x1f\x7f]")
 # What is kept as it stands: escapes, classes, braces; and runs, without a last character that is repeated.
 _RUN: Final = re.compile(r"(\\.|\[(?:[^\]\\]|\\.)*\]|\{[^}]*\})|([\w ]+(?![*+?{]))", re.ASCII | re.DOTALL)
 _FIRST_STAND_IN: Final = 0xE000
@@ -68,7 +70,7 @@ def examine(pattern: str, flags: str = "") -> Examined:
 
 def shape_of(pattern: str) -> tuple[str, tuple[str, ...]]:
     """A pattern with a stand-in for each of its runs of plain characters, and those runs; itself where it is odd."""
-    if len(pattern) > _LONGEST or _ODD.search(pattern):
+    if len(pattern) > _LONGEST or not pattern.isascii():
         return pattern, ()
     runs: list[str] = []
     pieces = _RUN.split(pattern)  # by threes: what is between, what is kept, a run
@@ -77,7 +79,13 @@ def shape_of(pattern: str) -> tuple[str, tuple[str, ...]]:
         if run and len(runs) < len(_STAND_INS):
             pieces[at] = _STAND_INS[len(runs)]
             runs.append(run)
-    return "".join(filter(None, pieces)), tuple(runs)
+    shape = "".join(filter(None, pieces))
+    return (pattern, ()) if _is_odd(shape) else (shape, tuple(runs))
+
+
+@lru_cache(4096)
+def _is_odd(shape: str) -> bool:
+    return _ODD.search(shape) is not None
 
 
 @lru_cache(4096)

@@ -50,10 +50,13 @@ def parse_by_shape(text: str) -> Parsed[CheckLine]:
     if len(text) > _LONGEST:
         return check_line(text)
     pieces = _LITERAL.split(text)  # the literals are every second piece
-    literals = pieces[1::2]
-    pieces[1::2] = [_STAND_INS[literal[0]] for literal in literals]
+    texts: list[str] = []
+    for at in range(1, len(pieces), 2):
+        literal = pieces[at]
+        texts.append(literal[1:-1])
+        pieces[at] = _STAND_INS[literal[0]]
     shape = _shape_of("".join(pieces))
-    return check_line(text) if shape is None else Parsed(shape.line(text, literals), ())
+    return check_line(text) if shape is None else Parsed(shape.line(text, texts), ())
 
 
 @final
@@ -68,17 +71,16 @@ class _Shape:
         self._has_quoted_criterion = pointers[-1:] == [None]
         self._make = _maker(line.check, "", {pointer: i for i, pointer in enumerate(pointers) if pointer is not None})
 
-    def line(self, text: str, literals: list[str]) -> CheckLine:
-        """The check of this shape with other literals."""
+    def line(self, text: str, texts: list[str]) -> CheckLine:
+        """The check of this shape with the texts of other literals."""
         shape = self._line
         end = len(text.rstrip())
         criterion = shape.criterion
         if criterion is not None:  # it stands last
-            written = literals[-1] if self._has_quoted_criterion else criterion.value
-            value = written[1:-1] if self._has_quoted_criterion else written
-            criterion = Text(end - len(written), end, value)
-        check = self._make([literal[1:-1] for literal in literals])
-        return CheckLine(shape.start, end, check, _Atoms(text, shape.atoms), criterion)
+            value = texts[-1] if self._has_quoted_criterion else criterion.value
+            quotes = 2 if self._has_quoted_criterion else 0
+            criterion = Text(end - len(value) - quotes, end, value)
+        return CheckLine(shape.start, end, self._make(texts), _Atoms(text, shape.atoms), criterion)
 
 
 @final

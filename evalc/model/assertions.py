@@ -12,7 +12,7 @@ from typing import Final, NamedTuple
 
 from evalc.model import checks as c
 from evalc.model.case import Expect, RubricDimension
-from evalc.model.checks.declaration import Declared, parts_of
+from evalc.model.checks.declaration import Declared, has_parts, parts_of
 from evalc.model.paths import path_of_key
 
 KEYS: Final = dict(zip(Expect.__struct_fields__, Expect.__struct_encode_fields__, strict=True))
@@ -113,4 +113,6 @@ def judge(dimension: RubricDimension) -> c.Judge:
 
 def asks_judge(check: Declared) -> bool:
     """Whether evaluating the check may take a judge."""
-    return isinstance(check, c.Judge) or any(asks_judge(part) for part, _ in parts_of(check))
+    if has_parts(type(check)):
+        return any(asks_judge(part) for part, _ in parts_of(check))
+    return isinstance(check, c.Judge)

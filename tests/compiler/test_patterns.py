@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import msgspec
 import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
@@ -46,7 +47,7 @@ _FLAGS = st.sampled_from(["", "i", "m", "s", "u", "v", "im"])
 def told(examined: Examined) -> object:
     """What is known, an error by its place and words."""
     error = examined.error
-    return (error and error.args, *examined[1:])
+    return (error and error.args, *msgspec.structs.astuple(examined)[1:])
 
 
 def by_itself(pattern: str, flags: str) -> object:

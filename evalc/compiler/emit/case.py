@@ -23,7 +23,7 @@ from evalc.diagnostics.catalogue.names import UnknownVariable
 from evalc.diagnostics.catalogue.values import BadTimestamp, WrongType
 from evalc.diagnostics.problem import Diagnostics, Problem
 from evalc.dsl.nodes import Mapping, Node, Sequence, span_of
-from evalc.dsl.tree import CaseTree, Str, SuiteTree
+from evalc.dsl.tree import CaseTree, Str, SuiteTree, UserTree
 from evalc.grammar.parse import parse_template
 from evalc.model import case as m
 from evalc.model.paths import pointer_step
@@ -70,36 +70,29 @@ def _filled_where_known(emission: Emission, text: str) -> str:
     return fill(parse.node, emission.inputs) if names <= emission.known else text
 
 
-def messages_of(emission: Emission) -> tuple[m.Message, ...] | None:
+def messages_of(emission: Emission, node: Node) -> tuple[m.Message, ...] | None:
     """The messages of a conversation, the templates in their contents filled."""
-    tree = emission.case.tree
-    if tree.messages is None or _report_roles_as_keys(emission, tree.messages):
+    if _report_roles_as_keys(emission, node):
         return None
-    messages = emission.typed(tree.source, tree.messages, tuple[m.Message, ...], "`messages`")
+    messages = emission.typed(emission.case.tree.source, node, tuple[m.Message, ...], "`messages`")
     if messages is None:
         return None
     filled: list[m.Message] = []
     for index, message in enumerate(messages):
-        place = node_at(tree.messages, f"/{index}/content")
+        place = node_at(node, f"/{index}/content")
         content = emission.text(Str(message.content, span_of(place)))
         filled.append(m.Message(role=message.role, content=content or ""))
     return tuple(filled)
 
 
-def follow_ups_of(emission: Emission) -> tuple[str, ...] | None:
+def follow_ups_of(emission: Emission, turns: tuple[Str, ...]) -> tuple[str, ...] | None:
     """What the user says in each turn of a conversation behind the first, templates filled."""
-    tree = emission.case.tree
-    if tree.turns is None or len(tree.turns) < 2:
-        return None
-    return tuple(emission.text(say) or "" for say in tree.turns[1:])
+    return tuple(emission.text(say) or "" for say in turns[1:]) or None
 
 
-def user_of(emission: Emission) -> m.SimulatedUser | None:
+def user_of(emission: Emission, tree: UserTree) -> m.SimulatedUser:
     """The simulated user, templates filled."""
-    tree, source = emission.case.tree.user, emission.case.tree.source
-    if tree is None:
-        return None
-    most = number_of(source, tree.max_turns, "max_turns", emission.problems)
+    most = number_of(emission.case.tree.source, tree.max_turns, "max_turns", emission.problems)
     usual = m.SimulatedUser(goal="").max_turns
     return m.SimulatedUser(
         goal=emission.filled(tree.goal, "the user's goal") or "",
@@ -240,14 +233,14 @@ def _case(emission: Emission) -> ir.Case:
         max_turns=count_in_case(emission, "max_turns") if picked else None,
         reference_data=reference_data,
         threshold=number_in_case(emission, "threshold") if picked else None,
-        tags=emission.case.tags(),
+        tags=emission.case.tags,
         repeat=repeat,
         require=require,
         expected_failure=_value(tree.expected_failure),
         skip=_value(tree.skip),
         archived=_value(tree.archived),
         variant=emission.variant.name,
-        allow=emission.case.allowed(),
+        allow=emission.case.allowed,
         where=tree.span,
         wheres=_wheres(emission),
         partial=emission.case.partial or emission.failed,
@@ -266,7 +259,7 @@ def _made(emission: Emission, like: ir.Case | None) -> ir.Case:
 def _filled_fields(emission: Emission) -> dict[str, Any]:
     """The fields in which inputs stand, by name: those that differ between the rows of a table."""
     tree = emission.case.tree
-    messages = messages_of(emission)
+    messages = None if tree.messages is None else messages_of(emission, tree.messages)
     message = message_of(emission, messages)
     emission.failed |= message is None
     checks, links = checks_of(emission)
@@ -275,8 +268,8 @@ def _filled_fields(emission: Emission) -> dict[str, Any]:
         "description": emission.text(tree.description) or tree.name.value,
         "message": message or "",
         "messages": messages,
-        "follow_ups": follow_ups_of(emission),
-        "user": user_of(emission),
+        "follow_ups": None if tree.turns is None else follow_ups_of(emission, tree.turns),
+        "user": None if tree.user is None else user_of(emission, tree.user),
         "system": system_of(emission),
         "inputs": emission.plain_inputs(),
         "checks": checks,
@@ -318,11 +311,12 @@ def _difficulty(case: MergedCase, tier: m.Tier) -> m.Difficulty | None:
 
 def _stubs(emission: Emission) -> dict[str, Any] | None:
     """The stubs: the case's own go before those of the defaults."""
-    stubs: dict[str, Any] = {}
-    given = [layer.fields for layer in reversed(emission.case.layers) if layer.fields.stubs is not None]
-    for fields in given:
-        stubs |= emission.typed(fields.source, fields.stubs, _JSON_OBJECT, "`stubs`") or {}
-    return stubs if given else None
+    stubs: dict[str, Any] | None = None
+    for layer in reversed(emission.case.layers):
+        fields = layer.fields
+        if fields.stubs is not None:
+            stubs = (stubs or {}) | (emission.typed(fields.source, fields.stubs, _JSON_OBJECT, "`stubs`") or {})
+    return stubs
 
 
 # --- places --------------------------------------------------------------------------------------------------------

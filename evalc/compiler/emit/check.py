@@ -80,7 +80,7 @@ def as_written(body: CheckBody) -> c.Check | None:
     is_sound = type(check) in _OF_TEXTS or (
         isinstance(check, c.Regex) and examine(check.pattern, check.flags).error is None
     )
-    return check if is_sound and not _holds_braces(body) else None
+    return check if is_sound and not _holds_braces(check, body) else None
 
 
 def is_fixed(body: CheckBody) -> bool:
@@ -88,12 +88,13 @@ def is_fixed(body: CheckBody) -> bool:
     return all(map(is_fixed, body.items)) if isinstance(body, CheckGroup) else as_written(body) is not None
 
 
-def _holds_braces(leaf: CheckLeaf) -> bool:
-    """Whether there may be a template or a token in some text of a check."""
+def _holds_braces(check: c.Check, leaf: CheckLeaf) -> bool:
+    """Whether there may be a template or a token in some text of a check of a leaf."""
     if leaf.origin is not None:
         return "{{" in leaf.origin.value
-    for atom in leaf.atoms.values():
-        if "{{" in (atom.pattern if isinstance(atom, g.PatternAtom) else atom.value):
+    for field in text_fields(type(check)):
+        value = getattr(check, field.name)
+        if ("{{" in value) if isinstance(value, str) else any("{{" in text for text in value or ()):
             return True
     return False
 
@@ -174,7 +175,7 @@ class CheckEmitter:
 
     def _check(self, check: c.Check, leaf: CheckLeaf, at: str = "") -> c.Check:
         """The check that stands at the pointer `at` in a leaf, filled and in its simplest form."""
-        if type(check) in _OF_TEXTS and not _holds_braces(leaf):
+        if type(check) in _OF_TEXTS and not _holds_braces(check, leaf):
             return check
         match check:
             case c.Not():

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
+from operator import le
 from typing import Final, final
 
 import msgspec
@@ -97,6 +98,8 @@ def _backslash(match: re.Match[str]) -> str:
 def _in_order(written: list[_Written]) -> list[_Written]:
     """The checks in the canonical order."""
     ranks = [rank(entry.check.check) for entry in written]
+    if all(map(le, ranks, ranks[1:])):
+        return written
     ordered = sorted(range(len(ranks)), key=ranks.__getitem__)
     return [written[index] for index in ordered]
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from operator import attrgetter
 from typing import Any, Final, final
 
 import msgspec
@@ -11,7 +12,7 @@ from evalc.compiler.merge.include import IncludeLibrary, Layer, Scope, Shared, c
 from evalc.compiler.merge.rows import Row, Rows, find_rows
 from evalc.diagnostics.problem import Diagnostics
 from evalc.dsl.nodes import Node
-from evalc.dsl.tree import CaseTree, CheckTree, CheckUse, Str, SuiteTree
+from evalc.dsl.tree import CaseFields, CaseTree, CheckTree, CheckUse, Str, SuiteTree
 from evalc.source import Source
 
 
@@ -56,6 +57,8 @@ class MergedCase(msgspec.Struct, frozen=True, kw_only=True, eq=False):
         layers: its own fields, then the defaults, nearest first.
         picked: the fields that can hold one value and do, each as the nearest layer has it.
         checks: the checks, a tuple for each layer, the farthest first.
+        tags: the tags of the defaults and the case's own, each once.
+        allowed: the faults that do not count for the case, each with its reason; its own override the defaults'.
         rows: the rows that it stands for; None when it stands for itself.
         inputs_partial: it may have been meant to give or to inherit more inputs than it does.
         partial: something of it, of its defaults or of its rules was wrong and left out.
@@ -65,6 +68,8 @@ class MergedCase(msgspec.Struct, frozen=True, kw_only=True, eq=False):
     layers: tuple[Layer, ...]
     picked: Mapping[str, Picked]
     checks: tuple[tuple[PlacedCheck, ...], ...]
+    tags: tuple[str, ...] | None
+    allowed: dict[str, str] | None
     rows: Rows | None
     inputs_partial: bool
     partial: bool
@@ -83,16 +88,6 @@ class MergedCase(msgspec.Struct, frozen=True, kw_only=True, eq=False):
         if row is not None:
             given |= {cell.name.value: GivenInput(row.source, cell.name, cell.value) for cell in row.cells}
         return given
-
-    def tags(self) -> tuple[str, ...] | None:
-        """The tags of the defaults and the case's own, each once."""
-        given = [layer.fields.tags for layer in reversed(self.layers) if layer.fields.tags is not None]
-        return tuple(dict.fromkeys(tag for tags in given for tag in tags)) if given else None
-
-    def allowed(self) -> dict[str, str] | None:
-        """The faults that do not count for the case, each with its reason. The case's own override the defaults'."""
-        given = [layer.fields.allow for layer in reversed(self.layers) if layer.fields.allow is not None]
-        return {name: reason for allowed in given for name, reason in allowed} or None
 
 
 @final
@@ -121,6 +116,8 @@ def merge(tree: SuiteTree, library: IncludeLibrary, problems: Diagnostics) -> Me
                 layers=(own, *inherited.layers),
                 picked=_picked(own, inherited.picked),
                 checks=(*inherited.checks, _checks(own)),
+                tags=_tags(case, inherited.tags),
+                allowed=_allowed(case, inherited.allowed),
                 rows=rows,
                 inputs_partial=case.inputs_partial
                 or inherited.inputs_partial
@@ -141,31 +138,54 @@ class _Inherited(msgspec.Struct, frozen=True, kw_only=True):
     layers: tuple[Layer, ...] = ()
     picked: Mapping[str, Picked] = {}
     checks: tuple[tuple[PlacedCheck, ...], ...] = ()
+    tags: tuple[str, ...] | None = None
+    allowed: dict[str, str] | None = None
     inputs_partial: bool = False
     partial: bool = False
 
 
 def _inherited(shared: Shared) -> _Inherited:
     picked: Mapping[str, Picked] = {}
+    tags: tuple[str, ...] | None = None
+    allowed: dict[str, str] | None = None
     for layer in reversed(shared.defaults):
         picked = _picked(layer, picked)
+        tags = _tags(layer.fields, tags)
+        allowed = _allowed(layer.fields, allowed)
     return _Inherited(
         layers=shared.defaults,
         picked=picked,
         checks=tuple(_checks(layer) for layer in reversed(shared.defaults)),
+        tags=tags,
+        allowed=allowed,
         inputs_partial=shared.scope.partial or any(layer.fields.inputs_partial for layer in shared.defaults),
         partial=shared.scope.partial or not all(map(_is_whole, shared.defaults)),
     )
 
 
+def _tags(fields: CaseFields, farther: tuple[str, ...] | None) -> tuple[str, ...] | None:
+    return farther if fields.tags is None else tuple(dict.fromkeys((*(farther or ()), *fields.tags)))
+
+
+def _allowed(fields: CaseFields, farther: dict[str, str] | None) -> dict[str, str] | None:
+    return farther if not fields.allow else {**(farther or {}), **dict(fields.allow)}
+
+
 def _picked(layer: Layer, farther: Mapping[str, Picked]) -> Mapping[str, Picked]:
     """What a layer and those behind it say of the fields that can hold one value."""
     fields = layer.fields
-    given = [(name, value) for name in _PICKED if (value := getattr(fields, name)) is not None]
-    return {**farther, **{name: Picked(fields.source, value) for name, value in given}} if given else farther
+    values = _values_picked(fields)
+    if values == _NONE_PICKED:
+        return farther
+    given = {
+        name: Picked(fields.source, value) for name, value in zip(_PICKED, values, strict=True) if value is not None
+    }
+    return {**farther, **given}
 
 
 _PICKED: Final = ("difficulty", "max_turns", "threshold", "repeat", "require", "label")
+_NONE_PICKED: Final = (None,) * len(_PICKED)
+_values_picked: Final = attrgetter(*_PICKED)
 
 
 def _is_whole(layer: Layer) -> bool:

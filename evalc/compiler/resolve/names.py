@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from functools import cached_property
 from pathlib import Path
 from typing import Final, final
@@ -142,7 +142,7 @@ def resolve_names(
         variants=tuple(_variants(tree, library, problems)),
         wants_prompt=_wants_prompt(tree),
         case_prompts=dict(_case_prompts(tree, library, problems)),
-        given=frozenset(given for case in suite.cases for given in _given_by(case)),
+        given=frozenset(_given_by(suite.cases)),
         given_partial=any(case.inputs_partial for case in suite.cases),
     )
     _check_unique(tree, name, problems)
@@ -153,11 +153,15 @@ def resolve_names(
     return names
 
 
-def _given_by(case: MergedCase) -> Iterator[str]:
-    for layer in case.layers:
-        yield from (item.name.value for item in layer.fields.inputs or ())
-    if case.rows is not None:
-        yield from case.rows.columns()
+def _given_by(cases: Iterable[MergedCase]) -> set[str]:
+    given: set[str] = set()
+    for case in cases:
+        for layer in case.layers:
+            for item in layer.fields.inputs or ():
+                given.add(item.name.value)
+        if case.rows is not None:
+            given |= case.rows.columns()
+    return given
 
 
 # --- names of the suite --------------------------------------------------------------------------------------------

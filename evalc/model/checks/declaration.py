@@ -192,6 +192,12 @@ def by_type(union: Any) -> dict[str, type[Declared]]:
     return {type_name(kind): kind for kind in members(union)}
 
 
+@cache
+def has_parts(kind: type[Declared]) -> bool:
+    """Whether checks of a kind are made of other checks."""
+    return not {"check", "checks"}.isdisjoint(kind.__struct_fields__)
+
+
 def parts_of(check: Declared) -> Iterator[tuple[Declared, str]]:
     """The checks that a composition is made of, each with the JSON pointer from the composition to it."""
     one, several = getattr(check, "check", None), getattr(check, "checks", ())
