@@ -50,7 +50,6 @@ _LINE: Final = re.compile(
     re.VERBOSE | re.ASCII,
 )
 _FLOW_PART: Final = re.compile(rf"(?:({_KEY}):\ +)?({_IN_FLOW})", re.VERBOSE | re.ASCII)
-_STRANGE: Final = re.compile(r"[\t\r]")  # white space and line ends that have rules of their own
 _INDENT: Final = re.compile(r"\ +(?=[^\ \n])")
 _WHITE_LINE: Final = re.compile(r"\ +\n")
 
@@ -60,7 +59,7 @@ def read_lines(text: str, *, depth: int) -> Node | None:
 
     None where it is not of the usual form, or nests deeper than `depth` levels.
     """
-    if not text.endswith("\n") or _STRANGE.search(text):
+    if not text.endswith("\n") or "\t" in text or "\r" in text:  # white space and line ends with rules of their own
         return None
     try:
         return _Lines(text, depth).document()
