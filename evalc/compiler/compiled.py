@@ -94,25 +94,7 @@ class CompiledSuite:
     @cached_property
     def head(self) -> m.Metadata:
         """The metadata but for `requires`, which says something of every case."""
-        suite = self.ir
-        authored = suite.authored
-        description = suite.tool_description
-        return m.Metadata(
-            tool_name=suite.tool,
-            tier=self.tier,
-            tool_version=suite.tool_version,
-            description_hash=(None if authored is None else authored.description_hash)
-            or (None if description is None else short_hash(description)),
-            description=description,
-            registry_size=suite.registry_size,
-            generated_by=GENERATED_BY,
-            criteria=tuple(
-                m.Criterion(name=item.name, weight=item.weight, description=item.description) for item in suite.criteria
-            )
-            or None,
-            threshold=suite.threshold,
-            gates=suite.gates,
-        )
+        return _head_of(self.ir, self.tier)
 
     @cached_property
     def _requires(self) -> tuple[str, ...] | None:
@@ -158,14 +140,9 @@ class CompiledSuite:
         """The contract's `evalFileHash`: of the eval JSON file as it stands, else of the compiled bytes."""
         if self.ir.from_json:
             return short_hash(self.ir.source.text)
-        hashing = Hashing(self)
+        hashing = _Hashing(self.metadata)
         hashing.add(self.cases())
         return hashing.hexdigest()
-
-    def hash_on_the_way(self) -> Hashing | None:
-        """What hashes the cases of tables while somebody else looks at them; None for a suite without tables."""
-        has_tables = any(isinstance(part, ir.CaseRows) for part in self._cases.parts)
-        return Hashing(self) if has_tables and not self.ir.from_json else None
 
     def portability(self) -> Problem | None:
         """The warning that a runner of the contract alone would check less; None when it would check everything."""
@@ -207,15 +184,37 @@ class CompiledSuite:
         return encode_source_map(self.ir.source, short_hash(b"".join(self.encode())), places)
 
 
-@final
-class Hashing:
-    """The hash of a compiled file whose cases come in pieces."""
+def _head_of(suite: ir.Suite, tier: m.Tier) -> m.Metadata:
+    """The metadata of the compiled file of a tier, but for `requires`."""
+    authored = suite.authored
+    description = suite.tool_description
+    return m.Metadata(
+        tool_name=suite.tool,
+        tier=tier,
+        tool_version=suite.tool_version,
+        description_hash=(None if authored is None else authored.description_hash)
+        or (None if description is None else short_hash(description)),
+        description=description,
+        registry_size=suite.registry_size,
+        generated_by=GENERATED_BY,
+        criteria=tuple(
+            m.Criterion(name=item.name, weight=item.weight, description=item.description) for item in suite.criteria
+        )
+        or None,
+        threshold=suite.threshold,
+        gates=suite.gates,
+    )
 
-    def __init__(self, suite: CompiledSuite) -> None:
+
+@final
+class _Hashing:
+    """The hash of a compiled file whose cases come one after the other."""
+
+    def __init__(self, metadata: m.Metadata) -> None:
         import hashlib  # noqa: PLC0415 - for start-up: OpenSSL is loaded with it, and most files are not hashed
 
-        self._suite = suite
-        self._writer = EnvelopeWriter(suite.metadata)
+        self.metadata = metadata
+        self._writer = EnvelopeWriter(metadata)
         self._digest = hashlib.sha256(self._writer.head)
 
     def add(self, cases: Iterable[m.Case]) -> None:
@@ -223,19 +222,43 @@ class Hashing:
         for case in cases:
             self._digest.update(self._writer.case(case))
 
-    def add_piece(self, piece: Iterable[ir.Case]) -> None:
-        """Add those of the next cases of the whole suite that are of this tier."""
-        self.add(lower(case, self._suite.ir.criteria) for case in piece if case.tier == self._suite.tier)
-
-    def keep(self) -> None:
-        """Let the suite know its hash: all of its cases were added."""
-        self._suite.file_hash = self.hexdigest()
-
     def hexdigest(self) -> str:
         """The first twelve digits."""
         digest = self._digest.copy()
         digest.update(self._writer.end())
         return digest.hexdigest()[:12]
+
+
+@final
+class HashingOnTheWay:
+    """Hashes the compiled files of a suite while its cases go by for the first time, in pieces.
+
+    A file begins with what its cases require, which is taken to be what those of the first piece do. Where others
+    require more, the hash is of no use, and the compiled suite makes it by itself.
+    """
+
+    def __init__(self, suite: ir.Suite) -> None:
+        self._suite = suite
+        self._files: dict[m.Tier, _Hashing] = {}
+
+    def add(self, piece: Iterable[ir.Case]) -> None:
+        """Add the next cases."""
+        by_tier: dict[m.Tier, list[m.Case]] = {}
+        for case in piece:
+            by_tier.setdefault(case.tier, []).append(lower(case, self._suite.criteria))
+        for tier, cases in by_tier.items():
+            file = self._files.get(tier)
+            if file is None:
+                requires = tuple(sorted(set().union(*map(own_assertions, cases)))) or None
+                metadata = msgspec.structs.replace(_head_of(self._suite, tier), requires=requires)
+                file = self._files[tier] = _Hashing(metadata)
+            file.add(cases)
+
+    def tell(self, compiled: CompiledSuite) -> None:
+        """Let a compiled suite, all of whose cases were added, know its hash."""
+        file = self._files.get(compiled.tier)
+        if file is not None and file.metadata == compiled.metadata:
+            compiled.file_hash = file.hexdigest()
 
 
 @final

@@ -8,6 +8,7 @@ computed when it is needed.
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from itertools import islice
 from typing import Any, NamedTuple, final
 
 import msgspec
@@ -159,16 +160,11 @@ class Cases(Collection[Case]):
         """The cases of one tier."""
         return Cases([part for part in self.parts if part.tier == tier])
 
-    def in_pieces(self, size: int) -> Iterator[Cases]:
-        """The cases a few at a time, so that no more of them are held."""
-        piece: list[Case] = []
-        for case in self:
-            piece.append(case)
-            if len(piece) == size:
-                yield Cases(piece)
-                piece = []
-        if piece:
-            yield Cases(piece)
+
+def in_pieces(cases: Iterator[Case], size: int) -> Iterator[Cases]:
+    """The cases a few at a time, so that no more of them are held."""
+    while piece := [*islice(cases, size)]:
+        yield Cases(piece)
 
 
 class PromptTemplate(msgspec.Struct, frozen=True, kw_only=True):

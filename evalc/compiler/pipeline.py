@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterable, Iterator, Sequence, Set
+from collections.abc import Iterable, Iterator, Set
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple, final
 
 import msgspec
 
 from evalc.compiler import ir
-from evalc.compiler.compiled import Compilation, CompiledSuite, Inventory, by_tier
+from evalc.compiler.compiled import Compilation, CompiledSuite, HashingOnTheWay, Inventory, by_tier
 from evalc.compiler.discover import Found, is_folder, project_root
-from evalc.compiler.emit.suite import emit
+from evalc.compiler.emit.suite import Emitted, emit
 from evalc.compiler.fingerprints import Fingerprints
 from evalc.compiler.lock import check_lock, read_lock
 from evalc.compiler.merge.cases import merge
@@ -197,14 +197,11 @@ class Compiler:
             return
         if suites is None and not problems.has_errors:
             problems.add(source, Span(0, 0), NotAnEvalFile(path=source.name))
-        self._problems.extend(problems)
         if not named:
             self._come_upon.add(source.name)
         for suite in suites or ():
-            compiled = [*by_tier(suite)]
-            self._lint(suite, compiled)
-            self._suites.append(suite)
-            self._compiled += compiled
+            self._finish_suite(suite, problems)
+        self._problems.extend(problems)
 
     def _report_prompts(self, made_of: Set[str]) -> None:
         """Report what is wrong with prompts: where no case uses one, it is a warning, and blocks nothing.
@@ -230,7 +227,7 @@ class Compiler:
 
     # --- the front ends: each gives None for a text of another kind ---
 
-    def _read_json(self, source: Source, problems: Diagnostics, *, named: bool) -> list[ir.Suite] | None:
+    def _read_json(self, source: Source, problems: Diagnostics, *, named: bool) -> list[Emitted] | None:
         # For start-up: most suites are YAML.
         from evalc.compiler.lift.suite import (  # noqa: PLC0415
             is_eval_json,
@@ -248,7 +245,8 @@ class Compiler:
             return None
         by_name = named or names_an_eval(Path(source.name).name)
         if is_eval_json(data, by_name=by_name):
-            return [lift(source, data, problems)]
+            lifted = lift(source, data, problems)
+            return [Emitted(lifted, iter(lifted.cases))]
         if is_suite_in_json(data):
             return self._read_yaml(source, problems, named=named)
         slip = slip_in_json(data, by_name=by_name)
@@ -259,7 +257,7 @@ class Compiler:
             return []
         return None
 
-    def _read_yaml(self, source: Source, problems: Diagnostics, *, named: bool) -> list[ir.Suite] | None:
+    def _read_yaml(self, source: Source, problems: Diagnostics, *, named: bool) -> list[Emitted] | None:
         found = Diagnostics()
         nodes = read_yaml(source, lambda span, finding: found.add(source, span, finding))
         written = (node for node in nodes if node is not None and not is_null(node))
@@ -277,7 +275,7 @@ class Compiler:
         recognised = slips or bool(kinds if named else kinds - {Kind.SHARED})
         return [*self._suites_of(source, documents, problems)] if recognised else None
 
-    def _suites_of(self, source: Source, documents: list[_Document], problems: Diagnostics) -> Iterator[ir.Suite]:
+    def _suites_of(self, source: Source, documents: list[_Document], problems: Diagnostics) -> Iterator[Emitted]:
         """The suites of a file of evals, in which every document has to be something of ours."""
         for document in documents:
             node, kind = document
@@ -297,11 +295,12 @@ class Compiler:
             else:
                 build_prompt(source, node, problems)
 
-    def _front_end(self, tree: SuiteTree, problems: Diagnostics) -> ir.Suite:
+    def _front_end(self, tree: SuiteTree, problems: Diagnostics) -> Emitted:
         suite = merge(tree, self._includes, problems)
         self._keep_alive(tree.source, suite)
         names = resolve_names(suite, self._prompts(tree.source), self._options.inputs_sent, problems)
-        return with_tool_state(emit(suite, names, self._schemas, problems), self._tools)
+        emitted = emit(suite, names, self._schemas, problems)
+        return emitted._replace(suite=with_tool_state(emitted.suite, self._tools))
 
     def _keep_alive(self, source: Source, trees: object) -> None:
         """Keep trees of a source that will not be needed any more, where that was asked for and is not too much."""
@@ -312,15 +311,17 @@ class Compiler:
 
     # --- on the IR, whichever front end it came from ---
 
-    def _lint(self, suite: ir.Suite, compiled: Sequence[CompiledSuite]) -> None:
-        """Report what is wrong with a suite, and hash its files on the way where they will be asked for."""
-        parts = compiled if self._options.hashed and not self._problems.block else ()
-        hashings = [hashing for part in parts if (hashing := part.hash_on_the_way()) is not None]
-        check_criteria(suite, self._problems)
-        check_gates(suite, self._problems)
+    def _finish_suite(self, emitted: Emitted, problems: Diagnostics) -> None:
+        """Let the cases of a suite be made, and look through them as they come.
+
+        What emitting them finds goes to `problems`, what is wrong with their meaning to those of the compilation.
+        Compiled files of tables are hashed on the way where that will be asked for.
+        """
+        suite = emitted.suite
+        hashing = HashingOnTheWay(suite) if emitted.has_tables and self._options.hashed else None
         ids = Fingerprints()
         contradictions = Contradictions()
-        for cases in suite.cases.in_pieces(_PIECE):
+        for cases in ir.in_pieces(emitted.cases, _PIECE):
             piece = msgspec.structs.replace(suite, cases=cases)
             check_ids(piece, ids, self._problems)
             check_links(piece, self._problems)
@@ -329,13 +330,20 @@ class Compiler:
             contradictions.check(piece, self._problems)
             if self._tools is not None:
                 _check_tools(piece, self._tools, self._problems)
-            if not self._problems.block:
+            if not (problems.block or self._problems.block):
                 verify(piece)
-            for hashing in hashings:
-                hashing.add_piece(cases)
+                if hashing is not None:
+                    hashing.add(cases)
+        suite = emitted.complete(suite)
+        check_criteria(suite, self._problems)
+        check_gates(suite, self._problems)
         contradictions.finish(suite, self._problems)
-        for hashing in hashings:
-            hashing.keep()
+        compiled = [*by_tier(suite)]
+        if hashing is not None and not (problems.block or self._problems.block):
+            for each in compiled:
+                hashing.tell(each)
+        self._suites.append(suite)
+        self._compiled += compiled
 
     def _without_copies(self, suites: tuple[CompiledSuite, ...]) -> tuple[CompiledSuite, ...]:
         """The suites less evalc's own output that a search came upon beside what it was compiled from."""

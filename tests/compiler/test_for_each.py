@@ -5,12 +5,17 @@ from __future__ import annotations
 import json
 import tracemalloc
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 import evalc
+from evalc.compiler import ir
 from evalc.compiler.compiled import CompiledSuite
+from evalc.compiler.emit.case import CaseEmitter
 from evalc.compiler.emit.suite import MOST_KEPT
+from evalc.compiler.options import CompileOptions
+from evalc.compiler.pipeline import compile_sources
 from evalc.dsl.build_case import CASE_KEYS
 from evalc.errors import UsageError
 from evalc.model.case import Case
@@ -330,3 +335,30 @@ def test_what_a_later_row_brings_about_names_the_row(tmp_path: Path) -> None:
         if each.severity == "error"
     }
     assert found == {("EV401", 3): 3, ("EV309", 4): 3, ("EV205", 5): None, ("EV401", 6): None}
+
+
+@pytest.mark.parametrize("later", ['contains "Z"', 'starts with "Z"'])
+@pytest.mark.parametrize("rows", [3, 2500])
+def test_the_hash_that_is_made_on_the_way_is_that_of_the_compiled_file(rows: int, later: str) -> None:
+    Path("r.csv").write_text("city\n" + "".join(f"c{number}\n" for number in range(rows)))
+    text = LIST % "{file: r.csv, key: city}" + f"    - {{name: b, message: hi, validate: ['{later}']}}\n"
+    (suite,) = compile_sources([evalc.Source("s.eval.yaml", text)], CompileOptions(hashed=True)).suites
+    assert suite.to_suite().file_hash == short_hash(b"".join(suite.encode()))
+    assert len(suite) == rows + 1
+
+
+def test_each_row_of_a_long_table_is_read_and_made_once_before_a_run(monkeypatch: pytest.MonkeyPatch) -> None:
+    Path("r.csv").write_text("city\n" + "".join(f"c{number}\n" for number in range(2500)))
+    made: list[str] = []
+    emit = CaseEmitter.emit
+
+    def counted(*args: Any, **options: Any) -> ir.Case:
+        case = emit(*args, **options)
+        made.append(case.id)
+        return case
+
+    monkeypatch.setattr(CaseEmitter, "emit", counted)
+    source = evalc.Source("s.eval.yaml", LIST % "{file: r.csv, key: city}")
+    (suite,) = compile_sources([source], CompileOptions(hashed=True)).suites
+    assert suite.to_suite().file_hash
+    assert len(made) == 2500

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import Final, final
+from collections.abc import Callable, Generator, Iterator, Sequence
+from typing import Final, NamedTuple, final
 
 import msgspec
 
@@ -31,13 +31,29 @@ MOST_KEPT: Final = 2_000
 """How many cases of one table are kept, rather than made anew for each of the phases behind."""
 
 
-def emit(suite: MergedSuite, names: Names, schemas: SchemaLoader, problems: Diagnostics) -> ir.Suite:
-    """The IR of a suite; what could not be emitted is reported, and its case says that it is partial."""
+class Emitted(NamedTuple):
+    """A suite whose cases are made one after the other.
+
+    Attributes:
+        suite: the suite. Its cases are those that have gone by so far.
+        cases: every case, as it is made; those of tables are made again for each of the phases behind.
+        complete: the suite with what only its cases tell, when all of them have gone by.
+        has_tables: whether some cases are made from rows.
+    """
+
+    suite: ir.Suite
+    cases: Iterator[ir.Case]
+    complete: Callable[[ir.Suite], ir.Suite] = lambda suite: suite
+    has_tables: bool = False
+
+
+def emit(suite: MergedSuite, names: Names, schemas: SchemaLoader, problems: Diagnostics) -> Emitted:
+    """The IR of a suite; what cannot be emitted is reported, and its case says that it is partial."""
     tree = suite.tree
     tier: m.Tier = msgspec.convert(tree.tier.value, m.Tier) if tree.tier is not None else "labeled"
     emitter = CaseEmitter(suite=tree, tier=tier, names=names, schemas=schemas)
-    parts = [part for case in suite.cases for part in _parts(case, names.variants_of(case.tree), emitter, problems)]
-    return ir.Suite(
+    parts: list[ir.Case | ir.CaseRows] = []
+    emitted = ir.Suite(
         source=tree.source,
         name=names.suite,
         tool=names.tool,
@@ -56,8 +72,18 @@ def emit(suite: MergedSuite, names: Names, schemas: SchemaLoader, problems: Diag
         where=tree.span,
         tool_at=_named_at(tree),
         locate=_locate,
-        files=frozenset(_files(suite, names, schemas)),
-        partial=tree.partial or not parts or any(case.partial for case in suite.cases),
+        partial=tree.partial or any(case.partial for case in suite.cases),
+    )
+
+    def complete(emitted: ir.Suite) -> ir.Suite:
+        files = frozenset(_files(suite, names, schemas))
+        return msgspec.structs.replace(emitted, files=files, partial=emitted.partial or not parts)
+
+    return Emitted(
+        suite=emitted,
+        cases=_cases(suite.cases, names, emitter, parts, problems),
+        complete=complete,
+        has_tables=any(case.rows is not None for case in suite.cases),
     )
 
 
@@ -109,21 +135,27 @@ def _criterion(tree: CriterionTree) -> ir.Criterion:
     )
 
 
-def _parts(
-    case: MergedCase, variants: tuple[Variant, ...], emitter: CaseEmitter, problems: Diagnostics
-) -> Iterator[ir.Case | ir.CaseRows]:
-    """The cases of a test case; those of many rows as what they are made from anew each time."""
-    if case.rows is not None:
-        checked = _check_rows(case, case.rows, variants, emitter, problems)
-        size = checked.rows * len(variants)
-        if size == len(checked.made):
-            yield from checked.made
-        elif size:
-            checked.made.clear()  # too few to keep
-            yield _rows(case, case.rows, variants, emitter, checked)
-    elif case.tree.for_each is None:
-        for variant in variants:
-            yield emitter.emit(case, None, variant, problems)
+def _cases(
+    cases: Sequence[MergedCase],
+    names: Names,
+    emitter: CaseEmitter,
+    parts: list[ir.Case | ir.CaseRows],
+    problems: Diagnostics,
+) -> Iterator[ir.Case]:
+    """Every case as it is made. `parts` takes in those that are kept, and what those of many rows are made from."""
+    for case in cases:
+        variants = names.variants_of(case.tree)
+        if case.rows is not None:
+            checked = yield from _check_rows(case, case.rows, variants, emitter, problems)
+            if checked.made is not None:
+                parts += checked.made
+            else:
+                parts.append(_rows(case, case.rows, variants, emitter, checked))
+        elif case.tree.for_each is None:
+            for variant in variants:
+                made = emitter.emit(case, None, variant, problems)
+                parts.append(made)
+                yield made
 
 
 # --- rows ----------------------------------------------------------------------------------------------------------
@@ -137,14 +169,14 @@ class _CheckedRows(msgspec.Struct, frozen=True, kw_only=True):
         rows: how many rows there are.
         sound: whether each row of the file is one of them.
         clean: whether nothing at all is wrong with them.
-        made: the first cases: all of them, where they are not many.
+        made: all of the cases; None where they are too many to keep.
         own: the assertions of the cases that only evalc checks.
     """
 
     rows: int
     sound: bool
     clean: bool
-    made: list[ir.Case]
+    made: list[ir.Case] | None
     own: frozenset[str]
 
 
@@ -187,17 +219,31 @@ def _stands_in(problem: Problem, row: Row) -> bool:
     return problem.source is row.source and row.span.start <= problem.span.start <= end
 
 
+@final
+class _OwnAssertions:
+    """The names of the assertions that only evalc checks, of cases of which most have the same kinds of checks."""
+
+    def __init__(self) -> None:
+        self.names: set[str] = set()
+        self._shapes: set[tuple[object, ...]] = set()
+
+    def add(self, case: ir.Case) -> None:
+        shape = *[(type(item.check), item.check.has_field()) for item in case.checks], bool(case.expected)
+        if shape not in self._shapes:
+            self._shapes.add(shape)
+            self.names |= own_assertions(lower(case, ()))
+
+
 def _check_rows(
     case: MergedCase, rows: Rows, variants: tuple[Variant, ...], emitter: CaseEmitter, problems: Diagnostics
-) -> _CheckedRows:
-    """Look through the rows. What is wrong with them is reported, the first few problems one by one."""
+) -> Generator[ir.Case, None, _CheckedRows]:
+    """The case of each row. What is wrong with the rows is reported, the first few problems one by one."""
     tree = rows.tree
     faults = 0
     size = 0
-    kept: list[ir.Case] = []
+    kept: list[ir.Case] | None = []
     numbered = False
-    own: set[str] = set()
-    shapes: set[tuple[object, ...]] = set()
+    own = _OwnAssertions()
     clean = True
     like: dict[str | None, ir.Case] = {}
 
@@ -219,13 +265,12 @@ def _check_rows(
             made = emitter.emit(case, row, variant, found, like=like.get(variant.name))
             if not len(found):
                 like.setdefault(variant.name, made)
-            shape = *((type(item.check), item.check.has_field()) for item in made.checks), bool(made.expected)
-            if shape not in shapes:
-                shapes.add(shape)
-                own |= own_assertions(lower(made, ()))
+            own.add(made)
             clean = clean and not len(found)
-            if len(kept) < MOST_KEPT:
+            if kept is not None:
                 kept.append(made)
+                if len(kept) > MOST_KEPT:
+                    kept = None
             for problem in _placed(found, case, rows, row, variant, emitter):
                 if problem.source is row.source and rows.path is not None:
                     report(problem.source, problem.span, problem.finding)
@@ -234,10 +279,11 @@ def _check_rows(
                     is_of_row = size > 1 and not _stands_in(problem, row)
                     first_seen = (row.source, row.span) if is_of_row else None
                     problems.add(problem.source, problem.span, problem.finding, row=first_seen)
+            yield made
     if faults > MOST_FAULTS:
         problems.add(rows.source, tree.span, MoreRowFaults(more=faults - MOST_FAULTS))
     if numbered and not faults:
         problems.add(rows.source, tree.span, NumberedRows(case=case.tree.name.value))
     if not size and not faults and tree.file is not None and not problems.has_errors:
         problems.add(rows.source, tree.span, BadTable(path=tree.file.value, reason="has no rows"))
-    return _CheckedRows(rows=size, sound=not faults, clean=clean and not faults, made=kept, own=frozenset(own))
+    return _CheckedRows(rows=size, sound=not faults, clean=clean and not faults, made=kept, own=frozenset(own.names))
