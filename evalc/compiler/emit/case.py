@@ -9,6 +9,7 @@ import msgspec
 from evalc.compiler import ir
 from evalc.compiler.emit.emission import Emission
 from evalc.compiler.emit.numbers import count_in_case, number_in_case, number_of, repetitions_of
+from evalc.compiler.emit.row_checks import RowChecks, row_checks
 from evalc.compiler.emit.validate import checks_of, label_of
 from evalc.compiler.fill import fill, text_of_input, variables
 from evalc.compiler.merge.cases import MergedCase
@@ -156,16 +157,19 @@ class CaseEmitter(msgspec.Struct, frozen=True, kw_only=True):
         problems: Diagnostics | None,
         *,
         like: ir.Case | None = None,
+        checks: RowChecks | None = None,
     ) -> ir.Case:
         """The case; what is wrong is reported, unless `problems` is None because all of it was reported before.
 
         `like` is the case of another row of the table, with which nothing is wrong: only what a row fills is made.
+        `checks` says how the checks of its rows are made, where that is known.
         """
         emission = self._emission(case, row, variant, quiet=problems is None and like is not None)
+        if problems is not None:
+            _check_inputs(emission)
+        made = _made(emission, like, checks)
         if problems is None:
-            return _made(emission, like)
-        _check_inputs(emission)
-        made = _made(emission, like)
+            return made
         if len(emission.problems):
             for problem in emission.problems:
                 if not isinstance(problem.finding, UnknownVariable) or self._is_first_at(problem):
@@ -189,6 +193,10 @@ class CaseEmitter(msgspec.Struct, frozen=True, kw_only=True):
             self.same_in_rows,
             quiet,
         )
+
+    def row_checks(self, case: MergedCase, row: Row, variant: Variant, made: ir.Case) -> RowChecks | None:
+        """How the checks of the other rows of a table are made, given the case of one with which nothing is wrong."""
+        return row_checks(case, self.suite.source, made, self._emission(case, row, variant).inputs)
 
     def _is_first_at(self, problem: Problem) -> bool:
         place = problem.source.name, problem.span
@@ -223,7 +231,7 @@ def _case(emission: Emission) -> ir.Case:
     reference_data = emission.typed(tree.source, tree.reference_data, _JSON_OBJECT, "`reference_data`")
     stubs = _stubs(emission)
     return ir.Case(
-        **_filled_fields(emission),
+        **_filled_fields(emission, *checks_of(emission)),
         name=tree.name.value,
         tier=emission.tier,
         difficulty=_difficulty(emission.case, emission.tier),
@@ -247,22 +255,25 @@ def _case(emission: Emission) -> ir.Case:
     )
 
 
-def _made(emission: Emission, like: ir.Case | None) -> ir.Case:
+def _made(emission: Emission, like: ir.Case | None, row_checks: RowChecks | None = None) -> ir.Case:
     """The case; with all that no row fills taken from that of another row, where there is one."""
     if like is None:
         return _case(emission)
-    fields, wheres = _filled_fields(emission), like.wheres | _wheres_of_row(emission)
+    filled = None
+    if row_checks is not None:
+        filled = row_checks.of(emission.inputs) if emission.quiet else row_checks.sound(emission.inputs)
+    checks = checks_of(emission) if filled is None else (filled, like.links)
+    fields, wheres = _filled_fields(emission, *checks), like.wheres | _wheres_of_row(emission)
     partial = emission.case.partial or emission.failed
     return msgspec.structs.replace(like, **fields, wheres=wheres, partial=partial)
 
 
-def _filled_fields(emission: Emission) -> dict[str, Any]:
+def _filled_fields(emission: Emission, checks: tuple[ir.Check, ...], links: tuple[ir.Link, ...]) -> dict[str, Any]:
     """The fields in which inputs stand, by name: those that differ between the rows of a table."""
     tree = emission.case.tree
     messages = None if tree.messages is None else messages_of(emission, tree.messages)
     message = message_of(emission, messages)
     emission.failed |= message is None
-    checks, links = checks_of(emission)
     return {
         "id": _id(emission),
         "description": emission.text(tree.description) or tree.name.value,

@@ -35,8 +35,10 @@ from evalc.model.checks.declaration import MATCHED, Filled, members, text_fields
 from evalc.model.paths import pointer_step
 from evalc.source import Source, Span
 
-_OF_TEXTS: Final = frozenset(kind for kind in members(c.TextCheck | c.LimitCheck) if kind is not c.Regex)
+OF_TEXTS: Final = frozenset(kind for kind in members(c.TextCheck | c.LimitCheck) if kind is not c.Regex)
 """The checks that are as they were written where there is no template to fill."""
+TEMPLATE: Final = re.compile(r"\{\{\s*[#/A-Za-z_]")
+"""What begins a template in a pattern, where braces may as well be its own."""
 _TOKEN = re.compile(r"\{\{\s*(?:seed|snapshot):.*?\}\}", re.DOTALL)
 
 
@@ -77,7 +79,7 @@ def as_written(body: CheckBody) -> c.Check | None:
     if type(body) is not CheckLeaf:
         return None
     check = negated(body.check.check) if isinstance(body.check, c.Not) else body.check
-    is_sound = type(check) in _OF_TEXTS or (
+    is_sound = type(check) in OF_TEXTS or (
         isinstance(check, c.Regex) and examine(check.pattern, check.flags).error is None
     )
     return check if is_sound and not _holds_braces(check, body) else None
@@ -175,7 +177,7 @@ class CheckEmitter:
 
     def _check(self, check: c.Check, leaf: CheckLeaf, at: str = "") -> c.Check:
         """The check that stands at the pointer `at` in a leaf, filled and in its simplest form."""
-        if type(check) in _OF_TEXTS and not _holds_braces(check, leaf):
+        if type(check) in OF_TEXTS and not _holds_braces(check, leaf):
             return check
         match check:
             case c.Not():
@@ -241,7 +243,7 @@ class CheckEmitter:
                 return value
 
     def _text(self, value: str, role: Filled, leaf: CheckLeaf, at: str) -> str:
-        if "{{" not in value or (role.is_pattern and not _TEMPLATE.search(value)):
+        if "{{" not in value or (role.is_pattern and not TEMPLATE.search(value)):
             return value
 
         def place(start: int, end: int) -> Span:
@@ -341,9 +343,6 @@ class CheckEmitter:
     def _add(self, span: Span, finding: Finding) -> None:
         self._failed = True
         self._case.problems.add(self.source, span, finding)
-
-
-_TEMPLATE = re.compile(r"\{\{\s*[#/A-Za-z_]")
 
 
 def _scalars(node: n.Node) -> Iterator[Scalar]:

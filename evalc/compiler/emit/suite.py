@@ -10,6 +10,7 @@ import msgspec
 from evalc.compiler import ir
 from evalc.compiler.emit.case import CaseEmitter
 from evalc.compiler.emit.numbers import gates_of, number_of
+from evalc.compiler.emit.row_checks import RowChecks
 from evalc.compiler.fill import plain
 from evalc.compiler.lower import lower, own_assertions
 from evalc.compiler.merge.cases import MergedCase, MergedSuite
@@ -184,14 +185,17 @@ def _rows(
     case: MergedCase, rows: Rows, variants: tuple[Variant, ...], emitter: CaseEmitter, checked: _CheckedRows
 ) -> ir.CaseRows:
     def expand() -> Iterator[ir.Case]:
-        first: dict[str | None, ir.Case] = {}
+        first: dict[str | None, tuple[ir.Case, RowChecks | None]] = {}
         for row in rows.read_again(sound=checked.sound):
             for variant in variants:
-                like = first.get(variant.name)
-                if like is None:
-                    yield first.setdefault(variant.name, emitter.emit(case, row, variant, None))
-                else:
-                    yield emitter.emit(case, row, variant, None, like=like if checked.clean else None)
+                if variant.name in first:
+                    like, checks = first[variant.name]
+                    yield emitter.emit(case, row, variant, None, like=like, checks=checks)
+                    continue
+                made = emitter.emit(case, row, variant, None)
+                if checked.clean:
+                    first[variant.name] = made, emitter.row_checks(case, row, variant, made)
+                yield made
 
     return ir.CaseRows(
         name=case.tree.name.value,
@@ -245,7 +249,7 @@ def _check_rows(
     numbered = False
     own = _OwnAssertions()
     clean = True
-    like: dict[str | None, ir.Case] = {}
+    first: dict[str | None, tuple[ir.Case, RowChecks | None]] = {}
 
     def report(source: Source, span: Span, finding: Finding) -> None:
         """What is wrong with a row stands there; that there is no file, where the file is named."""
@@ -262,9 +266,10 @@ def _check_rows(
         numbered |= row.numbered
         for variant in variants:
             found = Diagnostics()
-            made = emitter.emit(case, row, variant, found, like=like.get(variant.name))
-            if not len(found):
-                like.setdefault(variant.name, made)
+            like, checks = first.get(variant.name, (None, None))
+            made = emitter.emit(case, row, variant, found, like=like, checks=checks)
+            if like is None and not len(found):
+                first[variant.name] = made, emitter.row_checks(case, row, variant, made)
             own.add(made)
             clean = clean and not len(found)
             if kept is not None:

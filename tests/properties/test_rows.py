@@ -1,0 +1,107 @@
+"""The law of tables: each row becomes the case, and brings about the problems, that it would if it were alone."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from evalc.compiler.emit import suite as emit_suite
+from evalc.compiler.options import CompileOptions
+from evalc.compiler.pipeline import compile_sources
+from evalc.diagnostics.catalogue.vacuity import Implied, NeverReached, Repeated
+from evalc.model.case import Case
+from evalc.source import Source
+
+CHECKS = (
+    """'contains "{{a}}"'""",
+    """'not contains "{{b}}"'""",
+    """'equals "{{a}} and {{b}}"'""",
+    """'matches /^{{a}}{2}$/'""",
+    """'matches /x{{{b}}}/'""",
+    """'matches /{{a}}+z/'""",
+    """'contains any of ["{{a}}", "x"]'""",
+    """'starts with "{{#if b}}{{b}}{{else}}y{{/if}}"'""",
+    """'ends with "{{#each a}}{{this}}{{/each}}z"'""",
+    """'at a.b equals "{{a}}"'""",
+    """'called "t" with x = "{{a}}"'""",
+    """'{{a}} is polite'""",
+    """{type: icontains, rule: "{{b}}", weight: 2}""",
+    """{type: regex, rule: "{{a}}|{{b}}"}""",
+    """{any_of: ['contains "{{a}}"', 'contains "u"']}""",
+    """{not: 'contains "{{b}}"'}""",
+    """non-empty""",
+    """length 5..200 chars""",
+    """{use: both}""",
+)
+CELLS = ("q r", "", "a+b(", "{{a}}", "{{seed:x.y}}", "null", '"/', 3, None, ["x", "y"])
+VALUES = st.sampled_from(CELLS)
+SOUND = {"a": "p", "b": "q"}
+"""A row with which nothing is wrong, of which the others are made."""
+ROWS = st.lists(st.fixed_dictionaries({}, optional={"a": VALUES, "b": VALUES, "c": VALUES}), min_size=1, max_size=3)
+
+SUITE = """\
+suite: s
+rules:
+  both: ['contains "{{a}}"', 'not contains "{{b}}"']
+eval:
+  test_cases:
+    - name: t
+      message: "{{a}}, {{b}}?"
+      inputs: {b: usual}
+      for_each: {file: %s, key: id}
+      validate: [%s]
+"""
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    made = tmp_path_factory.mktemp("tables")
+    (made / "evalc.toml").touch()
+    return made
+
+
+@pytest.fixture(autouse=True)
+def _every_table_is_long(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(emit_suite, "MOST_KEPT", 0)
+
+
+class Made(NamedTuple):
+    """What came of a table: its cases, none where it has errors, and its problems by their places.
+
+    That a check is redundant is left out: it is told where it is so in every row.
+    """
+
+    cases: list[Case]
+    problems: set[tuple[str, int, int, str]]
+
+
+def made(folder: Path, rows: list[tuple[int, dict[str, Any]]], checks: list[str]) -> Made:
+    """A table in which only these rows stand, each on the line of its number; the others are empty lines."""
+    lines = {number: json.dumps({"id": f"r{number}", **row}) for number, row in rows}
+    (folder / "t.jsonl").write_text("".join(lines.get(number, "") + "\n" for number in range(10)), encoding="utf-8")
+    source = Source(str(folder / "s.eval.yaml"), SUITE % ("t.jsonl", ", ".join(checks)))
+    compilation = compile_sources([source], CompileOptions(hashed=True))
+    return Made(
+        cases=[case for suite in compilation.suites for case in suite.cases()],
+        problems={
+            (problem.source.name, *problem.source.position(problem.span.start), problem.code)
+            for problem in compilation.problems
+            if not isinstance(problem.finding, Implied | Repeated | NeverReached)
+        },
+    )
+
+
+@given(rows=ROWS, checks=st.lists(st.sampled_from(CHECKS), min_size=1, max_size=3, unique=True))
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None, max_examples=400)
+def test_a_row_of_a_table_is_as_it_would_be_alone(folder: Path, rows: list[dict[str, Any]], checks: list[str]) -> None:
+    numbered = [*enumerate([SOUND, *rows])]
+    alone = [made(folder, [row], checks) for row in numbered]
+    together = made(folder, numbered, checks)
+    assert together.problems == set().union(*(each.problems for each in alone))
+    if all(each.cases for each in alone):
+        assert together.cases == [case for each in alone for case in each.cases]
