@@ -29,7 +29,7 @@ MOST_FAULTS: Final = 10
 """How many problems of the rows of one case are told one by one."""
 
 MOST_KEPT: Final = 2_000
-"""How many cases of one table are kept, rather than made anew for each of the phases behind."""
+"""How many cases of one table are kept, rather than made anew each time that they are wanted."""
 
 
 class Emitted(NamedTuple):
@@ -37,7 +37,7 @@ class Emitted(NamedTuple):
 
     Attributes:
         suite: the suite. Its cases are those that have gone by so far.
-        cases: every case, as it is made; those of tables are made again for each of the phases behind.
+        cases: every case, as it is made. Those of long tables are made once more for whoever asks the suite for them.
         complete: the suite with what only its cases tell, when all of them have gone by.
         has_tables: whether some cases are made from rows.
     """
