@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
-from typing import final
+from typing import TYPE_CHECKING, final
 
 import msgspec
 
@@ -20,7 +20,9 @@ from evalc.model.codec import EnvelopeWriter, encode_envelope, short_hash, to_js
 from evalc.model.suite import LocatedCase, Place, Suite
 from evalc.report.numbers import counted
 from evalc.source import Source
-from evalc.tools.registry import ToolRegistry
+
+if TYPE_CHECKING:
+    from evalc.tools.registry import ToolRegistry
 
 _VERSION = 1
 

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from typing import Final
 
 import msgspec
 
+from evalc.compiler import ir
 from evalc.model import case as m
 from evalc.model import checks as c
 from evalc.model.assertions import KEYS
@@ -24,6 +25,11 @@ def rank(check: c.Check) -> tuple[int, bool, bool]:
     if same_for_all is not None:
         return same_for_all
     return _RANK[type(check)], not check.has_field(), isinstance(check, c.Length | c.ToolCount) and check.min is None
+
+
+def ranks(checks: Iterable[ir.Check]) -> list[tuple[int, bool, bool]]:
+    """The ranks of checks, most of which are told by their kind."""
+    return [_RANK_OF_KIND.get(type(item.check)) or rank(item.check) for item in checks]
 
 
 def _rank_of(position: int, kind: type[Declared]) -> int:

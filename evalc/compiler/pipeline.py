@@ -22,7 +22,6 @@ from evalc.compiler.options import CompileOptions
 from evalc.compiler.passes.check_contract import check_contract
 from evalc.compiler.passes.check_contradictions import Contradictions
 from evalc.compiler.passes.check_criteria import check_criteria, check_links
-from evalc.compiler.passes.check_gates import check_gates
 from evalc.compiler.passes.check_ids import check_ids
 from evalc.compiler.passes.check_vacuity import check_vacuity
 from evalc.compiler.resolve.names import resolve_names
@@ -49,7 +48,6 @@ from evalc.dsl.read_yaml import read_yaml
 from evalc.dsl.tree import SuiteTree
 from evalc.files import JSON_LIMIT, YAML_LIMIT, beginning_of, read_source
 from evalc.source import Source, Span
-from evalc.tools.registry import ToolRegistry
 
 if TYPE_CHECKING:
     from evalc.tools.load import RegistryFile
@@ -336,7 +334,10 @@ class Compiler:
                     hashing.add(cases)
         suite = emitted.complete(suite)
         check_criteria(suite, self._problems)
-        check_gates(suite, self._problems)
+        if suite.gates is not None:
+            from evalc.compiler.passes.check_gates import check_gates  # noqa: PLC0415 - for start-up: few suites have any
+
+            check_gates(suite, self._problems)
         contradictions.finish(suite, self._problems)
         compiled = [*by_tier(suite)]
         if hashing is not None and not (problems.block or self._problems.block):

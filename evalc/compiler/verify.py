@@ -6,7 +6,7 @@ from math import inf
 from typing import NoReturn
 
 from evalc.compiler import ir
-from evalc.compiler.order import rank
+from evalc.compiler.order import ranks
 
 
 class BrokenPromiseError(AssertionError):
@@ -36,8 +36,8 @@ def _verify_case(case: ir.Case, criteria: set[str]) -> None:
     if case.partial:
         _break("nothing was left out", case.id)
     if len(case.checks) > 1:
-        ranks = [rank(item.check) for item in case.checks]
-        if ranks != sorted(ranks):
+        in_order = ranks(case.checks)
+        if in_order != sorted(in_order):
             _break("checks stand in the canonical order", case.id)
     if case.links:
         _verify_links(case, criteria)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from difflib import get_close_matches
 from typing import Final, NamedTuple
 
 _DIGITS_OF_LETTERS: Final = str.maketrans("OIL", "011")
@@ -32,13 +31,19 @@ def nearest(name: str, known: Iterable[str]) -> str | None:
     by_fold: dict[str, str] = {}
     for candidate in known:
         by_fold.setdefault(_fold(candidate), candidate)
-    matches = get_close_matches(_fold(name), by_fold, n=1, cutoff=0.7)
+    matches = _close_matches(_fold(name), list(by_fold), 1, 0.7)
     return by_fold[matches[0]] if matches else None
 
 
 def nearest_of(name: str, known: Iterable[str], most: int) -> tuple[str, ...]:
     """The known names that are somewhat like `name`, the nearest first."""
-    return tuple(get_close_matches(name[:80], list(known), n=most, cutoff=0.5))
+    return tuple(_close_matches(name[:80], list(known), most, 0.5))
+
+
+def _close_matches(name: str, known: list[str], most: int, cutoff: float) -> list[str]:
+    from difflib import get_close_matches  # noqa: PLC0415 - for start-up: only for a mistake
+
+    return get_close_matches(name, known, n=most, cutoff=cutoff)
 
 
 def same_spelling(name: str, known: Iterable[str]) -> str | None:

@@ -8,6 +8,7 @@ from evalc.dsl.nodes import Mapping, Node, Scalar, Sequence
 from evalc.grammar.parse import parse_check
 from evalc.source import Source, Span
 
+_SPACES = frozenset((" ", "\t"))
 _COMMENT_BEHIND = re.compile(r"[ \t]+(#[^\r\n]*)")
 _TAKEN_APART = re.compile(r":(?: |$)| #")
 _LINE_REST = re.compile(r"[^\r\n]*")
@@ -30,7 +31,7 @@ def as_item(line: str) -> str:
 
 def lost_to_comment(source: Source, scalar: Scalar) -> Span | None:
     """The `#...` that cut a plain scalar off inside a string (`contains "a #b"`), up to the end of its line."""
-    if scalar.style != "plain":
+    if scalar.style != "plain" or source.text[scalar.end : scalar.end + 1] not in _SPACES:
         return None
     match = _COMMENT_BEHIND.match(source.text, scalar.end)
     if match is None or not _inside_string(scalar.text) or not _inside_string(match[1]):

@@ -114,9 +114,10 @@ class _Lines:
         self._depth = depth
         self._document = _Open(-1, 0, None, {}, Scalar(-1, -1, "", "hole"))
         self._open = [self._document]
+        self._keys: dict[str, str] = {}  # so that what is asked of a key is answered by its identity
 
     def document(self) -> Node | None:
-        opened = self._open
+        opened, keys = self._open, self._keys
         behind = 0  # the last line of a block
         for line in _LINE.finditer(self._text):
             begin, kind = line.start(), line.lastgroup
@@ -138,6 +139,7 @@ class _Lines:
             if key is not None and top.pairs is not None:
                 if key in top.pairs:
                     raise _Unusual
+                key = keys.setdefault(key, key)
                 name = Scalar(at, at + len(key), key, "plain")
                 if plain is not None:  # most lines; the others may take their time
                     at = line.start(4)
@@ -195,10 +197,15 @@ class _Lines:
         parts = _FLOW_PART.finditer(self._text, start + 1, end - 1)
         if token[0] == "[":
             return Sequence(start, end, tuple([_scalar(part[2], part.start(2)) for part in parts]))
-        pairs = tuple([(_scalar(part[1], part.start(1)), _scalar(part[2], part.start(2))) for part in parts])
-        if len({key.text for key, _ in pairs}) != len(pairs):
-            raise _Unusual
-        return Mapping(start, end, pairs)
+        pairs: dict[str, tuple[Scalar, Node]] = {}
+        for part in parts:
+            key, value = part.group(1, 2)
+            if key in pairs:
+                raise _Unusual
+            key = self._keys.setdefault(key, key)
+            at = part.start(1)
+            pairs[key] = (Scalar(at, at + len(key), key, "plain"), _scalar(value, part.start(2)))
+        return Mapping(start, end, tuple(pairs.values()))
 
     def _block(self, start: int, at: int, header: str) -> Scalar:
         """The text below `|`: all lines that are indented at least as the first one is."""

@@ -43,9 +43,7 @@ _LONGEST_REMEMBERED: Final = 1_000
 
 def parse_check(text: str) -> Parsed[CheckLine]:
     """A check in its one-line form."""
-    if len(text) > MAX_LINE:
-        return _too_long(text, MAX_LINE)
-    return _check(text) if len(text) <= _LONGEST_REMEMBERED else parse_by_shape(text)
+    return _too_long(text, MAX_LINE) if len(text) > MAX_LINE else parse_by_shape(text)
 
 
 def follow_check(text: str) -> Following:
@@ -103,7 +101,6 @@ def _too_long(text: str, limit: int) -> Parsed[Any]:
     return Parsed(None, (Fault(limit, len(text), BeyondLimit(what="length", limit=limit)),))
 
 
-_check = lru_cache(_REMEMBERED)(parse_by_shape)
 _rule = lru_cache(_REMEMBERED)(rule_check)
 _criterion = lru_cache(_REMEMBERED)(criterion_line)
 

@@ -56,7 +56,10 @@ def parse_by_shape(text: str) -> Parsed[CheckLine]:
         texts.append(literal[1:-1])
         pieces[at] = _STAND_INS[literal[0]]
     shape = _shape_of("".join(pieces))
-    return check_line(text) if shape is None else Parsed(shape.line(text, texts), ())
+    return _with_care(text) if shape is None else Parsed(shape.line(text, texts), ())
+
+
+_with_care = lru_cache(_REMEMBERED)(check_line)
 
 
 @final

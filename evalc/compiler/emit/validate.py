@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from operator import le
 from typing import Final, final
 
 import msgspec
@@ -14,7 +13,7 @@ from evalc.compiler.emit.check import CheckEmitter, as_written, is_fixed
 from evalc.compiler.emit.emission import Emission
 from evalc.compiler.merge.cases import Picked, PlacedCheck
 from evalc.compiler.node_places import node_at
-from evalc.compiler.order import rank, single_fields, without
+from evalc.compiler.order import ranks, single_fields, without
 from evalc.diagnostics.catalogue.contract import BesideTurns
 from evalc.diagnostics.catalogue.names import DuplicateName
 from evalc.diagnostics.catalogue.values import outside
@@ -97,11 +96,10 @@ def _backslash(match: re.Match[str]) -> str:
 
 def _in_order(written: list[_Written]) -> list[_Written]:
     """The checks in the canonical order."""
-    ranks = [rank(entry.check.check) for entry in written]
-    if all(map(le, ranks, ranks[1:])):
+    places = ranks([entry.check for entry in written])
+    if places == sorted(places):
         return written
-    ordered = sorted(range(len(ranks)), key=ranks.__getitem__)
-    return [written[index] for index in ordered]
+    return [written[index] for index in sorted(range(len(places)), key=places.__getitem__)]
 
 
 def _brought(emission: Emission, layer: tuple[PlacedCheck, ...], dimensions: dict[str, int]) -> list[_Written]:

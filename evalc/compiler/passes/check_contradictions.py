@@ -20,7 +20,6 @@ from evalc.compiler.logic.formulas import All, CallsTool, Fact, Formula, OfParam
 from evalc.compiler.logic.implies import always, implies, never, touches
 from evalc.compiler.logic.read_check import formula_of
 from evalc.compiler.logic.screen import are_unrelated
-from evalc.compiler.spelling import describe
 from evalc.diagnostics.catalogue.vacuity import Contradiction, Implied, NeverReached, Other, Repeated
 from evalc.diagnostics.problem import Diagnostics, Finding, Severity
 from evalc.model import checks as c
@@ -228,6 +227,8 @@ def _share_a_bound(one: c.Length | c.ToolCount, other: c.Length | c.ToolCount) -
 
 
 def _shown(said: _Said) -> str:
+    from evalc.compiler.spelling import describe  # noqa: PLC0415 - for start-up: only for what is found
+
     return f"`{describe(said.item.check)}`"
 
 

@@ -9,7 +9,6 @@ from evalc.compiler import ir
 from evalc.compiler.logic.implies import always, never
 from evalc.compiler.logic.read_check import formula_of
 from evalc.compiler.patterns import examine
-from evalc.compiler.spelling import describe
 from evalc.diagnostics.catalogue.vacuity import CannotFail, CannotPass
 from evalc.diagnostics.problem import Diagnostics
 from evalc.model import checks as c
@@ -24,6 +23,8 @@ def check_vacuity(suite: ir.Suite, problems: Diagnostics) -> None:
         for item in case.checks:
             verdict = _verdict(item.check)
             if verdict is not None:
+                from evalc.compiler.spelling import describe  # noqa: PLC0415 - for start-up: only for what is found
+
                 finding = CannotFail if verdict.passes else CannotPass
                 found = finding(check=f"`{describe(item.check)}`", why=verdict.why)
                 problems.add(*suite.place(item.where), found, row=suite.row_of(case), at_most=suite.gravest)
