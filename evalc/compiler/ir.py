@@ -32,7 +32,7 @@ Where = Span | str | Located
 """A span of the suite's source, a JSON pointer from its root, or a place in another source."""
 
 
-class Check(msgspec.Struct, frozen=True, kw_only=True):
+class Check(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     """One check, and where it was written.
 
     `names` are the places of the tools, parameters and values that a check of tool calls names, by their texts; empty
@@ -44,7 +44,7 @@ class Check(msgspec.Struct, frozen=True, kw_only=True):
     names: Mapping[str, Located] = {}
 
 
-class Link(msgspec.Struct, frozen=True, kw_only=True):
+class Link(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     """Checks of a case, by index, that pass together and count as one; for a criterion, or for none in particular.
 
     Every check that no link names counts by itself, with weight 1, for the criteria that nothing is linked to.
@@ -65,7 +65,7 @@ class Criterion(msgspec.Struct, frozen=True, kw_only=True):
     where: Where
 
 
-class Case(msgspec.Struct, frozen=True, kw_only=True):
+class Case(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     """One case.
 
     `partial`: something of it was wrong and left out, so nothing follows from what is not there.

@@ -172,18 +172,22 @@ def _as_most(item: Mapping) -> CheckTree | None:
 
     None for all others and where something is wrong, which `_linked` looks at with care.
     """
-    pairs = item.pairs
-    if tuple([key.text for key, _ in pairs]) not in _KEYS_OF_MOST or item.cut or item.alias is not None:
+    (type_key, type_), (rule_key, rule), *others = item.pairs if len(item.pairs) > 1 else _NO_PAIRS
+    if type_key.text != "type" or rule_key.text != "rule" or item.cut or item.alias is not None:
         return None
-    texts = [Str(value.text, span_of(value)) for _, value in pairs if is_plainly_text(value)]
-    if len(texts) != len(pairs):
+    if not (is_plainly_text(type_) and is_plainly_text(rule)):
         return None
-    leaf = sound_check(texts[0], texts[1])
-    criterion = texts[2] if len(texts) == 3 else None
+    criterion = None
+    if others:
+        (key, named), *more = others
+        if more or key.text != "criterion" or not is_plainly_text(named):
+            return None
+        criterion = Str(named.text, span_of(named))
+    leaf = sound_check(Str(type_.text, span_of(type_)), Str(rule.text, span_of(rule)))
     return None if leaf is None else CheckTree(span=leaf.span, body=leaf, criterion=criterion)
 
 
-_KEYS_OF_MOST: Final = frozenset({("type", "rule"), ("type", "rule", "criterion")})
+_NO_PAIRS: Final = ((Scalar(0, 0, "", "hole"), Scalar(0, 0, "", "hole")),) * 2
 
 
 def _linked(fields: Fields, item: Mapping) -> CheckTree | None:

@@ -33,7 +33,7 @@ class Num(msgspec.Struct, frozen=True, gc=False):
 # --- checks --------------------------------------------------------------------------------------------------------
 
 
-class CheckLeaf(msgspec.Struct, frozen=True, kw_only=True):
+class CheckLeaf(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     """A check, its texts unfilled, and where they were written.
 
     With an `origin`, the offsets of `atoms` count from the start of that text's value; without one they count from the
@@ -71,7 +71,7 @@ class CheckJson(msgspec.Struct, frozen=True, kw_only=True):
 CheckBody = CheckLeaf | CheckGroup | CheckUse | CheckJson
 
 
-class CheckTree(msgspec.Struct, frozen=True, kw_only=True):
+class CheckTree(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     """An entry of `validate:`, or a field of `expect:`: what it asks, what it counts for, and how much.
 
     `turn` is the number of the turn whose checks it stands among; None among those of the case.
@@ -139,7 +139,7 @@ class CriterionTree(msgspec.Struct, frozen=True, kw_only=True):
     description: str | None = None
 
 
-class InputValue(msgspec.Struct, frozen=True, kw_only=True):
+class InputValue(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     """An input that a case gives."""
 
     name: Str
@@ -164,7 +164,7 @@ class Requirement(msgspec.Struct, frozen=True, kw_only=True):
     share: float | None = None
 
 
-class CaseFields(msgspec.Struct, frozen=True, kw_only=True):
+class CaseFields(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     """What `defaults:` may say for every case, and a case for itself.
 
     `inputs_partial` says that an input which is not among its own may yet have been given.
@@ -207,7 +207,7 @@ class LabelTree(msgspec.Struct, frozen=True, kw_only=True):
     path: str | None
 
 
-class CaseTree(CaseFields, frozen=True, kw_only=True):
+class CaseTree(CaseFields, frozen=True, kw_only=True, gc=False):
     """A test case. `span` is that of its name, or of its first key; `inherits` says that it takes in the defaults."""
 
     span: Span

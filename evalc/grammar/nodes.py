@@ -63,7 +63,7 @@ A schema's path stands at `/schema`, the name of a package's check at `/name`.
 """
 
 
-class CheckLine(Node, frozen=True):
+class CheckLine(Node, frozen=True, gc=False):
     """A whole one-line check: what it asks, its texts unfilled, and the criterion it counts for."""
 
     check: Check

@@ -15,7 +15,7 @@ from evalc.grammar.criterion_nodes import criterion_line
 from evalc.grammar.lalr import Following, following
 from evalc.grammar.lark_tables import load
 from evalc.grammar.nodes import CheckLine, CriterionLine, Template, Words
-from evalc.grammar.parsed import Parsed
+from evalc.grammar.parsed import LONGEST_REMEMBERED, REMEMBERED, Parsed
 from evalc.grammar.rule_nodes import RULE_TYPES, rule_check
 from evalc.grammar.shapes import parse_by_shape
 from evalc.grammar.template_nodes import template
@@ -36,9 +36,6 @@ MAX_LINE: Final = 100_000
 """The most characters of a check, a rule or a criterion."""
 MAX_TEMPLATE: Final = 1_000_000
 """The most characters of a text that holds tags; a text without any may have any length."""
-
-_REMEMBERED: Final = 4_096
-_LONGEST_REMEMBERED: Final = 1_000
 
 
 def parse_check(text: str) -> Parsed[CheckLine]:
@@ -71,14 +68,14 @@ def parse_rule(type: str, text: str) -> Parsed[CheckLine]:  # noqa: A002 - the k
         raise ValueError(f"the rule of a {type!r} check is not parsed")
     if len(text) > MAX_LINE:
         return _too_long(text, MAX_LINE)
-    return _rule(type, text) if len(text) <= _LONGEST_REMEMBERED else rule_check(type, text)
+    return rule_check(type, text)
 
 
 def parse_criterion(text: str) -> Parsed[CriterionLine]:
     """A criterion in its one-line form; a weight in percent comes out as a fraction."""
     if len(text) > MAX_LINE:
         return _too_long(text, MAX_LINE)
-    return _criterion(text) if len(text) <= _LONGEST_REMEMBERED else criterion_line(text)
+    return _criterion(text) if len(text) <= LONGEST_REMEMBERED else criterion_line(text)
 
 
 def parse_template(text: str, *, lenient: bool = False) -> Parsed[Template]:
@@ -94,17 +91,16 @@ def parse_template(text: str, *, lenient: bool = False) -> Parsed[Template]:
         return Parsed(Template(start=0, end=len(text), parts=parts), ())
     if len(text) > MAX_TEMPLATE:
         return _too_long(text, MAX_TEMPLATE)
-    return _template(text, lenient) if len(text) <= _LONGEST_REMEMBERED else template(text, lenient=lenient)
+    return _template(text, lenient) if len(text) <= LONGEST_REMEMBERED else template(text, lenient=lenient)
 
 
 def _too_long(text: str, limit: int) -> Parsed[Any]:
     return Parsed(None, (Fault(limit, len(text), BeyondLimit(what="length", limit=limit)),))
 
 
-_rule = lru_cache(_REMEMBERED)(rule_check)
-_criterion = lru_cache(_REMEMBERED)(criterion_line)
+_criterion = lru_cache(REMEMBERED)(criterion_line)
 
 
-@lru_cache(_REMEMBERED)
+@lru_cache(REMEMBERED)
 def _template(text: str, lenient: bool) -> Parsed[Template]:
     return template(text, lenient=lenient)

@@ -11,6 +11,11 @@ N = TypeVar("N")
 MAX_FAULTS: Final = 20
 """How many faults of one text are reported."""
 
+REMEMBERED: Final = 4_096
+"""How many parses of each language are remembered: suites repeat themselves."""
+LONGEST_REMEMBERED: Final = 1_000
+"""The most characters of a text whose parse is remembered."""
+
 
 class Parsed(NamedTuple, Generic[N]):
     """What a text parsed to: `node` is None exactly when there are faults. Offsets count from the text's start."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from functools import lru_cache
 from typing import TYPE_CHECKING, Final, cast
 
 from evalc.grammar.atoms import end_of, literal_of, signed_of, start_of, trimmed
@@ -10,7 +11,7 @@ from evalc.grammar.check_nodes import CheckBuilder, same, unit_of
 from evalc.grammar.lalr import Stumble
 from evalc.grammar.lark_tables import read
 from evalc.grammar.nodes import CheckLine, PatternAtom
-from evalc.grammar.parsed import Parsed, parsed
+from evalc.grammar.parsed import LONGEST_REMEMBERED, REMEMBERED, Parsed, parsed
 from evalc.grammar.unexpected import spoken, unexpected
 from evalc.model import checks as c
 
@@ -22,12 +23,19 @@ def rule_check(type_: str, text: str) -> Parsed[CheckLine]:
     """The check that `rule: TEXT` of a type means; the type is a start symbol of the grammar."""
     if type_ == "regex" and text[:1] not in ("", "/"):
         return Parsed(_of_pattern(text), ())  # for what is plainly no literal, and the most usual, lark is not asked
+    return _remembered(type_, text) if len(text) <= LONGEST_REMEMBERED else _by_tree(type_, text)
+
+
+def _by_tree(type_: str, text: str) -> Parsed[CheckLine]:
     tree = read("rule", type_, text)
     if isinstance(tree, Stumble):
         return Parsed(None, (unexpected(text, tree, spoken(tree.expected)),))
     build = CheckBuilder()
     check = _CHECKS[type_](build, cast("list[Token]", tree.children))
     return parsed(CheckLine(start=start_of(tree), end=end_of(tree), check=check, atoms=build.atoms), build.faults)
+
+
+_remembered = lru_cache(REMEMBERED)(_by_tree)
 
 
 def _of_pattern(text: str) -> CheckLine:

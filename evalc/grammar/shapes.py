@@ -17,13 +17,13 @@ import msgspec
 
 from evalc.grammar.check_nodes import check_line
 from evalc.grammar.nodes import Atom, CheckLine, Text
-from evalc.grammar.parsed import Parsed
+from evalc.grammar.parsed import LONGEST_REMEMBERED, REMEMBERED, Parsed
 from evalc.model.checks import Json
 from evalc.model.paths import path_of_key, pointer_step
 
 _LONGEST: Final = 300
 """The most characters of a text that is looked at for its shape; so short, it cannot nest too deep for recursion."""
-_REMEMBERED: Final = 1_024
+_SHAPES_REMEMBERED: Final = 1_024
 
 _LITERAL: Final = re.compile(
     r"""
@@ -48,7 +48,7 @@ _Make = Callable[[list[str]], Any]
 def parse_by_shape(text: str) -> Parsed[CheckLine]:
     """A whole one-line check; the same as `check_line` gives, in a fraction of its time."""
     if len(text) > _LONGEST:
-        return check_line(text)
+        return _with_care(text)
     pieces = _LITERAL.split(text)  # the literals are every second piece
     texts: list[str] = []
     for at in range(1, len(pieces), 2):
@@ -59,7 +59,11 @@ def parse_by_shape(text: str) -> Parsed[CheckLine]:
     return _with_care(text) if shape is None else Parsed(shape.line(text, texts), ())
 
 
-_with_care = lru_cache(_REMEMBERED)(check_line)
+def _with_care(text: str) -> Parsed[CheckLine]:
+    return _remembered(text) if len(text) <= LONGEST_REMEMBERED else check_line(text)
+
+
+_remembered = lru_cache(REMEMBERED)(check_line)
 
 
 @final
@@ -118,7 +122,7 @@ class _Atoms(Mapping[str, Atom]):
         return len(self._of_shape)
 
 
-@lru_cache(_REMEMBERED)
+@lru_cache(_SHAPES_REMEMBERED)
 def _shape_of(text: str) -> _Shape | None:
     """The shape of a text; None for one with a fault, and where a stand-in is not a literal of its own."""
     line = None if "\\" in text else check_line(text).node

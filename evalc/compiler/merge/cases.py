@@ -49,7 +49,7 @@ class PlacedCheck(msgspec.Struct, frozen=True, gc=False):
 
 
 @final
-class MergedCase(msgspec.Struct, frozen=True, kw_only=True, eq=False):
+class MergedCase(msgspec.Struct, frozen=True, kw_only=True, eq=False, gc=False):
     """A case with what it takes in.
 
     Attributes:

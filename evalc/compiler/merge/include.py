@@ -56,7 +56,7 @@ class Scope(msgspec.Struct, frozen=True, eq=False):
 
 
 @final
-class Layer(msgspec.Struct, frozen=True, kw_only=True, eq=False):
+class Layer(msgspec.Struct, frozen=True, kw_only=True, eq=False, gc=False):
     """Fields of a case from one document; their rules are looked up there."""
 
     fields: CaseFields

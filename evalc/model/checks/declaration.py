@@ -130,6 +130,7 @@ class Declared(
     forbid_unknown_fields=True,
     rename="camel",
     tag_field="type",
+    gc=False,
 ):
     """The common settings of every check, and what each may declare.
 
