@@ -135,7 +135,6 @@ class CaseEmitter(msgspec.Struct, frozen=True, kw_only=True):
         names: what its names stand for.
         schemas: where the JSON Schemas come from that its checks name.
         unknown: where a name of nobody has been reported: cases share texts, by defaults, rules and aliases.
-        same_in_rows: the checks that every row of a table shares, by the identity of their trees.
     """
 
     suite: SuiteTree
@@ -143,7 +142,6 @@ class CaseEmitter(msgspec.Struct, frozen=True, kw_only=True):
     names: Names
     schemas: SchemaLoader
     unknown: set[tuple[str, Span]] = msgspec.field(default_factory=set)
-    same_in_rows: dict[int, list[ir.Check]] = msgspec.field(default_factory=dict)
 
     def tier_of(self, tree: CaseTree) -> m.Tier:
         """The tier of a case."""
@@ -190,7 +188,6 @@ class CaseEmitter(msgspec.Struct, frozen=True, kw_only=True):
             variant.defaults | {name: value.value for name, value in given.items()},
             not (variant.partial or case.inputs_partial),
             Diagnostics(),
-            self.same_in_rows,
             quiet,
         )
 

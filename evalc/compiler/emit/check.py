@@ -85,11 +85,6 @@ def as_written(body: CheckBody) -> c.Check | None:
     return check if is_sound and not _holds_braces(check, body) else None
 
 
-def is_fixed(body: CheckBody) -> bool:
-    """Whether all that it holds is for certain what was written, the same in every row of a table."""
-    return all(map(is_fixed, body.items)) if isinstance(body, CheckGroup) else as_written(body) is not None
-
-
 def _holds_braces(check: c.Check, leaf: CheckLeaf) -> bool:
     """Whether there may be a template or a token in some text of a check of a leaf."""
     if leaf.origin is not None:

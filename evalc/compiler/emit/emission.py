@@ -47,7 +47,6 @@ class Emission(msgspec.Struct):
         knows_all: whether there are no other names than `known`; else a text that uses another one is left out
             without a word.
         problems: where findings go.
-        same_in_rows: the checks that every row of a table shares, by the identity of their trees.
         quiet: the case was made before, and nothing was wrong with it.
         failed: something of it was wrong and left out.
     """
@@ -63,7 +62,6 @@ class Emission(msgspec.Struct):
     inputs: Inputs
     knows_all: bool
     problems: Diagnostics
-    same_in_rows: dict[int, list[ir.Check]]
     quiet: bool
     failed: bool = False
 

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from typing import Final, final
 
 import msgspec
 
 from evalc.compiler import ir
-from evalc.compiler.emit.check import CheckEmitter, as_written, is_fixed
+from evalc.compiler.emit.check import CheckEmitter, as_written
 from evalc.compiler.emit.emission import Emission
 from evalc.compiler.merge.cases import Picked, PlacedCheck
 from evalc.compiler.node_places import node_at
@@ -18,7 +18,6 @@ from evalc.diagnostics.catalogue.contract import BesideTurns
 from evalc.diagnostics.catalogue.names import DuplicateName
 from evalc.diagnostics.catalogue.values import outside
 from evalc.dsl.nodes import span_of
-from evalc.dsl.tree import CheckTree
 from evalc.model import case as m
 from evalc.model import checks as c
 from evalc.model.assertions import judge
@@ -123,30 +122,13 @@ def _brought(emission: Emission, layer: tuple[PlacedCheck, ...], dimensions: dic
             continue
         if emitter is None or emitter.scope is not placed.scope or emitter.source is not source:
             emitter = CheckEmitter(case=emission, source=source, scope=placed.scope)
-        for made in _items(emission, emitter, tree, where):
-            item = made if placed.turn is None else _in_turn(made, placed.turn)
-            check = item.check
+        for made in emitter.emit(tree.body):
+            check = made if placed.turn is None else c.InTurn(turn=placed.turn, check=made)
             if isinstance(check, c.Judge):
-                named = msgspec.structs.replace(item, check=_named(check, criterion, dimensions))
-                brought.append(_Written(named, criterion, criterion_at, weight))
-            else:
-                brought.append(_Written(item, criterion, criterion_at, weight))
+                check = _named(check, criterion, dimensions)
+            item = ir.Check(check=check, where=where, names=emitter.names)
+            brought.append(_Written(item, criterion, criterion_at, weight))
     return brought
-
-
-def _in_turn(item: ir.Check, turn: int) -> ir.Check:
-    return msgspec.structs.replace(item, check=c.InTurn(turn=turn, check=item.check))
-
-
-def _items(emission: Emission, emitter: CheckEmitter, tree: CheckTree, where: ir.Where) -> Sequence[ir.Check]:
-    """The checks of an entry; those that every row of a table shares are made once."""
-    shared = None if emission.row is None else emission.same_in_rows
-    if shared is not None and (made := shared.get(id(tree))) is not None:
-        return made
-    items = [ir.Check(check=check, where=where, names=emitter.names) for check in emitter.emit(tree.body)]
-    if shared is not None and items and is_fixed(tree.body):
-        shared[id(tree)] = items
-    return items
 
 
 def _named(check: c.Judge, criterion: str | None, taken: dict[str, int]) -> c.Judge:
