@@ -105,6 +105,8 @@ def commands(folder: Path, cases: int) -> Commands:
 
 def _pydantic(folder: Path, cases: int) -> Commands:
     python = _python("pydantic-evals", PYDANTIC)
+    if python is None:
+        return {}
     (folder / "with_pydantic.py").write_text(PYDANTIC_SCRIPT)
     return {
         f"`{PYDANTIC}`, its report as JSON": [python, "with_pydantic.py", str(cases)],
@@ -113,8 +115,9 @@ def _pydantic(folder: Path, cases: int) -> Commands:
 
 
 def _inspect(folder: Path, cases: int) -> Commands:
+    python = _python("inspect-ai", INSPECT)
     (folder / "with_inspect.py").write_text(INSPECT_SCRIPT)
-    return {f"`{INSPECT}`": [_python("inspect-ai", INSPECT), "with_inspect.py", str(cases)]}
+    return {} if python is None else {f"`{INSPECT}`": [python, "with_inspect.py", str(cases)]}
 
 
 def _promptfoo(folder: Path, cases: int) -> Commands:
@@ -125,7 +128,8 @@ def _promptfoo(folder: Path, cases: int) -> Commands:
     if not program.exists():
         program.parents[2].mkdir(parents=True, exist_ok=True)
         install = ["npm", "install", "--prefix", str(program.parents[2]), "--no-audit", "--no-fund", PROMPTFOO]
-        subprocess.run(install, check=True, capture_output=True)
+        if not _installed("promptfoo", install):
+            return {}
     tests = [
         {
             "vars": {"message": f"question number {n}"},
@@ -146,10 +150,20 @@ def _promptfoo(folder: Path, cases: int) -> Commands:
     return {f"`{PROMPTFOO}`": ["env", *quiet, str(program), "eval", *flags]}
 
 
-def _python(name: str, requirement: str) -> str:
-    """The interpreter of an environment with the peer."""
+def _python(name: str, requirement: str) -> str | None:
+    """The interpreter of an environment with the peer; None where that cannot be had."""
     python = ENVIRONMENTS / name / "bin" / "python"
     if not python.exists():
         venv.create(ENVIRONMENTS / name, with_pip=True)
-        subprocess.run([python, "-m", "pip", "install", "--quiet", requirement], check=True)
+        if not _installed(name, [str(python), "-m", "pip", "install", "--quiet", requirement]):
+            return None
     return str(python)
+
+
+def _installed(name: str, command: list[str]) -> bool:
+    """Install a peer into its environment, of which nothing is left where that fails; whether it is there."""
+    if subprocess.run(command, capture_output=True, check=False).returncode == 0:
+        return True
+    shutil.rmtree(ENVIRONMENTS / name)
+    print(f"{name} cannot be installed here: it is not measured")
+    return False
