@@ -172,22 +172,22 @@ def _as_most(item: Mapping) -> CheckTree | None:
 
     None for all others and where something is wrong, which `_linked` looks at with care.
     """
-    (type_key, type_), (rule_key, rule), *others = item.pairs if len(item.pairs) > 1 else _NO_PAIRS
-    if type_key.text != "type" or rule_key.text != "rule" or item.cut or item.alias is not None:
+    pairs = item.pairs
+    if not 2 <= len(pairs) <= 3 or item.cut or item.alias is not None:
+        return None
+    (type_key, type_), (rule_key, rule) = pairs[:2]
+    if type_key.text != "type" or rule_key.text != "rule":
         return None
     if not (is_plainly_text(type_) and is_plainly_text(rule)):
         return None
     criterion = None
-    if others:
-        (key, named), *more = others
-        if more or key.text != "criterion" or not is_plainly_text(named):
+    if len(pairs) == 3:
+        key, named = pairs[2]
+        if key.text != "criterion" or not is_plainly_text(named):
             return None
         criterion = Str(named.text, span_of(named))
     leaf = sound_check(Str(type_.text, span_of(type_)), Str(rule.text, span_of(rule)))
     return None if leaf is None else CheckTree(span=leaf.span, body=leaf, criterion=criterion)
-
-
-_NO_PAIRS: Final = ((Scalar(0, 0, "", "hole"), Scalar(0, 0, "", "hole")),) * 2
 
 
 def _linked(fields: Fields, item: Mapping) -> CheckTree | None:
