@@ -133,6 +133,8 @@ def _shape_of(text: str) -> _Shape | None:
     pointers: list[str | None] = []
     for literal in _LITERAL.finditer(text):
         start = literal.start()
+        if literal[0] not in _STAND_INS.values():  # beside it, a text was taken for a literal that is part of another
+            return None
         if start != criterion and start not in starts:
             return None
         pointers.append(None if start == criterion else starts[start])

@@ -31,6 +31,7 @@ _CHECKS = st.builds(
 
 @given(st.one_of(_LINES, _CHECKS))
 @example('matches  /a"b"c/')
+@example('matches /a "[b" c/')
 @example("matches /a/ and contains 'b/'")
 @example('contains "a" and contains "bcd" and contains ""')
 @example('judge "q" >= 4/5 or matches /\'/')
