@@ -35,7 +35,7 @@ from evalc.model.checks.declaration import MATCHED, Filled, members, text_fields
 from evalc.model.paths import pointer_step
 from evalc.source import Source, Span
 
-OF_TEXTS: Final = frozenset(kind for kind in members(c.TextCheck | c.LimitCheck) if kind is not c.Regex)
+_OF_TEXTS: Final = frozenset(kind for kind in members(c.TextCheck | c.LimitCheck) if kind is not c.Regex)
 """The checks that are as they were written where there is no template to fill."""
 TEMPLATE: Final = re.compile(r"\{\{\s*[#/A-Za-z_]")
 """What begins a template in a pattern, where braces may as well be its own."""
@@ -74,15 +74,20 @@ class _NamedPlaces(Mapping[str, Located]):
         return len(self._found())
 
 
-def as_written(body: CheckBody) -> c.Check | None:
-    """The check where it is for certain what was written, whatever fills its case; of None nothing follows."""
+def check_of_texts(body: CheckBody) -> c.Check | None:
+    """The check in its simplest form, where nothing but templates in its texts could change it; else None."""
     if type(body) is not CheckLeaf:
         return None
     check = negated(body.check.check) if isinstance(body.check, c.Not) else body.check
-    is_sound = type(check) in OF_TEXTS or (
-        isinstance(check, c.Regex) and examine(check.pattern, check.flags).error is None
-    )
-    return check if is_sound and not _holds_braces(check, body) else None
+    return check if type(check) in _OF_TEXTS or type(check) is c.Regex else None
+
+
+def as_written(body: CheckBody) -> c.Check | None:
+    """The check where it is for certain what was written, whatever fills its case; of None nothing follows."""
+    check = check_of_texts(body)
+    if check is None or (isinstance(check, c.Regex) and examine(check.pattern, check.flags).error is not None):
+        return None
+    return None if isinstance(body, CheckLeaf) and _holds_braces(check, body) else check
 
 
 def _holds_braces(check: c.Check, leaf: CheckLeaf) -> bool:
@@ -172,7 +177,7 @@ class CheckEmitter:
 
     def _check(self, check: c.Check, leaf: CheckLeaf, at: str = "") -> c.Check:
         """The check that stands at the pointer `at` in a leaf, filled and in its simplest form."""
-        if type(check) in OF_TEXTS and not _holds_braces(check, leaf):
+        if type(check) in _OF_TEXTS and not _holds_braces(check, leaf):
             return check
         match check:
             case c.Not():

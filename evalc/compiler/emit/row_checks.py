@@ -8,12 +8,12 @@ from typing import NamedTuple
 import msgspec
 
 from evalc.compiler import ir
-from evalc.compiler.emit.check import OF_TEXTS, TEMPLATE, negated
+from evalc.compiler.emit.check import TEMPLATE, check_of_texts
 from evalc.compiler.fill import Inputs, fill
 from evalc.compiler.merge.cases import MergedCase
 from evalc.compiler.patterns import examine
 from evalc.dsl.nodes import Scalar
-from evalc.dsl.tree import CheckBody, CheckLeaf
+from evalc.dsl.tree import CheckBody
 from evalc.ecma.regexp import escape
 from evalc.grammar import nodes as g
 from evalc.grammar.parse import parse_template
@@ -99,10 +99,8 @@ def _names_in(blanks: Iterable[tuple[_Blank, ...]]) -> frozenset[str] | None:
 
 def _blanks_of(body: CheckBody) -> tuple[_Blank, ...] | None:
     """What the inputs fill of a check of texts; None for any other check, and where a list has a blank."""
-    if not isinstance(body, CheckLeaf):
-        return None
-    check = negated(body.check.check) if isinstance(body.check, c.Not) else body.check
-    if not (type(check) in OF_TEXTS or isinstance(check, c.Regex)):
+    check = check_of_texts(body)
+    if check is None:
         return None
     blanks: list[_Blank] = []
     for field in text_fields(type(check)):
