@@ -116,8 +116,10 @@ def _pydantic(folder: Path, cases: int) -> Commands:
 
 def _inspect(folder: Path, cases: int) -> Commands:
     python = _python("inspect-ai", INSPECT)
+    if python is None:
+        return {}
     (folder / "with_inspect.py").write_text(INSPECT_SCRIPT)
-    return {} if python is None else {f"`{INSPECT}`": [python, "with_inspect.py", str(cases)]}
+    return {f"`{INSPECT}`": [python, "with_inspect.py", str(cases)]}
 
 
 def _promptfoo(folder: Path, cases: int) -> Commands:
