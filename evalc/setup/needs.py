@@ -3,15 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 from evalc.compiler import ir
 from evalc.compiler.compiled import CompiledSuite
 from evalc.diagnostics.catalogue.contract import NeedsJudge
 from evalc.diagnostics.problem import Problem
+from evalc.model import checks as c
 from evalc.model.assertions import asks_judge, assertions
 from evalc.model.case import Case
+from evalc.model.checks.declaration import has_parts, members
 from evalc.model.suite import Suite
+
+_MAY_ASK: Final = frozenset(kind for kind in members(c.Check) if kind is c.Judge or has_parts(kind))
+"""The kinds of checks of which one may ask a judge."""
 
 
 class _Asking(NamedTuple):
@@ -62,7 +67,9 @@ def _asking(suites: Iterable[CompiledSuite]) -> Iterator[_Asking]:
     for suite in suites:
         for case in _samples(suite):
             if case.skip is None and case.archived is None and case.tier == suite.tier:
-                yield from (_Asking(suite, case, check) for check in case.checks if asks_judge(check.check))
+                for check in case.checks:
+                    if type(check.check) in _MAY_ASK and asks_judge(check.check):
+                        yield _Asking(suite, case, check)
 
 
 def _asks(case: Case) -> bool:
