@@ -37,6 +37,7 @@ from evalc.source import Source, Span
 
 _OF_TEXTS: Final = frozenset(kind for kind in members(c.TextCheck | c.LimitCheck) if kind is not c.Regex)
 """The checks that are as they were written where there is no template to fill."""
+_OF_TEXTS_OR_PATTERNS: Final = _OF_TEXTS | {c.Regex}
 TEMPLATE: Final = re.compile(r"\{\{\s*[#/A-Za-z_]")
 """What begins a template in a pattern, where braces may as well be its own."""
 _TOKEN = re.compile(r"\{\{\s*(?:seed|snapshot):.*?\}\}", re.DOTALL)
@@ -74,20 +75,21 @@ class _NamedPlaces(Mapping[str, Located]):
         return len(self._found())
 
 
-def check_of_texts(body: CheckBody) -> c.Check | None:
+def check_of_texts(leaf: CheckLeaf) -> c.Check | None:
     """The check in its simplest form, where nothing but templates in its texts could change it; else None."""
-    if type(body) is not CheckLeaf:
-        return None
-    check = negated(body.check.check) if isinstance(body.check, c.Not) else body.check
-    return check if type(check) in _OF_TEXTS or type(check) is c.Regex else None
+    check = negated(leaf.check.check) if isinstance(leaf.check, c.Not) else leaf.check
+    return check if type(check) in _OF_TEXTS_OR_PATTERNS else None
 
 
 def as_written(body: CheckBody) -> c.Check | None:
     """The check where it is for certain what was written, whatever fills its case; of None nothing follows."""
-    check = check_of_texts(body)
-    if check is None or (isinstance(check, c.Regex) and examine(check.pattern, check.flags).error is not None):
+    if not isinstance(body, CheckLeaf):
         return None
-    return None if isinstance(body, CheckLeaf) and _holds_braces(check, body) else check
+    check = check_of_texts(body)
+    if check is None or _holds_braces(check, body):
+        return None
+    is_broken = isinstance(check, c.Regex) and examine(check.pattern, check.flags).error is not None
+    return None if is_broken else check
 
 
 def _holds_braces(check: c.Check, leaf: CheckLeaf) -> bool:

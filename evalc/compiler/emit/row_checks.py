@@ -13,7 +13,7 @@ from evalc.compiler.fill import Inputs, fill
 from evalc.compiler.merge.cases import MergedCase
 from evalc.compiler.patterns import examine
 from evalc.dsl.nodes import Scalar
-from evalc.dsl.tree import CheckBody
+from evalc.dsl.tree import CheckBody, CheckLeaf
 from evalc.ecma.regexp import escape
 from evalc.grammar import nodes as g
 from evalc.grammar.parse import parse_template
@@ -99,7 +99,7 @@ def _names_in(blanks: Iterable[tuple[_Blank, ...]]) -> frozenset[str] | None:
 
 def _blanks_of(body: CheckBody) -> tuple[_Blank, ...] | None:
     """What the inputs fill of a check of texts; None for any other check, and where a list has a blank."""
-    check = check_of_texts(body)
+    check = check_of_texts(body) if isinstance(body, CheckLeaf) else None
     if check is None:
         return None
     blanks: list[_Blank] = []
