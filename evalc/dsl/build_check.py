@@ -128,11 +128,10 @@ def build_check(fields: Fields, item: Node) -> CheckTree | None:
 
 
 def _one_line(fields: Fields, item: Scalar) -> CheckTree | None:
-    if item.style == "hole":
-        fields.partial = True
+    text = fields.text_of(item, "a check")
+    if text is None:
         return None
-    text = Str(item.text, span_of(item))
-    lost = lost_to_comment(fields.source, item) if item.style == "plain" else None
+    lost = lost_to_comment(fields.source, item)
     if lost is not None:
         raw = fields.source.text[item.start : lost.end]
         fields.fault(lost, CommentInString(quoted=quoted_line(raw)))

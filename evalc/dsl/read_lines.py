@@ -155,8 +155,7 @@ class _Lines:
             elif kind is not None and kind != "key":
                 top.add(self._on_one_line(line[kind], *line.span(kind)))
         while len(opened) > 1:
-            node = opened.pop().node()
-            opened[-1].add(node)
+            self._close()
         return self._document.pairs[""][1] if self._document.pairs else None
 
     # --- collections of blocks -------------------------------------------------------------------------------------
@@ -167,11 +166,8 @@ class _Lines:
         if top.key is not None and (column > top.indent or (dashed and column == top.indent)):
             # Where dashes stand right below their key, libyaml says that the list begins behind the first.
             return self._begun(column, at + (column == top.indent), mapping=not dashed)
-        opened = self._open
         while column < top.indent or (column == top.indent and (top.items is None) is dashed):
-            node = opened.pop().node()
-            top = opened[-1]
-            top.add(node)
+            top = self._close()
         if column != top.indent:
             raise _Unusual
         if top.key is not None:
@@ -185,6 +181,13 @@ class _Lines:
         begun = _Open(column, start, None, {}) if mapping else _Open(column, start, [], None)
         self._open.append(begun)
         return begun
+
+    def _close(self) -> _Open:
+        """End the innermost collection; the one around it, which takes it in."""
+        node = self._open.pop().node()
+        outer = self._open[-1]
+        outer.add(node)
+        return outer
 
     # --- values ----------------------------------------------------------------------------------------------------
 
