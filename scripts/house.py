@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import ast
 import inspect
+import os
 import sys
 import tempfile
 from collections import Counter, defaultdict
@@ -75,7 +76,7 @@ def ambiguous_classes(texts: dict[Path, str]) -> dict[str, list[Path]]:
 
 
 def entered_by_a_run() -> set[Path]:
-    """The files of evalc whose functions a run of one case enters, the agent being the demo agent."""
+    """The files of evalc whose functions a run of one case enters, in a folder of its own, with the demo agent."""
     from evalc.cli.main import main as evalc  # noqa: PLC0415 - what is imported before the run is not counted
 
     entered: Counter[str] = Counter()
@@ -88,6 +89,7 @@ def entered_by_a_run() -> set[Path]:
         suite = Path(folder) / "weather.eval.yaml"
         suite.write_text(SUITE, encoding="utf-8")
         sys.argv = ["evalc", "run", str(suite), "--agent", "demo", "--output-dir", f"{folder}/runs"]
+        os.chdir(folder)  # the configuration of the working folder is none of the run's
         sys.setprofile(profile)
         try:
             evalc()
@@ -95,6 +97,7 @@ def entered_by_a_run() -> set[Path]:
             pass
         finally:
             sys.setprofile(None)
+            os.chdir(ROOT)
     return set(_of_the_package(entered))
 
 
