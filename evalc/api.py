@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Final, Unpack
 
 import msgspec
 
-from evalc import runner as whole_run
+from evalc import runner
 from evalc.compiler.compiled import Compilation
 from evalc.config.load import Override, load_settings
 from evalc.config.settings import Settings
@@ -19,13 +19,13 @@ from evalc.setup.compile import (
     Subject,
     compiled,
     files_of,
+    judge_warning,
     nothing_found,
     policy_of,
     problems_of,
     subjects_among,
     subjects_of,
 )
-from evalc.setup.needs import judge_warning
 from evalc.setup.run_flags import RunFlags
 from evalc.setup.to_run import ToRun, origins_of, soundly_compiled, to_merge, to_rescore, to_run
 
@@ -151,13 +151,13 @@ async def run_async(subject: Subject | Iterable[Subject] | None = None, **flags:
 
 def _compiled_for(subject: Subject | Iterable[Subject] | None, flags: RunFlags) -> Running:
     """Compile what a call is about; what is returned runs it."""
-    from evalc.setup.call import given_by  # noqa: PLC0415 - for start-up: `check` and `compile` run nothing
+    from evalc.setup.run_request import given_by  # noqa: PLC0415 - for start-up: `check` and `compile` run nothing
 
     given = given_by(subject, flags)
     settings = given.settings()
     start = given.start(settings, max_fail=flags.get("maxfail"))
     what = to_run(given.looked_at(settings), settings, given.prompt_id, start.wanted)
-    return lambda: whole_run.run(what, settings, start, agents=given.agents)
+    return lambda: runner.run(what, settings, start, agents=given.agents)
 
 
 # --- for the command line, which brings its settings ---------------------------------------------------------------
@@ -215,7 +215,7 @@ def plan_paths(paths: Sequence[Subject], *, settings: Settings, stdin: str | Non
         SourceError: the eval files have errors.
         UsageError: nothing would be run.
     """
-    from evalc.model.gates import Gates  # noqa: PLC0415 - for start-up: `check` and `compile` plan nothing
+    from evalc.model.case import Gates  # noqa: PLC0415 - for start-up: `check` and `compile` plan nothing
     from evalc.setup.plan import plan_of  # noqa: PLC0415 - likewise
 
     what = to_run(subjects_of(paths, stdin), settings, None)
@@ -236,7 +236,7 @@ def coverage_paths(
         UsageError: there are none, or the seed manifest cannot be read.
     """
     from evalc.challenge.coverage import coverage_of  # noqa: PLC0415 - for start-up: `check` needs none of it
-    from evalc.runtime.run.seed import load_seed  # noqa: PLC0415 - likewise
+    from evalc.runtime.run.token_data import load_seed  # noqa: PLC0415 - likewise
 
     found = soundly_compiled(subjects_of(paths, stdin), settings, prompt_id)
     seed = None if settings.seed_manifest is None else load_seed(settings.seed_manifest)
@@ -259,14 +259,14 @@ def run_paths(
         SourceError: the eval files have errors; nothing was run.
         UsageError: what was asked for cannot be done; nothing was run.
     """
-    from evalc.runtime.run.run_id import new_run_id  # noqa: PLC0415 - for start-up: `check` and `compile` run nothing
+    from evalc.runtime.store.past.runs import new_run_id  # noqa: PLC0415 - for start-up: `check` and `compile` run nothing
     from evalc.setup.run_request import Start  # noqa: PLC0415 - likewise
 
     begun = start or Start(run_id=new_run_id(settings.results_folder))
 
     def compiled_run() -> Running:
         what = to_run(subjects_of(paths, stdin), settings, prompt_id, begun.wanted, reports)
-        return lambda: whole_run.run(what, settings, begun, observer=observer)
+        return lambda: runner.run(what, settings, begun, observer=observer)
 
     return _to_the_end(compiled_run)
 
@@ -281,7 +281,7 @@ def rescore_paths(paths: Sequence[str], past: PastRun, *, settings: Settings, ob
 
     def compiled_rescoring() -> Running:
         what = to_rescore(paths, past, settings)
-        return lambda: whole_run.rescore(what, past, settings, observer)
+        return lambda: runner.rescore(what, past, settings, observer)
 
     return _to_the_end(compiled_rescoring)
 
@@ -339,7 +339,7 @@ def merge_runs(parts: Sequence[Part], *, settings: Settings, observer: Observer 
 
     def compiled_merging() -> Running:
         what = to_merge(parts, settings)
-        return lambda: whole_run.merge(what, parts, settings, observer)
+        return lambda: runner.merge(what, parts, settings, observer)
 
     return _to_the_end(compiled_merging)
 

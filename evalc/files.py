@@ -1,4 +1,4 @@
-"""Reads and writes files: reads never block, writes are whole or not at all."""
+"""Reads the sources that users name, and reports what is wrong with a file as a problem of it."""
 
 from __future__ import annotations
 

@@ -152,9 +152,9 @@ async def rescore(what: ToRun, past: PastRun, settings: Settings, observer: Obse
     """Check the answers of a past run again, with the checks of the suites."""
     # For start-up: `check` and `compile` run nothing.
     from evalc.runtime.local_model.served import local_models  # noqa: PLC0415
-    from evalc.runtime.run.run_id import new_run_id  # noqa: PLC0415
+    from evalc.runtime.store.journaled import kept_snapshot  # noqa: PLC0415
     from evalc.runtime.store.past.rescore import rescore_suites  # noqa: PLC0415
-    from evalc.runtime.store.past.resume import kept_snapshot  # noqa: PLC0415
+    from evalc.runtime.store.past.runs import new_run_id  # noqa: PLC0415
     from evalc.setup.run import options_of  # noqa: PLC0415
 
     _refuse_without_judge(what)
@@ -178,8 +178,8 @@ async def rescore(what: ToRun, past: PastRun, settings: Settings, observer: Obse
 async def merge(what: ToRun, parts: Sequence[Part], settings: Settings, observer: Observer | None) -> Run:
     """Put the runs of all shards together: one run, judged, compared and put into the history as a whole."""
     # For start-up: `check` and `compile` run nothing.
-    from evalc.runtime.run.run_id import new_run_id  # noqa: PLC0415
     from evalc.runtime.store.past.merge import merge_suites  # noqa: PLC0415
+    from evalc.runtime.store.past.runs import new_run_id  # noqa: PLC0415
     from evalc.setup.run import options_of  # noqa: PLC0415
 
     asked = msgspec.structs.replace(settings, snapshot_source=None, judges=())  # nothing is asked and nothing checked
@@ -234,7 +234,7 @@ def _registered(finished: FinishedRun) -> tuple[str, ...]:
 
 def _closed(run: Run, options: RunOptions) -> Run:
     """The run, once what it says beside its suites is kept for whoever asks later."""
-    from evalc.runtime.run.closing import Closing, write_closing  # noqa: PLC0415 - for start-up: of runs alone
+    from evalc.runtime.run.finished import Closing, write_closing  # noqa: PLC0415 - for start-up: of runs alone
 
     finished = run.finished
     closing = Closing(
@@ -270,7 +270,7 @@ async def _exported(finished: FinishedRun, exporter: Exporter | None) -> tuple[s
 
 def _snapshot_of(start: Start) -> object:
     """The snapshot of the run that is resumed; None where it is to be captured."""
-    from evalc.runtime.store.past.resume import kept_snapshot  # noqa: PLC0415 - for start-up: `check` and `compile` run nothing
+    from evalc.runtime.store.journaled import kept_snapshot  # noqa: PLC0415 - for start-up: `check` and `compile` run nothing
 
     return None if start.past is None or start.past.header is None else kept_snapshot(start.past.header)
 

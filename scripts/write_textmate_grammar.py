@@ -13,7 +13,7 @@ from typing import Any, Final
 
 from evalc.diagnostics.catalogue.syntax_grammar import CHECK_LINES
 from evalc.grammar.check_nodes import CHECK_STARTS
-from evalc.grammar.lark_tables import load
+from evalc.grammar.lalr import load
 from evalc.grammar.unexpected import words_of
 
 ROOT: Final = Path(__file__).parents[1]

@@ -50,7 +50,7 @@ def test_every_dependency_has_its_reason() -> None:
 
 PLAIN_READS = {"read_bytes", "read_text"}
 OF_THE_PACKAGE = {
-    "grammar/lark_tables.py": "the grammars and their tables",
+    "grammar/lalr.py": "the grammars and their tables",
     "report/html/page.py": "the page's own parts",
     "scaffold/files.py": "the templates of a project, and what an installed package says of itself",
 }

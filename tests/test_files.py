@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from evalc.atomic import write_atomic
 from evalc.diagnostics.problem import Finding
 from evalc.files import decode, read_source
+from evalc.regular import write_atomic
 from evalc.source import Source, Span
 
 Found = list[tuple[Source, Span, Finding]]

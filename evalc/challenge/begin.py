@@ -10,20 +10,28 @@ from typing import NamedTuple
 import msgspec
 
 from evalc.challenge.fix import Insertion, insertions
-from evalc.challenge.recorded import answers_of
-from evalc.challenge.strength import Challenge, challenge
+from evalc.challenge.strength import Challenge, GoodAnswers, challenge
 from evalc.compiler.compiled import Compilation
 from evalc.config.settings import Settings
 from evalc.diagnostics.problem import Diagnostics, Problem
+from evalc.errors import UsageError
 from evalc.files import read_source
 from evalc.model.strength import Strength
+from evalc.model.suite import Suite
+from evalc.runtime.agents.wire import fingerprint_of
 from evalc.runtime.judges.panel import JudgePool
 from evalc.runtime.local_model.served import local_models
-from evalc.runtime.store.past.resume import PastRun, kept_snapshot
+from evalc.runtime.run.ask import AgentAnswer, request_of
+from evalc.runtime.store import journaled
+from evalc.runtime.store.journaled import kept_snapshot
+from evalc.runtime.store.past.answers import recorded_answers
+from evalc.runtime.store.past.resume import PastRun
 from evalc.setup.compile import compiled, policy_of
 from evalc.setup.run import options_of
 from evalc.setup.to_run import ToRun
 from evalc.source import Source
+
+Key = tuple[str, str, str]
 
 
 class Finished(NamedTuple):
@@ -80,3 +88,36 @@ async def run_challenge(
 
     files = await insertions(found.curable, lambda path: read_source(path, Diagnostics().add), compile_, how.options)
     return Finished(found.strength, what.problems, files)
+
+
+def answers_of(past: PastRun, suites: Sequence[Suite]) -> tuple[GoodAnswers, dict[Key, str]]:
+    """The recorded answers of each case, of all agents and attempts; and why a case has none that can be used.
+
+    Raises:
+        UsageError: the run has no answers.
+    """
+    read = journaled.read_journal(past.folder / journaled.FILE_NAME)
+    if read is None:
+        raise UsageError(f"the run `{past.run_id}` has no answers: it ended before its journal began")
+    header, cases = read
+    sent = {
+        (suite.tool_name, suite.tier, located.case.id): fingerprint_of(request_of(located.case))
+        for suite in suites
+        for located in suite.cases
+    }
+    answers: dict[Key, list[AgentAnswer]] = {}
+    unusable = dict.fromkeys(sent, "no recorded answer")
+    for number, suite in enumerate(header.suites):
+        for case, name in cases.ids(number):
+            key = suite.tool_name, suite.tier, name
+            entry = cases.entry(number, case)
+            if key not in sent or entry is None:
+                continue
+            if entry.struck:
+                unusable[key] = "secrets were struck out of its recorded answer"
+            elif entry.sent != sent[key]:
+                unusable[key] = "what it sends has changed since its answer was recorded"
+            else:
+                unusable.pop(key, None)
+                answers.setdefault(key, []).extend(recorded_answers(entry))
+    return answers, unusable

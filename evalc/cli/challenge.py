@@ -12,7 +12,7 @@ import typer
 from evalc.cli.ending import ExitCode
 from evalc.cli.flags import refuse_no_share, settings_of_run, sound_settings_from
 from evalc.cli.options import Config, Judge, JudgeSamples, NoJudgeCache, OutputDir, Prompts, Tools
-from evalc.cli.printing import print_error, print_problems
+from evalc.cli.streams import print_error, print_problems
 from evalc.cli.supervision import supervise
 from evalc.errors import UsageError
 from evalc.terminal import visible

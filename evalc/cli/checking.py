@@ -11,8 +11,8 @@ from enum import StrEnum
 from typing import TYPE_CHECKING
 
 from evalc.cli.ending import ExitCode
-from evalc.cli.flags import settings_from, standard_input
-from evalc.cli.printing import inventory_lines, print_problems
+from evalc.cli.flags import settings_from
+from evalc.cli.streams import inventory_lines, print_problems, standard_input
 from evalc.errors import UsageError
 from evalc.setup.collector import collector_off
 

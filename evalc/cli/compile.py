@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Annotated, Final
 import typer
 
 from evalc.cli.ending import ExitCode
-from evalc.cli.flags import sound_settings_from, standard_input
+from evalc.cli.flags import sound_settings_from
 from evalc.cli.options import Config, Prompts, Strict, Tools
-from evalc.cli.printing import print_problems, shown_path
+from evalc.cli.streams import print_problems, shown_path, standard_input
 from evalc.errors import UsageError
 from evalc.regular import read_beginning
 from evalc.setup.collector import collector_off
@@ -84,7 +84,7 @@ def _print(suites: Sequence[CompiledSuite]) -> None:
 
 
 def _write(suites: Sequence[CompiledSuite], folder: Path, *, with_maps: bool) -> None:
-    from evalc.atomic import write_atomic  # noqa: PLC0415 - for start-up
+    from evalc.regular import write_atomic  # noqa: PLC0415 - for start-up
 
     if folder.exists() and not folder.is_dir():
         raise UsageError(f"`{shown_path(folder)}` is not a folder")

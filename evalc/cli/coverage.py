@@ -8,9 +8,9 @@ from typing import Annotated
 import typer
 
 from evalc.cli.ending import ExitCode
-from evalc.cli.flags import refuse_no_share, sound_settings_from, standard_input
+from evalc.cli.flags import refuse_no_share, sound_settings_from
 from evalc.cli.options import Config, Prompts, Tools
-from evalc.cli.printing import print_error, print_problems
+from evalc.cli.streams import print_error, print_problems, standard_input
 
 
 def coverage(

@@ -14,7 +14,7 @@ from pathlib import Path
 from types import FrameType
 from typing import TYPE_CHECKING, Final, Never, ParamSpec, final
 
-from evalc.cli.printing import print_error, print_problems
+from evalc.cli.streams import print_error, print_problems
 from evalc.errors import EvalcError, NothingToDo, SourceError, UsageError
 from evalc.terminal import visible
 

@@ -1,9 +1,7 @@
-"""Makes settings of the flags that commands share, and reads standard input. Imports no typer."""
+"""Makes settings of the flags that commands share. Imports no typer."""
 
 from __future__ import annotations
 
-import sys
-from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -17,7 +15,7 @@ _READ_WITH = ("prompts", "seed_manifest", "tools")
 
 def settings_from(config: str | None, **flags: object) -> Loaded:
     """The settings of the working folder; `flags` win where they are given (not None, not False)."""
-    from evalc.config.flags import settings_with  # noqa: PLC0415 - for start-up: `--help` needs no settings
+    from evalc.config.load import settings_with  # noqa: PLC0415 - for start-up: `--help` needs no settings
 
     return settings_with(config, flags)
 
@@ -52,25 +50,3 @@ def refuse_no_share(flag: str, value: float | None) -> None:
 
     if value is not None and not 0 <= value <= 1:
         raise UsageError(f"`{flag}` is between 0 and 1, and this is {value:g}")
-
-
-def standard_input(paths: Sequence[object]) -> str | None:
-    """The whole of standard input where `-` is among the paths, without a byte order mark.
-
-    Raises:
-        UsageError: when it is closed, not UTF-8, or larger than a file may be.
-    """
-    if "-" not in paths:
-        return None
-    from evalc.errors import UsageError  # noqa: PLC0415 - for start-up: only with `-`
-    from evalc.files import YAML_LIMIT  # noqa: PLC0415 - likewise
-
-    if sys.stdin is None:  # as `<&-` leaves it
-        raise UsageError("`-` is standard input, and that is closed")
-    data = sys.stdin.buffer.read(YAML_LIMIT + 1)
-    if len(data) > YAML_LIMIT:
-        raise UsageError(f"standard input is larger than {YAML_LIMIT // 1_000_000} MB")
-    try:
-        return data.decode("utf-8-sig")
-    except UnicodeDecodeError as error:
-        raise UsageError(f"standard input is not UTF-8: byte {error.start + 1} is 0x{data[error.start]:02X}") from None

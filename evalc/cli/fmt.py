@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from evalc.cli.ending import ExitCode
-from evalc.cli.flags import sound_settings_from, standard_input
+from evalc.cli.flags import sound_settings_from
 from evalc.cli.options import Config
-from evalc.cli.printing import print_problems
+from evalc.cli.streams import print_problems, standard_input
 from evalc.terminal import visible
 
 if TYPE_CHECKING:
@@ -92,7 +92,7 @@ def _formatted(paths: Sequence[str], settings: Settings, problems: Diagnostics) 
 
 
 def _write(file: FormattedFile) -> None:
-    from evalc.atomic import write_atomic  # noqa: PLC0415 - for start-up, as above
+    from evalc.regular import write_atomic  # noqa: PLC0415 - for start-up, as above
 
     if file.source.name == _STDIN:
         sys.stdout.buffer.write(file.text.encode())

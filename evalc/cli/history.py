@@ -14,7 +14,7 @@ from evalc.cli.ending import ExitCode
 from evalc.cli.flags import sound_settings_from
 from evalc.cli.options import Config, OutputDir
 from evalc.cli.past_run import warn_of_unfinished
-from evalc.cli.printing import print_warning
+from evalc.cli.streams import print_warning
 from evalc.errors import UsageError
 from evalc.terminal import Screen
 

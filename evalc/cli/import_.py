@@ -11,8 +11,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from evalc.cli.ending import ExitCode
-from evalc.cli.flags import standard_input
-from evalc.cli.printing import print_problems, shown_path
+from evalc.cli.streams import print_problems, shown_path, standard_input
 from evalc.errors import UsageError
 
 if TYPE_CHECKING:
@@ -120,7 +119,7 @@ def _print(imported: Sequence[Imported]) -> None:
 
 
 def _write(texts: dict[Path, Imported], *, force: bool) -> None:
-    from evalc.atomic import write_atomic  # noqa: PLC0415 - for start-up, as above
+    from evalc.regular import write_atomic  # noqa: PLC0415 - for start-up, as above
 
     written: dict[Path, str] = {}
     for path, suite in texts.items():

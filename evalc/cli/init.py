@@ -10,7 +10,7 @@ from typing import Annotated, Final
 import typer
 
 from evalc.cli.ending import ExitCode
-from evalc.cli.printing import print_warning, shown_path
+from evalc.cli.streams import print_warning, shown_path
 from evalc.errors import UsageError
 
 _NEXT: Final = """\

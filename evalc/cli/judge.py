@@ -12,7 +12,7 @@ import typer
 from evalc.cli.ending import ExitCode
 from evalc.cli.flags import sound_settings_from
 from evalc.cli.options import Config, Judge, JudgeSamples, NoJudgeCache
-from evalc.cli.printing import print_error, print_warning
+from evalc.cli.streams import print_error, print_warning
 from evalc.cli.supervision import supervise
 from evalc.errors import JudgeError, UsageError
 from evalc.terminal import Screen, visible
@@ -86,8 +86,7 @@ async def _calibrated(rows: Sequence[Labelled], panel: Panel) -> Calibration:
     from evalc.runtime.judges.panel import JudgePool  # noqa: PLC0415
     from evalc.runtime.judges.panel_member import Meter  # noqa: PLC0415
     from evalc.runtime.local_model.served import local_models  # noqa: PLC0415
-    from evalc.runtime.run.blocking import watched  # noqa: PLC0415
-    from evalc.runtime.run.process_exit import exits_told  # noqa: PLC0415
+    from evalc.runtime.run.process_guard import exits_told, watched  # noqa: PLC0415
     from evalc.runtime.store.written import encoded, redacted  # noqa: PLC0415
 
     pairs: list[LabelledAnswer] = []

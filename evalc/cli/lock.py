@@ -10,7 +10,7 @@ import typer
 from evalc.cli.ending import ExitCode
 from evalc.cli.flags import sound_settings_from
 from evalc.cli.options import Config, Prompts
-from evalc.cli.printing import print_problems, shown_path
+from evalc.cli.streams import print_problems, shown_path
 
 
 def lock(

@@ -9,8 +9,7 @@ import typer
 
 from evalc.cli.flags import sound_settings_from
 from evalc.cli.options import Config, OutputDir
-from evalc.cli.outputs import Outputs, outputs_of
-from evalc.cli.reporting import Shown, make_and_report
+from evalc.cli.reporting import Outputs, Shown, make_and_report, outputs_of
 from evalc.errors import UsageError
 
 if TYPE_CHECKING:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Final
 
 import typer
 
-from evalc.cli.printing import print_warning, shown_path
+from evalc.cli.streams import print_warning, shown_path
 
 if TYPE_CHECKING:
     from evalc.config.settings import Settings
@@ -44,10 +44,10 @@ def past_run(name: str, settings: Settings) -> ReportedRun:
     """
     # For start-up: `--help` shows no run.
     from evalc.report.reported import ReportedRun  # noqa: PLC0415
-    from evalc.runtime.run.closing import Closing, read_closing  # noqa: PLC0415
+    from evalc.runtime.run.finished import Closing, read_closing  # noqa: PLC0415
     from evalc.runtime.store.past.load import load_run  # noqa: PLC0415
     from evalc.runtime.store.past.results import find_results  # noqa: PLC0415
-    from evalc.runtime.store.redact import Redactor  # noqa: PLC0415
+    from evalc.runtime.store.written import Redactor  # noqa: PLC0415
 
     results = find_results(name, settings.results_folder)
     past, warnings = load_run(results)

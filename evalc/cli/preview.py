@@ -12,15 +12,15 @@ from typing import TYPE_CHECKING, Any, Final
 import msgspec
 
 from evalc.cli.ending import ExitCode
-from evalc.cli.printing import print_warning
+from evalc.cli.streams import print_warning
 from evalc.config.setting import Key
 from evalc.config.settings import ALL_KEYS, Settings
 from evalc.model.case import Case
 from evalc.model.suite import Suite
-from evalc.report.numbers import counted, selected_line
+from evalc.report.words import counted, selected_line
 from evalc.runtime.agents.http.address import shown_url
 from evalc.runtime.checks.limits import count_tokens
-from evalc.runtime.run.expectations import skipped_case
+from evalc.runtime.run.attempts import skipped_case
 from evalc.setup.run import price_of, redactor_of
 from evalc.terminal import visible
 

@@ -12,10 +12,9 @@ import typer
 from evalc.cli.ending import ExitCode
 from evalc.cli.flags import settings_of_run, sound_settings_from
 from evalc.cli.options import Config, OutputDir
-from evalc.cli.outputs import Output, Outputs, outputs_of
 from evalc.cli.past_run import PastRun, past_run, suites_of
-from evalc.cli.printing import shown_path
-from evalc.cli.reporting import do_all, suites_before, write_report
+from evalc.cli.reporting import Output, Outputs, do_all, outputs_of, suites_before, write_report
+from evalc.cli.streams import shown_path
 
 if TYPE_CHECKING:
     from evalc.config.settings import Settings

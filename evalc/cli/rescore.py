@@ -9,8 +9,7 @@ import typer
 
 from evalc.cli.flags import settings_of_run, sound_settings_from
 from evalc.cli.options import Config, Judge, JudgeSamples, NoJudgeCache, Prompts, Strict, Tools
-from evalc.cli.outputs import Outputs, outputs_of
-from evalc.cli.reporting import Shown, make_and_report
+from evalc.cli.reporting import Outputs, Shown, make_and_report, outputs_of
 from evalc.cli.supervision import supervise
 
 

@@ -11,18 +11,17 @@ from typing import TYPE_CHECKING, Annotated, Any, Unpack, cast
 import typer
 
 from evalc.cli.ending import ExitCode, termination_as_interrupt
-from evalc.cli.flags import standard_input
 from evalc.cli.options import Quiet, Verbose, with_run_flags
-from evalc.cli.outputs import Outputs, outputs_of
-from evalc.cli.printing import (
+from evalc.cli.reporting import Outputs, Shown, outputs_of, report, report_nothing
+from evalc.cli.streams import (
     inventory_lines,
     lent_streams,
     print_error,
     print_problems,
     shown_path,
+    standard_input,
     standard_output_alone,
 )
-from evalc.cli.reporting import Shown, report, report_nothing
 from evalc.cli.supervision import supervise
 from evalc.errors import EngineError, NothingToDo
 from evalc.setup.run_flags import CHOICE, INSTEAD, SHOWN, STOPS, RunFlags
@@ -86,8 +85,8 @@ def run_evals(  # noqa: PLR0913, PLR0917 - one parameter a flag
     # For start-up: `--help` runs nothing.
     from evalc import api  # noqa: PLC0415
     from evalc.report.progress import Progress, draws  # noqa: PLC0415
-    from evalc.setup.call import given_by  # noqa: PLC0415
     from evalc.setup.run import redactor_of, runs_code_of_others  # noqa: PLC0415
+    from evalc.setup.run_request import given_by  # noqa: PLC0415
 
     given = given_by([*(paths or ()), *(evals or ())] or None, _given(flags))
     settings = given.settings()

@@ -10,7 +10,7 @@ from typing import Annotated, Final
 import typer
 
 from evalc.cli.ending import ExitCode
-from evalc.cli.printing import shown_path
+from evalc.cli.streams import shown_path
 from evalc.errors import UsageError
 from evalc.regular import read_beginning
 
@@ -60,7 +60,7 @@ def schema(
 
 
 def _write(names: list[SchemaName], folder: Path) -> None:
-    from evalc.atomic import write_atomic  # noqa: PLC0415 - for start-up
+    from evalc.regular import write_atomic  # noqa: PLC0415 - for start-up
     from evalc.schema.published import file_name, schema_text  # noqa: PLC0415 - likewise
 
     if folder.exists() and not folder.is_dir():

@@ -29,7 +29,7 @@ def show(
       evalc show latest~1
       evalc show 01a200e6 -v
     """
-    from evalc.report.text import summary_lines  # noqa: PLC0415 - for start-up: `--help` shows no run
+    from evalc.report.console import summary_lines  # noqa: PLC0415 - for start-up: `--help` shows no run
     from evalc.setup.places import AuthoredPlaces  # noqa: PLC0415 - likewise
 
     settings = sound_settings_from(config, output_dir=output_dir)

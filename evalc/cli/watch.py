@@ -13,7 +13,7 @@ import typer
 from evalc.cli.ending import ExitCode
 from evalc.cli.flags import sound_settings_from
 from evalc.cli.options import Config, Prompts, Tools
-from evalc.cli.printing import inventory_lines, print_error, print_problems
+from evalc.cli.streams import inventory_lines, print_error, print_problems
 from evalc.errors import UsageError
 from evalc.terminal import Screen, visible
 

@@ -17,7 +17,7 @@ from evalc.diagnostics.problem import Severity
 from evalc.grammar.nodes import Template
 from evalc.model import case as m
 from evalc.model import checks as c
-from evalc.model.gates import Gates
+from evalc.model.case import Gates
 from evalc.source import Source, Span
 
 

@@ -13,8 +13,7 @@ import msgspec
 from evalc.compiler import ir
 from evalc.compiler.compiled import CompiledSuite
 from evalc.compiler.lower import lower
-from evalc.config.decode import NotValid, decode
-from evalc.config.locate import locate
+from evalc.config.decode import NotValid, decode, locate
 from evalc.diagnostics.catalogue.locking import LockedCaseChanged, LockedCaseMissing, LockFileBroken
 from evalc.diagnostics.problem import Diagnostics
 from evalc.files import read_source
@@ -223,7 +222,7 @@ def write_lock(lock: Lock) -> Path:
     Raises:
         OSError: the file cannot be written.
     """
-    from evalc.atomic import write_atomic  # noqa: PLC0415 - for start-up: most commands write no lock
+    from evalc.regular import write_atomic  # noqa: PLC0415 - for start-up: most commands write no lock
 
     path = lock.folder / LOCK_NAME
     write_atomic(path, lock_text(lock).encode())

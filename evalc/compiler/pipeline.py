@@ -21,8 +21,7 @@ from evalc.compiler.merge.include import IncludeLibrary
 from evalc.compiler.options import CompileOptions
 from evalc.compiler.passes.check_contract import check_contract
 from evalc.compiler.passes.check_contradictions import Contradictions
-from evalc.compiler.passes.check_criteria import check_criteria, check_links
-from evalc.compiler.passes.check_ids import check_ids
+from evalc.compiler.passes.check_suite import check_criteria, check_ids, check_links
 from evalc.compiler.passes.check_vacuity import check_vacuity
 from evalc.compiler.resolve.names import resolve_names
 from evalc.compiler.resolve.prompts import PromptLibrary

@@ -31,14 +31,12 @@ _SECRET_NAME: Final = re.compile(
 _SHORTEST_SECRET: Final = 8
 
 
-def with_env_file(settings: Settings, file: str | None) -> Settings:
+def with_env_file(settings: Settings, file: str) -> Settings:
     """The settings, with the variables of a file in the environment where it does not have them.
 
     Raises:
         UsageError: the file cannot be read.
     """
-    if file is None:
-        return settings
     variables = read_env_file(Path(file))
     for name, value in variables.items():
         os.environ.setdefault(name, value)

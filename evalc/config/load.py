@@ -8,11 +8,9 @@ from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from evalc.config.decode import Language, NotValid, decode
-from evalc.config.locate import KeyPlace, KeyPlaces, locate
-from evalc.config.reader import Folders, Keys, Refused, described
-from evalc.config.setting import Key
-from evalc.config.settings import ALL_KEYS, KEYS, TABLES, Settings, settings_of
+from evalc.config.decode import KeyPlace, KeyPlaces, Language, NotValid, decode, locate
+from evalc.config.setting import Folders, Key, Keys, Refused, described
+from evalc.config.settings import ALL_KEYS, KEY_OF_FLAG, KEYS, TABLES, Settings, settings_of
 from evalc.diagnostics.catalogue.config import (
     ConfigSyntax,
     DuplicateSetting,
@@ -193,3 +191,22 @@ class _Reading:
         start = Span(0, 0)
         place = next((self._places[path] for path in around if path in self._places), KeyPlace(start, start))
         self._problems.add(self._source, place.value if at_value else place.key, finding)
+
+
+def settings_with(config: str | None, flags: Mapping[str, object]) -> Loaded:
+    """The settings of the working folder, over which win those of the flags that are given: not None, not False.
+
+    Args:
+        config: the configuration file, in place of the nearest one upwards.
+        flags: by their names in Python: `max_cost` is `--max-cost`.
+
+    Raises:
+        UsageError: a flag has a value that it does not take.
+    """
+    said = {f"--{name.replace('_', '-')}": value for name, value in flags.items()}
+    overrides = [
+        Override(KEY_OF_FLAG[flag].name, False if flag.startswith("--no-") else value, flag)
+        for flag, value in said.items()
+        if value is not None and value is not False
+    ]
+    return load_settings(Path.cwd(), Path(config) if config is not None else None, overrides)

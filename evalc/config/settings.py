@@ -13,8 +13,7 @@ from typing import Annotated, Any, Final, Literal, TypeVar, final
 import msgspec
 
 from evalc.config import values as v
-from evalc.config.headers import Headers, credentials_in, variables_of
-from evalc.config.http_mapping import ANSWER_PATHS, BODY, STREAM_PATHS
+from evalc.config.http import ANSWER_PATHS, BODY, STREAM_PATHS, Headers, credentials_in, variables_of
 from evalc.config.setting import Key, Setting, Table, keys_of
 from evalc.mapping.body import BodyTemplate
 from evalc.mapping.records import AnswerPaths, StreamPaths

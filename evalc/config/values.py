@@ -12,8 +12,8 @@ from decimal import Decimal
 from pathlib import Path
 from typing import Any, Final, Literal, cast
 
-from evalc.config.headers import NAME, VARIABLE, is_header_value, names_variables_well
-from evalc.config.reader import Folders, Reader, Refused, Schema, Value, described, read_parts
+from evalc.config.http import NAME, VARIABLE, is_header_value, names_variables_well
+from evalc.config.setting import Folders, Reader, Refused, Schema, Value, described, read_parts
 
 _FILLED: Final[Schema] = {"type": "string", "pattern": r"\S"}
 _ONE_OR_EACH_ONCE: Final[Schema] = {

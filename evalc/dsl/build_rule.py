@@ -18,9 +18,8 @@ from evalc.dsl.read_json import half_characters
 from evalc.dsl.tree import CheckLeaf, Num, Str
 from evalc.grammar.atoms import MAX_DIGITS
 from evalc.grammar.check_nodes import similar
-from evalc.grammar.nodes import Atom, CheckLine, PatternAtom, Text
+from evalc.grammar.nodes import Atom, CheckLine, Parsed, PatternAtom, Text
 from evalc.grammar.parse import RULE_TYPES, parse_rule
-from evalc.grammar.parsed import Parsed
 from evalc.model import checks as c
 from evalc.model.checks.declaration import Declared, by_type
 from evalc.model.paths import pointer_step

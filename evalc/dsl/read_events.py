@@ -33,10 +33,9 @@ from evalc.diagnostics.catalogue.syntax_yaml import (
     UnquotedTemplate,
 )
 from evalc.diagnostics.problem import Finding
-from evalc.dsl.nodes import Mapping, Node, Report, Scalar, Sequence, Style, behind
+from evalc.dsl.nodes import FORBIDDEN, Mapping, Node, Report, Scalar, Sequence, Style, YamlLimits, behind, has_forbidden
 from evalc.dsl.quoting import quoted_line, unquoted_line
 from evalc.dsl.template_mask import Mask
-from evalc.dsl.yaml_limits import FORBIDDEN, YamlLimits, has_forbidden
 from evalc.source import Source, Span
 
 _CompiledParser: Callable[[str], Any] | None

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from evalc.dsl.nodes import Node, Report
-from evalc.dsl.yaml_limits import YamlLimits, has_forbidden
+from evalc.dsl.nodes import Node, Report, YamlLimits, has_forbidden
 from evalc.source import Source
 
 _LONG: Final = 50_000

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from evalc.grammar.lark_tables import STARTS, build, encoded, table_path
+from evalc.grammar.lalr import STARTS, build, encoded, table_path
 
 
 def main() -> None:

@@ -28,10 +28,8 @@ from evalc.grammar.atoms import (
     start_of,
     text_of,
 )
-from evalc.grammar.lalr import Stumble
-from evalc.grammar.lark_tables import read
-from evalc.grammar.nodes import Atom, CheckLine, PatternAtom, Text
-from evalc.grammar.parsed import Parsed, parsed
+from evalc.grammar.lalr import Stumble, read
+from evalc.grammar.nodes import Atom, CheckLine, Parsed, PatternAtom, Text, parsed
 from evalc.grammar.unexpected import spoken, unexpected, word_at
 from evalc.model import checks as c
 from evalc.model.checks.declaration import Declared, beginnings, by_type, members, text_fields, type_name

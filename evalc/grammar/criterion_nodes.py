@@ -5,10 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, cast
 
 from evalc.grammar.atoms import number_of, trimmed
-from evalc.grammar.lalr import Stumble
-from evalc.grammar.lark_tables import read
-from evalc.grammar.nodes import CriterionLine, Number
-from evalc.grammar.parsed import Parsed, parsed
+from evalc.grammar.lalr import Stumble, read
+from evalc.grammar.nodes import CriterionLine, Number, Parsed, parsed
 from evalc.grammar.unexpected import spoken, unexpected
 
 if TYPE_CHECKING:

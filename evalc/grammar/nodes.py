@@ -8,11 +8,22 @@ Texts may still hold templates: a check is parsed first and its texts are filled
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Literal
+from typing import Final, Generic, Literal, NamedTuple, TypeVar
 
 import msgspec
 
+from evalc.diagnostics.problem import Fault
 from evalc.model.checks import Check
+
+N = TypeVar("N")
+
+MAX_FAULTS: Final = 20
+"""How many faults of one text are reported."""
+
+REMEMBERED: Final = 4_096
+"""How many parses of each language are remembered: suites repeat themselves."""
+LONGEST_REMEMBERED: Final = 1_000
+"""The most characters of a text whose parse is remembered."""
 
 
 class Node(msgspec.Struct, frozen=True, gc=False):
@@ -128,3 +139,19 @@ class Template(Node, frozen=True):
     """A parsed template."""
 
     parts: tuple[Part, ...]
+
+
+class Parsed(NamedTuple, Generic[N]):
+    """What a text parsed to: `node` is None exactly when there are faults. Offsets count from the text's start."""
+
+    node: N | None
+    faults: tuple[Fault, ...]
+
+
+def parsed(node: N | None, faults: list[Fault]) -> Parsed[N]:
+    """The node when there are no faults, else the first of the faults, in the order of their places."""
+    return Parsed(None if faults else node, tuple(sorted(faults, key=_place)[:MAX_FAULTS]))
+
+
+def _place(fault: Fault) -> tuple[int, int]:
+    return fault.start, fault.end

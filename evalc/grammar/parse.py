@@ -12,10 +12,8 @@ from typing import Any, Final
 from evalc.diagnostics.catalogue.syntax_grammar import BeyondLimit
 from evalc.diagnostics.problem import Fault
 from evalc.grammar.criterion_nodes import criterion_line
-from evalc.grammar.lalr import Following, following
-from evalc.grammar.lark_tables import load
-from evalc.grammar.nodes import CheckLine, CriterionLine, Template, Words
-from evalc.grammar.parsed import LONGEST_REMEMBERED, REMEMBERED, Parsed
+from evalc.grammar.lalr import Following, following, load
+from evalc.grammar.nodes import LONGEST_REMEMBERED, REMEMBERED, CheckLine, CriterionLine, Parsed, Template, Words
 from evalc.grammar.rule_nodes import RULE_TYPES, rule_check
 from evalc.grammar.shapes import parse_by_shape
 from evalc.grammar.template_nodes import template

@@ -8,10 +8,8 @@ from typing import TYPE_CHECKING, Final, cast
 
 from evalc.grammar.atoms import end_of, literal_of, signed_of, start_of, trimmed
 from evalc.grammar.check_nodes import CheckBuilder, same, unit_of
-from evalc.grammar.lalr import Stumble
-from evalc.grammar.lark_tables import read
-from evalc.grammar.nodes import CheckLine, PatternAtom
-from evalc.grammar.parsed import LONGEST_REMEMBERED, REMEMBERED, Parsed, parsed
+from evalc.grammar.lalr import Stumble, read
+from evalc.grammar.nodes import LONGEST_REMEMBERED, REMEMBERED, CheckLine, Parsed, PatternAtom, parsed
 from evalc.grammar.unexpected import spoken, unexpected
 from evalc.model import checks as c
 

@@ -16,8 +16,7 @@ from typing import Any, Final, final
 import msgspec
 
 from evalc.grammar.check_nodes import check_line
-from evalc.grammar.nodes import Atom, CheckLine, Text
-from evalc.grammar.parsed import LONGEST_REMEMBERED, REMEMBERED, Parsed
+from evalc.grammar.nodes import LONGEST_REMEMBERED, REMEMBERED, Atom, CheckLine, Parsed, Text
 from evalc.model.checks import Json
 from evalc.model.paths import path_of_key, pointer_step
 

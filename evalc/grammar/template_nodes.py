@@ -16,10 +16,8 @@ from evalc.diagnostics.catalogue.syntax_grammar import (
 )
 from evalc.diagnostics.problem import Fault
 from evalc.grammar.atoms import end_of, start_of
-from evalc.grammar.lalr import Stumble
-from evalc.grammar.lark_tables import read
-from evalc.grammar.nodes import Each, If, Part, Template, TemplateToken, Variable, Words
-from evalc.grammar.parsed import MAX_FAULTS, Parsed, parsed
+from evalc.grammar.lalr import Stumble, read
+from evalc.grammar.nodes import MAX_FAULTS, Each, If, Parsed, Part, Template, TemplateToken, Variable, Words, parsed
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -21,9 +21,8 @@ from evalc.compare.past import Measure
 from evalc.errors import UsageError
 from evalc.model.history import HistoryEntry
 from evalc.runtime.run.finished import FinishedRun, FinishedSuite
-from evalc.runtime.run.run_id import began_at
 from evalc.runtime.store.past.results import read_result
-from evalc.runtime.store.past.runs import age, has_results, result_files, run_folders
+from evalc.runtime.store.past.runs import age, began_at, has_results, result_files, run_folders
 
 _Count = Annotated[int, msgspec.Meta(ge=0, le=10**12)]
 

@@ -22,8 +22,8 @@ from evalc.importers.case_checks import write_checks
 from evalc.importers.check_line import escaped
 from evalc.importers.imported import CaseNames, Imported, Schemas
 from evalc.model import case as m
+from evalc.model.case import Gates
 from evalc.model.codec import to_json
-from evalc.model.gates import Gates
 from evalc.source import Source, Span
 
 _ENDING: Final = ".eval.yaml"

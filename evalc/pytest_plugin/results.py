@@ -11,11 +11,11 @@ import msgspec
 from evalc.errors import UsageError
 from evalc.history.index import register
 from evalc.model.suite import LocatedCase, Selected, Suite
-from evalc.runtime.agents.fingerprint import fingerprint_of
+from evalc.runtime.agents.wire import fingerprint_of
 from evalc.runtime.run.ask import request_of
 from evalc.runtime.run.begin_run import begin_run
-from evalc.runtime.run.closing import Closing, write_closing
 from evalc.runtime.run.finish_run import Ending, finish_run
+from evalc.runtime.run.finished import Closing, write_closing
 from evalc.runtime.run.run_case import CaseRun
 from evalc.runtime.run.run_options import RunOptions
 

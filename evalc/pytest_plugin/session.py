@@ -27,15 +27,13 @@ from evalc.report.case_lines import SourceContext
 from evalc.report.source_lines import SourceLines
 from evalc.runtime.agents.base import Agent
 from evalc.runtime.agents.python import PythonAgent
+from evalc.runtime.engines.local import Worker
 from evalc.runtime.local_model.served import local_models
-from evalc.runtime.run.attempts import run_attempts
-from evalc.runtime.run.blocking import watched
-from evalc.runtime.run.expectations import as_expected
+from evalc.runtime.run.attempts import as_expected, run_attempts
 from evalc.runtime.run.pace import Pace
-from evalc.runtime.run.process_exit import exits_told
+from evalc.runtime.run.process_guard import exits_told, watched
 from evalc.runtime.run.run_case import CaseRun
 from evalc.runtime.run.run_options import RunOptions
-from evalc.runtime.run.worker import Worker
 from evalc.runtime.store.written import encoded, redacted
 from evalc.setup.compile import compiled, policy_of
 from evalc.setup.run import agents_of, options_of, redactor_of

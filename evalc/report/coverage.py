@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from typing import Final
 
 from evalc.model.coverage import Coverage, Kind, ToolCoverage
-from evalc.report.numbers import counted
+from evalc.report.words import counted
 from evalc.terminal import visible
 
 _MOST_MISSING: Final = 20

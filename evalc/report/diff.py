@@ -8,9 +8,8 @@ from itertools import islice
 from evalc.model.comparison import ChangedCase, Difference, Medians, Rate, RunComparison, SuiteComparison, Verdict
 from evalc.model.suite import suite_title
 from evalc.report.legible import in_short
-from evalc.report.numbers import counted, milliseconds
-from evalc.report.significance import difference_words, significance_line
 from evalc.report.symbols import Symbols, symbols_of
+from evalc.report.words import counted, difference_words, milliseconds, significance_line
 from evalc.terminal import Color, Screen, cells, padded, painted, shortened, visible
 
 _MOST_NAMED = 10

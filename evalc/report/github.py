@@ -9,10 +9,8 @@ from typing import Final
 
 from evalc.model.result import PASSING, CaseResult
 from evalc.project import below_working_folder
-from evalc.report.case_words import Reason, reasons
-from evalc.report.gates import not_met
-from evalc.report.numbers import counted
 from evalc.report.reported import ReportedRun
+from evalc.report.words import Reason, counted, not_met, reasons
 from evalc.workflow_command import annotation
 
 _MOST_SHOWN: Final = 10

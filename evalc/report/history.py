@@ -7,8 +7,8 @@ from itertools import pairwise
 
 from evalc.model.history import History, HistoryEntry, Trend
 from evalc.model.suite import suite_title
-from evalc.report.numbers import counted, rounded
 from evalc.report.symbols import symbols_of
+from evalc.report.words import counted, rounded
 from evalc.terminal import Screen, cells, padded, painted, shortened, visible
 
 _BARS = "▁▂▃▄▅▆▇█"

@@ -11,12 +11,18 @@ from msgspec import UNSET
 
 from evalc.model.result import PASSING, CaseResult, SkippedCase, Status, SuiteResult, Summary
 from evalc.model.suite import Place
-from evalc.report.case_words import main_reason, place_of, reasons_in_full, timed_out
-from evalc.report.gates import failed_all_the_same, gate_line
 from evalc.report.legible import legible
-from evalc.report.numbers import rounded
 from evalc.report.reported import ReportedRun, ReportedSuite
 from evalc.report.transcript import transcript
+from evalc.report.words import (
+    failed_all_the_same,
+    gate_line,
+    main_reason,
+    place_of,
+    reasons_in_full,
+    rounded,
+    timed_out,
+)
 from evalc.terminal import visible
 
 _NOT_XML: Final = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")

@@ -10,13 +10,18 @@ from typing import Final
 from msgspec import UNSET
 
 from evalc.model.result import PASSING, CaseResult, GateResult, RunSummary, SuiteResult, Summary
-from evalc.report.case_words import reasons_in_full
-from evalc.report.gates import failed_all_the_same, gate_line
-from evalc.report.labels import class_cells
 from evalc.report.legible import legible
-from evalc.report.numbers import counted, rounded, selected_line
 from evalc.report.reported import ReportedRun, ReportedSuite
 from evalc.report.transcript import transcript
+from evalc.report.words import (
+    class_cells,
+    counted,
+    failed_all_the_same,
+    gate_line,
+    reasons_in_full,
+    rounded,
+    selected_line,
+)
 from evalc.terminal import shortened, visible
 
 MOST_BYTES: Final = 1_000_000

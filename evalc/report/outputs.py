@@ -61,9 +61,9 @@ def render(chosen: Format, run: ReportedRun) -> Iterator[bytes]:
     # Each is imported where it is asked for, for start-up.
     match chosen:
         case "text":
-            from evalc.report import text  # noqa: PLC0415
+            from evalc.report import console  # noqa: PLC0415
 
-            return text.render(run)
+            return console.render(run)
         case "json":
             from evalc.report import whole_json  # noqa: PLC0415
 

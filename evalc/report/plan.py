@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from evalc.model.numbers import shown_confidence
 from evalc.model.plan import GatePlan, Option, Plan, SuitePlan
 from evalc.model.suite import suite_title
-from evalc.report.numbers import counted
+from evalc.report.words import counted
 from evalc.terminal import visible
 
 

@@ -11,9 +11,8 @@ from msgspec import UNSET
 
 from evalc.model.result import CaseResult, SkippedCase
 from evalc.model.suite import Suite
-from evalc.report.case_words import main_reason
-from evalc.report.numbers import counted
 from evalc.report.symbols import symbols_of
+from evalc.report.words import counted, main_reason
 from evalc.terminal import Screen, padded, shortened, visible
 
 _SECONDS_BETWEEN_DRAWINGS = 0.1

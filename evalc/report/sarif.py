@@ -10,8 +10,8 @@ from typing import Any, Final
 
 from evalc import __version__
 from evalc.model.result import PASSING, CaseResult
-from evalc.report.case_words import Reason, reasons
 from evalc.report.reported import ReportedRun
+from evalc.report.words import Reason, reasons
 from evalc.sarif import SCHEMA, artifact_location, message_text
 from evalc.terminal import visible
 

@@ -10,9 +10,9 @@ from msgspec import UNSET
 
 from evalc.model.result import CaseResult, Status
 from evalc.model.suite import suite_title
-from evalc.report.numbers import rounded
 from evalc.report.reported import ReportedSuite
 from evalc.report.symbols import COLORS, Symbols, symbols_of
+from evalc.report.words import rounded
 from evalc.terminal import Screen, cells, padded, painted, shortened, visible
 
 MOST_ALIKE: Final = 12

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Final
 
 from evalc.model.strength import CaseStrength, CheckStrength, Strength
-from evalc.report.numbers import counted
+from evalc.report.words import counted
 from evalc.terminal import visible
 
 _MOST_CASES: Final = 20

@@ -10,9 +10,9 @@ from typing import Final
 from msgspec import UNSET
 
 from evalc.model.result import PASSING, CaseResult, SkippedCase, SuiteResult
-from evalc.report.case_words import main_reason, place_of
 from evalc.report.legible import legible
 from evalc.report.reported import ReportedRun
+from evalc.report.words import main_reason, place_of
 
 COLUMNS: Final = (
     "suite",

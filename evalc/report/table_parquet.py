@@ -12,8 +12,8 @@ import pyarrow.parquet as pq
 from msgspec import UNSET
 
 from evalc.model.result import PASSING, CaseResult, SkippedCase, SuiteResult
-from evalc.report.case_words import main_reason, place_of
 from evalc.report.reported import ReportedRun
+from evalc.report.words import main_reason, place_of
 
 _Row = dict[str, Any]
 

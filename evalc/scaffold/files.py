@@ -11,8 +11,7 @@ from typing import Final
 
 import msgspec
 
-from evalc.atomic import write_atomic
-from evalc.regular import read_limited
+from evalc.regular import read_limited, write_atomic
 from evalc.schema.published import schema_text
 
 WORKFLOW: Final = ".github/workflows/evals.yml"

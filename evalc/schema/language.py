@@ -8,9 +8,8 @@ from typing import Final
 
 import msgspec
 
-from evalc.dsl.build_case import CASE_KEYS, DEFAULT_KEYS, TURN_KEYS, USER_KEYS
+from evalc.dsl.build_case import CASE_KEYS, DEFAULT_KEYS, FOR_EACH_KEYS, TURN_KEYS, USER_KEYS
 from evalc.dsl.build_criterion import CRITERION_KEYS
-from evalc.dsl.build_for_each import FOR_EACH_KEYS
 from evalc.dsl.build_prompt import INPUT_KEYS, VARIANT_KEYS
 from evalc.dsl.build_suite import EVAL_KEYS, GATE_KEYS, KEYS, SHARED_KEYS
 from evalc.dsl.document_kind import Kind

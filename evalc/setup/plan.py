@@ -9,11 +9,11 @@ from typing import Final
 
 from evalc.compare.power import fewest_changes, likely_share, passes_needed, passes_to_fail, passes_to_hold
 from evalc.errors import UsageError
-from evalc.model.gates import Gates
+from evalc.model.case import Gates
 from evalc.model.numbers import USUAL_CONFIDENCE
 from evalc.model.plan import GatePlan, Option, Plan, SuitePlan
 from evalc.model.suite import Suite
-from evalc.runtime.run.expectations import skipped_case
+from evalc.runtime.run.attempts import skipped_case
 from evalc.runtime.store.past.load import load_run
 from evalc.runtime.store.past.results import find_results
 from evalc.runtime.store.past.runs import LATEST

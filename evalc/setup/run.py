@@ -8,10 +8,10 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from evalc.config.headers import expanded
+from evalc.config.http import expanded
 from evalc.config.settings import JudgeTable, ModelTable, Settings
 from evalc.errors import UsageError
-from evalc.model.gates import Gates
+from evalc.model.case import Gates
 from evalc.providers import PROVIDERS, provider_of
 from evalc.runtime.agents.base import Agent
 from evalc.runtime.agents.http.options import HttpOptions
@@ -29,10 +29,10 @@ from evalc.runtime.judges.panel import Panel, seated
 from evalc.runtime.local_model.serving import Serving
 from evalc.runtime.run.capture import capture_snapshot
 from evalc.runtime.run.run_options import RunOptions
-from evalc.runtime.run.seed import load_seed
-from evalc.runtime.run.stop_policy import Limits
+from evalc.runtime.run.stopping import Limits
+from evalc.runtime.run.token_data import load_seed
 from evalc.runtime.store.past.runs import LATEST
-from evalc.runtime.store.redact import Redactor
+from evalc.runtime.store.written import Redactor
 from evalc.tools.registry import ToolRegistry
 
 if TYPE_CHECKING:

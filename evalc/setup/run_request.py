@@ -2,23 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import Any, Final, final
+from types import UnionType
+from typing import Any, Final, Literal, Union, final, get_args, get_origin, get_type_hints
 
 import msgspec
 
 from evalc.config.env_file import with_env_file
-from evalc.config.flags import settings_with
-from evalc.config.settings import Settings
+from evalc.config.load import settings_with
+from evalc.config.settings import KEY_OF_FLAG, Settings
 from evalc.errors import UsageError
 from evalc.providers import PROVIDERS
 from evalc.runtime.agents.base import Agent
-from evalc.runtime.run.run_id import new_run_id
 from evalc.runtime.run.select import Wanted
 from evalc.runtime.store.past.resume import PastRun, find_run
-from evalc.setup.choice import pinned
-from evalc.setup.compile import Subject
+from evalc.runtime.store.past.runs import new_run_id
+from evalc.setup.choice import is_case_id, path_of, pinned, wanted_cases
+from evalc.setup.compile import Subject, subjects_among, type_of
+from evalc.setup.run_flags import RunFlags
 
 _NOT_KEPT: Final = frozenset({"output_dir", "otel", "snapshot"})
 """The flags that a resumed run does not take from its journal: where it is found says the folder of results, the
@@ -103,7 +105,8 @@ class RunRequest(msgspec.Struct, frozen=True, kw_only=True):
             SourceError: the configuration has errors.
             UsageError: a flag has a value that it does not take, or the file of variables cannot be read.
         """
-        return with_env_file(settings_with(self.config, self.flags).sound(), self.env_file)
+        settings = settings_with(self.config, self.flags).sound()
+        return settings if self.env_file is None else with_env_file(settings, self.env_file)
 
     def looked_at(self, settings: Settings) -> Sequence[Subject]:
         """What is run."""
@@ -219,3 +222,95 @@ def _is_harmless(specs: object) -> bool:
     """Whether anyone may name these agents or judges."""
     listed = specs if isinstance(specs, list) else [] if specs is None else [specs]
     return all(str(spec).strip().lower().partition(":")[0] in _HARMLESS for spec in listed)
+
+
+def given_by(subject: Subject | Iterable[Subject] | None, flags: RunFlags) -> RunRequest:
+    """What a call says of a run.
+
+    Raises:
+        TypeError: there is no such flag, or one is given what it does not take.
+        SourceError: the configuration has errors.
+        UsageError: nothing is named, the flags do not go together, or the run to resume is not there.
+    """
+    _refuse_what_is_not_taken(flags)
+    said: dict[str, Any] = {name: str(value) if isinstance(value, Path) else value for name, value in flags.items()}
+    subjects = () if subject is None else subjects_among(subject)
+    if subject is not None and not subjects:
+        raise UsageError("the list of what is to be run is empty: leave it out for what the configuration names")
+    agents = _several(said.get("agent"))
+    if said.get("agent") is not None and not agents:
+        raise UsageError("the list of agents is empty: leave it out for what the configuration names")
+    said["agent"] = [agent for agent in agents if isinstance(agent, str)] or None
+    given = RunRequest(
+        flags={name: said.get(name) for name in map(_in_python, KEY_OF_FLAG)},
+        paths=[
+            path_of(each) if isinstance(each, str) else each
+            for each in subjects
+            if not (isinstance(each, str) and is_case_id(each))
+        ],
+        agents=agents,
+        config=said.get("config"),
+        prompt_id=said.get("prompt_id"),
+        record=said.get("record"),
+        env_file=said.get("env_file"),
+        wanted=wanted_cases(
+            [each for each in subjects if isinstance(each, str)],
+            keywords=said.get("keywords"),
+            tags=_several(said.get("tag")),
+            not_tags=_several(said.get("not_tag")),
+            ids=_several(said.get("filter")),
+            tiers=_several(said.get("tier")),
+            failed_from=said.get("failed_from"),
+            last_failed=said.get("last_failed", False),
+            changed_since=said.get("changed_since"),
+            repeat=said.get("repeat"),
+            shard=said.get("shard"),
+            shard_by=said.get("shard_by"),
+        ),
+    )
+    past = said.get("resume")
+    return given if past is None else resumed(given, past)
+
+
+def _refuse_what_is_not_taken(flags: RunFlags) -> None:
+    """Refuse flags that there are not, and values that are not of the types that `RunFlags` declares."""
+    declared = get_type_hints(RunFlags, localns={"Agent": Agent})
+    for name, value in flags.items():
+        if name not in declared:
+            raise TypeError(f"`evalc.run` got an unexpected keyword argument `{name}`")
+        if value is not None and not _is_of(declared[name], value):
+            taken = RunFlags.__annotations__[name].__forward_arg__
+            raise TypeError(f"`{name}` of `evalc.run` takes `{taken}`, not `{type_of(value)}`")
+
+
+def _is_of(declared: Any, value: Any) -> bool:
+    """Whether a value is of a declared type.
+
+    What is told better where it is used is let through: another text than those of a `Literal`, and what is no agent.
+    """
+    parts = get_args(declared)
+    match get_origin(declared):
+        case origin if origin in {Union, UnionType}:
+            return any(_is_of(part, value) for part in parts)
+        case origin if origin is Literal:
+            return isinstance(value, tuple(map(type, parts)))
+        case origin if origin is Sequence:
+            listed = isinstance(value, Sequence) and not isinstance(value, str | bytes)
+            return listed and all(_is_of(parts[0], each) for each in value)
+        case _ if declared is Agent:
+            return True
+        case _ if declared in {int, float}:
+            return isinstance(value, int | declared) and not isinstance(value, bool)
+        case _:
+            return isinstance(value, declared)
+
+
+def _several(value: Any) -> tuple[Any, ...]:
+    """What was said once or several times."""
+    if value is None:
+        return ()
+    return tuple(value) if isinstance(value, Sequence) and not isinstance(value, str | bytes) else (value,)
+
+
+def _in_python(flag: str) -> str:
+    return flag.removeprefix("--").replace("-", "_")

@@ -68,7 +68,7 @@ def to_run(
     # For start-up: `check` and `compile` run nothing.
     from evalc.runtime.run.select import Wanted, select_cases, selected_of  # noqa: PLC0415
     from evalc.setup.choice import known_of  # noqa: PLC0415
-    from evalc.setup.needs import needing_judge, needing_user  # noqa: PLC0415
+    from evalc.setup.compile import needing_judge, needing_user  # noqa: PLC0415
     from evalc.setup.run import redactor_of  # noqa: PLC0415
 
     compilation = soundly_compiled(subjects, settings, prompt_id)

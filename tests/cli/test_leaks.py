@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from evalc.report.source_lines import quoted
-from evalc.runtime.store.redact import Redactor
+from evalc.runtime.store.written import Redactor
 from evalc.workflow_command import annotation
 from tests.cli.conftest import Invoke
 from tests.support.servers import answers_bytes, serving

@@ -9,8 +9,8 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evalc.config.locate import locate
-from evalc.config.reader import Keys
+from evalc.config.decode import locate
+from evalc.config.setting import Keys
 
 scalars = st.none() | st.booleans() | st.integers(-(10**20), 10**20) | st.floats(allow_nan=False, allow_infinity=False)
 names = st.text(st.characters(exclude_categories=["Cs"]), max_size=6)

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from evalc.config.headers import expanded
+from evalc.config.http import expanded
 from evalc.config.settings import AgentTable, Settings
 from evalc.errors import UsageError
 

@@ -9,7 +9,7 @@ from typing import Any, Final
 
 from lark.exceptions import UnexpectedInput
 
-from evalc.grammar.lark_tables import STARTS, Language, lark_parser
+from evalc.grammar.lalr import STARTS, Language, lark_parser
 
 GRAMMAR_OF: Final[dict[str, Language]] = {
     "check": "check",

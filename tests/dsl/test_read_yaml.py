@@ -17,10 +17,9 @@ from ruamel.yaml import YAML
 
 from evalc.diagnostics.problem import Finding
 from evalc.dsl import read_events as module
-from evalc.dsl.nodes import Mapping, Node, Scalar, Sequence
+from evalc.dsl.nodes import Mapping, Node, Scalar, Sequence, YamlLimits
 from evalc.dsl.read_yaml import read_yaml
 from evalc.dsl.scalars import to_plain
-from evalc.dsl.yaml_limits import YamlLimits
 from evalc.source import Source, Span
 
 Found = list[tuple[Span, Finding]]

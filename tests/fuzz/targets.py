@@ -14,9 +14,9 @@ from evalc.compiler.options import CompileOptions
 from evalc.compiler.pipeline import compile_sources
 from evalc.diagnostics.catalogue.syntax_yaml import ForbiddenCharacter
 from evalc.diagnostics.problem import Finding
+from evalc.dsl.nodes import YamlLimits
 from evalc.dsl.read_events import read_events
 from evalc.dsl.read_lines import read_lines
-from evalc.dsl.yaml_limits import YamlLimits
 from evalc.grammar.parse import RULE_TYPES, parse_check, parse_criterion, parse_rule, parse_template
 from evalc.source import Source
 

@@ -7,8 +7,8 @@ from __future__ import annotations
 import pytest
 
 from evalc.diagnostics.problem import Fault
+from evalc.grammar.nodes import MAX_FAULTS
 from evalc.grammar.parse import MAX_LINE, parse_check
-from evalc.grammar.parsed import MAX_FAULTS
 
 # line, the stretch, the code, message, label
 FAULTS = [

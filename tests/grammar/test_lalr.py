@@ -8,8 +8,7 @@ import lark
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from evalc.grammar.lalr import Stumble, Token, Tree
-from evalc.grammar.lark_tables import STARTS, Language, lark_parser, read
+from evalc.grammar.lalr import STARTS, Language, Stumble, Token, Tree, lark_parser, read
 
 PARSERS = {language: lark_parser(language) for language in STARTS}
 

@@ -7,8 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from evalc.grammar.atoms import offset_in_text
-from evalc.grammar.lalr import Stumble
-from evalc.grammar.lark_tables import read
+from evalc.grammar.lalr import Stumble, read
 from evalc.grammar.nodes import Atom, PatternAtom
 from evalc.grammar.parse import RULE_TYPES, parse_rule
 from evalc.model import checks as c

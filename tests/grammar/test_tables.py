@@ -11,9 +11,8 @@ from pathlib import Path
 import lark
 import pytest
 
-from evalc.grammar import build_tables, lark_tables
-from evalc.grammar.lalr import Stumble
-from evalc.grammar.lark_tables import STARTS, Language, build, encoded, grammar, load, read, table_path
+from evalc.grammar import build_tables, lalr
+from evalc.grammar.lalr import STARTS, Language, Stumble, build, encoded, grammar, load, read, table_path
 
 LANGUAGES = tuple(STARTS)
 
@@ -21,7 +20,7 @@ LANGUAGES = tuple(STARTS)
 @pytest.fixture
 def elsewhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     """A folder of tables of its own, and nothing loaded yet."""
-    monkeypatch.setattr(lark_tables, "table_path", lambda language: tmp_path / f"{language}.table.json")
+    monkeypatch.setattr(lalr, "table_path", lambda language: tmp_path / f"{language}.table.json")
     load.cache_clear()
     yield tmp_path
     load.cache_clear()
@@ -41,7 +40,7 @@ def test_a_table_that_does_not_fit_is_done_without(elsewhere: Path, spoiled: byt
 
 def test_a_table_is_taken_where_it_fits(elsewhere: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (elsewhere / "criterion.table.json").write_bytes(encoded(build("criterion")))
-    monkeypatch.delattr(lark_tables, "build")
+    monkeypatch.delattr(lalr, "build")
     assert not isinstance(read("criterion", "criterion", "clarity (0.3)"), Stumble)
 
 
@@ -53,7 +52,7 @@ def test_the_tables_are_written_where_they_are_read(tmp_path: Path, monkeypatch:
 
 
 def with_grammar(monkeypatch: pytest.MonkeyPatch, text: str) -> None:
-    monkeypatch.setattr(lark_tables, "grammar", lambda _language: text)
+    monkeypatch.setattr(lalr, "grammar", lambda _language: text)
 
 
 def test_a_terminal_without_a_name_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from evalc.grammar.nodes import Each, If, Part, TemplateToken, Variable, Words
+from evalc.grammar.nodes import MAX_FAULTS, Each, If, Part, TemplateToken, Variable, Words
 from evalc.grammar.parse import MAX_TEMPLATE, parse_template
-from evalc.grammar.parsed import MAX_FAULTS
 from evalc.grammar.template_nodes import MAX_DEPTH
 
 

@@ -16,7 +16,7 @@ import evalc
 from evalc.history.index import FILE_NAME, VERSION, Index, register
 from evalc.history.trends import trends_beside, trends_of
 from evalc.model.history import HistoryEntry
-from evalc.runtime.run.run_id import began_at
+from evalc.runtime.store.past.runs import began_at
 from tests.report.results import suite
 from tests.support.past import NEW, OLD, result, save, scored
 

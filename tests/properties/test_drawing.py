@@ -10,18 +10,17 @@ from hypothesis import Phase, given, seed, settings
 from hypothesis import strategies as st
 
 from evalc.diagnostics.problem import Finding
-from evalc.dsl.build_case import CASE_KEYS, DEFAULT_KEYS
+from evalc.dsl.build_case import CASE_KEYS, DEFAULT_KEYS, FOR_EACH_KEYS
 from evalc.dsl.build_check import GROUPS, LINK_KEYS, USE
 from evalc.dsl.build_criterion import CRITERION_KEYS
 from evalc.dsl.build_expect import EXPECT_KEYS
-from evalc.dsl.build_for_each import FOR_EACH_KEYS
 from evalc.dsl.build_prompt import INPUT_KEYS, PROMPT_KEYS, VARIANT_KEYS
 from evalc.dsl.build_rule import CHECK_TYPES
 from evalc.dsl.build_suite import EVAL_KEYS, GATE_KEYS, KEYS
 from evalc.dsl.document_kind import Kind
 from evalc.dsl.read_yaml import read_yaml
 from evalc.dsl.scalars import to_plain
-from evalc.grammar.lark_tables import load
+from evalc.grammar.lalr import load
 from evalc.source import Source, Span
 from tests.properties.drawing.checks import LABELED, MANY, ONCE, Draw, Spelt, about, judged
 from tests.properties.drawing.suites import Project, projects

@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 import evalc.pytest_plugin.collecting  # noqa: F401 - sessions within this process forget what they import themselves
-from evalc.report.case_words import main_reason
-from evalc.runtime.run.closing import read_closing
+from evalc.report.words import main_reason
+from evalc.runtime.run.finished import read_closing
 from evalc.runtime.store.past.load import load_run
 from evalc.runtime.store.past.results import find_results
 

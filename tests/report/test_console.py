@@ -11,8 +11,7 @@ from hypothesis import strategies as st
 
 from evalc.model.result import AssertionResult, CriterionSummary, GateResult, SkippedCase, SuiteResult
 from evalc.model.suite import Place
-from evalc.report.console import Detail, run_lines, suite_lines
-from evalc.report.text import summary_lines
+from evalc.report.console import Detail, run_lines, suite_lines, summary_lines
 from evalc.terminal import Screen, cells
 from tests.report.results import case, suite, totals
 from tests.report.runs import reported

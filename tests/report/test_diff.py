@@ -13,7 +13,7 @@ from evalc.compare.suites import compare_runs
 from evalc.model.comparison import Significance
 from evalc.report.console import suite_lines
 from evalc.report.diff import diff_lines
-from evalc.report.significance import more_cases, significance_line
+from evalc.report.words import more_cases, significance_line
 from evalc.terminal import Screen
 from tests.report.results import case, suite
 

@@ -18,8 +18,8 @@ from msgspec import structs
 from evalc import __version__
 from evalc.model.codec import to_json
 from evalc.model.result import AssertionResult, CaseResult, GateResult, RunResult
-from evalc.report.case_words import main_reason, reasons
 from evalc.report.outputs import FORMATS, SUFFIXES, Format, render
+from evalc.report.words import main_reason, reasons
 from tests.report.results import case, suite
 from tests.report.runs import FILE, every_status, place, reported, with_response
 

@@ -14,8 +14,8 @@ from hypothesis import example, given
 from junitparser import JUnitXml
 from markdown_it import MarkdownIt
 
-from evalc.report import github, junit, markdown, sarif, table_csv, text
-from evalc.report.case_words import reasons
+from evalc.report import console, github, junit, markdown, sarif, table_csv
+from evalc.report.words import reasons
 from tests.report.results import case, suite
 from tests.report.runs import HOSTILE, every_status, place, reported, saying, texts
 
@@ -166,4 +166,4 @@ def test_no_cell_is_a_formula(said: str) -> None:
 
 @given(texts)
 def test_the_text_holds_nothing_that_a_terminal_obeys(said: str) -> None:
-    assert not OBEYED.search(everything(text.render, said).replace("\n", ""))
+    assert not OBEYED.search(everything(console.render, said).replace("\n", ""))

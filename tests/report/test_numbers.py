@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from evalc.report.numbers import rounded
+from evalc.report.words import rounded
 
 
 @pytest.mark.parametrize(

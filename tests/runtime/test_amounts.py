@@ -12,8 +12,8 @@ import pytest
 from evalc.diagnostics.catalogue.values import outside
 from evalc.errors import AgentProtocolError
 from evalc.model.numbers import SHARE, WEIGHT, shown_number
-from evalc.runtime.agents.amounts import refuse_absurd
 from evalc.runtime.agents.base import AgentResponse, ToolCall, Usage
+from evalc.runtime.agents.wire import refuse_absurd
 from evalc.runtime.run.attempts import combine
 from evalc.runtime.run.run_case import CaseRun
 from tests.cli.conftest import Invoke, invoke, project

@@ -6,7 +6,7 @@ import base64
 
 import pytest
 
-from evalc.runtime.store.redact import AnyEncoding, Redactor
+from evalc.runtime.store.written import AnyEncoding, Redactor
 
 SECRET = "twelve-bytes"
 

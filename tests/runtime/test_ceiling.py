@@ -5,7 +5,7 @@ from __future__ import annotations
 import msgspec
 
 from evalc.model.result import CaseDetails, CaseResult
-from evalc.runtime.run.stop_policy import Limits, StopPolicy
+from evalc.runtime.run.stopping import Limits, StopPolicy
 from evalc.runtime.store.journaled import Entry
 
 

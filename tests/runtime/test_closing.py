@@ -8,8 +8,8 @@ import pytest
 
 from evalc.model.result import GateResult
 from evalc.model.suite import Selected
-from evalc.runtime.run.closing import FILE_NAME, Closing, read_closing, write_closing
-from evalc.runtime.store.redact import Redactor
+from evalc.runtime.run.finished import FILE_NAME, Closing, read_closing, write_closing
+from evalc.runtime.store.written import Redactor
 
 CLOSING = Closing(
     gates=(GateResult(gate="minPassRate", limit=0.9, value=0.5, passed=False),),

@@ -480,8 +480,8 @@ def test_what_is_not_a_line_of_the_log_is_asked_again(tmp_path: Path) -> None:
 def test_a_turn_with_a_secret_is_not_kept(tmp_path: Path) -> None:
     from evalc.runtime.agents.base import AgentResponse
     from evalc.runtime.run.ask import AnsweredTurn
-    from evalc.runtime.store.redact import Redactor
     from evalc.runtime.store.turn_log import FILE_NAME, TurnLog
+    from evalc.runtime.store.written import Redactor
 
     log = TurnLog(tmp_path, Redactor(["s3cr3t-word"]), resumed=False)
     log.attempt(0, 0, 0).keep("x", AnsweredTurn("m", AgentResponse(response="fine"), 2.0))

@@ -9,7 +9,7 @@ import pytest
 
 from evalc.model.case import Case, Input
 from evalc.model.result import CaseDetails, CaseResult, SkippedCase, Status
-from evalc.runtime.run.expectations import as_expected, skipped_case
+from evalc.runtime.run.attempts import as_expected, skipped_case
 
 
 def case(**fields: Any) -> Case:

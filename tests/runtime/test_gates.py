@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evalc.model.gates import Gates
+from evalc.model.case import Gates
 from evalc.model.result import GateResult
 from evalc.runtime.run.gates import Measured, durations_of, judge_gates, percentile
 from evalc.runtime.store.journaled import Entry

@@ -13,7 +13,7 @@ import evalc
 from evalc.model.result import PASSING, Status
 from evalc.report.console import repeats_line
 from evalc.runtime.agents.python import PythonAgent
-from evalc.runtime.run.pass_at_k import RepeatedCases
+from evalc.runtime.run.totals import RepeatedCases
 
 STATUSES: st.SearchStrategy[Status] = st.sampled_from(["passed", "failed", "error", "unverified"])
 

@@ -21,7 +21,7 @@ from evalc.runtime.run.run_options import RunOptions
 from evalc.runtime.run.run_suite import run_suites
 from evalc.runtime.store.past.rescore import rescore_suites
 from evalc.runtime.store.past.resume import find_run
-from evalc.runtime.store.redact import Redactor
+from evalc.runtime.store.written import Redactor
 
 SECRET = "secret-value-1"
 

@@ -26,7 +26,7 @@ from evalc.runtime.run.run_suite import run_suites
 from evalc.runtime.store.journal import Journal
 from evalc.runtime.store.journaled import read_header
 from evalc.runtime.store.past.resume import find_run, refuse_another_run
-from evalc.runtime.store.redact import Redactor
+from evalc.runtime.store.written import Redactor
 
 RUN_ID = "01990000-0000-7000-8000-000000000000"
 

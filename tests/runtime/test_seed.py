@@ -10,7 +10,7 @@ import pytest
 
 from evalc.errors import UsageError
 from evalc.runtime.run.capture import load_snapshot, parse_snapshot
-from evalc.runtime.run.seed import load_seed
+from evalc.runtime.run.token_data import load_seed
 
 LOADERS: list[Callable[[Path], Any]] = [load_seed, load_snapshot]
 
@@ -60,7 +60,7 @@ def test_a_snapshot_from_elsewhere_names_its_origin() -> None:
 def test_what_has_no_end_is_refused(
     load: Callable[[Path], Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("evalc.runtime.store.json_file._LARGEST", 1_000)
+    monkeypatch.setattr("evalc.runtime.run.token_data._LARGEST", 1_000)
     with pytest.raises(UsageError, match=r"`/dev/zero` is a device, not a file"):
         load(Path("/dev/zero"))
     (tmp_path / "large.json").write_text(" " * 1_001)

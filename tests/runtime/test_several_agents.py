@@ -9,14 +9,14 @@ from typing import Any
 import pytest
 
 from evalc.errors import UsageError
-from evalc.model.gates import Gates
+from evalc.model.case import Gates
 from evalc.runtime.agents.scripted import ScriptedAgent
 from evalc.runtime.run.finished import FinishedRun
 from evalc.runtime.run.run_options import RunOptions
 from evalc.runtime.run.run_suite import run_suites
-from evalc.runtime.run.stop_policy import Limits
-from evalc.runtime.store.redact import Redactor
+from evalc.runtime.run.stopping import Limits
 from evalc.runtime.store.results import agent_folders
+from evalc.runtime.store.written import Redactor
 from tests.runtime.test_run_suite import Echo, case, suite
 
 

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 import evalc
-from evalc.model.gates import Gates
-from evalc.runtime.run.certainty import GateWatch, in_random_order
+from evalc.model.case import Gates
+from evalc.runtime.run.stopping import GateWatch, in_random_order
 
 SUITE = """\
 suite: numbers

@@ -9,8 +9,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from msgspec import NODEFAULT
 
-from evalc.config.reader import Folders, Refused
-from evalc.config.setting import Key
+from evalc.config.setting import Folders, Key, Refused
 from evalc.config.settings import ALL_KEYS, Settings
 from evalc.schema.published import configuration
 from tests.schema.corpus import validator

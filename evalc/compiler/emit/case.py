@@ -7,14 +7,13 @@ from typing import Any, Final, final, get_args
 import msgspec
 
 from evalc.compiler import ir
-from evalc.compiler.emit.emission import Emission
-from evalc.compiler.emit.numbers import count_in_case, number_in_case, number_of, repetitions_of
+from evalc.compiler.emit.emission import Emission, count_in_case, number_in_case, number_of, repetitions_of
 from evalc.compiler.emit.row_checks import RowChecks, row_checks
 from evalc.compiler.emit.validate import checks_of, label_of
 from evalc.compiler.fill import fill, text_of_input, variables
 from evalc.compiler.merge.cases import MergedCase
 from evalc.compiler.merge.rows import Row
-from evalc.compiler.node_places import node_at
+from evalc.compiler.places import node_at
 from evalc.compiler.resolve.declared import check_inputs
 from evalc.compiler.resolve.names import Names, Variant
 from evalc.compiler.schemas import SchemaLoader

@@ -9,7 +9,7 @@ from typing import Any, Final, NamedTuple, assert_never
 import msgspec
 
 from evalc.compiler.lift.check_case import check_vocabulary
-from evalc.compiler.node_places import NodePlaces
+from evalc.compiler.places import NodePlaces
 from evalc.compiler.shape import mismatches
 from evalc.diagnostics.problem import Diagnostics
 from evalc.dsl import nodes as n

@@ -9,7 +9,7 @@ import msgspec
 
 from evalc.compiler import ir
 from evalc.compiler.emit.case import CaseEmitter
-from evalc.compiler.emit.numbers import gates_of, number_of
+from evalc.compiler.emit.emission import gates_of, number_of
 from evalc.compiler.emit.row_checks import RowChecks
 from evalc.compiler.fill import plain
 from evalc.compiler.lower import lower, own_assertions

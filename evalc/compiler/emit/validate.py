@@ -12,8 +12,8 @@ from evalc.compiler import ir
 from evalc.compiler.emit.check import CheckEmitter, as_written
 from evalc.compiler.emit.emission import Emission
 from evalc.compiler.merge.cases import Picked, PlacedCheck
-from evalc.compiler.node_places import node_at
 from evalc.compiler.order import ranks, single_fields, without
+from evalc.compiler.places import node_at
 from evalc.diagnostics.catalogue.contract import BesideTurns
 from evalc.diagnostics.catalogue.names import DuplicateName
 from evalc.diagnostics.catalogue.values import outside

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from evalc.compiler.lift.reader import JsonReader, Reports
 from evalc.compiler.packages import unknown_custom
 from evalc.compiler.patterns import examine
+from evalc.compiler.places import JsonReader, Reports
 from evalc.compiler.schemas import unusable
 from evalc.compiler.shape import is_timestamp
 from evalc.diagnostics.catalogue.contract import BesideTurns
@@ -27,9 +27,9 @@ from evalc.grammar.parse import parse_place
 from evalc.model import case as m
 from evalc.model import checks as c
 from evalc.model.assertions import KEYS, Assertion
+from evalc.model.case import Gates
 from evalc.model.challengers import CHALLENGERS
 from evalc.model.checks.declaration import Declared, parts_of
-from evalc.model.gates import Gates
 from evalc.model.numbers import COUNT, RANGES, WEIGHT
 from evalc.model.paths import pointer_step
 

@@ -11,8 +11,8 @@ import msgspec
 
 from evalc.compiler import ir
 from evalc.compiler.lift.check_case import check_case, check_ranges
-from evalc.compiler.lift.reader import JsonReader
 from evalc.compiler.order import rank
+from evalc.compiler.places import JsonReader
 from evalc.compiler.shape import mismatches, named
 from evalc.compiler.slug import is_slug, slug
 from evalc.diagnostics.catalogue.names import DuplicateName, OddMetadataKey, UnknownKey

@@ -10,10 +10,10 @@ from evalc.compare.power import fewest_changes
 from evalc.compiler import ir
 from evalc.diagnostics.catalogue.statistics import ConfidenceOfNothing, NoSuchClass, TooFewToFail, TooFewToHold
 from evalc.diagnostics.problem import Diagnostics, Finding
-from evalc.model.gates import Gates
+from evalc.model.case import Gates
 from evalc.model.numbers import CONFIDENCE, SHARE, shown_confidence
 from evalc.model.paths import pointer_step
-from evalc.report.numbers import counted
+from evalc.report.words import counted
 
 _JSON_NAMES: Final = {
     "min_pass_rate": "minPassRate",

@@ -31,9 +31,8 @@ from typing import Final, final
 from evalc.dsl.format.layout import laid_out
 from evalc.dsl.format.same import same_documents
 from evalc.dsl.format.spacing import spaced
-from evalc.dsl.nodes import Node
+from evalc.dsl.nodes import Node, YamlLimits
 from evalc.dsl.read_yaml import read_yaml
-from evalc.dsl.yaml_limits import YamlLimits
 from evalc.source import Source, Span
 
 _LINE_BREAK: Final = re.compile(r"\r\n|\r|\n")

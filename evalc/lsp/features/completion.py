@@ -15,7 +15,7 @@ from evalc.dsl.nodes import Mapping
 from evalc.lsp.check_line import KINDS, Continuation, continuation, described_kind
 from evalc.lsp.cursor import Place, Unfinished, unfinished_at
 from evalc.lsp.document import Document
-from evalc.lsp.features.shares import share_of
+from evalc.lsp.features.hints import share_of
 from evalc.lsp.known import KnownNames
 from evalc.lsp.shapes import Shapes, shapes_of
 from evalc.lsp.workspace import Workspace

@@ -9,7 +9,7 @@ from evalc.dsl.tree import CriterionTree, InputTree, RuleTree
 from evalc.lsp.check_line import KINDS, described_kind, kind_at
 from evalc.lsp.cursor import Place, place_at
 from evalc.lsp.document import Document
-from evalc.lsp.features.shares import share_of
+from evalc.lsp.features.hints import share_of
 from evalc.lsp.known import KnownNames
 from evalc.lsp.mentions import Mention, mention_at, mentions
 from evalc.lsp.shapes import Shapes, shapes_of

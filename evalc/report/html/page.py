@@ -16,12 +16,11 @@ from typing import Final, final
 import msgspec
 
 from evalc.model.suite import Place
-from evalc.report.gates import failed_all_the_same, not_met
 from evalc.report.html.records import CaseRecord, case_records, in_html, trend_record
 from evalc.report.html.strength_records import coverage_record, strength_record
-from evalc.report.numbers import counted
 from evalc.report.reported import ReportedRun, ReportedSuite
 from evalc.report.source_lines import quoted, read_authored, seconds_of
+from evalc.report.words import counted, failed_all_the_same, not_met
 
 _AROUND: Final = 1
 

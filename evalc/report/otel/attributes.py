@@ -11,7 +11,7 @@ from msgspec import UNSET
 
 from evalc.model.result import AssertionResult, CaseDetails, CaseResult, Outcome, RunSummary, SuiteResult, Summary
 from evalc.providers import PROVIDERS
-from evalc.report.case_words import timed_out
+from evalc.report.words import timed_out
 
 Value = str | bool | int | float | Sequence[str]
 Attributes = Mapping[str, Value]

@@ -11,8 +11,8 @@ from typing import final
 
 import msgspec
 
-from evalc.atomic import write_atomic
 from evalc.errors import AgentError, UsageError
+from evalc.regular import write_atomic
 from evalc.runtime.agents.base import Agent, AgentRequest, AgentResponse, HoldsConversations, Session
 from evalc.runtime.agents.http.options import HttpOptions
 from evalc.runtime.agents.model.options import ModelOptions
@@ -27,7 +27,7 @@ from evalc.runtime.agents.recording import (
     file_name,
     folder_of,
 )
-from evalc.runtime.store.written import Redacting, encoded, redacted
+from evalc.runtime.store.written import Redactor, encoded, redacted
 
 
 @final
@@ -46,7 +46,7 @@ class RecordingAgent:
     """
 
     def __init__(
-        self, agent: Agent, folder: Path, *, model: ModelOptions, http: HttpOptions, redactor: Redacting | None
+        self, agent: Agent, folder: Path, *, model: ModelOptions, http: HttpOptions, redactor: Redactor | None
     ) -> None:
         self._agent = agent
         self._model = model

@@ -18,10 +18,10 @@ import msgspec
 from evalc.errors import AgentError, AgentProtocolError, AgentTimeout, AgentUnavailable
 from evalc.providers import provider_of
 from evalc.runtime.agents.base import AgentRequest, AgentResponse
-from evalc.runtime.agents.fingerprint import fingerprint, sent_fields
 from evalc.runtime.agents.http.options import HttpOptions
 from evalc.runtime.agents.model.options import ModelOptions
-from evalc.runtime.store.written import Redacting
+from evalc.runtime.agents.wire import fingerprint, sent_fields
+from evalc.runtime.store.written import Redactor
 
 AGENT_FILE: Final = "agent.json"
 
@@ -88,7 +88,7 @@ def failure_of(error: BaseException) -> RecordedFailure:
 
 
 def everything_sent(
-    request: AgentRequest, agent: str, model: ModelOptions, http: HttpOptions, redactor: Redacting | None
+    request: AgentRequest, agent: str, model: ModelOptions, http: HttpOptions, redactor: Redactor | None
 ) -> dict[str, Any]:
     """What decides on an answer, without secrets: the request, and what goes with each to this kind of agent."""
     fields = sent_fields(request)
@@ -116,7 +116,7 @@ def _model_fields(model: ModelOptions) -> dict[str, Any]:
     }
 
 
-def _without_secrets(fields: dict[str, Any], redactor: Redacting | None) -> dict[str, Any]:
+def _without_secrets(fields: dict[str, Any], redactor: Redactor | None) -> dict[str, Any]:
     json = msgspec.json.encode(fields)
     struck = json if redactor is None else redactor.redact_bytes(json)
     decoded: dict[str, Any] = msgspec.json.decode(struck)

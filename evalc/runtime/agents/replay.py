@@ -13,11 +13,11 @@ from evalc.errors import AgentError, UsageError
 from evalc.regular import read_limited
 from evalc.runtime.agents import wire
 from evalc.runtime.agents.base import AgentRequest, AgentResponse, Session
-from evalc.runtime.agents.fingerprint import fingerprint
 from evalc.runtime.agents.http.options import HttpOptions
 from evalc.runtime.agents.model.options import ModelOptions
 from evalc.runtime.agents.recording import AGENT_FILE, Attempts, Exchange, RecordedAgent, everything_sent, file_name
-from evalc.runtime.store.written import Redacting
+from evalc.runtime.agents.wire import fingerprint
+from evalc.runtime.store.written import Redactor
 
 _LARGEST: Final = 256_000_000
 _MOST_COMPARED: Final = 10_000
@@ -40,7 +40,7 @@ class ReplayAgent:
         UsageError: there are no recordings, or those of several agents.
     """
 
-    def __init__(self, folder: str, *, model: ModelOptions, http: HttpOptions, redactor: Redacting | None) -> None:
+    def __init__(self, folder: str, *, model: ModelOptions, http: HttpOptions, redactor: Redactor | None) -> None:
         self._spec = folder
         self._folder = _of_one_agent(Path(folder), folder)
         self._agent = _recorded_agent(self._folder)

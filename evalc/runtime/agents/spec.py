@@ -16,7 +16,7 @@ from evalc.runtime.agents.base import Agent
 from evalc.runtime.agents.http.options import HttpOptions
 from evalc.runtime.agents.model.options import Access, ModelOptions
 from evalc.runtime.local_model.serving import Serving
-from evalc.runtime.store.written import Redacting
+from evalc.runtime.store.written import Redactor
 
 _SECRET_HEADER = re.compile(r"auth|cookie|key|token|secret|password", re.IGNORECASE)
 
@@ -67,7 +67,7 @@ class AgentSettings:
     providers: Mapping[str, Access] = field(default_factory=_unconfigured)
     model: ModelOptions = field(default_factory=ModelOptions)
     local: Serving = field(default_factory=Serving)
-    redactor: Redacting | None = None
+    redactor: Redactor | None = None
 
 
 def agent_for(spec: str, *, settings: AgentSettings) -> Agent:

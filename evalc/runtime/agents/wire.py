@@ -1,4 +1,4 @@
-"""Encodes requests to agents as JSON, and decodes answers of the agreed shape.
+"""Encodes and hashes requests to agents as JSON, and decodes answers of the agreed shape.
 
 The agreed shape is the contract's AgentResponse, `{response, toolCalls: [{name, success, durationMs, params}]}`,
 or `{text, toolsCalled}`, whose tools may be bare names. Unknown keys are ignored, and keys may be written in
@@ -8,6 +8,7 @@ snake_case. A lone surrogate, which JSON can spell and UTF-8 cannot, becomes U+F
 
 from __future__ import annotations
 
+import hashlib
 import json
 from collections.abc import Mapping, Sequence
 from math import isfinite
@@ -18,7 +19,7 @@ import msgspec
 
 from evalc.errors import AgentProtocolError
 from evalc.model.numbers import shown_number
-from evalc.model.places import is_number
+from evalc.model.paths import is_number
 from evalc.runtime.agents.base import AgentRequest, AgentResponse, ToolCall, Usage
 
 MAX_BODY: Final = 16 * 1024 * 1024
@@ -43,6 +44,9 @@ _CALL_FIELDS: Final = ("name", "success", "durationMs", "duration_ms", "params",
 _MOST_BITS: Final = 13_000
 """Those of integers that Python writes out, of nearly 4,000 digits."""
 _USAGE_FIELDS: Final = ("inputTokens", "input_tokens", "outputTokens", "output_tokens", "costUsd", "cost_usd")
+_MOST_TOKENS: Final = 10**12
+_MOST_USD: Final = 10**6
+_MOST_MS: Final = 10**10
 
 
 def request_fields(request: AgentRequest) -> dict[str, Any]:
@@ -315,3 +319,69 @@ def kind_of(value: object) -> str:
         if isinstance(value, kinds):
             return words
     return f"a Python `{type(value).__name__}`"
+
+
+def refuse_absurd(response: AgentResponse) -> None:
+    """Refuse an answer whose amounts are no amounts.
+
+    Raises:
+        AgentProtocolError: one of them is negative, not finite, or beyond all reason.
+    """
+    if response.usage is not None:
+        refuse_absurd_usage(response.usage)
+    if response.duration_ms is not None:
+        _refuse("durationMs", response.duration_ms, _MOST_MS)
+    for index, call in enumerate(response.tool_calls):
+        if call.duration_ms is not None:
+            _refuse(f"toolCalls[{index}].durationMs", call.duration_ms, _MOST_MS)
+
+
+def refuse_absurd_usage(usage: Usage) -> None:
+    """Refuse what was used where it cannot have been.
+
+    Raises:
+        AgentProtocolError: as for `refuse_absurd`.
+    """
+    for name, tokens in (("inputTokens", usage.input_tokens), ("outputTokens", usage.output_tokens)):
+        if tokens is not None:
+            _refuse(f"usage.{name}", tokens, _MOST_TOKENS)
+            if not isinstance(tokens, int):
+                raise AgentProtocolError(f"`usage.{name}` is {shown_number(tokens)}, not a whole number")
+    if usage.cost_usd is not None:
+        _refuse("usage.costUsd", usage.cost_usd, _MOST_USD)
+
+
+def _refuse(name: str, amount: float, most: int) -> None:
+    if not 0 <= amount <= most:  # as NaN is not, either
+        raise AgentProtocolError(f"`{name}` is {shown_number(amount)}; it has to be between 0 and {most:,}")
+
+
+def sent_fields(request: AgentRequest) -> dict[str, Any]:
+    """What of a request an agent is sent, by the names that the case model has for it."""
+    fields: dict[str, Any] = {
+        "message": request.message,
+        "messages": [dict(message) for message in request.messages],
+        "system": request.system,
+        "stubs": request.stubs,
+        "maxTurns": request.max_turns,
+        "inputs": dict(request.inputs),
+    }
+    if request.follow_ups:
+        fields["followUps"] = list(request.follow_ups)
+    if request.user is not None:
+        fields["user"] = request.user
+    return fields
+
+
+def fingerprint_of(request: AgentRequest) -> str:
+    """The hash of what of a request an agent is sent."""
+    return fingerprint(sent_fields(request))
+
+
+def fingerprint(fields: Mapping[str, Any]) -> str:
+    """The hash of fields, 128 bits in hexadecimal; the order of keys does not count."""
+    try:
+        json = msgspec.json.encode(fields, order="sorted")
+    except UnicodeEncodeError:  # half a surrogate pair
+        json = msgspec.json.encode(json_value(fields, "request"), order="sorted")
+    return hashlib.blake2b(json, digest_size=16).hexdigest()

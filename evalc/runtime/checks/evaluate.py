@@ -8,7 +8,7 @@ from typing import assert_never
 import msgspec
 
 from evalc.model import checks as c
-from evalc.runtime.checks import call_arguments, composition, grounding, json_checks, limits, patterns, texts, tools
+from evalc.runtime.checks import call_arguments, composition, grounding, json_checks, limits, texts, tools
 from evalc.runtime.checks.custom import custom
 from evalc.runtime.checks.judged import judged
 from evalc.runtime.checks.similarity import similar
@@ -46,7 +46,7 @@ def _evaluate(  # noqa: C901 - a table, one line a check
         case c.NotContains():
             return texts.not_contains(check, evidence)
         case c.Regex():
-            return patterns.regex(check, evidence)
+            return texts.regex(check, evidence)
         case c.ContainsAny():
             return texts.contains_any(check, evidence)
         case c.ToolsCalled():

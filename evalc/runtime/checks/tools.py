@@ -9,8 +9,7 @@ import msgspec
 from evalc.ecma.tokens import Unresolved, resolve
 from evalc.ecma.values import UNDEFINED, to_string
 from evalc.model import checks as c
-from evalc.runtime.checks.patterns import matches
-from evalc.runtime.checks.texts import resolved_members, with_dropped, within
+from evalc.runtime.checks.texts import matches, resolved_members, with_dropped, within
 from evalc.runtime.checks.verdict import NOT_APPLICABLE, PASSED, Evidence, Note, Verdict, broken, failed, skipped
 from evalc.runtime.checks.wording import bracketed, listed, quoted, shown
 

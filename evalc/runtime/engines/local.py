@@ -1,19 +1,31 @@
-"""The engine that attempts all cases in this process."""
+"""The engine that attempts all cases in this process, and its workers, which have a session of the agent each."""
 
 from __future__ import annotations
 
+import asyncio
+import time
 from collections.abc import AsyncIterator, Mapping
-from contextlib import asynccontextmanager
-from typing import TYPE_CHECKING, final
+from contextlib import AsyncExitStack, asynccontextmanager
+from typing import TYPE_CHECKING, Final, final
 
-from evalc.runtime.agents.base import Agent
+from evalc.errors import AgentUnavailable
+from evalc.model.suite import LocatedCase
+from evalc.runtime.agents.base import Agent, Session
+from evalc.runtime.agents.guard import said_by
 from evalc.runtime.engines.base import NewWorker
-from evalc.runtime.run.blocking import watched
+from evalc.runtime.judges.panel import JudgePool, Panel
+from evalc.runtime.run.ask import AgentAnswer, ConversationLog, ask_agent, broken_answer
 from evalc.runtime.run.pace import Pace
-from evalc.runtime.run.worker import Worker
+from evalc.runtime.run.process_guard import LoopBlocked, bounded, unbounded, watched
+from evalc.runtime.run.run_case import CaseOptions, CaseRun, result_of
+from evalc.runtime.run.user_player import UserPlayer
 
 if TYPE_CHECKING:
     from evalc.runtime.run.run_options import RunOptions
+
+_CLOSING_SECONDS: Final = 10.0
+_YIELD_SECONDS: Final = 0.001
+"""How long a worker may keep the event loop to itself."""
 
 
 @final
@@ -29,3 +41,93 @@ class LocalEngine:
         case_options = options.of_cases
         with watched(warnings):
             yield lambda name: Worker(agents[name], case_options, paces[name], options.panel)
+
+
+@final
+class Worker:
+    """Has a session of its own, opened for its first case, and again where it could not be opened; and its judges'."""
+
+    def __init__(
+        self, agent: Agent, options: CaseOptions, pace: Pace | None = None, panel: Panel | None = None
+    ) -> None:
+        self._agent = agent
+        self._options = options
+        self._pace = pace
+        self._bench = None if panel is None else JudgePool(panel)
+        self._stack = AsyncExitStack()
+        self._session: Session | None = None
+        self._user: Session | None = None
+        self._yielded = 0.0
+
+    async def attempt(self, located: LocatedCase, log: ConversationLog | None = None) -> CaseRun:
+        """Run the case once. Whatever the agent does, there is a result; only cancellation passes."""
+        # The agent may never suspend: timers, other workers and Ctrl-C get their turn here.
+        if time.monotonic() - self._yielded >= _YIELD_SECONDS:
+            await asyncio.sleep(0)
+            self._yielded = time.monotonic()
+        if self._pace is None:
+            answer = await self._ask(located, log)
+        else:
+            # Judges are asked outside: the agent's rate and load are nothing to them.
+            async with self._pace.turn():
+                answer = await self._ask(located, log)
+        return await result_of(located, answer, self._options, self._bench)
+
+    async def _ask(self, located: LocatedCase, log: ConversationLog | None) -> AgentAnswer:
+        try:
+            self._session = self._session or await self._open(self._agent)
+        except (asyncio.CancelledError, KeyboardInterrupt, GeneratorExit):
+            raise
+        except BaseException as error:  # an agent that cannot be opened breaks this attempt only
+            return broken_answer(error)
+        case, timeout_ms = located.case, self._options.timeout_ms
+        player: UserPlayer | None = None
+        if case.input.user is not None:
+            try:
+                user = await self._user_session()
+            except (asyncio.CancelledError, KeyboardInterrupt, GeneratorExit):
+                raise
+            except BaseException as error:
+                return AgentAnswer(0.0, None, "error", f"user: {said_by(error)}")
+            player = None if user is None else UserPlayer(user, case.input.user, case_id=case.id, timeout_ms=timeout_ms)
+        return await ask_agent(case, self._session, timeout_ms, log, player)
+
+    async def _user_session(self) -> Session | None:
+        """The session of whoever plays users; None where nobody does."""
+        if self._user is None and self._options.user is not None:
+            self._user = await self._open(self._options.user)
+        return self._user
+
+    async def close(self) -> str | None:
+        """Close the session. What went wrong is a text: the cases are finished, whatever the agent does at its end."""
+        bound = bounded(asyncio.get_running_loop().time() + _CLOSING_SECONDS)
+        try:
+            async with asyncio.timeout(_CLOSING_SECONDS):
+                if self._bench is not None:
+                    await self._bench.close()
+                await self._stack.aclose()
+        except (Exception, LoopBlocked) as error:
+            return f"the agent could not be closed: {said_by(error)}"
+        finally:
+            unbounded(bound)
+        return None
+
+    async def _open(self, agent: Agent) -> Session:
+        timeout_ms = self._options.timeout_ms
+        limit = asyncio.timeout(timeout_ms / 1000)
+        bound = bounded(asyncio.get_running_loop().time() + timeout_ms / 1000)
+        try:
+            async with limit:
+                return await self._stack.enter_async_context(agent.session())
+        except LoopBlocked as error:
+            raise AgentUnavailable(f"it was not ready within {timeout_ms:.15g} ms") from error
+        except TimeoutError as error:
+            if not limit.expired():
+                raise
+            raise AgentUnavailable(f"it was not ready within {timeout_ms:.15g} ms") from error
+        except asyncio.CancelledError as error:
+            if (task := asyncio.current_task()) is None or task.cancelling():
+                raise
+            raise AgentUnavailable("it was cancelled from inside") from error
+        finally:
+            unbounded(bound)

@@ -13,10 +13,10 @@ from evalc import __version__
 from evalc.model.case import Case
 from evalc.model.suite import LocatedCase
 from evalc.runtime.agents.base import Agent
+from evalc.runtime.engines.local import Worker
 from evalc.runtime.judges.panel import Panel
 from evalc.runtime.run.pace import LoopClock, Pace, RateLimit
 from evalc.runtime.run.run_case import CaseOptions, CaseRun
-from evalc.runtime.run.worker import Worker
 
 
 class Work(NamedTuple):

@@ -18,11 +18,10 @@ from typing import Any, Final, final
 
 import msgspec
 
-from evalc.atomic import write_atomic
-from evalc.regular import read_limited
+from evalc.regular import read_limited, write_atomic
 from evalc.runtime.judges.answer import Malformed, Score, read_score
 from evalc.runtime.judges.base import Exhibit, Question, Said
-from evalc.runtime.store.written import Redacting, encoded, redacted
+from evalc.runtime.store.written import Redactor, encoded, redacted
 
 VARIABLE: Final = "EVALC_CACHE_KEY"
 """The variable that holds a key, for machines that share a cache: any text of 16 characters or more."""
@@ -98,9 +97,7 @@ class JudgeCache:
         environ: what tells the user's key.
     """
 
-    def __init__(
-        self, folder: Path, redactor: Redacting | None = None, environ: Mapping[str, str] = os.environ
-    ) -> None:
+    def __init__(self, folder: Path, redactor: Redactor | None = None, environ: Mapping[str, str] = os.environ) -> None:
         self._folder = folder
         self._redactor = redactor
         self._environ = environ

@@ -16,7 +16,7 @@ from evalc.runtime.judges.answer import Score
 from evalc.runtime.judges.base import Exhibit, Judge, Question
 from evalc.runtime.judges.cache import JudgeCache
 from evalc.runtime.judges.panel_member import Member, Meter, PanelMember
-from evalc.runtime.store.written import Redacting
+from evalc.runtime.store.written import Redactor
 
 MOST_SPREAD: Final = 0.4
 """The share of a scale that scores may lie apart before a warning says that the judges disagree."""
@@ -40,7 +40,7 @@ class Panel:
     seats: tuple[PanelMember, ...]
     timeout_ms: float = 60_000
     cache: JudgeCache | None = None
-    redactor: Redacting | None = None
+    redactor: Redactor | None = None
 
     @property
     def names(self) -> tuple[str, ...]:

@@ -15,12 +15,12 @@ from evalc.errors import AgentError, AgentProtocolError, AgentTimeout
 from evalc.model.case import Case
 from evalc.model.result import Status
 from evalc.runtime.agents import wire
-from evalc.runtime.agents.amounts import refuse_absurd
 from evalc.runtime.agents.base import AgentRequest, AgentResponse, HoldsConversations, Session, ToolCall, Usage
+from evalc.runtime.agents.wire import refuse_absurd
 from evalc.runtime.checks.wording import number
 from evalc.runtime.run import pace
-from evalc.runtime.run.blocking import bounded, unbounded
 from evalc.runtime.run.check_case import said
+from evalc.runtime.run.process_guard import bounded, unbounded
 from evalc.runtime.run.user_player import PlayedUser, UserError, UserPlayer
 
 _ENDING_SECONDS: Final = 5.0

@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
+from typing import Any
 
 from evalc.errors import UsageError
 from evalc.model.suite import Suite
 from evalc.runtime.run.run_options import RunOptions
 from evalc.runtime.store.journal import Journal
-from evalc.runtime.store.journaled import FILE_NAME, Header, JournaledSuite
-from evalc.runtime.store.past.resume import data_hash, kept_flags, refuse_another_run
-from evalc.runtime.store.written import encoded, redacted
+from evalc.runtime.store.journaled import FILE_NAME, Header, JournaledSuite, data_hash
+from evalc.runtime.store.past.resume import refuse_another_run
+from evalc.runtime.store.written import Redactor, encoded, redacted
 
 
 def begin_run(suites: Sequence[Suite], endpoints: Sequence[str], options: RunOptions) -> Journal:
@@ -118,3 +120,19 @@ def _make_folder(output_dir: Path, run_id: str) -> Path:
     except OSError as error:
         raise UsageError(f"the run's folder `{folder}` cannot be made: {error.strerror}") from error
     return folder
+
+
+def kept_flags(flags: Mapping[str, Any], endpoints: Sequence[str], redactor: Redactor | None) -> dict[str, Any]:
+    """The flags as a journal may keep them: None for agents of which one's name holds more than results may show."""
+    kept = dict(flags)
+    agents = kept.get("agent")
+    if agents and not all(map(partial(_is_shown, redactor=redactor), agents, endpoints)):
+        kept["agent"] = None
+    if redactor and any(redactor.redact(judge) != judge for judge in kept.get("judge") or ()):
+        del kept["judge"]  # The header names the judges without secrets; a run without them is refused.
+    return kept
+
+
+def _is_shown(agent: str, endpoint: str, *, redactor: Redactor | None) -> bool:
+    """Whether an agent's spec holds no more than what results call it."""
+    return endpoint.startswith(agent) and (redactor is None or redactor.redact(agent) == agent)

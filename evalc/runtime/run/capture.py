@@ -20,7 +20,7 @@ from evalc.runtime.agents.http.address import checked_url
 from evalc.runtime.agents.http.transport import open_transport
 from evalc.runtime.agents.process import run_process
 from evalc.runtime.agents.python import load_target
-from evalc.runtime.store.json_file import load_json, parse_json
+from evalc.runtime.run.token_data import load_json, parse_json
 
 _NOTHING: Final = b""
 

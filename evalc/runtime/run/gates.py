@@ -15,7 +15,7 @@ import msgspec
 from evalc.compare.binomial import Decision, alpha_of, decision, more_to_decide
 from evalc.compare.bounded_mean import mean_decision
 from evalc.compare.exact import mcnemar_p
-from evalc.model.gates import Gates
+from evalc.model.case import Gates
 from evalc.model.result import GateResult, LabelSummary, RateEstimate, Status
 from evalc.runtime.store.journaled import Entry
 

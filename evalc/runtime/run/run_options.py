@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, final
 
-from evalc.model.gates import Gates
+from evalc.model.case import Gates
 from evalc.runtime.agents.base import Agent
 from evalc.runtime.checks.embedding import Embeddings
 from evalc.runtime.engines.base import Engine
@@ -15,9 +15,9 @@ from evalc.runtime.engines.local import LocalEngine
 from evalc.runtime.judges.panel import Panel
 from evalc.runtime.run.pace import Concurrency
 from evalc.runtime.run.run_case import DEFAULT_TIMEOUT_MS, CaseOptions
-from evalc.runtime.run.run_id import new_run_id
-from evalc.runtime.run.stop_policy import Limits
-from evalc.runtime.store.written import Redacting
+from evalc.runtime.run.stopping import Limits
+from evalc.runtime.store.past.runs import new_run_id
+from evalc.runtime.store.written import Redactor
 from evalc.tools.registry import ToolRegistry
 
 
@@ -68,7 +68,7 @@ class RunOptions:
     stop_when_sure: bool = False
     rubrics_always: bool = False
     embeddings: Embeddings | None = None
-    redactor: Redacting | None = None
+    redactor: Redactor | None = None
     flags: Mapping[str, Any] = field(default_factory=dict)
     resumed: Path | None = None
 

@@ -15,20 +15,18 @@ from evalc.errors import UsageError
 from evalc.model.result import CaseResult, SkippedCase
 from evalc.model.suite import LocatedCase, Suite
 from evalc.runtime.agents.base import Agent
-from evalc.runtime.agents.fingerprint import fingerprint_of
+from evalc.runtime.agents.wire import fingerprint_of
 from evalc.runtime.engines.base import CaseWorker, NewWorker
 from evalc.runtime.run.ask import request_of
-from evalc.runtime.run.attempts import run_attempts
+from evalc.runtime.run.attempts import as_expected, run_attempts, skipped_case, why_no_rubrics
 from evalc.runtime.run.begin_run import begin_run
-from evalc.runtime.run.certainty import Decided, Watches, in_random_order
-from evalc.runtime.run.expectations import as_expected, skipped_case, why_no_rubrics
 from evalc.runtime.run.finish_run import Ending, finish_run
 from evalc.runtime.run.finished import FinishedRun, FinishedSuite
 from evalc.runtime.run.pace import MOST_AT_A_TIME
-from evalc.runtime.run.process_exit import exits_told
+from evalc.runtime.run.process_guard import exits_told
 from evalc.runtime.run.run_case import CaseRun
 from evalc.runtime.run.run_options import RunOptions
-from evalc.runtime.run.stop_policy import StopPolicy, not_run
+from evalc.runtime.run.stopping import Decided, StopPolicy, Watches, in_random_order, not_run
 from evalc.runtime.store.journal import Journal
 from evalc.runtime.store.past.baseline import Baseline, find_baseline
 from evalc.runtime.store.past.runs import LATEST, steps_back

@@ -6,11 +6,11 @@ Scores are rounded to twelve decimals, so that 0.1 + 0.2 compares with a thresho
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import Final, NamedTuple, final
+from typing import Final, NamedTuple
 
 from evalc.model.assertions import PAIRS
 from evalc.model.case import Case, CheckLink, Criterion
-from evalc.model.result import CriterionResult, CriterionSummary, JudgedScore, ScoredBy
+from evalc.model.result import CriterionResult, JudgedScore, ScoredBy
 from evalc.runtime.checks.verdict import Verdict
 
 EXPECTED: Final = "/expected"
@@ -104,71 +104,6 @@ def _unlinked(case: Case, verdicts: Mapping[str, Verdict]) -> list[CheckLink]:
         else:
             links.append(CheckLink(at=(pointer,)))
     return links
-
-
-@final
-class SuiteScore:
-    """The running means of a suite's criteria over its cases, added in source order so that sums are always equal."""
-
-    def __init__(self, criteria: Iterable[Criterion] | None) -> None:
-        self._criteria = {criterion.name: _Mean(criterion.weight) for criterion in criteria or ()}
-
-    def add(self, results: Iterable[CriterionResult]) -> None:
-        """Add the criteria of one case; one that the suite does not declare keeps the weight of its first case."""
-        for result in results:
-            mean = self._criteria.get(result.name)
-            if mean is None:
-                mean = self._criteria[result.name] = _Mean(result.weight)
-            mean.add(result)
-
-    def summaries(self) -> tuple[CriterionSummary, ...]:
-        """The criteria with their means, in the order of the suite."""
-        return tuple(
-            CriterionSummary(
-                name=name,
-                weight=mean.weight,
-                score=mean.value(),
-                cases=mean.scored,
-                of=mean.cases,
-                scored_by=tuple(sorted(mean.scored_by)),
-            )
-            for name, mean in self._criteria.items()
-        )
-
-    def score(self) -> float | None:
-        """The weighted mean of the criteria's means."""
-        return weighted_mean((mean.weight, mean.value()) for mean in self._criteria.values())
-
-    def scored_weight(self) -> float | None:
-        """The share of the weight that was scored; None without criteria."""
-        weights = sum(mean.weight for mean in self._criteria.values())
-        scored = sum(mean.weight for mean in self._criteria.values() if mean.scored)
-        return round(scored / weights, _DECIMALS) if weights > 0 else None
-
-
-@final
-class _Mean:
-    """One criterion's scores so far."""
-
-    __slots__ = ("cases", "scored", "scored_by", "total", "weight")
-
-    def __init__(self, weight: float) -> None:
-        self.weight = weight
-        self.total = 0.0
-        self.scored = 0
-        self.cases = 0
-        self.scored_by: set[ScoredBy] = set()
-
-    def add(self, result: CriterionResult) -> None:
-        self.cases += 1
-        if result.score is not None:
-            self.total += result.score
-            self.scored += 1
-        if result.scored_by is not None:
-            self.scored_by.add(result.scored_by)
-
-    def value(self) -> float | None:
-        return round(self.total / self.scored, _DECIMALS) if self.scored else None
 
 
 def score_run(suites: Iterable[float | None]) -> float | None:

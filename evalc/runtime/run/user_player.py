@@ -15,7 +15,7 @@ from evalc.runtime.agents.base import AgentRequest, AgentResponse, Session, Usag
 from evalc.runtime.checks.grounding import folded, unfounded_numbers
 from evalc.runtime.checks.json_text import NotJson, parse_leniently
 from evalc.runtime.checks.wording import number, quoted, shown
-from evalc.runtime.run.blocking import bounded, unbounded
+from evalc.runtime.run.process_guard import bounded, unbounded
 
 INSTRUCTIONS: Final = """\
 You play a user who talks to an assistant. You are not the assistant. You are given, as JSON: your `goal`, your

@@ -30,7 +30,7 @@ from evalc.runtime.store.journaled import (
     parsed_header,
     read_cases,
 )
-from evalc.runtime.store.written import Redacting, encoded, redacted
+from evalc.runtime.store.written import Redactor, encoded, redacted
 
 if sys.platform != "win32":
     import fcntl
@@ -57,7 +57,7 @@ class _Line(msgspec.Struct, frozen=True, kw_only=True, rename="camel", omit_defa
 class Journal:
     """An open journal. Every line is one write to the end of the file, so that a kill tears at most the last."""
 
-    def __init__(self, path: Path, header: Header, redactor: Redacting | None = None) -> None:
+    def __init__(self, path: Path, header: Header, redactor: Redactor | None = None) -> None:
         """Create the file.
 
         Raises:
@@ -76,7 +76,7 @@ class Journal:
 
     @classmethod
     def resumed(
-        cls, path: Path, header: Header, redactor: Redacting | None = None, *, check: Callable[[Header], None]
+        cls, path: Path, header: Header, redactor: Redactor | None = None, *, check: Callable[[Header], None]
     ) -> Journal:
         """Open the file of a run that did not end, to go on with it; a torn last line is cut off.
 
@@ -99,7 +99,7 @@ class Journal:
             raise
         return journal
 
-    def _open(self, path: Path, file: int, redactor: Redacting | None) -> None:
+    def _open(self, path: Path, file: int, redactor: Redactor | None) -> None:
         self.path = path
         self._file = file
         self._redactor = redactor

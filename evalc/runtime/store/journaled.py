@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from array import array
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -10,6 +11,7 @@ from typing import Any, BinaryIO, Final, Literal, NamedTuple, final
 import msgspec
 
 from evalc.errors import UsageError
+from evalc.model.codec import short_hash
 from evalc.model.result import CaseDetails, CaseResult, SkippedCase
 from evalc.regular import open_regular
 from evalc.runtime.agents.base import ToolMode
@@ -314,3 +316,14 @@ def read_cases(path: Path, header: Header, lines: BinaryIO) -> tuple[JournaledCa
             cases.unreadable += 1
         end += len(line)
     return cases, end
+
+
+def kept_snapshot(header: Header) -> object:
+    """The snapshot that a run was checked with; None where it had none, or where secrets were struck out of it."""
+    snapshot = header.options.get("snapshot")
+    return snapshot if data_hash(snapshot) == header.options.get("snapshotHash") else None
+
+
+def data_hash(data: object) -> str | None:
+    """What tells one seed manifest or snapshot from another; None where there is none."""
+    return None if data is None else short_hash(json.dumps(data, default=repr))

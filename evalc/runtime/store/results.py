@@ -11,17 +11,15 @@ from typing import Final, NamedTuple, final
 
 import msgspec
 
-from evalc.atomic import write_atomic
 from evalc.compare.flips import Flips
-from evalc.compare.labels import Classified
 from evalc.model.case import Criterion
 from evalc.model.codec import short_hash
 from evalc.model.comparison import Significance
 from evalc.model.result import PASSING, CriterionResult, LabelResult, SkippedCase, Status, Summary
 from evalc.model.suite import Suite
+from evalc.regular import write_atomic
 from evalc.runtime.checks.verdict import Note
-from evalc.runtime.run.pass_at_k import RepeatedCases
-from evalc.runtime.run.score import SuiteScore
+from evalc.runtime.run.totals import Classified, RepeatedCases, SuiteScore
 from evalc.runtime.store.journaled import Entry
 from evalc.runtime.store.past.baseline import PastSuite
 

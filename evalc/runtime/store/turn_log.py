@@ -14,7 +14,7 @@ from evalc.regular import open_regular
 from evalc.runtime.agents.base import AgentResponse
 from evalc.runtime.run.ask import AnsweredTurn
 from evalc.runtime.run.user_player import PlayedUser
-from evalc.runtime.store.written import Redacting, encoded, redacted
+from evalc.runtime.store.written import Redactor, encoded, redacted
 
 FILE_NAME: Final = "turns.jsonl"
 
@@ -44,7 +44,7 @@ class TurnLog:
         failure: why turns could not be kept; None where all were.
     """
 
-    def __init__(self, folder: Path, redactor: Redacting | None, *, resumed: bool) -> None:
+    def __init__(self, folder: Path, redactor: Redactor | None, *, resumed: bool) -> None:
         self._path = folder / FILE_NAME
         self._redactor = redactor
         self._begun = dict(_read(self._path)) if resumed else {}

@@ -2,14 +2,34 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any, Final, Protocol, TypeVar
+import base64
+import html
+import json
+import re
+from bisect import bisect_right
+from collections.abc import Callable, Iterable, Iterator
+from html.entities import codepoint2name
+from itertools import count, groupby
+from typing import Any, Final, TypeVar, final
+from urllib.parse import quote, quote_plus
 
 import msgspec
 
 from evalc.runtime.agents.wire import well_formed
+from evalc.runtime.checks.wording import shown
 
 Record = TypeVar("Record", bound=msgspec.Struct)
+
+SHORTEST: Final = 8
+"""Shorter values are no secrets: striking out `true` or `8080` would spoil every text and hide nothing."""
+
+_MASK = "***"
+
+_ELLIPSES: Final = ("...", "…")
+_TELLING: Final = 4
+"""From this length on, the beginning of a secret before an ellipsis is taken for one that was cut."""
+
+_JSON_TOKEN = re.compile(rb'"(?:[^"\\]|\\.)*"|-?\d[\d.eE+-]*')
 
 
 def _foreign(value: object) -> str:
@@ -18,18 +38,6 @@ def _foreign(value: object) -> str:
 
 
 _encoder: Final = msgspec.json.Encoder(enc_hook=_foreign)
-
-
-class Redacting(Protocol):
-    """Strikes secrets out."""
-
-    def redact(self, text: str) -> str:
-        """The text without secrets."""
-        ...
-
-    def redact_bytes(self, data: bytes) -> bytes:
-        """The encoded text without secrets."""
-        ...
 
 
 def encoded(record: msgspec.Struct) -> bytes:
@@ -46,7 +54,7 @@ def encoded(record: msgspec.Struct) -> bytes:
         return _encoder.encode(_with_texts(msgspec.to_builtins(record, enc_hook=_foreign), well_formed))
 
 
-def redacted(record: Record, json: bytes, redactor: Redacting | None) -> tuple[Record, bytes]:
+def redacted(record: Record, json: bytes, redactor: Redactor | None) -> tuple[Record, bytes]:
     """The record and its JSON without secrets; the very same where there are none."""
     if redactor is None:
         return record, json
@@ -72,3 +80,245 @@ def _with_texts(value: Any, change: Callable[[str], str]) -> Any:
             return [_with_texts(item, change) for item in value]
         case _:
             return value
+
+
+@final
+class Redactor:
+    """Strikes out secret values, also where they are encoded in any everyday way, or cut by an ellipsis.
+
+    Args:
+        secrets: the values; those of less than eight characters are left alone.
+    """
+
+    def __init__(self, secrets: Iterable[str]) -> None:
+        values = {value for secret in secrets if len(value := secret.strip()) >= SHORTEST}
+        forms = {form for value in values for form in _forms(value)}
+        # Longest first, so that where one form begins like another the whole of it goes.
+        self._forms = sorted(forms, key=lambda form: (-len(form), form))
+        # Forms are found when they are cut, too.
+        self._any_encoding = AnyEncoding(values)
+        # What a text must have at the least to hold a secret.
+        self._beginnings = sorted({form[:_TELLING] for form in forms} | self._any_encoding.telling)
+        self._encoded = sorted(
+            {written.encode(errors="replace") for beginning in self._beginnings for written in _as_json(beginning)}
+        )
+
+    def redact(self, text: str) -> str:
+        """The text without any of the secrets; the same text where it holds none."""
+        if not any(beginning in text for beginning in self._beginnings):
+            return text
+        parts: list[str] = []
+        end = 0
+        for start, stop in self._spans(text):
+            parts += (text[end:start], _MASK)
+            end = stop
+        return "".join([*parts, text[end:]])
+
+    def redact_bytes(self, data: bytes) -> bytes:
+        """The JSON, in UTF-8, without any of the secrets: it stays JSON, whatever characters a secret has."""
+        if not any(form in data for form in self._encoded):
+            return data
+        return _JSON_TOKEN.sub(self._redact_token, data)
+
+    def _redact_token(self, token: re.Match[bytes]) -> bytes:
+        written = token[0]
+        value: str = msgspec.json.decode(written) if written.startswith(b'"') else written.decode()
+        if value in self._forms:
+            return b'"***"'
+        if not written.startswith(b'"') or (redacted := self.redact(value)) == value:
+            return written  # Digits within a longer number are no secret, and a number must stay one.
+        return msgspec.json.encode(redacted)
+
+    def _spans(self, text: str) -> Iterator[tuple[int, int]]:
+        """Where the secrets stand; overlapping ones are one span, so that no rest of either is left."""
+        start = stop = 0
+        for next_start, next_stop in sorted(self._found(text)):
+            if next_start >= stop:
+                if stop:
+                    yield start, stop
+                start = next_start
+            stop = max(stop, next_stop)
+        if stop:
+            yield start, stop
+
+    def _found(self, text: str) -> Iterator[tuple[int, int]]:
+        for form in self._forms:
+            yield from _places(form, text)
+        yield from self._any_encoding.places(text)
+
+
+def _places(form: str, text: str) -> Iterator[tuple[int, int]]:
+    """Where the form stands, whole or up to an ellipsis, since messages are cut before they come here."""
+    beginning = form[:_TELLING]
+    start = text.find(beginning)
+    while start >= 0:
+        if text.startswith(form, start):
+            yield start, start + len(form)
+        elif (stop := _cut_at(form, text, start)) is not None:
+            yield start, stop
+        start = text.find(beginning, start + 1)
+
+
+def _cut_at(form: str, text: str, start: int) -> int | None:
+    """Where the ellipsis is before which the form that begins at `start` was cut."""
+    common = _TELLING
+    while common < len(form) and text.startswith(form[common], start + common):
+        common += 1
+    # The form itself may go on with the dots of the ellipsis.
+    lengths = range(common, max(common - len(_ELLIPSES[0]), _TELLING - 1), -1)
+    return next((start + length for length in lengths if text.startswith(_ELLIPSES, start + length)), None)
+
+
+def _forms(value: str) -> Iterator[str]:
+    """The forms that are found when they are cut, too: the likeliest. Whole secrets are found in any encoding."""
+    yield value
+    yield from _as_json(value)
+    raw = value.encode(errors="replace")
+    yield quote(value, safe="", errors="replace")
+    yield quote_plus(raw)
+    yield html.escape(value)
+    yield shown(value, len(value))
+    for encode in (base64.b64encode, base64.urlsafe_b64encode):
+        alone = encode(raw).decode()
+        yield alone
+        yield alone.rstrip("=")
+
+
+def _as_json(value: str) -> Iterator[str]:
+    """The inside of the value's JSON strings: as it is, in ASCII, and with the `\\/` that some encoders write."""
+    for ascii_only in (False, True):
+        escaped = json.dumps(value, ensure_ascii=ascii_only)[1:-1]
+        yield escaped
+        yield escaped.replace("/", "\\/")
+
+
+_SLASHES: Final = r"\\{1,8}"
+"""What stands before an escape: as many backslashes as there are languages around it."""
+
+_BREAK: Final = rf"(?:\s|{_SLASHES}[nrt]|{_SLASHES}(?=\s)|%(?:25)?(?:0[AaDd9]|20)|&#(?:1[03]|32|[xX](?:0?[aAdD]|20));)"
+"""A piece of whitespace, however it is written."""
+
+_BREAKS: Final = re.compile(f"{_BREAK}+")
+_NEVER_ENCODED: Final = re.compile(r"[A-Za-z0-9]{4,}")
+_TELLING_BYTES: Final = 4
+
+
+@final
+class AnyEncoding:
+    """Finds secrets.
+
+    Attributes:
+        telling: a text that holds a secret holds one of these; an empty one where that cannot be said.
+    """
+
+    def __init__(self, secrets: Iterable[str]) -> None:
+        values = sorted(secrets, key=lambda secret: (-len(secret), secret))
+        groups = count(1)
+        self._written_out = re.compile("|".join(_written_out(value, groups) for value in values)) if values else None
+        self._base64 = [written for secret in values for written in _base64_of(secret)]
+        self.telling = frozenset(part for secret in values for part in (_telling(secret), *self._parts()))
+
+    def places(self, text: str) -> Iterator[tuple[int, int]]:
+        """Where the secrets stand, in no order; places may overlap."""
+        if self._written_out is None:
+            return
+        yield from (match.span() for match in self._written_out.finditer(text))
+        bare = _Bare(text)
+        for written in self._base64:
+            at = bare.text.find(written)
+            while at >= 0:
+                yield bare.place(at, at + len(written))
+                at = bare.text.find(written, at + 1)
+
+    def _parts(self) -> Iterator[str]:
+        """The beginnings of base64, and what follows on them, since a line may end in either of them."""
+        for written in self._base64:
+            yield written[:_TELLING_BYTES]
+            yield written[_TELLING_BYTES : 2 * _TELLING_BYTES]
+
+
+@final
+class _Bare:
+    """A text without whitespace, and where its characters stood."""
+
+    def __init__(self, text: str) -> None:
+        pieces: list[str] = []
+        self._starts: list[int] = []  # of the pieces, in the bare text
+        self._places: list[int] = []  # of the pieces, in the text
+        at = size = 0
+        for gap in _BREAKS.finditer(text):
+            size = self._add(pieces, text[at : gap.start()], at, size)
+            at = gap.end()
+        self._add(pieces, text[at:], at, size)
+        self.text = "".join(pieces)
+
+    def _add(self, pieces: list[str], piece: str, at: int, size: int) -> int:
+        pieces.append(piece)
+        self._starts.append(size)
+        self._places.append(at)
+        return size + len(piece)
+
+    def place(self, start: int, end: int) -> tuple[int, int]:
+        """Where a stretch of the bare text stands in the text."""
+        return self._at(start), self._at(end - 1) + 1
+
+    def _at(self, offset: int) -> int:
+        piece = bisect_right(self._starts, offset) - 1
+        return self._places[piece] + offset - self._starts[piece]
+
+
+def _telling(secret: str) -> str:
+    """The longest part of the secret that no encoding touches; empty where there is none."""
+    return max(_NEVER_ENCODED.findall(secret), key=len, default="")
+
+
+def _written_out(secret: str, groups: Iterator[int]) -> str:
+    """An expression for the secret, in which runs of whitespace may be any or none.
+
+    A run is taken whole, by a lookahead and its group: before 3.11.5, Python mismatches `*+` behind alternatives.
+    The empty comment keeps digits of the secret from being read as the end of the group's number.
+    """
+    parts = (
+        rf"(?=({_BREAK}*))\{next(groups)}(?#)" if is_space else "".join(map(_character, characters))
+        for is_space, characters in groupby(secret, key=str.isspace)
+    )
+    return "".join(parts)
+
+
+def _character(character: str) -> str:
+    if character.isascii() and character.isalnum():
+        return character
+    return f"(?:{'|'.join(dict.fromkeys(_ways(character)))})"
+
+
+def _ways(character: str) -> Iterator[str]:
+    """The ways in which a character is written, as expressions."""
+    code = ord(character)
+    yield rf"\\{{0,8}}{re.escape(character)}"
+    raw = character.encode(errors="surrogatepass")
+    yield "".join(f"%(?:25)?{_hex(byte, 2)}" for byte in raw)
+    yield "".join(f"{_SLASHES}x{_hex(byte, 2)}" for byte in raw)
+    units = character.encode("utf-16-be", errors="surrogatepass")
+    yield "".join(rf"{_SLASHES}u{_hex(high << 8 | low, 4)}" for high, low in zip(units[::2], units[1::2], strict=True))
+    if code < 256:
+        yield f"{_SLASHES}x{_hex(code, 2)}"
+    yield f"&(?:amp;)?#(?:0*{code}|[xX]0*{_hex(code)});"
+    if (name := _NAMES.get(code)) is not None:
+        yield f"&(?:amp;)?{name};"
+
+
+_NAMES: Final = {**codepoint2name, ord("'"): "apos"}
+
+
+def _hex(number: int, digits: int = 0) -> str:
+    """The digits, letters in either size."""
+    return "".join(f"[{digit}{digit.upper()}]" if digit.isalpha() else digit for digit in f"{number:0{digits}x}")
+
+
+def _base64_of(secret: str) -> Iterator[str]:
+    """The secret in base64, wherever it begins in what was encoded: only the characters that hold nothing else."""
+    raw = secret.encode(errors="replace")
+    for encode in (base64.b64encode, base64.urlsafe_b64encode):
+        for before in range(3):
+            first, last = -(-before * 8 // 6), (before + len(raw)) * 8 // 6
+            yield encode(b"\0" * before + raw).decode()[first:last]

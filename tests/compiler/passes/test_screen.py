@@ -8,8 +8,8 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from evalc.compiler.logic.screen import are_unrelated
 from evalc.compiler.passes import check_contradictions
+from evalc.compiler.passes.check_contradictions import are_unrelated
 from evalc.model import checks as c
 from tests.compiler.logic.checks import CHECKS, LEAVES, TEXTS
 from tests.compiler.passes.test_soundness import found

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 import evalc
 from evalc.model import checks as c
 from evalc.model.case import Case, Expect, Input
-from evalc.model.places import is_same
+from evalc.model.paths import is_same
 from evalc.runtime.agents.base import ToolCall
 from evalc.runtime.checks.call_arguments import matched
 from tests.runtime.checks.conftest import Ask

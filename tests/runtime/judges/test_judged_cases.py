@@ -17,7 +17,7 @@ from evalc.runtime.agents.base import AgentRequest, AgentResponse, ToolCall, Usa
 from evalc.runtime.judges.base import Question
 from evalc.runtime.judges.panel import JudgePool, Panel
 from evalc.runtime.run.run_case import CaseOptions, CaseRun, run_case
-from evalc.runtime.store.redact import Redactor
+from evalc.runtime.store.written import Redactor
 from tests.runtime.judges.scripted import FOREVER, ScriptedJudge, panel, says
 
 TONE = RubricDimension(dimension="tone", max_score=5, criteria="Is it kind?", min_score=4)
@@ -154,7 +154,7 @@ def test_a_broken_judge_of_a_rubric_or_a_criterion_is_an_error(said: Any) -> Non
 
 
 def test_an_expected_failure_is_no_excuse_for_a_broken_judge() -> None:
-    from evalc.runtime.run.expectations import as_expected
+    from evalc.runtime.run.attempts import as_expected
 
     broken = run(case(A, rubric=(TONE,), expected_failure="known"), ScriptedJudge(says("no"))).result
     assert as_expected(case(A, rubric=(TONE,), expected_failure="known"), broken).status == "error"

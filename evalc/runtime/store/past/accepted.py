@@ -12,10 +12,9 @@ from typing import Final, NamedTuple
 
 import msgspec
 
-from evalc.atomic import write_atomic
 from evalc.errors import UsageError
 from evalc.model.result import PASSING, Status
-from evalc.regular import read_limited
+from evalc.regular import read_limited, write_atomic
 from evalc.runtime.store.past.results import PastResults, read_results
 
 _LARGEST: Final = 256_000_000

@@ -15,7 +15,7 @@ import msgspec
 from evalc.errors import UsageError
 from evalc.model.suite import Selected
 from evalc.project import below_working_folder
-from evalc.runtime.run.closing import read_closing
+from evalc.runtime.run.finished import read_closing
 from evalc.runtime.store.past.accepted import is_accepted_file, passed, read_accepted
 from evalc.runtime.store.past.results import read_result
 from evalc.runtime.store.past.runs import (

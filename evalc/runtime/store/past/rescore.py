@@ -16,16 +16,14 @@ from evalc.errors import UsageError
 from evalc.model.case import Case
 from evalc.model.result import CaseResult, SkippedCase, Status
 from evalc.model.suite import LocatedCase, Suite
-from evalc.runtime.agents.fingerprint import fingerprint_of
+from evalc.runtime.agents.wire import fingerprint_of
 from evalc.runtime.judges.panel import JudgePool
 from evalc.runtime.run.ask import request_of
-from evalc.runtime.run.attempts import run_attempts
+from evalc.runtime.run.attempts import as_expected, run_attempts, skipped_case
 from evalc.runtime.run.begin_run import header_of, new_journal
-from evalc.runtime.run.blocking import watched
-from evalc.runtime.run.expectations import as_expected, skipped_case
 from evalc.runtime.run.finish_run import Ending, finish_run
 from evalc.runtime.run.finished import FinishedRun
-from evalc.runtime.run.process_exit import exits_told
+from evalc.runtime.run.process_guard import exits_told, watched
 from evalc.runtime.run.run_case import CaseOptions, CaseRun, result_of
 from evalc.runtime.run.run_options import RunOptions
 from evalc.runtime.run.run_suite import Observer

@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from functools import partial
 from pathlib import Path
 from typing import Any, Final, final
 
 from evalc.errors import UsageError
-from evalc.model.codec import short_hash
 from evalc.runtime.store.journaled import FILE_NAME, Header, JournaledSuite, read_header
 from evalc.runtime.store.past.runs import find_folder, steps_back
-from evalc.runtime.store.written import Redacting
 
 _DECIDING: Final = {
     "timeoutMs": "`--timeout-ms`",
@@ -41,33 +37,6 @@ class PastRun:
     def run_id(self) -> str:
         """The run's id."""
         return self.folder.name if self.header is None else self.header.run_id
-
-
-def kept_flags(flags: Mapping[str, Any], endpoints: Sequence[str], redactor: Redacting | None) -> dict[str, Any]:
-    """The flags as a journal may keep them: None for agents of which one's name holds more than results may show."""
-    kept = dict(flags)
-    agents = kept.get("agent")
-    if agents and not all(map(partial(_is_shown, redactor=redactor), agents, endpoints)):
-        kept["agent"] = None
-    if redactor and any(redactor.redact(judge) != judge for judge in kept.get("judge") or ()):
-        del kept["judge"]  # The header names the judges without secrets; a run without them is refused.
-    return kept
-
-
-def _is_shown(agent: str, endpoint: str, *, redactor: Redacting | None) -> bool:
-    """Whether an agent's spec holds no more than what results call it."""
-    return endpoint.startswith(agent) and (redactor is None or redactor.redact(agent) == agent)
-
-
-def kept_snapshot(header: Header) -> object:
-    """The snapshot that a run was checked with; None where it had none, or where secrets were struck out of it."""
-    snapshot = header.options.get("snapshot")
-    return snapshot if data_hash(snapshot) == header.options.get("snapshotHash") else None
-
-
-def data_hash(data: object) -> str | None:
-    """What tells one seed manifest or snapshot from another; None where there is none."""
-    return None if data is None else short_hash(json.dumps(data, default=repr))
 
 
 def find_run(name: str, output_dir: Path) -> PastRun:

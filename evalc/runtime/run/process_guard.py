@@ -1,4 +1,4 @@
-"""Interrupts code that blocks the event loop when its time is up or the run is to end.
+"""Keeps code of others, an agent's, a judge's or a check's, from holding up the event loop or ending the process.
 
 A coroutine that blocks (`time.sleep`, a loop without an `await`) lets no timer fire, so no time limit holds for it, and
 Ctrl-C waits for it. A thread notices that the loop has stopped turning and sends the main thread a signal; the signal's
@@ -8,15 +8,17 @@ handler raises where that code is. What no signal interrupts, such as a loop in 
 from __future__ import annotations
 
 import asyncio
+import os
 import signal
+import sys
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar, Token
 from pathlib import Path
 from types import FrameType
-from typing import Any, Final, Self, final
+from typing import Any, Final, Never, Self, final
 
 _BEAT_SECONDS: Final = 0.1
 _PATIENCE_SECONDS: Final = 0.25
@@ -24,6 +26,9 @@ _PATIENCE_SECONDS: Final = 0.25
 _OURS: Final = frozenset({"evalc", "asyncio", "contextlib", "contextvars"})
 
 _deadline: ContextVar[float | None] = ContextVar("_deadline", default=None)
+
+_CODE: Final = 70
+_TOLD: Final = "error: an agent, a judge or a check ended the process (`os._exit`) before there was a report\n"
 
 
 @final
@@ -149,3 +154,29 @@ def _module(frame: FrameType) -> str:
 
 def _place(frame: FrameType) -> str:
     return f"`{frame.f_code.co_qualname}` ({Path(frame.f_code.co_filename).name}:{frame.f_lineno})"
+
+
+@contextmanager
+def exits_told(before: Callable[[], object] = lambda: None) -> Iterator[None]:
+    """Let `os._exit`, called in this process, end it with exit code 70 and a sentence on standard error.
+
+    Args:
+        before: what is done first, such as to let go of the standard error that is captured.
+    """
+    leave, process = os._exit, os.getpid()
+
+    def told(status: int = 0) -> Never:
+        if os.getpid() != process:  # a child of the code's own, which ends like this in good order
+            leave(status)
+        try:
+            before()
+            sys.stderr.write(_TOLD)
+            sys.stderr.flush()
+        finally:
+            leave(_CODE)
+
+    os._exit = told
+    try:
+        yield
+    finally:
+        os._exit = leave

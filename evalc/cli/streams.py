@@ -1,4 +1,4 @@
-"""Standard output and standard error: problems, messages, and a stream that only the report writes to."""
+"""Standard input, output and error: problems, messages, and a stream that only the report writes to."""
 
 from __future__ import annotations
 
@@ -109,3 +109,25 @@ def _with_descriptor_of_its_own(stdout: TextIO) -> TextIO:
     except OSError:  # not a file, as in tests
         return stdout
     return os.fdopen(own, "w", encoding=stdout.encoding, errors=stdout.errors)
+
+
+def standard_input(paths: Sequence[object]) -> str | None:
+    """The whole of standard input where `-` is among the paths, without a byte order mark.
+
+    Raises:
+        UsageError: when it is closed, not UTF-8, or larger than a file may be.
+    """
+    if "-" not in paths:
+        return None
+    from evalc.errors import UsageError  # noqa: PLC0415 - for start-up: only with `-`
+    from evalc.files import YAML_LIMIT  # noqa: PLC0415 - likewise
+
+    if sys.stdin is None:  # as `<&-` leaves it
+        raise UsageError("`-` is standard input, and that is closed")
+    data = sys.stdin.buffer.read(YAML_LIMIT + 1)
+    if len(data) > YAML_LIMIT:
+        raise UsageError(f"standard input is larger than {YAML_LIMIT // 1_000_000} MB")
+    try:
+        return data.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise UsageError(f"standard input is not UTF-8: byte {error.start + 1} is 0x{data[error.start]:02X}") from None

@@ -1,4 +1,7 @@
-"""Reads a JSON file that a user named, or says where it is wrong."""
+"""Loads the data that tokens name, or says where a file is wrong.
+
+Contract, 3. Seed Manifest and 4. Snapshot Data.
+"""
 
 from __future__ import annotations
 
@@ -60,3 +63,15 @@ class _NoNumber(ValueError):
 
 def _refuse(constant: str) -> NoReturn:
     raise _NoNumber(f"`{constant}` is not a JSON number")
+
+
+def load_seed(path: Path) -> dict[str, Any]:
+    """Read the manifest.
+
+    Raises:
+        UsageError: it cannot be read, is not JSON or no object.
+    """
+    seed = load_json(path, "seed manifest")
+    if not isinstance(seed, dict):
+        raise UsageError(f"{path}:1:1: the seed manifest is not a JSON object")
+    return seed

@@ -9,11 +9,11 @@ from typing import Any
 
 import pytest
 
-from evalc.runtime.run.blocking import _outermost
+from evalc.runtime.run.process_guard import _outermost
 
 SLOW = """\
 import sys
-seen = __import__("tests.runtime.test_blocking", fromlist=["blocking"]).blocking(sys._getframe())
+seen = __import__("tests.runtime.test_process_guard", fromlist=["blocking"]).blocking(sys._getframe())
 """
 
 

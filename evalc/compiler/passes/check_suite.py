@@ -1,10 +1,11 @@
-"""Reports criteria whose weights cannot be used, and links to criteria that do not exist."""
+"""Reports what only a suite as a whole shows: ids that two cases have, odd weights, and links to unknown criteria."""
 
 from __future__ import annotations
 
 from evalc.compiler import ir
+from evalc.compiler.fingerprints import Fingerprints
 from evalc.diagnostics.catalogue.contract import NeverScored
-from evalc.diagnostics.catalogue.names import UnknownCriterion
+from evalc.diagnostics.catalogue.names import DuplicateName, UnknownCriterion
 from evalc.diagnostics.catalogue.values import OddWeights, WeightsSumToNothing, outside
 from evalc.diagnostics.problem import Diagnostics
 from evalc.model.numbers import WEIGHT
@@ -50,3 +51,14 @@ def check_links(suite: ir.Suite, problems: Diagnostics) -> None:
             if link.criterion is not None and link.criterion not in known:
                 finding = UnknownCriterion(name=link.criterion, known=known)
                 problems.add(*suite.place(link.where), finding)
+
+
+def check_ids(suite: ir.Suite, seen: Fingerprints, problems: Diagnostics) -> None:
+    """Report cases whose id another one has: a row `Paris` of `weather`, and a case named `weather@Paris`.
+
+    `seen` are the ids of earlier cases. Ids that are the same as they are written were
+    reported where names are.
+    """
+    for case in suite.cases:
+        if seen.add(case.id) is not None and "@" in case.id and not suite.from_json:
+            problems.add(*suite.place(case.where), DuplicateName(what="id", name=case.id))

@@ -1,0 +1,271 @@
+"""Counts, numbers, reasons, gates, classes and comparisons, in words that are the same in every report."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from itertools import islice
+from typing import Final, NamedTuple, assert_never
+
+import msgspec
+from msgspec import UNSET
+
+from evalc.model.comparison import Difference, Significance
+from evalc.model.numbers import shown_confidence
+from evalc.model.result import CaseResult, ClassSummary, GateResult, RateEstimate, RunSummary, Summary, TextFinding
+from evalc.model.suite import Place, Selected
+from evalc.report.legible import in_short, legible
+from evalc.report.reported import ReportedRun
+from evalc.terminal import visible
+
+_MOST_DIGITS: Final = 12
+_MANY = 1_000_000
+MOST_CLASSES: Final = 30
+_MOST_CONFUSED: Final = 10
+
+
+def counted(count: int, noun: str, plural: str = "s") -> str:
+    """The count with its noun; `plural` is what the noun of any other count but 1 ends with."""
+    return f"{count} {noun}{'' if count == 1 else plural}"
+
+
+def rounded(score: float, limit: float = 1.0) -> str:
+    """Two digits, so that 0.8667 reads 0.87; more where two would read as the limit and the score is below it."""
+    for digits in range(2, _MOST_DIGITS):
+        scale = 10**digits
+        value = math.floor(score * scale + 0.5 + 1e-9) / scale
+        if score >= limit or value < limit:
+            return f"{value:.{digits}f}"
+    return f"{score:g}"
+
+
+def milliseconds(duration: float) -> str:
+    """A time in whole milliseconds, as the contract's summary has it."""
+    return f"{duration:.0f}ms"
+
+
+def selected_line(selected: Selected | None, total: int) -> str:
+    """`2 of 40 cases selected`; where all of them are, how many."""
+    if selected is None:
+        return counted(total, "case")
+    return f"{selected.cases} of {counted(selected.of, 'case')} selected"
+
+
+def significance_line(found: Significance) -> str:
+    """The verdict on the changed verdicts of cases, as `inconclusive: 5 of 200 cases regressed, 6 newly pass (...)`."""
+    left_out = f"; {found.errors} left out that ended in error" if found.errors else ""
+    if found.verdict == "unchanged":
+        return f"unchanged: no verdict of {counted(found.pairs, 'case')} changed{left_out}"
+    counts = (
+        f"{found.regressed or 'none'} of {counted(found.pairs, 'case')} regressed, {_newly_pass(found.newly_passed)}"
+    )
+    test = f"(McNemar's exact test, {_p_value(found.p_value)})"
+    settled = f"; {more_cases(found.more_cases)}" if found.verdict == "inconclusive" else ""
+    return f"{found.verdict}: {counts} {test}{left_out}{settled}"
+
+
+def difference_words(found: Difference) -> str:
+    """A difference, its interval and the verdict, as `+0.04 (95 % interval +0.01 to +0.07) better`."""
+    if found.verdict == "unchanged":
+        return found.verdict
+    settled = f"; {more_cases(found.more_cases)}" if found.verdict == "inconclusive" else ""
+    drawn = "" if found.clusters is None else f", {found.clusters} groups of cases"
+    interval = f"95 % interval {_signed(found.low)} to {_signed(found.high)}{drawn}"
+    return f"{_signed(found.difference)} ({interval}) {found.verdict}{settled}"
+
+
+def more_cases(count: int | None) -> str:
+    """How many cases would settle what is inconclusive."""
+    if count is None:
+        return "no number of cases would settle it"
+    if count > _MANY:
+        return f"more than {_MANY:,} more cases would settle it"
+    return f"about {_two_digits(count):,} more {'case' if count == 1 else 'cases'} would settle it"
+
+
+def _two_digits(count: int) -> int:
+    """The count as far as an estimate is worth: 17060 is 17000."""
+    return round(count, 2 - len(str(count)))
+
+
+def _p_value(p: float) -> str:
+    return "p < 0.0001" if p < 0.0001 else f"p = {p:.3g}"
+
+
+def _signed(value: float) -> str:
+    return f"{round(value, 3) + 0.0:+.3f}"
+
+
+def _newly_pass(count: int) -> str:
+    return f"{count or 'none'} newly {'passes' if count <= 1 else 'pass'}"
+
+
+class Reason(NamedTuple):
+    """Why a case did not simply pass, and where that was authored; `message` may quote the agent at any length.
+
+    `at` is the JSON pointer of the assertion that says so, `finding` what it found in the response, `turn` the turn of
+    a conversation that it is about; None of what no single assertion says.
+    """
+
+    message: str
+    place: Place | None
+    at: str | None = None
+    finding: TextFinding | None = None
+    turn: int | None = None
+
+    def in_short(self, ellipsis: str = "…") -> str:
+        """The message on one line of at most 400 columns, with nothing in it that a terminal would obey."""
+        return in_short(self.message, ellipsis)
+
+
+def reasons(case: CaseResult) -> Iterator[Reason]:
+    """The case's error, placed where its assertion was authored; then every other assertion that did not hold."""
+    broken = [assertion for assertion in case.assertions if assertion.outcome in ("failed", "error")]
+    case_place = None if case.place is UNSET else case.place
+    if case.status == "expected-failure":
+        yield Reason(f"a failure is expected: {case.expected_failure}", case_place)
+        return
+    if case.status == "unverified":
+        yield Reason(f"nothing was checked, {_why_unverified(case)}", case_place)
+    elif case.error is not UNSET:
+        told = next((assertion for assertion in broken if assertion.at == case.error_at), None)
+        if told is None:
+            yield Reason(case.error, case_place)
+        else:
+            yield Reason(case.error, told.place or case_place, told.at, told.finding, told.turn)
+            broken.remove(told)
+    for assertion in broken:
+        message = f"{assertion.field}: {assertion.message}"
+        yield Reason(message, assertion.place, assertion.at, assertion.finding, assertion.turn)
+
+
+def main_reason(case: CaseResult) -> Reason | None:
+    """The first of the reasons; None for a case that simply passed."""
+    return next(reasons(case), None)
+
+
+def place_of(case: CaseResult) -> Place | None:
+    """Where a report points to: where the main reason was authored, else where the case was."""
+    reason = main_reason(case)
+    return reason.place if reason is not None else case.place or None
+
+
+def reasons_in_full(case: CaseResult, *, most: int, longest: int) -> str:
+    """The reasons in lines of their own, at most `longest` characters of each, with their places; `most` of them."""
+    told = reasons(case)
+    lines: list[str] = []
+    for reason in islice(told, most):
+        lines.append(legible(reason.message, longest))
+        lines += [] if reason.place is None else [f"  at {visible(str(reason.place))}"]
+    more = sum(1 for _ in told)
+    return "\n".join([*lines, *([f"and {more} more"] if more else [])])
+
+
+def timed_out(case: CaseResult) -> bool:
+    """Whether the case failed because no answer came in time."""
+    return case.timed_out is True
+
+
+def _why_unverified(case: CaseResult) -> str:
+    if case.details.skipped_tokens:
+        return f"no value for {', '.join(case.details.skipped_tokens)}"
+    return "no assertion applies to what the agent did"
+
+
+def gate_line(gate: GateResult) -> str:
+    """What was measured, and what is asked for: `pass rate 0.85, at least 0.9 is needed`; and how sure that is."""
+    return _measured(gate) + _certainty(gate)
+
+
+def _certainty(gate: GateResult) -> str:
+    if gate.confidence is msgspec.UNSET or gate.verdict is msgspec.UNSET:
+        return ""
+    sure = f"at {shown_confidence(gate.confidence)}"
+    if gate.verdict != "undecided":
+        return f": it {gate.verdict} {sure}"
+    if gate.gate == "failOnRegression":
+        return f": no more than chance {sure}"
+    more = gate.more_cases
+    would = f"; about {counted(more, 'case')} more would decide" if isinstance(more, int) else ""
+    return f": undecided {sure}{would}"
+
+
+def _measured(gate: GateResult) -> str:
+    value = gate.value
+    match gate.gate:
+        case "minPassRate":
+            return f"pass rate {_share(value, gate.limit)}, at least {gate.limit:g} is needed"
+        case "minScore":
+            return f"score {_share(value, gate.limit)}, at least {gate.limit:g} is needed"
+        case "maxP95Ms":
+            measured = "unknown" if value is None else f"{value:.12g}ms"
+            return f"95 % of the cases within {measured}, at most {gate.limit:.12g}ms are allowed"
+        case "failOnRegression":
+            measured = "regressions unknown" if value is None else counted(int(value), "regression")
+            return f"{measured}, none is allowed"
+        case "recall" | "precision":
+            return f"{gate.gate} of `{gate.label}` {_share(value, gate.limit)}, at least {gate.limit:g} is needed"
+        case "macroF1":
+            return f"macro F1 {_share(value, gate.limit)}, at least {gate.limit:g} is needed"
+        case _:
+            assert_never(gate.gate)
+
+
+def not_met(run: ReportedRun) -> Iterator[str]:
+    """The gates and thresholds of the run and its suites that are not met."""
+    for result in [suite.result for suite in run.suites]:
+        for gate in result.gates or ():
+            if not gate.passed:
+                yield f"{run.title_of(result)}: {gate_line(gate)}"
+    yield from run.below
+    yield from (gate_line(gate) for gate in run.gates if not gate.passed)
+
+
+def failed_all_the_same(gates: Sequence[GateResult], summary: Summary | RunSummary) -> str | None:
+    """That cases failed though every gate is met, and why no gate minds; None where it is not so.
+
+    Cases that broke are not meant: they fail a run whatever its gates say.
+    """
+    failed = summary.failed - summary.errors
+    if not failed or not gates or not all(gate.passed for gate in gates):
+        return None
+    by_rate = any(gate.gate == "minPassRate" for gate in gates)
+    why = "the pass rate allows for" if by_rate else "no gate counts"
+    return f"{counted(failed, 'case')} failed, which {why}"
+
+
+def _share(value: float | None, limit: float) -> str:
+    return "unknown" if value is None else f"{float(rounded(value, limit)):.12g}"
+
+
+def label_lines(summary: Summary) -> Iterator[str]:
+    """The lines of a suite whose cases have labels; none of any other."""
+    labels = summary.labels
+    if labels is UNSET:
+        return
+    over = counted(labels.cases, "labelled case")
+    yield f"accuracy {rate(labels.accuracy)} over {over}, macro F1 {labels.macro_f1:.2f}"
+    width = min(40, max(len(visible(each.name)) for each in labels.classes))
+    for each in labels.classes[:MOST_CLASSES]:
+        recall, precision, f1 = class_cells(each)
+        yield f"  {visible(each.name):<{width}}  recall {recall}  precision {precision}  F1 {f1}"
+    if len(labels.classes) > MOST_CLASSES:
+        yield f"  and {len(labels.classes) - MOST_CLASSES} more classes"
+    wrong = sorted((pair for pair in labels.confusion if pair.expected != pair.predicted), key=lambda pair: -pair.cases)
+    for pair in wrong[:_MOST_CONFUSED]:
+        given = "no label" if pair.predicted is None else visible(pair.predicted)
+        yield f"  {visible(pair.expected)} taken for {given}: {counted(pair.cases, 'case')}"
+    if len(wrong) > _MOST_CONFUSED:
+        yield f"  and {len(wrong) - _MOST_CONFUSED} more pairs"
+
+
+def class_cells(each: ClassSummary) -> tuple[str, str, str]:
+    """A class's recall, precision and F1."""
+    return rate(each.recall), rate(each.precision), f"{each.f1:.2f}"
+
+
+def rate(estimate: RateEstimate) -> str:
+    """A share with its interval: `0.90 (0.79 to 0.96)`; a dash where it is of none."""
+    if estimate.value is None or estimate.low is None or estimate.high is None:
+        return "-"
+    return f"{rounded(estimate.value)} ({estimate.low:.2f} to {estimate.high:.2f})"

@@ -1,0 +1,181 @@
+"""Counts what the cases of a suite come to: the means of its criteria, pass@k, and how well cases were classified."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable
+from math import comb, fsum
+from statistics import fmean
+from typing import Final, final
+
+from evalc.compare.exact import wilson
+from evalc.model.case import Criterion
+from evalc.model.result import (
+    PASSING,
+    ClassSummary,
+    ConfusedClasses,
+    CriterionResult,
+    CriterionSummary,
+    LabelSummary,
+    RateEstimate,
+    RepeatSummary,
+    ScoredBy,
+    Status,
+)
+from evalc.runtime.run.score import weighted_mean
+
+_DECIMALS: Final = 12
+
+
+@final
+class SuiteScore:
+    """The running means of a suite's criteria over its cases, added in source order so that sums are always equal."""
+
+    def __init__(self, criteria: Iterable[Criterion] | None) -> None:
+        self._criteria = {criterion.name: _Mean(criterion.weight) for criterion in criteria or ()}
+
+    def add(self, results: Iterable[CriterionResult]) -> None:
+        """Add the criteria of one case; one that the suite does not declare keeps the weight of its first case."""
+        for result in results:
+            mean = self._criteria.get(result.name)
+            if mean is None:
+                mean = self._criteria[result.name] = _Mean(result.weight)
+            mean.add(result)
+
+    def summaries(self) -> tuple[CriterionSummary, ...]:
+        """The criteria with their means, in the order of the suite."""
+        return tuple(
+            CriterionSummary(
+                name=name,
+                weight=mean.weight,
+                score=mean.value(),
+                cases=mean.scored,
+                of=mean.cases,
+                scored_by=tuple(sorted(mean.scored_by)),
+            )
+            for name, mean in self._criteria.items()
+        )
+
+    def score(self) -> float | None:
+        """The weighted mean of the criteria's means."""
+        return weighted_mean((mean.weight, mean.value()) for mean in self._criteria.values())
+
+    def scored_weight(self) -> float | None:
+        """The share of the weight that was scored; None without criteria."""
+        weights = sum(mean.weight for mean in self._criteria.values())
+        scored = sum(mean.weight for mean in self._criteria.values() if mean.scored)
+        return round(scored / weights, _DECIMALS) if weights > 0 else None
+
+
+@final
+class _Mean:
+    """One criterion's scores so far."""
+
+    __slots__ = ("cases", "scored", "scored_by", "total", "weight")
+
+    def __init__(self, weight: float) -> None:
+        self.weight = weight
+        self.total = 0.0
+        self.scored = 0
+        self.cases = 0
+        self.scored_by: set[ScoredBy] = set()
+
+    def add(self, result: CriterionResult) -> None:
+        self.cases += 1
+        if result.score is not None:
+            self.total += result.score
+            self.scored += 1
+        if result.scored_by is not None:
+            self.scored_by.add(result.scored_by)
+
+    def value(self) -> float | None:
+        return round(self.total / self.scored, _DECIMALS) if self.scored else None
+
+
+@final
+class RepeatedCases:
+    """Counts the attempts at repeated cases; those that ended in error say nothing of the agent, and are left out."""
+
+    def __init__(self) -> None:
+        self._cases: Counter[tuple[int, int]] = Counter()
+
+    def add(self, statuses: tuple[Status, ...]) -> None:
+        """Add a case with how its attempts ended."""
+        ended = [status for status in statuses if status != "error"]
+        if ended:
+            self._cases[len(ended), sum(status in PASSING for status in ended)] += 1
+
+    def summaries(self) -> tuple[RepeatSummary, ...]:
+        """pass@k and pass^k for k = 1, 2, 4 and so on, and for the most attempts at a case.
+
+        Each is the mean over the cases with at least k attempts of the share of their sets of k attempts in which at
+        least one passed, or all did.
+        """
+        most = max((attempts for attempts, _ in self._cases), default=0)
+        ks = sorted({2**power for power in range(most.bit_length())} | {most} - {0}) if most else []
+        return tuple(self._summary(k) for k in ks)
+
+    def _summary(self, k: int) -> RepeatSummary:
+        counted = {case: count for case, count in self._cases.items() if case[0] >= k}
+        cases = sum(counted.values())
+        sets = [(comb(n, k), comb(n - passed, k), comb(passed, k), count) for (n, passed), count in counted.items()]
+        return RepeatSummary(
+            k=k,
+            cases=cases,
+            pass_at_k=fsum(count * (1 - none / every) for every, none, _, count in sets) / cases,
+            pass_hat_k=fsum(count * (whole / every) for every, _, whole, count in sets) / cases,
+        )
+
+
+@final
+class Classified:
+    """Counts the cases by the class that they should have been given and the one that they were."""
+
+    def __init__(self) -> None:
+        self._counts: Counter[tuple[str, str | None]] = Counter()
+
+    def add(self, expected: str, predicted: str | None) -> None:
+        """Count a case; `predicted` is None where its answer has no label."""
+        self._counts[expected, predicted] += 1
+
+    def summary(self) -> LabelSummary | None:
+        """What the counts say; None of no cases."""
+        if not self._counts:
+            return None
+        names = sorted({expected for expected, _ in self._counts} | {given for _, given in self._counts if given})
+        classes = tuple(map(self._class, names))
+        right = sum(count for (expected, given), count in self._counts.items() if expected == given)
+        return LabelSummary(
+            cases=self._counts.total(),
+            accuracy=_estimate(right, self._counts.total()),
+            macro_f1=round(fmean(each.f1 for each in classes), _DECIMALS),
+            classes=classes,
+            confusion=tuple(
+                ConfusedClasses(expected=expected, predicted=given, cases=count)
+                for (expected, given), count in sorted(self._counts.items(), key=_in_order)
+            ),
+        )
+
+    def _class(self, name: str) -> ClassSummary:
+        right = self._counts[name, name]
+        expected = sum(count for (label, _), count in self._counts.items() if label == name)
+        given = sum(count for (_, label), count in self._counts.items() if label == name)
+        return ClassSummary(
+            name=name,
+            recall=_estimate(right, expected),
+            precision=_estimate(right, given),
+            f1=round(2 * right / (expected + given), _DECIMALS),
+        )
+
+
+def _in_order(counted: tuple[tuple[str, str | None], int]) -> tuple[str, bool, str]:
+    (expected, given), _ = counted
+    return expected, given is None, given or ""
+
+
+def _estimate(right: int, of: int) -> RateEstimate:
+    interval = wilson(right, of)
+    if interval is None:
+        return RateEstimate(value=None, low=None, high=None, of=0)
+    low, high = (round(bound, _DECIMALS) for bound in interval)
+    return RateEstimate(value=round(right / of, _DECIMALS), low=low, high=high, of=of)
