@@ -1,4 +1,4 @@
-"""Makes any text safe for a terminal, and measures how wide it will look."""
+"""Texts for a terminal: made safe, measured, painted, and counts in words."""
 
 from __future__ import annotations
 
@@ -121,3 +121,8 @@ def _encodes(stream: TextIO, text: str) -> bool:
     except (UnicodeEncodeError, LookupError):
         return False
     return True
+
+
+def counted(count: int, noun: str, plural: str = "s") -> str:
+    """The count with its noun; `plural` is what the noun of any other count but 1 ends with."""
+    return f"{count} {noun}{'' if count == 1 else plural}"

@@ -9,6 +9,7 @@ from evalc.cli.flags import sound_settings_from
 from evalc.cli.options import Config, OutputDir
 from evalc.cli.past_run import PastRun
 from evalc.cli.streams import print_warning, shown_path
+from evalc.terminal import counted
 
 
 def accept_run(run: PastRun = "latest", output_dir: OutputDir = None, config: Config = None) -> int:
@@ -23,7 +24,6 @@ def accept_run(run: PastRun = "latest", output_dir: OutputDir = None, config: Co
       evalc accept 01a200e6
     """
     # For start-up: `--help` reads no run.
-    from evalc.report.words import counted  # noqa: PLC0415
     from evalc.runtime.store.past.accepted import accept, passed  # noqa: PLC0415
     from evalc.runtime.store.past.results import find_results  # noqa: PLC0415
 

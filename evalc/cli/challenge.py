@@ -15,7 +15,7 @@ from evalc.cli.options import Config, Judge, JudgeSamples, NoJudgeCache, OutputD
 from evalc.cli.streams import print_error, print_problems
 from evalc.cli.supervision import supervise
 from evalc.errors import UsageError
-from evalc.terminal import visible
+from evalc.terminal import counted, visible
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -138,7 +138,7 @@ def _write(insertions: Sequence[Insertion]) -> None:
         for id_, lines in insertion.lines.items():
             written += len(lines)
             sys.stderr.writelines(f"{name}: {visible(id_)}: added {visible(line)}\n" for line in lines)
-    sys.stderr.write("nothing to fix\n" if not written else f"added {written} line{'' if written == 1 else 's'}\n")
+    sys.stderr.write("nothing to fix\n" if not written else f"added {counted(written, 'line')}\n")
 
 
 def _exit_code(strength: Strength, least: float | None) -> ExitCode:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 from evalc.cli.streams import print_error
 from evalc.files import JSON_LIMIT
 from evalc.regular import read_limited
-from evalc.terminal import visible
+from evalc.terminal import counted, visible
 
 if TYPE_CHECKING:
     from evalc.config.settings import Settings
@@ -47,8 +47,7 @@ class Counted(NamedTuple):
         """As a sentence: `fixed 3 problems in 2 files`."""
         if not self.fixes:
             return "nothing to fix\n"
-        problems = f"{self.fixes} problem{'' if self.fixes == 1 else 's'}"
-        return f"{verb} {problems} in {self.files} file{'' if self.files == 1 else 's'}\n"
+        return f"{verb} {counted(self.fixes, 'problem')} in {counted(self.files, 'file')}\n"
 
 
 def fix_files(problems: Sequence[Problem], task: Task) -> Counted:

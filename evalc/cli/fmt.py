@@ -14,7 +14,7 @@ from evalc.cli.ending import ExitCode
 from evalc.cli.flags import sound_settings_from
 from evalc.cli.options import Config
 from evalc.cli.streams import print_problems, standard_input
-from evalc.terminal import visible
+from evalc.terminal import counted, visible
 
 if TYPE_CHECKING:
     from evalc.config.settings import Settings
@@ -112,9 +112,5 @@ def _difference(file: FormattedFile) -> Iterator[str]:
 def _summary(changed: int, unchanged: int, *, writes: bool) -> str:
     """`2 files formatted, 1 file left unchanged`."""
     done, left = ("formatted", "left unchanged") if writes else ("would be formatted", "would be left unchanged")
-    parts = [f"{_files(number)} {said}" for number, said in ((changed, done), (unchanged, left)) if number]
+    parts = [f"{counted(number, 'file')} {said}" for number, said in ((changed, done), (unchanged, left)) if number]
     return f"{', '.join(parts) or 'there is nothing to format'}\n"
-
-
-def _files(number: int) -> str:
-    return f"{number} file" if number == 1 else f"{number} files"

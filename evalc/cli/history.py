@@ -16,7 +16,7 @@ from evalc.cli.options import Config, OutputDir
 from evalc.cli.past_run import warn_of_unfinished
 from evalc.cli.streams import print_warning
 from evalc.errors import UsageError
-from evalc.terminal import Screen
+from evalc.terminal import Screen, counted
 
 if TYPE_CHECKING:
     from evalc.model.history import HistoryEntry
@@ -57,7 +57,7 @@ def history(
         if index.warning is not None:
             print_warning(index.warning)
         if (strangers := index.strangers()) > 0:
-            files = "1 JSON file" if strangers == 1 else f"{strangers} JSON files"
+            files = counted(strangers, "JSON file")
             print_warning(f"no results of suites: {files} in the folders of runs in `{folder}`")
         all_entries = tuple(index.entries(suite))
         every = tuple(index.entries())

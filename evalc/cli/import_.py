@@ -13,6 +13,7 @@ import typer
 from evalc.cli.ending import ExitCode
 from evalc.cli.streams import print_problems, shown_path, standard_input
 from evalc.errors import UsageError
+from evalc.terminal import counted
 
 if TYPE_CHECKING:
     from evalc.diagnostics.problem import Diagnostics
@@ -131,9 +132,5 @@ def _write(texts: dict[Path, Imported], *, force: bool) -> None:
     for path, text in written.items():
         path.parent.mkdir(parents=True, exist_ok=True)
         write_atomic(path, text.encode())
-        said = f" ({_cases(texts[path].cases)})" if path in texts else ""
+        said = f" ({counted(texts[path].cases, 'case')})" if path in texts else ""
         sys.stdout.write(f"wrote {shown_path(path)}{said}\n")
-
-
-def _cases(number: int) -> str:
-    return f"{number} case" if number == 1 else f"{number} cases"

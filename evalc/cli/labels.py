@@ -14,6 +14,7 @@ from evalc.errors import UsageError
 from evalc.regular import read_limited
 from evalc.runtime.judges.base import Exhibit, Question
 from evalc.source import Source
+from evalc.terminal import counted
 
 COLUMNS: Final = ("case", "message", "question", "criterion", "response", "reference", "maxScore", "label")
 _REQUIRED: Final = ("response", "label")
@@ -83,8 +84,9 @@ def _rows(name: str, text: str, faults: list[str]) -> Iterator[Labelled | None]:
     for record in records:
         count = len(record.cells)
         if count != len(header.cells):
-            cells = "1 cell" if count == 1 else f"{count} cells"
-            faults.append(record.fault(0, f"{cells}, and the header names {len(header.cells)} columns"))
+            faults.append(
+                record.fault(0, f"{counted(count, 'cell')}, and the header names {len(header.cells)} columns")
+            )
         else:
             yield _labelled(record, header.cells, faults)
 

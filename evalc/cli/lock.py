@@ -11,6 +11,7 @@ from evalc.cli.ending import ExitCode
 from evalc.cli.flags import sound_settings_from
 from evalc.cli.options import Config, Prompts
 from evalc.cli.streams import print_problems, shown_path
+from evalc.terminal import counted
 
 
 def lock(
@@ -56,5 +57,5 @@ def lock(
         return ExitCode.FAILED
     file = write_lock(anew)
     cases = sum(len(suite.cases) for suite in anew.suites.values())
-    sys.stdout.write(f"wrote {shown_path(file)}: {cases} locked {'case' if cases == 1 else 'cases'}\n")
+    sys.stdout.write(f"wrote {shown_path(file)}: {counted(cases, 'locked case')}\n")
     return ExitCode.OK

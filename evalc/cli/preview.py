@@ -17,12 +17,12 @@ from evalc.config.setting import Key
 from evalc.config.settings import ALL_KEYS, Settings
 from evalc.model.case import Case
 from evalc.model.suite import Suite
-from evalc.report.words import counted, selected_line
+from evalc.report.words import selected_line
 from evalc.runtime.agents.http.address import shown_url
 from evalc.runtime.checks.limits import count_tokens
 from evalc.runtime.run.attempts import skipped_case
 from evalc.setup.run import price_of, redactor_of
-from evalc.terminal import visible
+from evalc.terminal import counted, visible
 
 if TYPE_CHECKING:
     from evalc.api import ToRun

@@ -18,8 +18,8 @@ from evalc.files import JSON_LIMIT, read_source
 from evalc.model import case as m
 from evalc.model.codec import EnvelopeWriter, encode_envelope, short_hash, to_json
 from evalc.model.suite import LocatedCase, Place, Suite
-from evalc.report.words import counted
 from evalc.source import Source
+from evalc.terminal import counted
 
 if TYPE_CHECKING:
     from evalc.tools.registry import ToolRegistry

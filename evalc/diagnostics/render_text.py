@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Literal, NamedTuple
 
 from evalc.diagnostics.problem import Problem
-from evalc.terminal import Color, cells, painted, visible
+from evalc.terminal import Color, cells, counted, painted, visible
 
 _CUT = "..."
 _TAB = "    "
@@ -58,7 +58,7 @@ def _fixable(problems: Sequence[Problem]) -> tuple[int, int]:
 
 
 def _counted(count: int, noun: str) -> str:
-    return f"{count} {noun}{'' if count == 1 else 's'}" if count else ""
+    return counted(count, noun) if count else ""
 
 
 def _lines(problem: Problem, color: bool, width: int) -> Iterator[str]:

@@ -37,7 +37,6 @@ from evalc.report.side_by_side import side_by_side_lines
 from evalc.report.source_lines import SourceLines
 from evalc.report.symbols import COLORS, Symbols, symbols_of
 from evalc.report.words import (
-    counted,
     failed_all_the_same,
     gate_line,
     label_lines,
@@ -46,7 +45,7 @@ from evalc.report.words import (
     selected_line,
     significance_line,
 )
-from evalc.terminal import Screen, cells, padded, painted, shortened, visible
+from evalc.terminal import Screen, cells, counted, padded, painted, shortened, visible
 
 _RULE_WIDTH = 67
 _BAR_WIDTH = 20

@@ -6,8 +6,7 @@ from collections.abc import Iterator, Mapping
 from typing import Final
 
 from evalc.model.coverage import Coverage, Kind, ToolCoverage
-from evalc.report.words import counted
-from evalc.terminal import visible
+from evalc.terminal import counted, visible
 
 _MOST_MISSING: Final = 20
 PARTS: Final[Mapping[Kind, str]] = {

@@ -9,8 +9,8 @@ from evalc.model.comparison import ChangedCase, Difference, Medians, Rate, RunCo
 from evalc.model.suite import suite_title
 from evalc.report.legible import in_short
 from evalc.report.symbols import Symbols, symbols_of
-from evalc.report.words import counted, difference_words, milliseconds, significance_line
-from evalc.terminal import Color, Screen, cells, padded, painted, shortened, visible
+from evalc.report.words import difference_words, milliseconds, significance_line
+from evalc.terminal import Color, Screen, cells, counted, padded, painted, shortened, visible
 
 _MOST_NAMED = 10
 

@@ -10,7 +10,8 @@ from typing import Final
 from evalc.model.result import PASSING, CaseResult
 from evalc.project import below_working_folder
 from evalc.report.reported import ReportedRun
-from evalc.report.words import Reason, counted, not_met, reasons
+from evalc.report.words import Reason, not_met, reasons
+from evalc.terminal import counted
 from evalc.workflow_command import annotation
 
 _MOST_SHOWN: Final = 10

@@ -8,8 +8,8 @@ from itertools import pairwise
 from evalc.model.history import History, HistoryEntry, Trend
 from evalc.model.suite import suite_title
 from evalc.report.symbols import symbols_of
-from evalc.report.words import counted, rounded
-from evalc.terminal import Screen, cells, padded, painted, shortened, visible
+from evalc.report.words import rounded
+from evalc.terminal import Screen, cells, counted, padded, painted, shortened, visible
 
 _BARS = "▁▂▃▄▅▆▇█"
 _DIGITS = "0123456789"

@@ -13,16 +13,8 @@ from evalc.model.result import PASSING, CaseResult, GateResult, RunSummary, Suit
 from evalc.report.legible import legible
 from evalc.report.reported import ReportedRun, ReportedSuite
 from evalc.report.transcript import transcript
-from evalc.report.words import (
-    class_cells,
-    counted,
-    failed_all_the_same,
-    gate_line,
-    reasons_in_full,
-    rounded,
-    selected_line,
-)
-from evalc.terminal import shortened, visible
+from evalc.report.words import class_cells, failed_all_the_same, gate_line, reasons_in_full, rounded, selected_line
+from evalc.terminal import counted, shortened, visible
 
 MOST_BYTES: Final = 1_000_000
 """GitHub refuses the summary of a step that is larger than 1 MiB."""

@@ -7,8 +7,7 @@ from collections.abc import Iterator
 from evalc.model.numbers import shown_confidence
 from evalc.model.plan import GatePlan, Option, Plan, SuitePlan
 from evalc.model.suite import suite_title
-from evalc.report.words import counted
-from evalc.terminal import visible
+from evalc.terminal import counted, visible
 
 
 def plan_lines(plan: Plan) -> Iterator[str]:

@@ -12,8 +12,8 @@ from msgspec import UNSET
 from evalc.model.result import CaseResult, SkippedCase
 from evalc.model.suite import Suite
 from evalc.report.symbols import symbols_of
-from evalc.report.words import counted, main_reason
-from evalc.terminal import Screen, padded, shortened, visible
+from evalc.report.words import main_reason
+from evalc.terminal import Screen, counted, padded, shortened, visible
 
 _SECONDS_BETWEEN_DRAWINGS = 0.1
 _MOST_NAMED = 20

@@ -7,8 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Final
 
 from evalc.model.strength import CaseStrength, CheckStrength, Strength
-from evalc.report.words import counted
-from evalc.terminal import visible
+from evalc.terminal import counted, visible
 
 _MOST_CASES: Final = 20
 _MOST_SURVIVORS: Final = 6

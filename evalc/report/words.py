@@ -16,17 +16,12 @@ from evalc.model.result import CaseResult, ClassSummary, GateResult, RateEstimat
 from evalc.model.suite import Place, Selected
 from evalc.report.legible import in_short, legible
 from evalc.report.reported import ReportedRun
-from evalc.terminal import visible
+from evalc.terminal import counted, visible
 
 _MOST_DIGITS: Final = 12
 _MANY = 1_000_000
 MOST_CLASSES: Final = 30
 _MOST_CONFUSED: Final = 10
-
-
-def counted(count: int, noun: str, plural: str = "s") -> str:
-    """The count with its noun; `plural` is what the noun of any other count but 1 ends with."""
-    return f"{count} {noun}{'' if count == 1 else plural}"
 
 
 def rounded(score: float, limit: float = 1.0) -> str:

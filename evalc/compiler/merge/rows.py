@@ -29,6 +29,7 @@ from evalc.errors import UsageError
 from evalc.files import open_lines
 from evalc.json_fault import fault_of
 from evalc.source import Source, Span
+from evalc.terminal import counted
 
 Report = Callable[[Source, Span, Finding], None]
 """How something wrong with a row is told; with an empty source, something wrong with the file as a whole."""
@@ -262,9 +263,8 @@ def _csv_rows(lines: Iterator[_Line], name: str, report: Report) -> Iterator[Row
                 report(source, list(csv_spans(source.text))[column], finding)
                 return
         elif len(cells) != len(columns):
-            cells_there = "1 cell" if len(cells) == 1 else f"{len(cells)} cells"
-            counted = f"has {cells_there}, and the header names {len(columns)} columns"
-            report(source, span, BadRow(reason=counted))
+            reason = f"has {counted(len(cells), 'cell')}, and the header names {len(columns)} columns"
+            report(source, span, BadRow(reason=reason))
         else:
             values = zip(columns, cells, strict=True)
             yield Row(source, span, tuple(_cell(column, _text(cell, span), span) for column, cell in values))

@@ -13,7 +13,7 @@ from evalc.diagnostics.problem import Diagnostics, Finding
 from evalc.model.case import Gates
 from evalc.model.numbers import CONFIDENCE, SHARE, shown_confidence
 from evalc.model.paths import pointer_step
-from evalc.report.words import counted
+from evalc.terminal import counted
 
 _JSON_NAMES: Final = {
     "min_pass_rate": "minPassRate",

@@ -16,6 +16,7 @@ from evalc.lsp.workspace import Workspace
 from evalc.setup.collector import collector_off
 from evalc.setup.compile import problems_of
 from evalc.source import Source, Span
+from evalc.terminal import counted
 
 _IGNORE = "# evalc: ignore"
 
@@ -85,7 +86,7 @@ def _fix_all(workspace: Workspace, document: Document, problems: Sequence[Proble
         done = fixed(document.source, check(document.source), check, wanted=lambda problem: problem.code in codes)
     if done.fixes:
         yield lsp.CodeAction(
-            title=f"Fix {done.fixes} problem{'' if done.fixes == 1 else 's'} (evalc check --fix)",
+            title=f"Fix {counted(done.fixes, 'problem')} (evalc check --fix)",
             kind=lsp.CodeActionKind.SourceFixAll,
             edit=lsp.WorkspaceEdit(changes={document.uri: [lsp.TextEdit(document.whole, done.text)]}),
         )

@@ -20,7 +20,8 @@ from evalc.report.html.records import CaseRecord, case_records, in_html, trend_r
 from evalc.report.html.strength_records import coverage_record, strength_record
 from evalc.report.reported import ReportedRun, ReportedSuite
 from evalc.report.source_lines import quoted, read_authored, seconds_of
-from evalc.report.words import counted, failed_all_the_same, not_met
+from evalc.report.words import failed_all_the_same, not_met
+from evalc.terminal import counted
 
 _AROUND: Final = 1
 

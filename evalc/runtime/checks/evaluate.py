@@ -14,6 +14,7 @@ from evalc.runtime.checks.judged import judged
 from evalc.runtime.checks.similarity import similar
 from evalc.runtime.checks.structure import structure
 from evalc.runtime.checks.verdict import Evidence, Verdict, broken, failed
+from evalc.terminal import counted
 
 
 async def evaluate(check: c.Check, evidence: Evidence) -> Verdict:
@@ -142,5 +143,5 @@ async def _in_turn(check: c.InTurn, evidence: Evidence) -> Verdict:
     # A case without follow-ups is a conversation of one turn.
     turns = evidence.turns or (msgspec.structs.replace(evidence, turn=1),)
     if check.turn > len(turns):
-        return failed(f"the conversation ended after {len(turns)} {'turn' if len(turns) == 1 else 'turns'}")
+        return failed(f"the conversation ended after {counted(len(turns), 'turn')}")
     return await evaluate(check.check, turns[check.turn - 1])

@@ -14,6 +14,7 @@ from evalc.model.suite import LocatedCase
 from evalc.runtime.run.run_case import CaseRun, agent_broke, sum_of_known
 from evalc.runtime.run.score import unscored, weighted_mean
 from evalc.runtime.store.journaled import JournaledCases
+from evalc.terminal import counted
 
 _LADDER: Final[tuple[Status, ...]] = ("passed", "unverified", "error")
 """What a repeated case may end as before it has `failed`, from the best down."""
@@ -170,8 +171,7 @@ def why_no_rubrics(numbers: Iterable[int], cases: JournaledCases) -> str | None:
     failed = sum(not entry.passed for number in numbers for entry in cases.entries(number))
     if not failed:
         return None
-    counted = "1 case of the other tiers" if failed == 1 else f"{failed} cases of the other tiers"
-    return f"the rubric tier is not run: {counted} did not pass"
+    return f"the rubric tier is not run: {counted(failed, 'case')} of the other tiers did not pass"
 
 
 def as_expected(case: Case, result: CaseResult) -> CaseResult:

@@ -20,6 +20,7 @@ from evalc.errors import NothingToDo, UsageError
 from evalc.model.case import Case
 from evalc.model.suite import LocatedCase, Selected, Suite
 from evalc.runtime.run.keywords import Expression, parse_keywords
+from evalc.terminal import counted
 
 MOST_SHARDS: Final = 10_000
 
@@ -166,7 +167,7 @@ def select_cases(suites: Sequence[Suite], wanted: Wanted, known: Known) -> tuple
         return tuple(_undecided(_repeated(suite, wanted.repeat)) for suite in chosen)
     if not any(suite.size for suite in chosen):
         total = sum(suite.size for suite in suites)
-        raise UsageError(f"none of {total} case{'' if total == 1 else 's'} is selected by `{' '.join(words)}`")
+        raise UsageError(f"none of {counted(total, 'case')} is selected by `{' '.join(words)}`")
     return tuple(_repeated(suite, wanted.repeat) for suite in chosen if suite.size)
 
 

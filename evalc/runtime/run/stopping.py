@@ -17,6 +17,7 @@ from evalc.model.result import CaseResult, SkippedCase
 from evalc.model.suite import LocatedCase
 from evalc.runtime.run.gates import exact
 from evalc.runtime.store.journaled import Entry
+from evalc.terminal import counted
 
 T = TypeVar("T")
 
@@ -89,7 +90,7 @@ class StopPolicy:
             self._spent += exact(cost_usd)
             self._dearest = max(self._dearest, exact(cost_usd))
         if self.reason is None and self._max_fail is not None and self._failed >= self._max_fail:
-            self.reason = f"{self._failed} case{'' if self._failed == 1 else 's'} did not pass"
+            self.reason = f"{counted(self._failed, 'case')} did not pass"
 
     def _so_far(self) -> str:
         return f"${_shown(self._spent)} is spent, and a case has cost up to ${_shown(self._dearest)}"
@@ -98,7 +99,7 @@ class StopPolicy:
         """What the user should know of a ceiling that could not see every cost."""
         if self._max_cost is None or not self.unseen:
             return None
-        cases = "1 case" if self.unseen == 1 else f"{self.unseen} cases"
+        cases = counted(self.unseen, "case")
         return f"the ceiling of ${_shown(self._max_cost)} cannot see what {cases} cost: that is not known"
 
 

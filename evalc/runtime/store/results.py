@@ -22,6 +22,7 @@ from evalc.runtime.checks.verdict import Note
 from evalc.runtime.run.totals import Classified, RepeatedCases, SuiteScore
 from evalc.runtime.store.journaled import Entry
 from evalc.runtime.store.past.baseline import PastSuite
+from evalc.terminal import counted
 
 MOST_WARNINGS: Final = 100
 """The distinct warnings that a suite lists; the rest are counted."""
@@ -163,7 +164,7 @@ class _Sums:
 
     def _warnings(self) -> tuple[str, ...]:
         listed = [
-            f"{note.fact}: {count} {'assertion' if count == 1 else 'assertions'} {note.effect}"
+            f"{note.fact}: {counted(count, 'assertion')} {note.effect}"
             for note, count in list(self._notes.items())[:MOST_WARNINGS]
         ]
         more = len(self._notes) - len(listed)
