@@ -1,4 +1,4 @@
-"""For authors of packages: from what stands behind `--agent NAME:` to an agent of your own.
+"""For authors of packages: from the text after `--agent NAME:` to an agent of your own.
 
 An agent is made by a function that an installed package offers by an entry point:
 
@@ -28,7 +28,7 @@ session for each worker:
 
 Results hold the `endpoint` as it is: it should tell no secret of the argument. A factory raises `UsageError` for an
 argument that it cannot use, before anything runs. A session raises `AgentUnavailable`, `AgentProtocolError` or
-`AgentError` where there is no usable answer, and the case ends in `error`; so it does with any other exception.
+`AgentError` if there is no usable answer, and the case ends in `error`; so it does with any other exception.
 """
 
 from __future__ import annotations
@@ -58,7 +58,7 @@ class AgentFactory(Protocol):
     """What an entry point names."""
 
     def __call__(self, argument: str, /) -> Agent:
-        """The agent of the argument, all that stands behind `NAME:`; an empty text where nothing does.
+        """The agent of the argument, the text after `NAME:`, which may be empty.
 
         Raises:
             UsageError: when there is no agent of this argument; the message says what to give instead.

@@ -130,7 +130,7 @@ def run(subject: Subject | Iterable[Subject] | None = None, **flags: Unpack[RunF
 
     Raises:
         SourceError: the eval files have errors; nothing was run.
-        TypeError: there is no such flag, or one is given what it does not take; nothing was run.
+        TypeError: a flag is unknown, or has a value that it does not take; nothing was run.
         UsageError: what was asked for cannot be done, or there is nothing to do; nothing was run.
 
     >>> import evalc, tempfile
@@ -173,7 +173,7 @@ def check_paths(
 ) -> Compilation:
     """What is wrong with the files that the paths name; `-` is the text `stdin`.
 
-    `selection` narrows down what the settings report; one that selects codes takes the place of theirs. `kept_alive`
+    `selection` narrows down what the settings report; a selection of codes replaces theirs. `kept_alive`
     is the compiler's option.
     """
     policy = policy_of(settings, selection)
@@ -216,7 +216,7 @@ def plan_paths(paths: Sequence[Subject], *, settings: Settings, stdin: str | Non
         UsageError: nothing would be run.
     """
     from evalc.model.case import Gates  # noqa: PLC0415 - for start-up: `check` and `compile` plan nothing
-    from evalc.setup.plan import plan_of  # noqa: PLC0415 - likewise
+    from evalc.setup.plan import plan_of  # noqa: PLC0415 - as above
 
     what = to_run(subjects_of(paths, stdin), settings, None)
     rate = settings.min_pass_rate
@@ -236,7 +236,7 @@ def coverage_paths(
         UsageError: there are none, or the seed manifest cannot be read.
     """
     from evalc.challenge.coverage import coverage_of  # noqa: PLC0415 - for start-up: `check` needs none of it
-    from evalc.runtime.run.token_data import load_seed  # noqa: PLC0415 - likewise
+    from evalc.runtime.run.token_data import load_seed  # noqa: PLC0415 - as above
 
     found = soundly_compiled(subjects_of(paths, stdin), settings, prompt_id)
     seed = None if settings.seed_manifest is None else load_seed(settings.seed_manifest)
@@ -260,7 +260,7 @@ def run_paths(
         UsageError: what was asked for cannot be done; nothing was run.
     """
     from evalc.runtime.store.past.runs import new_run_id  # noqa: PLC0415 - for start-up: `check` and `compile` run nothing
-    from evalc.setup.run_request import Start  # noqa: PLC0415 - likewise
+    from evalc.setup.run_request import Start  # noqa: PLC0415 - as above
 
     begun = start or Start(run_id=new_run_id(settings.results_folder))
 
@@ -304,7 +304,7 @@ def challenge_paths(
     """
     import asyncio  # noqa: PLC0415 - for start-up: `check` and `compile` need no event loop
 
-    from evalc.challenge.begin import run_challenge  # noqa: PLC0415 - likewise
+    from evalc.challenge.begin import run_challenge  # noqa: PLC0415 - as above
 
     what = to_run(paths, settings, None) if of is None else to_rescore((), of, settings)
     return asyncio.run(run_challenge(what, settings, of=of, good=good, fixing=fixing))
@@ -319,7 +319,7 @@ def strength_and_coverage(of: PastRun, *, settings: Settings) -> tuple[Strength,
     """
     import asyncio  # noqa: PLC0415 - for start-up: `check` and `compile` need no event loop
 
-    from evalc.challenge.begin import run_challenge  # noqa: PLC0415 - likewise
+    from evalc.challenge.begin import run_challenge  # noqa: PLC0415 - as above
 
     what = to_rescore((), of, settings)
     finished = asyncio.run(run_challenge(what, settings, of=of, good=None, fixing=False))
@@ -364,7 +364,7 @@ def _to_the_end(compiled: Callable[[], Running]) -> Run:
 
     if asyncio._get_running_loop() is not None:
         raise UsageError("`evalc.run` cannot run where an event loop does, as in a notebook: await `evalc.run_async`")
-    from evalc.setup.collector import collector_off  # noqa: PLC0415 - for start-up, likewise
+    from evalc.setup.collector import collector_off  # noqa: PLC0415 - as above
 
     with collector_off():
         running = compiled()

@@ -5,7 +5,7 @@ A check is a function, or an async function, that an installed package offers by
     [project.entry-points."evalc.checks"]
     max_links = "my_package.checks:max_links"
 
-It is given the answer, then what stands in the suite (`check max_links(3, to="example.com")`), and says whether the
+It is given the answer, then what the suite says (`check max_links(3, to="example.com")`), and says whether the
 check holds, with a reason where it does not:
 
     from evalc.checks import Answer, Outcome
@@ -60,7 +60,7 @@ class Answer(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Outcome(msgspec.Struct, frozen=True, kw_only=True):
-    """Whether a check holds, and why it does not; the reason of one that holds is not shown."""
+    """Whether a check holds, and why it does not; the reason is only shown if it does not."""
 
     passed: bool
     reason: str = ""

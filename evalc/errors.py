@@ -60,7 +60,7 @@ class AgentUnavailable(AgentError):
     """The agent could not be reached, or said that it cannot answer now.
 
     Attributes:
-        status: the HTTP status by which it said so, such as 429; None where there was no answer.
+        status: the HTTP status by which it said so, such as 429; None if there was no answer.
     """
 
     def __init__(self, message: str, *, status: int | None = None) -> None:
@@ -72,8 +72,8 @@ class AgentProtocolError(AgentError):
     """The agent answered something that is not of the agreed shape.
 
     Attributes:
-        body: what it answered, shortened; empty when there was nothing.
-        status: the HTTP status by which it refused the request; None where there was another reason.
+        body: what it answered, shortened; empty if there was nothing.
+        status: the HTTP status by which it refused the request; None if there was another reason.
     """
 
     def __init__(self, message: str, body: str = "", *, status: int | None = None) -> None:

@@ -32,7 +32,7 @@ JSON_LIMIT: Final = 256_000_000
 """The largest JSON file that is read by default, in bytes."""
 
 ReportIn = Callable[[Source, Span, Finding], None]
-"""How a finding is told together with the source it stands in; `Diagnostics.add` is one."""
+"""How a finding is told together with its source; `Diagnostics.add` is one."""
 
 _BOM: Final = b"\xef\xbb\xbf"
 _FOREIGN_BOMS: Final = (
@@ -57,7 +57,7 @@ def unsaved(texts: Mapping[str, str]) -> Iterator[None]:
 
 
 def read_source(path: Path, report: ReportIn, *, name: str | None = None, limit: int = YAML_LIMIT) -> Source | None:
-    """The text of a file, None when there is none to go on with; what is wrong is reported.
+    """The text of a file, None if there is none to continue with; what is wrong is reported.
 
     `name` is what the file is called in messages, by default its path. After a byte that is not UTF-8 the text is
     given with replacement characters, so that the rest of the file can be checked.
@@ -94,7 +94,7 @@ def decode(name: str, data: bytes, report: ReportIn) -> Source | None:
 
 
 def open_lines(path: Path, report: ReportIn, *, name: str) -> BinaryIO | None:
-    """A file to be read line by line, None when there is none, which is reported; the caller closes it."""
+    """A file to be read line by line, None if it cannot be opened, which is reported; the caller closes it."""
     try:
         return open_regular(path)
     except (OSError, ValueError) as error:
@@ -118,7 +118,7 @@ def _explained(error: OSError | ValueError, name: str, limit: int) -> Finding:
             return FileTooLarge(path=name, limit=limit)
         case NotRegular():
             return NotAFile(path=name, kind=error.kind)
-        case FileNotFoundError() | NotADirectoryError() | ValueError():  # a path with a NUL is no path
+        case FileNotFoundError() | NotADirectoryError() | ValueError():  # a path with a NUL is not a path
             return FileMissing(path=name)
         case OSError(errno=errno.ELOOP):
             return SymlinkLoop(path=name)

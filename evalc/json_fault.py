@@ -39,7 +39,7 @@ def fault_of(error: JSONDecodeError, text: str) -> JsonFault:
 
 
 def _told(message: str, text: str, at: int) -> JsonFault:
-    """The fault, told by the decoder's message and by what stands at its offset."""
+    """The fault, told by the decoder's message and by the text at its offset."""
     for inside, rule in _INSIDE_A_TEXT:
         if message.startswith(inside):
             return rule(text, at)
@@ -65,7 +65,7 @@ def _unclosed(_text: str, at: int) -> JsonFault:
 
 def _control(text: str, at: int) -> JsonFault:
     escape = _NAMED_ESCAPES.get(text[at], f"\\u{ord(text[at]):04x}")
-    found = f"the character U+{ord(text[at]):04X} may not stand inside a text as it is"
+    found = f"the character U+{ord(text[at]):04X} is not allowed inside a text"
     return JsonFault(*_one(at), found=found, cure=f"write `{escape}`, or close the text before it")
 
 
@@ -89,7 +89,7 @@ def _trailing_comma(_message: str, text: str, at: int) -> JsonFault | None:
     before = text[:at].rstrip()
     if not before.endswith(",") or text[at : at + 1] not in {"]", "}"}:
         return None
-    return JsonFault(*_one(len(before) - 1), found="no comma may stand behind the last item", cure="remove it")
+    return JsonFault(*_one(len(before) - 1), found="a comma is not allowed after the last item", cure="remove it")
 
 
 def _truncated(_message: str, text: str, at: int) -> JsonFault | None:
@@ -101,7 +101,7 @@ def _truncated(_message: str, text: str, at: int) -> JsonFault | None:
 
 def _foreign(_message: str, text: str, at: int) -> JsonFault | None:
     if text.startswith("'", at):
-        return JsonFault(*_one(at), found="texts stand in double quotes", cure="write `\"` in place of `'`")
+        return JsonFault(*_one(at), found="texts must be in double quotes", cure="write `\"` instead of `'`")
     if text.startswith(("//", "/*", "#"), at):
         return JsonFault(*_one(at), found="JSON has no comments", cure="remove it")
     return None
@@ -111,7 +111,7 @@ def _behind_the_end(message: str, text: str, at: int) -> JsonFault | None:
     if not message.startswith("Extra data"):
         return None
     several = text[at] in '[{"'
-    cure = "a file holds one value: put several into a list, `[..., ...]`" if several else "remove what stands here"
+    cure = "a file holds one value: put several into a list, `[..., ...]`" if several else "remove what is here"
     return JsonFault(*_one(at), found="the value has ended before this", cure=cure)
 
 
@@ -122,17 +122,17 @@ def _word(message: str, text: str, at: int) -> JsonFault | None:
     word = match[0]
     span = (at, match.end())
     if message.startswith("Expecting property name"):
-        return JsonFault(*span, found="keys stand in double quotes", cure=f'write `"{word[:60]}"`')
+        return JsonFault(*span, found="keys must be in double quotes", cure=f'write `"{word[:60]}"`')
     if word in _FOREIGN_WORDS:
         return JsonFault(*span, found=f"`{word}` is not a word of JSON", cure=f"write `{_FOREIGN_WORDS[word]}`")
-    return JsonFault(*span, found="texts stand in double quotes", cure=f'write `"{word[:60]}"`')
+    return JsonFault(*span, found="texts must be in double quotes", cure=f'write `"{word[:60]}"`')
 
 
 def _wrong_bracket(_message: str, text: str, at: int) -> JsonFault | None:
     if text[at] not in "]}":
         return None
     return JsonFault(
-        *_one(at), found=f"`{text[at]}` cannot stand here", cure="look for the bracket that it was to close"
+        *_one(at), found=f"`{text[at]}` is not allowed here", cure="look for the bracket that it should close"
     )
 
 

@@ -13,7 +13,7 @@ class Provider(NamedTuple):
     """A provider of models.
 
     Attributes:
-        name: what stands before the model, as in `openai:MODEL`, and the table of the configuration.
+        name: the prefix of the model, as in `openai:MODEL`, and the table of the configuration.
         title: the provider as prose names it.
         home: the URL of its own API, without a slash at the end.
         apis: the APIs that it is asked by; the first is the default.

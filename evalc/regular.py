@@ -39,8 +39,8 @@ def read_limited(path: Path, limit: int) -> bytes:
     Raises:
         OSError: it cannot be read.
         TooLarge: it has more.
-        NotRegular: it is no regular file.
-        ValueError: the path is none that can be.
+        NotRegular: it is not a regular file.
+        ValueError: the path is invalid.
     """
     with open_regular(path) as file:
         if os.fstat(file.fileno()).st_size > limit:
@@ -56,8 +56,8 @@ def read_beginning(path: Path, size: int) -> bytes:
 
     Raises:
         OSError: it cannot be read.
-        NotRegular: it is no regular file.
-        ValueError: the path is none that can be.
+        NotRegular: it is not a regular file.
+        ValueError: the path is invalid.
     """
     with open_regular(path) as file:
         return file.read(size)
@@ -68,10 +68,10 @@ def open_regular(path: Path) -> BinaryIO:
 
     Raises:
         OSError: it cannot be opened.
-        NotRegular: it is no regular file.
-        ValueError: the path is none that can be.
+        NotRegular: it is not a regular file.
+        ValueError: the path is invalid.
     """
-    # Looked at before it is opened, since opening some devices acts on them, and again behind the open, since by then
+    # Looked at before it is opened, since opening some devices acts on them, and again after the open, since by then
     # the path may name something else.
     _require_regular(path, path.stat())
     file = os.fdopen(os.open(path, _OPEN_FLAGS), "rb")
@@ -126,7 +126,7 @@ def write_atomic(path: Path, data: bytes | Iterable[bytes]) -> None:
 
 
 def _mode_of(target: Path) -> int | None:
-    """The permissions of an existing file; None when there is none."""
+    """The permissions of an existing file; None if there is none."""
     try:
         status = target.lstat()
     except FileNotFoundError:

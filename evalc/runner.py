@@ -39,7 +39,7 @@ class Run(msgspec.Struct, frozen=True, kw_only=True):
         problems: the warnings about the eval files.
         notes: what else the user should know, such as a configured file that is not there.
         strict: whether a case that verified nothing fails the run.
-        selected: which of all cases were chosen; None where it was all of them.
+        selected: which of all cases were chosen; None if it was all of them.
         inventory: which eval files were read for it, and which were skipped.
     """
 
@@ -91,7 +91,7 @@ async def run(
     observer: Observer | None = None,
     agents: Sequence[str | Agent] = (),
 ) -> Run:
-    """Run the suites against the agents: specs, of which the settings know, or agents of the caller's.
+    """Run the suites against the agents: specs that the settings describe, or agents of the caller.
 
     Raises:
         UsageError: what was asked for cannot be done; nothing was run.
@@ -269,14 +269,14 @@ async def _exported(finished: FinishedRun, exporter: Exporter | None) -> tuple[s
 
 
 def _snapshot_of(start: Start) -> object:
-    """The snapshot of the run that is resumed; None where it is to be captured."""
+    """The snapshot of the run that is resumed; None if it is to be captured."""
     from evalc.runtime.store.journaled import kept_snapshot  # noqa: PLC0415 - for start-up: `check` and `compile` run nothing
 
     return None if start.past is None or start.past.header is None else kept_snapshot(start.past.header)
 
 
 def _started(options: RunOptions, start: Start, snapshot: object) -> RunOptions:
-    """The options of a run that begins, or goes on, like this."""
+    """The options of a run that begins, or continues, like this."""
     limits = replace(options.limits, max_fail=start.max_fail)
     options = replace(options, run_id=start.run_id, flags=start.flags, limits=limits)
     if start.past is None:
@@ -305,7 +305,7 @@ def _known_agent(agent: Agent) -> Agent:
     given: Any = agent
     if not isinstance(getattr(given, "endpoint", None), str) or not callable(getattr(given, "session", None)):
         raise UsageError(
-            f"a `{type(agent).__name__}` is no agent: one has a text `endpoint` and a method `session`; "
+            f"a `{type(agent).__name__}` is not an agent: an agent has a text `endpoint` and a method `session`; "
             "a function can be named, as in `python:module:name`"
         )
     return agent

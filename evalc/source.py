@@ -16,10 +16,10 @@ class Span(NamedTuple):
 
 @final
 class AliasedSpan(Span):
-    """A stretch that an alias elsewhere stands for, as `*base` does for what `&base` names.
+    """A stretch that an alias elsewhere refers to, as `*base` does for what `&base` names.
 
     Attributes:
-        alias: where that alias stands.
+        alias: the place of that alias.
     """
 
     alias: Span
@@ -32,7 +32,7 @@ class AliasedSpan(Span):
 
 
 def where_used(span: Span) -> Span:
-    """Where a stretch is used: its alias's place where it is behind one, else its own."""
+    """Where a stretch is used: its alias's place if an alias refers to it, else its own."""
     return span.alias if isinstance(span, AliasedSpan) else span
 
 
@@ -77,7 +77,7 @@ class Source:
         return Position(line + self.first_line - 1, offset - self._line_starts[line - 1] + 1)
 
     def offset(self, position: Position) -> int:
-        """The offset of a place; behind the end of its line it is that end, behind the last line the text's end."""
+        """The offset of a place; beyond the end of its line it is that end, beyond the last line the text's end."""
         number = position.line - self.first_line
         if number >= len(self._line_starts):
             return len(self.text)
@@ -85,7 +85,7 @@ class Source:
         return self._line_starts[max(number, 0)] + min(max(position.column - 1, 0), len(line))
 
     def line(self, number: int) -> str:
-        """The text of line `number` (from 1) without its line ending; empty when there is no such line."""
+        """The text of line `number` (from 1) without its line ending; empty if there is no such line."""
         number -= self.first_line - 1
         if not 1 <= number <= len(self._line_starts):
             return ""

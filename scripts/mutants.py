@@ -35,6 +35,11 @@ SECONDS: Final = 120
 
 TARGETS: Final = {
     "runtime/run/score.py": ("tests/runtime/test_score.py", "tests/runtime/test_attempts.py"),
+    "runtime/run/totals.py": (
+        "tests/runtime/test_score.py",
+        "tests/runtime/test_pass_at_k.py",
+        "tests/runtime/test_classified.py",
+    ),
     "ecma/tokens.py": ("tests/ecma/test_tokens.py", "tests/ecma/test_values.py"),
     "compare/exact.py": ("tests/compare/test_statistics.py",),
     "compare/flips.py": ("tests/compare",),

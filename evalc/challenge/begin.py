@@ -91,7 +91,7 @@ async def run_challenge(
 
 
 def answers_of(past: PastRun, suites: Sequence[Suite]) -> tuple[GoodAnswers, dict[Key, str]]:
-    """The recorded answers of each case, of all agents and attempts; and why a case has none that can be used.
+    """The recorded answers of each case, of all agents and attempts; and why a case has no usable answer.
 
     Raises:
         UsageError: the run has no answers.

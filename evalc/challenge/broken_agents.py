@@ -38,7 +38,7 @@ class Around(NamedTuple):
 
 
 def broken_agents(case: Case, good: AgentAnswer, around: Around) -> Iterator[Mutant]:
-    """What each broken agent answers to the case; those of which the case gives no occasion are left out."""
+    """What each broken agent answers to the case; agents whose fault cannot occur in the case are left out."""
     yield from _without_good(case)
     yield from _of_texts(case, good, around)
     calls = last_response(good).tool_calls
@@ -178,7 +178,7 @@ def another(value: object) -> object:
 
 
 def _wrongly(call: ToolCall, tools: ToolRegistry | None) -> ToolCall:
-    """The call with every argument another one; with one that nobody asked for where none is known."""
+    """The call with every argument another one; with an invented argument if none is known."""
     tool = None if tools is None else tools.get(call.name)
     takes_none = tool is not None and tool.parameters is not None and not tool.parameters.get("properties")
     params: dict[str, Any] = {name: another(value) for name, value in call.params.items()}
@@ -199,7 +199,7 @@ def _not_quoting(text: str) -> Iterator[c.Check]:
 
 
 def _saying(rest: str) -> Iterator[c.Check]:
-    """Checks that the answer has what stands at the end of a good one."""
+    """Checks that the answer has what is at the end of a good answer."""
     for words in sorted(rest.split(), key=len, reverse=True)[:_SHORTEST_QUOTED]:
         word = words.strip(".,;:!?()[]{}\"'`*_")
         if _SHORTEST_QUOTED < len(word) <= _LONGEST_QUOTED:
@@ -217,7 +217,7 @@ def _of_inputs(case: Case, text: str) -> tuple[c.Check, ...]:
 
 
 def _first_half(text: str) -> str | None:
-    """The text up to the word in its middle; None where there is no half to be left out."""
+    """The text up to the word in its middle; None if there is no half to leave out."""
     words = text.split()
     if len(words) < 2:
         return None

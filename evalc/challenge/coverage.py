@@ -128,7 +128,7 @@ class _Seen:
         )
 
     def reads(self, path: tuple[str, ...]) -> bool:
-        """Whether a token names the value, or what it stands in."""
+        """Whether a token names the value, or a value that contains it."""
         return any(path[: len(token)] == token for token in self._tokens)
 
 

@@ -29,7 +29,7 @@ class Cure(NamedTuple):
 async def line_that_kills(
     case: Case, mutant: Mutant, goods: Sequence[AgentAnswer], options: CaseOptions
 ) -> Cure | None:
-    """The first cure of the mutant that fails on it and passes all good answers; None where there is none."""
+    """The first cure of the mutant that fails on it and passes all good answers; None if there is none."""
     for check in islice(_candidates(mutant), _MOST_TRIED):
         if not await kills(case, check, mutant.answer, options):
             continue

@@ -45,7 +45,7 @@ class _Wanted(NamedTuple):
 async def insertions(
     curable: Iterable[Survived], read: Callable[[Path], Source | None], compile_: Compile, options: CaseOptions
 ) -> list[Insertion]:
-    """The files with every line in them that kills its mutants, passes all recorded answers, and is no new finding."""
+    """The files with every line that kills its mutants, passes all recorded answers, and causes no new finding."""
     by_file: dict[str, dict[Place, list[Survived]]] = {}
     for survived in curable:
         place = survived.located.places.get("")
@@ -107,7 +107,7 @@ class _Proof:
             by_case = {place: lines for place, lines in by_case.items() if lines}
 
     async def _harmed(self, more: Sequence[_Wanted]) -> frozenset[Place]:
-        """The cases that more lines do harm to; where there is none, the file has these lines now."""
+        """The cases that more lines do harm to; if there are none, the file has these lines now."""
         wanted = [*self.kept, *more]
         items: dict[Place, list[str]] = {}
         for each in wanted:
@@ -129,7 +129,7 @@ class _Proof:
         return harmed
 
     def _findings(self, compilation: Compilation, text: Inserted) -> Counter[tuple[Place | None, str]]:
-        """How often each case has each finding that no line may add; None stands for what is in no case."""
+        """How often each case has each finding that no line may add; None means findings outside of cases."""
         places = sorted(text.starts, key=text.starts.__getitem__)
         starts = [text.starts[place] for place in places]
         found: Counter[tuple[Place | None, str]] = Counter()
@@ -165,7 +165,7 @@ async def _holds(cases: _Cases, survived: Survived, options: CaseOptions) -> boo
 
 
 def _insertion(source: Source, text: str, kept: Sequence[_Wanted]) -> Insertion:
-    """The insertion, with its lines in the order in which they stand in the file."""
+    """The insertion, with its lines in the order in which they are in the file."""
     lines: dict[str, tuple[str, ...]] = {}
     for each in sorted(kept, key=lambda each: (each.place.line, each.place.column)):
         id_ = each.killed.located.case.id

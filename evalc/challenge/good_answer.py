@@ -36,7 +36,7 @@ _OF_TYPE: Final[Mapping[str, Any]] = {
 
 
 def good_answer(case: Case, tools: ToolRegistry | None) -> AgentResponse:
-    """The guess: what the checks want said, behind what is `expected`; the tools that they want called."""
+    """The guess: the texts that the checks require, after `expected`; the tools that they require."""
     wanted = _Wanted(tools)
     for assertion in assertions(case.expect):
         wanted.add(assertion.check)
@@ -152,7 +152,7 @@ class _Wanted:
 
 
 def _placed(inner: Any, path: Sequence[Step], value: object) -> Any:
-    """The JSON with a value at a place of it, unless something stands there; what leads there is made."""
+    """The JSON with a value at a place of it, unless something is there; its parents are made."""
     if not path:
         return value if inner is None else inner
     (kind, step), *rest = path
@@ -182,7 +182,7 @@ def tools_wanted(check: c.Check) -> tuple[str, ...]:
 
 
 def _value_for(check: c.Check) -> object:
-    """What has to stand at a place for the check to hold; None where it is not guessed."""
+    """What must be at a place for the check to pass; None if it cannot be guessed."""
     match check:
         case c.Value(value=value):
             return value

@@ -53,7 +53,7 @@ def with_checks(source: Source, wanted: Mapping[Place, Sequence[str]]) -> Insert
 
 
 def _edit(text: str, case: nodes.Mapping, lines: Sequence[str]) -> tuple[int, str] | None:
-    """What has to be inserted, and where; None where a line cannot be put there."""
+    """What has to be inserted, and where; None if a line cannot be put there."""
     checks = next((value for key, value in case.pairs if key.text == "validate"), None)
     if checks is None:
         return _with_key(text, case, lines)
@@ -82,13 +82,13 @@ def _with_key(text: str, case: nodes.Mapping, lines: Sequence[str]) -> tuple[int
 
 
 def _quoted(line: str) -> str:
-    """The check in quotes, whatever brackets it stands in."""
+    """The check in quotes, whatever brackets it is in."""
     plain = unquoted_line(line) if as_item(unquoted_line(line)) == f"- {line}" and line.startswith("'") else line
     return quoted_line(plain)
 
 
 def _indent(text: str, dash: int) -> str | None:
-    """The white space before a dash; None where something else stands there, as in `- - a`."""
+    """The white space before a dash; None if something else is there, as in `- - a`."""
     before = text[_line_start(text, dash) : dash]
     return before if not before.strip(" ") else None
 
@@ -108,7 +108,7 @@ def _line_start(text: str, at: int) -> int:
 
 
 def _cases_by_place(source: Source) -> dict[tuple[int, int], nodes.Mapping]:
-    """The mappings that may be cases, by where the name stands, or else the first key."""
+    """The mappings that may be cases, by the place of the name, or else of the first key."""
     found: dict[tuple[int, int], nodes.Mapping] = {}
     for document in read_yaml(source, lambda _span, _finding: None):
         for mapping in _mappings(document):

@@ -1,4 +1,4 @@
-"""Finds the values of a JSON text and where they stand in it, so that one can be changed and the rest left as it is."""
+"""Finds the values of a JSON text with their places, so that one can be changed and the rest kept."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ class Leaf(NamedTuple):
 
 
 class Member(NamedTuple):
-    """A member of an object, with the comma before or behind it: its path and the stretch of the text."""
+    """A member of an object, with the comma before or after it: its path and the stretch of the text."""
 
     path: str
     start: int
@@ -80,7 +80,7 @@ def _parts(value: Any, places: JsonPlaces, pointer: str, path: str, depth: int) 
 
 
 def _members(places: JsonPlaces, pointers: dict[str, str], paths: dict[str, str]) -> Iterator[Member]:
-    """The members of an object: the first with the comma behind it, the others with the one before."""
+    """The members of an object: the first with the comma after it, the others with the comma before."""
     keys = sorted(pointers, key=lambda key: places.key(pointers[key]).start)
     for index, key in enumerate(keys):
         end = places.value(pointers[key]).end

@@ -23,7 +23,7 @@ class Mutant(NamedTuple):
         difference: what the fault is, in words or as `before → after`.
         answer: the answer.
         cures: checks that may tell it from a good answer, the best first; may be iterated once.
-        good: the answer that it was made from; None where it was made from none.
+        good: the answer that it was made from; None if it was made from none.
     """
 
     challenger: str

@@ -44,7 +44,7 @@ class Challenge:
         recorded: the recorded answers, good or not: those of `run_id`, or of an earlier run whose good answers every
             line that is written has to pass.
         unusable: why the recorded answers of a case cannot be used, by tool, tier and id.
-        bench: who judges what only a judge can tell; None where nobody does.
+        bench: who judges what only a judge can tell; None if nobody does.
         max_cost: what judging may cost, in US dollars.
     """
 
@@ -98,7 +98,7 @@ class _Material(NamedTuple):
         mutants: the faulty answers.
         recorded: its recorded answers that it passes.
         to_pass: the good answers that a proposed line has to pass: these, and the guess of one, if it is good.
-        guess: what became of the guess that mutants were made from; None where they were made from recorded answers.
+        guess: what became of the guess that mutants were made from; None if they were made from recorded answers.
     """
 
     mutants: Sequence[Mutant]
@@ -215,7 +215,7 @@ async def _answer_of(neighbour: Case | None, how: Challenge) -> tuple[str, Agent
 
 
 def _with_neighbours(suite: Suite, how: Challenge) -> Iterator[tuple[LocatedCase, Case | None]]:
-    """The cases, each with the one before it that sends something else; the first with the one behind it."""
+    """The cases, each with the previous case that sends something else; the first with the next one."""
     first: LocatedCase | None = None
     before: Case | None = None
     for located in suite.cases:

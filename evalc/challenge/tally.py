@@ -32,7 +32,7 @@ Outcome = Literal["killed", "survived", "undecided"]
 class Survived(NamedTuple):
     """A survivor, with what is needed to write a check against it and to prove that check.
 
-    `cure` is None where no check was found, `goods` are the recorded answers that the case passes.
+    `cure` is None if no check was found, `goods` are the recorded answers that the case passes.
     """
 
     located: LocatedCase

@@ -34,7 +34,7 @@ def accept_run(run: PastRun = "latest", output_dir: OutputDir = None, config: Co
     failing = sum(not passed(case) for case in cases)
     told = f"{counted(len(cases) - accepted.kept, 'case')} of the run {results.name}"
     told += f" and {accepted.kept} from before" if accepted.kept else ""
-    told += f", {failing} of which may go on failing" if failing else ""
+    told += f", {failing} of which may keep failing" if failing else ""
     sys.stdout.write(f"wrote {shown_path(settings.accepted_baseline)}: {told}\n")
     if accepted.only_part:
         print_warning("this run left out some of the cases, which will be new to a comparison with this baseline")

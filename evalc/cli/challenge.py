@@ -67,9 +67,9 @@ def challenge(  # noqa: PLR0913, PLR0917 - one parameter a flag
     """
     refuse_no_share("--min-strength", min_strength)
     from evalc import api  # noqa: PLC0415 - for start-up: `--help` challenges nothing
-    from evalc.model.codec import to_json  # noqa: PLC0415 - likewise
-    from evalc.report.strength import strength_lines  # noqa: PLC0415 - likewise
-    from evalc.setup.run import runs_code_of_others  # noqa: PLC0415 - likewise
+    from evalc.model.codec import to_json  # noqa: PLC0415 - as above
+    from evalc.report.strength import strength_lines  # noqa: PLC0415 - as above
+    from evalc.setup.run import runs_code_of_others  # noqa: PLC0415 - as above
 
     of = _run_among(paths, sound_settings_from(config, output_dir=output_dir))
     settings = (partial(sound_settings_from, config) if of is None else partial(settings_of_run, of, config))(
@@ -99,7 +99,7 @@ def challenge(  # noqa: PLR0913, PLR0917 - one parameter a flag
 def _run_among(paths: Sequence[str], settings: Settings) -> PastRun | None:
     """The run that is named; None where eval files are."""
     from evalc.runtime.store.past.resume import find_run  # noqa: PLC0415 - for start-up
-    from evalc.runtime.store.past.runs import LATEST  # noqa: PLC0415 - likewise
+    from evalc.runtime.store.past.runs import LATEST  # noqa: PLC0415 - as above
 
     if len(paths) != 1:
         return None
@@ -116,7 +116,7 @@ def _run_among(paths: Sequence[str], settings: Settings) -> PastRun | None:
 
 def _good_answers(settings: Settings) -> PastRun:
     from evalc.runtime.store.past.resume import find_run  # noqa: PLC0415 - for start-up
-    from evalc.runtime.store.past.runs import LATEST  # noqa: PLC0415 - likewise
+    from evalc.runtime.store.past.runs import LATEST  # noqa: PLC0415 - as above
 
     try:
         return find_run(LATEST, settings.results_folder)

@@ -57,7 +57,7 @@ def check_files(  # noqa: PLR0913 - the parameters are the command's
     settings, of_config = settings_from(config, prompts=prompts, strict=strict, tools=tools)
     looked_at = settings.looked_at(paths)
     if fix and not diff and "-" in looked_at:
-        raise UsageError("`--fix` writes files: name one in place of `-`, or use `--diff`")
+        raise UsageError("`--fix` writes files: name a file instead of `-`, or use `--diff`")
     if unsafe_fixes and not (fix or diff):
         raise UsageError("`--unsafe-fixes` needs `--fix`, or `--diff` to preview the changes")
     selection = _selection(select, ignore)
@@ -68,7 +68,7 @@ def check_files(  # noqa: PLR0913 - the parameters are the command's
         kept_alive.append(checked)
     if fix or diff:
         from evalc.cli.fix import Task, fix_files, held_back_line, print_diffs  # noqa: PLC0415 - for start-up: seldom asked for
-        from evalc.diagnostics.render_text import unsafe_line  # noqa: PLC0415 - likewise
+        from evalc.diagnostics.render_text import unsafe_line  # noqa: PLC0415 - as above
 
         files = api.files_of(looked_at, settings=settings) | ({"<stdin>"} if stdin is not None else frozenset())
         task = Task(files, settings, api.policy_of(settings, selection), unsafe_fixes)
@@ -92,10 +92,10 @@ def check_files(  # noqa: PLR0913 - the parameters are the command's
 
 
 def _selection(select: Sequence[str], ignore: Sequence[str]) -> Selection | None:
-    """What the flags select and ignore; None when they are not given.
+    """What the flags select and ignore; None if they are not given.
 
     Raises:
-        UsageError: when a code is none, or cannot be ignored.
+        UsageError: a code is unknown, or cannot be ignored.
     """
     if not select and not ignore:
         return None

@@ -36,7 +36,7 @@ def compile_files(
         typer.Option("--output", "-o", metavar="DIR", help="Where to write; - prints. Default: evals/build."),
     ] = None,
     source_map: Annotated[
-        bool, typer.Option("--source-map", help="Also write NAME.json.map: where each part stands in the source.")
+        bool, typer.Option("--source-map", help="Also write NAME.json.map, with the place of each part in the source.")
     ] = False,
     prompts: Prompts = None,
     tools: Tools = None,
@@ -78,7 +78,7 @@ def compile_files(
 
 
 def _print(suites: Sequence[CompiledSuite]) -> None:
-    """One suite as it would stand in its file; several a line each, so that a reader can tell them apart."""
+    """One suite as it would be in its file; several a line each, so that a reader can tell them apart."""
     out = sys.stdout.buffer
     out.writelines(suites[0].encode() if len(suites) == 1 else (suite.encode_line() for suite in suites))
 
@@ -101,6 +101,6 @@ def _write(suites: Sequence[CompiledSuite], folder: Path, *, with_maps: bool) ->
 
 
 def _is_compiled(file: Path) -> bool:
-    """Whether it is what evalc wrote, or empty: what its metadata say stands in front of the cases."""
+    """Whether it is what evalc wrote, or empty: its metadata precede the cases."""
     beginning = read_beginning(file, _METADATA)
     return not beginning or b'"generatedBy": "evalc ' in beginning.partition(b'"cases"')[0]

@@ -21,11 +21,11 @@ def diff(
             metavar="[A]",
             show_default=False,
             help="The earlier run: its id or the beginning of it, latest~1, its folder or a result file. Without a B, "
-            "A is the later run, latest by default, and the earlier one is that before it of the same suites.",
+            "A is the later run, latest by default, and the earlier run is the one before it of the same suites.",
         ),
     ] = None,
     after: Annotated[
-        str | None, typer.Argument(metavar="[B]", show_default=False, help="The later run, named likewise.")
+        str | None, typer.Argument(metavar="[B]", show_default=False, help="The later run, named in the same way.")
     ] = None,
     output_dir: OutputDir = None,
     json: Annotated[bool, typer.Option("--json", help="Print the comparison as JSON.")] = False,

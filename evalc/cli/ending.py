@@ -70,14 +70,14 @@ def exits(command: Callable[P, int]) -> Callable[P, None]:
 
 
 def _open_closed_streams() -> None:
-    """Give a command that is started without standard output or error (`>&-`) one that goes nowhere."""
+    """Give a command that is started without standard output or error (`>&-`) a stream that goes nowhere."""
     sys.stdout = sys.stdout or Path(os.devnull).open("w", encoding="utf-8")  # noqa: SIM115 - open to the end
-    sys.stderr = sys.stderr or Path(os.devnull).open("w", encoding="utf-8")  # noqa: SIM115 - likewise
+    sys.stderr = sys.stderr or Path(os.devnull).open("w", encoding="utf-8")  # noqa: SIM115 - as above
 
 
 @final
 class _Forgiving(io.FileIO):
-    """What cannot be written to it is lost: a full disk behind standard error is no reason to end a good run."""
+    """What cannot be written to it is lost: a full disk behind standard error is not a reason to end a good run."""
 
     def write(self, data: ReadableBuffer, /) -> int:
         try:
@@ -124,7 +124,7 @@ def _explained(error: Exception) -> ExitCode:
             print_error(str(error))
             return ExitCode.AGENT
         case FileNotFoundError(filename=None):  # nothing else is looked for without a name
-            print_error("the working folder is not there any more")
+            print_error("the working folder no longer exists")
             return ExitCode.USAGE
         case OSError(strerror=str(reason)):
             print_error(f"`{error.filename}`: {reason}" if error.filename else reason)
@@ -144,7 +144,7 @@ def _let_go_of_output() -> None:
 def termination_as_interrupt() -> Iterator[None]:
     """Let a request to terminate end the run as Ctrl-C does: in order, and with a word about finished work.
 
-    Where Ctrl-C is ignored, as in what a shell's script runs behind `&`, it goes on being so.
+    Where Ctrl-C is ignored, as in what a shell's script runs with `&`, it stays ignored.
     """
     ignored = signal.getsignal(signal.SIGINT) is signal.SIG_IGN
     if ignored:

@@ -24,8 +24,8 @@ def explain(
       evalc explain EV203
     """
     from evalc.diagnostics import explain as explanations  # noqa: PLC0415 - for start-up: loads the whole catalogue
-    from evalc.diagnostics.catalogue.index import findings as all_findings  # noqa: PLC0415 - likewise
-    from evalc.diagnostics.near import as_code  # noqa: PLC0415 - likewise
+    from evalc.diagnostics.catalogue.index import findings as all_findings  # noqa: PLC0415 - as above
+    from evalc.diagnostics.near import as_code  # noqa: PLC0415 - as above
 
     findings = all_findings()
     if code is None:

@@ -51,7 +51,7 @@ class Counted(NamedTuple):
 
 
 def fix_files(problems: Sequence[Problem], task: Task) -> Counted:
-    """Write the fixed text of every one of the files that has sure fixes; what stands outside them keeps its bytes."""
+    """Write the fixed text of every one of the files with sure fixes; everything else keeps its bytes."""
     counted = Counted()
     for source, fixed in _fixed_sources(problems, task):
         if write_unless_changed(source, fixed.text):
@@ -85,9 +85,9 @@ def print_diffs(problems: Sequence[Problem], task: Task) -> Counted:
 
 
 def held_back_line(problems: Sequence[Problem], task: Task) -> str:
-    """Which of the problems that fixing has left would have a fix, and why it was not made; empty where none has."""
+    """Which of the problems that fixing has left would have a fix, and why it was not made; empty if none has."""
     from evalc.diagnostics.fixes import edit_for  # noqa: PLC0415 - for start-up, as below
-    from evalc.diagnostics.fixing import ends_the_file  # noqa: PLC0415 - likewise
+    from evalc.diagnostics.fixing import ends_the_file  # noqa: PLC0415 - as above
 
     edit_of = partial(edit_for, unsafe=task.unsafe)
     held = [problem for problem in problems if problem.source.name in task.files and edit_of(problem) is not None]
@@ -98,14 +98,14 @@ def held_back_line(problems: Sequence[Problem], task: Task) -> str:
     fixes, they = ("1 fix", "it") if len(held) == 1 else (f"{len(held)} fixes", "they")
     if any(ends_the_file(problem) and edit_of(problem) is None for problem in problems):
         return f"held back {fixes}, at {places}{more}: first mend the syntax errors that no fix cures\n"
-    return f"held back {fixes}, at {places}{more}: {they} would bring other problems about\n"
+    return f"held back {fixes}, at {places}{more}: {they} would cause other problems\n"
 
 
 def _fixed_sources(problems: Sequence[Problem], task: Task) -> Iterator[tuple[Source, Fixed]]:
     """Those of the files in which anything is fixed, with their fixed texts."""
     from evalc import api  # noqa: PLC0415 - for start-up, as in `check`
-    from evalc.diagnostics.fixes import edit_for  # noqa: PLC0415 - likewise
-    from evalc.diagnostics.fixing import fixed  # noqa: PLC0415 - likewise
+    from evalc.diagnostics.fixes import edit_for  # noqa: PLC0415 - as above
+    from evalc.diagnostics.fixing import fixed  # noqa: PLC0415 - as above
 
     def check(source: Source) -> Sequence[Problem]:
         # What it includes may have problems too, at places of their own.
@@ -124,7 +124,7 @@ def _fixed_sources(problems: Sequence[Problem], task: Task) -> Iterator[tuple[So
 
 
 def _unchanged_bytes(path: Path, source: Source) -> bytes | None:
-    """The bytes of the file, None when they are not those of the source."""
+    """The bytes of the file, None if they are not those of the source."""
     try:
         data = read_limited(path, JSON_LIMIT)
     except OSError:

@@ -41,7 +41,7 @@ def settings_of_run(past: PastRun, config: str | None, **flags: object) -> Setti
 
 
 def refuse_no_share(flag: str, value: float | None) -> None:
-    """Refuse what is no share of 1.
+    """Reject a number that is not between 0 and 1.
 
     Raises:
         UsageError: it is below 0, above 1 or no number at all, with which nothing would ever be less.

@@ -77,7 +77,7 @@ def history(
 
 
 def _there_is(wanted: str, entries: Sequence[HistoryEntry]) -> str:
-    """What could have been meant: the nearest name, else the suites that there are, those of the newest runs."""
+    """What could have been meant: the nearest name, else the suites of the newest runs."""
     from evalc.diagnostics.near import did_you_mean, listed  # noqa: PLC0415 - for start-up: only for a mistake
 
     suites = tuple(dict.fromkeys(f"{entry.tool_name}.{entry.tier}" for entry in entries))

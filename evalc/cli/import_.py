@@ -113,9 +113,7 @@ def _sources(files: Sequence[str], problems: Diagnostics) -> Iterator[Source]:
 def _print(imported: Sequence[Imported]) -> None:
     for suite in imported:
         if suite.side_files:
-            raise UsageError(
-                "the suite names files that stand beside it (JSON Schemas): name a file or folder with `-o`"
-            )
+            raise UsageError("the suite needs files next to it (JSON Schemas): name a file or folder with `-o`")
         sys.stdout.buffer.write(suite.text.encode())
 
 
@@ -128,7 +126,7 @@ def _write(texts: dict[Path, Imported], *, force: bool) -> None:
         written[path] = suite.text
     existing = [shown_path(path) for path in written if path.exists()]
     if existing and not force:
-        raise UsageError(f"`{existing[0]}` exists; write over it with `--force`")
+        raise UsageError(f"`{existing[0]}` exists; overwrite it with `--force`")
     for path, text in written.items():
         path.parent.mkdir(parents=True, exist_ok=True)
         write_atomic(path, text.encode())

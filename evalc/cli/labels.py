@@ -35,7 +35,7 @@ class BadLabels(UsageError):
 
 
 class Labelled(NamedTuple):
-    """An answer with its label, None where nobody has labelled it; `line` is where its row begins, from 1."""
+    """An answer with its label, None if nobody has labelled it; `line` is where its row begins, from 1."""
 
     line: int
     case: str
@@ -92,7 +92,7 @@ def _rows(name: str, text: str, faults: list[str]) -> Iterator[Labelled | None]:
 
 
 def _records(name: str, text: str, faults: list[str]) -> Iterator[_Record]:
-    """The records that are not empty, each with the lines that it stands on."""
+    """The records that are not empty, each with the lines that it is on."""
     pieces: list[str] = []
 
     def fed() -> Iterator[str]:
@@ -164,7 +164,7 @@ def _number(
     *,
     default: int | None = None,
 ) -> int | float | None:
-    """The number from 0 in a cell; None where there is none, which is said."""
+    """The number from 0 in a cell; None if there is none, which is reported."""
     text = cells.get(column, "").strip()
     if not text and default is not None:
         return default
@@ -174,5 +174,5 @@ def _number(
         number = math.nan
     if math.isfinite(number) and number >= 0:
         return int(number) if number.is_integer() else number
-    faults.append(record.fault(columns.index(column), f"`{column}` is no number from 0: `{text[:40]}`"))
+    faults.append(record.fault(columns.index(column), f"`{column}` must be a number from 0, not `{text[:40]}`"))
     return None

@@ -37,7 +37,7 @@ def lock(
     """
     from evalc import api  # noqa: PLC0415 - for start-up: `--help` compiles nothing
     from evalc.compiler.lock import LOCK_NAME, locked_anew, read_lock, write_lock  # noqa: PLC0415
-    from evalc.diagnostics.problem import Diagnostics  # noqa: PLC0415 - likewise
+    from evalc.diagnostics.problem import Diagnostics  # noqa: PLC0415 - as above
 
     settings = sound_settings_from(config, prompts=prompts)
     problems = Diagnostics()

@@ -13,7 +13,7 @@ from evalc.errors import UsageError
 
 def lsp(
     _stdio: Annotated[
-        bool, typer.Option("--stdio", hidden=True, help="What it does anyway; some editors say so.")
+        bool, typer.Option("--stdio", hidden=True, help="Has no effect; accepted since some editors pass it.")
     ] = True,
 ) -> int:
     """Serve an editor over standard input and output (Language Server Protocol).

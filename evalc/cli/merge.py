@@ -53,9 +53,9 @@ def merge_runs(
       evalc merge parts/*/
     """
     from evalc import api  # noqa: PLC0415 - for start-up: `--help` runs nothing
-    from evalc.runtime.store.past.merge import read_parts  # noqa: PLC0415 - likewise
-    from evalc.runtime.store.past.resume import find_run  # noqa: PLC0415 - likewise
-    from evalc.setup.run import redactor_of  # noqa: PLC0415 - likewise
+    from evalc.runtime.store.past.merge import read_parts  # noqa: PLC0415 - as above
+    from evalc.runtime.store.past.resume import find_run  # noqa: PLC0415 - as above
+    from evalc.setup.run import redactor_of  # noqa: PLC0415 - as above
 
     where = sound_settings_from(config, output_dir=output_dir).results_folder
     parts = read_parts([find_run(name, where) for name in runs])

@@ -37,7 +37,7 @@ def warn_of_unfinished(settings: Settings, newest: Path | None = None) -> None:
 
 
 def past_run(name: str, settings: Settings) -> ReportedRun:
-    """The run as it was reported when it ended; its suites stand beside none.
+    """The run as it was reported when it ended; its suites are not compared.
 
     Raises:
         UsageError: there is no such run, or its results cannot be read.

@@ -65,7 +65,7 @@ def _selected(to_run: ToRun) -> str:
 
 
 Price = Callable[[int], float | None]
-"""What so many tokens of input cost, in US dollars; None where that is not known."""
+"""What so many tokens of input cost, in US dollars; None if that is not known."""
 
 
 def plan_lines(suites: Iterable[Suite], *, prices: Mapping[str, Price], quiet: bool) -> Iterator[str]:

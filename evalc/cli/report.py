@@ -28,7 +28,7 @@ def report_run(
     baseline: Annotated[
         str | None,
         typer.Option(
-            "--baseline", metavar="RUN", help="Stand the run beside this one. Default: the one it was compared with."
+            "--baseline", metavar="RUN", help="Compare the run with this one. Default: the run it was compared with."
         ),
     ] = None,
     challenge: Annotated[

@@ -140,7 +140,7 @@ def report_nothing(run_id: str, why: str, stdout: TextIO, outputs: Sequence[Outp
         OSError: one of them cannot be written; of further ones standard error has told.
     """
     from evalc.report.reported import ReportedRun  # noqa: PLC0415 - for start-up
-    from evalc.runtime.run.finished import summarize_run  # noqa: PLC0415 - likewise
+    from evalc.runtime.run.finished import summarize_run  # noqa: PLC0415 - as above
 
     run = ReportedRun(
         run_id=run_id, folder="", suites=(), summary=summarize_run(()), root=Path.cwd(), warnings=(visible(why),)
@@ -152,17 +152,17 @@ def write_report(run: ReportedRun, output: Output, stdout: TextIO) -> None:
     """Write one report: to its file, whole or not at all, or to standard output.
 
     Raises:
-        OSError: it cannot be written, or what the run has made would be written over.
+        OSError: it cannot be written, or what the run has made would be overwritten.
     """
     from evalc.regular import write_atomic  # noqa: PLC0415 - for start-up
-    from evalc.report.outputs import render  # noqa: PLC0415 - likewise
+    from evalc.report.outputs import render  # noqa: PLC0415 - as above
 
     pieces = render(output.format, run)
     if output.file is None:
         _print_pieces(pieces, stdout)
         return
     if not may_be_written(output.format, output.file):
-        raise FileExistsError(errno.EEXIST, "not written over, since it is no report", str(output.file))
+        raise FileExistsError(errno.EEXIST, "not overwritten, since it is not a report", str(output.file))
     try:
         write_atomic(output.file, pieces)
     except OSError as error:  # which names a temporary file
@@ -191,7 +191,7 @@ def do_all(steps: Iterable[Step]) -> None:
 def suites_before(suites: Iterable[SuiteResult], output_dir: Path) -> tuple[ReportedSuite, ...]:
     """The suites that these were compared with, where the runs are still there."""
     from evalc.cli.past_run import suites_of  # noqa: PLC0415 - for start-up
-    from evalc.runtime.store.past.runs import has_results  # noqa: PLC0415 - likewise
+    from evalc.runtime.store.past.runs import has_results  # noqa: PLC0415 - as above
 
     names = dict.fromkeys(suite.baseline_run_id for suite in suites if suite.baseline_run_id)
     # A name that leads elsewhere is not ours: a result file may come from anyone.
@@ -213,7 +213,7 @@ class _ReadAnew(Generic[T]):
 def _reported(run: Run, redact: Callable[[str], str], *, with_past: bool) -> ReportedRun:
     """The run; `with_past` beside its baseline, and with the courses of its suites."""
     from evalc.history.trends import trends_beside  # noqa: PLC0415 - for start-up
-    from evalc.report.reported import ReportedRun, ReportedSuite, beside  # noqa: PLC0415 - likewise
+    from evalc.report.reported import ReportedRun, ReportedSuite, beside  # noqa: PLC0415 - as above
 
     finished = run.finished
     results = [suite.result for suite in finished.suites]
@@ -242,7 +242,7 @@ def _reported(run: Run, redact: Callable[[str], str], *, with_past: bool) -> Rep
 def _print_summary(run: ReportedRun, stdout: TextIO, shown: Shown) -> None:
     """The console summary; cases are read from disk one at a time."""
     from evalc.report.console import summary_lines  # noqa: PLC0415 - for start-up
-    from evalc.setup.places import AuthoredPlaces  # noqa: PLC0415 - likewise
+    from evalc.setup.places import AuthoredPlaces  # noqa: PLC0415 - as above
 
     screen = Screen.of(stdout, os.environ)
     if shown.detail == "verbose" and shown.settings is not None:
@@ -312,7 +312,9 @@ def outputs_of(asked: Sequence[str], *, as_json: bool = False) -> tuple[Output, 
         taken.add(path)
         _make_ready(output.file)
         if not may_be_written(output.format, output.file):
-            raise UsageError(f"`--output` would write over `{output.file}`, which is no report as `{output.format}`")
+            raise UsageError(
+                f"`--output` would overwrite `{output.file}`, which is not a report in the format `{output.format}`"
+            )
     return outputs
 
 
@@ -327,7 +329,7 @@ def _refuse_what_is_missing(chosen: Format) -> None:
 def may_be_written(chosen: Format, file: Path) -> bool:
     """Whether nothing is lost by it: the file is not there, is empty, or looks like an earlier report of the format.
 
-    What a run reads and writes besides, the configuration, variables, code, the journal, are none of these.
+    What a run reads and writes besides, the configuration, variables, code, the journal, do not count.
 
     Raises:
         OSError: it cannot be looked at.
@@ -359,7 +361,7 @@ def _output(asked: str) -> Output:
 def _unknown(name: str, known: Sequence[str]) -> str:
     from evalc.diagnostics.near import did_you_mean, listed  # noqa: PLC0415 - for start-up: only for a mistake
 
-    return f"`{name}` is no format of reports; {did_you_mean(name, known) or f'there are {listed(known)}'}"
+    return f"`{name}` is not a report format; {did_you_mean(name, known) or f'there are {listed(known)}'}"
 
 
 def _by_suffix(name: str) -> Format:
@@ -392,11 +394,11 @@ def _is_of_evals(name: str) -> bool:
 def _make_ready(file: Path) -> None:
     """Look at the file before the run, which would be for nothing otherwise."""
     if _is_of_evals(file.name.lower()):
-        raise UsageError(f"`--output` would write over evals: `{file}` has the name of an eval file")
+        raise UsageError(f"`--output` would overwrite evals: `{file}` has the name of an eval file")
     if file.is_dir():
         raise UsageError(f"`--output` is to name a file, and `{file}` is a folder")
     if file.exists() and not file.is_file():
-        raise UsageError(f"`--output` is to name a file, and `{file}` is none")
+        raise UsageError(f"`--output` must name a file, and `{file}` is not a file")
     try:
         file.parent.mkdir(parents=True, exist_ok=True)
     except OSError as error:

@@ -45,7 +45,7 @@ def rescore(  # noqa: PLR0913, PLR0917 - one parameter a flag
 ) -> int:
     """Check the answers of a run again, with the checks as they are now. No agent is asked.
 
-    The result is a new run, compared with the one that the answers are from.
+    The result is a new run, compared with the run that the answers are from.
 
     \b
     Examples:
@@ -53,8 +53,8 @@ def rescore(  # noqa: PLR0913, PLR0917 - one parameter a flag
       evalc rescore 01a200e6-7046-7eeb-9a38-ddbabec8cf21 evals/
     """
     from evalc import api  # noqa: PLC0415 - for start-up: `--help` runs nothing
-    from evalc.runtime.store.past.resume import find_run  # noqa: PLC0415 - likewise
-    from evalc.setup.run import redactor_of, runs_code_of_others  # noqa: PLC0415 - likewise
+    from evalc.runtime.store.past.resume import find_run  # noqa: PLC0415 - as above
+    from evalc.setup.run import redactor_of, runs_code_of_others  # noqa: PLC0415 - as above
 
     outputs = outputs_of(output or (), as_json=json)
     past = find_run(run, sound_settings_from(config, output_dir=output_dir).results_folder)

@@ -98,7 +98,7 @@ def run_evals(  # noqa: PLR0913, PLR0917 - one parameter a flag
     looked_at = given.looked_at(settings)
     stdin = standard_input(looked_at)
     if collect_only or dry_run:
-        from evalc.cli.preview import list_cases, list_requests  # noqa: PLC0415 - likewise
+        from evalc.cli.preview import list_cases, list_requests  # noqa: PLC0415 - as above
 
         what = api.paths_to_run(
             looked_at, settings=settings, prompt_id=given.prompt_id, stdin=stdin, wanted=start.wanted
@@ -166,7 +166,7 @@ def _advice(given: RunRequest, folder: Path) -> str:
 
 
 def _how_to_resume(given: RunRequest, folder: Path) -> str:
-    """The command that goes on with a run that was interrupted, where its id is found."""
+    """The command that continues an interrupted run, by its id."""
     where = (("--config", given.config), ("--output-dir", given.flags.get("output_dir")))
     said = (word for flag, value in where if value for word in (flag, shown_path(Path(value))))
     return shlex.join(["evalc", "run", "--resume", folder.name, *said])

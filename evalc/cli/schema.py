@@ -61,13 +61,13 @@ def schema(
 
 def _write(names: list[SchemaName], folder: Path) -> None:
     from evalc.regular import write_atomic  # noqa: PLC0415 - for start-up
-    from evalc.schema.published import file_name, schema_text  # noqa: PLC0415 - likewise
+    from evalc.schema.published import file_name, schema_text  # noqa: PLC0415 - as above
 
     if folder.exists() and not folder.is_dir():
         raise UsageError(f"`{shown_path(folder)}` is not a folder")
     for file in (folder / file_name(name) for name in names):
         if file.exists() and not _is_schema(file):
-            raise UsageError(f"nothing was written: `{shown_path(file)}` is there, and is no schema of evalc")
+            raise UsageError(f"nothing was written: `{shown_path(file)}` exists and is not a schema of evalc")
     folder.mkdir(parents=True, exist_ok=True)
     for name in names:
         file = folder / file_name(name)

@@ -30,7 +30,7 @@ def show(
       evalc show 01a200e6 -v
     """
     from evalc.report.console import summary_lines  # noqa: PLC0415 - for start-up: `--help` shows no run
-    from evalc.setup.places import AuthoredPlaces  # noqa: PLC0415 - likewise
+    from evalc.setup.places import AuthoredPlaces  # noqa: PLC0415 - as above
 
     settings = sound_settings_from(config, output_dir=output_dir)
     past = replace(past_run(run, settings), places=AuthoredPlaces(settings).of)

@@ -25,13 +25,13 @@ def print_error(message: str) -> None:
 
 
 def print_warning(message: str) -> None:
-    """Say on standard error what the user should know, though the command goes on."""
+    """Say on standard error what the user should know, though the command continues."""
     head = painted("warning", "yellow", on=Screen.of(sys.stderr, os.environ).color)
     sys.stderr.write(f"{head}: {visible(message)}\n")
 
 
 def print_problems(problems: Sequence[Problem], stream: TextIO, *, tried: Tried = "nothing") -> None:
-    """Print the problems, how many they are and how many of them can be fixed; nothing where there are none.
+    """Print the problems, how many they are and how many of them can be fixed; nothing if there are none.
 
     `tried` says which fixes have been tried already.
     """
@@ -120,7 +120,7 @@ def standard_input(paths: Sequence[object]) -> str | None:
     if "-" not in paths:
         return None
     from evalc.errors import UsageError  # noqa: PLC0415 - for start-up: only with `-`
-    from evalc.files import YAML_LIMIT  # noqa: PLC0415 - likewise
+    from evalc.files import YAML_LIMIT  # noqa: PLC0415 - as above
 
     if sys.stdin is None:  # as `<&-` leaves it
         raise UsageError("`-` is standard input, and that is closed")

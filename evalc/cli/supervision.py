@@ -34,7 +34,7 @@ _is_allowed = False
 
 
 def allow_supervision() -> None:
-    """Say that this process is evalc's own, and may be doubled; one that calls the command as a function is not."""
+    """Say that this process is evalc's own, and may fork; a process that calls the command as a function may not."""
     global _is_allowed  # noqa: PLW0603 - it says something of the process
     _is_allowed = hasattr(os, "fork") and threading.active_count() == 1
 
@@ -138,7 +138,7 @@ class _Parent:
         return os.waitstatus_to_exitcode(ended[1])
 
     def _listen(self) -> bool:
-        """Take in what the child has written; False where nothing will come any more."""
+        """Take in what the child has written; False if nothing will come any more."""
         with suppress(BlockingIOError):
             while True:
                 said = os.read(self._reading, 4096)

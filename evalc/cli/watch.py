@@ -54,7 +54,7 @@ def watch(
     """
     from functools import partial  # noqa: PLC0415 - for start-up: `--help` watches nothing
 
-    from evalc.watch.loop import Watcher  # noqa: PLC0415 - likewise
+    from evalc.watch.loop import Watcher  # noqa: PLC0415 - as above
 
     settings = partial(sound_settings_from, config, prompts=prompts, tools=tools, agent=agent or None)
     if no_run and run_all:
@@ -85,7 +85,7 @@ def _flags(flag: str, given: Sequence[str] | str | None) -> list[str]:
 
 
 def _round(watcher: Watcher, seen: Seen, chosen: Sequence[CaseKey], flags: Sequence[str], *, runs: bool) -> None:
-    """Show what is wrong; else run the chosen cases, and show how all stand."""
+    """Show what is wrong; else run the chosen cases, and show the state of all."""
     _show(watcher, seen, runs=runs, running=chosen)
     if chosen and watcher.run(chosen, flags):
         _show(watcher, seen, runs=runs)

@@ -1,4 +1,4 @@
-"""What a number of passes says of the rate behind it: the exact binomial test, one-sided."""
+"""What a number of passes says about the true rate: the exact binomial test, one-sided."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def decision(passed: int, of: int, limit: float, confidence: float) -> Decision:
 
 
 def more_to_decide(passed: int, of: int, limit: float, confidence: float) -> int | None:
-    """How many cases more would decide, if they pass at the rate that these did; None where no number would."""
+    """How many cases more would decide, if they pass at the rate that these did; None if no number would."""
     if not of:
         return None
     rate = Fraction(passed, of)
@@ -67,7 +67,7 @@ def more_to_decide(passed: int, of: int, limit: float, confidence: float) -> int
 
 
 def fewest_to_hold(limit: float, confidence: float) -> int | None:
-    """How many cases it takes to show a rate of at least the limit, if all pass; None where no number does."""
+    """How many cases it takes to show a rate of at least the limit, if all pass; None if no number does."""
     if limit <= 0:
         return 1
     if limit >= 1:
@@ -76,7 +76,7 @@ def fewest_to_hold(limit: float, confidence: float) -> int | None:
 
 
 def fewest_to_fail(limit: float, confidence: float) -> int | None:
-    """How many cases it takes to show a rate below the limit, if none passes; None where no number does."""
+    """How many cases it takes to show a rate below the limit, if none passes; None if no number does."""
     if limit <= 0:
         return None
     return 1 if limit >= 1 else _first_power(1 - limit, alpha_of(confidence))

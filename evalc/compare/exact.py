@@ -37,7 +37,7 @@ def mcnemar_p(one_way: int, other_way: int) -> float:
 
 
 def _half_tail(flips: int, most: int) -> float:
-    """P(X <= most) of a fair binomial, from its largest term down; that term by logarithms, as 2^-flips is no float."""
+    """P(X <= most) of a fair binomial, from its largest term down; by logarithms, since 2^-flips may underflow."""
     log_term = math.lgamma(flips + 1) - math.lgamma(most + 1) - math.lgamma(flips - most + 1) - flips * math.log(2)
     total = ratio = 1.0
     for count in range(most, 0, -1):

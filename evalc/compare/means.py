@@ -45,7 +45,7 @@ def clusters_of(changes: Sequence[float], groups: Sequence[str]) -> list[Cluster
 
 
 def mean_interval(changes: Sequence[float], groups: Sequence[str] | None = None) -> Interval:
-    """The percentile interval (95 %) of the mean of the changes, of which there is at least one.
+    """The percentile interval (95 %) of the mean of the changes, at least one.
 
     `groups` says of each change which others it belongs together with: they are drawn together.
     """

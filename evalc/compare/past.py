@@ -1,4 +1,4 @@
-"""What a comparison needs of an EvalSuiteResult, of whichever runner: evalc's own keys may be missing."""
+"""What a comparison needs of an EvalSuiteResult, of any runner: evalc's own keys may be missing."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ class ComparedCase(_Past, frozen=True):
     def pass_share(self) -> float:
         """The share of the attempts that passed, of those that did not end in error; of a single one 1 or 0.
 
-        Where a failure was expected, an attempt that passed is no good news: there the verdict counts alone.
+        Where a failure was expected, an attempt that passed is not good news: there the verdict counts alone.
         """
         measured = [attempt.status for attempt in self.attempts if attempt.status != "error"]
         if not measured or self.status in ("expected-failure", "unexpected-pass"):

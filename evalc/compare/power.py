@@ -17,7 +17,7 @@ _STEPS: Final = 50
 
 
 def fewest_changes(confidence: float) -> int:
-    """How many verdicts have to change, all for the worse, before that is no chance (McNemar's exact test)."""
+    """How many verdicts have to change, all for the worse, before that is not chance (McNemar's exact test)."""
     alpha = alpha_of(confidence)
     count = 1
     while mcnemar_p(count, 0) > alpha:
@@ -42,13 +42,13 @@ def passes_needed(cases: int, limit: float) -> int:
 
 
 def passes_to_hold(cases: int, limit: float, confidence: float) -> int | None:
-    """The least number of passes that shows a rate of at least the limit; None where none does."""
+    """The least number of passes that shows a rate of at least the limit; None if none does."""
     found = _first(cases, lambda passed: decision(passed, cases, limit, confidence) == "holds")
     return found if found <= cases else None
 
 
 def passes_to_fail(cases: int, limit: float, confidence: float) -> int | None:
-    """The greatest number of passes that shows a rate below the limit; None where none does."""
+    """The greatest number of passes that shows a rate below the limit; None if none does."""
     found = _first(cases, lambda passed: decision(passed, cases, limit, confidence) != "fails") - 1
     return found if found >= 0 else None
 

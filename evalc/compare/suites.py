@@ -51,7 +51,7 @@ def compare_scores(
 ) -> tuple[Difference | None, tuple[CriterionDifference, ...]]:
     """The difference of the suite's score and of each criterion; weights are those of the later run.
 
-    None and nothing where the runs have no scored criterion in common.
+    None and nothing if the runs have no scored criterion in common.
     """
     scored = list(_scored(pairs, criteria))
     groups = [_group(pair.after) for pair in pairs]
@@ -167,7 +167,7 @@ def _of_suite(key: _Key, run: _Run) -> list[_Key]:
 
 
 def _counterpart(key: _Key, run: _Run) -> _Key | None:
-    """What a suite is compared with in a run: that of the same agent, else the only one; None where there is none."""
+    """What a suite is compared with in a run: the suite of the same agent, else the only one; None if there is none."""
     there = _of_suite(key, run)
     return key if key in run else there[0] if len(there) == 1 else None
 
@@ -236,7 +236,7 @@ def _rate(cases: Iterable[ComparedCase]) -> Rate:
 
 
 def _pass_share(pairs: Sequence[Pair]) -> Difference | None:
-    """What the share of attempts that pass has changed by; None where no case is repeated."""
+    """What the share of attempts that pass has changed by; None if no case is repeated."""
     if not any(pair.before.attempts or pair.after.attempts for pair in pairs):
         return None
     before = [pair.before.pass_share for pair in pairs]

@@ -49,7 +49,7 @@ def encode_source_map(source: Source, file_hash: str, places: dict[str, Place]) 
 def read_source_map(compiled: Source) -> Mapping[str, Place]:
     """The places of a compiled file, from the map beside it.
 
-    Empty when there is none, when it cannot be read, or when the file has changed since: its own places are told then.
+    Empty if there is none, if it cannot be read, or if the file has changed since: then messages have its own places.
     """
     path = Path(f"{compiled.name}.map")
     if not path.is_file():
@@ -139,7 +139,7 @@ class CompiledSuite:
 
     @cached_property
     def file_hash(self) -> str:
-        """The contract's `evalFileHash`: of the eval JSON file as it stands, else of the compiled bytes."""
+        """The contract's `evalFileHash`: of the eval JSON file itself, else of the compiled bytes."""
         if self.ir.from_json:
             return short_hash(self.ir.source.text)
         hashing = _Hashing(self.metadata)
@@ -147,7 +147,7 @@ class CompiledSuite:
         return hashing.hexdigest()
 
     def portability(self) -> Problem | None:
-        """The warning that a runner of the contract alone would check less; None when it would check everything."""
+        """The warning that a runner of the contract alone would check less; None if it would check everything."""
         if self._requires is None:
             return None
         source, span = self.ir.place(self.ir.where)
@@ -338,13 +338,13 @@ class Inventory(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def read(self) -> str:
-        """What was read, in words: `12 suites, 3 prompts`; empty where it is nothing."""
+        """What was read, in words: `12 suites, 3 prompts`; empty if it is nothing."""
         kinds = ((self.suites, "suite"), (self.prompts, "prompt"), (self.shared, "shared rules file"))
         return ", ".join(counted(count, noun) for count, noun in kinds if count)
 
     @property
     def skipped(self) -> str:
-        """What was skipped, in words: `4 other files`; empty where it is nothing."""
+        """What was skipped, in words: `4 other files`; empty if it is nothing."""
         return counted(len(self.others), "other file") if self.others else ""
 
 

@@ -85,7 +85,7 @@ class Finder(msgspec.Struct, frozen=True, kw_only=True):
             yield Found(path, named=True)
 
     def search(self, folder: Path, suffixes: Sequence[str], report: ReportIn | None = None) -> Iterator[Path]:
-        """The files below a folder with one of the suffixes, in small letters or capitals, less what is ignored."""
+        """The files below a folder with one of the suffixes, in small letters or capitals, without ignored files."""
         search = _Search(self, tuple(suffixes), report, project_root(folder))
         yield from search.walk(folder, self._ignored_from_above(folder))
 
@@ -152,7 +152,7 @@ class _Search:
 
 
 def is_folder(path: Path | os.DirEntry[str]) -> bool:
-    """Whether it is one; what cannot be looked at is none, and reading it says why."""
+    """Whether it is a folder; what cannot be looked at is not, and reading it says why."""
     try:
         return path.is_dir()
     except OSError:
@@ -187,7 +187,7 @@ class _Rules:
 def _rules_of(folder: Path) -> tuple[_Rules, ...]:
     try:
         data = read_limited(folder / ".gitignore", _LARGEST_GITIGNORE)
-    except (OSError, ValueError):  # there is none, or it is no text to read: a search finds more then, never less
+    except (OSError, ValueError):  # there is none, or it is not a readable text: a search finds more then, never less
         return ()
     return (_Rules(folder, _spec(data.decode(errors="replace").splitlines())),)
 
@@ -200,7 +200,7 @@ def _spec(patterns: Iterable[str]) -> GitIgnoreSpec:
 
 
 def _is_pattern(line: str) -> bool:
-    from pathspec import GitIgnoreSpec  # noqa: PLC0415 - likewise
+    from pathspec import GitIgnoreSpec  # noqa: PLC0415 - as above
 
     try:
         GitIgnoreSpec.from_lines([line])

@@ -21,7 +21,7 @@ def fill(template: g.Template, inputs: Inputs, *, transform: Callable[[str], str
 
     Args:
         template: the parsed template.
-        inputs: the inputs by name, as nodes of the file, so that a scalar stands as it was written.
+        inputs: the inputs by name, as nodes of the file, so that a scalar is as it was written.
         transform: what is done to the text of each input before it goes in (escaping, in a pattern).
     """
     return "".join(_parts(template.parts, inputs, transform, None))
@@ -99,7 +99,7 @@ def variables(parts: tuple[g.Part, ...], guarded: frozenset[str] = frozenset()) 
 
 
 def not_texts(parts: tuple[g.Part, ...], inputs: Inputs) -> Iterator[tuple[g.Variable, Node]]:
-    """The variables of a template whose value is a list or mapping, which would stand there as JSON."""
+    """The variables of a template whose value is a list or mapping, which would become JSON."""
     for part in parts:
         match part:
             case g.Variable():

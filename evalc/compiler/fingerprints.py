@@ -22,8 +22,8 @@ class Fingerprints:
         self._numbers = array("I", bytes(4 * _FIRST_SIZE))
 
     def add(self, text: str, number: int = 0) -> int | None:
-        """Note a text that is new, with its number, below 2^32; of one that was seen before, the number it has."""
-        hashed = (hash(text) & _BITS) or 1  # 0 stands for an empty place
+        """Note a text that is new, with its number, below 2^32; for a text that was seen before, return its number."""
+        hashed = (hash(text) & _BITS) or 1  # 0 means an empty place
         at = self._place_of(hashed)
         if self._hashes[at]:
             return self._numbers[at]

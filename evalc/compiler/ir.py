@@ -110,7 +110,7 @@ class Case(msgspec.Struct, frozen=True, kw_only=True, gc=False):
 
     @property
     def row(self) -> Where | None:
-        """Where the row stands that it is made from; None where it is made from none."""
+        """The place of the row that it is made from; None if it is not made from a row."""
         inputs = self.wheres.get("/input/inputs")
         return inputs if inputs is not None and inputs == self.wheres.get("/id") else None
 
@@ -168,7 +168,7 @@ def in_pieces(cases: Iterator[Case], size: int) -> Iterator[Cases]:
 
 
 class PromptTemplate(msgspec.Struct, frozen=True, kw_only=True):
-    """A prompt that cases are made from: where its text stands, its template, the defaults of its inputs as data."""
+    """A prompt that cases are made from: the place of its text, its template, the defaults of its inputs as data."""
 
     where: Where
     template: Template
@@ -226,7 +226,7 @@ class Suite(msgspec.Struct, frozen=True, kw_only=True):
         return where if isinstance(where, Located) else Located(self.source, self.locate(where))
 
     def row_of(self, case: Case) -> Located | None:
-        """Where the row stands that a case is made from."""
+        """The place of the row that a case is made from."""
         return None if case.row is None else self.place(case.row)
 
     def line(self, where: Where) -> int:

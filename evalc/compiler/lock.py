@@ -1,4 +1,4 @@
-"""Compares regression cases with `evalc.lock`, and reports each one that has changed."""
+"""Compares regression cases with `evalc.lock`, and reports each changed case."""
 
 from __future__ import annotations
 
@@ -102,10 +102,10 @@ def is_archived(case: ir.Case) -> bool:
 
 
 def _changed(was: str, case: ir.Case, suite: CompiledSuite) -> str | None:
-    """What has changed in a case since it was locked: None for nothing, empty where a hash cannot tell."""
+    """What has changed in a case since it was locked: None for nothing, empty if a hash cannot tell."""
     import hashlib  # noqa: PLC0415 - for start-up: OpenSSL is loaded with it, and most files are not hashed
 
-    from evalc.compiler.lock_change import changes, locked_text  # noqa: PLC0415 - likewise
+    from evalc.compiler.lock_change import changes, locked_text  # noqa: PLC0415 - as above
 
     fields = _fields_of(case, suite)
     if _HASH.fullmatch(was):
@@ -168,7 +168,7 @@ def locked_anew(suites: Iterable[CompiledSuite], lock: Lock) -> Lock:
 
 
 def read_lock(folder: Path, problems: Diagnostics) -> Lock:
-    """The lock of a project; an empty one where there is none. What is wrong with the file is reported."""
+    """The lock of a project; an empty one if there is none. What is wrong with the file is reported."""
     path = folder / LOCK_NAME
     if not path.exists():
         return Lock(folder=folder)
@@ -241,7 +241,7 @@ def _suite_text(key: str, locked: LockedSuite) -> str:
 
 
 def _literal(text: str) -> str:
-    """The text between single quotes of TOML, where it can stand there; JSON is easier to read so."""
+    """The text between single quotes of TOML, if it can be written so; that makes JSON easier to read."""
     return _quoted(text) if "'" in text or not text.isprintable() else f"'{text}'"
 
 

@@ -31,7 +31,7 @@ CONTRACT_FIELDS = frozenset(
 """The fields of `expect` that every runner of the contract checks."""
 
 _WITH_PATTERNS = frozenset({"labeled", "rubric"})
-"""The tiers in which `responseMatches` may stand; in the others the one pattern of a case is its `regexPattern`."""
+"""The tiers in which `responseMatches` is allowed; in the others the one pattern of a case is its `regexPattern`."""
 _RUBRIC = "rubric"
 
 
@@ -134,7 +134,7 @@ def _place(check: c.Check, slots: dict[str, Any], tier: m.Tier) -> tuple[str, ..
 
 @cache
 def _entry_of(kind: type[Declared]) -> Field | None:
-    """The field of the contract whose entry a check of this kind always is; None where that depends on the check."""
+    """The field of the contract whose entry a check of this kind always is; None if that depends on the check."""
     first = next(iter(kind.contract), None)
     plain = first is not None and first.each and first.attribute and kind.has_field is Declared.has_field
     return first if plain else None
@@ -155,7 +155,7 @@ def _pointer(field: str, index: int) -> tuple[str]:
 
 
 def _append_dimension(slots: dict[str, Any], check: c.Judge) -> tuple[str, ...]:
-    """What a judge scores stands beside `expect`."""
+    """What a judge scores is beside `expect`."""
     dimensions = slots.setdefault(_RUBRIC, [])
     dimensions.append(
         m.RubricDimension(

@@ -22,7 +22,7 @@ class CompileOptions(msgspec.Struct, frozen=True, kw_only=True):
         strict: warnings of the EV5xx family are errors.
         prompts: the folder where prompts are looked up by id; None: the project's root.
         prompt_id: only the suites of this prompt are compiled.
-        lock_folder: the folder whose `evalc.lock` the regression cases are held to; None: to none.
+        lock_folder: the folder whose `evalc.lock` the regression cases are compared with; None: with none.
         tools: the tool registry that names of tools are looked up in; None: they are not.
         inputs_sent: names of inputs that the agent is sent whether or not a template uses them.
         finder: how folders are searched.

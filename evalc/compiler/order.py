@@ -17,7 +17,7 @@ _FIELDS: Final = m.Expect.__struct_fields__
 
 
 def rank(check: c.Check) -> tuple[int, bool, bool]:
-    """Where the check stands in the canonical order; checks of one rank keep the order they were written in.
+    """The position of the check in the canonical order; checks of one rank keep the order they were written in.
 
     Among checks of one kind those with a field of their own come first, and of two bounds the lower one.
     """
@@ -28,7 +28,7 @@ def rank(check: c.Check) -> tuple[int, bool, bool]:
 
 
 def ranks(checks: Iterable[ir.Check]) -> list[tuple[int, bool, bool]]:
-    """The ranks of checks, most of which are told by their kind."""
+    """The ranks of checks, most of which follow from their kind."""
     return [_RANK_OF_KIND.get(type(item.check)) or rank(item.check) for item in checks]
 
 
@@ -40,7 +40,7 @@ _RANK: Final = {kind: _rank_of(position, kind) for position, kind in enumerate(m
 _RANK_OF_KIND: Final = {
     kind: (rank_, not kind.contract, False) for kind, rank_ in _RANK.items() if kind.has_field is Declared.has_field
 }
-"""The kinds of which every check has a field, or none has."""
+"""The kinds whose checks all have a field, or all have none."""
 
 
 SINGLE_KINDS = frozenset(kind for kind in members(c.Check) if any(field.once for field in kind.contract))
@@ -48,14 +48,14 @@ SINGLE_KINDS = frozenset(kind for kind in members(c.Check) if any(field.once for
 
 
 def single_fields(check: c.Check) -> Iterator[str]:
-    """The fields by name; a length in words is no length in characters."""
+    """The fields by name; a length in words is not a length in characters."""
     for field, name in _filled(check):
         if getattr(check, field.attribute) is not None:
             yield name
 
 
 def without(check: c.Check, fields: Collection[str]) -> c.Check | None:
-    """What is left of a check when others fill these fields; None when nothing is."""
+    """What is left of a check when others fill these fields; None if nothing is."""
     own = frozenset(single_fields(check))
     if not own or own.isdisjoint(fields):
         return check

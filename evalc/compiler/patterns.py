@@ -1,7 +1,7 @@
 """Examines regular expressions. Each is examined once, since suites repeat themselves.
 
 Where they do not, their expressions still are alike: `(consider|suggest) type1` and `(use|try) name2` have one shape,
-in which a stand-in is put for each run of plain characters. What is known of the shape is known of both.
+in which each run of plain characters is replaced by a stand-in. What is known of the shape is known of both.
 """
 
 from __future__ import annotations
@@ -26,12 +26,12 @@ from evalc.ecma.regexp.vacuity import LiteralKind
 
 
 class Examined(msgspec.Struct, frozen=True, gc=False):
-    """What a pattern is: not one at all (`error`), or one that matches every text or none (`always`).
+    """What a pattern is: invalid (`error`), or matching every text or none (`always`).
 
     Attributes:
         literal: the text that it is another spelling of.
-        required: texts that stand in whatever it matches.
-        local: whether a text that it matches is matched inside a longer one, and inside one that starts with it.
+        required: texts that occur in whatever it matches.
+        local: whether a text that it matches is matched inside a longer text, and inside a text that starts with it.
     """
 
     error: PatternError | None
@@ -46,7 +46,7 @@ _LONGEST: Final = 1_000
 
 # Escapes that take in what follows, groups of special kinds, and characters that no line shows.
 _ODD: Final = re.compile(r"\\(?![bdfnrstvwBDSW])\w|\(\?|[\x00-\x09\x0b-\x1f\x7f]")
-# What is kept as it stands: escapes, classes, braces; and runs, without a last character that is repeated.
+# What is kept unchanged: escapes, classes, braces; and runs, without a last character that is repeated.
 _RUN: Final = re.compile(r"(\\.|\[(?:[^\]\\]|\\.)*\]|\{[^}]*\})|([\w ]+(?![*+?{]))", re.ASCII | re.DOTALL)
 _FIRST_STAND_IN: Final = 0xE000
 _STAND_INS: Final = tuple(map(chr, range(_FIRST_STAND_IN, _FIRST_STAND_IN + 64)))
@@ -69,7 +69,7 @@ def examine(pattern: str, flags: str = "") -> Examined:
 
 
 def shape_of(pattern: str) -> tuple[str, tuple[str, ...]]:
-    """A pattern with a stand-in for each of its runs of plain characters, and those runs; itself where it is odd."""
+    """A pattern with a stand-in for each of its runs of plain characters, and those runs; itself if it is odd."""
     if len(pattern) > _LONGEST or not pattern.isascii():
         return pattern, ()
     runs: list[str] = []
@@ -104,12 +104,12 @@ def _examined(pattern: str, flags: str) -> Examined:
 
 
 def literal_of(pattern: str, flags: str = "") -> tuple[str, LiteralKind] | None:
-    """The text that a pattern asks for, where it is no more than that."""
+    """The text of a pattern that is a literal."""
     return examine(pattern, flags).literal
 
 
 def answer(pattern: str, flags: str, text: str) -> bool | None:
-    """Whether the pattern matches the text; None where no engine tells at once."""
+    """Whether the pattern matches the text; None if no engine tells at once."""
     examined = examine(pattern, flags)
     if examined.error is not None:
         return None

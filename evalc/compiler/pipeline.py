@@ -87,7 +87,7 @@ class _Document(NamedTuple):
     kind: Kind | None
 
     def slip(self, *, by_name: bool) -> MisspeltKey | None:
-        """The misspelt key that its evals stand under; `by_name` where it has to be an eval."""
+        """The misspelt key of its evals; `by_name` where it has to be an eval."""
         return None if self.has_suite else slip_in(self.node, by_name=by_name)
 
     @property
@@ -163,7 +163,7 @@ class Compiler:
                 yield text
 
     def _read(self, found: Found) -> SourceToCompile | None:
-        """The text of a file; None for one that a search came upon and that cannot be meant as an eval."""
+        """The text of a file; None for a file that a search found and that cannot be meant as an eval."""
         problems = Diagnostics()
         name = found.path.name
         limit = JSON_LIMIT if name.lower().endswith(".json") else YAML_LIMIT
@@ -180,7 +180,7 @@ class Compiler:
         return None if source is None else SourceToCompile(source, named=found.named)
 
     def add(self, text: SourceToCompile) -> None:
-        """Compile a text: the suites in it; of one that a search came upon and that is no eval file, nothing."""
+        """Compile a text: the suites in it; of a file that a search found and that is not an eval file, nothing."""
         source, named = text
         problems = Diagnostics()
         read = self._read_json if is_json(source) else self._read_yaml
@@ -268,7 +268,7 @@ class Compiler:
             return []
         problems.extend(found)
         kinds = {document.kind for document in documents} - {None}
-        # What else has `rules:` is none of our business, and a shared file is checked with its suites.
+        # Other files with `rules:` are not ours, and a shared file is checked with its suites.
         recognised = slips or bool(kinds if named else kinds - {Kind.SHARED})
         return [*self._suites_of(source, documents, problems)] if recognised else None
 
@@ -383,7 +383,7 @@ def _load_tools(file: RegistryFile, problems: Diagnostics) -> ToolRegistry | Non
 
 
 def _check_tools(suite: ir.Suite, tools: ToolRegistry, problems: Diagnostics) -> None:
-    from evalc.compiler.passes.check_tools import check_tools  # noqa: PLC0415 - likewise
+    from evalc.compiler.passes.check_tools import check_tools  # noqa: PLC0415 - as above
 
     check_tools(suite, tools, problems)
 

@@ -52,7 +52,7 @@ class NodePlaces:
 
 
 class Reports(Protocol):
-    """Where findings are reported that know a JSON pointer; one that begins with `#` means the key."""
+    """Where findings are reported that know a JSON pointer; a pointer that begins with `#` means the key."""
 
     def add(self, pointer: str, finding: Finding, /) -> None:
         """Report a finding at a place."""

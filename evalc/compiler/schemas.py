@@ -86,7 +86,7 @@ class SchemaLoader:
         self._named: dict[str, set[str]] = {}
 
     def load(self, source: Source, path: str, span: Span, problems: Diagnostics) -> Schema | None:
-        """The schema that a check names, relative to the file; None when it cannot be used, which is reported."""
+        """The schema that a check names, relative to the file; None if it cannot be used, which is reported."""
         file = Path(source.name).parent / path
         root = project_root(Path(source.name))
         if not is_below(file, root):
@@ -134,7 +134,7 @@ class Flaw(NamedTuple):
 
 
 def unusable(schema: object) -> Flaw | None:
-    """What is wrong with a value that is to serve as the schema of a check; None when nothing is."""
+    """What is wrong with a value that is to serve as the schema of a check; None if nothing is."""
     if not isinstance(schema, dict | bool):
         return Flaw("is neither an object nor true or false")
     try:

@@ -1,4 +1,4 @@
-"""Slugs: what can stand in the names of files, in ids and as the name of what a judge scores."""
+"""Slugs: what is allowed in the names of files, in ids and as the name of what a judge scores."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ def is_slug(text: str) -> bool:
 
 
 def slug(text: str) -> str:
-    """The text as a slug, what a slug cannot hold being dashes; empty when nothing is left."""
+    """The text as a slug, what a slug cannot hold being dashes; empty if nothing is left."""
     return _OTHER.sub("-", text).strip("-._")
 
 

@@ -118,7 +118,7 @@ class Speller:
                 return self._names(value)
 
     def _of_place(self, check: c.Check) -> str:
-        """What stands behind `at PATH`."""
+        """What follows `at PATH`."""
         match check:
             case c.Not(check=c.Number() | c.Count() | c.Value() as inner):
                 return f"not {self._of_place(inner)}"
@@ -160,7 +160,7 @@ class Speller:
         if _PATH.fullmatch(path):
             return path
         key = only_key(path)
-        self._only_if(key is not None)  # of several steps, one that needs quotes
+        self._only_if(key is not None)  # of several steps, at least one needs quotes
         return path if key is None else json.dumps(key, ensure_ascii=False)
 
     def _bounds(self, check: Any) -> str:

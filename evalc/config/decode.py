@@ -1,4 +1,4 @@
-"""Decodes TOML and JSON texts, with what is wrong with them, and where each of their keys and values stands.
+"""Decodes TOML and JSON texts, with what is wrong with them, and the places of their keys and values.
 
 The standard library's readers give no positions, so a scan goes over the same text again. It follows the two formats
 just far enough to know tables, lists, keys and values apart, and never refuses a text.
@@ -80,14 +80,14 @@ def _toml_fault(text: str, message: str) -> NotValid:
 
 
 _TOML_WORDS = (
-    ("Expected '=' after a key", "a `=` is expected behind the key"),
-    ("Expected newline or end of document", "the line should end behind the value"),
+    ("Expected '=' after a key", "a `=` is expected after the key"),
+    ("Expected newline or end of document", "the line should end after the value"),
     ("Expected ']'", "a `]` is expected here"),
     ("Expected ']]'", "`]]` is expected here"),
     ("Invalid initial character for a key part", "a key is expected here"),
     ("Invalid statement", "a key or a table is expected here"),
-    ("Invalid value", "a value is expected here: texts stand in quotes"),
-    ("Invalid date or datetime", "this is no date"),
+    ("Invalid value", "a value is expected here; put texts in quotes"),
+    ("Invalid date or datetime", "this is not a date"),
     ("Cannot overwrite a value", "this key is set already"),
     ("Cannot declare", "this table is declared already"),
     ("Cannot redefine", "this key is set already"),
@@ -97,10 +97,10 @@ _TOML_WORDS = (
     ("Unclosed array", "this list is never closed"),
     ("Unterminated string", "this text is never closed"),
     ("Unescaped '\\' in a string", "a `\\` in double quotes begins an escape; write two, or use single quotes"),
-    ("Illegal character", "this character may not stand here"),
-    ("Found invalid character", "this character may not stand here"),
-    ("Invalid hex value", "this escape is no character"),
-    ("Escaped character is not a Unicode scalar value", "this escape is no character"),
+    ("Illegal character", "this character is not allowed here"),
+    ("Found invalid character", "this character is not allowed here"),
+    ("Invalid hex value", "this escape is not a character"),
+    ("Escaped character is not a Unicode scalar value", "this escape is not a character"),
     ('Expected "\'"', "this text is never closed"),
 )
 """What tomllib says, and what we say, whatever version of it there is."""
@@ -110,7 +110,7 @@ def _from_json(text: str) -> Any:
     import json  # noqa: PLC0415 - for start-up: only where there is such a file
 
     def no_number(name: str) -> Any:
-        raise NotValid(f"{name} is no number of JSON", text.find(name))
+        raise NotValid(f"{name} is not a JSON number", text.find(name))
 
     try:
         return json.loads(text, parse_constant=no_number)
@@ -122,7 +122,7 @@ def _from_json(text: str) -> Any:
 
 
 class KeyPlace(NamedTuple):
-    """Where a key and its value stand.
+    """The places of a key and its value.
 
     The key of a list's item is the item itself; the value of a table that only a header or a dotted key names is empty.
     """
@@ -132,7 +132,7 @@ class KeyPlace(NamedTuple):
 
 
 class KeyPlaces(NamedTuple):
-    """The place of every key and item, and the keys that stand a second time."""
+    """The place of every key and item, and the keys that are repeated."""
 
     places: dict[Keys, KeyPlace]
     repeated: list[tuple[Keys, Span]]
@@ -241,7 +241,7 @@ class _Scan:
             _take_name(mark, span, inner)
 
     def _value(self, span: Span, inner: _Open) -> None:
-        """Record that a value begins, or goes on with another token (`1.5`, a date)."""
+        """Record that a value begins, or continues with another token (`1.5`, a date)."""
         if not self._toml and len(self._open) == 1:
             return  # the whole of a JSON text
         path = inner.entry()

@@ -1,6 +1,6 @@
 """Reads files of environment variables in the format of dotenv.
 
-`NAME=value`, with or without `export` in front; values in single quotes stand as they are, those in double quotes
+`NAME=value`, with or without `export` in front; values in single quotes are literal, those in double quotes
 know the escapes `\\n`, `\\r`, `\\t`, `\\"`, `\\$` and `\\\\`; `#` begins a comment. Nothing is filled in.
 """
 
@@ -47,7 +47,7 @@ def read_env_file(path: Path) -> Mapping[str, str]:
     """The variables of the file; of two with one name, the last.
 
     Raises:
-        UsageError: it cannot be read, or a line of it is no variable. No message has a value in it.
+        UsageError: it cannot be read, or a line is not a variable. No message contains a value.
     """
     try:
         text = read_limited(path, _LARGEST).decode("utf-8-sig")

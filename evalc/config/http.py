@@ -34,7 +34,7 @@ def expanded(headers: Iterable[tuple[str, str]], environ: Mapping[str, str]) -> 
     """The headers with every `${NAME}` filled from the environment.
 
     Raises:
-        UsageError: a variable is not set, or its value cannot stand in a header.
+        UsageError: a variable is not set, or its value is not allowed in a header.
     """
     return {name: _expanded(name, value, environ) for name, value in headers}
 
@@ -69,7 +69,7 @@ def credentials_in(headers: Headers) -> Iterator[str]:
     for name, value in headers:
         if name.lower() in _CREDENTIALS and not _FILLED.search(value):
             yield value
-            yield value.rpartition(" ")[2]  # behind a scheme, as in `Bearer TOKEN`, they may be met alone
+            yield value.rpartition(" ")[2]  # after a scheme, as in `Bearer TOKEN`, they may be met alone
 
 
 _ANSWER_KEYS: Final[Mapping[str, str]] = {
@@ -86,19 +86,19 @@ _ANSWER_KEYS: Final[Mapping[str, str]] = {
     "costUsd": "cost_usd",
 }
 _SENTENCES: Final[Mapping[str, str]] = {
-    "response": "Where the text of the answer stands.",
-    "text": "Where the text that an event adds stands.",
-    "toolCalls": "Where the list of tool calls stands.",
+    "response": "Where the text of the answer is.",
+    "text": "Where the text that an event adds is.",
+    "toolCalls": "Where the list of tool calls is.",
     "done": "What is true in the last event.",
-    "name": "Where the tool's name stands in a call.",
-    "success": "What is true in a call that succeeded, and false in one that failed.",
-    "durationMs": "Where the milliseconds that a call took stand in it.",
-    "params": "Where the parameters stand in a call: an object, or a text that holds one as JSON.",
-    "result": "Where the result of the tool stands in a call: any JSON, or a text that holds some.",
-    "error": "Where the error of the tool stands in a call that failed.",
-    "inputTokens": "Where the number of tokens that were read stands.",
-    "outputTokens": "Where the number of tokens that were written stands.",
-    "costUsd": "Where the cost in dollars stands.",
+    "name": "Where the tool's name is in a call.",
+    "success": "A value that is true in a call that succeeded, and false in a call that failed.",
+    "durationMs": "Where the duration of a call in milliseconds is.",
+    "params": "Where the parameters are in a call: an object, or a text with an object as JSON.",
+    "result": "Where the tool's result is in a call: any JSON value, or a text with JSON.",
+    "error": "Where the tool's error is in a call that failed.",
+    "inputTokens": "Where the number of input tokens is.",
+    "outputTokens": "Where the number of output tokens is.",
+    "costUsd": "Where the cost in dollars is.",
 }
 
 _STREAM_KEYS: Final[Mapping[str, str]] = {"text": "text", "toolCalls": "tool_calls", "done": "done"}
@@ -119,12 +119,12 @@ def _body(value: Any, _: Folders) -> BodyTemplate:
 
 
 def _answer_paths(value: Any, _: Folders) -> AnswerPaths:
-    """Where in an answer things stand."""
+    """The paths into an answer."""
     return AnswerPaths(**_paths(value, _ANSWER_KEYS))
 
 
 def _stream_paths(value: Any, _: Folders) -> StreamPaths:
-    """Where in the events of a stream things stand."""
+    """The paths into the events of a stream."""
     paths = _paths(value, _STREAM_KEYS)
     if "text" not in paths:
         raise Refused("a table with the path of the `text` of an event")
@@ -135,7 +135,7 @@ def _from_json(text: str) -> Any:
     try:
         return json.loads(text)
     except json.JSONDecodeError as error:
-        hint = "; a placeholder stands in quotes, and becomes the value itself" if "{{" in text else ""
+        hint = "; put a placeholder in quotes: it becomes the value itself" if "{{" in text else ""
         fault = fault_of(error, text)
         raise Refused(f"valid JSON: {fault.found} at its {fault.where(text)}{hint}") from None
     except (RecursionError, ValueError):

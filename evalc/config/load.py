@@ -115,7 +115,7 @@ def _values_of_file(file: Path, working: Path, problems: Diagnostics) -> dict[st
 
 
 def _without_secrets(source: Source, located: KeyPlaces, *, shown: frozenset[Keys]) -> Source:
-    """The source with every value struck out that does not stand under a key that is shown.
+    """The source with every value struck out unless its key may be shown.
 
     Problems quote lines of the file, and a header's value, or one under a misspelt key, may be a secret.
     """

@@ -130,7 +130,7 @@ class Key(NamedTuple):
 
 
 class Table(msgspec.Struct, frozen=True, kw_only=True):
-    """Settings that stand together. What may be a secret is not in its `repr`."""
+    """Settings that belong together. What may be a secret is not in its `repr`."""
 
     def __repr__(self) -> str:
         secret = {key.attribute for key in keys_of(type(self)) if key.setting.secret}

@@ -36,7 +36,7 @@ class AgentTable(Table, frozen=True, kw_only=True):
         Headers,
         Setting(
             v.HEADERS,
-            "The headers of each request; `${NAME}` stands for an environment variable.",
+            "The headers of each request; `${NAME}` is replaced by an environment variable.",
             examples=(_A_KEY,),
             secret=True,
         ),
@@ -117,7 +117,7 @@ class ProviderTable(Table, frozen=True, kw_only=True):
         Headers,
         Setting(
             v.HEADERS,
-            "The headers of each request; `${NAME}` stands for an environment variable.",
+            "The headers of each request; `${NAME}` is replaced by an environment variable.",
             examples=(_A_KEY,),
             secret=True,
         ),
@@ -132,7 +132,7 @@ class ModelTable(Table, frozen=True, kw_only=True):
         str | None,
         Setting(
             v.TEXT,
-            "The system prompt, in place of the prompt file's `role` and `instructions`.",
+            "The system prompt, instead of the prompt file's `role` and `instructions`.",
             examples=("Answer briefly.",),
         ),
     ] = None
@@ -200,7 +200,7 @@ class JudgeTable(Table, frozen=True, kw_only=True):
         Headers,
         Setting(
             v.HEADERS,
-            "The headers of requests to judges behind a URL; `${NAME}` stands for an environment variable.",
+            "The headers of requests to judges behind a URL; `${NAME}` is replaced by an environment variable.",
             examples=(_A_KEY,),
             secret=True,
         ),
@@ -302,7 +302,7 @@ class Settings(Table, frozen=True, kw_only=True):
         str | None,
         Setting(
             v.TEXT,
-            "The Ray cluster: `HOST:PORT` of its head node, or `auto` for the one that this machine belongs to.",
+            "The Ray cluster: `HOST:PORT` of its head node, or `auto` for this machine's cluster.",
             examples=("auto",),
             otherwise="that of `RAY_ADDRESS`, or one on this machine for the run",
             flag="--ray-address",
@@ -580,7 +580,7 @@ class Settings(Table, frozen=True, kw_only=True):
 
 
 def _keys_of_provider(provider: Provider) -> Mapping[str, Key]:
-    """The keys of a provider's table; there is no choice between APIs where it has one."""
+    """The keys of a provider's table; a provider with one API has no key for it."""
     keys = {key.path[-1]: key for key in keys_of(ProviderTable, provider.name)}
     url = keys["baseUrl"]
     keys["baseUrl"] = url._replace(setting=url.setting._replace(variable=provider.base_url_variable))

@@ -298,7 +298,7 @@ def _selector(value: Any, folders: Folders) -> str:
 
 
 def _silencer(value: Any, folders: Folders) -> str:
-    from evalc.diagnostics.policy import BadSelector, silencer  # noqa: PLC0415 - likewise
+    from evalc.diagnostics.policy import BadSelector, silencer  # noqa: PLC0415 - as above
 
     try:
         return silencer(_selector(value, folders))

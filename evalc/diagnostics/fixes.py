@@ -1,4 +1,4 @@
-"""Finds the edits that cure a problem: one that is sure, or those that a reader has to look at."""
+"""Finds the edits that cure a problem: a sure edit, or edits that a reader has to look at."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ FIXABLE: Final[tuple[type[Finding], ...]] = (
     NotAChoice,
     WrongType,
 )
-"""The findings that may have a sure cure; whether one has depends on the text it stands in."""
+"""The findings that may have a sure cure; whether one has depends on its text."""
 
 _WORDS: Final = re.compile(r"[A-Za-z][\w-]*(?: [A-Za-z][\w-]*)*", re.ASCII)
 _CHECK: Final = re.compile(r"""(?:[^"#]|"(?:[^"\\]|\\.)*"|(?<=[^ \t])#)*""")
@@ -54,7 +54,7 @@ _TEMPLATE: Final = re.compile(r"\{\{[^{}\r\n\"']*\}\}")
 
 
 class Edit(NamedTuple):
-    """A stretch of a source text, and what is to stand in its place."""
+    """A stretch of a source text, and its replacement."""
 
     start: int
     end: int
@@ -70,14 +70,14 @@ class ProposedFix(NamedTuple):
 
 
 def cures_for(problem: Problem) -> tuple[ProposedFix, ...]:
-    """The sure cure of a problem where it has one, else every one that its message offers, the likeliest first."""
+    """The sure cure of a problem if it has one, else every one that its message offers, the likeliest first."""
     sure = edit_for(problem)
     edits = [sure] if sure is not None else dict.fromkeys(_unsafe_edits(problem))
     return tuple(ProposedFix(_title(edit, problem), edit, sure is not None) for edit in edits)
 
 
 def edit_for(problem: Problem, *, unsafe: bool = False) -> Edit | None:
-    """The edit that cures the problem and changes nothing else; None where that is not sure.
+    """The edit that cures the problem and changes nothing else; None if that is not sure.
 
     With `unsafe`, it may be the likeliest of those that the message offers, too.
     """
@@ -170,7 +170,7 @@ def _quoted(problem: Problem, quoted: str) -> Edit | None:
 
 
 def _quoted_check(problem: Problem, quoted: str) -> Edit | None:
-    """Put quotes around a check; a comment behind it stays one."""
+    """Put quotes around a check; a comment after it stays a comment."""
     edit = _quoted(problem, quoted)
     if edit is None:
         return None
@@ -184,7 +184,7 @@ def _quoted_check(problem: Problem, quoted: str) -> Edit | None:
 
 
 def _quoted_about(problem: Problem, quoted: str) -> Edit | None:
-    """Put quotes around the raw text that the problem stands in; whether a `#` in it begins a comment nobody knows."""
+    """Put quotes around the raw text of the problem; whether a `#` in it begins a comment nobody knows."""
     raw = quoted[1:-1].replace("''", "'")
     start = problem.source.text.rfind(raw, 0, problem.span.start + len(raw))
     is_there = start <= problem.span.start < start + len(raw)
@@ -231,7 +231,7 @@ def _revalued(problem: Problem, key: str, corrected: str) -> Edit | None:
 
 
 def _place_of(name: str, problem: Problem) -> Span | None:
-    """Where the name itself stands: the whole span, or what is between the quotes in it."""
+    """The place of the name itself: the whole span, or what is between the quotes in it."""
     start, end = problem.span
     raw = problem.source.text[start:end]
     if raw == name:
@@ -242,7 +242,7 @@ def _place_of(name: str, problem: Problem) -> Span | None:
 
 
 def _place_within(name: str, problem: Problem) -> Span | None:
-    """Where the name stands in the span, if it does so once; of no name, the key that the span is."""
+    """The place of the name in the span, if it occurs once; of no name, the key that the span is."""
     start, end = problem.span
     raw = problem.source.text[start:end]
     if not name:

@@ -26,7 +26,7 @@ _ROUNDS: Final = 10
 _ATTEMPTS: Final = 10
 
 _ENDS_THE_FILE: Final = frozenset(f"EV{number}" for number in (*range(100, 110), 123, 124, 125, 126, 127, 130))
-"""The codes of syntax errors behind which a file is not read."""
+"""The codes of syntax errors after which a file is not read."""
 
 
 class Fixed(NamedTuple):
@@ -47,7 +47,7 @@ def fixed(
 ) -> Fixed:
     """The text of the source with every wanted problem fixed that can be, until nothing is left to fix.
 
-    A fix is given up when a new problem would stand in its place; all of them are when the text could not be read as
+    A fix is given up if a new problem would replace it; all of them are when the text could not be read as
     YAML in the end.
 
     Args:
@@ -69,7 +69,7 @@ def fixed(
 
 
 def ends_the_file(problem: Problem) -> bool:
-    """Whether it is a syntax error behind which a file is not read, unless it only lacks quotes."""
+    """Whether it is a syntax error after which a file is not read, unless it only lacks quotes."""
     return problem.code in _ENDS_THE_FILE
 
 
@@ -88,7 +88,7 @@ def _edits(problems: Iterable[Problem], wanted: Wanted, edit_of: EditOf) -> Iter
 
 
 def _round(before: _Round, check: Check, edits: Iterable[Edit]) -> _Round | None:
-    """One step: all edits that do not overlap, less those that do harm; None when there are none."""
+    """One step: all edits that do not overlap, without those that do harm; None if there are none."""
     edits = _apart(edits)
     for _ in range(_ATTEMPTS):
         if not edits:
@@ -153,7 +153,7 @@ class _CodesByStart:
 
 
 def _keys_written_twice(problems: Iterable[Problem]) -> set[tuple[int, str]]:
-    """The lines of the keys that stand twice in a mapping, each with its key."""
+    """The lines of the keys that are repeated in a mapping, each with its key."""
     return {
         (line, problem.finding.key)
         for problem in problems
@@ -163,5 +163,5 @@ def _keys_written_twice(problems: Iterable[Problem]) -> set[tuple[int, str]]:
 
 
 def _broken_at(problems: Iterable[Problem]) -> int | None:
-    """Where the first syntax error stands that ends the reading of the file."""
+    """The place of the first syntax error that ends the reading of the file."""
     return min((problem.span.start for problem in problems if ends_the_file(problem)), default=None)

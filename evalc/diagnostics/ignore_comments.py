@@ -75,7 +75,7 @@ class IgnoreComments(msgspec.Struct, kw_only=True):
                 self.repeated.append(each)
 
     def take(self, problem: Problem) -> bool:
-        """Whether some comment ignores the problem; every one that does has been of use."""
+        """Whether some comment ignores the problem; every comment that does counts as used."""
         covering = [
             ignored
             for known in (self.of_line.get(problem.start.line, {}), self.of_file)
@@ -140,7 +140,7 @@ class _LinesMeant:
         self._below_comments = 0
 
     def meant(self, at: int) -> int:
-        """The comment's own line, or the next one that is no comment where it stands alone."""
+        """The comment's own line, or, if it is alone on its line, the next line that is not a comment."""
         line = self._source.position(at).line
         if not self._is_comment(line):
             return line

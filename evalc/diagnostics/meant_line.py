@@ -14,7 +14,7 @@ class MeantLine(msgspec.Struct, frozen=True, kw_only=True):
     Attributes:
         items: the items that may be meant, as they are written in YAML: `- contains "hi"`.
         is_sure: whether the first is meant, and nothing else can be.
-        start: where the item stands that is to be replaced, without its dash.
+        start: the start of the item to be replaced, without its dash.
         end: where it ends.
     """
 

@@ -10,7 +10,7 @@ _DIGITS_OF_LETTERS: Final = str.maketrans("OIL", "011")
 
 
 class Slip(NamedTuple):
-    """A name as it was written, and the known one that was probably meant; `written` may be empty at a key's place."""
+    """A name as it was written, and the known name that was probably meant; `written` may be empty at a key's place."""
 
     written: str
     meant: str
@@ -22,7 +22,7 @@ class Slip(NamedTuple):
 
 
 def nearest(name: str, known: Iterable[str]) -> str | None:
-    """The known name that `name` was probably meant to be, or None when none is near.
+    """The known name that `name` was probably meant to be, or None if none is near.
 
     Case and the difference between `-`, `_`, a space and camelCase are overlooked.
     """
@@ -47,7 +47,7 @@ def _close_matches(name: str, known: list[str], most: int, cutoff: float) -> lis
 
 
 def same_spelling(name: str, known: Iterable[str]) -> str | None:
-    """The one known name that differs from `name` in nothing but case and separators; None when there is not just one.
+    """The one known name that differs from `name` only in case and separators; None if there is not exactly one.
 
     Both are the same name to whoever wrote it, so that the known one may be put in the place of the other.
     """
@@ -57,7 +57,7 @@ def same_spelling(name: str, known: Iterable[str]) -> str | None:
 
 
 def slip_of(name: str, known: Iterable[str]) -> Slip | None:
-    """The name and the known one that is nearest to it; None when none is near."""
+    """The name and the known name nearest to it; None if none is near."""
     near = nearest(name, known)
     return None if near is None else Slip(name, near)
 

@@ -4,9 +4,9 @@ The rule: a policy decides over every finding of a `check`, except those that ke
 EV60x to EV62x): nobody knows what they hide, so they are always errors. When files are compiled or run, it decides over
 warnings, and over errors of meaning that do not block: the suite can be lowered all the same.
 
-At the end of a line a comment silences the warnings that start on this line; on a line of its own, those of the next
-line that is no comment; as `ignore-file` above the first key, those of the file. Errors that block, since nothing can
-be made of the suite, are never silenced.
+A comment at the end of a line silences the warnings that start on that line; on a line of its own, those of the next
+line that is not a comment; as `ignore-file` above the first key, those of the file. Errors that block, since the suite
+cannot be lowered, are never silenced.
 """
 
 from __future__ import annotations
@@ -47,10 +47,10 @@ def selector(text: str) -> str:
 
 
 def silencer(text: str) -> str:
-    """A selector of findings of which at least one may be left out of a report.
+    """A selector of findings at least one of which may be left out of a report.
 
     Raises:
-        BadSelector: when there are none.
+        BadSelector: there are none.
     """
     wanted = selector(text)
     if wanted.startswith(_UNREAD):
@@ -73,7 +73,7 @@ def codes() -> tuple[str, ...]:
 
 @final
 class Selection(msgspec.Struct, frozen=True):
-    """Codes to report, all without any, and codes to leave out; of the two, the one that names a code closer wins."""
+    """Codes to report, all without any, and codes to leave out; of the two, the closer match wins."""
 
     select: tuple[str, ...] = ()
     ignore: tuple[str, ...] = ()
@@ -163,8 +163,8 @@ def silenced(problems: Sequence[Problem], complete: Iterable[Source], texts: Tex
 
     Args:
         problems: what was found.
-        complete: the sources in which everything was found that there is to find: no error stood in the way.
-        texts: where the texts of a source stand; asked only about sources that mention ignore comments.
+        complete: the sources that were checked completely: no error prevented that.
+        texts: the places of the texts of a source; asked only about sources that mention ignore comments.
     """
     sources = {problem.source: False for problem in problems} | dict.fromkeys(complete, True)
     mentioning = [source for source in sources if mentions_ignoring(source)]

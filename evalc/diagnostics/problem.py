@@ -31,11 +31,11 @@ class Finding(msgspec.Struct, frozen=True, kw_only=True):
         raise NotImplementedError
 
     def slip(self) -> Slip | None:
-        """The name that is wrong at the place, and the one that was probably meant."""
+        """The name that is wrong at the place, and the name that was probably meant."""
         return None
 
     def label(self) -> str:
-        """A few words that stand beside the caret underline (`did you mean ...?`); may be empty."""
+        """A few words beside the caret underline (`did you mean ...?`); may be empty."""
         slip = self.slip()
         return "" if slip is None else slip.question
 
@@ -45,7 +45,7 @@ class Finding(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Fault(NamedTuple):
-    """A finding inside a text that does not know which file it stands in: offsets count from that text's start."""
+    """A finding inside a text that does not know its file: offsets count from that text's start."""
 
     start: int
     end: int
@@ -57,8 +57,8 @@ class Problem(msgspec.Struct, frozen=True, kw_only=True):
     """A finding at its place in a source.
 
     Attributes:
-        alias: where an alias stands that brings what is there.
-        row: where the first row stands whose case has it, of a finding that may be another for each row of a table.
+        alias: the place of an alias that inserts the text.
+        row: the place of the first row whose case has it, for findings that may differ from row to row.
     """
 
     source: Source
@@ -80,7 +80,7 @@ class Problem(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def end(self) -> Position:
-        """Line and column just behind the last character."""
+        """Line and column just after the last character."""
         return self.source.position(self.span.end)
 
     @property
@@ -104,7 +104,7 @@ class Diagnostics:
     """A growing collection of problems, read in the order of their files, lines and columns.
 
     Args:
-        strict: make an error of the warnings that `--strict` speaks of (the EV5xx family: checks that cannot fail).
+        strict: make an error of the warnings that `--strict` is about (the EV5xx family: checks that cannot fail).
     """
 
     def __init__(self, *, strict: bool = False) -> None:

@@ -14,7 +14,7 @@ _LINE: Final = re.compile(r"[^\r\n]*(?:\r\n|\r|\n)|[^\r\n]+")
 
 
 def render_diff(name: str, before: str, after: str) -> str:
-    """The unified diff of two texts of as many lines; empty where they are equal."""
+    """The unified diff of two texts of as many lines; empty if they are equal."""
     old, new = _LINE.findall(before), _LINE.findall(after)
     changed = [number for number, pair in enumerate(zip(old, new, strict=True)) if pair[0] != pair[1]]
     if not changed:

@@ -43,7 +43,7 @@ def summary_line(problems: Sequence[Problem], *, tried: Tried = "nothing") -> st
 
 
 def unsafe_line(problems: Sequence[Problem]) -> str:
-    """How many problems only an unsafe fix would cure: `1 problem is fixable with ...`; empty where none is."""
+    """How many problems only an unsafe fix would cure: `1 problem is fixable with ...`; empty if none is."""
     _, unsafe = _fixable(problems)
     verb = "is" if unsafe == 1 else "are"
     return f"{_counted(unsafe, 'problem')} {verb} fixable with `--unsafe-fixes`\n" if unsafe else ""
@@ -82,7 +82,7 @@ def _lines(problem: Problem, color: bool, width: int) -> Iterator[str]:
 
 
 def _help_lines(problem: Problem, lead: str, margin: str, color: bool) -> Iterator[str]:
-    """The note, and the help under its lead; further lines (a line of YAML to write instead) stand below the first."""
+    """The note, and the help under its lead; further lines (a line of YAML to write instead) are below the first."""
     if problem.note:
         yield f"{lead}{painted('note', 'cyan', on=color)}: {visible(problem.note)}"
     text = problem.finding.help()
@@ -140,7 +140,7 @@ def _shown(text: str) -> list[str]:
 
 
 def _fitted_before(before: list[str], after: list[str], width: int, cut: bool) -> tuple[list[str], bool]:
-    """The end of what stands before the place: half of the width, more where less than that follows."""
+    """The end of the text before the place: half of the width, more if less than that follows."""
     allowed = width - len(_CUT) - min(cells("".join(after)), width // 2)
     taken = 0
     for count, shown in enumerate(reversed(before)):
@@ -151,7 +151,7 @@ def _fitted_before(before: list[str], after: list[str], width: int, cut: bool) -
 
 
 def _fitted_after(after: list[str], width: int, cut: bool) -> tuple[list[str], bool]:
-    """The beginning of what stands at and behind the place."""
+    """The beginning of the text from the place on."""
     if not cut and cells("".join(after)) <= width:
         return after, False
     taken = len(_CUT)

@@ -46,13 +46,13 @@ def build_requirement(fields: Fields) -> Requirement | None:
         return Requirement(span=text.span, count=int(match["count"]), of=of)
     if match := _SHARE.fullmatch(written):
         return Requirement(span=text.span, share=float(match["percent"]) / 100)
-    expected = "a number of repetitions as `8`, `8/10` or `80%`"
+    expected = "a number of repetitions such as `8`, `8/10` or `80%`"
     fields.fault(text.span, WrongType(what="`require`", expected=expected, found=f"`{text.value}`"))
     return None
 
 
 _Reader = Callable[[Fields, str], object]
-"""Reads what stands at a key; what is wrong with it is reported."""
+"""Reads the value of a key; what is wrong with it is reported."""
 
 TIERS = ("golden", "labeled", "regression", "rubric")
 DIFFICULTIES = ("straightforward", "ambiguous", "edge", "regression")
@@ -167,7 +167,7 @@ def _inherits(fields: Fields, key: str) -> bool:
 
 
 def _reason(fields: Fields, key: str) -> Str | None:
-    """Why a case is skipped, retired or expected to fail: a reason is worth nothing when it is empty."""
+    """Why a case is skipped, retired or expected to fail: a reason is worth nothing if it is empty."""
     fields.forbid_empty(key)
     return fields.filled(key)
 
@@ -184,7 +184,7 @@ TURN_KEYS = ("say", "validate")
 
 
 def _turns(fields: Fields, key: str) -> tuple[_Turn, ...]:
-    """The turns of a conversation; what is none is reported and left out."""
+    """The turns of a conversation; what is not a turn is reported and left out."""
     for other in ("message", "messages"):
         if other in fields:
             fields.fault(fields.key(other), BesideTurns(key=other, turns=key))
@@ -326,7 +326,7 @@ _DEFAULT_READERS: Final = {key: _READERS[key] for key in DEFAULT_KEYS}
 
 
 def build_for_each(fields: Fields) -> ForEachTree | None:
-    """The rows of a case; None when it stands for itself, or what it says is no table, which is reported."""
+    """The rows of a case; None if it has none, or if they are not a table, which is reported."""
     fields.forbid_empty("for_each")
     node = fields.node("for_each")
     if node is None:

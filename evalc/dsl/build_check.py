@@ -52,13 +52,13 @@ def build_custom(fields: Fields, type_: Str) -> CheckLeaf:
 GroupOp = Literal["any_of", "all_of", "not"]
 GROUPS: tuple[GroupOp, ...] = ("any_of", "all_of", "not")
 USE = "use"
-"""The key of an entry that stands for the checks of a named rule."""
+"""The key of an entry that inserts the checks of a named rule."""
 
 LINK_KEYS = ("criterion", "weight")
 
 
 def build_checks(fields: Fields, key: str) -> tuple[CheckTree, ...]:
-    """The checks of a list such as `validate:`; what is no check is reported and left out."""
+    """The checks of a list such as `validate:`; what is not a check is reported and left out."""
     node = fields.node(key)
     if isinstance(node, Sequence) and _is_whole_block(fields.source, node):
         items = node.items
@@ -206,7 +206,7 @@ def _linked(fields: Fields, item: Mapping) -> CheckTree | None:
 
 
 def _within_group(fields: Fields, item: Node) -> CheckBody | None:
-    """A check within a group, where neither `for` nor `criterion` may stand."""
+    """A check within a group, where neither `for` nor `criterion` is allowed."""
     if isinstance(item, Mapping):
         inner = _fields_of_check(fields, item, ())
         body = None if inner is None else _mapped(inner)
@@ -222,7 +222,7 @@ def _within_group(fields: Fields, item: Node) -> CheckBody | None:
 
 
 def _fields_of_check(fields: Fields, item: Mapping, link_keys: tuple[str, ...]) -> Fields | None:
-    """The fields of a check's mapping, with the keys that its type has; None when it is no check at all."""
+    """The fields of a check's mapping, with the keys that its type has; None if it is not a check at all."""
     by_key = {key.text: value for key, value in item.pairs}
     type_ = by_key.get("type")
     if isinstance(type_, Scalar) and type_.text in CHECK_TYPES:
@@ -251,13 +251,13 @@ def _fields_of_check(fields: Fields, item: Mapping, link_keys: tuple[str, ...]) 
 
 def _no_check(fields: Fields, item: Mapping) -> MissingKey:
     """What to say of a mapping without a `type:`; `contains: x` says plainly enough what was meant."""
-    from evalc.grammar.suggestions import meant_by_pair  # noqa: PLC0415 - likewise
+    from evalc.grammar.suggestions import meant_by_pair  # noqa: PLC0415 - as above
 
     if len(item.pairs) == 1 and "\n" not in (written := fields.source.text[item.start : item.end]):
         key, value = item.pairs[0]
         meant = meant_by_pair(key.text, fields.source.text[value.start : value.end])
         if meant is not None:
-            why = "a check on one line has no colon behind its name"
+            why = "a check on one line has no colon after its name"
             span = Span(item.start, item.start + len(written))
             return MissingKey(key="type", what="a check", why=why, meant_line=_meant_line(meant, span))
     for key, value in item.pairs:
@@ -274,7 +274,7 @@ def _no_check(fields: Fields, item: Mapping) -> MissingKey:
 
 
 def _behind_type(source: Source, item: Mapping, key: Scalar) -> str:
-    """What stands between two keys of the mapping: a comma in braces, else a line break and the indentation."""
+    """What separates two keys of the mapping: a comma in braces, else a line break and the indentation."""
     if source.text[item.start] == "{":
         return ", "
     return "\n" + " " * (source.position(key.start).column - 1)

@@ -14,7 +14,7 @@ from evalc.grammar.parse import parse_criterion
 from evalc.source import Span
 
 _NAME: Final = re.compile(r"\s*([^():\s][^():]*)")
-"""What is legible as the name of a line with something wrong behind it, so that links to it are not wrong as well."""
+"""The name of a line with a mistake after it, so that links to the name are not reported as well."""
 
 _WEIGHT: Final = re.compile(r"([0-9]{1,9}(?:\.[0-9]{1,9})?) ?(%)?")
 
@@ -22,7 +22,7 @@ CRITERION_KEYS = ("name", "description", "weight")
 
 
 def build_criterion(fields: Fields, item: Node) -> CriterionTree | None:
-    """The criterion, or None when it has no usable name; what is wrong behind the name is left out."""
+    """The criterion, or None if it has no usable name; what is wrong after the name is left out."""
     match item:
         case Scalar():
             text = fields.text_of(item, "a criterion")

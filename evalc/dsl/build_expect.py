@@ -45,7 +45,7 @@ def _is_a_line(fields: Fields) -> bool:
 
 
 def _field(fields: Fields, key: str) -> tuple[CheckLeaf | CheckJson, ...]:
-    """The checks of one field; one that asserts nothing (a `false`, an empty list) is warned of."""
+    """The checks of one field; a field that asserts nothing (a `false`, an empty list) brings a warning."""
     node = fields.node(key)
     if isinstance(node, Sequence) and not node.items and key in _EMPTY_ASSERTS_NOTHING:
         fields.warn(fields.key(key), CannotFail(check=f"`{key}`", why="an empty list asserts nothing"))
@@ -242,6 +242,6 @@ _EMPTY_ASSERTS_NOTHING = frozenset(
         "checks",
     }
 )
-"""The fields whose empty list says nothing. That of the tools' says something, or is spoken of where checks are."""
+"""The fields whose empty list says nothing. An empty list of tools says something, or is reported with the checks."""
 EXPECT_KEYS = tuple(_BUILDERS)
 """The fields that `expect:` may have in YAML, which are the JSON's."""

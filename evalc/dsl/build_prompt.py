@@ -46,7 +46,7 @@ VARIANT_KEYS = ("file", "id")
 
 
 def inline_prompt(fields: Fields, inputs: tuple[InputTree, ...] | None) -> PromptTree | None:
-    """The prompt that stands in the document itself, with the inputs that the document declares."""
+    """The prompt in the document itself, with the inputs that the document declares."""
     text = fields.text("prompt")
     if text is None:
         return None
@@ -61,7 +61,7 @@ def inline_prompt(fields: Fields, inputs: tuple[InputTree, ...] | None) -> Promp
 
 
 def _system(fields: Fields) -> Iterator[str]:
-    """What the role and the instructions say, each a text or a list of texts; what else stands there is metadata."""
+    """What the role and the instructions say, each a text or a list of texts; anything else there is metadata."""
     for key in ("role", "instructions"):
         match fields.node(key):
             case Scalar(text=text) if text.strip():
@@ -106,7 +106,7 @@ def _variant(fields: Fields, name: Str, value: Node) -> VariantTree | None:
 
 
 def build_inputs(fields: Fields) -> tuple[InputTree, ...] | None:
-    """The declared inputs; None when the document declares none.
+    """The declared inputs; None if the document declares none.
 
     A list of mappings with `name`, a list of names, or a mapping of names to declarations.
     """

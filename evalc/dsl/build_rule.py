@@ -49,7 +49,7 @@ def parse_fields(text: str) -> Parsed[CheckLine]:
 
 
 def _plain_key(quoted: re.Match[str]) -> str:
-    """A key without quotes as long as one with them; behind another step, with a dot before it."""
+    """A key without quotes as long as one with them; after another step, with a dot before it."""
     before = quoted.string[quoted.start() - 1 : quoted.start()]
     begins = not before or before in ",:" or before.isspace()
     return ("k" if begins else ".") + "k" * (len(quoted[0]) - 1)
@@ -65,7 +65,7 @@ def build_rule(fields: Fields, type_: Str) -> CheckLeaf | None:
 
 
 def sound_check(type_: Str, rule: Str) -> CheckLeaf | None:
-    """The check that a type and a text for its `rule:` are together; None where that is not all, or not right."""
+    """The check that a type and a text for its `rule:` are together; None if that is not all, or not right."""
     name = type_.value
     if _BUILDERS.get(name) is _text_check:
         return of_text(_KINDS[name], rule, type_.span)
@@ -110,7 +110,7 @@ def _at(fields: Fields, leaf: CheckLeaf) -> CheckLeaf | None:
     return None
 
 
-# --- checks of texts, as they stand in the file ----------------------------------------------------------------------
+# --- checks of texts, as they are in the file -----------------------------------------------------------------------
 
 
 def atom(text: Str) -> Text:
@@ -303,7 +303,7 @@ def param_check(fields: Fields, span: Span, tool: Str, param: Str, op: Str) -> C
     value: str | tuple[str, ...] | None = None
     if name not in ("exists", "notExists"):
         if "value" not in fields:
-            fields.fault(op.span, NeedsValue(assertion=name, wants="wants a `value`"))
+            fields.fault(op.span, NeedsValue(assertion=name, wants="needs a `value`"))
             return None
         if name == "oneOf":
             values = fields.all_texts("value")

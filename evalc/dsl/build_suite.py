@@ -38,7 +38,7 @@ KEYS = {
     Kind.PROMPT: (*_OWN_KEYS, *(key for key in PROMPT_KEYS if key not in _OWN_KEYS), *SHARED_KEYS, "eval"),
     Kind.CASES: (*_OWN_KEYS, "prompt_id", "inputs", *SHARED_KEYS, *EVAL_KEYS),
 }
-"""The keys of each kind of document; those of a prompt file take in PromptSpec's, most of which evalc keeps unread."""
+"""The keys of each kind of document; those of a prompt file include PromptSpec's, most of which evalc keeps unread."""
 
 _OF_PROMPT = Foreign(
     read=tuple(dict.fromkeys((*_OWN_KEYS, *PROMPT_READ, *SHARED_KEYS, "eval", *EVAL_KEYS))), required=("id", "prompt")
@@ -46,7 +46,7 @@ _OF_PROMPT = Foreign(
 
 
 def build_prompt(source: Source, node: Mapping, problems: Diagnostics) -> PromptTree | None:
-    """The prompt of a document whose evals, if there are any, are not wanted; None when it has no usable text."""
+    """The prompt of a document whose evals, if there are any, are not wanted; None if it has no usable text."""
     keys = (*KEYS[Kind.PROMPT], *EVAL_KEYS)
     fields = Fields(source, node, what="a prompt file", keys=keys, foreign=_OF_PROMPT, problems=problems)
     return inline_prompt(fields, build_inputs(fields))
@@ -146,7 +146,7 @@ GATE_KEYS: Final = (
 
 
 def build_gates(fields: Fields) -> GatesTree | None:
-    """The gates of a suite; None where it has none."""
+    """The gates of a suite; None if it has none."""
     mapping = fields.mapping("gates")
     if mapping is None:
         return None

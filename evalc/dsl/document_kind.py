@@ -20,7 +20,7 @@ class Kind(Enum):
 
 
 class MisspeltKey(NamedTuple):
-    """A top-level key that is no key of an eval file, and the one that was meant."""
+    """A top-level key that is not a key of an eval file, and the key that was meant."""
 
     key: Scalar
     meant: str
@@ -36,7 +36,7 @@ _COLON: Final = re.compile(r"\s*:")
 _JSON_KEYS: Final = frozenset({'"eval"', '"test_cases"', '"cases"'})
 
 _HEADS: Final = frozenset({"suite", "tool", "prompt_id"})
-"""The keys one of which makes a document with `test_cases` an eval."""
+"""The keys, any of which makes a document with `test_cases` an eval."""
 _OF_SUITES: Final = frozenset({*_HEADS, "tier", "prompt", "prompts", "prompt_file"})
 _OF_CASES: Final = frozenset({"validate", "expect", "expected"})
 _CASE_LISTS: Final = ("test_cases", "cases", "tests")
@@ -44,7 +44,7 @@ _CASE_LISTS: Final = ("test_cases", "cases", "tests")
 
 
 def kind_of_document(node: Node | None) -> Kind | None:
-    """The kind of a document, or None when it is something else."""
+    """The kind of a document, or None if it is something else."""
     if not isinstance(node, Mapping):
         return None
     keys = {key.text for key, _ in node.pairs}

@@ -55,7 +55,7 @@ class Fields:
     nothing follows from what is not there.
 
     Args:
-        source: the file that the mapping stands in.
+        source: the file of the mapping.
         mapping: the mapping.
         what: what it is, in messages: `a test case`.
         keys: the keys that it may have; `x-anything` is always allowed.
@@ -117,7 +117,7 @@ class Fields:
 
     @property
     def has_slips(self) -> bool:
-        """Whether some key is a misspelt one that evalc reads."""
+        """Whether some key is a misspelling of a key that evalc reads."""
         return bool(self._misspelt)
 
     def inside(self, mapping: Mapping, *, what: str, keys: tuple[str, ...], foreign: Foreign | None = None) -> Fields:
@@ -137,7 +137,7 @@ class Fields:
     def has_hole(self, key: str) -> bool:
         """Whether a key may have been meant to hold more than the tree has, as far as it is read.
 
-        Something of its value is wrong and left out, or the key itself is misspelt or behind a syntax error.
+        Something of its value is wrong and left out, or the key itself is misspelt or after a syntax error.
         """
         return key in self._holes or (key not in self._pairs and (self.cut or key in self._misspelt))
 
@@ -176,7 +176,7 @@ class Fields:
         return not isinstance(node, Scalar) and node.cut
 
     def node(self, key: str) -> Node | None:
-        """The value as it stands; None where it is absent, null or a hole."""
+        """The value, unread; None if it is absent, null or a hole."""
         pair = self._pairs.get(key)
         if pair is None or is_null(pair[1]):
             return None
@@ -205,7 +205,7 @@ class Fields:
         return text
 
     def written(self, key: str) -> Str | None:
-        """A required text that stands for itself, `null` and `~` too."""
+        """A required text, taken literally, `null` and `~` too."""
         pair = self._pairs.get(key)
         if pair is None:
             self.require(key)
@@ -217,7 +217,7 @@ class Fields:
         return self.text_of(node, f"`{key}`")
 
     def text_of(self, node: Node, what: str) -> Str | None:
-        """A node as a text; `what` names it in the message when it is none."""
+        """A node as a text; `what` names it in the message if it is not a text."""
         if isinstance(node, Scalar):
             if node.style == "hole":
                 self.partial = True
@@ -312,7 +312,7 @@ class Fields:
         return texts
 
     def all_texts(self, key: str) -> tuple[Str, ...] | None:
-        """A list of texts that say something together: None when one of them is no text."""
+        """A list of texts that belong together: None if one of them is not a text."""
         texts = self.texts(key)
         return None if key in self._holes else texts
 

@@ -1,10 +1,10 @@
 """The nodes of a YAML document, each with its place in the source.
 
-Offsets are half-open and count code points of `Source.text`. They leave out what stands before a value (anchors,
-tags, `- `, `key: `) and what stands after it (comments, blank lines), and take in quotes and brackets.
+Offsets are half-open and count code points of `Source.text`. They leave out what precedes a value (anchors,
+tags, `- `, `key: `) and what follows it (comments, blank lines), and take in quotes and brackets.
 
-What an alias stands for is where its anchor is, and `alias` says where it is used: of a node that an alias or a merge
-key brings by itself. What is below that node learns it from `behind`, when it is looked at.
+The node of an alias is at its anchor, and `alias` says where it is used: of a node that an alias or a merge
+key inserts. What is below that node learns it from `behind`, when it is looked at.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ Report = Callable[[Span, Finding], None]
 class Scalar(msgspec.Struct, frozen=True, gc=False):
     """One value that is not a collection, as text: escapes undone, lines folded, nothing else interpreted.
 
-    `tag` is the core tag that the author wrote (`!!str`), else empty. A `hole` stands where something was wrong
+    `tag` is the core tag that the author wrote (`!!str`), else empty. A `hole` replaces something that was wrong
     that is already reported (an alias of nothing): it may have been meant as anything.
     """
 
@@ -66,7 +66,7 @@ Node = Scalar | Sequence | Mapping
 
 
 def span_of(node: Node) -> Span:
-    """Where a node stands, and where the alias does that stands for it."""
+    """The place of a node, and of the alias that refers to it."""
     span = _AS_IT_IS(Span, (node.start, node.end))  # `Span(...)` takes twice the time, and each node is asked
     return span if node.alias is None else AliasedSpan(span, node.alias)
 
@@ -97,12 +97,12 @@ class YamlLimits(msgspec.Struct, frozen=True, kw_only=True):
 
 # What YAML's production c-printable leaves out, and the three breaks on which libyaml miscounts lines.
 FORBIDDEN: Final = r"[^\t\n\r -~\xa0-\u2027\u202a-\ud7ff\ue000-\ufefe\uff00-\ufffd\U00010000-\U0010ffff]"
-"""A pattern of one character that may not stand in YAML."""
+"""A pattern of one character that YAML does not allow."""
 
 _PLAIN: Final = re.compile(r"[\t\n\r -~]*")
 """A text of ASCII that holds none of these; it is spared the pattern above, which takes 5 ms to compile."""
 
 
 def has_forbidden(text: str) -> bool:
-    """Whether a character of a text may not stand in YAML."""
+    """Whether YAML does not allow a character of a text."""
     return not _PLAIN.fullmatch(text) and re.search(FORBIDDEN, text) is not None

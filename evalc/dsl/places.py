@@ -13,7 +13,7 @@ _SIGNS: Final = frozenset("|>&!# \t")  # of blocks, anchors, tags: the value doe
 
 
 def locate(source: Source, raw: Span, value_start: int, value_end: int) -> Span:
-    """Where the characters `[value_start, value_end)` of a scalar's value stand in the source.
+    """The place in the source of the characters `[value_start, value_end)` of a scalar's value.
 
     `raw` is the scalar's token: its node's span, with or without anchors and tags before it. An empty stretch is
     the empty place before the character at `value_start`. Indexes beyond the value are clamped to its end.
@@ -33,7 +33,7 @@ def locate(source: Source, raw: Span, value_start: int, value_end: int) -> Span:
 
 
 def _first_of_simple(text: str, raw: Span) -> int | None:
-    """Where the value begins in a token whose every character is itself; None where one may not be."""
+    """Where the value begins in a token whose every character is itself; None if one may not be."""
     start, end = raw
     sign = text[start : start + 1]
     if sign in _SIGNS or text.find("\n", start, end) >= 0 or text.find("\r", start, end) >= 0:

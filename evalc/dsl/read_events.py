@@ -1,7 +1,7 @@
 """Reads any YAML into nodes, from the events of libyaml or of PyYAML's own parser.
 
 The constructor keeps what a compiler of untrusted files needs and a loader throws away: offsets, styles, keys
-written twice. It never recurses, goes on behind whatever can be stepped over, and holds its limits while it reads.
+written twice. It never recurses, continues after whatever can be skipped, and keeps to its limits while it reads.
 Places are computed from `mark.index` alone; the lines and columns of marks are not used.
 """
 
@@ -76,7 +76,7 @@ _BLOCK_STYLES: Final = frozenset({"|", ">"})
 _NAMES_TO_COMPARE: Final = 200  # with an unknown alias
 
 _READ_AGAIN: Final = 5_000_000
-"""How many characters may be read again, all in all, to go on behind texts that only lack their quotes."""
+"""How many characters may be read again, in total, to continue after texts that only lack their quotes."""
 
 _TAG_PREFIX: Final = "tag:yaml.org,2002:"
 _SCALAR_TAGS: Final = frozenset({"!!str", "!!int", "!!float", "!!bool", "!!null"})
@@ -101,7 +101,7 @@ class _Open(msgspec.Struct):
     mapping: bool
     anchor: str | None
     items: list[Node] = msgspec.field(default_factory=list)
-    end: int = -1  # where the last item ends, when that item stands elsewhere (an alias)
+    end: int = -1  # where the last item ends, if that item is elsewhere (an alias)
     end_of: int = -1  # how many items there were then
     extra_weight: int = 0  # nodes below the items themselves
     height: int = 1  # levels from here to the deepest leaf, expanded
@@ -147,7 +147,7 @@ class _Constructor:
         return self._documents
 
     def _is_read(self) -> bool:
-        """Read the text as far as it goes; False when it goes further now that a character of it is masked."""
+        """Read the text as far as it goes; False if it goes further now that a character of it is masked."""
         parser = _EventParser(self._given)
         try:
             self._construct(parser.get_event)
@@ -269,7 +269,7 @@ class _Constructor:
         return match.end() if match is not None else start
 
     def _tag(self, tag: str, start: int, end: int, allowed: frozenset[str]) -> str:
-        """The short form of a tag, empty when it is reported as one that may not stand here."""
+        """The short form of a tag, empty if it is reported as not allowed here."""
         short = "!!" + tag[len(_TAG_PREFIX) :] if tag.startswith(_TAG_PREFIX) else tag
         if short in allowed:
             return short
@@ -292,7 +292,7 @@ class _Constructor:
 
     def _collection_start(self, event: _Event, tags: frozenset[str], *, mapping: bool) -> list[Node]:
         flow = bool(event.flow_style)
-        # Behind the anchor and the tag stands the bracket, which the event takes in, or the first item.
+        # After the anchor and the tag comes the bracket, which the event includes, or the first item.
         start = event.end_mark.index - flow
         if len(self._open) >= self._limits.depth:
             self._report(Span(start, start + 1), NestedTooDeep(limit=self._limits.depth))
@@ -361,7 +361,7 @@ class _Constructor:
         return self._sorted_out(list(zip(keys, items[1::2], strict=True)))
 
     def _sorted_out(self, pairs: list[tuple[Node, Node]]) -> tuple[tuple[Scalar, Node], ...]:
-        """Pairs of which some are no pairs of a mapping as we mean it: reported and dropped, or merged."""
+        """Pairs some of which are not pairs of a mapping for us: reported and dropped, or merged."""
         explicit: dict[str, Scalar] = {}
         kept: list[tuple[Scalar, Node]] = []
         for key, value in pairs:
@@ -437,7 +437,7 @@ class _Constructor:
     # --- syntax errors ---------------------------------------------------------------------------------------------
 
     def _explain(self, error: yaml.MarkedYAMLError) -> bool:
-        """Report a syntax error; whether the text can be read again as if what it is about stood in quotes."""
+        """Report a syntax error; whether the text can be read again as if the faulty part were in quotes."""
         problem_mark: Any = error.problem_mark
         context_mark: Any = error.context_mark or problem_mark
         # For start-up: most texts have no syntax error.
@@ -457,7 +457,7 @@ class _Constructor:
         if 0 <= self._lost_end <= span.start and not self._text[self._lost_end : span.start].strip(" "):
             # `*important* note`: a text that begins with a star, which is reported as an alias of nothing
             return False
-        last = len(self._text)  # libyaml's marks may stand behind it
+        last = len(self._text)  # libyaml's marks may be after it
         self._report(Span(min(span.start, last), min(span.end, last)), finding)
         match finding:
             case UnexpectedColon(quoted=text) | ReservedCharacter(quoted=text) | BadAnchor(quoted=text):
@@ -502,7 +502,7 @@ def _is_merge(key: Scalar) -> bool:
 
 
 def _block_end(text: str, start: int, end: int) -> int:
-    """Where a block scalar ends: behind the break of its last line, or behind all of them when it keeps them (`+`)."""
+    """Where a block scalar ends: after the break of its last line, or after all of them if it keeps them (`+`)."""
     header_end = _BLOCK_HEADER.match(text, start, end)
     if header_end is not None and "+" in header_end[0]:
         return end

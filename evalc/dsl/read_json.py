@@ -1,4 +1,4 @@
-"""Reads JSON text, and finds where the value of a JSON pointer stands.
+"""Reads JSON text, and finds the place of the value of a JSON pointer.
 
 Decoding is the standard library's, at full speed. Only when something is wrong, or a place is asked for, is the text
 looked at once more, by iteration.
@@ -30,7 +30,7 @@ class Hole(Enum):
 
 
 HOLE: Final = Hole.HOLE
-"""Stands where there is no data to go on with; what is wrong is reported."""
+"""Takes the place of data that cannot be read; what is wrong is reported."""
 
 MAX_DEPTH: Final = 100
 """How many levels of values are read by default."""
@@ -50,7 +50,7 @@ _NUMBER: Final = re.compile(r"-?(?:[0-9]|NaN|Infinity)")
 def read_json(source: Source, report: Report, *, max_depth: int = MAX_DEPTH) -> object:
     """The value that a JSON text holds, or `HOLE`.
 
-    A key that stands twice is reported and the last value kept; everything else that is wrong leaves no data.
+    A repeated key is reported and the last value kept; everything else that is wrong leaves no data.
     """
     text = source.text
     watch = _Watch()
@@ -122,7 +122,7 @@ def _deeper_than(data: object, limit: int) -> bool:
 
 
 def _flaws(source: Source, end: int, max_depth: int) -> Iterator[Fault]:
-    """What the decoder lets pass, up to `end`: keys that stand twice, halves of characters, numbers beyond JSON."""
+    """What the decoder lets pass, up to `end`: repeated keys, halves of characters, numbers beyond JSON."""
     text = source.text
     open_keys: list[dict[str, int]] = []
     for match in _TOKEN.finditer(text, 0, end):
@@ -151,7 +151,7 @@ def _flaws(source: Source, end: int, max_depth: int) -> Iterator[Fault]:
 def _decoded(token: str) -> str:
     try:
         return str(json.loads(token))
-    except ValueError:  # behind it stands the syntax error that is already reported
+    except ValueError:  # it is followed by the syntax error that is already reported
         return token
 
 
@@ -188,7 +188,7 @@ class _Member(NamedTuple):
 
 @final
 class JsonPlaces:
-    """Where the values and keys of a JSON text stand, by JSON pointer (RFC 6901).
+    """The places of the values and keys of a JSON text, by JSON pointer (RFC 6901).
 
     A collection is looked through when a pointer first leads into it, and only then: a place costs at most one pass
     over each collection on its path, and places beside it cost nothing.
@@ -201,11 +201,11 @@ class JsonPlaces:
         self._members: dict[int, dict[str, _Member]] = {}
 
     def value(self, pointer: str) -> Span:
-        """The span of the value; of the nearest value around it when there is none at this pointer."""
+        """The span of the value; of the nearest value around it if there is none at this pointer."""
         return self._member(pointer).value
 
     def key(self, pointer: str) -> Span:
-        """The span of the key under which the value stands, quotes included; of the value itself in a list."""
+        """The span of the key of the value, quotes included; of the value itself in a list."""
         return self._member(pointer).key
 
     def _member(self, pointer: str) -> _Member:

@@ -57,7 +57,7 @@ _WHITE_LINE: Final = re.compile(r"\ +\n")
 def read_lines(text: str, *, depth: int) -> Node | None:
     """The one document of a text that YAML's parser would read without a complaint, and forbids no character of.
 
-    None where it is not of the usual form, or nests deeper than `depth` levels.
+    None if it is not of the usual form, or nests deeper than `depth` levels.
     """
     if not text.endswith("\n") or "\t" in text or "\r" in text:  # white space and line ends with rules of their own
         return None
@@ -72,7 +72,7 @@ class _Unusual(Exception):
 
 
 class _Open(msgspec.Struct, gc=False):
-    """A block collection whose end has not come, and the column that its keys or dashes stand at."""
+    """A block collection whose end has not come, and the column of its keys or dashes."""
 
     indent: int
     start: int
@@ -164,7 +164,7 @@ class _Lines:
         """The collection that an entry belongs to; the entry may begin it, and end others."""
         top = self._open[-1]
         if top.key is not None and (column > top.indent or (dashed and column == top.indent)):
-            # Where dashes stand right below their key, libyaml says that the list begins behind the first.
+            # If dashes are right below their key, libyaml says that the list begins after the first.
             return self._begun(column, at + (column == top.indent), mapping=not dashed)
         while column < top.indent or (column == top.indent and (top.items is None) is dashed):
             top = self._close()
@@ -225,7 +225,7 @@ class _Lines:
 
 
 def _scalar(token: str, start: int) -> Scalar:
-    """A text that stands on one line, in quotes or not."""
+    """A text on one line, in quotes or not."""
     end = start + len(token)
     match token[0]:
         case "'":

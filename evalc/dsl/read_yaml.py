@@ -17,7 +17,7 @@ def read_yaml(source: Source, report: Report, limits: YamlLimits = _DEFAULT_LIMI
     """The documents of a YAML text, None for an empty one.
 
     A text that only lacks its quotes is reported, and read as if it had them. Any other syntax error ends the
-    document: what stands before it is kept, its open collections marked as `cut`.
+    document: what precedes it is kept, its open collections marked as `cut`.
     """
     # Each reader is imported when it is needed, for start-up: few commands need both.
     if len(source.text) >= _LONG and not has_forbidden(source.text):

@@ -52,7 +52,7 @@ def kind_of(scalar: Scalar) -> Kind:
 
 
 def value_of(scalar: Scalar, report: Report) -> Value:
-    """The value of a scalar. What cannot be one is reported, and its text stands in for it."""
+    """The value of a scalar. A scalar without a value is reported, and its text is used instead."""
     text = scalar.text
     kind = kind_of(scalar)
     if kind == "str":
@@ -102,7 +102,7 @@ def _fits(text: str, kind: Kind) -> bool:
 
 
 def _number(text: str, kind: Literal["int", "float"]) -> int | float | None:
-    """The number, None when it is not finite or has too many digits."""
+    """The number, None if it is not finite or has too many digits."""
     if kind == "float":
         if "n" in text.lower():  # .inf and .nan: Python would want them without the point
             return None

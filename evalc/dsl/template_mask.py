@@ -50,7 +50,7 @@ class Mask:
 
     @classmethod
     def of(cls, text: str, *, always: bool = False) -> Mask | None:
-        """The mask of a text, None when it holds nothing to mask, unless one is wanted `always`."""
+        """The mask of a text, None if it holds nothing to mask, unless one is wanted `always`."""
         if not always and _TEMPLATE.search(text) is None and _ANY_HALF.search(text) is None:
             return None
         used = {ord(character) for character in set(text)}
@@ -64,7 +64,7 @@ class Mask:
         return None  # a text that uses every private character there is reads as YAML reads it
 
     def hide(self, start: int, end: int) -> bool:
-        """Mask what has a meaning to YAML in a stretch that is no template; False where nothing has."""
+        """Mask what has a meaning to YAML in a stretch that is not a template; False if nothing has."""
         private = "".join(self._to_private.get(character, character) for character in self.masked[start:end])
         hidden = self.masked[:start] + private + self.masked[end:]
         changed = hidden != self.masked

@@ -32,6 +32,6 @@ def texts_of(source: Source) -> Iterator[Span]:
 
 
 def _behind_header(text: str, start: int, end: int) -> int:
-    """Where the text of a block begins: behind its first line, on which a comment may stand."""
+    """Where the text of a block begins: after its first line, which may have a comment."""
     breaks = [at for mark in "\r\n" if (at := text.find(mark, start, end)) >= 0]
     return min(breaks, default=end)

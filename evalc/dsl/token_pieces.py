@@ -30,7 +30,7 @@ _BEFORE_HEADER: Final = re.compile(r"(?P<signs> *(?:[-?:] +)*)(?:[&!]\S* +)*(?P<
 
 
 class _Piece(NamedTuple):
-    """A stretch of the raw text: characters that stand for themselves, or (`one`) together denote one character."""
+    """A stretch of the raw text: literal characters, or (`one`) characters that together denote one."""
 
     start: int
     end: int
@@ -47,7 +47,7 @@ class PieceTable(msgspec.Struct, frozen=True):
 
     @classmethod
     def of(cls, pieces: Iterator[_Piece], start: int) -> PieceTable:
-        """The table of pieces; `start` is where the value begins, for one that is empty."""
+        """The table of pieces; `start` is where the value begins, for an empty value."""
         kept: list[_Piece] = []
         value_starts: list[int] = []
         length = 0
@@ -80,7 +80,7 @@ class PieceTable(msgspec.Struct, frozen=True):
 
 @lru_cache(maxsize=16)  # many problems of one long scalar are shown one after the other
 def pieces_of(source: Source, start: int, end: int) -> PieceTable:
-    """The pieces of the token that stands at `[start, end)` of a source."""
+    """The pieces of the token at `[start, end)` of a source."""
     text = source.text
     properties = _PROPERTIES.match(text, start, end)
     at = properties.end() if properties is not None else start
@@ -101,7 +101,7 @@ def _flow(token: re.Pattern[str], text: str, start: int, end: int) -> Iterator[_
         match match.lastgroup:
             case "fold":
                 yield from _fold(text, match.start(), match.end())
-            case "joined":  # an escaped break is nothing, each empty line behind it a break
+            case "joined":  # an escaped break is nothing, each empty line after it a break
                 _, *more = _BREAKS.finditer(text, match.start(), match.end())
                 yield from (_Piece(at.start(), at.end(), one=True) for at in more)
             case group:
@@ -118,7 +118,7 @@ def _fold(text: str, start: int, end: int) -> Iterator[_Piece]:
 
 
 class _Line(NamedTuple):
-    """A line of a block scalar behind its indentation, and its break (empty at the end of the text)."""
+    """A line of a block scalar after its indentation, and its break (empty at the end of the text)."""
 
     start: int
     end: int
@@ -134,7 +134,7 @@ def _block(text: str, start: int, end: int) -> Iterator[_Piece]:
     lines = _lines(text, header.end(), end, indent)
     folded = text[start] == ">"
     ended: _Piece | None = None  # the break of the last line with content
-    empty: list[_Piece] = []  # the breaks of the empty lines behind it
+    empty: list[_Piece] = []  # the breaks of the empty lines after it
     more_indented = False
     for line in lines:
         line_break = _Piece(line.end, line.break_end, one=True)
@@ -182,7 +182,7 @@ def _indent(text: str, header: int, signs: str, start: int, end: int) -> int:
 
 
 def _parent_indent(text: str, header: int) -> int | None:
-    """How far the node around a block scalar is indented; None when its line does not show it."""
+    """How far the node around a block scalar is indented; None if its line does not show it."""
     line_start = max(text.rfind("\n", 0, header), text.rfind("\r", 0, header)) + 1
     before = _BEFORE_HEADER.match(text, line_start, header)
     if before is None:

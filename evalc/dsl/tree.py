@@ -74,7 +74,7 @@ CheckBody = CheckLeaf | CheckGroup | CheckUse | CheckJson
 class CheckTree(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     """An entry of `validate:`, or a field of `expect:`: what it asks, what it counts for, and how much.
 
-    `turn` is the number of the turn whose checks it stands among; None among those of the case.
+    `turn` is the number of the turn whose checks it is among; None among the checks of the case.
     """
 
     span: Span
@@ -147,7 +147,7 @@ class InputValue(msgspec.Struct, frozen=True, kw_only=True, gc=False):
 
 
 class ForEachTree(msgspec.Struct, frozen=True, kw_only=True):
-    """The rows that a case stands for: those of a list, or of a file. `key` names the column that ids come from."""
+    """The rows that a case is repeated for, from a list or a file. `key` names the column that ids come from."""
 
     span: Span
     rows: tuple[Mapping, ...] = ()

@@ -1,6 +1,6 @@
 """Writes YAML with comments, as people write it. The only module that uses ruamel.
 
-Texts of several lines are block scalars, small lists and mappings stand on one line, quotes are there where YAML needs
+Texts of several lines are block scalars, small lists and mappings are on one line, quotes are used where YAML needs
 them. The result is in the style of `evalc fmt`, and was read back: it means what was to be written.
 """
 
@@ -38,7 +38,7 @@ Data = Any
 @final
 @dataclass(frozen=True, slots=True)
 class Noted:
-    """A value with comments, each a line, that stand above its entry; a collection that is noted gets several lines."""
+    """A value with comments, each a line, above its entry; a collection with comments gets several lines."""
 
     value: Data
     comments: tuple[str, ...] = ()
@@ -70,7 +70,7 @@ def write_yaml(data: Mapping[str, Data], *, head: Sequence[str] = ()) -> str:
 
 
 def _built(data: Data, column: int, *, in_flow: bool = False) -> Any:
-    """The data as ruamel writes them in our style, in a collection whose entries stand at `column`."""
+    """The data as ruamel writes them in our style, in a collection whose entries are at `column`."""
     match data:
         case Noted():
             return _built(data.value, column, in_flow=in_flow)
@@ -105,7 +105,7 @@ def _comment(collection: CommentedMap | CommentedSeq, key: str | int, value: Dat
 
 
 def _one_line(comment: str) -> str:
-    """A comment without what would end it, or what YAML does not let stand in it."""
+    """A comment without what would end it, or what YAML does not allow in it."""
     return "".join(character if character.isprintable() else " " for character in comment).strip()
 
 
@@ -120,7 +120,7 @@ def _scalar(text: str, *, in_flow: bool) -> Any:
 
 
 def _fits_on_a_line(data: Data) -> bool:
-    """Whether a collection without comments is small enough to stand on one line."""
+    """Whether a collection without comments is small enough for one line."""
     if not data:
         return True
     if not isinstance(data, Mapping) and any(isinstance(item, Mapping) for item in data):

@@ -49,7 +49,7 @@ class Complaint:
 @final
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Context:
-    """Where the parser stood: the starts of the flow and of the block collections still open, outermost first.
+    """Where the parser was: the starts of the flow and of the block collections still open, outermost first.
 
     `quoted` is the last text in quotes that it read, if any.
     """
@@ -115,7 +115,7 @@ def _colon(complaint: Complaint, context: Context) -> _Explained | None:
     line = context.source.line(position.line)
     key = _KEY.match(line) or _DASHES.match(line)
     raw = line[key.end() if key is not None else 0 :].rstrip()
-    # A line that is nothing but `key: value` is not at fault itself: the one before it is, or its indentation.
+    # A line with only `key: value` is not at fault itself: the line before it is, or its indentation.
     whole = raw if ":" in raw and len(line) - len(raw) < position.column else ""
     return _one(complaint.at), UnexpectedColon(quoted=quoted_line(whole) if whole else "")
 
@@ -155,7 +155,7 @@ def _escape(complaint: Complaint, context: Context) -> _Explained | None:
 
 
 def _bracket(complaint: Complaint, context: Context) -> _Explained | None:
-    """An open bracket: closed nowhere, or something on its line that cannot stand inside it."""
+    """An open bracket: closed nowhere, or something on its line that is not allowed inside it."""
     if not context.brackets:
         return None
     text = context.source.text
@@ -227,7 +227,7 @@ def _stray_bracket(complaint: Complaint, context: Context) -> _Explained | None:
 
 
 def _indentation(complaint: Complaint, context: Context) -> _Explained | None:
-    """Something that does not fit into the block it stands in: behind a value on its line, or on a line of its own."""
+    """Something that does not fit into its block: after a value on its line, or on a line of its own."""
     if not _any(complaint.context + complaint.problem, "block mapping", "block collection", "document start"):
         return None
     source = context.source

@@ -34,7 +34,7 @@ class Unresolved(msgspec.Struct, frozen=True, gc=False):
 
 
 def find_tokens(text: str) -> list[Token]:
-    """The tokens of a text in their order; a token ends at the first `}}` behind its colon."""
+    """The tokens of a text in their order; a token ends at the first `}}` after its colon."""
     if "{{" not in text:
         return []
     tokens: list[Token] = []
@@ -93,7 +93,7 @@ def _keys(segment: str) -> list[str]:
 
 
 def _own_property(value: object, key: str) -> object:
-    """Objects have their keys and arrays their indexes: `length` and the like are no data."""
+    """Objects have their keys and arrays their indexes: `length` and the like are not data."""
     match value:
         case dict():
             return value.get(key, UNDEFINED)

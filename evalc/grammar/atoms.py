@@ -1,6 +1,6 @@
 """Reads tokens as values: texts with their escapes undone, numbers, regular expressions, paths.
 
-What is wrong inside a token becomes a fault in the list that is handed along; the atom is then a stand-in.
+What is wrong inside a token becomes a fault in the list that is handed along; the atom is then a placeholder.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ def text_of(token: Token, faults: list[Fault]) -> Text:
 
 
 def trimmed(token: Token) -> Text:
-    """What a token holds without the white space behind it."""
+    """What a token holds without the white space after it."""
     start = token.start_pos or 0
     value = token.rstrip()
     return Text(start=start, end=start + len(value), value=value)
@@ -63,7 +63,7 @@ def trimmed(token: Token) -> Text:
 def offset_in_text(source: str, atom: Text | PatternAtom, index: int) -> int:
     """The offset, in the parsed text `source`, of the character at `index` of a text's value or of a pattern.
 
-    An index at the end gives the offset behind the last character.
+    An index at the end gives the offset after the last character.
     """
     if isinstance(atom, PatternAtom) and atom.literal:
         return atom.pattern_at + index
@@ -78,7 +78,7 @@ def offset_in_text(source: str, atom: Text | PatternAtom, index: int) -> int:
 
 
 def _width(source: str, at: int) -> int:
-    """How many characters of `source` make the one character of the value that stands at `at`."""
+    """How many characters of `source` make the one character of the value at `at`."""
     escape = _ESCAPE.match(source, at)
     return 1 if escape is None or source.startswith("{{", at + 1) else len(escape.group())
 
@@ -86,7 +86,7 @@ def _width(source: str, at: int) -> int:
 def _unescaped(token: str, start: int, faults: list[Fault]) -> Iterator[str]:
     """The pieces of a quoted text's value.
 
-    `\\{{` is kept as it stands: it is no escape of the text but a template's literal `{{`.
+    `\\{{` is kept unchanged: it is not an escape of the text but a template's literal `{{`.
     """
     done, end = 1, len(token) - 1
     for escape in _ESCAPE.finditer(token, done, end):
@@ -104,7 +104,7 @@ def _unescaped(token: str, start: int, faults: list[Fault]) -> Iterator[str]:
 
 
 def _character(escape: str) -> str | None:
-    """The character that an escape stands for; None for half of a surrogate pair and for what escapes nothing."""
+    """The character that an escape means; None for half of a surrogate pair and for an invalid escape."""
     if len(escape) == 2:
         return _ESCAPED.get(escape[1])
     try:

@@ -1,4 +1,4 @@
-"""Makes checks of the parse trees of one-line checks, and records where their texts stand."""
+"""Makes checks of the parse trees of one-line checks, and records the places of their texts."""
 
 from __future__ import annotations
 
@@ -119,7 +119,7 @@ def _spoken_checks(expected: frozenset[str]) -> tuple[str, ...]:
 
 @final
 class CheckBuilder:
-    """Builds the check of one text, and keeps where its texts stand.
+    """Builds the check of one text, and keeps the places of its texts.
 
     The label of a tree is the type of its check, or one of `_BUILDERS`; `at` is the check's pointer.
     """
@@ -207,7 +207,7 @@ class CheckBuilder:
         return atom
 
     def plain_pattern(self, token: Tree | Token, at: str) -> str:
-        """A pattern where no flags can stand."""
+        """A pattern where flags are not allowed."""
         atom = self.pattern(token, at)
         if atom.flags:
             self.faults.append(Fault(atom.end - len(atom.flags), atom.end, BadFlag(flag=atom.flags, why="argument")))
@@ -275,7 +275,7 @@ class CheckBuilder:
                 return _WORDS[word]
 
     def report_repeated(self, names: Iterable[Text], what: str) -> None:
-        """Report names that stand there twice."""
+        """Report repeated names."""
         seen: set[str] = set()
         for name in names:
             if name.value in seen:
@@ -284,7 +284,7 @@ class CheckBuilder:
 
 
 def _kind(operand: Tree | Token) -> str:
-    """What an operand is, whatever `not` stands before it."""
+    """What an operand is, whatever `not` precedes it."""
     tree = cast("Tree", operand)
     while tree.data == "negation":
         tree = cast("Tree", tree.children[1])
@@ -302,7 +302,7 @@ _WORDS: Final = {"TRUE": True, "FALSE": False, "NULL": None}
 _OF_RESPONSE: Final = frozenset(
     ("at", "has_fields", "has_headings", *(type_name(kind) for kind in members(c.TextCheck | c.JsonCheck)), "grounded")
 )
-"""The labels of checks that need `response` behind a check of a tool's parameter."""
+"""The labels of checks that need `response` after a check of a tool's parameter."""
 
 
 # --- checks that are more than their texts -------------------------------------------------------------------------
@@ -319,13 +319,13 @@ def _length(build: CheckBuilder, children: Children, _at: str) -> c.Check:
 
 
 def unit_of(token: Tree | Token) -> c.LengthUnit:
-    """The unit that a token is; characters where it is none."""
+    """The unit that a token is; characters if it is not a unit."""
     token = cast("Token", token)
     return cast("c.LengthUnit", same(token)) if token.type == "UNIT" else "chars"
 
 
 def same(word: str) -> str:
-    """The one object of a word: JSON leaves out a field that *is* its default, and not one that equals it."""
+    """The one object of a word: JSON leaves out a field that *is* its default, and not an equal object."""
     return sys.intern(str(word))
 
 

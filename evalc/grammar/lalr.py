@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from lark.parsers.lalr_analysis import IntParseTable
 
 END: Final = "$END"
-"""The terminal that stands behind every text."""
+"""The terminal that ends every text."""
 
 
 @final
@@ -49,9 +49,9 @@ class Tree:
 
 
 class Stumble(NamedTuple):
-    """Where a text stops making sense, and terminals that could have stood there (`$END` for its end).
+    """Where a text stops making sense, and terminals that were possible there (`$END` for its end).
 
-    Not always all of them: where what stands there would end what is before it, in a place where that is allowed,
+    Not always all of them: if the end of what is before it is allowed there,
     only what may follow that end is named. `(json` lacks a `)`; that `json` could go on is not said.
     """
 
@@ -65,7 +65,7 @@ class Production(msgspec.Struct, frozen=True, array_like=True):
     Attributes:
         origin: what the rule is an expansion of.
         size: how many values it takes.
-        label: the name of the node; None where its children take its place.
+        label: the name of the node; None if its children take its place.
         bare: a single child takes the place of the node.
     """
 
@@ -93,7 +93,7 @@ class Table(msgspec.Struct, frozen=True, dict=True):
     Attributes:
         made_from: the start symbols and the grammar.
         starts: the first and the last state for each start symbol.
-        ignored: terminals that may stand anywhere and mean nothing.
+        ignored: terminals that are allowed anywhere and mean nothing.
     """
 
     made_from: str
@@ -118,7 +118,7 @@ class Table(msgspec.Struct, frozen=True, dict=True):
 
 
 _Value: TypeAlias = "Tree | Token | list[Tree | Token]"
-"""What stands for a symbol that was read: a list, where its children take its place."""
+"""The value of a symbol that was read: a list if its children take its place."""
 
 
 def parse(table: Table, start: str, text: str) -> Tree | Stumble:
@@ -150,7 +150,7 @@ class Following(NamedTuple):
 
 
 def following(table: Table, start: str, text: str) -> Following:
-    """What could stand behind a text that is still being written; behind a slip in it, nothing is read."""
+    """What could follow a text that is still being written; after a mistake in it, nothing is read."""
     first, last = table.starts[start]
     stack = [first]
     tokens: list[Token] = []
@@ -167,7 +167,7 @@ def following(table: Table, start: str, text: str) -> Following:
 
 
 def _scanned(table: Table, state: int, text: str, at: int) -> tuple[int, re.Match[str] | None]:
-    """Where the next token of a state begins, behind what means nothing, and the token; None where there is none."""
+    """Where the next token of a state begins, after ignored terminals, and the token; None if there is none."""
     scanner = table.scanner_of(state)
     found = scanner.match(text, at)
     while found is not None and found.lastgroup in table.ignored:
@@ -184,7 +184,7 @@ def _token(found: re.Match[str], terminal: str) -> Token:
 
 
 def _reduced(table: Table, stack: list[int], values: list[_Value] | None, terminal: str, last: int) -> bool:
-    """Apply the rules that end before the terminal; whether it may stand there then. Without values, only try."""
+    """Apply the rules that end before the terminal; whether it is allowed there then. Without values, only try."""
     while True:
         if terminal == END and stack[-1] == last:
             return True
@@ -222,7 +222,7 @@ def _apply(rule: Production, values: list[_Value]) -> None:
 
 
 def _expected(table: Table, stack: list[int], last: int) -> frozenset[str]:
-    """The terminals that could stand next."""
+    """The terminals that could come next."""
     terminals = (symbol for symbol in table.states[stack[-1]].actions if symbol.isupper())
     return frozenset(terminal for terminal in terminals if _reduced(table, [*stack], None, terminal, last))
 
@@ -340,7 +340,7 @@ def _numbers(made: IntParseTable, starts: Iterable[str]) -> dict[int, int]:
 
 
 def _pattern(lexer: BasicLexer) -> str:
-    """The pattern of the terminals that may stand in a state, the first to be tried first."""
+    """The pattern of the terminals that are allowed in a state, the first to be tried first."""
     lexer.scanner  # noqa: B018 - says what the terminals are like
     if lexer.callback:
         raise ValueError("a text is also matched by another terminal's pattern, which the table cannot tell apart")

@@ -43,7 +43,7 @@ class Text(Node, frozen=True, gc=False):
 
 
 class Number(Node, frozen=True, gc=False):
-    """A number, in the base unit of where it stands: milliseconds, US dollars, else a plain count."""
+    """A number, in the base unit of its place: milliseconds, US dollars, else a plain count."""
 
     value: int | float
 
@@ -70,7 +70,7 @@ Atom = Text | PatternAtom
 Atoms = Mapping[str, Atom]
 """Where the texts of a check were written, by their JSON pointers in the check.
 
-A schema's path stands at `/schema`, the name of a package's check at `/name`.
+A schema's path is at `/schema`, the name of a package's check at `/name`.
 """
 
 
@@ -97,7 +97,7 @@ class CriterionLine(Node, frozen=True):
 
 
 class Words(Node, frozen=True, gc=False):
-    """Text that stands for itself."""
+    """Literal text."""
 
     value: str
 

@@ -42,7 +42,7 @@ def parse_check(text: str) -> Parsed[CheckLine]:
 
 
 def follow_check(text: str) -> Following:
-    """What could follow the beginning of a one-line check; what was typed behind a slip is not looked at."""
+    """What could follow the beginning of a one-line check; text after a mistake is ignored."""
     return following(load("check"), "line", text[:MAX_LINE])
 
 
@@ -53,11 +53,11 @@ def parse_place(text: str) -> str | None:
     return check.path if isinstance(check, At) and isinstance(check.check, NonEmpty) else None
 
 
-def parse_rule(type: str, text: str) -> Parsed[CheckLine]:  # noqa: A002 - the key of the mapping that it stands in
+def parse_rule(type: str, text: str) -> Parsed[CheckLine]:  # noqa: A002 - the key of its mapping
     """The check that `rule: TEXT` means beside `type: TYPE`, one of `RULE_TYPES`.
 
     A `regex` rule is a literal where it is wholly `/pattern/flags` as ECMAScript writes it (inner slashes escaped or
-    in a class, flags of letters only); any other text is a pattern as it stands.
+    in a class, flags of letters only); any other text is taken as a pattern literally.
 
     Raises:
         ValueError: the type has no rule to parse.

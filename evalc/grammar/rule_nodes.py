@@ -130,4 +130,4 @@ _CHECKS: Final[dict[str, Callable[[CheckBuilder, list[Token]], c.Check]]] = {
 }
 
 RULE_TYPES: Final = frozenset(_CHECKS)
-"""The types whose rule is a text of this language; every other type takes its rule as it stands."""
+"""The types whose rule is a text of this language; every other type takes its rule literally."""

@@ -1,8 +1,8 @@
 """Parses each shape of a one-line check once: lines that differ in their literals share a parse.
 
 Two checks of one shape (`contains "a" for x`, `contains "docstring" for x`) are one check, but for the texts of its
-literals and for where everything stands. So each shape is parsed once, and the check is then made anew for each text;
-where its texts stand is computed when somebody asks. What is odd in any way (an escape, a mistake, a long line) is
+literals and for the places of everything. So each shape is parsed once, and the check is then made anew for each text;
+the places of its texts are computed when somebody asks. What is odd in any way (an escape, a mistake, a long line) is
 read with care, as if there were no shapes.
 """
 
@@ -82,7 +82,7 @@ class _Shape:
         shape = self._line
         end = len(text.rstrip())
         criterion = shape.criterion
-        if criterion is not None:  # it stands last
+        if criterion is not None:  # it is last
             value = texts[-1] if self._has_quoted_criterion else criterion.value
             quotes = 2 if self._has_quoted_criterion else 0
             criterion = Text(end - len(value) - quotes, end, value)
@@ -91,7 +91,7 @@ class _Shape:
 
 @final
 class _Atoms(Mapping[str, Atom]):
-    """Where the texts of a check stand, read with care the first time that somebody asks.
+    """The places of the texts of a check, read with care the first time that somebody asks.
 
     Which texts there are, the shape knows.
     """
@@ -123,7 +123,7 @@ class _Atoms(Mapping[str, Atom]):
 
 @lru_cache(_SHAPES_REMEMBERED)
 def _shape_of(text: str) -> _Shape | None:
-    """The shape of a text; None for one with a fault, and where a stand-in is not a literal of its own."""
+    """The shape of a text; None if it has a fault, or if a placeholder is not a literal of its own."""
     line = None if "\\" in text else check_line(text).node
     if line is None:
         return None

@@ -31,7 +31,7 @@ class Meant(NamedTuple):
 
 
 def meant_by(text: str) -> Meant | None:
-    """The check, as it is written; None where nobody can say."""
+    """The check, as it is written; None if nobody can say."""
     if len(text) > _LONGEST:
         return None
     line = " ".join(text.split())
@@ -97,7 +97,7 @@ def _each(match: re.Match[str]) -> str:
 
 
 def _at_least(match: re.Match[str]) -> str:
-    """Each choice of so many of the texts, joined; a line of more than a few choices is none that helps."""
+    """Each choice of this many of the texts, joined; none if there are too many to help."""
     texts, least = _texts(match["texts"]), int(match["least"])
     if least == 1:
         return f"contains any of [{', '.join(texts)}]{match['end']}"

@@ -65,7 +65,7 @@ class _Reader:
         self.faults: list[Fault] = []
         self._text = text
         self._lenient = lenient
-        self._unknown = 0  # how many blocks are begun by a helper that there is not
+        self._unknown = 0  # how many blocks begin with an unknown helper
 
     def parts(self, tree: Tree, depth: int) -> tuple[Part, ...]:
         return tuple(
@@ -174,7 +174,7 @@ def _unknown_helpers(text: str, start: int, end: int) -> list[Fault]:
 
 
 def _open_blocks(text: str, end: int) -> list[re.Match[str]]:
-    """The opening tags that stand open at an offset up to which the blocks nest well."""
+    """The opening tags that are open at an offset up to which the blocks nest well."""
     opened: list[re.Match[str]] = []
     for tag in _BLOCK_TAG.finditer(text, 0, end):
         if tag["open"]:

@@ -56,7 +56,7 @@ _SPOKEN: Final[Mapping[str, tuple[str, ...]]] = {
     "RSQB": ("`]`",),
     "SLASH": ("`/`",),
 }
-"""What a terminal is called in a message; one that is not here is a keyword, its name in small letters."""
+"""What a terminal is called in a message; any other is a keyword, its name in small letters."""
 
 
 def words_of(terminal: str) -> tuple[str, ...]:
@@ -81,7 +81,7 @@ def word_at(text: str, at: int) -> str | None:
 
 
 def unexpected(text: str, stumble: Stumble, expected: tuple[str, ...]) -> Fault:
-    """What stands at the stumble is none of what was expected; an opened text or pattern is told apart."""
+    """The fault at a stumble: something unexpected, or a text or pattern that is not closed."""
     at = stumble.at
     found = _FOUND.match(text, at)
     if found is None:

@@ -66,7 +66,7 @@ class _Result(_Read, frozen=True):
 
 
 def read_entry(folder: Path, file: str) -> HistoryEntry | None:
-    """The entry of a file in a run's folder; None where it is no result of a suite."""
+    """The entry of a file in a run's folder; None if it is not the result of a suite."""
     try:
         found = read_result(folder / file, _Result)
         return _entry(folder, file, found, str(found.cases[0].id) if found.cases else "")
@@ -140,7 +140,7 @@ _TABLES: Final = (
     "CREATE INDEX files_by_time ON files (began)",
     f"PRAGMA user_version = {VERSION}",
 )
-"""A file that is no result of a suite has a row without an entry, so that it is not read each time."""
+"""A file that is not the result of a suite has a row without an entry, so that it is not read each time."""
 
 
 class _Stamp(NamedTuple):
@@ -263,7 +263,7 @@ class Index:
         return (decoder.decode(entry) for (entry,) in found)
 
     def strangers(self) -> int:
-        """How many JSON files in the folders of runs are no results of suites."""
+        """How many JSON files in the folders of runs are not results of suites."""
         (count,) = self._connection.execute("SELECT count(*) FROM files WHERE entry IS NULL").fetchone()
         return int(count)
 
@@ -285,7 +285,7 @@ def _columns(entry: HistoryEntry | None) -> tuple[float | None, str | None, str 
 
 
 def _remove(output_dir: Path) -> None:
-    """Take the index away. A process that has it open goes on with what nobody else sees: the files have it all."""
+    """Remove the index. A process that has it open keeps its copy, and the result files have all of it."""
     for name in (FILE_NAME, f"{FILE_NAME}-wal", f"{FILE_NAME}-shm"):
         with contextlib.suppress(OSError):
             (output_dir / name).unlink()
@@ -295,7 +295,7 @@ def _connected(path: str, patience_s: float) -> sqlite3.Connection:
     """A connection to a database that has the tables of this version.
 
     Raises:
-        sqlite3.Error: there is none.
+        sqlite3.Error: there is no index.
     """
     connection = sqlite3.connect(path, timeout=patience_s, isolation_level=None)
     try:
@@ -343,7 +343,7 @@ def _version(connection: sqlite3.Connection) -> int:
 
 @contextlib.contextmanager
 def _transaction(connection: sqlite3.Connection) -> Iterator[None]:
-    """All of it or nothing; the lock is taken at once, since one that is wanted halfway is not waited for."""
+    """All or nothing. The lock is taken at once, since SQLite does not wait for a lock that is requested halfway."""
     connection.execute("BEGIN IMMEDIATE")
     try:
         yield
@@ -354,7 +354,7 @@ def _transaction(connection: sqlite3.Connection) -> Iterator[None]:
 
 
 def _stamps(output_dir: Path) -> Iterator[tuple[_Key, _Stamp]]:
-    """The files in the folders of runs that may be results. Names that are no text are none of a runner's."""
+    """The files in the folders of runs that may be results. Runners write no names that are not texts."""
     for folder in run_folders(output_dir, has_results):
         for file in result_files(folder):
             key = folder.name, file.relative_to(folder).as_posix()

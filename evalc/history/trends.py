@@ -15,7 +15,7 @@ from evalc.model.result import SuiteResult
 def trends_beside(suites: Iterable[SuiteResult], output_dir: Path) -> tuple[Trend, ...]:
     """The courses of these suites, as far as they have two runs in the output folder, for a report that plots them.
 
-    A report never fails by that: there are none where the history cannot be read.
+    A report never fails by that: there are no trends if the history cannot be read.
     """
     suites = tuple(suites)
     names = dict.fromkeys(f"{suite.tool_name}.{suite.tier}" for suite in suites)
@@ -33,7 +33,7 @@ def trends_beside(suites: Iterable[SuiteResult], output_dir: Path) -> tuple[Tren
 def trends_of(entries: Iterable[HistoryEntry]) -> tuple[Trend, ...]:
     """The course of each suite, the suites in the order in which the entries, newest first, name them.
 
-    Runs of a part of the cases are left out: what they passed is no measure of the suite. A suite that several agents
+    Runs of a part of the cases are left out: their pass rate is not that of the suite. A suite that several agents
     have run has a course for each of them: they are as different as suites are.
     """
     by_suite: dict[tuple[str, str], list[HistoryEntry]] = {}

@@ -42,7 +42,7 @@ def _simplest(check: c.Check) -> c.Check:
 def record_of(check: c.Check, spelling: Spelling) -> Any:
     """The check as the case model writes it, its texts spelled as those of a suite.
 
-    An `all_of` stands in another one: an entry of `expect.checks` that is one counts as its operands.
+    An `all_of` is within another: an entry of `expect.checks` that is an `all_of` counts as its operands.
     """
     whole = c.AllOf(checks=(check,)) if isinstance(check, c.AllOf) else check
     return _spelled(msgspec.to_builtins(whole), spelling)
@@ -66,7 +66,7 @@ def _spelled(value: Any, spelling: Spelling, *, is_pattern: bool = False) -> Any
 
 _LONG: Final = 100
 _REGEX_PATTERN: Final = ("/expect/regexPattern",)
-"""A pattern that stands in any tier of eval JSON; in YAML a pattern has to be in the labeled tier."""
+"""A pattern that any tier of eval JSON may have; in YAML a pattern has to be in the labeled tier."""
 
 LeaveOut = Callable[[str, str], str]
 """Reports what of a check, by its pointer in the case, was left out and why; gives the comment that says so."""
@@ -88,8 +88,8 @@ class _Entry(NamedTuple):
 def write_checks(case: m.Case, tier: m.Tier, schemas: Schemas, leave_out: LeaveOut) -> dict[str, Any]:
     """The keys of a case that say its checks.
 
-    What no line says just so stands in `expect.checks` as the model has it. There nothing can be linked, and what
-    stands there comes behind the checks of `validate:`; so must all that follow it among their kind.
+    What no line says exactly goes into `expect.checks` in the model's form. There nothing can be linked, and what
+    is there comes after the checks of `validate:`; so must all that follow it among their kind.
     """
     rubric, entries = _judged(case)
     validate: list[Noted] = []
@@ -145,7 +145,7 @@ def _without_label(case: m.Case, entries: list[_Entry]) -> list[_Entry]:
 
 
 def _judged(case: m.Case) -> tuple[list[Any], list[_Entry]]:
-    """The dimensions that stand in `rubric:`, up to the first that is linked; from there on, each as a check."""
+    """The dimensions that go into `rubric:`, up to the first linked one; from there on, each as a check."""
     links = _links(case)
     rubric: list[Any] = []
     entries: list[_Entry] = []
@@ -187,7 +187,7 @@ def _range(lower: c.Check, upper: c.Check) -> c.Check:
 
 
 def _written(entry: _Entry, schemas: Schemas) -> Any:
-    """The entry of `validate:` that says a check; None when no line does."""
+    """The entry of `validate:` that says a check; None if no line does."""
     line = _line(entry.check, schemas)
     if line is None:
         return None

@@ -22,19 +22,19 @@ _BRACES: Final = re.compile(
 @final
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Spelling:
-    """How the texts of a check, and its patterns, stand in a line."""
+    """How the texts and patterns of a check are written in a line."""
 
     text: Callable[[str], str]
     pattern: Callable[[str], str]
 
 
 def escaped(text: str) -> str:
-    r"""A text that is no template as one that means it: `{{` becomes `\{{`. Tokens stay."""
+    r"""A text that is not a template as a template that means it: `{{` becomes `\{{`. Tokens stay."""
     return _BRACES.sub(r"\\{{", text)
 
 
 def _escaped_text(text: str) -> str:
-    """The same, only where it must be: in a check's text, braces that open no template stand for themselves."""
+    """The same, only where needed: in a check's text, braces that open no template are literal."""
     return escaped(text) if "\\{{" in text or _OPENS_TEMPLATE.search(text) else text
 
 
@@ -43,7 +43,7 @@ def _escaped_pattern(pattern: str) -> str:
 
 
 LITERALLY: Final = Spelling(text=_escaped_text, pattern=_escaped_pattern)
-"""Texts that stand for themselves, but for seed and snapshot tokens."""
+"""Literal texts, except for seed and snapshot tokens."""
 
 AS_TEMPLATES: Final = Spelling(text=str, pattern=str)
 """Texts that may hold templates."""
@@ -54,7 +54,7 @@ KeepSchema = Callable[[object], str]
 
 
 def line_of(check: c.Check, spelling: Spelling, keep_schema: KeepSchema) -> str | None:
-    """The one-line form of a check; None when it has none."""
+    """The one-line form of a check; None if it has none."""
     speller = Speller(
         text=lambda text: quoted(spelling.text(text)),
         pattern=lambda pattern, flags: pattern_of(pattern, flags, spelling),
@@ -75,7 +75,7 @@ def linked_to(line: str, criterion: str) -> str:
 
 
 def mapping_of(check: c.Check, line: str, spelling: Spelling) -> dict[str, Any]:
-    """The mapping that says what a line says, so that a weight can stand beside it."""
+    """The mapping that says what a line says, so that a weight can be added."""
     match check.__struct_fields__:
         case ():
             return {"type": type_name(check)}

@@ -25,7 +25,7 @@ class ImportFormat(StrEnum):
 
 
 def import_source(source: Source, tool: ImportFormat | None, folder: Path, problems: Diagnostics) -> Imported | None:
-    """The suite made of a text, to stand in `folder`; None when the text has errors, which are reported.
+    """The suite made of a text, for `folder`; None if the text has errors, which are reported.
 
     Without a `tool`, the text itself says whose it is.
     """
@@ -38,13 +38,13 @@ def import_source(source: Source, tool: ImportFormat | None, folder: Path, probl
             return import_prompt_spec(source, problems)
         case None:
             if not problems.has_errors:
-                wanted = "eval JSON, promptfoo configuration or prompt file with examples"
+                wanted = "eval JSON, a promptfoo configuration or a prompt file with examples"
                 problems.add(source, Span(0, 0), NothingToImport(wanted=wanted))
             return None
 
 
 def _tool_of(source: Source, problems: Diagnostics) -> ImportFormat | None:
-    """Whose evals a text holds; of one that cannot be told for its errors, these are reported."""
+    """Whose evals a text holds; if its errors hide that, these are reported."""
     unheard = Diagnostics()
     is_json = source.text.lstrip()[:1] in ("{", "[")
     if is_json and is_eval_json(read_document(source, unheard)):

@@ -50,7 +50,7 @@ class Imported:
 
 @final
 class Schemas:
-    """The JSON Schemas that stood within a file, each a file beside the suite."""
+    """The JSON Schemas that were within a file, each a file beside the suite."""
 
     def __init__(self, stem: str) -> None:
         self._stem = stem
@@ -79,7 +79,7 @@ class CaseNames:
         return self.keep(name)
 
     def keep(self, name: str) -> str:
-        """The name, with a number behind it where it is taken."""
+        """The name, with a number after it if it is taken."""
         number = 1
         unique = name
         while unique in self._taken:

@@ -37,7 +37,7 @@ def template_of(text: str) -> str:
 
 
 def rendered(text: str, values: Mapping[str, str]) -> str:
-    """The text with its variables filled in; one that has no value is empty.
+    """The text with its variables filled in; a variable without a value is empty.
 
     Raises:
         NotPlain: as `variables_of`.

@@ -27,7 +27,7 @@ def is_prompt_with_examples(document: Node | None) -> bool:
 
 
 def import_prompt_spec(source: Source, problems: Diagnostics) -> Imported | None:
-    """The cases of a prompt's examples; None when the file has errors or no examples, which is reported."""
+    """The cases of a prompt's examples; None if the file has errors or no examples, which is reported."""
     own = Diagnostics()
     documents = read_yaml(source, lambda span, finding: own.add(source, span, finding))
     problems.extend(own)
@@ -35,7 +35,7 @@ def import_prompt_spec(source: Source, problems: Diagnostics) -> Imported | None
         return None
     prompt = next(filter(is_prompt_with_examples, documents), None)
     if not isinstance(prompt, Mapping):
-        problems.add(source, Span(0, 0), NothingToImport(wanted="prompt file with examples"))
+        problems.add(source, Span(0, 0), NothingToImport(wanted="a prompt file with examples"))
         return None
     fields = {key.text: value for key, value in prompt.pairs}
     prompt_id = fields["id"]
@@ -54,7 +54,7 @@ def _cases(source: Source, examples: Node, problems: Diagnostics) -> Iterator[di
     names = CaseNames()
     for number, example in enumerate(examples.items if isinstance(examples, Sequence) else (), 1):
         if not isinstance(example, Mapping):
-            problems.add(source, span_of(example), NotImported(what=f"example {number}", why="it is no mapping"))
+            problems.add(source, span_of(example), NotImported(what=f"example {number}", why="it is not a mapping"))
             continue
         plain: Any = to_plain(example, lambda span, finding: problems.add(source, span, finding))
         case: dict[str, Any] = {"name": names.make(str(plain.get("name") or ""), f"example {number}")}
@@ -73,5 +73,5 @@ def _cases(source: Source, examples: Node, problems: Diagnostics) -> Iterator[di
 
 
 def _literal(text: str) -> str:
-    """A text as a template that stands for it, whatever braces are in it."""
+    """A template that renders to the text, whatever braces are in it."""
     return text.replace("{{", r"\{{")

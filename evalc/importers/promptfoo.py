@@ -60,7 +60,7 @@ def is_promptfoo(document: Node | None) -> bool:
 
 
 def import_promptfoo(source: Source, folder: Path, problems: Diagnostics) -> Imported | None:
-    """The suite of a promptfoo configuration, to stand in `folder`; None when the file has errors."""
+    """The suite of a promptfoo configuration, for `folder`; None if the file has errors."""
     own = Diagnostics()
     documents = read_yaml(source, lambda span, finding: own.add(source, span, finding))
     problems.extend(own)
@@ -68,7 +68,7 @@ def import_promptfoo(source: Source, folder: Path, problems: Diagnostics) -> Imp
         return None
     root = documents[0] if len(documents) == 1 else None
     if not isinstance(root, nodes.Mapping) or not is_promptfoo(root):
-        problems.add(source, Span(0, 0), NothingToImport(wanted="promptfoo configuration"))
+        problems.add(source, Span(0, 0), NothingToImport(wanted="a promptfoo configuration"))
         return None
     return _Importer(source, folder, problems).imported(root)
 
@@ -76,7 +76,7 @@ def import_promptfoo(source: Source, folder: Path, problems: Diagnostics) -> Imp
 @final
 @dataclass(slots=True)
 class _Test:
-    """A test on its way to a case: its parts with the file that each stands in."""
+    """A test on its way to a case: its parts with the file that each is in."""
 
     source: Source
     node: Node
@@ -142,7 +142,9 @@ class _Importer:
                 cases.append(Noted(case, (*waiting, *test.comments)))
                 waiting = []
         if not cases:
-            self._problems.add(self._source, Span(0, 0), NothingToImport(wanted="configuration with a test that maps"))
+            self._problems.add(
+                self._source, Span(0, 0), NothingToImport(wanted="a configuration with a test that maps")
+            )
             return None
         return self._written(values, prompt, cases, waiting)
 
@@ -212,7 +214,7 @@ class _Importer:
                 raise _NoCase("it is made by code or has a configuration of its own")
             node = raw
         if not isinstance(node, Scalar):
-            raise _NoCase("it is no text")
+            raise _NoCase("it is not a text")
         text = node.text
         if text.startswith(_FILE) or _PATH_TO_FILE.fullmatch(text.strip()):
             return self._prompt_file(text.strip().removeprefix(_FILE))
@@ -238,7 +240,7 @@ class _Importer:
     def _read(self, path: str, endings: tuple[str, ...]) -> Source:
         """A file that the configuration names, if it is of a kind that can be read and lies within the project."""
         if not path.endswith(endings) or "*" in path:
-            raise _NoCase(f"`{path}` is none of the files that can be imported ({', '.join(endings)})")
+            raise _NoCase(f"`{path}` is not a file that can be imported ({', '.join(endings)})")
         file = Path(self._source.name).parent / path
         if not is_below(file, self._root):
             raise _NoCase(f"`{path}` lies outside of the project")
@@ -249,7 +251,7 @@ class _Importer:
         return source
 
     def _relative(self, path: str) -> str:
-        """A path that counts from the configuration as one that counts from where the suite will stand."""
+        """A path that counts from the configuration as a path that counts from the suite's folder."""
         file = Path(self._source.name).parent / path
         return Path(os.path.relpath(file, self._folder)).as_posix()
 
@@ -317,7 +319,7 @@ class _Importer:
             fields = {key.text: value for key, value in item.pairs} if isinstance(item, nodes.Mapping) else {}
             config, tests = fields.get("config"), fields.get("tests")
             if not isinstance(config, nodes.Sequence) or not isinstance(tests, nodes.Sequence):
-                why = "only scenarios that stand in the configuration are imported"
+                why = "only scenarios in the configuration itself are imported"
                 self._head.append(self._leave_out(self._source, item, "a scenario", why))
                 continue
             for values in config.items:
@@ -325,7 +327,7 @@ class _Importer:
                 yield from self._tests(self._source, tests, given)
 
     def _read_test(self, test: _Test, source: Source, node: Node) -> _Test:
-        """The fields of a test, as they stand."""
+        """The fields of a test, unread."""
         if not isinstance(node, nodes.Mapping):
             self._problems.add(source, span_of(node), WrongShape(what="a test", expected="a mapping"))
             return test
@@ -409,7 +411,7 @@ class _Importer:
         return case
 
     def _checks(self, test: _Test, variables: frozenset[str]) -> Iterator[Noted | str]:
-        """The entries of `validate:`; a comment for each assertion behind which none comes."""
+        """The entries of `validate:`; a comment for each assertion after the last entry."""
         waiting: list[str] = []
         found: list[tuple[MappedCheck, Mapping[str, Any], tuple[str, ...]]] = []
         for source, node in test.assertions:
@@ -456,7 +458,7 @@ class _Importer:
     # --- what is left out ---
 
     def _leave_out(self, source: Source, node: Node, what: str, why: str) -> str:
-        """Report what is not imported; the comment that says so in the suite, empty where one says so already."""
+        """Report what is not imported; the comment that says so in the suite, empty if one says so already."""
         finding = NotImported(what=what, why=why)
         before = len(self._problems)
         self._problems.add(source, span_of(node), finding)
@@ -499,7 +501,7 @@ def _conversation(text: str) -> _Prompt | None:
 
 def _read_vars(test: _Test, value: Node) -> None:
     if not isinstance(value, nodes.Mapping):
-        test.why_not.append("its `vars` stand in another file")
+        test.why_not.append("its `vars` are in another file")
         return
     test.vars = {name.text: to_plain(each, lambda _span, _finding: None) for name, each in value.pairs}
 
@@ -525,7 +527,7 @@ def _filled(values: Mapping[str, Any]) -> dict[str, Any]:
     filled: dict[str, Any] = {}
     for name, value in values.items():
         if isinstance(value, str) and value.startswith(_FILE):
-            raise _NoCase(f"its variable `{name}` stands in another file")
+            raise _NoCase(f"its variable `{name}` is in another file")
         try:
             filled[name] = rendered(value, texts) if isinstance(value, str) and _has_tag(value) else value
         except NotPlain as reason:

@@ -58,7 +58,7 @@ class Unmappable(Exception):
 @final
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MappedCheck:
-    """A line of a check, and the mapping that means the same for when a weight stands beside it.
+    """A line of a check, and the mapping that means the same for when a weight is added.
 
     `check` is the check itself where it is one of the model's, and no composition of several.
     """
@@ -75,7 +75,7 @@ KeepSchema = Callable[[object], str]
 def checks_of(
     assertion: Mapping[str, Any], variables: frozenset[str], keep_schema: KeepSchema
 ) -> tuple[MappedCheck, ...]:
-    """The checks that an assertion means, all of which have to hold.
+    """The checks that an assertion means, all of which must hold.
 
     Args:
         assertion: its fields, as plain data.
@@ -93,7 +93,7 @@ def checks_of(
     if "transform" in assertion or "contextTransform" in assertion:
         raise Unmappable("a response is checked as it is, without a `transform`")
     if name not in _BUILDERS:
-        raise Unmappable("there is no such check here")
+        raise Unmappable("evalc has no such check")
     value = assertion.get("value")
     if isinstance(value, str) and value.startswith("file://") and name != "is-json":
         raise Unmappable("the value is not read from a file")
@@ -105,10 +105,10 @@ def checks_of(
 
 
 def of_one_test(checks: Sequence[MappedCheck], *, scored: Sequence[bool]) -> Sequence[MappedCheck | None]:
-    """The checks of a test as they stand side by side in a case; None for one that an earlier one has taken in.
+    """The checks of a test as they are in a case; None for a check that an earlier one includes.
 
     One call may answer several assertions of promptfoo, where `any call of` would want a call for each: if a call could
-    have the arguments of two, both deny that there is none. A limit stands once in a case, as the narrowest of the
+    have the arguments of two, both deny that there is none. A case has a limit once, as the narrowest of the
     limits without a weight or metric of their own (`scored`).
     """
     calls = [check.check for check in checks if isinstance(check.check, c.CallHas)]
@@ -132,11 +132,11 @@ def of_one_test(checks: Sequence[MappedCheck], *, scored: Sequence[bool]) -> Seq
 
 
 _ONCE: Final = (c.ToolCount, c.ToolsCalled, c.Latency, c.Cost)
-"""Checks of which a case has one."""
+"""Checks that a case can have once."""
 
 
 def _both(first: c.Check, second: c.Check) -> c.Check | None:
-    """The one check that holds where both do; None where there is none."""
+    """The one check that holds where both do; None if there is none."""
     match first, second:
         case (c.ToolCount(), c.ToolCount()):
             least = max((bound for bound in (first.min, second.min) if bound is not None), default=None)
@@ -179,7 +179,7 @@ def ignored_keys(assertion: Mapping[str, Any]) -> dict[str, str]:
 def _text(value: object, variables: frozenset[str]) -> str:
     """A value as the text that promptfoo compares with, its variables as those of a template."""
     if isinstance(value, bool) or value is None or isinstance(value, dict | list):
-        raise Unmappable("the value is no text")
+        raise Unmappable("the value is not a text")
     text = value if isinstance(value, str) else json.dumps(value)
     try:
         unknown = [name for name in variables_of(text) if name not in variables]
@@ -187,7 +187,7 @@ def _text(value: object, variables: frozenset[str]) -> str:
     except NotPlain as reason:
         raise Unmappable(f"{reason}") from reason
     if unknown:
-        raise Unmappable(f"there is no variable `{unknown[0]}`")
+        raise Unmappable(f"the variable `{unknown[0]}` does not exist")
     if not text:
         raise Unmappable("the value is empty")
     return template
@@ -199,9 +199,9 @@ def _texts(value: object, variables: frozenset[str]) -> tuple[str, ...]:
         try:
             value = [item.strip() for item in next(csv.reader([value], skipinitialspace=True), [])]
         except csv.Error as error:
-            raise Unmappable(f"the value is no list of texts: {error}") from error
+            raise Unmappable(f"the value is not a list of texts: {error}") from error
     if not isinstance(value, list) or not value:
-        raise Unmappable("the value is no list of texts")
+        raise Unmappable("the value is not a list of texts")
     return tuple(_text(item, variables) for item in value)
 
 
@@ -250,12 +250,12 @@ def _equals(
 def _regex(assertion: Mapping[str, Any], _variables: frozenset[str], _keep: KeepSchema) -> tuple[MappedCheck, ...]:
     pattern = assertion.get("value")
     if not isinstance(pattern, str) or not pattern:
-        raise Unmappable("the value is no pattern")
+        raise Unmappable("the value is not a pattern")
     if "{{" in pattern or "{%" in pattern:
         raise Unmappable("what fills a pattern would be escaped here")
     error = examine(pattern, "").error
     if error is not None:
-        raise Unmappable(f"it is no regular expression: {error.message}")
+        raise Unmappable(f"it is not a valid regular expression: {error.message}")
     return (_check(c.Regex(pattern=pattern)),)
 
 
@@ -288,7 +288,7 @@ def _word_count(assertion: Mapping[str, Any], _variables: frozenset[str], _keep:
 
 
 def _bounds(value: Mapping[str, Any], why_not: str) -> tuple[int | None, int | None]:
-    """`min` and `max`, of which one is there at least, and which are whole numbers."""
+    """`min` and `max`, at least one of them, as whole numbers."""
     least, most = value.get("min"), value.get("max")
     if any(bound is not None and type(bound) is not int for bound in (least, most)) or least is most is None:
         raise Unmappable(why_not)
@@ -308,7 +308,7 @@ def _judge(assertion: Mapping[str, Any], variables: frozenset[str], _keep: KeepS
 def _assert_set(
     assertion: Mapping[str, Any], variables: frozenset[str], keep_schema: KeepSchema
 ) -> tuple[MappedCheck, ...]:
-    """A set, of which all have to pass, or one."""
+    """A set in which all, or one, must pass."""
     members = assertion.get("assert")
     if not isinstance(members, list) or not members or not all(isinstance(member, dict) for member in members):
         raise Unmappable("the set holds no assertions")
@@ -343,7 +343,7 @@ def _tool(step: object) -> str:
     """The name of the tool that a step is."""
     if isinstance(step, dict):
         if step.get("type", "tool") != "tool":
-            raise Unmappable("it is about steps that are no calls of tools")
+            raise Unmappable("it is about steps that are not tool calls")
         step = step.get("pattern") or step.get("name")
     if not isinstance(step, str) or not step:
         raise Unmappable("a step names no tool")
@@ -353,7 +353,7 @@ def _tool(step: object) -> str:
 
 
 def _tool_used(assertion: Mapping[str, Any], _variables: frozenset[str], _keep: KeepSchema) -> tuple[MappedCheck, ...]:
-    """Tools that were all called, one that was called so often; inverted, tools of which none was called."""
+    """Tools that were all called, or one that was called this often; inverted, tools that were not called."""
     value = assertion.get("value")
     if isinstance(value, dict):
         name, least, most = _tool(value), value.get("min", 1), value.get("max")
@@ -384,7 +384,7 @@ def _tool_sequence(
         (value.get("mode", "in_order"), value.get("steps")) if isinstance(value, dict) else ("in_order", value)
     )
     if not isinstance(steps, list) or not steps or mode not in ("in_order", "exact"):
-        raise Unmappable("the value is no list of steps")
+        raise Unmappable("the value is not a list of steps")
     names = tuple(map(_tool, steps))
     return (_check(c.ToolsCalled(names=names) if mode == "exact" else c.ToolsInOrder(names=names)),)
 
@@ -395,7 +395,7 @@ def _tool_arguments(
     """A call whose arguments hold at least these; those of nested objects one by one."""
     value = assertion.get("value")
     if not isinstance(value, dict):
-        raise Unmappable("the value is no mapping")
+        raise Unmappable("the value is not a mapping")
     if value.get("mode", "partial") != "partial" or "defaults" in value or "ignore" in value:
         raise Unmappable("a call may have further arguments here, whatever they are")
     args = value.get("args", value.get("arguments"))

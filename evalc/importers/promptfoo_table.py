@@ -34,7 +34,7 @@ _NO_VARIABLES: Final[dict[str, str]] = {
 @final
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TestRow:
-    """A row: where it stands, and what it says. `left_out` are columns without a counterpart, and why."""
+    """A row: its place, and what it says. `left_out` are columns without a counterpart, and why."""
 
     node: Node
     description: str
@@ -48,7 +48,7 @@ def rows_of(source: Source, delimiter: str) -> Iterator[TestRow]:
     """The rows below the header.
 
     Raises:
-        csv.Error: the text is no table: a cell is too long, or a quote is never closed.
+        csv.Error: the text is not a table: a cell is too long, or a quote is never closed.
     """
     reader = csv_reader(io.StringIO(source.text, newline=""), delimiter=delimiter)
     header = next(reader, [])

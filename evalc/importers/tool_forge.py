@@ -34,7 +34,7 @@ _APART: Final = frozenset({"id", "input", "expect", "criteria", "unlinked", "rub
 
 
 def import_tool_forge(source: Source, problems: Diagnostics) -> Imported | None:
-    """The suite of an eval JSON file; None when the file has errors, which are reported."""
+    """The suite of an eval JSON file; None if the file has errors, which are reported."""
     compilation = compile_sources([source], CompileOptions())
     if compilation.has_errors:
         problems.extend(problem for problem in compilation.problems if problem.severity == "error")
@@ -114,7 +114,7 @@ class _Importer:
             if case.difficulty in DIFFICULTIES:
                 written["difficulty"] = case.difficulty
             else:
-                self._leave_out(pointer, "/difficulty", f"`{case.difficulty}` is no difficulty of the contract")
+                self._leave_out(pointer, "/difficulty", f"`{case.difficulty}` is not a difficulty of the contract")
         written |= _fields_of(case, ("created_at", "bug_ref"))
         written |= _input(case.input)
         written |= write_checks(case, self._suite.tier, self._schemas, partial(self._leave_out, pointer))
@@ -134,7 +134,7 @@ class _Importer:
     # --- the law ---
 
     def _compare(self, imported: Imported, cases: Sequence[m.Case]) -> bool:
-        """Compile what was written, and report where it is not what was read; False when it has errors."""
+        """Compile what was written, and report where it is not what was read; False if it has errors."""
         with TemporaryDirectory(prefix="evalc-") as folder:
             compilation = compile_sources([imported.write(Path(folder))], CompileOptions())
         if not compilation.suites:

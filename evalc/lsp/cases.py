@@ -1,4 +1,4 @@
-"""Where the cases of a text stand, kept through edits, so that a case can be read without all the others."""
+"""The places of the cases of a text, kept through edits, so that a case can be read without all the others."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _DASH: Final = re.compile(r"[ ]*-[ ]+")
 class CaseSpans:
     """The stretches of a text that hold one case each, from the line of its dash to that of the next.
 
-    There are none where a case may need another: with anchors, several documents, a list in brackets.
+    There are none if a case may need another: with anchors, several documents, a list in brackets.
     """
 
     def __init__(self, source: Source) -> None:
@@ -30,11 +30,11 @@ class CaseSpans:
         self._dash = len(_DASH.match(source.text, self._starts[0])[0]) if self._starts else 0  # type: ignore[index]
 
     def __bool__(self) -> bool:
-        """Whether it is known where the cases stand."""
+        """Whether it is known where the cases are."""
         return bool(self._starts)
 
     def edited(self, start: int, end: int, inserted: str) -> None:
-        """The characters `[start, end)` have been replaced: what is behind them stands elsewhere now.
+        """The characters `[start, end)` have been replaced: what follows them has moved.
 
         An edit of a dash, or over the bounds of a case, makes other cases of them, which only the whole text tells.
         """
@@ -48,19 +48,19 @@ class CaseSpans:
         self._blank = self._blank[:start] + _MORE_THAN_A_BREAK.sub(" ", inserted) + self._blank[end:]
 
     def around(self, offset: int) -> Span | None:
-        """The case that an offset stands in; None where it stands in none."""
+        """The case at an offset; None if there is none."""
         behind = bisect_right(self._starts, offset)
         return Span(*self._starts[behind - 1 : behind + 1]) if 0 < behind < len(self._starts) else None
 
     def alone(self, text: str, case: Span) -> str:
-        """The text with all other cases left blank, so that what is left stands where it stood."""
+        """The text with all other cases left blank, so that everything left keeps its place."""
         first, last = self._starts[0], self._starts[-1]
         before, behind = self._blank[first : case.start], self._blank[case.end : last]
         return "".join((text[:first], before, text[slice(*case)], behind, text[last:]))
 
 
 def _starts(source: Source) -> list[int]:
-    """Where the line of each case begins, and where the last case ends; nothing where they cannot be told apart."""
+    """Where the line of each case begins, and where the last case ends; nothing if they cannot be told apart."""
     nodes = read_yaml(source, lambda _span, _finding: None)
     cases = _cases_of(nodes[0]) if len(nodes) == 1 else None
     if cases is None or len(cases.items) < _FEWEST or cases.cut or _ANCHOR.search(source.text):
@@ -74,7 +74,7 @@ def _starts(source: Source) -> list[int]:
 
 
 def _cases_of(node: Node | None) -> Sequence | None:
-    """The list of test cases of a document, which may stand in its `eval:`."""
+    """The list of test cases of a document, which may be in its `eval:`."""
     if not isinstance(node, Mapping) or node.cut:
         return None
     by_key = {key.text: value for key, value in node.pairs}

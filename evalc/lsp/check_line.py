@@ -1,4 +1,4 @@
-"""A one-line check while it is written: what could come next, and which check the cursor stands in."""
+"""A one-line check while it is written: what could come next, and which check the cursor is in."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _WORD: Final = re.compile(r"[A-Za-z][\w-]*$")
 _BEFORE_CHECK: Final = frozenset({"", "NOT", "AND", "OR", "LPAR", "RESPONSE"})
 _TOOL_LISTS: Final = frozenset({"CALLED", "ONE", "INCLUDE", "ORDER", "ONLY", "OF"})
 _ONLY_BEGIN: Final = frozenset({"NON_EMPTY", "LATENCY"})
-"""Terminals that stand nowhere but where a check begins: of the response, of the run."""
+"""Terminals that only occur where a check begins: of the response, of the run."""
 _WRAPPING: Final = frozenset({"NOT", "TURN", "RESPONSE", "AT"})
 KINDS: Final = by_type(c.Check)
 """The kinds of checks by their types."""
@@ -32,7 +32,7 @@ class Continuation(NamedTuple):
     Attributes:
         word: what of the next word is there already.
         words: the words and signs that may come next.
-        names: which names may; None where none may.
+        names: which names may; None if none may.
         tool: the tool whose parameters these are.
     """
 
@@ -43,7 +43,7 @@ class Continuation(NamedTuple):
 
 
 def continuation(before: str) -> Continuation | None:
-    """How a check may go on whose beginning stands before the cursor; None inside a text, or behind a slip."""
+    """How the check before the cursor may continue; None inside a text, or after a mistake."""
     match = _WORD.search(before)
     word = match[0] if match else ""
     head = before[: len(before) - len(word)]
@@ -69,7 +69,7 @@ def _begins(kind: type[Declared], terminals: frozenset[str]) -> Iterator[str]:
 
 
 def _fixed(begin: str) -> Iterator[str]:
-    """The words of a beginning in front of the first that stands for something: of `tool NAME.PARAM`, `tool`."""
+    """The words of a beginning before the first that carries a value: of `tool NAME.PARAM`, `tool`."""
     for word in begin.split():
         if not word[0].islower():
             return
@@ -100,7 +100,7 @@ def _text(token: Token) -> str:
 
 
 def kind_at(line: str, offset: int) -> type[Declared] | None:
-    """The kind of check that an offset of a line stands in; None between them."""
+    """The kind of check at an offset of a line; None between checks."""
     node = parse_check(line).node
     if node is not None and not _is_composed(node.check):
         return type(node.check)

@@ -1,4 +1,4 @@
-"""Where in the YAML a cursor stands, in a text that is still being written, too."""
+"""Where in the YAML a cursor is, even in a text that is still being written."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _MARK: Final = "\ue000"
 _UNFINISHED_KEY: Final = re.compile(r"[ ]*(?:- +)*[\w-]*")
 
 Step = tuple[Mapping | Sequence, str | int]
-"""A collection, and the key or the index by which the way goes on."""
+"""A collection, and the key or the index by which the path continues."""
 
 
 class Place(NamedTuple):
@@ -38,7 +38,7 @@ class Place(NamedTuple):
 
 
 def place_at(documents: Sequence_[Node], offset: int) -> Place | None:
-    """The scalar that an offset stands in, or at the end of."""
+    """The scalar that an offset is in, or at the end of."""
     for node in documents:
         if node.start <= offset <= node.end and (found := _within(node, offset, ())) is not None:
             return found
@@ -64,7 +64,7 @@ def _within(node: Node, offset: int, steps: tuple[Step, ...]) -> Place | None:
 
 
 class Unfinished(NamedTuple):
-    """A place that is being written: what of its text stands before the cursor."""
+    """A place that is being written: the part of its text before the cursor."""
 
     place: Place
     before: str

@@ -47,8 +47,8 @@ class Document:
         path: its file.
         version: the editor's number of this state of the text.
         source: the text; its name is the path.
-        cases: where its cases stand, once the text has been read as a whole.
-        edited: from where to where it is another since it was checked; None where it is not.
+        cases: the places of its cases, once the text has been read as a whole.
+        edited: from where to where it is another since it was checked; None if it is not.
     """
 
     def __init__(self, uri: str, text: str, version: int, encoding: Encoding) -> None:
@@ -114,7 +114,7 @@ def _position(source: Source, offset: int, encoding: Encoding) -> lsp.Position:
 
 
 def path_of(uri: str) -> Path:
-    """The file of an address; of one that is no file's, a name in the working folder."""
+    """The file of an address; for any other address, a name in the working folder."""
     path = to_fs_path(uri) if uri.startswith("file:") else None
     return Path(path) if path else Path(quote(uri, safe=""))
 

@@ -40,7 +40,7 @@ class KnownNames:
 
     @property
     def suite(self) -> SuiteTree | None:
-        """The suite that the place stands in."""
+        """The suite at the place."""
         suites = self._outline.suites
         before = [suite for suite in suites if suite.span.start <= self._offset]
         return before[-1] if before else next(iter(suites), None)
@@ -127,13 +127,13 @@ class KnownNames:
         return tuple(paths)
 
     def seed_value(self, path: str) -> str | None:
-        """The text that a token with this path becomes; None where there is none."""
+        """The text that a token with this path becomes; None if there is none."""
         found = self._seed
         text = None if found is None else resolve(f"{{{{seed:{path}}}}}", found[1], None)
         return text if isinstance(text, str) else None
 
     def seed_place(self, path: str) -> tuple[Source, Span] | None:
-        """Where in the seed manifest the value of a path stands."""
+        """The place in the seed manifest of the value of a path."""
         found = self._seed
         if found is None or self.seed_value(path) is None:
             return None

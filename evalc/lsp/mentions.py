@@ -38,7 +38,7 @@ class Mention(NamedTuple):
     Attributes:
         kind: what it names.
         name: the name.
-        span: where it stands, without quotes where it has them.
+        span: its place, without its quotes.
         defines: whether what it names is declared here.
         document: the number of the suite or shared document among those of its text; -1 for all of them.
     """
@@ -57,7 +57,7 @@ def mentions(found: Outline) -> tuple[Mention, ...]:
 
 
 def mention_at(every: Iterable[Mention], offset: int) -> Mention | None:
-    """The mention that an offset stands in or at the end of: the shortest, where one stands in another."""
+    """The mention that an offset is in or at the end of: the shortest, if one is in another."""
     around = [each for each in every if each.span.start <= offset <= each.span.end]
     return min(around, key=lambda each: each.span.end - each.span.start, default=None)
 

@@ -18,8 +18,8 @@ class DocumentProblems(msgspec.Struct, frozen=True, kw_only=True):
     """What the compiler says of a document.
 
     Attributes:
-        problems: by the address of the file that they stand in; the document's own are there even if there are none.
-        unread: while a syntax error in a case ends the file, what was last found behind that case; None where that
+        problems: by the address of the file that they are in; the document's own are there even if there are none.
+        unread: while a syntax error in a case ends the file, what was last found after that case; None if that
             is not known.
     """
 
@@ -28,12 +28,12 @@ class DocumentProblems(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def with_case(before: DocumentProblems, source: Source, case: Span, found: list[Problem]) -> DocumentProblems | None:
-    """The problems of a document in which one case has been edited; None where a check of all of it has to tell.
+    """The problems of a document in which one case has been edited; None if a check of all of it has to tell.
 
     Args:
         before: what was found before the edit.
         source: the text with the edit.
-        case: where the case stands in it.
+        case: the place of the case in it.
         found: what a check of the case alone has found, at the same offsets.
     """
     found = [_in(each, source) for each in found if case.start <= each.span.start < case.end]
@@ -57,7 +57,7 @@ def with_case(before: DocumentProblems, source: Source, case: Span, found: list[
         behind, unread = [], (tuple(behind) if was_read else unread)
     elif not was_read:
         if unread is None:
-            return None  # what stands behind has not been read before
+            return None  # what follows has not been read before
         behind, unread = list(unread), None
     moved = [_moved(each, source, len(source.text) - len(each.source.text)) for each in behind]
     in_order = sorted((*in_front, *found, *moved), key=_place)

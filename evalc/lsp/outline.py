@@ -1,4 +1,4 @@
-"""What stands in a text: its YAML documents, and the suites, shared rules and prompts that they are."""
+"""The contents of a text: its YAML documents, and the suites, shared rules and prompts that they are."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from evalc.source import Source
 
 @final
 class Outline(msgspec.Struct, frozen=True, kw_only=True):
-    """The trees of a text, less what is broken in it.
+    """The trees of a text, without what is broken in it.
 
     Attributes:
         source: the text.
@@ -25,7 +25,7 @@ class Outline(msgspec.Struct, frozen=True, kw_only=True):
         kinds: the kinds of those documents that are of evalc's.
         suites: those that have test cases.
         shared: those that other files include.
-        prompts: those that other files name; a suite's own prompt stands in the suite.
+        prompts: those that other files name; a suite's own prompt is in the suite.
     """
 
     source: Source

@@ -50,7 +50,7 @@ class _Files:
         return list(self._workspace.closure(path))
 
     def outline(self, path: Path) -> Outline | None:
-        """What stands in a file."""
+        """The contents of a file."""
         return self._workspace.outline_of(path)
 
     def named(self, path: Path, mention: Mention) -> Iterator[Location]:

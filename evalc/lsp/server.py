@@ -32,7 +32,7 @@ def serve() -> None:
     session = EditorSession()
     for hear in (_hear_of_documents, _answer_of_places, _answer_of_documents, _obey):
         hear(session)
-    # What anything else prints is not to stand between the messages; and the end of the session closes its streams.
+    # What anything else prints must not get between the messages; and the end of the session closes its streams.
     answers = os.fdopen(os.dup(sys.stdout.fileno()), "wb")
     sys.stdout = sys.stderr
     session.start_io(os.fdopen(os.dup(sys.stdin.fileno()), "rb"), answers)

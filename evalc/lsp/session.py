@@ -38,7 +38,7 @@ class _Protocol(LanguageServerProtocol):
     """The protocol without a second copy of each document.
 
     pygls keeps one whose lines are those of `str.splitlines`, which other characters end than an editor's. It changes
-    the places of edits, too, where it finds them behind the end of such a line.
+    the places of edits, too, if they are after the end of such a line.
     """
 
     @lsp_method(lsp.TEXT_DOCUMENT_DID_CHANGE)
@@ -76,7 +76,7 @@ class EditorSession(LanguageServer):
         self._check_in(_AT_ONCE, document, whole=False)
 
     def check_once_quiet(self, *, but: Document | None = None) -> None:
-        """Check the other open documents a little later: they may include one that has changed, or use its prompt."""
+        """Check the other open documents a little later: they may include the changed document, or use its prompt."""
         for other in self.files.documents:
             if other is not but:
                 self._check_in(_ONCE_QUIET, other, whole=True)
@@ -99,7 +99,7 @@ class EditorSession(LanguageServer):
             logging.getLogger(__name__).exception("%s could not be checked", document.path)
 
     def problems(self, document: Document) -> tuple[Problem, ...]:
-        """The problems that stand in a document as it is now, which are published where they are new."""
+        """The current problems of a document, which are published if they are new."""
         known = self._checked.get(document.uri)
         if known is None:
             checked = self._check(document)
@@ -118,7 +118,7 @@ class EditorSession(LanguageServer):
         return self._publish(document, self.files.check(document, None if known is None else known.checked))
 
     def _publish(self, document: Document, checked: DocumentProblems) -> DocumentProblems:
-        """Send the diagnostics of all files that problems stand in, and take back those that are gone."""
+        """Send the diagnostics of all files with problems, and take back those that are gone."""
         before = self._checked.get(document.uri)
         told = diagnostics(checked, self.files.encoding)
         self._checked[document.uri] = _Known(document.version, checked, told)

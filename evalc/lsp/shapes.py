@@ -1,4 +1,4 @@
-"""What the JSON Schemas say of a place: which keys may stand there, and what they are for."""
+"""What the JSON Schemas say of a place: which keys are allowed there, and what they are for."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ class Shapes:
         self._schema = schema
 
     def around(self, place: Place) -> list[Schema]:
-        """What may stand where the collection is that the scalar is a key or an item of."""
+        """What is allowed in place of the collection around the scalar."""
         shapes: list[Schema] = [self._schema]
         nodes = [node for node, _ in place.steps]
         for node, key in place.steps[:-1]:
@@ -48,12 +48,12 @@ class Shapes:
         return [each for shape in shapes for each in self._applying(shape, nodes[-1])] if nodes else shapes
 
     def at(self, place: Place) -> list[Schema]:
-        """What may stand where the scalar is; of a key, where its value is."""
+        """What is allowed in place of the scalar; for a key, in place of its value."""
         shapes = _inside(self.around(place), place.steps[-1][1] if place.steps else "")
         return [each for shape in shapes for each in self._applying(shape, place.scalar)]
 
     def described(self, place: Place) -> str:
-        """The sentence that says what the key is for that the scalar is, or that it stands under."""
+        """The sentence that says what the key is for that the scalar is or belongs to."""
         return next(filter(None, (shape.get("description", "") for shape in self.at(place))), "")
 
     def is_check(self, place: Place) -> bool:
@@ -61,7 +61,7 @@ class Shapes:
         return any(shape.get("title") == "check on one line" for shape in self.at(place))
 
     def _applying(self, shape: Schema, node: Node) -> Iterator[Schema]:
-        """The shape and all that it refers to, less what does not hold for the node as it is."""
+        """The shape and all that it refers to, without what does not apply to the node."""
         yield shape
         name = shape.get("$ref", "").removeprefix("#/$defs/")
         if name in self._schema["$defs"]:

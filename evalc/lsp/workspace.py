@@ -35,7 +35,7 @@ _PROMPT_KEYS: Final = tuple(re.compile(rf"^{key}[ \t]*:", re.MULTILINE) for key 
 
 
 class _Read(NamedTuple):
-    """A file as it was read: when it was written, and what stands in it."""
+    """A file as it was read: when it was written, and its contents."""
 
     written: int
     outline: Outline | None
@@ -84,7 +84,7 @@ class Workspace:
         self._libraries.clear()
         self._tools.clear()
 
-    # --- what stands in them ---
+    # --- their contents ---
 
     def outline(self, document: Document) -> Outline:
         """The outline of a document as it is now."""
@@ -109,7 +109,7 @@ class Workspace:
         return self._focus[2]
 
     def outline_of(self, path: Path) -> Outline | None:
-        """The outline of a file: of its open document where there is one; None where it cannot be read."""
+        """The outline of a file: of its open document where there is one; None if it cannot be read."""
         document = self.get(uri_of(path))
         if document is not None:
             return self.outline(document)
@@ -152,7 +152,7 @@ class Workspace:
 
         Args:
             document: what to compile.
-            before: what was found before, which tells what stands behind a syntax error that is still there.
+            before: what was found before, which tells what follows a syntax error that is still there.
         """
         own = uri_of(document.path)
         if not self._is_ours(document):
@@ -169,9 +169,9 @@ class Workspace:
         return DocumentProblems(problems={uri: tuple(each) for uri, each in problems.items()}, unread=unread)
 
     def check_case(self, document: Document, before: DocumentProblems) -> DocumentProblems | None:
-        """Compile the one case that has been edited since the check before; None where it is not one case.
+        """Compile the one case that has been edited since the check before; None if it is not one case.
 
-        What a case shares with others, such as an id that stands twice, only a check of the whole document tells.
+        What a case shares with others, such as a repeated id, is only found by a check of the whole document.
         """
         edited = document.edited
         case = None if document.cases is None or edited is None else document.cases.around(edited.start)
@@ -226,13 +226,13 @@ class Workspace:
         found = self.outline(document)
         if found.kinds - {Kind.SHARED}:
             return True
-        if found.kinds:  # `rules:` stand in files of many programs
+        if found.kinds:  # many programs have files with `rules:`
             return bool(self.includers(document))
         is_broken = not found.documents or any(map(is_cut, found.documents))
         return is_broken and is_meant_as_eval(name, document.source.text)
 
     def _is_of_another_kind(self, document: Document, problems: tuple[Problem, ...]) -> bool:
-        """Whether the compiler found that it is no eval file, and nothing says that it was to be one."""
+        """Whether the compiler found that it is not an eval file, and nothing says that it should be one."""
         of_another = any(isinstance(problem.finding, NotAnEvalFile | ResultFile) for problem in problems)
         return of_another and not names_an_eval(document.path.name)
 
@@ -255,7 +255,7 @@ class Workspace:
 
 
 def beside(path: Path, name: str) -> Path | None:
-    """The file that a file names; None where it lies outside of the project, from which nothing is read."""
+    """The file that a file names; None if it lies outside of the project, from which nothing is read."""
     named = path.parent / name
     return named.resolve() if is_below(named, project_root(path)) else None
 

@@ -1,8 +1,8 @@
 """Fills the placeholders of a configured request body, such as `{"q": "{{message}}"}`.
 
 A placeholder is filled as a value: what a message holds is never read as JSON or as a placeholder. A text that is
-nothing but one placeholder becomes the value itself, such as a list of messages; within a longer text a value that is
-no text stands as JSON. `\\{{` is a literal `{{`.
+only one placeholder becomes the value itself, such as a list of messages; within a longer text a value that is
+not a text becomes JSON. `\\{{` is a literal `{{`.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ class NoInput(Exception):
 
 @final
 class Values(msgspec.Struct, frozen=True, kw_only=True):
-    """What the placeholders of a body stand for."""
+    """The values of the placeholders of a body."""
 
     message: str
     messages: Sequence[Mapping[str, str]]
@@ -51,7 +51,7 @@ class Values(msgspec.Struct, frozen=True, kw_only=True):
         """The value of a placeholder.
 
         Raises:
-            NoInput: when it is that of an input, and there is none.
+            NoInput: it is an input that the case does not have.
         """
         match name:
             case "message":

@@ -33,7 +33,7 @@ class JsonPath:
         """The expression that a text is.
 
         Raises:
-            BadPath: when it is none.
+            BadPath: it is not an expression.
         """
         try:
             compiled = jmespath.compile(text)
@@ -43,14 +43,14 @@ class JsonPath:
             raise BadPath("it is nested too deeply") from None
         for name in _functions(compiled.parsed):
             if name not in _FUNCTIONS:
-                raise BadPath(f"there is no function `{name}`{or_rather(name, _FUNCTIONS)}")
+                raise BadPath(f"unknown function `{name}`{or_rather(name, _FUNCTIONS)}")
         return cls(text, compiled)
 
     def find(self, document: Any) -> Any:
-        """What stands there in the document; None where nothing does.
+        """The value there in the document; None if there is none.
 
         Raises:
-            NotSearchable: when a function of the expression does not take what stands there.
+            NotSearchable: a function of the expression does not take the value.
         """
         try:
             return self._compiled.search(document)
@@ -67,7 +67,7 @@ def _why(text: str, error: exceptions.JMESPathError) -> str:
         case exceptions.LexerError():
             return f"`{error.token_value}` at character {error.lex_position + 1} has no meaning there"
         case exceptions.ParseError():
-            return f"`{error.token_value}` at character {error.lex_position + 1} cannot stand there"
+            return f"`{error.token_value}` at character {error.lex_position + 1} is not allowed there"
         case _:
             return str(error).replace(text, "it")
 

@@ -16,7 +16,7 @@ class NotSearchable(Exception):
 
 @final
 class AnswerPaths(msgspec.Struct, frozen=True, kw_only=True):
-    """Where in an agent's answer things stand; None where they stand as the contract says.
+    """The paths into an agent's answer; None for what is as the contract says.
 
     The paths from `name` to `error` are applied to each of the `tool_calls`.
     """
@@ -36,7 +36,7 @@ class AnswerPaths(msgspec.Struct, frozen=True, kw_only=True):
 
 @final
 class StreamPaths(msgspec.Struct, frozen=True, kw_only=True):
-    """Where in each event of a stream things stand; what is not there in an event adds nothing.
+    """The paths into each event of a stream; what an event lacks adds nothing.
 
     `done` finds something true in the event that ends the stream; where it is None, the end of the body does.
     """

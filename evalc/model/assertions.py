@@ -102,7 +102,7 @@ PAIRS = (("minLength", "maxLength"), ("minToolCalls", "maxToolCalls"))
 
 
 def judge(dimension: RubricDimension) -> c.Judge:
-    """The check that an entry of `rubric` is; a runner comes to it behind those of `expect`."""
+    """The check that an entry of `rubric` is; a runner evaluates it after those of `expect`."""
     return c.Judge(
         dimension=dimension.dimension,
         max_score=dimension.max_score,

@@ -18,22 +18,22 @@ BROKEN_AGENTS: Final[Mapping[str, str]] = {
     "tool-extra": "calls a tool that was not needed",
     "tool-missing": "leaves out one of the right tools",
     "wrong-arguments": "calls the right tools with wrong arguments",
-    "tool-errors": "calls the right tools, each of which fails",
-    "neighbour": "gives the good answer of another case",
+    "tool-errors": "calls the right tools, but every call fails",
+    "neighbour": "gives a good answer to another case",
 }
 """The faults of a whole agent, which need no recorded answer."""
 
 MUTATIONS: Final[Mapping[str, str]] = {
     "sentence-dropped": "a sentence is missing",
-    "number-changed": "a number is another one",
-    "negated": "a negation was put in or taken out",
-    "entity-swapped": "a name or value is that of another case of the suite",
+    "number-changed": "a number is changed",
+    "negated": "a negation was added or removed",
+    "entity-swapped": "a name or value comes from another case of the suite",
     "truncated": "the second half is missing",
     "field-dropped": "a field of a JSON answer is missing",
     "call-dropped": "a tool call is missing",
     "call-repeated": "a tool call was made twice",
     "calls-reordered": "two tool calls changed places",
-    "argument-changed": "an argument of a tool call is another one",
+    "argument-changed": "an argument of a tool call is changed",
 }
 """The faults that are put into a recorded answer."""
 

@@ -31,7 +31,7 @@ class EnvelopeWriter:
         return separator + _indented(case, depth=4)
 
     def end(self) -> bytes:
-        """The bytes behind the last case."""
+        """The bytes after the last case."""
         return b"]\n}\n" if self._separator == b"\n    " else b"\n  ]\n}\n"
 
 

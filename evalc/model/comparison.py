@@ -18,7 +18,7 @@ class Significance(_Record, frozen=True, kw_only=True):
     """What the changed verdicts of the cases of two runs say, by McNemar's exact test.
 
     `pairs` are the cases of both runs that ended in error in neither, `errors` those that did in one of them.
-    `moreCases` is about how many cases beyond `pairs` would settle what is inconclusive; null where nothing can be
+    `moreCases` is about how many cases beyond `pairs` would settle what is inconclusive; null if nothing can be
     said.
     """
 
@@ -58,7 +58,7 @@ class CriterionDifference(Difference, frozen=True, kw_only=True):
 class Rate(_Record, frozen=True, kw_only=True):
     """How many cases passed of those that did not end in error, with Wilson's interval of the rate (95 %).
 
-    The rate and its interval are null where there are no such cases.
+    The rate and its interval are null if there are no such cases.
     """
 
     passed: int
@@ -70,7 +70,7 @@ class Rate(_Record, frozen=True, kw_only=True):
 
 
 class Medians(_Record, frozen=True, kw_only=True):
-    """The medians of one measure over the cases of both runs that have it; null where none has."""
+    """The medians of one measure over the cases of both runs that have it; null if none has."""
 
     before: float | None
     after: float | None
@@ -78,7 +78,7 @@ class Medians(_Record, frozen=True, kw_only=True):
 
 
 class ChangedCase(_Record, frozen=True, kw_only=True):
-    """A case that is not what it was: its `error` in either run, null where it had none."""
+    """A case that is not what it was: its `error` in either run, null if it had none."""
 
     id: str
     before: str | None

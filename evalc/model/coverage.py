@@ -36,7 +36,7 @@ class ToolCoverage(_Record, frozen=True, kw_only=True):
 
 
 class Coverage(_Record, frozen=True, kw_only=True):
-    """The coverage of suites: `coverage` is covered / total over all parts, null where there is nothing to cover."""
+    """The coverage of suites: `coverage` is covered / total over all parts, null if there is nothing to cover."""
 
     coverage: float | None
     covered: int

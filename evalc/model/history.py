@@ -12,9 +12,9 @@ class _Record(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
 class HistoryEntry(_Record, frozen=True, kw_only=True):
     """A suite in a run.
 
-    `suite` is its own name, as the id of its first case has it, `SUITE/NAME`; null where that has none.
+    `suite` is its own name, as the id of its first case has it, `SUITE/NAME`; null if that has none.
     `run` is the name of the run's folder, `began` the seconds since 1970 at which the run did; `criteria` are the mean
-    scores by criterion, null where nothing scored it. `partial` says that not all of the suite's cases ran, because
+    scores by criterion, null if nothing scored it. `partial` says that not all of the suite's cases ran, because
     some were chosen or the run stopped; `rescored` that no agent was asked.
     """
 
@@ -39,7 +39,7 @@ class HistoryEntry(_Record, frozen=True, kw_only=True):
 
 
 class TrendPoint(_Record, frozen=True, kw_only=True):
-    """A suite in one of its runs: the share of the cases that passed, and the scores; null where there is none."""
+    """A suite in one of its runs: the share of the cases that passed, and the scores; null if there is none."""
 
     run: str
     timestamp: str

@@ -53,12 +53,12 @@ def path_of_key(key: str) -> str:
 
 
 def pointer_step(key: str) -> str:
-    """The step of a JSON pointer that stands for a key."""
+    """The step of a JSON pointer that means a key."""
     return key.replace("~", "~0").replace("/", "~1")
 
 
 def key_of_step(step: str) -> str:
-    """The key that a step of a JSON pointer stands for."""
+    """The key that a step of a JSON pointer means."""
     return step.replace("~1", "/").replace("~0", "~")
 
 
@@ -103,7 +103,7 @@ def _step(value: Any, step: str | int) -> Any:
 
 
 def is_number(value: object) -> TypeGuard[int | float]:
-    """Whether a JSON value is a number: true and false are none."""
+    """Whether a JSON value is a number: true and false are not numbers."""
     return isinstance(value, int | float) and not isinstance(value, bool)
 
 

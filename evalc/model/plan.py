@@ -12,9 +12,9 @@ class _Record(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
 class Option(_Record, frozen=True, kw_only=True):
     """What so many cases can show at the plan's confidence, and what they cost.
 
-    `changed` is how many verdicts have to get worse, and none better, to show a regression; null where that is more
+    `changed` is how many verdicts have to get worse, and none better, to show a regression; null if that is more
     than there are cases. `smallest` is that as a share of the cases. `likely` is the share that has to regress for it
-    to be shown four times in five; null where no share is. `costUsd` is null where no earlier run tells.
+    to be shown four times in five; null if no share is. `costUsd` is null if no earlier run tells.
     """
 
     cases: int
@@ -25,7 +25,7 @@ class Option(_Record, frozen=True, kw_only=True):
 
 
 class GatePlan(_Record, frozen=True, kw_only=True):
-    """A gate on the pass rate: it holds from so many passes on, and fails up to so many; null where none does."""
+    """A gate on the pass rate: it holds from so many passes on, and fails up to so many; null if none does."""
 
     limit: int | float
     confidence: int | float | None
@@ -48,7 +48,7 @@ class SuitePlan(_Record, frozen=True, kw_only=True):
 
 
 class Plan(_Record, frozen=True, kw_only=True):
-    """All suites, at one confidence. `costsOf` is the run that the costs are taken from; null where there is none."""
+    """All suites, at one confidence. `costsOf` is the run that the costs are taken from; null if there is none."""
 
     confidence: int | float
     costs_of: str | None

@@ -66,7 +66,7 @@ class AssertionResult(_Result, frozen=True, kw_only=True, omit_defaults=True):
 
 
 class CriterionResult(_Result, frozen=True, kw_only=True):
-    """A criterion's score in one case: 0 to 1, or null where nothing scored it. `judged` is what a judge said of it."""
+    """A criterion's score in one case: 0 to 1, or null if nothing scored it. `judged` is what a judge said of it."""
 
     name: str
     weight: int | float
@@ -78,7 +78,7 @@ class CriterionResult(_Result, frozen=True, kw_only=True):
 class TurnDetails(_Result, frozen=True, kw_only=True):
     """One turn of a conversation: what was said, what was answered, and how long that took.
 
-    `calls` is how many calls of tools it took: they stand in `toolCalls` of the case, one turn's after the other's.
+    `calls` is how many tool calls it took: they are in `toolCalls` of the case, turn by turn.
     """
 
     message: str
@@ -115,14 +115,14 @@ class CaseDetails(_Result, frozen=True, kw_only=True):
 
 
 class LabelResult(_Result, frozen=True, kw_only=True):
-    """The class that a case should have been given, and the one that it was; null where the answer has none."""
+    """The class that a case should have, and the class that the agent gave; null if the answer has none."""
 
     expected: str
     predicted: str | None
 
 
 class AttemptResult(_Result, frozen=True, kw_only=True):
-    """One run of a case that is repeated. `response` is null where no answer came."""
+    """One run of a case that is repeated. `response` is null if no answer came."""
 
     status: Status
     duration_ms: float
@@ -177,10 +177,10 @@ class SkippedCase(_Result, frozen=True, kw_only=True):
 
 
 class GateResult(_Result, frozen=True, kw_only=True):
-    """The verdict on a gate. `value` is null where nothing could be measured; then the gate is not met.
+    """The verdict on a gate. `value` is null if nothing could be measured; then the gate is not met.
 
     With a `confidence`, `verdict` is `holds` or `fails` where that is certain, else `undecided`; `moreCases` is then
-    about how many cases more would decide, null where that cannot be said. `label` is the class that a gate is about.
+    about how many cases more would decide, null if that cannot be said. `label` is the class that a gate is about.
     """
 
     gate: Literal["minPassRate", "minScore", "maxP95Ms", "failOnRegression", "recall", "precision", "macroF1"]
@@ -216,7 +216,7 @@ class RateEstimate(_Result, frozen=True, kw_only=True):
 class ClassSummary(_Result, frozen=True, kw_only=True):
     """One class: how often it was right to give it (`recall`), how often it was right when given (`precision`).
 
-    `f1` is their harmonic mean: 0 where both are 0 or one is of no cases, as scikit-learn has it.
+    `f1` is their harmonic mean: 0 if both are 0 or one is of no cases, as scikit-learn has it.
     """
 
     name: str
@@ -226,7 +226,7 @@ class ClassSummary(_Result, frozen=True, kw_only=True):
 
 
 class ConfusedClasses(_Result, frozen=True, kw_only=True):
-    """How many cases of one class were given another, or the same; `predicted` is null where the answer has none."""
+    """How many cases of one class were given another, or the same; `predicted` is null if the answer has none."""
 
     expected: str
     predicted: str | None

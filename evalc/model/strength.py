@@ -14,7 +14,7 @@ class _Record(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
 class Survivor(_Record, frozen=True, kw_only=True):
     """A faulty answer that a case passes.
 
-    `difference` says what the fault is, `line` is an item of `validate:` that would notice it, null where none was
+    `difference` says what the fault is, `line` is an item of `validate:` that would notice it, null if none was
     found.
     """
 
@@ -34,7 +34,7 @@ class ChallengerCount(_Record, frozen=True, kw_only=True):
 class CaseStrength(_Record, frozen=True, kw_only=True):
     """How many faulty answers a case was given, and how many its checks noticed.
 
-    `strength` is killed / mutants, null where there was no mutant. `undecided` counts the mutants that nobody could
+    `strength` is killed / mutants, null if there was no mutant. `undecided` counts the mutants that nobody could
     decide, `allowed` has the faults that the source excludes. Neither are among the mutants.
     """
 
@@ -83,7 +83,7 @@ class NotChallenged(_Record, frozen=True, kw_only=True):
 
 
 class Strength(_Record, frozen=True, kw_only=True):
-    """The strength of suites: `strength` is killed / mutants over all cases, null where there was no mutant.
+    """The strength of suites: `strength` is killed / mutants over all cases, null if there was no mutant.
 
     `of` is the run whose answers were changed; null where suites were challenged by themselves.
     """

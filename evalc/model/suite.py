@@ -52,7 +52,7 @@ class Suite(msgspec.Struct, frozen=True, kw_only=True):
         file_hash: `sha256[0:12]` of the eval JSON file, or of the compiled bytes.
         origin: the file it came from, for messages.
         cases: the cases in source order; may be iterated several times.
-        selected: which cases these are of the file's; None where they are all.
+        selected: which cases these are of the file's; None if they are all.
         agent: what results call the agent that it is run against, in a run of several; None in a run of one.
     """
 

@@ -1,6 +1,6 @@
 """The pytest plugin: `pytest --evalc-agent SPEC` runs a test for each case of every eval file.
 
-Every run of pytest loads this module, whether or not it has evals. So it imports nothing but what pytest has, and does
+Every run of pytest loads this module, whether or not it has evals. So it imports only what pytest has, and does
 nothing until it is asked for.
 """
 
@@ -83,7 +83,7 @@ def pytest_collect_file(file_path: Path, parent: pytest.Collector) -> EvalFile |
         fnmatchcase(file_path.name.lower(), name.lower()) for name in parent.config.getini("evalc_files")
     ):
         return None
-    from evalc.pytest_plugin.collecting import EvalFile  # noqa: PLC0415 - for start-up: likewise
+    from evalc.pytest_plugin.collecting import EvalFile  # noqa: PLC0415 - as above
 
     return EvalFile.from_parent(parent, path=file_path, evals=session)
 
@@ -119,7 +119,7 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
     """Say where the results are, and what else there is to know."""
     evals = terminalreporter.config.stash.get(_SESSION, None)
     if evals is not None and evals.notes:
-        from evalc.terminal import visible  # noqa: PLC0415 - for start-up: likewise
+        from evalc.terminal import visible  # noqa: PLC0415 - as above
 
         terminalreporter.section("evalc")
         for note in dict.fromkeys(evals.notes):

@@ -75,7 +75,7 @@ class Failure:
             tw.line(line)
 
     def __str__(self) -> str:
-        # Where only the text is passed on, as by xdist, its beginning stands in pytest's short summary.
+        # Where only the text is passed on, as by xdist, pytest's short summary shows its beginning.
         return "\n".join(self.lines(Screen())).lstrip()
 
     def lines(self, screen: Screen) -> Iterator[str]:
@@ -112,7 +112,7 @@ def failure_of(result: CaseResult, told: SourceContext) -> Failure:
 
 
 _PYTESTS_OWN: Final = frozenset({"filterwarnings", "parametrize", "skip", "skipif", "usefixtures", "xfail"})
-"""Marks that would do more than name a case: a tag of that name is none."""
+"""Marks that would do more than name a case: a tag of that name makes no mark."""
 
 
 class EvalcWarning(pytest.PytestWarning):
@@ -189,7 +189,7 @@ class EvalCase(pytest.Function):
         return item
 
     def reportinfo(self) -> tuple[Path, int | None, str]:
-        """The file, the line of the case from 0 where the file itself says it, and the case's id."""
+        """The file, the line of the case from 0 if the file itself says it, and the case's id."""
         place = self.located.places.get("")
         return self.path, None if place is None else place.line - 1, self.name
 
@@ -198,7 +198,7 @@ class EvalCase(pytest.Function):
 
         Raises:
             NotPassed: it failed, or the agent or a check broke.
-            UsageError: there is no such agent, or what a run needs cannot be had.
+            UsageError: the agent is unknown, or something that a run needs is missing.
         """
         result = self.evals.run(self.number, self.located, self.funcargs["evalc_agent"])
         match result.status:
@@ -214,7 +214,7 @@ class EvalCase(pytest.Function):
                 assert_never(status)
 
     def repr_failure(self, excinfo: pytest.ExceptionInfo[BaseException], *_: object, **__: object) -> Any:
-        """What the report shows: the authored line and the reason; a traceback only of what is no case's fault."""
+        """What the report shows: the authored line and the reason; a traceback only if no case is at fault."""
         match excinfo.value:
             case NotPassed() as error:
                 return failure_of(error.result, self.evals.told)

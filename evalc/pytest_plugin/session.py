@@ -47,7 +47,7 @@ class CaseLoop:
     """Runs cases of one agent. It is opened and closed in one task, as agents may ask of whoever opens them.
 
     Args:
-        runner: the event loop, which goes on between the tests only while a case is run.
+        runner: the event loop, which turns only while a case is run, not between tests.
         agent: what the cases are sent to.
         options: what they are checked with.
         release_output: gives back the standard error that pytest has captured.
@@ -118,7 +118,7 @@ class CaseLoop:
 @final
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Wishes:
-    """What options and ini settings say; None where they say nothing.
+    """What options and ini settings say; None if they say nothing.
 
     Attributes:
         agent: the agent's spec.
@@ -222,7 +222,7 @@ class EvalSession:
         """Run a case against the agent that the fixture gives; its result has no secrets in it.
 
         Raises:
-            UsageError: there is no such agent, or what a run needs cannot be had.
+            UsageError: the agent is unknown, or something that a run needs is missing.
         """
         asked = self._asked_of(agent)
         run = asked.loop.run(located)

@@ -40,7 +40,7 @@ class Highlight(NamedTuple):
 
 
 def highlight(finding: TextFinding | None, response: str | None) -> Highlight | None:
-    """The part of the response that a finding is about; None where there is none that can be shown."""
+    """The part of the response that a finding is about; None if there is none to show."""
     if finding is None or not response:
         return None
     text = visible(response[:_LONGEST_SEARCHED])
@@ -56,7 +56,7 @@ def highlight(finding: TextFinding | None, response: str | None) -> Highlight | 
 
 
 def _value_at(response: str, path: str) -> str | None:
-    """The text of a place in a JSON response as the response writes it; None where it is no text or not found."""
+    """The text of a place in a JSON response as the response writes it; None if it is not a text or not found."""
     try:
         value = next(values_at(json.loads(response), path), None)
     except (ValueError, RecursionError):
@@ -116,7 +116,7 @@ _STATUS_OF_OUTCOME: Final[dict[Outcome, Status]] = {
 
 
 _SYNTAX: Final = re.compile(r"""[\[\]{},]|"(?:[^"\\]|\\.)*"|(?<![\w])'(?:[^']|'')*'""")
-"""What brackets and commas of flow collections are, and texts in quotes, where they are none."""
+"""Matches brackets and commas of flow collections, and texts in quotes, where they are not."""
 _TYPE_OR_RULE: Final = re.compile(r"[ \t-]*(?P<key>type|rule):[ \t]*")
 
 
@@ -171,7 +171,7 @@ def reason_lines(
 ) -> Iterator[str]:
     """Why a case did not simply pass: its error, whatever else failed in it, and where that was authored.
 
-    With `told`, the authored line stands below its place, and below it the part of the response that is meant.
+    With `told`, the authored line is below its place, and below it the part of the response that is meant.
     """
     every = list(reasons(case))
     for reason in every[:_MOST_REASONS]:
@@ -195,7 +195,7 @@ def _authored(place: Place, told: SourceContext, symbols: Symbols, screen: Scree
 
 
 def _response(reason: Reason, case: CaseResult, symbols: Symbols, screen: Screen) -> Iterator[str]:
-    """The part of the response that the reason speaks of, and a line that marks it."""
+    """The part of the response that the reason is about, and a line that marks it."""
     part = highlight(reason.finding, response_of(case, reason.turn))
     if part is None:
         return
@@ -253,7 +253,7 @@ def _is_shown(response: str | None, reason: Reason) -> bool:
 
 
 def _within(part: Highlight, room: int, ellipsis: str) -> tuple[str, str, str]:
-    """The marked stretch in as much of its text as has room, with what stands before it and behind it."""
+    """The marked stretch in as much of its text as has room, with what precedes and follows it."""
     marked = shortened(part.text[part.start : part.end], room, ellipsis)
     left = room - cells(marked)
     before = part.text[: part.start]
@@ -312,7 +312,7 @@ def _sought(case: CaseResult, at: str, told: SourceContext | None) -> Place | No
 
 
 def _words_at(place: Place, told: SourceContext | None) -> str:
-    """The check as it was authored at the place; nothing where that cannot be shown.
+    """The check as it was authored at the place; nothing if that cannot be shown.
 
     Of a flow list it is the item alone, of a mapping with a `type` and a `rule` both.
     """
@@ -334,7 +334,7 @@ def _words_at(place: Place, told: SourceContext | None) -> str:
 
 
 def _opened(before: str) -> int | None:
-    """Where the innermost bracket of a flow collection stands that is still open at the end of a text."""
+    """The place of the innermost bracket of a flow collection that is still open at the end of a text."""
     opened: list[int] = []
     for found in _SYNTAX.finditer(before):
         if found[0] in ("[", "{"):

@@ -75,8 +75,8 @@ def suite_lines(
         result: the suite's result.
         screen: what the reader's screen can show.
         cases: the cases, read one at a time, where the result itself does not hold them.
-        skipped: likewise the cases that were not run.
-        detail: `quiet` tells of nothing but what is not as it should be, `verbose` adds answers and assertions.
+        skipped: the cases that were not run, read in the same way.
+        detail: `quiet` shows only what is not as it should be, `verbose` adds answers and assertions.
         sources: where the lines come from that failed checks were authored in; None shows their places alone.
     """
     symbols = symbols_of(screen)
@@ -141,12 +141,12 @@ def run_lines(
 
     Args:
         run_id: the id of the run.
-        folder: where its results are; None where it has none, as nothing was run.
+        folder: where its results are; None if it has none, as nothing was run.
         summary: the totals.
         screen: what the reader's screen can show.
         gates: the thresholds that were not met.
         judged: the gates of the run as a whole.
-        selected: which of all cases were chosen; None where it was all of them.
+        selected: which of all cases were chosen; None if it was all of them.
         baselines: what the suites were compared with: ids of runs, or the path of an accepted baseline.
         warnings: those that belong to no suite.
         detail: `quiet` leaves out what decides nothing.
@@ -309,7 +309,7 @@ def _warnings(warnings: Sequence[str], symbols: Symbols, screen: Screen) -> Iter
 
 
 def repeats_line(summary: Summary) -> str | None:
-    """The chances of one attempt and of as many as there were, on a line; None where no case is repeated."""
+    """The chances of one attempt and of as many as there were, on a line; None if no case is repeated."""
     if summary.repeats is UNSET or not summary.repeats:
         return None
     once, most = summary.repeats[0], summary.repeats[-1]

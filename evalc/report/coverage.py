@@ -10,7 +10,7 @@ from evalc.terminal import counted, visible
 
 _MOST_MISSING: Final = 20
 PARTS: Final[Mapping[Kind, str]] = {
-    "tools": "tools that a case wants called",
+    "tools": "tools that a case expects to be called",
     "arguments": "arguments that a case checks",
     "toolPairs": "pairs of tools with similar descriptions that an ambiguous case tells apart",
     "seedValues": "seed values that a check reads",

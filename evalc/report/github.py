@@ -23,7 +23,7 @@ _MOST_REASONS: Final = 20
 def render(run: ReportedRun) -> Iterator[bytes]:
     """A command for each gate that is not met and each reason why a case did not pass, at the line of its check.
 
-    The main reasons of all cases come before the others, so that the ten that GitHub shows speak of as many cases as
+    The main reasons of all cases come before the others, so that the ten that GitHub shows are about as many cases as
     they can; a notice says how many it does not show.
     """
     gates = (annotation("error", {"title": "evalc"}, [words]) for words in not_met(run))

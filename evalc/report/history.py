@@ -79,7 +79,7 @@ def _trend(trend: Trend, screen: Screen) -> Iterator[str]:
 
 
 def sparkline(values: Sequence[float | None], screen: Screen) -> str:
-    """A character a value, from 0 to 1; a blank where there is none. Where there is only ASCII, tenths."""
+    """A character a value, from 0 to 1; a blank for none. On an ASCII screen, tenths."""
     steps = _BARS if screen.unicode else _DIGITS
     return "".join(
         " " if value is None else steps[min(int(min(max(value, 0), 1) * len(steps)), len(steps) - 1)]

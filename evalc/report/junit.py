@@ -47,7 +47,7 @@ _VERDICTS: Final[dict[Status, str]] = {
     "unverified": "skipped",
     "expected-failure": "skipped",
 }
-"""The element that says how a case ended; nothing is said of one that passed."""
+"""The element that says how a case ended; nothing for a case that passed."""
 
 
 def render(run: ReportedRun, *, strict: bool = False) -> Iterator[bytes]:

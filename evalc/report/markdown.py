@@ -35,7 +35,7 @@ _BACKTICKS: Final = re.compile("`+")
 def render(run: ReportedRun, *, most_bytes: int = MOST_BYTES) -> Iterator[bytes]:
     """The summary in GitHub's Markdown, UTF-8, at most `most_bytes` long; the cases that had no room are counted.
 
-    Whatever an agent said stands in fenced blocks, which nothing in it can end; names stand with markup as character
+    Whatever an agent said is in fenced blocks, which nothing in it can end; names have markup as character
     references. So neither has links, mentions, HTML or cells of its own.
     """
     room = most_bytes - _ROOM_FOR_CUT
@@ -185,7 +185,7 @@ def _fenced(text: str) -> str:
 
 
 def _name(text: str) -> str:
-    """The text on one line, markup as character references, which are none; behind an `@` stands an invisible space.
+    """The text on one line, markup as character references, which are not markup; an invisible space follows an `@`.
 
     Mentions are looked for in what has been rendered, where a reference is the character again.
     """

@@ -47,12 +47,12 @@ _BEGINNINGS: Final[Mapping[Format, re.Pattern[bytes]]] = {
 
 
 def is_missing(chosen: Format) -> str | None:
-    """The extra of evalc that the format needs and that is not installed; None where nothing is missing."""
+    """The extra of evalc that the format needs and that is not installed; None if nothing is missing."""
     return "parquet" if chosen == "parquet" and find_spec("pyarrow") is None else None
 
 
 def may_be(chosen: Format, beginning: bytes) -> bool:
-    """Whether a file that begins so may be a report of that format; one that is empty may become any."""
+    """Whether a file that begins so may be a report of that format; an empty file may become any."""
     return not beginning or _BEGINNINGS[chosen].match(beginning) is not None
 
 

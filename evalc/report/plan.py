@@ -37,7 +37,7 @@ def _gate(gate: GatePlan, cases: int) -> str:
 
 
 def _option(option: Option, *, now: bool) -> str:
-    cases = "so many cases" if now else f"{option.cases} cases"
+    cases = "this many cases" if now else f"{option.cases} cases"
     cost = "" if option.cost_usd is None else f"; ${option.cost_usd:.4g}"
     if option.changed is None or option.smallest is None:
         return f"{cases}: no regression can be shown{cost}"

@@ -76,7 +76,7 @@ class Progress:
         self._kept += count
 
     def case_finished(self, suite: Suite, result: CaseResult) -> None:
-        """A case has its result; on a terminal, one that did not pass is named at once."""
+        """A case has its result; on a terminal, a case that did not pass is named at once."""
         self._done += 1
         self._passed += result.passed
         self._cost_usd += _cost_of(result)
@@ -122,7 +122,7 @@ class Progress:
         return ", ".join([*parts, visible(suite.tool_name)])
 
     def _seconds_left(self, now: float) -> float | None:
-        """As the cases so far took; None where there are no more in this suite, or nothing is known yet."""
+        """As the cases so far took; None if there are no more in this suite, or nothing is known yet."""
         waiting = self._of - self._kept - self._done
         if waiting <= 0 or self._first_started is None:
             return None

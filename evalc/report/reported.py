@@ -21,10 +21,10 @@ class ReportedSuite:
     """A suite as the report shows it.
 
     Attributes:
-        result: its totals; cases that stand in it are not looked at.
+        result: its totals; its cases are not used.
         cases: the cases in source order, read one at a time, as often as there are reports to write.
-        skipped: likewise those that were not run.
-        baseline: the cases of the run that it is compared with, by id; empty where there is none at hand.
+        skipped: the cases that were not run, read in the same way.
+        baseline: the cases of the run that it is compared with, by id; empty if none is at hand.
     """
 
     result: SuiteResult
@@ -45,17 +45,17 @@ class ReportedRun:
 
     Attributes:
         run_id: the id that its suites share.
-        folder: where its result files are, as the reader is to be told; empty where nothing was run.
+        folder: where its result files are, as the reader is to be told; empty if nothing was run.
         suites: their totals, and cases that can be iterated several times.
         summary: the totals of all suites.
         root: the folder that the places in results are relative to.
         gates: the verdicts on the gates of the run as a whole.
         below: the suites whose score does not meet their threshold, in words.
-        selected: which of all cases were chosen; None where it was all of them.
+        selected: which of all cases were chosen; None if it was all of them.
         warnings: those that belong to no suite.
         trends: the courses of its suites over all runs, for the formats that plot them.
         strength: which faulty answers its checks notice, where it was challenged, for the HTML report.
-        coverage: what its cases look at, likewise.
+        coverage: what its cases look at, for the HTML report.
         redact: strikes secrets out of what is quoted from eval files; results have none any more.
         places: where the parts of a case of an eval file were authored, given the file and the id of the case.
     """
@@ -81,7 +81,7 @@ class ReportedRun:
         return len({suite.result.agent_endpoint for suite in self.suites}) > 1
 
     def name_of(self, suite: SuiteResult) -> str:
-        """`TOOL.TIER`, and the agent behind it where the run has several, so that each suite has a name of its own."""
+        """`TOOL.TIER`, and the agent behind it if the run has several, so that each suite has a name of its own."""
         name = f"{suite.tool_name}.{suite.tier}"
         return f"{name} ({suite.agent_endpoint})" if self.several_agents else name
 

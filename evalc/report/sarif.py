@@ -64,6 +64,6 @@ def _result(case: CaseResult, reason: Reason, suite: str) -> dict[str, Any]:
 
 
 def _fingerprint(case: CaseResult, reason: Reason, suite: str) -> str:
-    """The same for the same check of a case, wherever in its file it stands and whatever the agent said."""
+    """The same for the same check of a case, wherever it is in its file and whatever the agent said."""
     name = f"{suite}\n{case.id}\n{reason.at or ''}"
     return hashlib.sha256(name.encode("utf-8", "surrogatepass")).hexdigest()[:16]

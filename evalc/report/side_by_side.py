@@ -27,7 +27,7 @@ _GAP: Final = "  "
 
 
 def side_by_side_lines(suites: Sequence[ReportedSuite], screen: Screen) -> Iterator[str]:
-    """The tables of a run, without line ends: cases by variants where a suite has several, cases by agents likewise."""
+    """The tables of a run, without line ends: cases by variants for suites with several, and cases by agents."""
     agents = tuple(dict.fromkeys(suite.result.agent_endpoint for suite in suites))
     for suite in suites:
         result = suite.result
@@ -64,7 +64,7 @@ class _Column:
 
     @property
     def score(self) -> float | None:
-        """The mean of the suites' scores, each the weighted mean of its criteria's; None where nothing was scored."""
+        """The mean of the suites' scores, each the weighted mean of its criteria's; None if nothing was scored."""
         suites: dict[str, tuple[float, float]] = {}
         for (suite, _, weight), (count, total) in self._criteria.items():
             weights, scores = suites.get(suite, (0.0, 0.0))
@@ -74,7 +74,7 @@ class _Column:
 
 
 class _Row(NamedTuple):
-    """A case, and its status in each column; None where it has none there."""
+    """A case, and its status in each column; None if it has none there."""
 
     name: str
     statuses: tuple[Status | None, ...]
@@ -94,7 +94,7 @@ class _Rows:
         self.columns = [_Column() for _ in names]
         self.different: list[_Row] = []
         self.all: list[_Row] | None = []
-        """Every row in order; None where there are too many."""
+        """Every row in order; None if there are too many."""
         self.count = 0
         self.alike = 0
 
@@ -156,7 +156,7 @@ def _of_variants(cases: Iterable[CaseResult]) -> _Rows:
 
 
 def _table(title: str, rows: _Rows, screen: Screen) -> Iterator[str]:
-    """The table, and an empty line; nothing where there is nothing to stand side by side."""
+    """The table, and an empty line; nothing if there is nothing to compare."""
     if len(rows.names) < 2 or not rows.count:
         return
     symbols = symbols_of(screen)

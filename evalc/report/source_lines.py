@@ -50,7 +50,7 @@ class SourceLines:
         self._read: dict[str, Authored | None] = {}
 
     def line(self, place: Place, began: str) -> str | None:
-        """The line of the place; None where it is not there, or the file is newer than the run.
+        """The line of the place; None if it is not there, or the file is newer than the run.
 
         Args:
             place: where something was authored.
@@ -62,7 +62,7 @@ class SourceLines:
         return quoted(authored.lines[place.line - 1], self._redact)
 
     def place_of(self, case: Place, id_: str, at: str, began: str) -> Place | None:
-        """Where a part of a case was authored; None where that is not known, or the file is newer than the run.
+        """Where a part of a case was authored; None if that is not known, or the file is newer than the run.
 
         Args:
             case: where the case was authored.
@@ -85,7 +85,7 @@ class SourceLines:
 
 
 def read_authored(root: Path, name: str) -> Authored | None:
-    """The eval file of that name; None where there is none that can be read.
+    """The eval file of that name; None if there is none that can be read.
 
     A result file may come from anyone and name any file: only eval files within the folder `root` are read.
     """
@@ -105,7 +105,7 @@ def quoted(line: str, redact: Callable[[str], str]) -> str:
 
 
 def seconds_of(timestamp: str) -> float:
-    """The time in seconds since 1970; that of the beginning where it is none, so that any file counts as newer."""
+    """The time in seconds since 1970; 0 if it is not a time, so that any file counts as newer."""
     try:
         return datetime.fromisoformat(timestamp).timestamp()
     except ValueError:

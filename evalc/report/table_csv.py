@@ -49,7 +49,7 @@ Cell = str | float | int | None
 
 
 def render(run: ReportedRun) -> Iterator[bytes]:
-    """The header, then a row a case, those that were not run behind the others of their suite; UTF-8 without a BOM.
+    """The header, then a row a case, the cases that were not run after the others of their suite; UTF-8 without a BOM.
 
     A text that a spreadsheet would take for a formula gets an apostrophe in front of it.
     """

@@ -125,7 +125,7 @@ def _time(text: str) -> datetime | None:
 
 
 def _attempts(case: CaseResult) -> Iterator[_Row]:
-    """The row of a case, or of each attempt at one that is repeated: what is known of it alone, over what all share."""
+    """The row of a case, or of each attempt at a repeated case: what is known of it alone, over what all share."""
     place = place_of(case)
     shared = {
         "case": case.id,

@@ -15,7 +15,7 @@ from evalc.report.reported import ReportedRun, ReportedSuite
 _NO_SUITES: Final = b'"suites":['
 _NO_CASES: Final = b'"cases":['
 _NONE_SKIPPED: Final = b'"skipped":['
-"""The lists that are filled on the way. A quote within a text would be escaped, so that none of these stands in one."""
+"""The lists that are filled on the way. Quotes within texts are escaped, so that no text contains one of these."""
 
 
 def render(run: ReportedRun) -> Iterator[bytes]:

@@ -217,7 +217,7 @@ def not_met(run: ReportedRun) -> Iterator[str]:
 
 
 def failed_all_the_same(gates: Sequence[GateResult], summary: Summary | RunSummary) -> str | None:
-    """That cases failed though every gate is met, and why no gate minds; None where it is not so.
+    """That cases failed though every gate is met, and why no gate minds; None if it is not so.
 
     Cases that broke are not meant: they fail a run whatever its gates say.
     """

@@ -33,7 +33,7 @@ _IGNORE: Final = ".gitignore"
 
 
 def in_the_way(folder: Path) -> tuple[Path, ...]:
-    """What already stands where a file of the project would; a `.gitignore` does not, it is added to."""
+    """What already exists in place of the project's files; a `.gitignore` does not count, since it is extended."""
     wanted = [folder / name for name in (*_TEMPLATES, _SCHEMA)]
     folders = {parent for file in wanted for parent in file.parents if parent.is_relative_to(folder)}
     occupied = {path for path in wanted if path.is_symlink() or path.exists()}
@@ -73,7 +73,7 @@ def _template(name: str) -> bytes:
 
 
 def _with_missing_lines(file: Path, lines: str) -> bytes | None:
-    """The file with those of the lines that it lacks at its end; None where it has them all."""
+    """The file with those of the lines that it lacks at its end; None if it has them all."""
     present = read_limited(file, _LARGEST) if file.exists() else b""
     known = {line.strip() for line in present.splitlines()}
     missing = [line for line in lines.encode().splitlines() if line not in known]

@@ -117,7 +117,7 @@ def _with_block_or_flat(kind: Kind) -> Schema:
 
 
 def _prompt() -> Schema:
-    """A prompt file that only other files refer to, in which evalc reads nothing but the prompt and its inputs."""
+    """A prompt file that only other files refer to, in which evalc reads only the prompt and its inputs."""
     return _of_others(KEYS[Kind.PROMPT], {**DOCUMENT, "id": _ANY_ID}, title="prompt file")
 
 
@@ -162,7 +162,7 @@ def _for_each() -> Schema:
 
 
 def _variant() -> Schema:
-    """A prompt of `prompts:` that stands elsewhere."""
+    """A prompt of `prompts:` that is defined elsewhere."""
     schema = of_keys(VARIANT_KEYS, VARIANT, title="prompt of prompts")
     return {**schema, **_has_any(*VARIANT_KEYS), **_at_most_one(VARIANT_KEYS)}
 

@@ -75,7 +75,7 @@ def _one_line() -> Schema:
 
 
 def _check_mapping(custom: list[str]) -> Schema:
-    """A check in its mapping form, told apart by `type`, or by the key that stands in its place."""
+    """A check in its mapping form, identified by `type`, or by the key that replaces it."""
     chosen: Schema = {"properties": {key: described(CHECK[key]) for key in _WITHOUT_TYPE}, "required": ["type"]}
     for key in reversed(_WITHOUT_TYPE):
         chosen = {"if": _with(key), "then": ref(f"check.{key}"), "else": chosen}
@@ -103,7 +103,7 @@ def _custom() -> Schema:
 
 
 def _with(key: str, value: Schema | None = None) -> Schema:
-    """A mapping that has the key; an editor asks with null where nothing is written yet, which is none."""
+    """A mapping that has the key; an editor asks with null if nothing is written yet, which counts as no key."""
     return {"type": "object", "properties": {} if value is None else {key: value}, "required": [key]}
 
 
@@ -194,7 +194,7 @@ def _as_written(schema: Any) -> Any:
 
 
 def _lenient(type_: t.Type) -> Schema:
-    """The schema of a type of the model where it stands in YAML, in which texts are taken as they are written."""
+    """The schema of a type of the model as it is in YAML, where texts are taken literally."""
     match type_:
         case t.UnionType():
             inner = next(each for each in reversed(type_.types) if not isinstance(each, t.NoneType))

@@ -109,7 +109,7 @@ DOCUMENT: Mapping[str, Word] = {
     "registry_size": Word("How many tools there were when the evals were written.", whole()),
     "threshold": Word("The least score of the suite, from 0 to 1.", _SHARE, (0.8,)),
     "gates": Word(
-        "What the suite has to reach as a whole, which decides in place of its cases.",
+        "What the suite must reach as a whole; this decides instead of its cases.",
         any_of(ref("gates"), {"type": "null"}),
         ({"min_pass_rate": 0.9},),
     ),
@@ -131,7 +131,7 @@ DOCUMENT: Mapping[str, Word] = {
         ({"no_cop_outs": ['not contains "I don\'t know"']},),
     ),
     "include": Word(
-        "Files that bring named rules and defaults.",
+        "Files with named rules and defaults.",
         any_of(filled_list_of(text()), required_text()),
         (["shared/rules.eval.yaml"],),
     ),
@@ -183,7 +183,9 @@ CASE: Mapping[str, Word] = {
         "The issue or commit that a regression case comes from; regression cases need it.", text(), ("#17",)
     ),
     "prompt_id": Word("The `id` of a prompt for this case alone.", text()),
-    "message": Word("What is sent in place of the prompt; a template too.", text(), ("What is the weather in Paris?",)),
+    "message": Word(
+        "The message that is sent instead of the prompt; may be a template.", text(), ("What is the weather in Paris?",)
+    ),
     "messages": Word("A conversation for chat agents.", list_of(ref("Message"))),
     "turns": Word(
         "A conversation, turn by turn: what the user says, and checks of each answer.",
@@ -279,7 +281,7 @@ VARIANT: Mapping[str, Word] = {
         "The `id` of a prompt file, which is looked up in the folder of the prompts.", filled(), ("code-review-v1",)
     ),
 }
-"""The keys of a prompt of `prompts:` that stands elsewhere."""
+"""The keys of a prompt of `prompts:` that is defined elsewhere."""
 
 CRITERION: Mapping[str, Word] = {
     "name": Word(
@@ -312,7 +314,7 @@ ARG_TEST: Mapping[str, Word] = {
     "equals": Word("The value that the argument equals, of any type.", anything()),
     "contains": Word("A text in it, or an item of it.", text(), ("Par",)),
     "matches": Word("A pattern that it matches.", text(), ("^P",)),
-    "one_of": Word("Values of which it equals one.", {"type": ["array", "null"]}, (["EUR", "USD"],)),
+    "one_of": Word("The values, one of which it must equal.", {"type": ["array", "null"]}, (["EUR", "USD"],)),
     "exists": Word("Whether it was sent.", flag()),
     "min": Word("The least number that it is.", number(), (1,)),
     "max": Word("The greatest number that it is.", number(), (3,)),
@@ -326,8 +328,8 @@ CHECK: Mapping[str, Word] = {
     "criterion": Word("The criterion that the check counts for.", text(), ("clarity",)),
     "weight": Word("How often the check counts within its criterion; by default 1.", number(minimum=0), (2,)),
     "at": Word("The place of a JSON response that is looked at; by default the whole.", filled(), ("items[0].title",)),
-    "use": Word("The named rule whose checks stand here.", required_text(), ("no_cop_outs",)),
-    "any_of": Word("Checks of which at least one has to hold.", filled_list_of(ref("checkWithin"))),
+    "use": Word("The named rule whose checks are used here.", required_text(), ("no_cop_outs",)),
+    "any_of": Word("Checks, at least one of which must pass.", filled_list_of(ref("checkWithin"))),
     "all_of": Word("Checks that have to hold all.", filled_list_of(ref("checkWithin"))),
     "not": Word("A check that may not hold.", any_of(ref("checkWithin"), filled_list_of(ref("checkWithin")))),
     "tool": Word(

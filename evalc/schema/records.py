@@ -49,7 +49,7 @@ def _adapted(component: Schema, sentences: Mapping[str, str]) -> Schema:
 
 
 def _described(schema: Schema, sentence: str) -> Schema:
-    """A key's schema behind its sentence, which a check declares with its field."""
+    """A key's schema with the sentence that a check declares with its field."""
     declared = {key: value for key, value in schema.items() if key != "description"}
     return {"description": sentence or schema.get("description", ""), **_simple(declared)}
 

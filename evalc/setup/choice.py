@@ -38,7 +38,7 @@ def wanted_cases(  # noqa: PLR0913 - one parameter a flag
     shard: str | None,
     shard_by: str | None,
 ) -> Mapping[str, Any]:
-    """What is given of the cases; nothing where nothing is. `named` are the arguments, `PATH::CASE` among them.
+    """What is given of the cases; nothing if nothing is. `named` are the arguments, `PATH::CASE` among them.
 
     Raises:
         UsageError: the flags do not go together.
@@ -92,7 +92,7 @@ def path_of(argument: str) -> str:
 def is_case_id(argument: str) -> bool:
     """Whether an argument is the id of a case, as results print it (`weather/paris`), rather than a path.
 
-    Ids have a slash and no ending of files; what is there under that name is a path.
+    Ids have a slash and no ending of files; an existing file of that name is a path.
     """
     if (
         SEPARATOR in argument
@@ -125,7 +125,7 @@ def pinned(wanted: Wanted, settings: Settings) -> Wanted:
     """The choice with names in place of what will mean something else tomorrow: the latest run, a branch.
 
     Raises:
-        UsageError: there is no such run or commit.
+        UsageError: the run or commit does not exist.
     """
     run, results = wanted.failed_from, settings.results_folder
     if run is not None and steps_back(run) is not None:
@@ -143,7 +143,7 @@ def pinned(wanted: Wanted, settings: Settings) -> Wanted:
 
 
 def _run_with_durations(name: str | None, settings: Settings) -> str | None:
-    """The newest run that is no shard, of the folder of results, else of the usual one."""
+    """The newest run that is not a shard, of the folder of results, else of the usual one."""
     if name is None or steps_back(name) is None:
         return name
     folders = (settings.results_folder, settings.default_results_folder)
@@ -183,7 +183,7 @@ def _named(argument: str, suites: Iterable[CompiledSuite], files_of: Callable[[s
         return NamedCases(argument=argument, files=frozenset(suite.ir.source.name for suite in suites), case=argument)
     path, _, case = argument.partition(SEPARATOR)
     if not case:
-        raise UsageError(f"`{argument}` names no case behind `{SEPARATOR}`")
+        raise UsageError(f"`{argument}` names no case after `{SEPARATOR}`")
     return NamedCases(argument=argument, files=frozenset(files_of(path)), case=case)
 
 
@@ -219,7 +219,7 @@ def failures_of(name: str, output_dir: Path) -> Mapping[tuple[str, str], frozens
     In a run of several agents these are the ids that did so with any of them.
 
     Raises:
-        UsageError: there is no such run, or its results cannot be read.
+        UsageError: the run does not exist, or its results cannot be read.
     """
     failed: dict[tuple[str, str], frozenset[str]] = {}
     for file in find_results(name, output_dir).files:
@@ -234,7 +234,7 @@ def durations_of(name: str, output_dir: Path) -> Mapping[tuple[str, str], Mappin
     """By tool and tier, the milliseconds that each case of the run took; in a run of several agents, of all together.
 
     Raises:
-        UsageError: there is no such run, or its results cannot be read.
+        UsageError: the run does not exist, or its results cannot be read.
     """
     durations: dict[tuple[str, str], dict[str, float]] = {}
     for file in find_results(name, output_dir).files:
@@ -246,7 +246,7 @@ def durations_of(name: str, output_dir: Path) -> Mapping[tuple[str, str], Mappin
 
 
 def is_no_shard(folder: Path) -> bool:
-    """Whether a folder has the results of a run that was no shard of another."""
+    """Whether a folder has the results of a run that was not a shard of another."""
     if not has_results(folder):
         return False
     try:

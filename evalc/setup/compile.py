@@ -34,11 +34,11 @@ if TYPE_CHECKING:
 Subject = str | Path | Source
 """What can be compiled: a path of a file or folder, a glob, or a text with a name."""
 _MAY_ASK: Final = frozenset(kind for kind in members(c.Check) if kind is c.Judge or has_parts(kind))
-"""The kinds of checks of which one may ask a judge."""
+"""The kinds of checks that may ask a judge."""
 
 
 def subjects_of(paths: Sequence[Subject], stdin: str | None) -> list[Subject]:
-    """The subjects, each once, of which `-` is the text `stdin`."""
+    """The subjects, each once; `-` is the text `stdin`."""
     return [Source("<stdin>", stdin or "") if path == "-" else path for path in dict.fromkeys(paths)]
 
 
@@ -107,7 +107,7 @@ def problems_of(source: Source, *, settings: Settings) -> Sequence[Problem]:
 
 
 def nothing_found(subjects: Sequence[Subject], inventory: Inventory) -> str:
-    """That there are no evals in what was named, and what there is in their place."""
+    """That the named files hold no evals, and what they hold instead."""
     named = ", ".join(f"`{subject.name if isinstance(subject, Source) else subject}`" for subject in subjects)
     told = f"there are no evals in {named}"
     if inventory.read:
@@ -139,7 +139,7 @@ def policy_of(settings: Settings, selection: Selection | None = None) -> Policy:
 
 
 def subjects_among(subject: Subject | Iterable[Subject]) -> Sequence[Subject]:
-    """The subjects, where one may stand for itself.
+    """The subjects; a single one need not be in a list.
 
     Raises:
         TypeError: something else is among them.
@@ -174,7 +174,7 @@ class _Asking(NamedTuple):
 
 
 def judge_warning(suites: Iterable[CompiledSuite]) -> Problem | None:
-    """That a judge is needed, at the first check that asks one; None where none does."""
+    """That a judge is needed, at the first check that asks one; None if none does."""
     found = next(_asking(suites), None)
     if found is None:
         return None
@@ -183,14 +183,14 @@ def judge_warning(suites: Iterable[CompiledSuite]) -> Problem | None:
 
 
 def needing_judge(compiled: Iterable[CompiledSuite], chosen: Iterable[Suite]) -> str | None:
-    """The id of the first chosen case that asks a judge; None where none does."""
+    """The id of the first chosen case that asks a judge; None if none does."""
     if next(_asking(compiled), None) is None:  # few suites ask one, and choosing makes all cases
         return None
     return _first(chosen, _asks)
 
 
 def needing_user(compiled: Iterable[CompiledSuite], chosen: Iterable[Suite]) -> str | None:
-    """The id of the first chosen case with a simulated user; None where none has one."""
+    """The id of the first chosen case with a simulated user; None if none has one."""
     if not any(case.user is not None for suite in compiled for case in _samples(suite)):
         return None
     return _first(chosen, lambda case: case.input.user is not None)

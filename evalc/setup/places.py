@@ -26,7 +26,7 @@ class AuthoredPlaces:
         self._files: dict[str, Mapping[str, Mapping[str, Place]]] = {}
 
     def of(self, file: str, id_: str) -> Mapping[str, Place]:
-        """The places of the parts of a case, by JSON pointers from its root; empty where it is not in the file."""
+        """The places of the parts of a case, by JSON pointers from its root; empty if it is not in the file."""
         if file not in self._files:
             self._files[file] = self._read(file)
         return self._files[file].get(id_, {})

@@ -84,7 +84,7 @@ def _option(cases: int, changed: int, cost_usd: float | None) -> Option:
 
 
 def _costs_of_latest(output_dir: Path) -> tuple[str | None, _Costs]:
-    """What the cases of the newest run cost, judges included; nothing where there is none that says."""
+    """What the cases of the newest run cost, judges included; nothing if no run says."""
     try:
         run, _ = load_run(find_results(LATEST, output_dir))
     except UsageError:

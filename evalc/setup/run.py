@@ -43,7 +43,7 @@ def agents_of(settings: Settings, environ: Mapping[str, str], tools: ToolRegistr
     """The agents that the settings name, at least one; `tools` are what they are offered where they are models.
 
     Raises:
-        UsageError: they name none, or one that cannot be had.
+        UsageError: they name no agent, or one that is not available.
     """
     if not settings.agent_endpoints:
         raise UsageError("no agent is named: use --agent, or `agentEndpoint` in the configuration (try --agent demo)")
@@ -125,7 +125,7 @@ def _base_url(name: str, settings: Settings, environ: Mapping[str, str]) -> str 
 
 
 def _headers_of(name: str, settings: Settings, environ: Mapping[str, str]) -> Mapping[str, str]:
-    """A provider's headers; of one that is not asked, the variables need not be set."""
+    """A provider's headers; of a provider that is not asked, the variables need not be set."""
     specs = _specs(settings)
     asked = PROVIDERS[name] in map(provider_of, specs)
     return expanded(settings.providers[name].headers, environ) if asked else {}
@@ -145,7 +145,7 @@ def _sampling(table: ModelTable | JudgeTable) -> Sampling:
 
 
 def price_of(agent: str, settings: Settings, environ: Mapping[str, str]) -> Callable[[int], float | None]:
-    """What so many tokens of input cost, in US dollars; None where the agent has no price that is known."""
+    """What so many tokens of input cost, in US dollars; None if the agent has no price that is known."""
     provider = provider_of(agent)
     if provider is None:
         return lambda _: None
@@ -154,7 +154,7 @@ def price_of(agent: str, settings: Settings, environ: Mapping[str, str]) -> Call
 
 
 def exporter_of(settings: Settings) -> Exporter | None:
-    """What exports the run to OpenTelemetry; None where that is not asked for.
+    """What exports the run to OpenTelemetry; None if that is not asked for.
 
     Raises:
         UsageError: the extra `otel` is not installed.
@@ -223,10 +223,10 @@ def _engine(settings: Settings) -> Engine:
 
 
 def panel_of(settings: Settings, environ: Mapping[str, str], redactor: Redactor) -> Panel | None:
-    """Who judges a run; None where no judge is named.
+    """Who judges a run; None if no judge is named.
 
     Raises:
-        UsageError: there is no such judge, or one cannot be had.
+        UsageError: a judge is unknown or not available.
     """
     if not settings.judges:
         return None
@@ -241,10 +241,10 @@ def panel_of(settings: Settings, environ: Mapping[str, str], redactor: Redactor)
 
 
 def _user_of(settings: Settings, environ: Mapping[str, str], redactor: Redactor) -> Agent | None:
-    """Who plays simulated users; None where nobody is named.
+    """Who plays simulated users; None if nobody is named.
 
     Raises:
-        UsageError: there is no such player, or it cannot be had.
+        UsageError: the player is unknown or not available.
     """
     if settings.user is None:
         return None
@@ -275,7 +275,7 @@ async def _snapshot(settings: Settings, redactor: Redactor) -> object:
 
 
 def gates_of(settings: Settings) -> Gates | None:
-    """What the run as a whole has to reach; None where nothing is asked of it."""
+    """What the run as a whole has to reach; None if nothing is asked of it."""
     gates = Gates(
         min_pass_rate=settings.min_pass_rate,
         min_score=settings.min_score,

@@ -80,7 +80,7 @@ class Flag(NamedTuple):
     """A flag as the command line has it.
 
     Attributes:
-        metavar: what stands for its value; nothing where it has none.
+        metavar: the placeholder of its value in help texts; empty if it has none.
         panel: the group of the help text; the last one where it is empty.
         help: what it says, where its setting does not.
         names: how it is written, where that is not the name in Python with dashes.

@@ -28,7 +28,7 @@ journal itself has the snapshot, and no journal decides who is sent the results.
 
 
 _HARMLESS: Final = frozenset({"demo", *PROVIDERS})
-"""The kinds of agents that run no code of this machine; a URL is none of them, as it is sent configured headers."""
+"""The kinds of agents that run no code of this machine; a URL is not harmless, since it is sent configured headers."""
 
 
 @final
@@ -82,7 +82,7 @@ class RunRequest(msgspec.Struct, frozen=True, kw_only=True):
         """How the run begins, with the run and the commit that it means by names which stay.
 
         Raises:
-            UsageError: there is no such run or commit, or a value is none that can be.
+            UsageError: the run or commit does not exist, or a value is invalid.
         """
         if max_fail is not None and max_fail < 1:
             raise UsageError("`--maxfail` has to be 1 or above")
@@ -112,7 +112,7 @@ class RunRequest(msgspec.Struct, frozen=True, kw_only=True):
         """What is run."""
         subjects = settings.looked_at(self.paths)
         if not self.paths and self.prompt_id is not None and settings.prompts is not None:
-            return (*subjects, str(settings.prompts))  # where the prompt's own evals stand
+            return (*subjects, str(settings.prompts))  # where the prompt's own evals are
         return subjects
 
     def _wanted(self) -> Wanted:
@@ -122,7 +122,7 @@ class RunRequest(msgspec.Struct, frozen=True, kw_only=True):
             raise UsageError(f"what chooses cases has a value that cannot be: {error}") from None
 
     def _kept(self, wanted: Wanted) -> dict[str, Any]:
-        """What of it the journal keeps for the one that resumes the run, so that its id is all that has to be said."""
+        """What the journal keeps of it, so that the run's id is enough to resume it."""
         said = _said(self.flags) | {
             "config": self.config,
             "prompt_id": self.prompt_id,
@@ -138,7 +138,7 @@ def resumed(given: RunRequest, name: str) -> RunRequest:
 
     Raises:
         SourceError: the configuration has errors.
-        UsageError: there is no such run, or something has to be given again.
+        UsageError: the run does not exist, or something has to be given again.
     """
     # Only the configuration may tell where runs are.
     where = {"output_dir": given.flags.get("output_dir")}
@@ -228,7 +228,7 @@ def given_by(subject: Subject | Iterable[Subject] | None, flags: RunFlags) -> Ru
     """What a call says of a run.
 
     Raises:
-        TypeError: there is no such flag, or one is given what it does not take.
+        TypeError: a flag is unknown, or has a value that it does not take.
         SourceError: the configuration has errors.
         UsageError: nothing is named, the flags do not go together, or the run to resume is not there.
     """
@@ -273,7 +273,7 @@ def given_by(subject: Subject | Iterable[Subject] | None, flags: RunFlags) -> Ru
 
 
 def _refuse_what_is_not_taken(flags: RunFlags) -> None:
-    """Refuse flags that there are not, and values that are not of the types that `RunFlags` declares."""
+    """Reject unknown flags, and values of other types than that `RunFlags` declares."""
     declared = get_type_hints(RunFlags, localns={"Agent": Agent})
     for name, value in flags.items():
         if name not in declared:
@@ -286,7 +286,7 @@ def _refuse_what_is_not_taken(flags: RunFlags) -> None:
 def _is_of(declared: Any, value: Any) -> bool:
     """Whether a value is of a declared type.
 
-    What is told better where it is used is let through: another text than those of a `Literal`, and what is no agent.
+    Texts that a `Literal` lacks and objects that are not agents are accepted here, and reported where they are used.
     """
     parts = get_args(declared)
     match get_origin(declared):

@@ -33,10 +33,10 @@ class ToRun(msgspec.Struct, frozen=True, kw_only=True):
         suites: the suites, with the cases that were chosen.
         problems: the warnings about the eval files.
         tools: the tool registry, where one is named and can be read.
-        selected: which of all cases were chosen; None where it is all of them.
+        selected: which of all cases were chosen; None if it is all of them.
         inventory: what was read for it, and what was skipped.
-        needs_user: the id of the first case with a simulated user whom nobody plays; None where there is none.
-        needs_judge: the id of the first case that asks a judge; None where none does, or a judge is named.
+        needs_user: the id of the first case with a simulated user whom nobody plays; None if there is none.
+        needs_judge: the id of the first case that asks a judge; None if none does, or a judge is named.
     """
 
     suites: tuple[Suite, ...]
@@ -63,7 +63,7 @@ def to_run(
     Raises:
         SourceError: the eval files have errors.
         NothingToDo: what failed in a run or changed since a commit is wanted, and nothing did.
-        UsageError: nothing would be run, or one of the `outputs` would be written over what is read.
+        UsageError: nothing would be run, or one of the `outputs` would overwrite what is read.
     """
     # For start-up: `check` and `compile` run nothing.
     from evalc.runtime.run.select import Wanted, select_cases, selected_of  # noqa: PLC0415
@@ -96,7 +96,7 @@ def soundly_compiled(subjects: Sequence[Subject], settings: Settings, prompt_id:
 
     Raises:
         SourceError: the eval files have errors.
-        UsageError: there are none.
+        UsageError: there are no eval files.
     """
     compilation = compiled(subjects, settings, policy_of(settings), errors_stay=True, prompt_id=prompt_id)
     if compilation.has_errors:
@@ -120,7 +120,7 @@ def _refuse_to_write_over(read: Iterable[Path], outputs: Sequence[Path]) -> None
     by_place = {os.path.realpath(file): file for file in outputs}
     over = next((by_place[place] for file in read if (place := os.path.realpath(file)) in by_place), None)
     if over is not None:
-        raise UsageError(f"`--output` would write over `{over}`, which the run reads")
+        raise UsageError(f"`--output` would overwrite `{over}`, which the run reads")
 
 
 def _names_of(path: str, settings: Settings) -> frozenset[str]:
@@ -133,7 +133,7 @@ def to_rescore(paths: Sequence[str], past: PastRun, settings: Settings) -> ToRun
 
     Raises:
         SourceError: the eval files have errors.
-        UsageError: there are none, or the run has no answers.
+        UsageError: there are no eval files, or the run has no answers.
     """
     if past.header is None:
         raise UsageError(f"the run `{past.run_id}` has no answers: it ended before its journal began")
@@ -150,7 +150,7 @@ def to_merge(parts: Sequence[Part], settings: Settings) -> ToRun:
 
     Raises:
         SourceError: the eval files have errors.
-        UsageError: there are none, or the parts were chosen from different cases.
+        UsageError: there are no eval files, or the parts were chosen from different cases.
     """
     whole = msgspec.structs.replace(parts[0].wanted, shard=None)
     for part in parts:

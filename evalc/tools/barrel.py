@@ -18,7 +18,7 @@ from evalc.tools.values import Items, NotData, Record, Unread, Value
 from evalc.tools.zod import object_schema
 
 MOST_VALUES: Final = 500_000
-"""How many values the definitions of one registry may stand for: names can multiply them."""
+"""How many values the definitions of one registry may expand to: names can multiply them."""
 
 
 def read_barrel(path: Path, name: str, *, root: Path, problems: Diagnostics) -> ToolRegistry | None:
@@ -27,7 +27,7 @@ def read_barrel(path: Path, name: str, *, root: Path, problems: Diagnostics) -> 
     Modules outside of `root` are not opened. What is wrong, and what cannot be read, is reported.
 
     Returns:
-        The registry; None where the module itself cannot be read or exports nothing that could be a tool.
+        The registry; None if the module itself cannot be read or exports nothing that could be a tool.
     """
     loader = ModuleLoader(root, problems)
     module = loader.open(path, name)
@@ -158,7 +158,7 @@ def _unwrapped(record: Record) -> Record:
 def _is_definition(record: Record, key: str | None) -> bool:
     """Whether an object is a tool's definition: described, and named by itself or by its key in a mapping.
 
-    One that says what parameters it takes, or was handed to a function that makes tools, is one that lacks its name.
+    An object with parameters, or one that was passed to a function that makes tools, is a tool without a name.
     """
     members: Mapping[str, Value] = record.members
     has_schema = any(name in members for name in SCHEMA_KEYS)
@@ -172,7 +172,7 @@ def _is_definition(record: Record, key: str | None) -> bool:
 
 
 def _as_schema(key: str, value: Value) -> Value:
-    """A mapping of parameters to zod schemas as the schema of the object that it stands for."""
+    """A mapping of parameters to zod schemas as the schema of the object that it describes."""
     if key in SCHEMA_KEYS and isinstance(value, Record) and not value.is_schema and value.members:
         parts = value.members.values()
         if all(isinstance(part, Record) and part.is_schema for part in parts):

@@ -42,14 +42,14 @@ def _number(text: str, at: ModulePlace) -> Value:
     try:
         return float(text.replace("_", ""))
     except ValueError:
-        return Unread("it is no number that JSON has", at)
+        return Unread("it is not a JSON number", at)
 
 
 _DEFINER: Final = re.compile(r"tool|define", re.IGNORECASE)
 
 
 def text_of(method: str, of: Value, arguments: list[Value]) -> Value:
-    """What `text.trim()` and `[...].join()` give; None where that cannot be told."""
+    """What `text.trim()` and `[...].join()` give; None if that cannot be told."""
     match method, of, arguments:
         case "trim", str(), []:
             return trim(of)

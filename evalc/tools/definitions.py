@@ -10,7 +10,7 @@ from evalc.diagnostics.catalogue.tools import BadToolField
 from evalc.tools.registry import Tool, ToolPlace
 
 SCHEMA_KEYS: Final = ("inputSchema", "input_schema", "parameters", "schema")
-"""The keys under which the parameters' schema stands: MCP's, Anthropic's, OpenAI's, tool-forge's."""
+"""The keys of the parameters' schema: MCP's, Anthropic's, OpenAI's, tool-forge's."""
 
 _KEYWORDS: Final = frozenset(
     {"properties", "$ref", "$schema", "anyOf", "oneOf", "allOf", "not", "additionalProperties"}
@@ -39,7 +39,7 @@ def unwrapped(data: Any) -> tuple[Any, str]:
 
 
 def read_definition(data: Mapping[str, Any], name: str | None, place: ToolPlace, refuse: Refuse) -> Tool | None:
-    """The tool; None where its name is missing or a key has the wrong type, which is reported.
+    """The tool; None if its name is missing or a key has the wrong type, which is reported.
 
     `name` is that of the definition's key in a mapping, for definitions that have none of their own.
     """

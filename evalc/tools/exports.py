@@ -9,7 +9,7 @@ from evalc.tools.modules import Export, Import, Module, ModuleLoader, is_relativ
 
 
 class Exported(NamedTuple):
-    """An export, and the module that it stands in."""
+    """An export, and its module."""
 
     name: str
     export: Export
@@ -32,7 +32,7 @@ class ExportLists:
         return self._lists[module]
 
     def named(self, name: str, module: Module) -> Exported | None:
-        """The first export of a name; None where there is none."""
+        """The first export of a name; None if there is none."""
         if module not in self._by_name:
             self._by_name[module] = {exported.name: exported for exported in reversed(self.of(module))}
         return self._by_name[module].get(name)

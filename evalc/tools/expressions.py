@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from evalc.tools.modules import Binding, Export
 
 DEEPEST: Final = 100
-"""How many values within values are read, and how many names that stand for names are followed."""
+"""How many values within values are read, and how many names of names are followed."""
 
 MOST_STEPS: Final = 500_000
 """How many expressions of one registry are looked at."""
@@ -108,12 +108,12 @@ class Evaluator:
 
     def _imported(self, module: Module, wanted: Import, depth: int) -> Value:
         if depth > DEEPEST:
-            return Unread(f"more than {DEEPEST} names stand for each other", wanted.at)
+            return Unread(f"more than {DEEPEST} names refer to each other", wanted.at)
         if not is_relative(wanted.path):
             return _foreign(wanted)
         inner = self._loader.imported(module, wanted)
         if inner is None:
-            return Unread("its module is not there", wanted.at)
+            return Unread("its module does not exist", wanted.at)
         if wanted.name == "*":
             return self._namespace(inner, wanted.at, depth)
         found = self._exports.named(wanted.name, inner)
@@ -124,7 +124,7 @@ class Evaluator:
         )
         if isinstance(common, Record) and wanted.name in common.members:
             return common.members[wanted.name]
-        return Unread(f"its module exports no `{wanted.name}`", wanted.at)
+        return Unread(f"its module does not export `{wanted.name}`", wanted.at)
 
     def _namespace(self, module: Module, at: ModulePlace, depth: int) -> Value:
         members = dict(self.exports(module, depth + 1))
@@ -295,8 +295,8 @@ _READERS: Final[Mapping[str, Callable[[Evaluator, Node, Module, int], Value]]] =
 
 
 def _replaced(members: Mapping[str, Value], by: ModulePlace) -> dict[str, Value]:
-    """The members of an object behind which stands something unknown that may replace any of them."""
-    return dict.fromkeys(members, Unread("what stands behind it may replace it", by))
+    """The members of an object that something unknown follows, which may replace any of them."""
+    return dict.fromkeys(members, Unread("what follows it may replace it", by))
 
 
 def _foreign(wanted: Import) -> Unread:

@@ -29,7 +29,7 @@ class RegistryFile(NamedTuple):
 
 
 def load_tools(file: RegistryFile, problems: Diagnostics) -> ToolRegistry | None:
-    """The registry in a file; None where there is none to go on with. What is wrong is reported.
+    """The registry in a file; None if there is none to continue with. What is wrong is reported.
 
     JSON holds a list of definitions, a mapping of names to definitions, or either of them under `tools`, also in the
     envelope of an answer to MCP's `tools/list`; a definition has the form of tool-forge, MCP, or the APIs of OpenAI or
@@ -50,7 +50,7 @@ def load_tools(file: RegistryFile, problems: Diagnostics) -> ToolRegistry | None
 
 
 def parse_tools(source: Source, problems: Diagnostics) -> ToolRegistry | None:
-    """The registry in a JSON text; None where it is none. What is wrong is reported."""
+    """The registry in a JSON text; None if it is not a registry. What is wrong is reported."""
     data = read_json(source, lambda span, finding: problems.add(source, span, finding))
     return None if data is HOLE else _JsonRegistry(source, problems).read(data)
 

@@ -30,14 +30,14 @@ _EMITTED: Final = {".js": (".ts", ".tsx"), ".jsx": (".tsx",), ".mjs": (".mts",),
 
 
 class Expression(NamedTuple):
-    """A name that stands for the value of an expression; `changed` says that something assigns to it later."""
+    """A name that means the value of an expression; `changed` says that something assigns to it later."""
 
     node: Node
     changed: bool = False
 
 
 class Import(NamedTuple):
-    """A name that stands for an export of another module; `*` for all of them."""
+    """A name that means an export of another module; `*` for all of them."""
 
     path: str
     name: str
@@ -83,14 +83,14 @@ class ModuleLoader:
         self._imported: dict[Path, Module | None] = {}
 
     def open(self, path: Path, name: str) -> Module | None:
-        """The module of a file; None where it cannot be read, which is reported. `name` is for messages."""
+        """The module of a file; None if it cannot be read, which is reported. `name` is for messages."""
         key = path.resolve()
         if key not in self._modules:
             self._modules[key] = self._read(path, name)
         return self._modules[key]
 
     def imported(self, module: Module, wanted: Import) -> Module | None:
-        """The module that an import of another leads to; None where there is none to read, which is reported."""
+        """The module that an import of another leads to; None if there is none to read, which is reported."""
         path = module.path.parent / wanted.path
         if path in self._imported:
             return self._imported[path]
@@ -116,10 +116,10 @@ class ModuleLoader:
             self.complete = False
             return None
         module = Module(path, Script(source, path.suffix.lower()))
-        node = next(module.script.errors(), None)  # one slip often leads to more, and each is no news
+        node = next(module.script.errors(), None)  # one mistake often leads to more, which say nothing new
         if node is not None:
             in_part = NotReadable(what="this part", why="it does not parse")
-            # What somebody else wrote is read as far as it goes; the first of all modules is the one that is named.
+            # Modules of others are read as far as possible; the first module is the named one.
             self._add(module.script.place(node), in_part if self._modules else BrokenModule(path=name))
         _read_statements(module)
         return module

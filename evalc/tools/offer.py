@@ -33,5 +33,5 @@ def _named(tool: Tool, schema_key: str) -> dict[str, Any]:
 
 
 def _schema(parameters: Mapping[str, Any] | None) -> dict[str, Any]:
-    """The schema as the APIs want it: of an object, whose properties are listed even where there are none."""
+    """The schema as the APIs want it: of an object, whose properties are listed even if there are none."""
     return {"type": "object", "properties": {}} | dict(parameters or {})

@@ -22,9 +22,9 @@ class Tool(msgspec.Struct, frozen=True, kw_only=True):
     """A tool as it is now.
 
     Attributes:
-        description: empty where there is none; None where it is computed at run time, so that nobody can read it.
-        version: None where there is none, or where it cannot be read.
-        parameters: the JSON Schema of its parameters; None where there is none, or where it cannot be read.
+        description: empty if there is none; None if it is computed at run time, so that nobody can read it.
+        version: None if there is none, or if it cannot be read.
+        parameters: the JSON Schema of its parameters; None if there is none, or if it cannot be read.
         place: where it is defined.
     """
 
@@ -36,7 +36,7 @@ class Tool(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def description_hash(self) -> str | None:
-        """The contract's `sha256(description)[0:12]`; None where the description cannot be read."""
+        """The contract's `sha256(description)[0:12]`; None if the description cannot be read."""
         return None if self.description is None else short_hash(self.description)
 
 
@@ -63,5 +63,5 @@ class ToolRegistry(Mapping[str, Tool]):
 
     @property
     def size(self) -> int | None:
-        """What the contract's `registrySize` means; None where not all tools could be read."""
+        """What the contract's `registrySize` means; None if not all tools could be read."""
         return len(self) if self.complete else None

@@ -39,7 +39,7 @@ class Script:
 
     @property
     def root(self) -> Node:
-        """The whole program. What does not parse stands in nodes of the type `ERROR`."""
+        """The whole program. What does not parse is in nodes of the type `ERROR`."""
         return self._tree.root_node
 
     def text(self, node: Node) -> str:
@@ -47,7 +47,7 @@ class Script:
         return self._data[node.start_byte : node.end_byte].decode("utf-8", "surrogatepass")
 
     def place(self, node: Node) -> ModulePlace:
-        """Where a node stands."""
+        """The place of a node."""
         return ModulePlace(self.source, Span(self._offset(node.start_byte), self._offset(node.end_byte)))
 
     def errors(self) -> Iterator[Node]:
@@ -95,7 +95,7 @@ class Script:
 
 
 def unescaped(escape: str) -> str:
-    """What one escape of ECMAScript stands for."""
+    """What one escape of ECMAScript means."""
     kind, rest = escape[1:2], escape[2:]
     if kind in {"u", "x"}:
         try:
@@ -103,14 +103,14 @@ def unescaped(escape: str) -> str:
         except (ValueError, OverflowError):
             return escape
     if kind in "\r\n\u2028\u2029":
-        return ""  # a line that goes on
+        return ""  # a continued line
     return _ESCAPES.get(kind, kind) + rest
 
 
 @cache
 def _parser(*, jsx: bool) -> Parser:
     # For start-up: only where a registry is a module. TypeScript's two grammars read JavaScript too; the one with JSX
-    # does not know `<T>value`, so each file gets the one that its ending asks for.
+    # does not know `<T>value`, so each file gets the grammar that its ending needs.
     from tree_sitter import Language, Parser  # noqa: PLC0415
     from tree_sitter_typescript import language_tsx, language_typescript  # noqa: PLC0415
 

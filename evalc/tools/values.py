@@ -43,7 +43,7 @@ class Record:
 
     Attributes:
         members: its own members, in order.
-        places: where the members stand.
+        places: the places of the members.
         complete: whether these are all: not where it spreads something that cannot be read.
         made_by_call: whether a call made it of such an object: `defineTool({...})`, `new Tool({...})`.
         optional: of a schema in a mapping of parameters, whether the parameter may be left out.

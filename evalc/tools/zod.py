@@ -43,7 +43,7 @@ def schema_of(node: Node, module: Module, value_of: Callable[[Node], Value]) -> 
 
 
 def _chain(node: Node, module: Module) -> list[_Call]:
-    """The calls from `z` on, in their order; empty where the expression begins with something else."""
+    """The calls from `z` on, in their order; empty if the expression begins with something else."""
     calls: list[_Call] = []
     here: Node | None = node
     arguments: tuple[Node, ...] = ()
@@ -82,7 +82,7 @@ def _base(call: _Call, at: ModulePlace, value_of: Callable[[Node], Value]) -> Re
 
 
 def object_schema(shape: Value, at: ModulePlace, *, extra: bool | None = None) -> Record:
-    """The schema of an object with these keys; one that takes no others unless `extra`."""
+    """The schema of an object with these keys; without others unless `extra`."""
     if not isinstance(shape, Record):
         return Record(at, {"type": "object"}, is_schema=True)
     members: dict[str, Value] = {"type": "object", "properties": shape, "required": _required(shape)}

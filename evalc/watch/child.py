@@ -25,7 +25,7 @@ def run_cases(
 ) -> dict[CaseKey, CaseResult]:
     """Run the chosen cases of the paths, or all: how each ended; nothing else is kept of the run.
 
-    Its progress, and why it cannot run, stand on this process's standard error. An interrupt ends both.
+    Its progress, and why it cannot run, go to this process's standard error. An interrupt ends both.
     """
     with tempfile.TemporaryDirectory(prefix="evalc-watch-") as folder:
         command = [sys.executable, "-m", "evalc", "run", *paths, *flags, "--output-dir", folder]

@@ -29,7 +29,7 @@ class Seen(NamedTuple):
     """What a look at the files has found.
 
     Attributes:
-        compilation: the suites and problems; None where the configuration cannot be read.
+        compilation: the suites and problems; None if the configuration cannot be read.
         refusal: why they could not be looked at.
         to_run: the cases that are to be run.
     """
@@ -83,7 +83,7 @@ class Watcher:
         return Seen(found, to_run=() if is_first else tuple(changed(before, now)))
 
     def run(self, chosen: Sequence[CaseKey], flags: Sequence[str]) -> bool:
-        """Run cases, and note how they ended; False where none did, of which the run has said why."""
+        """Run cases, and note how they ended; False if none ran, for which the run has given the reason."""
         paths = [str(path) for path in self.settings.looked_at(self._paths)]
         results = run_cases(paths, None if len(chosen) == len(self.board.known) else chosen, flags)
         self.board.note(results)
@@ -123,7 +123,7 @@ class Watcher:
 
 
 class _Places(NamedTuple):
-    """The folders to watch with all that is in them, and those of which only their own files matter."""
+    """The folders to watch with all that is in them, and the folders in which only their own files matter."""
 
     deep: tuple[str, ...]
     flat: tuple[str, ...]

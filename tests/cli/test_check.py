@@ -101,7 +101,7 @@ def test_a_name_that_is_not_utf8_is_no_obstacle(invoke: Invoke, project: Path) -
 def test_a_working_folder_that_was_deleted(project: Path, command: str) -> None:
     line = f"mkdir gone && cd gone && rmdir ../gone && exec '{sys.executable}' -m evalc {command}"
     done = subprocess.run(["sh", "-c", line], capture_output=True, text=True, check=False)
-    assert (done.returncode, done.stdout, done.stderr) == (2, "", "error: the working folder is not there any more\n")
+    assert (done.returncode, done.stdout, done.stderr) == (2, "", "error: the working folder no longer exists\n")
 
 
 def test_standard_input_that_is_not_utf8(invoke: Invoke) -> None:

@@ -49,7 +49,7 @@ def test_a_fix_that_would_bring_another_problem_about_is_held_back_and_told(invo
     outcome = invoke("check", "--fix")
     assert (outcome.code, outcome.err) == (
         2,
-        "nothing to fix\nheld back 1 fix, at evals/weather.eval.yaml:11: it would bring other problems about\n",
+        "nothing to fix\nheld back 1 fix, at evals/weather.eval.yaml:11: it would cause other problems\n",
     )
     assert outcome.out.endswith("\n1 error in 1 file\nread 1 suite\n")
 
@@ -93,7 +93,7 @@ def test_a_file_that_cannot_be_written(invoke: Invoke, file: Path) -> None:
 def test_standard_input_is_not_written_to(invoke: Invoke) -> None:
     outcome = invoke("check", "-", "--fix", stdin=BROKEN)
     assert (outcome.code, outcome.out) == (2, "")
-    assert outcome.err == "error: `--fix` writes files: name one in place of `-`, or use `--diff`\n"
+    assert outcome.err == "error: `--fix` writes files: name a file instead of `-`, or use `--diff`\n"
     diff = invoke("check", "-", "--diff", stdin=BROKEN)
     assert diff.out.startswith("--- <stdin>\n+++ <stdin>\n@@ -6,5 +6,5 @@\n")
 

@@ -46,7 +46,7 @@ def test_it_writes_into_a_folder_and_never_over_a_file_unasked(invoke: Invoke, p
     written.write_text("mine")
     again = invoke("import", "get-weather.labeled.json", "-o", "new/")
     assert (again.code, again.out) == (2, "")
-    assert again.err == "error: `new/get-weather.labeled.eval.yaml` exists; write over it with `--force`\n"
+    assert again.err == "error: `new/get-weather.labeled.eval.yaml` exists; overwrite it with `--force`\n"
     assert written.read_text() == "mine"
     assert invoke("import", "get-weather.labeled.json", "-o", "new", "--force").code == 0
     assert written.read_text() != "mine"
@@ -66,7 +66,7 @@ def test_files_beside_the_suite(invoke: Invoke, project: Path) -> None:
     (project / "promptfooconfig.yaml").write_text(PROMPTFOO)
     printed = invoke("import", "promptfooconfig.yaml")
     assert (printed.code, printed.out) == (2, "")
-    assert "stand beside it" in printed.err
+    assert "files next to it" in printed.err
     outcome = invoke("import", "promptfooconfig.yaml", "-o", "out/a.eval.yaml")
     assert outcome.code == 0
     assert len(outcome.out.splitlines()) == 2
@@ -105,7 +105,7 @@ def test_errors_end_it_and_nothing_is_written(invoke: Invoke, project: Path, tex
 
 def test_the_tool_can_be_said(invoke: Invoke, tool_forge: Path) -> None:
     wrong = invoke("import", tool_forge.name, "--from", "promptfoo")
-    assert (wrong.code, "error[EV652]: this is no promptfoo configuration" in wrong.err) == (2, True)
+    assert (wrong.code, "error[EV652]: this is not a promptfoo configuration" in wrong.err) == (2, True)
     assert invoke("import", tool_forge.name, "--from", "tool-forge").code == 0
     assert invoke("import", tool_forge.name, "--from", "nothing").code == 2
 

@@ -75,11 +75,14 @@ def test_every_mistake_is_printed(project: Path, invoke: Invoke) -> None:
         ("response,lable\nx,1\n", ["1:10: no column `lable` is known"]),
         ("response,response,label\n", ["1:10: the column `response` is there twice"]),
         ("response\nx\n", ["1:1: the header lacks the column `label`"]),
-        ('response,label\n"a\nb",x\nc,-1\n', ["3:4: `label` is no number from 0: `x`", "4:3: `label` is no number"]),
+        (
+            'response,label\n"a\nb",x\nc,-1\n',
+            ["3:4: `label` must be a number from 0, not `x`", "4:3: `label` must be a number"],
+        ),
         ("response,label,maxScore\nx,6,5\ny,0,0\n", ["2:3: the label 6 is above the scale's 5", "3:5: `maxScore` has"]),
         ("response,label\nx\n", ["2:1: 1 cell, and the header names 2 columns"]),
         ('response,label\n"x', ["2:1: not CSV"]),
-        ("response,label\nx,nan\n", ["2:3: `label` is no number"]),
+        ("response,label\nx,nan\n", ["2:3: `label` must be a number from 0"]),
     ],
 )
 def test_mistakes_are_told_at_their_places(project: Path, text: str, faults: list[str]) -> None:

@@ -190,12 +190,15 @@ eval:
         (problem.code, problem.start.line, problem.finding.message())
         for problem in evalc.check(evalc.Source("a.eval.yaml", inherited))
     ]
-    assert found == [("EV421", 4, "`label` stands beside `turns`"), ("EV421", 5, "`label` stands beside `user`")]
+    assert found == [
+        ("EV421", 4, "`label` cannot be used with `turns`"),
+        ("EV421", 5, "`label` cannot be used with `user`"),
+    ]
     case = {"id": "ls-a-001", "description": "A", "difficulty": "edge", "label": {"expected": "x"}}
     for sent, said in (({"followUps": ["ho"]}, "followUps"), ({"user": {"goal": "g"}}, "user")):
         envelope = [{**case, "input": {"message": "hi", **sent}, "expect": {"responseContains": ["x"]}}]
         (problem,) = evalc.check(evalc.Source("a.labeled.json", json.dumps(envelope)))
-        assert (problem.code, problem.finding.message()) == ("EV421", f"`label` stands beside `{said}`")
+        assert (problem.code, problem.finding.message()) == ("EV421", f"`label` cannot be used with `{said}`")
 
 
 def test_first_words_in_json_that_are_empty() -> None:

@@ -47,11 +47,11 @@ def test_what_is_asked_for(project: Path, asked: str, chosen: Format, file: str 
 @pytest.mark.parametrize(
     ("asked", "message"),
     [
-        (["junitt:a.xml"], "`junitt` is no format of reports; did you mean `junit`?"),
+        (["junitt:a.xml"], "`junitt` is not a report format; did you mean `junit`?"),
         (
             ["pdf:a.pdf"],
             (
-                "`pdf` is no format of reports; there are `text`, `json`, `html`, `junit`, `xunit`, `markdown`, `csv`, "
+                "`pdf` is not a report format; there are `text`, `json`, `html`, `junit`, `xunit`, `markdown`, `csv`, "
                 "`parquet`, `github`, `sarif`"
             ),
         ),
@@ -63,13 +63,13 @@ def test_what_is_asked_for(project: Path, asked: str, chosen: Format, file: str 
         (["a.json", "junit:a.json"], "`--output` names the file `a.json` twice"),
         (["a.json", "csv:evals/../a.json"], "`--output` names the file `evals/../a.json` twice"),
         (["evals"], "`--output` is to name a file, and `evals` is a folder"),
-        (["csv:/dev/null"], "`--output` is to name a file, and `/dev/null` is none"),
+        (["csv:/dev/null"], "`--output` must name a file, and `/dev/null` is not a file"),
         (
             ["evals/weather.eval.yaml"],
-            "`--output` would write over evals: `evals/weather.eval.yaml` has the name of an eval file",
+            "`--output` would overwrite evals: `evals/weather.eval.yaml` has the name of an eval file",
         ),
-        (["text:x.golden.json"], "`--output` would write over evals: `x.golden.json` has the name of an eval file"),
-        (["x.Labeled.JSON"], "`--output` would write over evals: `x.Labeled.JSON` has the name of an eval file"),
+        (["text:x.golden.json"], "`--output` would overwrite evals: `x.golden.json` has the name of an eval file"),
+        (["x.Labeled.JSON"], "`--output` would overwrite evals: `x.Labeled.JSON` has the name of an eval file"),
     ],
 )
 def test_what_is_refused(project: Path, asked: list[str], message: str) -> None:
@@ -97,7 +97,9 @@ def test_what_the_run_reads_is_not_written_over(invoke: Invoke, project: Path, r
     before = (project / read).read_bytes()
     outcome = invoke("run", "--agent", "demo", "-o", f"json:./{read}")
     assert outcome.code == 2
-    assert outcome.err.endswith(f"error: `--output` would write over `{read}`, which is no report as `json`\n")
+    assert outcome.err.endswith(
+        f"error: `--output` would overwrite `{read}`, which is not a report in the format `json`\n"
+    )
     assert (project / read).read_bytes() == before
     assert not (project / "evals" / "results").exists()
 
@@ -106,7 +108,7 @@ def test_a_report_that_the_run_reads_is_not_written_over(invoke: Invoke, project
     (project / "then.json").write_text('{"runId": "then", "suites": []}')
     outcome = invoke("run", "--agent", "demo", "--snapshot", "then.json", "-o", "./then.json")
     assert outcome.code == 2
-    assert outcome.err.endswith("error: `--output` would write over `then.json`, which the run reads\n")
+    assert outcome.err.endswith("error: `--output` would overwrite `then.json`, which the run reads\n")
 
 
 @pytest.mark.parametrize("chosen", FORMATS)
@@ -118,7 +120,7 @@ def test_what_is_no_report_is_not_written_over(project: Path, invoke: Invoke, ch
     assert {"history.db", "journal.jsonl", "weather.labeled.json", "my.env"} <= {path.name for path in there}
     before = [path.read_bytes() for path in there]
     for path in there:
-        with pytest.raises(UsageError, match="would write over"):
+        with pytest.raises(UsageError, match="would overwrite"):
             outputs_of([f"{chosen}:{path}"])
     assert invoke("report", "-o", f"{chosen}:my.env").code == 2
     assert [path.read_bytes() for path in there] == before
@@ -132,7 +134,7 @@ def _written(name: str, text: str) -> str:
 def test_what_the_run_itself_writes_is_not_written_over(invoke: Invoke, project: Path) -> None:
     outcome = invoke("run", "--agent", "demo", "-o", "json:evals/results/history.db", "-o", "a.csv")
     assert outcome.code == 70
-    assert outcome.err.endswith("error: `evals/results/history.db`: not written over, since it is no report\n")
+    assert outcome.err.endswith("error: `evals/results/history.db`: not overwritten, since it is not a report\n")
     assert (project / "evals" / "results" / "history.db").read_bytes().startswith(b"SQLite")
     assert (project / "a.csv").exists()
 
@@ -156,7 +158,7 @@ def test_a_report_that_went_through_another_tool_is_written_over(invoke: Invoke,
 def test_nothing_is_run_where_an_output_is_refused(invoke: Invoke, project: Path) -> None:
     outcome = invoke("run", "--agent", "demo", "-o", "a.json", "-o", "pdf:a.pdf")
     assert outcome.code == 2
-    assert outcome.err.startswith("error: `pdf` is no format of reports; ")
+    assert outcome.err.startswith("error: `pdf` is not a report format; ")
     assert not (project / "evals" / "results").exists()
     assert invoke("run", "--agent", "demo", "--json", "-o", "csv:-").code == 2
 

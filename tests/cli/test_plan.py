@@ -26,7 +26,7 @@ def test_what_so_many_cases_can_show(invoke: Invoke, project: Path) -> None:
     outcome = invoke("plan", "evals")
     assert (outcome.code, outcome.err) == (0, "")
     assert "a pass rate of 0.9 at 95 % holds from 49 of 50 passes on, and fails up to 40" in outcome.out
-    assert "so many cases: a regression shows once 6 cases got worse (12 %); one of 15.4 % shows" in outcome.out
+    assert "this many cases: a regression shows once 6 cases got worse (12 %); one of 15.4 % shows" in outcome.out
     assert "no earlier run says what a case costs" in outcome.out
 
 
@@ -44,6 +44,6 @@ def test_the_plan_as_json_with_the_costs_of_the_latest_run(invoke: Invoke, proje
 
 def test_too_few_cases_show_nothing(invoke: Invoke) -> None:
     outcome = invoke("plan", "evals", "--confidence", "95%")
-    assert "so many cases: no regression can be shown" in outcome.out
+    assert "this many cases: no regression can be shown" in outcome.out
     assert invoke("plan", "evals", "--confidence", "20%").code == 2
     assert invoke("plan", "nothing.eval.yaml").code == 2

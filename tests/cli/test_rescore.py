@@ -20,7 +20,7 @@ def test_a_run_is_checked_again_and_what_changed_is_shown(invoke: Invoke, projec
     assert len(list((project / "evals" / "results").glob("*/"))) == 2
     outcome = invoke("run", "--resume", suite["runId"], "--agent", "demo")
     assert outcome.code == 2
-    assert f"is no run to resume: it was made by `evalc rescore {first.name}`" in outcome.err
+    assert f"cannot be resumed: it was made by `evalc rescore {first.name}`" in outcome.err
 
 
 def test_a_run_that_is_not_there(invoke: Invoke) -> None:

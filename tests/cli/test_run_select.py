@@ -67,7 +67,7 @@ def test_the_summary_and_the_result_say_what_was_selected(invoke: Invoke, cities
         (["-k", "nowhere"], "none of 4 cases is selected by `-k nowhere`"),
         (["-k", "(paris"], "`-k (paris`: expected `)`, `and` or `or`, found its end at column 7"),
         (["evals/cities.eval.yaml::tokio"], "`evals/cities.eval.yaml::tokio` names no case; near are `tokyo`"),
-        (["evals/cities.eval.yaml::"], "`evals/cities.eval.yaml::` names no case behind `::`"),
+        (["evals/cities.eval.yaml::"], "`evals/cities.eval.yaml::` names no case after `::`"),
         (["--tier", "gold"], "`--tier gold`: the tiers are `golden`, `labeled`, `regression`, `rubric`"),
         (["--lf", "--failed-from", "latest"], "`--last-failed` is `--failed-from latest`, and all cases"),
         (["--failed-from", "latest"], "there is no run"),

@@ -40,7 +40,7 @@ def test_what_is_no_schema_is_not_written_over(invoke: Invoke, project: Path) ->
     (project / "config.json").write_text('{"mine": true}')
     outcome = invoke("schema", "-o", ".")
     assert (outcome.code, outcome.out) == (2, "")
-    assert outcome.err == "error: nothing was written: `config.json` is there, and is no schema of evalc\n"
+    assert outcome.err == "error: nothing was written: `config.json` exists and is not a schema of evalc\n"
     assert (project / "config.json").read_text() == '{"mine": true}'
     assert not (project / "case.json").exists()
     (project / "config.json").unlink()

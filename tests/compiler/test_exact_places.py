@@ -120,7 +120,7 @@ def test_a_schema_that_cannot_be_read_is_told_with_the_line() -> None:
     text = "eval: {test_cases: [{name: a, message: hi, validate: ['json matching \"s.json\"']}]}"
     for schema, why in (
         ('{"properties":\n {"\\ud800": {}}}', "`\\ud800` is half of a character (line 2)"),
-        ('{\n"type":\n "object",}', "no comma may stand behind the last item (line 3)"),
+        ('{\n"type":\n "object",}', "a comma is not allowed after the last item (line 3)"),
     ):
         Path("s.json").write_text(schema)
         (problem,) = evalc.check(evalc.Source("s.eval.yaml", text))

@@ -72,7 +72,7 @@ def test_a_body_may_be_a_text_of_json(tmp_path: Path) -> None:
         ('agent.method = "GET"', "1:16: error[EV623]: `method` must be one of `POST`, `PUT`, `PATCH`"),
         (
             '[agent.response]\nresponse = "a..b"',
-            "2:12: error[EV623]: `response` must be a JMESPath expression: `.` at character 3 cannot stand there",
+            "2:12: error[EV623]: `response` must be a JMESPath expression: `.` at character 3 is not allowed there",
         ),
         (
             '[agent.response]\ntoolCals = "a"',
@@ -87,7 +87,7 @@ def test_a_body_may_be_a_text_of_json(tmp_path: Path) -> None:
         ('[agent]\nbody = "{"', "2:8: error[EV623]: `body` must be valid JSON: "),
         (
             """[agent]\nbody = '{"m": {{messages}}}'""",
-            "; a placeholder stands in quotes, and becomes the value itself",
+            "; put a placeholder in quotes: it becomes the value itself",
         ),
         ("agent.body = 1", "1:14: error[EV622]: `body` must be a table, a list, or a text"),
         ('agent.body = "7"', "1:14: error[EV622]: `body` must be a table, a list, or a text"),

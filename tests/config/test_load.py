@@ -173,7 +173,7 @@ def test_values_that_a_key_does_not_take(folder: Path, line: str, message: str) 
         (
             "evalc.toml",
             "a = 1\nconcurrency 4\n",
-            "evalc.toml:2:13: error[EV620]: this is not valid TOML: a `=` is expected behind the key",
+            "evalc.toml:2:13: error[EV620]: this is not valid TOML: a `=` is expected after the key",
         ),
         (
             "evalc.toml",
@@ -185,7 +185,7 @@ def test_values_that_a_key_does_not_take(folder: Path, line: str, message: str) 
         (
             "evalc.config.json",
             '{"a": 1,}',
-            "evalc.config.json:1:8: error[EV620]: this is not valid JSON: no comma may stand behind the last item",
+            "evalc.config.json:1:8: error[EV620]: this is not valid JSON: a comma is not allowed after the last item",
         ),
         ("evalc.config.json", "[" * 100_000, "evalc.config.json:1:1: error[EV620]: this is not valid JSON: it is nest"),
         (

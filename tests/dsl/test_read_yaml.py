@@ -243,7 +243,7 @@ def test_unclosed_brackets_and_quotes_are_shown_where_they_open() -> None:
         ('- contains "a: b" or contains "c: d"\n', '\'contains "a: b" or contains "c: d"\''),
         ("a: @x y # no\n", "'@x y # no'"),
         ('a: "b "c" d"\n', """'b "c" d'"""),
-        ("a:\n  b: c\n   d:\n     - e\n", "indented as that line is"),
+        ("a:\n  b: c\n   d:\n     - e\n", "indent it like that line"),
         ("a: *b* c\n", "'*b* c'"),
     ],
 )

@@ -56,11 +56,11 @@ FAULTS = [
     ('contains "x', 9, 10, "EV132", 'this text has no closing `"`', "opened here"),
     ("tools called ['a]", 14, 15, "EV132", "this text has no closing `'`", "opened here"),
     (r'contains "a\q"', 11, 13, "EV133", r"`\q` is not an escape", r"a backslash is written `\\q`"),
-    (r'contains "\ud83d"', 10, 16, "EV133", r"`\ud83d` is half of a surrogate pair, not a character", "its other half must stand beside it"),
+    (r'contains "\ud83d"', 10, 16, "EV133", r"`\ud83d` is half of a surrogate pair, not a character", "its other half must be next to it"),
     ("matches /x", 8, 9, "EV134", "this pattern has no closing `/`", "opened here"),
     ("matches /[/", 8, 9, "EV134", "this pattern has no closing `/`", "opened here"),
     ("matches /x/g", 11, 12, "EV135", "the flag `g` makes a regular expression remember where it stopped", "leave it out"),
-    ("matches /x/ii", 12, 13, "EV135", "the flag `i` stands here twice", "leave it out"),
+    ("matches /x/ii", 12, 13, "EV135", "the flag `i` is repeated", "leave it out"),
     ("tool t.p matches /x/im", 20, 22, "EV135", "a pattern for an argument takes no flags, and this has `im`", "leave it out"),
     ("any call of t has p matches /x/i", 31, 32, "EV135", "a pattern for an argument takes no flags, and this has `i`", "leave it out"),
     ("numbers from tools, tools", 20, 25, "EV206", "the source `tools` is repeated here", ""),
@@ -106,7 +106,7 @@ def test_faults_are_counted_out() -> None:
 
 def test_curly_quotes_are_explained() -> None:
     (fault,) = parse_check("contains “x”").faults
-    assert fault.finding.help() == "texts stand in straight quotes, `\"` or `'`"
+    assert fault.finding.help() == "put texts in straight quotes, `\"` or `'`"
 
 
 def _said(fault: Fault) -> list[object]:

@@ -72,4 +72,4 @@ def test_an_example_that_is_no_mapping_is_told() -> None:
     made, told = imported(PROMPT + "  - just a text\n")
     assert made is not None
     assert made.cases == 2
-    assert told == ["summary.yaml:10:5: warning[EV651]: not imported: example 3: it is no mapping"]
+    assert told == ["summary.yaml:10:5: warning[EV651]: not imported: example 3: it is not a mapping"]

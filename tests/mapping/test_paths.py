@@ -19,9 +19,9 @@ def test_finds() -> None:
     [
         ("", "it is empty"),
         ("a[", "it ends too early"),
-        ("a..b", "at character 3 cannot stand there"),
+        ("a..b", "at character 3 is not allowed there"),
         ("a ^ b", "`^` at character 3 has no meaning there"),
-        ("a[?lenght(b) > `1`]", "there is no function `lenght`; did you mean `length`?"),
+        ("a[?lenght(b) > `1`]", "unknown function `lenght`; did you mean `length`?"),
         ("(" * 5_000, "nested too deeply"),
     ],
 )

@@ -124,7 +124,7 @@ def test_a_program_that_gives_no_snapshot(project: Path, script: str, words: str
 @pytest.mark.parametrize(
     ("source", "words"),
     [
-        ("command:no-such-program-here", "there is no program `no-such-program-here`"),
+        ("command:no-such-program-here", "the program `no-such-program-here` does not exist"),
         ("command:", "the command names no program"),
         ("python:live_data", "is not of the form `python:module:name`"),
         ("python:no_such_module_here:x", "`no_such_module_here` cannot be imported: ModuleNotFoundError"),

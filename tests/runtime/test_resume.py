@@ -160,7 +160,7 @@ def test_a_line_that_is_no_valid_result_is_set_aside_and_its_case_asked_again(
     asked = agent()
     finished = resume(folder, *SUITES, asked=asked)
     assert requests(asked) == ["s/a"]
-    assert "a line of the journal cannot be read, and what stood there is run again" in finished.warnings[0]
+    assert "a line of the journal cannot be read, and the cases on them are run again" in finished.warnings[0]
     assert [suite.result.summary.total_cases for suite in finished.suites] == [5, 2]
 
 
@@ -202,13 +202,13 @@ def test_options_that_decide_nothing_may_be_others(whole: Path) -> None:
     ("suites", "message"),
     [
         (SUITES[:1], r"the suite `t` \(labeled\) of `t.eval.yaml` is not there"),
-        ((*SUITES, suite(tool="u")), r"the suite `u` \(labeled\) was no part of it"),
+        ((*SUITES, suite(tool="u")), r"the suite `u` \(labeled\) was not part of it"),
         (
             (SUITES[0], msgspec.structs.replace(SUITES[1], file_hash="f")),
             r"the suite `t` \(labeled\) of `t.eval.yaml` has changed",
         ),
         ((SUITES[0], suite(case("a"), tool="t")), r"2 cases of the suite `t` \(labeled\) were to be run, and not 1"),
-        ((SUITES[0], suite(case("z"), case("a"), tool="t")), "in place of the case `s/a` comes `s/z`"),
+        ((SUITES[0], suite(case("z"), case("a"), tool="t")), "the case `s/a` is now `s/z`"),
         (SUITES[::-1], "its suites came in another order"),
     ],
 )
@@ -227,7 +227,7 @@ def test_another_agent_is_refused(whole: Path) -> None:
 def test_a_rescored_run_is_none_to_resume(whole: Path) -> None:
     header = read_header(journal(whole))
     assert header is not None
-    with pytest.raises(UsageError, match="is no run to resume: it was made by `evalc rescore r`"):
+    with pytest.raises(UsageError, match="cannot be resumed: it was made by `evalc rescore r`"):
         refuse_another_run(msgspec.structs.replace(header, rescored_from="r"), header)
 
 
@@ -321,7 +321,11 @@ def test_a_run_is_found_by_id_folder_and_as_the_latest(whole: Path, tmp_path: Pa
 
 @pytest.mark.parametrize(
     ("text", "message"),
-    [("[]\n", "is no journal of a run"), ('{"journal":9}\n', "is no journal"), ("\xff\n", "is no journal of a run")],
+    [
+        ("[]\n", "is not the journal of a run"),
+        ('{"journal":9}\n', "is not the journal"),
+        ("\xff\n", "is not the journal of a run"),
+    ],
 )
 def test_what_is_no_journal_is_refused(tmp_path: Path, text: str, message: str) -> None:
     (tmp_path / RUN_ID).mkdir()

@@ -179,7 +179,7 @@ def test_an_answer_after_the_time_is_too_late() -> None:
         (TimeoutError(), "error", "agent: TimeoutError"),
         (SystemExit(3), "error", "agent: SystemExit: 3"),
         (asyncio.CancelledError(), "error", "agent: it was cancelled from inside"),
-        (AgentResponse(response=7), "error", "agent: the response is no text but of type `int`"),  # type: ignore[arg-type]
+        (AgentResponse(response=7), "error", "agent: the response is not a text but a `int`"),  # type: ignore[arg-type]
         (None, "error", "agent: the answer is no AgentResponse but of type `NoneType`"),
         (
             AgentResponse(response="a", tool_calls=7),  # type: ignore[arg-type]

@@ -381,10 +381,10 @@ def test_options_that_mean_nothing_are_refused(tmp_path: Path, options: dict[str
 
 def test_a_folder_that_cannot_be_made_is_refused(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
-    with pytest.raises(UsageError, match=r"cannot be made|already there"):
+    with pytest.raises(UsageError, match=r"cannot be made|already exists"):
         run(tmp_path / "file", suite(case(1)))
     first = run(tmp_path, suite(case(1)))
-    with pytest.raises(UsageError, match="already there"):
+    with pytest.raises(UsageError, match="already exists"):
         run(tmp_path, suite(case(1)), run_id=first.run_id)
 
 

@@ -111,7 +111,7 @@ def test_a_choice_of_nothing_is_an_error() -> None:
 
 
 def test_a_pattern_that_is_none() -> None:
-    with pytest.raises(UsageError, match=r"^`--filter /\(/` is no regular expression: "):
+    with pytest.raises(UsageError, match=r"^`--filter /\(/` is not a valid regular expression: "):
         chosen(Wanted(ids=("/(/",)))
 
 

@@ -132,7 +132,7 @@ def test_what_is_computed_is_said_and_never_guessed(expression: str, before: str
 def test_what_something_unknown_may_replace_is_not_trusted(tmp_path: Path) -> None:
     found = read(tmp_path, {"tools.js": "export const t = { name: 't', description: 'd', ...rest() };"})
     assert (len(found.tools), found.tools.complete) == (0, False)
-    assert "what stands behind it may replace it" in found.problems[0]
+    assert "what follows it may replace it" in found.problems[0]
 
 
 def test_a_changed_tool_is_not_trusted(tmp_path: Path) -> None:
@@ -145,7 +145,7 @@ def test_a_changed_tool_is_not_trusted(tmp_path: Path) -> None:
     ("text", "problem"),
     [
         ("export * from './gone';", "b.ts:1:15 EV664 there is no module `./gone`"),
-        ("export { x } from './a';", "b.ts:1:10 EV663 the export `x` cannot be read: its module exports no `x`"),
+        ("export { x } from './a';", "b.ts:1:10 EV663 the export `x` cannot be read: its module does not export `x`"),
         ("export { x } from 'pkg';", "b.ts:1:10 EV663 the export `x` cannot be read: it comes from the package `pkg`"),
         ("export * from '../../outside';", "b.ts:1:15 EV608 `../../outside` lies outside of the project"),
         ("export const t = make();", "b.ts:1:18 EV663 the export `t` cannot be read: `make` would have to be called"),

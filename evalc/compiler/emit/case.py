@@ -31,7 +31,7 @@ from evalc.source import Span
 
 
 def message_of(emission: Emission, messages: tuple[m.Message, ...] | None) -> str | None:
-    """What is sent; None when there is nothing or when it could not be made."""
+    """What is sent; None if there is nothing or when it could not be made."""
     tree, prompt = emission.case.tree, emission.variant.prompt
     if tree.user is not None:
         return emission.text(tree.user.opens or tree.user.goal)
@@ -55,7 +55,7 @@ def message_of(emission: Emission, messages: tuple[m.Message, ...] | None) -> st
 
 
 def system_of(emission: Emission) -> str | None:
-    """The prompt's role and instructions. They are metadata to other tools: what is no template of ours stays."""
+    """The prompt's role and instructions. They are metadata to other tools: what is not a template of ours stays."""
     prompt = emission.variant.prompt
     if prompt is None or not prompt.tree.system:
         return None
@@ -86,7 +86,7 @@ def messages_of(emission: Emission, node: Node) -> tuple[m.Message, ...] | None:
 
 
 def follow_ups_of(emission: Emission, turns: tuple[Str, ...]) -> tuple[str, ...] | None:
-    """What the user says in each turn of a conversation behind the first, templates filled."""
+    """What the user says in each turn of a conversation after the first, templates filled."""
     return tuple(emission.text(say) or "" for say in turns[1:]) or None
 
 
@@ -105,7 +105,7 @@ def user_of(emission: Emission, tree: UserTree) -> m.SimulatedUser:
 
 
 def _report_roles_as_keys(emission: Emission, messages: Node) -> bool:
-    """Whether there are items such as `user: Hello`, each of which is told as one mistake."""
+    """Whether there are items such as `user: Hello`, each of which is reported as one mistake."""
     found = False
     for item in messages.items if isinstance(messages, Sequence) else ():
         if isinstance(item, Mapping) and len(item.pairs) == 1 and item.pairs[0][0].text in get_args(m.Role):
@@ -131,7 +131,7 @@ class CaseEmitter(msgspec.Struct, frozen=True, kw_only=True):
     Attributes:
         suite: the suite's tree.
         tier: its tier, which a case's own goes before.
-        names: what its names stand for.
+        names: what its names mean.
         schemas: where the JSON Schemas come from that its checks name.
         unknown: where a name of nobody has been reported: cases share texts, by defaults, rules and aliases.
     """
@@ -265,7 +265,7 @@ def _made(emission: Emission, like: ir.Case | None, row_checks: RowChecks | None
 
 
 def _filled_fields(emission: Emission, checks: tuple[ir.Check, ...], links: tuple[ir.Link, ...]) -> dict[str, Any]:
-    """The fields in which inputs stand, by name: those that differ between the rows of a table."""
+    """The fields that contain inputs, by name: those that differ between the rows of a table."""
     tree = emission.case.tree
     messages = None if tree.messages is None else messages_of(emission, tree.messages)
     message = message_of(emission, messages)

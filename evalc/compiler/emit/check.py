@@ -36,7 +36,7 @@ from evalc.model.paths import pointer_step
 from evalc.source import Source, Span
 
 _OF_TEXTS: Final = frozenset(kind for kind in members(c.TextCheck | c.LimitCheck) if kind is not c.Regex)
-"""The checks that are as they were written where there is no template to fill."""
+"""The checks that stay as they were written if there is no template to fill."""
 _OF_TEXTS_OR_PATTERNS: Final = _OF_TEXTS | {c.Regex}
 TEMPLATE: Final = re.compile(r"\{\{\s*[#/A-Za-z_]")
 """What begins a template in a pattern, where braces may as well be its own."""
@@ -44,12 +44,12 @@ _TOKEN = re.compile(r"\{\{\s*(?:seed|snapshot):.*?\}\}", re.DOTALL)
 
 
 _Find = Callable[[], Iterator[tuple[str, Located]]]
-"""Finds texts that a check names, and where they stand."""
+"""Finds texts that a check names, and their places."""
 
 
 @final
 class _NamedPlaces(Mapping[str, Located]):
-    """Places by the texts that stand there, of two equal ones the first; found the first time that somebody asks."""
+    """Places by their texts, of two equal ones the first; found the first time that somebody asks."""
 
     __slots__ = ("_find", "_known")
 
@@ -76,7 +76,7 @@ class _NamedPlaces(Mapping[str, Located]):
 
 
 def check_of_texts(leaf: CheckLeaf) -> c.Check | None:
-    """The check in its simplest form, where nothing but templates in its texts could change it; else None."""
+    """The check in its simplest form, if only templates in its texts could change it; else None."""
     check = negated(leaf.check.check) if isinstance(leaf.check, c.Not) else leaf.check
     return check if type(check) in _OF_TEXTS_OR_PATTERNS else None
 
@@ -105,7 +105,7 @@ def _holds_braces(check: c.Check, leaf: CheckLeaf) -> bool:
 
 @final
 class CheckEmitter:
-    """Turns the checks of one case into the model's: those that stand in `source` and use the rules of `scope`."""
+    """Turns the checks of one case into the model's: those in `source` and use the rules of `scope`."""
 
     def __init__(self, *, case: Emission, source: Source, scope: Scope, named: list[_Find] | None = None) -> None:
         self.source = source
@@ -178,7 +178,7 @@ class CheckEmitter:
     # --- a check ---
 
     def _check(self, check: c.Check, leaf: CheckLeaf, at: str = "") -> c.Check:
-        """The check that stands at the pointer `at` in a leaf, filled and in its simplest form."""
+        """The check at the pointer `at` in a leaf, filled and in its simplest form."""
         if type(check) in _OF_TEXTS and not _holds_braces(check, leaf):
             return check
         match check:
@@ -288,7 +288,7 @@ class CheckEmitter:
         return filled
 
     def _check_names(self, template: g.Template, role: Filled, place: Callable[[int, int], Span]) -> None:
-        """Report names that nobody gives, and values that are no text."""
+        """Report names that nobody gives, and values that are not texts."""
         for variable, _ in variables(template.parts):
             if variable.name in self._case.inputs:
                 continue
@@ -305,7 +305,7 @@ class CheckEmitter:
     def _check_tokens(
         self, value: str, filled: str, template: g.Template, role: Filled, place: Callable[[int, int], Span]
     ) -> None:
-        """Report tokens where none may stand, what is nearly one, and one that an input brings."""
+        """Report tokens where they are not allowed, near misses, and tokens that an input contains."""
         for slip in slips_in(value):
             self._add(place(slip.start, slip.end), AlmostToken(text=slip.text, meant=slip.meant))
         written = tuple(tokens(template.parts))
@@ -321,7 +321,7 @@ class CheckEmitter:
     # --- places ---
 
     def _places(self, check: c.Check, leaf: CheckLeaf, at: str) -> Iterator[tuple[str, Located]]:
-        """The texts of a check, and where they stand."""
+        """The texts of a check, and their places."""
         for _, text, pointer in texts_of(check):
             if at + pointer in leaf.atoms:
                 yield text, Located(self.source, self._span(leaf, at + pointer))

@@ -41,14 +41,14 @@ class Emission(msgspec.Struct):
     Attributes:
         home: the source of the suite.
         case: the case with what it takes in.
-        row: the row that it is made for; None where it stands for itself.
+        row: the row that it is made for; None if it is not made from a row.
         variant: what it is sent with.
-        tier: its tier, which says what tokens may stand in its checks.
-        names: what the suite's names stand for.
+        tier: its tier, which says what tokens its checks may have.
+        names: what the suite's names mean.
         schemas: where the JSON Schemas come from that its checks name.
         given: its inputs by name.
         inputs: what fills its texts: those, over the defaults that are declared.
-        knows_all: whether there are no other names than `known`; else a text that uses another one is left out
+        knows_all: whether there are no other names than `known`; else a text that uses another name is left out
             without a word.
         problems: where findings go.
         quiet: the case was made before, and nothing was wrong with it.
@@ -75,11 +75,11 @@ class Emission(msgspec.Struct):
         return frozenset(self.inputs) | frozenset(self.variant.declared or ())
 
     def at(self, source: Source, span: Span) -> ir.Where:
-        """A place as the IR has it: a span where it stands in the suite's own source."""
+        """A place as the IR has it: a span if it is in the suite's own source."""
         return span if source is self.home else ir.Located(source, span)
 
     def filled(self, text: Str | None, what: str, source: Source | None = None) -> str | None:
-        """The same as `text` of one that must hold something: that its inputs leave it empty is reported."""
+        """Like `text`, for a text that must not be empty: it is reported if its inputs leave it empty."""
         filled = self.text(text, source)
         if text is not None and filled is not None and not (filled.strip() or self.quiet or self._lacks_names(text)):
             at = (source or self.case.tree.source, text.span) if self.row is None else (self.row.source, self.row.span)
@@ -94,9 +94,9 @@ class Emission(msgspec.Struct):
         return not (self.knows_all and names <= self.known)
 
     def text(self, text: Str | None, source: Source | None = None) -> str | None:
-        """A text with its templates filled; None when it is absent or has faults.
+        """A text with its templates filled; None if it is absent or has faults.
 
-        It stands in `source`: where none is given, in that of the case.
+        It is in `source`, or if none is given, in the source of the case.
         """
         if text is None or "{{" not in text.value:
             return None if text is None else text.value
@@ -144,7 +144,7 @@ class Emission(msgspec.Struct):
 
 
 def number_of(source: Source, number: Num | None, name: str, problems: Diagnostics) -> int | float | None:
-    """The number of a field; one that the field does not take is reported and left out."""
+    """The number of a field; a number that the field does not take is reported and left out."""
     finding = None if number is None else outside(f"`{name}`", number.value, RANGES[name])
     if number is None or finding is None:
         return None if number is None else number.value
@@ -165,7 +165,7 @@ def count_in_case(emission: Emission, name: str) -> int | None:
 
 
 def gates_of(source: Source, tree: GatesTree | None, problems: Diagnostics) -> Gates | None:
-    """The gates; None where nothing is asked."""
+    """The gates; None if nothing is asked."""
     if tree is None:
         return None
     gates = Gates(
@@ -184,7 +184,7 @@ def gates_of(source: Source, tree: GatesTree | None, problems: Diagnostics) -> G
 def _by_class(
     source: Source, limits: Sequence[tuple[str, Num]], name: str, problems: Diagnostics
 ) -> dict[str, int | float] | None:
-    """The limits by class; one that is no share is reported and left out."""
+    """The limits by class; a limit that is not a share is reported and left out."""
     found: dict[str, int | float] = {}
     for label, number in limits:
         finding = outside(f"the {name} of `{label}`", number.value, SHARE)
@@ -206,11 +206,11 @@ def repetitions_of(emission: Emission) -> tuple[int | None, int | None]:
     least = ceil(wanted.share * times - 1e-9) if wanted.share is not None else wanted.count
     reason = ""
     if wanted.of is not None and wanted.of != times:
-        reason = f"this speaks of {wanted.of} runs, and the case is run {_times(times)}"
+        reason = f"this says {wanted.of} runs, and the case is run {_times(times)}"
     elif least > times:
-        reason = f"this asks for more passes than the case is run, which is {_times(times)}"
+        reason = f"this requires more passes than runs: the case is run {_times(times)}"
     elif least < 1:
-        reason = "this asks for no pass at all"
+        reason = "this requires no passes at all"
     if reason:
         emission.problems.add(picked.source, wanted.span, BadRequirement(reason=reason))
         return repeat, None

@@ -72,7 +72,7 @@ def _data(node: Node, fill: Fill, report: Report, role: Filled = _PLAIN, *, word
 
 
 def _record(node: n.Mapping, fill: Fill, report: Report) -> dict[str, Any]:
-    """A check, or a part of one that is no check. A user's own keys (`x-...`) are left out."""
+    """A check, or a part of a check. A user's own keys (`x-...`) are left out."""
     texts = {key.text: value.text for key, value in node.pairs if isinstance(value, Scalar)}
     keys = _keys(_KINDS.get(texts.get("type", ""), c.RequiredField))
     record: dict[str, Any] = {}

@@ -33,7 +33,7 @@ class _Blank(NamedTuple):
 class RowChecks(NamedTuple):
     """The checks of the first row, each with the fields that differ in the others.
 
-    `names` are all the inputs that stand in them; None where a template has branches, so that this depends on the row.
+    `names` are all the inputs in them; None if a template has branches, so that this depends on the row.
     """
 
     entries: tuple[tuple[ir.Check, tuple[_Blank, ...]], ...]
@@ -74,7 +74,7 @@ def row_checks(case: MergedCase, home: Source, first: ir.Case, inputs: Inputs) -
         inputs: what fills the texts of that row.
 
     Returns:
-        None where there is more to it than to fill texts: a check that is no check of texts, or several of one entry.
+        None if more is needed than to fill texts: a check that is not about texts, or several of one entry.
     """
     blanks: dict[ir.Where, tuple[_Blank, ...]] = {}
     for layer in case.checks:

@@ -89,7 +89,7 @@ def emit(suite: MergedSuite, names: Names, schemas: SchemaLoader, problems: Diag
 
 
 def _named_at(tree: SuiteTree) -> Span:
-    """Where the name stands that the suite's files are called by."""
+    """The place of the name that the suite's files have."""
     prompt_id = None if tree.prompt is None else tree.prompt.id
     return next((name.span for name in (tree.tool, tree.name, prompt_id) if name is not None), tree.span)
 
@@ -170,7 +170,7 @@ class _CheckedRows(msgspec.Struct, frozen=True, kw_only=True):
         rows: how many rows there are.
         sound: whether each row of the file is one of them.
         clean: whether nothing at all is wrong with them.
-        made: all of the cases; None where they are too many to keep.
+        made: all of the cases; None if they are too many to keep.
         own: the assertions of the cases that only evalc checks.
     """
 
@@ -225,7 +225,7 @@ def _stands_in(problem: Problem, row: Row) -> bool:
 
 @final
 class _OwnAssertions:
-    """The names of the assertions that only evalc checks, of cases of which most have the same kinds of checks."""
+    """The names of the assertions that only evalc checks, of cases, most of which have the same kinds of checks."""
 
     def __init__(self) -> None:
         self.names: set[str] = set()
@@ -252,7 +252,7 @@ def _check_rows(
     first: dict[str | None, tuple[ir.Case, RowChecks | None]] = {}
 
     def report(source: Source, span: Span, finding: Finding) -> None:
-        """What is wrong with a row stands there; that there is no file, where the file is named."""
+        """Mistakes in a row are reported there; a missing file, where it is named."""
         nonlocal faults
         if not source.text and tree.file is not None:
             problems.add(rows.source, tree.file.span, finding)

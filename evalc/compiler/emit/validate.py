@@ -134,7 +134,7 @@ def _brought(emission: Emission, layer: tuple[PlacedCheck, ...], dimensions: dic
 def _named(check: c.Judge, criterion: str | None, taken: dict[str, int]) -> c.Judge:
     """The judge's check with a dimension of its own in the case: the criterion's name, else the question's words.
 
-    `taken` holds the names that there are, each with the last number that was put behind it.
+    `taken` holds the known names, each with the last number that was added to it.
     """
     name = base = check.dimension if criterion is None else criterion
     while name in taken:
@@ -184,7 +184,7 @@ def _links(written: list[_Written]) -> Iterator[ir.Link]:
 
 
 def _halves(written: list[_Written]) -> frozenset[int]:
-    """The lower and the upper bound that stand on lines of their own, by index.
+    """The lower and the upper bound on lines of their own, by index.
 
     Together they fill the two fields of one range, which would count as one check if nothing linked them apart.
     """

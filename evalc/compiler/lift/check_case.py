@@ -34,7 +34,7 @@ from evalc.model.numbers import COUNT, RANGES, WEIGHT
 from evalc.model.paths import pointer_step
 
 _BARE_PATTERNS = frozenset({"responseMatches", "regexPattern"})
-"""The fields in which a pattern stands by itself, without flags."""
+"""The fields that hold only a pattern, without flags."""
 
 
 def check_case(reader: JsonReader, case: m.Case, asserted: Sequence[Assertion], pointer: str) -> None:
@@ -135,7 +135,7 @@ def _check_dimensions(reader: JsonReader, case: m.Case, pointer: str) -> None:
 
 
 def _check_patterns(reader: JsonReader, asserted: Sequence[Assertion], pointer: str) -> None:
-    """Report regular expressions and JSON Schemas that are none, and checks that no package provides."""
+    """Report regular expressions and JSON Schemas that are invalid, and checks that no package provides."""
     for assertion in asserted:
         at, check = f"{pointer}{assertion.at}", assertion.check
         if isinstance(check, c.Regex) and assertion.field in _BARE_PATTERNS:
@@ -145,7 +145,7 @@ def _check_patterns(reader: JsonReader, asserted: Sequence[Assertion], pointer: 
 
 
 def check_vocabulary(reader: Reports, check: Declared, at: str) -> None:
-    """Report what stands in a check, which is found at a pointer, and is no pattern, schema or check of a package."""
+    """Report invalid patterns, schemas and checks of packages in a check, which is at a pointer."""
     match check:
         case c.Regex():
             of_flags = examine("", check.flags).error

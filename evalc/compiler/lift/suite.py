@@ -52,7 +52,7 @@ def is_eval_json(data: object, *, by_name: bool = False) -> bool:
 
 
 def slip_in_json(data: object, *, by_name: bool) -> str | None:
-    """The key of decoded JSON under which its cases stand, which is not `cases`; None where there is none such."""
+    """The key of decoded JSON that holds its cases, if it is not `cases`; else None."""
     if not isinstance(data, dict) or not (by_name or "metadata" in data):
         return None
     lists = (key for key, value in data.items() if isinstance(value, list) and any(map(_has_input, value)))
@@ -226,7 +226,7 @@ def _case(reader: JsonReader, raw: object, pointer: str, tier: m.Tier) -> ir.Cas
 
 
 class _Wheres(dict[str, ir.Where]):
-    """The places of a case's fields: in JSON every pointer stands where it says."""
+    """The places of a case's fields: in JSON every pointer is its own place."""
 
     def __init__(self, base: str) -> None:
         super().__init__()

@@ -1,6 +1,6 @@
 """What a check asserts, as a formula: facts about texts and tool calls, joined by `All` and `Some`.
 
-Negation stands at the facts alone, where it is `holds=False`. Texts are templates as `templates` encodes them: what
+Negation occurs only at facts, as `holds=False`. Texts are templates as `templates` encodes them: what
 follows about them follows whatever their tokens turn out to be.
 """
 
@@ -138,7 +138,7 @@ class CallsTool(_Atom, frozen=True, gc=False):
 
 
 class CallsEach(_Atom, frozen=True, gc=False):
-    """Each tool was called at least as often as its name stands here; two names or more, sorted."""
+    """Each tool was called at least as often as its name is here; two names or more, sorted."""
 
     names: tuple[str, ...]
 

@@ -239,12 +239,12 @@ def _is_called(names: tuple[str, ...], other: Atom) -> bool | None:
 
 
 def _is_more(names: tuple[str, ...], others: tuple[str, ...]) -> bool:
-    """Whether each of the others stands among the names, as often as there."""
+    """Whether each of the others is among the names, as often as among the others."""
     return Counter(others) <= Counter(names)
 
 
 def _is_within(names: tuple[str, ...], others: tuple[str, ...]) -> bool:
-    """Whether the names stand among the others, in their order."""
+    """Whether the names are among the others, in their order."""
     left = iter(others)
     return all(name in left for name in names)
 

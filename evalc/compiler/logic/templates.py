@@ -36,12 +36,12 @@ def is_fixed(encoded: str) -> bool:
 
 
 def beginning(encoded: str) -> str:
-    """What stands before the first token."""
+    """The text before the first token."""
     return encoded.partition(_MARK)[0]
 
 
 def pieces(encoded: str) -> list[str]:
-    """What stands between the tokens."""
+    """The texts between the tokens."""
     return _RUN.split(encoded)
 
 

@@ -1,4 +1,4 @@
-"""Derives what holds for a response that equals or contains a text. None where nothing is certain."""
+"""Derives what holds for a response that equals or contains a text. None if nothing is certain."""
 
 from __future__ import annotations
 
@@ -109,7 +109,7 @@ _DECODER: Final[Any] = json.JSONDecoder(parse_constant=_refuse, parse_int=_any_n
 
 
 def _is_well_formed(text: str) -> bool:
-    """Whether Python's characters and JavaScript's are the same text: no half of a surrogate pair stands alone."""
+    """Whether Python's characters and JavaScript's are the same text: no half of a surrogate pair is alone."""
     return text.isascii() or not any("\ud800" <= character <= "\udfff" for character in text)
 
 

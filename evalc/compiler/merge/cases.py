@@ -35,7 +35,7 @@ class Picked(msgspec.Struct, frozen=True, gc=False):
 
 @final
 class PlacedCheck(msgspec.Struct, frozen=True, gc=False):
-    """A check behind every `use:` that led to it: what it counts for there, and where its own names are looked up.
+    """A check, after every `use:` that led to it: what it counts for there, and where its own names are looked up.
 
     `turn` is the number of the turn that it is about, None for the case as a whole.
     """
@@ -59,7 +59,7 @@ class MergedCase(msgspec.Struct, frozen=True, kw_only=True, eq=False, gc=False):
         checks: the checks, a tuple for each layer, the farthest first.
         tags: the tags of the defaults and the case's own, each once.
         allowed: the faults that do not count for the case, each with its reason; its own override the defaults'.
-        rows: the rows that it stands for; None when it stands for itself.
+        rows: the rows that it is repeated for; None if it has none.
         inputs_partial: it may have been meant to give or to inherit more inputs than it does.
         partial: something of it, of its defaults or of its rules was wrong and left out.
     """
@@ -172,7 +172,7 @@ def _allowed(fields: CaseFields, farther: dict[str, str] | None) -> dict[str, st
 
 
 def _picked(layer: Layer, farther: Mapping[str, Picked]) -> Mapping[str, Picked]:
-    """What a layer and those behind it say of the fields that can hold one value."""
+    """What a layer and those below it say of the fields that can hold one value."""
     fields = layer.fields
     values = _values_picked(fields)
     if values == _NONE_PICKED:
@@ -208,7 +208,7 @@ def _place(
     placed: list[PlacedCheck],
     turn: int | None,
 ) -> None:
-    """Put the checks behind those that are placed, every `use:` opened.
+    """Put the checks after those that are placed, every `use:` opened.
 
     A criterion at a `use:` holds for all its checks; weights are multiplied.
     """

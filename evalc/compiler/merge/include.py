@@ -21,7 +21,7 @@ from evalc.files import read_source
 from evalc.source import Source, Span
 
 LARGEST_RULE: Final = 10_000
-"""How many checks a rule may stand for, those of the rules that it uses included."""
+"""How many checks a rule may insert, including those of the rules that it uses."""
 
 DEEPEST_RULE: Final = 100
 """How many levels of compositions and of rules that use rules there may be."""
@@ -32,7 +32,7 @@ class NamedRule(msgspec.Struct, frozen=True, kw_only=True, eq=False):
     """A named rule, and where the names that it uses are looked up.
 
     Attributes:
-        size: how many checks it stands for, those of the rules that it uses included.
+        size: how many checks it inserts, including those of the rules that it uses.
         depth: how many levels of compositions and rules there are in it.
         partial: something of it, or of a rule that it uses, was wrong and left out.
     """
@@ -116,15 +116,15 @@ class IncludeLibrary:
             tree = _read(path, source, file, problems)
             self._opened[real] = None if tree is None else self.open(tree, problems, trail)
         elif self._opened[real] is None:
-            problems.add(source, file.span, CannotInclude(path=file.value, reason="it is no shared rules file"))
+            problems.add(source, file.span, CannotInclude(path=file.value, reason="it is not a shared rules file"))
         return self._opened[real]
 
 
 def _read(path: Path, includer: Source, file: Str, problems: Diagnostics) -> SharedTree | None:
-    """The tree of a file that is included; None when it has none."""
+    """The tree of a file that is included; None if it has none."""
 
     def report(source: Source, span: Span, finding: Finding) -> None:
-        """What is wrong with the text stands in the text; that there is none, where the file is named."""
+        """Mistakes in the text are reported there; a missing file, where it is named."""
         problems.add(*((source, span) if source.text else (includer, file.span)), finding)
 
     source = read_source(path, report, name=shown(path))
@@ -133,7 +133,7 @@ def _read(path: Path, includer: Source, file: Str, problems: Diagnostics) -> Sha
     documents = read_yaml(source, lambda span, finding: problems.add(source, span, finding))
     first = documents[0] if documents else None
     if len(documents) != 1 or not isinstance(first, Mapping) or kind_of_document(first) is not Kind.SHARED:
-        reason = "it is no shared rules file (`rules:`, `defaults:`, `include:`, and no cases)"
+        reason = "it is not a shared rules file (`rules:`, `defaults:`, `include:`, and no cases)"
         problems.add(includer, file.span, CannotInclude(path=file.value, reason=reason))
         return None
     return build_shared_file(source, first, problems)
@@ -147,7 +147,7 @@ def _take_in(scope: Scope, included: Scope, source: Source, file: Str, problems:
 
 
 def _declare(scope: Scope, trees: tuple[RuleTree, ...], problems: Diagnostics) -> None:
-    """Put a document's own rules into its scope, each behind those that it uses, less those that would never end."""
+    """Put a document's own rules into its scope, each after those that it uses, without those that would never end."""
     own = {tree.name.value: tree for tree in trees}
     for name, tree in own.items():
         if name in scope.rules:
@@ -173,7 +173,7 @@ def _rule(tree: RuleTree, scope: Scope, problems: Diagnostics) -> NamedRule:
 
 
 def _in_order(own: dict[str, RuleTree], problems: Diagnostics) -> list[str]:
-    """The names of the rules, each behind those that it uses; a rule that comes back to itself is emptied."""
+    """The names of the rules, each after those that it uses; a rule that uses itself is emptied."""
     used = {
         name: [use.name.value for use, _ in uses(tree.checks) if use.name.value in own] for name, tree in own.items()
     }
@@ -181,7 +181,7 @@ def _in_order(own: dict[str, RuleTree], problems: Diagnostics) -> list[str]:
         try:
             return list(TopologicalSorter(used).static_order())
         except CycleError as error:
-            way: list[str] = error.args[1][:0:-1]  # from each to one that it uses
+            way: list[str] = error.args[1][:0:-1]  # from each rule to one that it uses
             first = min(way, key=lambda name: own[name].name.span)
             at = way.index(first)
             path = (*way[at:], *way[:at], first)
@@ -195,7 +195,7 @@ def _emptied(tree: RuleTree) -> RuleTree:
 
 
 def uses(checks: tuple[CheckTree, ...]) -> list[tuple[CheckUse, int]]:
-    """Every `use:` in checks, and how many compositions it stands in."""
+    """Every `use:` in checks, and how many compositions it is in."""
     pending: list[tuple[CheckBody, int]] = [
         (check.body, 0) for check in checks if not isinstance(check.body, CheckLeaf)
     ]
@@ -210,7 +210,7 @@ def uses(checks: tuple[CheckTree, ...]) -> list[tuple[CheckUse, int]]:
 
 
 def check_uses(scope: Scope, source: Source, checks: tuple[CheckTree, ...], problems: Diagnostics) -> bool:
-    """Report uses of rules that there are not, where all rules are known; whether all are there and whole."""
+    """Report uses of unknown rules, if all rules are known; return whether all are known and complete."""
     whole = True
     for use, _ in uses(checks):
         rule = scope.rules.get(use.name.value)

@@ -34,7 +34,7 @@ def csv_reader(lines: Iterable[str], delimiter: str = ",") -> _csv.Reader:
 
 
 def placed_csv(source: Source, cells: tuple[InputValue, ...]) -> tuple[InputValue, ...]:
-    """The cells of a CSV row; `source` is the lines that it stands on."""
+    """The cells of a CSV row; `source` is its lines."""
     return tuple(
         InputValue(name=Str(cell.name.value, span), value=_at(cell.value, span))
         for cell, span in zip(cells, csv_spans(source.text), strict=True)
@@ -42,7 +42,7 @@ def placed_csv(source: Source, cells: tuple[InputValue, ...]) -> tuple[InputValu
 
 
 def csv_spans(text: str) -> Iterator[Span]:
-    """Where the cells of a row of CSV stand, quotes included."""
+    """The places of the cells of a row of CSV, quotes included."""
     at = 0
     while (cell := _CELL.match(text, at)) is not None:
         yield Span(*cell.span())

@@ -1,7 +1,7 @@
 """Reads the rows of `for_each:`, from a list or a file, one at a time.
 
 A file is read anew each time its rows are wanted, so that no more than a row of it is ever held. Of each row the lines
-that it stands on are kept, as an excerpt of the file, for as long as something may have to be said about it.
+of it are kept, as an excerpt of the file, for as long as something may have to be said about it.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ _ENDINGS: Final = (".csv", ".jsonl", ".ndjson")
 
 
 class Row(NamedTuple):
-    """A row: its cells as inputs, where it stands, and the text that tells it from the others.
+    """A row: its cells as inputs, its place, and the text that identifies it.
 
     `numbered` says that this text is only the row's number, which changes when rows move.
     """
@@ -111,7 +111,7 @@ class Rows(msgspec.Struct, frozen=True, kw_only=True):
         return row._replace(cells=place(row.source, row.cells))
 
     def _place_of_key(self, row: Row) -> Span:
-        """Where the text stands that tells the row from the others."""
+        """The place of the text that identifies the row."""
         column = self._column_of_key(row)
         cells = self.placed(row).cells if self.path is not None else ()
         return next((span_of(cell.value) for cell in cells if cell.name.value == column), row.span)
@@ -161,7 +161,7 @@ class Rows(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def find_rows(source: Source, tree: ForEachTree, problems: Diagnostics) -> Rows | None:
-    """The rows of a case; None when its file may not be read or is of another kind, which is reported."""
+    """The rows of a case; None if its file may not be read or is of another kind, which is reported."""
     if tree.file is None:
         return Rows(source=source, tree=tree, path=None)
     path = Path(source.name).parent / tree.file.value
@@ -205,7 +205,7 @@ class _Line(NamedTuple):
 
 
 def _lines(file: BinaryIO, name: str, report: Report) -> Iterator[_Line]:
-    """The lines with their ends. The first that is no text ends the reading."""
+    """The lines with their ends. The first line that is not text ends the reading."""
     number = 0
     while data := file.readline(LONGEST_LINE + 1):
         number += 1
@@ -352,7 +352,7 @@ def _refuse(word: str) -> object:
 def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     data = dict(pairs)
     if len(data) != len(pairs):
-        raise ValueError("a key stands there twice")
+        raise ValueError("a key is repeated")
     return data
 
 
@@ -362,7 +362,7 @@ _JSON: Final = json.JSONDecoder(
 
 
 def _node(value: Any, span: Span) -> Node:
-    """A value of JSON as a node; it stands where its row stands."""
+    """A value of JSON as a node; its place is that of its row."""
     start, end = span
     match value:
         case _Number():

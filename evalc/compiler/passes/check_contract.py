@@ -156,7 +156,7 @@ def _patterns(check: Declared) -> Iterator[str]:
 
 
 _WITHOUT_PATTERN = frozenset((c.Contains, c.NotContains, c.ContainsAny, c.IContains, c.Length, c.ToolsCalled))
-"""Kinds of which most cases have some, and that hold no pattern."""
+"""Kinds that most cases have, and that hold no pattern."""
 _SLASHED = re.compile(r"/(?P<pattern>(?:[^/\\\[\r\n]|\\.|\[(?:[^\]\\\r\n]|\\.)*\])+)/(?P<flags>[gimsuvy]{1,7})")
 
 
@@ -213,7 +213,7 @@ def _parameters(case: ir.Case) -> Iterator[tuple[ir.Where, Finding]]:
             continue
         wants_list = check.assertion == "oneOf"
         if check.value is None or isinstance(check.value, str) is wants_list:
-            wants = "wants a `value` that is a list of texts" if wants_list else "wants a `value` that is a text"
+            wants = "needs a `value` that is a list of texts" if wants_list else "needs a `value` that is a text"
             yield item.where, NeedsValue(assertion=check.assertion, wants=wants)
 
 

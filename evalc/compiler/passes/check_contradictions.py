@@ -134,7 +134,7 @@ def _redundant(suite: ir.Suite, checks: list[_Said]) -> Iterator[_Found]:
 
 
 def _witnesses(said: _Said, target: Formula, others: Iterable[_Said]) -> list[_Said]:
-    """The checks beside this one that prove the target, a formula of what it asserts; none where they do not."""
+    """The other checks that prove the target, a formula of what this one asserts; none if they do not."""
     if not isinstance(target, Fact | OfParam) and not is_certain(target):
         return []
     return _proving(target, [other for other in others if not _is_asserted_twice(said.item.check, other.item.check)])
@@ -281,7 +281,7 @@ def _is_for_itself(length: c.Length, texts: Iterable[str], *, non_empty: bool) -
 
 
 def _texts(check: c.Check) -> tuple[str, ...] | None:
-    """The texts, of which one is contained in one of another check where either tells of the other; None if unsure."""
+    """The texts: if two checks bear on each other, a text of one contains a text of the other; None if unsure."""
     match check:
         case c.Contains() | c.NotContains():
             return None if "{{" in check.value else (check.value,)

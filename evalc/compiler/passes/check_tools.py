@@ -1,6 +1,6 @@
 """Reports tools and parameters that the tool registry does not have.
 
-What the registry may have without our knowing is never missed: of one that could not be read as a whole, no name is
+What the registry may have without our knowing is never missed: if it could not be read as a whole, no name is
 reported as unknown, and a schema says something only where it is certain.
 """
 
@@ -60,7 +60,7 @@ class _Mention(NamedTuple):
 
     Attributes:
         text: the name of a tool, of a parameter, or a value.
-        pointer: where it stands, from the check in eval JSON.
+        pointer: its place, from the check in eval JSON.
         finding: what is wrong with it, if anything.
     """
 
@@ -70,7 +70,7 @@ class _Mention(NamedTuple):
 
 
 def _place(item: ir.Check, mention: _Mention) -> ir.Where:
-    """Where the text stands; in YAML the check as a whole where that is not known."""
+    """The place of the text; in YAML the whole check if that is not known."""
     if not isinstance(item.where, str):
         return item.names.get(mention.text, item.where)
     # A field of `expect` holds the names of a list themselves, an entry of `checks` under the check's own key.
@@ -171,11 +171,11 @@ _OPENS: Final = frozenset(
         "unevaluatedProperties",
     }
 )
-"""Keywords by which a schema may have properties that it does not list, or say more of a value than stands here."""
+"""Keywords by which a schema may have properties that it does not list, or say more of a value than is here."""
 
 
 def _all_properties(schema: Mapping[str, Any]) -> Mapping[str, Any] | None:
-    """The properties of a schema where it has no others; None where it may.
+    """The properties of a schema where it has no others; None if it may.
 
     A schema without `additionalProperties` allows others by the letter. Models are offered those it lists, so that they
     are all of them where there are any.
@@ -227,7 +227,7 @@ def _impossible(check: c.ToolParam, value: str, tools: ToolRegistry) -> Finding 
 
 
 def _allowed(schema: Mapping[str, Any]) -> tuple[str, ...] | None:
-    """The texts of the only values that a schema allows, as `String(value)` gives them; None where it names none."""
+    """The texts of the only values that a schema allows, as `String(value)` gives them; None if it names none."""
     if "const" in schema:
         return (to_string(schema["const"]),)
     values = schema.get("enum")

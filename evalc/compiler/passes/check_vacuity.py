@@ -101,7 +101,7 @@ def _of_json(check: c.Json) -> _Verdict | None:
 
 
 def _of_structure(check: c.Structure) -> _Verdict | None:
-    return _of_parts(check) if check.fields or check.headings else _Verdict(True, "it asks for no field and no heading")
+    return _of_parts(check) if check.fields or check.headings else _Verdict(True, "it requires no field and no heading")
 
 
 def _of_place(check: c.At) -> _Verdict | None:

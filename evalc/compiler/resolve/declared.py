@@ -23,7 +23,7 @@ Declared = Mapping[str, InputTree]
 
 
 def check_declaration(source: Source, tree: InputTree, problems: Diagnostics) -> None:
-    """Report a default that is no value of JSON, or that its own declaration does not allow."""
+    """Report a default that is not a JSON value, or that its own declaration does not allow."""
     if tree.default is not None:
         to_plain(tree.default, partial(problems.add, source))
         finding = _misfit(tree, tree.default)
@@ -47,7 +47,7 @@ def check_inputs(
         case: the case.
         inputs: what it gives, or one of its rows does.
         row: that row.
-        declared: the declared inputs; None when nothing declares any.
+        declared: the declared inputs; None if nothing declares any.
         partial: whether there may have been more declarations.
         needed: what the prompt cannot do without, where nothing is declared.
         problems: where findings go.

@@ -40,12 +40,12 @@ from evalc.source import Source, Span, where_used
 
 _NAMES_OF_CASES: Final = frozenset({"cases", "test_cases", "test-cases", "tests", "eval", "evals"})
 _COMMENT: Final = re.compile(r"(?<!\S)#")
-"""What begins a comment, where it stands in no text."""
+"""What begins a comment outside of texts."""
 
 
 @final
 class ResolvedPrompt(msgspec.Struct, frozen=True, kw_only=True, dict=True):
-    """A prompt with its parsed template; `template` is None when the template has faults."""
+    """A prompt with its parsed template; `template` is None if the template has faults."""
 
     tree: PromptTree
     template: g.Template | None
@@ -62,9 +62,9 @@ class Variant(msgspec.Struct, frozen=True, kw_only=True, dict=True):
     """What a case is sent with.
 
     Attributes:
-        name: the prompt's name among those that the suite compares; None where it compares none.
-        prompt: the prompt; None when there is none, or none that could be found.
-        declared: the declared inputs by name; None when nothing declares any.
+        name: the prompt's name among those that the suite compares; None if it compares none.
+        prompt: the prompt; None if there is none, or it was not found.
+        declared: the declared inputs by name; None if nothing declares any.
         partial: whether there may have been more declarations: some are wrong, or the prompt could not be found.
     """
 
@@ -79,7 +79,7 @@ class Variant(msgspec.Struct, frozen=True, kw_only=True, dict=True):
         return {name: tree.default for name, tree in (self.declared or {}).items() if tree.default is not None}
 
     def is_met_by(self, inputs: Mapping[str, object]) -> bool:
-        """Whether the inputs are for certain as they are declared: known names of which any value is allowed."""
+        """Whether the inputs are for certain as they are declared: known names with any value."""
         required, untyped = self._plainly_declared
         return self.declared is not None and required <= inputs.keys() <= untyped
 
@@ -98,7 +98,7 @@ class Variant(msgspec.Struct, frozen=True, kw_only=True, dict=True):
 
 @final
 class Names(msgspec.Struct, frozen=True, kw_only=True):
-    """What the names of a suite stand for.
+    """What the names of a suite mean.
 
     Attributes:
         suite: the suite's name, a slug.
@@ -125,7 +125,7 @@ class Names(msgspec.Struct, frozen=True, kw_only=True):
         if case.message is not None:
             return (msgspec.structs.replace(self.variants[0], name=None, prompt=None),)
         if case.has_own_words:
-            first = self.variants[0]  # its role and instructions stand before a conversation, if no others compete
+            first = self.variants[0]  # its role and instructions precede a conversation, if no others compete
             return (first if first.name is None else msgspec.structs.replace(first, name=None, prompt=None),)
         return self.variants
 
@@ -133,7 +133,7 @@ class Names(msgspec.Struct, frozen=True, kw_only=True):
 def resolve_names(
     suite: MergedSuite, library: PromptLibrary, inputs_sent: frozenset[str], problems: Diagnostics
 ) -> Names:
-    """Look up every name of a suite and report those that stand for nothing."""
+    """Look up every name of a suite and report those that mean nothing."""
     tree = suite.tree
     name = suite_name(tree, problems)
     names = Names(
@@ -202,7 +202,7 @@ def stem(name: str) -> str:
 
 
 def _check_unique(tree: SuiteTree, suite: str, problems: Diagnostics) -> None:
-    """Report criteria with one name, and cases with one id: a case's own, or the one that its name makes."""
+    """Report criteria with one name, and cases with one id: a case's own, or the id made from its name."""
     first: dict[str, Str] = {}
     for criterion in tree.criteria:
         _note(tree.source, "criterion", criterion.name, criterion.name.value, first, problems)
@@ -298,7 +298,7 @@ def _from_file(tree: SuiteTree, file: Str, problems: Diagnostics) -> ResolvedPro
         return None
 
     def report(source: Source, span: Span, finding: Finding) -> None:
-        """What is wrong with the text stands in the text; that there is none, where the file is named."""
+        """Mistakes in the text are reported there; a missing file, where it is named."""
         problems.add(*((source, span) if source.text else (tree.source, file.span)), finding)
 
     source = read_source(path, report, name=shown(path))

@@ -63,7 +63,7 @@ class PromptLibrary:
 
 
 def read_prompts(source: Source, problems: Diagnostics, *, with_id: bool = False) -> list[PromptTree]:
-    """The prompts that a YAML text holds; where they are wanted `with_id`, other documents with a prompt are none."""
+    """The prompts that a YAML text holds; with `with_id`, only documents that have an id count."""
     if not _MAYBE_PROMPT.search(source.text):
         return []
     documents = read_yaml(source, lambda span, finding: problems.add(source, span, finding))

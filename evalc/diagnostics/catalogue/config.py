@@ -93,7 +93,7 @@ class SettingValue(Finding, frozen=True, kw_only=True):
 
 
 class DuplicateSetting(Finding, frozen=True, kw_only=True):
-    """A key stands twice in a JSON configuration.
+    """A JSON configuration has the same key twice.
 
     JSON readers silently take the last one.
 

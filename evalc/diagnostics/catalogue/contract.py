@@ -57,7 +57,7 @@ class BothToolExpectations(Finding, frozen=True, kw_only=True):
     code: ClassVar[str] = "EV402"
 
     def message(self) -> str:
-        return "`toolsCalled` and `toolsAcceptable` stand in one case"
+        return "one case has both `toolsCalled` and `toolsAcceptable`"
 
     def help(self) -> str:
         return "keep toolsCalled where one set of tools is right, toolsAcceptable where several are"
@@ -90,7 +90,7 @@ class BesideTurns(Finding, frozen=True, kw_only=True):
     turns: str
 
     def message(self) -> str:
-        return f"`{self.key}` stands beside `{self.turns}`"
+        return f"`{self.key}` cannot be used with `{self.turns}`"
 
     def help(self) -> str:
         if self.key == "label":
@@ -194,7 +194,7 @@ class SnapshotInRegression(Finding, frozen=True, kw_only=True):
     token: str
 
     def message(self) -> str:
-        return f"`{self.token}` stands in a regression case"
+        return f"a regression case uses `{self.token}`"
 
     def help(self) -> str:
         return "regression cases use seed-stable values only: use `{{seed:...}}` or a fixed text"
@@ -229,7 +229,7 @@ class TokenNotAllowed(Finding, frozen=True, kw_only=True):
         return f"`{self.token}` is not resolved in {self.where}"
 
     def help(self) -> str:
-        return "tokens stand in the texts of response checks and in the values of tool parameters"
+        return "tokens belong in the texts of response checks and in the values of tool parameters"
 
 
 class MissingInTier(Finding, frozen=True, kw_only=True):
@@ -447,7 +447,7 @@ class OnlyEvalcChecks(Finding, frozen=True, kw_only=True):
 
 
 class NeedsValue(Finding, frozen=True, kw_only=True):
-    """An assertion about a tool parameter that needs a value and has none, or has one that it cannot use.
+    """An assertion about a tool parameter has no value, or a value that it cannot use.
 
     Example:
         eval:
@@ -508,9 +508,9 @@ class InputLooksLikeToken(Finding, frozen=True, kw_only=True):
 
 
 class AlmostToken(Finding, frozen=True, kw_only=True):
-    """A text of a check holds what is almost a token, such as `{{sed:a.b}}` or `{{seed:a}`.
+    """A text in a check looks like a misspelt token, such as `{{sed:a.b}}` or `{{seed:a}`.
 
-    evalc takes it as it stands, so `contains` of it fails whatever the agent answers, and `not contains` of it can
+    evalc takes it literally, so a `contains` with it fails whatever the agent answers, and a `not contains` with it can
     never fail. A token is `{{seed:PATH}}` or `{{snapshot:PATH}}`; an index in its path is a number in brackets. To mean
     the braces themselves, write `\\{{`. In eval JSON this is a warning.
 
@@ -540,10 +540,10 @@ class AlmostToken(Finding, frozen=True, kw_only=True):
 
 
 class SlashedPattern(Finding, frozen=True, kw_only=True):
-    """A pattern is written with slashes and flags where these are a part of it.
+    """A pattern is written with slashes and flags in a place where they become part of the pattern.
 
     `matches /x/i` on a line, and `type: regex` with `rule: /x/i`, are a pattern with a flag. In the `value` of a
-    parameter, in `args`, in quotes and in eval JSON, the text is the pattern as it stands, slashes and all.
+    parameter, in `args`, in quotes and in eval JSON, the whole text is the pattern, slashes included.
 
     Example:
         eval:

@@ -68,11 +68,11 @@ class ErrorNotIgnored(Finding, frozen=True, kw_only=True):
 
 
 class UnreadableIgnore(Finding, frozen=True, kw_only=True):
-    """An ignore comment holds something that is no code.
+    """An ignore comment holds something that is not a code.
 
-    A comment that is not understood silences nothing. The codes stand in brackets, with commas between them:
-    `# evalc: ignore[EV501, EV504]`. The beginning of a code stands for all that begin with it, as in `ignore[EV5]`,
-    and without brackets every warning of the line is meant.
+    A comment that evalc does not understand silences nothing. Put the codes in brackets, separated by commas:
+    `# evalc: ignore[EV501, EV504]`. The beginning of a code means all codes that begin with it, as in `ignore[EV5]`;
+    without brackets, the comment silences every warning of the line.
 
     Example:
         eval:
@@ -91,7 +91,7 @@ class UnreadableIgnore(Finding, frozen=True, kw_only=True):
     known: tuple[str, ...]
 
     def message(self) -> str:
-        return f"`{self.name}` is not a code" if self.name else "the codes to ignore stand in brackets"
+        return f"`{self.name}` is not a code" if self.name else "put the codes to ignore in brackets"
 
     def slip(self) -> Slip | None:
         near = nearest(as_code(self.name), self.known)
@@ -102,9 +102,9 @@ class UnreadableIgnore(Finding, frozen=True, kw_only=True):
 
 
 class LateIgnoreFile(Finding, frozen=True, kw_only=True):
-    """An ignore comment for the whole file stands behind the beginning of the file.
+    """An ignore comment for the whole file comes after the beginning of the file.
 
-    What holds for a file has to be seen by whoever opens it: it stands above its first key, among comments.
+    Whoever opens the file has to see what is ignored in it, so the comment must be above the first key.
 
     Example:
         eval:
@@ -122,7 +122,7 @@ class LateIgnoreFile(Finding, frozen=True, kw_only=True):
     severity: ClassVar[Severity] = "warning"
 
     def message(self) -> str:
-        return "this comment stands too late in the file to apply to all of it"
+        return "this comment comes too late in the file to apply to all of it"
 
     def help(self) -> str:
         return "move it above the first key of the file"

@@ -26,7 +26,7 @@ class NotImported(Finding, frozen=True, kw_only=True):
     """Something in the file has no counterpart in an eval file, and was left out.
 
     `evalc import` takes over what means the same here. Everything else is named by a warning at its place, and by a
-    comment `# not imported: ...` where it would stand in the suite that is written.
+    comment `# not imported: ...` at its place in the written suite.
     """
 
     code: ClassVar[str] = "EV651"
@@ -52,7 +52,7 @@ class NothingToImport(Finding, frozen=True, kw_only=True):
 
     def message(self) -> str:
         """What it was expected to be."""
-        return f"this is no {self.wanted}"
+        return f"this is not {self.wanted}"
 
     def help(self) -> str:
         """What can be imported."""
@@ -89,5 +89,5 @@ class WrongShape(Finding, frozen=True, kw_only=True):
     expected: str
 
     def message(self) -> str:
-        """What stands where."""
+        """What is where."""
         return f"{self.what} has to be {self.expected}"

@@ -55,8 +55,8 @@ class LockedCaseMissing(Finding, frozen=True, kw_only=True):
 class LockFileBroken(Finding, frozen=True, kw_only=True):
     """`evalc.lock` cannot be read.
 
-    Nothing in it is used, so no regression case would be held to what it was. Most often a merge has left its
-    conflict marks in the file: keep the lines of both sides.
+    evalc uses nothing in it, so changed regression cases would go unnoticed. Most often a merge has left its conflict
+    marks in the file: keep the lines of both sides.
     """
 
     code: ClassVar[str] = "EV452"

@@ -84,7 +84,7 @@ class MissingKey(Finding, frozen=True, kw_only=True):
     why: str = ""
     meant_line: MeantLine | None = None
     instead: tuple[int, int, str] | None = None
-    """What `why` says to write, in the place of a stretch of the source."""
+    """What `why` says to write instead of a stretch of the source."""
 
     def message(self) -> str:
         return f"{self.what} has no `{self.key}`"
@@ -98,7 +98,7 @@ class MissingKey(Finding, frozen=True, kw_only=True):
 class UnknownCheck(Finding, frozen=True, kw_only=True):
     """A check that does not exist.
 
-    Nothing is guessed from a misspelt check: one that is not understood would be one that is not made.
+    evalc never guesses what a misspelt check means: a check that it did not understand would silently not be made.
 
     Example:
         eval:
@@ -399,8 +399,8 @@ class SuiteCollision(Finding, frozen=True, kw_only=True):
 class DanglingLink(Finding, frozen=True, kw_only=True):
     """A criterion of an eval JSON case counts an assertion that the case does not make.
 
-    `at` holds JSON pointers from the case's root to assertions in `expect`. One that leads nowhere would leave the
-    criterion to be scored by less than its author wanted.
+    `at` holds JSON pointers from the case's root to assertions in `expect`. If one leads nowhere, the criterion
+    would be scored by fewer checks than its author meant.
 
     Example:
         {"metadata": {"toolName": "greet", "tier": "labeled"}, "cases": [
@@ -420,7 +420,7 @@ class DanglingLink(Finding, frozen=True, kw_only=True):
     known: tuple[str, ...]
 
     def message(self) -> str:
-        return f"`{self.pointer}` is no assertion of this case"
+        return f"`{self.pointer}` is not an assertion of this case"
 
     def help(self) -> str:
         if not self.known:
@@ -478,7 +478,7 @@ class UnknownRule(Finding, frozen=True, kw_only=True):
 
     def help(self) -> str:
         if not self.known:
-            return "name a group of checks under `rules:`, or bring one in with `include:`"
+            return "name a group of checks under `rules:`, or include a file that has one with `include:`"
         return f"the rules are {listed(self.known)}"
 
 
@@ -544,8 +544,8 @@ class RowWithoutKey(Finding, frozen=True, kw_only=True):
 class NumberedRows(Finding, frozen=True, kw_only=True):
     """The cases of rows are named by the rows' numbers.
 
-    When a row comes in between, every case behind it changes its name: its results are compared with those of another
-    row. A column `id` or `name`, or one that `key:` names, keeps them apart whatever their order.
+    If a row is inserted, every case after it changes its name, and its results are compared with those of another row.
+    Add a column `id` or `name`, or name a column with `key:`, to identify rows whatever their order.
 
     Example:
         eval:
@@ -607,10 +607,10 @@ class UnusedInput(Finding, frozen=True, kw_only=True):
 
 
 class OddPromptKey(Finding, frozen=True, kw_only=True):
-    """A key of a prompt file looks like a slip of one that evalc reads.
+    """A key of a prompt file looks like a misspelt key that evalc reads.
 
     A prompt belongs to its library, so it may have any key, and those that evalc does not know are kept. This one
-    is so near a key that evalc reads that it was probably meant as that key.
+    is so close to a key that evalc reads that it is probably a misspelling.
 
     Example:
         id: greet-v1
@@ -645,9 +645,9 @@ class OddPromptKey(Finding, frozen=True, kw_only=True):
 
 
 class OddMetadataKey(Finding, frozen=True, kw_only=True):
-    """A key of an eval JSON's metadata looks like a slip of one that evalc reads.
+    """A key in the metadata of eval JSON looks like a misspelt key that evalc reads.
 
-    The metadata may hold whatever its author likes, so this is no error; but what the key was meant to say is not read.
+    The metadata may hold any keys, so this is not an error, but evalc ignores the value under a misspelt key.
 
     Example:
         {"metadata": {"toolName": "greet", "tier": "labeled", "toolVersio": "2"}, "cases": [

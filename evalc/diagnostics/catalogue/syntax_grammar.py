@@ -38,7 +38,7 @@ CHECK_WORDS: Final = dict(reversed([*_check_words()]))
 
 
 def unknown_check(word: str, *, called: bool = False) -> UnknownCheck:
-    """The finding for a line that begins with a word which is no check; `called`: a parenthesis follows it."""
+    """The finding for a line that begins with an unknown word; `called`: a parenthesis follows the word."""
     near = nearest(word, CHECK_WORDS)
     of_a_package = f"check {word}(...)" if called else ""
     return UnknownCheck(name=word, known=CHECK_LINES, meant=of_a_package if near is None else CHECK_WORDS[near])
@@ -52,9 +52,9 @@ def _either(names: tuple[str, ...]) -> str:
 
 @final
 class Unexpected(Finding, frozen=True, kw_only=True):
-    """A check, a rule or a criterion goes on in a way that its language does not know.
+    """A check, a rule or a criterion has a syntax error.
 
-    The message names what could have stood at that place.
+    The message names what evalc expected at that place.
 
     Example:
         eval:
@@ -91,7 +91,7 @@ class Unexpected(Finding, frozen=True, kw_only=True):
     def help(self) -> str:
         if self.meant_line is not None:
             return self.meant_line.help()
-        return "texts stand in straight quotes, `\"` or `'`" if self.found in _CURLY_QUOTES else ""
+        return "put texts in straight quotes, `\"` or `'`" if self.found in _CURLY_QUOTES else ""
 
 
 @final
@@ -99,7 +99,7 @@ class UnterminatedText(Finding, frozen=True, kw_only=True):
     """A text in quotes has no closing quote.
 
     The closing quote is the same character as the opening one. A quote inside the text is written with a
-    backslash before it, or the text stands in the other kind of quotes.
+    backslash before it, or you put the text in the other kind of quotes.
 
     Example:
         eval:
@@ -164,7 +164,7 @@ class BadEscape(Finding, frozen=True, kw_only=True):
 
     def label(self) -> str:
         if len(self.escape) == 6:
-            return "its other half must stand beside it"
+            return "its other half must be next to it"
         return "" if self.escape == "\\u" else f"a backslash is written `\\{self.escape}`"
 
     def help(self) -> str:
@@ -175,7 +175,7 @@ class BadEscape(Finding, frozen=True, kw_only=True):
 class UnterminatedPattern(Finding, frozen=True, kw_only=True):
     r"""A regular expression has no closing slash.
 
-    A slash inside the pattern is written `\/`; inside a class, `[/]`, it stands for itself, so that a class that is
+    A slash inside the pattern is written `\/`; inside a class, `[/]`, it is literal, so a class that is
     not closed hides the closing slash too.
 
     Example:
@@ -244,7 +244,7 @@ class BadFlag(Finding, frozen=True, kw_only=True):
             case "stateful":
                 return f"the flag `{self.flag}` makes a regular expression remember where it stopped"
             case "twice":
-                return f"the flag `{self.flag}` stands here twice"
+                return f"the flag `{self.flag}` is repeated"
             case "u and v":
                 return "the flags `u` and `v` exclude each other"
             case "argument":
@@ -263,7 +263,7 @@ class BadFlag(Finding, frozen=True, kw_only=True):
 
 @final
 class BadNumber(Finding, frozen=True, kw_only=True):
-    """A number cannot stand where it stands.
+    """A number is out of place or out of range.
 
     Lengths, counts and limits are not negative, what is counted is whole, and no number has more than 15 digits.
 
@@ -310,7 +310,7 @@ class BadNumber(Finding, frozen=True, kw_only=True):
 
 @final
 class MixedAndOr(Finding, frozen=True, kw_only=True):
-    """`and` and `or` stand in one chain without parentheses.
+    """`and` and `or` are mixed without parentheses.
 
     Readers disagree on which of the two binds tighter, so parentheses must say it.
 
@@ -495,7 +495,7 @@ class WrongCloser(Finding, frozen=True, kw_only=True):
 class StrayTag(Finding, frozen=True, kw_only=True):
     """A template's `{{else}}` or closing tag belongs to no block.
 
-    `{{else}}` stands once inside `{{#if}}` or `{{#unless}}`; a closing tag needs an opening one before it.
+    `{{else}}` may appear once inside `{{#if}}` or `{{#unless}}`; a closing tag needs an opening one before it.
 
     Example:
         eval:
@@ -564,7 +564,7 @@ class UnknownHelper(Finding, frozen=True, kw_only=True):
 class EmptyTag(Finding, frozen=True, kw_only=True):
     r"""A template's braces hold no name.
 
-    Two opening braces that stand for themselves are written `\{{`.
+    To write two literal opening braces, use `\{{`.
 
     Example:
         eval:
@@ -589,7 +589,7 @@ class EmptyTag(Finding, frozen=True, kw_only=True):
         return "these braces hold no name"
 
     def help(self) -> str:
-        return r"two braces that stand for themselves are written `\{{`"
+        return r"write two literal braces as `\{{`"
 
 
 @final
@@ -597,7 +597,7 @@ class BadTag(Finding, frozen=True, kw_only=True):
     r"""Two opening braces begin nothing that a template knows.
 
     A name holds letters, digits, `_`, `-` and dots; helpers take exactly one name; and every tag ends with `}}`. Two
-    opening braces that stand for themselves are written `\{{`.
+    literal opening braces are written `\{{`.
 
     Example:
         eval:
@@ -632,5 +632,5 @@ class BadTag(Finding, frozen=True, kw_only=True):
     def help(self) -> str:
         return (
             "a tag is `{{name}}`, `{{#if name}}`, `{{#unless name}}`, `{{#each name}}`, `{{else}}`, `{{seed:path}}` "
-            r"or `{{snapshot:path}}`; two braces that stand for themselves are written `\{{`"
+            r"or `{{snapshot:path}}`; write two literal braces as `\{{`"
         )

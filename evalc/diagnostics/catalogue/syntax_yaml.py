@@ -6,6 +6,7 @@ from typing import ClassVar, Final
 
 from evalc.diagnostics.near import Slip, listed, slip_of
 from evalc.diagnostics.problem import Finding
+from evalc.terminal import counted
 
 _ESCAPES: Final = {"\x00": r"\0", "\x85": r"\N", "\u2028": r"\L", "\u2029": r"\P"}
 
@@ -13,9 +14,8 @@ _ESCAPES: Final = {"\x00": r"\0", "\x85": r"\N", "\u2028": r"\L", "\u2029": r"\P
 class NotYaml(Finding, frozen=True, kw_only=True):
     """The text is not YAML.
 
-    Something stands where YAML's grammar allows nothing of its kind, and no more special code describes it,
-    such as a directive (`%...`) that does not exist. Reading ends there: what stands behind it in the file is
-    not checked.
+    YAML's grammar does not allow this here, and no more specific code describes it; an unknown directive
+    (`%...`) is an example. evalc stops reading there: the rest of the file is not checked.
 
     Example:
         %YAML 3.0
@@ -44,13 +44,13 @@ class NotYaml(Finding, frozen=True, kw_only=True):
         return "this is not YAML"
 
     def help(self) -> str:
-        return "this cannot stand here; if it is meant as text, put it in quotes"
+        return "this is not allowed here; if it is meant as text, put it in quotes"
 
 
 class TabIndent(Finding, frozen=True, kw_only=True):
-    """A tab stands where a line is indented.
+    """A line is indented with a tab.
 
-    YAML allows only spaces to indent lines: how wide a tab is would be anybody's guess. Set your editor to
+    YAML allows only spaces for indentation, since editors disagree on how wide a tab is. Set your editor to
     write spaces in YAML files.
     """
 
@@ -67,11 +67,11 @@ class TabIndent(Finding, frozen=True, kw_only=True):
 
 
 class UnexpectedColon(Finding, frozen=True, kw_only=True):
-    """A colon stands where no key can end.
+    """A colon makes a key where no key is allowed.
 
-    `: ` makes a key of what stands before it, and a key cannot stand inside another key's value on the same
-    line. Often the colon is meant as text, and the text needs quotes; or the line before is not finished, or
-    the indentation is wrong.
+    `: ` turns the text before it into a key, and a key cannot be inside another key's value on the same line.
+    Often the colon is meant as text, and the text needs quotes; or the line before is not finished, or the
+    indentation is wrong.
 
     Example:
         suite: greeting
@@ -98,7 +98,7 @@ class UnexpectedColon(Finding, frozen=True, kw_only=True):
     quoted: str
 
     def message(self) -> str:
-        return "this colon would make a key of what stands before it, and no key can stand here"
+        return "this colon makes a key of the text before it, and no key is allowed here"
 
     def label(self) -> str:
         return "not a key"
@@ -106,7 +106,7 @@ class UnexpectedColon(Finding, frozen=True, kw_only=True):
     def help(self) -> str:
         if self.quoted:
             return _quote("the text", self.quoted)
-        return "look at the line before: its value goes on in this line; a key of its own is indented as that line is"
+        return "look at the line above: its value continues on this line; to start a new key, indent it like that line"
 
 
 class UnclosedQuote(Finding, frozen=True, kw_only=True):
@@ -193,10 +193,10 @@ class UnclosedBracket(Finding, frozen=True, kw_only=True):
 
 
 class BadIndentation(Finding, frozen=True, kw_only=True):
-    """A line is indented like none of the blocks it could belong to.
+    """The indentation of a line matches none of the blocks that it could belong to.
 
-    In YAML the indentation says what belongs together: the keys of one mapping stand in one column, and so do
-    the dashes of one list.
+    In YAML the indentation says what belongs together: all keys of a mapping start in the same column, and so do
+    all dashes of a list.
 
     Example:
         suite: greeting
@@ -227,22 +227,22 @@ class BadIndentation(Finding, frozen=True, kw_only=True):
     def message(self) -> str:
         if self.indent in self.known:
             found, others = ("a list item", "keys") if self.item else ("a key", "list items")
-            return f"{found} cannot stand among the {others} of this column"
-        return f"no block around this line is indented by {_spaces(self.indent)}"
+            return f"{found} is not allowed among the {others} of this column"
+        return f"no block around this line is indented by {counted(self.indent, 'space')}"
 
     def help(self) -> str:
         if not self.known:
             return "a document holds one value: start the line where the others start, or a new document with `---`"
         if self.indent in self.known:
-            return "indent it so that it belongs to the value above it, or move it to where its kind stands"
+            return "indent it so that it belongs to the value above it, or move it next to its own kind"
         return f"indent it by {_spaces_listed(self.known)}, as the lines around it"
 
 
 class ReservedCharacter(Finding, frozen=True, kw_only=True):
-    """A text begins with a character that YAML keeps for itself.
+    """A text begins with a character that YAML reserves.
 
-    An unquoted text cannot begin with `@`, a backquote, `%`, `,`, `]`, `}`, or with `- ` or `? ` behind a key.
-    In quotes every text is itself.
+    An unquoted text cannot begin with `@`, a backquote, `%`, `,`, `]`, `}`, or with `- ` or `? ` after a key.
+    In quotes, any text is allowed.
 
     Example:
         suite: greeting
@@ -282,7 +282,7 @@ class BadYamlEscape(Finding, frozen=True, kw_only=True):
     r"""A double-quoted text holds an escape that does not exist.
 
     In double quotes a backslash begins an escape: `\n`, `\t`, `\"`, `\\`, `\x41`, `\u00e9`, `\U0001F600`, `\N`,
-    `\L`, `\P` and a few more. A regular expression is best written in single quotes, where a backslash is itself.
+    `\L`, `\P` and a few more. Write regular expressions in single quotes, where a backslash is literal.
 
     Example:
         suite: greeting
@@ -314,14 +314,14 @@ class BadYamlEscape(Finding, frozen=True, kw_only=True):
     def help(self) -> str:
         if self.escape[1:2] in {"u", "U"}:
             return r"write the character itself, or its code point with eight digits: `\U0001F600`"
-        return r"write `\\` for a backslash, or use single quotes, where it is itself"
+        return r"write `\\` for a backslash, or use single quotes, where a backslash is literal"
 
 
 class MissingColon(Finding, frozen=True, kw_only=True):
-    """A line among the keys of a mapping holds no key.
+    """A line among the keys of a mapping has no key.
 
-    Each line of a mapping is `key: value`, with a space behind the colon. This one has no colon, or no space
-    behind it, or it was meant as part of the value before it and is not indented.
+    Each line of a mapping is `key: value`, with a space after the colon. This line has no colon, or no space
+    after it, or it belongs to the value above and is not indented.
 
     Example:
         suite: greeting
@@ -354,16 +354,14 @@ class MissingColon(Finding, frozen=True, kw_only=True):
         return "`: ` expected"
 
     def help(self) -> str:
-        return (
-            "write `key: value` with a space behind the colon, or indent the line if it belongs to the value before it"
-        )
+        return "write `key: value` with a space after the colon, or indent the line if it belongs to the value above"
 
 
 class TextBehindValue(Finding, frozen=True, kw_only=True):
-    """Something stands behind a value that has ended.
+    """There is text after the end of a value.
 
-    A value in quotes or brackets ends with its closing quote or bracket, an alias with its name. What stands
-    behind it on the line belongs to nothing.
+    A value in quotes or brackets ends with its closing quote or bracket, an alias with its name. Nothing may
+    follow it on the line.
 
     Example:
         suite: greeting
@@ -400,11 +398,11 @@ class TextBehindValue(Finding, frozen=True, kw_only=True):
 
 
 class ForbiddenCharacter(Finding, frozen=True, kw_only=True):
-    """The text holds a character that may not stand in YAML as it is.
+    """The text holds a character that YAML does not allow.
 
     Control characters are not allowed in YAML outside escapes. The line breaks U+0085, U+2028 and U+2029, which
-    no editor shows, are refused here as well: programs disagree on whether they end a line. So is a byte order mark
-    behind the beginning, which readers drop or keep as they like.
+    no editor shows, are rejected as well: programs disagree on whether they end a line. So is a byte order mark
+    after the beginning, since some readers drop it and others keep it.
     """
 
     code: ClassVar[str] = "EV110"
@@ -413,7 +411,7 @@ class ForbiddenCharacter(Finding, frozen=True, kw_only=True):
 
     def message(self) -> str:
         again = f" ({self.times} times in this file)" if self.times > 1 else ""
-        return f"the character U+{ord(self.character):04X} may not stand here as it is{again}"
+        return f"the character U+{ord(self.character):04X} is not allowed here{again}"
 
     def help(self) -> str:
         escape = _ESCAPES.get(self.character) or rf"\x{ord(self.character):02X}"
@@ -425,8 +423,8 @@ class ForbiddenCharacter(Finding, frozen=True, kw_only=True):
 class DuplicateKey(Finding, frozen=True, kw_only=True):
     """A mapping holds the same key twice.
 
-    Only one of the two values can hold, and programs disagree on which. The first is kept while the rest of the
-    file is checked.
+    Only one of the two values can be used, and programs disagree on which. evalc keeps the first while it checks
+    the rest of the file.
 
     Example:
         suite: greeting
@@ -501,10 +499,10 @@ class KeyNotText(Finding, frozen=True, kw_only=True):
 
 
 class BadMerge(Finding, frozen=True, kw_only=True):
-    """A merge key brings something that is not a mapping.
+    """A merge key names something that is not a mapping.
 
-    `<<: *base` puts the pairs of the mapping `base` in this place, and `<<: [*a, *b]` those of several, the
-    first winning. Nothing else can be merged.
+    `<<: *base` inserts the pairs of the mapping `base` here, and `<<: [*a, *b]` those of several mappings, where
+    the first wins. Nothing else can be merged.
 
     Example:
         suite: greeting
@@ -541,8 +539,8 @@ class BadMerge(Finding, frozen=True, kw_only=True):
 class UnknownAlias(Finding, frozen=True, kw_only=True):
     """An alias names an anchor that does not exist.
 
-    `*name` stands for the value that `&name` marks earlier in the same document. There is no such mark above
-    this place. If the star is meant as text, the text needs quotes.
+    `*name` refers to the value that `&name` marks earlier in the same document. Nothing above this place is
+    marked so. If the star is meant as text, the text needs quotes.
 
     Example:
         suite: greeting
@@ -582,9 +580,9 @@ class UnknownAlias(Finding, frozen=True, kw_only=True):
 
 
 class RecursiveAlias(Finding, frozen=True, kw_only=True):
-    """An alias stands inside the value that it stands for.
+    """An alias is inside the value that it refers to.
 
-    Such a value would hold itself and never end.
+    Such a value would contain itself and never end.
 
     Example:
         suite: greeting
@@ -613,7 +611,7 @@ class RecursiveAlias(Finding, frozen=True, kw_only=True):
     name: str
 
     def message(self) -> str:
-        return f"`*{_shown(self.name)}` stands inside the value that it stands for"
+        return f"`*{_shown(self.name)}` is inside the value that it refers to"
 
     def help(self) -> str:
         return "remove the alias, or end the anchored value before it"
@@ -622,7 +620,7 @@ class RecursiveAlias(Finding, frozen=True, kw_only=True):
 class ForbiddenTag(Finding, frozen=True, kw_only=True):
     """A tag is not one of YAML's core tags.
 
-    An eval file is data: tags that name types of a programming language, or of one's own, have no meaning in
+    An eval file is data: tags that name types of a programming language, or your own types, have no meaning in
     it. The core tags `!!str`, `!!int`, `!!float`, `!!bool`, `!!null`, `!!seq` and `!!map` are allowed.
 
     Example:
@@ -655,10 +653,9 @@ class ForbiddenTag(Finding, frozen=True, kw_only=True):
 
 
 class TagMismatch(Finding, frozen=True, kw_only=True):
-    """A value is not of the kind that its tag says.
+    """A value does not match its tag.
 
-    A core tag such as `!!int` says what kind a value has. This one is written in a way that this kind does not
-    have.
+    A core tag such as `!!int` says what kind of value follows. This value cannot be read as that kind.
 
     Example:
         suite: greeting
@@ -693,8 +690,8 @@ class UnquotedTemplate(Finding, frozen=True, kw_only=True):
     """A template needs quotes here.
 
     `{{` at the beginning of an unquoted text is two opening brackets to YAML, and `: `, ` #` and commas inside
-    a template have their YAML meaning as well. In quotes, and in block texts under `|` or `>`, a template is
-    itself.
+    a template have their YAML meaning as well. In quotes, and in block texts under `|` or `>`, a template
+    is left as it is.
 
     Example:
         suite: greeting
@@ -771,7 +768,7 @@ class NumberNotRepresentable(Finding, frozen=True, kw_only=True):
 
 
 class ColonInString(Finding, frozen=True, kw_only=True):
-    """A colon inside an unquoted check makes a mapping of it.
+    """A colon inside an unquoted check turns it into a mapping.
 
     To YAML, `- contains "a: b"` is a mapping with the key `contains "a` and the value `b"`: quotes in the
     middle of an unquoted text do not protect its colon. Put the whole line in single quotes.
@@ -801,7 +798,7 @@ class ColonInString(Finding, frozen=True, kw_only=True):
     quoted: str
 
     def message(self) -> str:
-        return "YAML takes this line apart at the colon"
+        return "YAML splits this line at the colon"
 
     def label(self) -> str:
         return "read as a mapping"
@@ -811,7 +808,7 @@ class ColonInString(Finding, frozen=True, kw_only=True):
 
 
 class CommentInString(Finding, frozen=True, kw_only=True):
-    """A `#` inside an unquoted check makes a comment of its rest.
+    """A `#` inside an unquoted check turns the rest of it into a comment.
 
     To YAML, ` #` begins a comment in an unquoted text, even between quotes in its middle: of `contains "a #b"`
     only `contains "a` is left. Put the whole line in single quotes.
@@ -851,7 +848,7 @@ class CommentInString(Finding, frozen=True, kw_only=True):
 
 
 class CommaInString(Finding, frozen=True, kw_only=True):
-    """A comma inside an unquoted check in `[...]` takes it apart.
+    """A comma inside an unquoted check in `[...]` splits it.
 
     To YAML, `[contains "a, b"]` is a list of two texts, `contains "a` and `b"`: quotes in the middle of an
     unquoted text do not protect its comma. Put the whole check in single quotes.
@@ -877,7 +874,7 @@ class CommaInString(Finding, frozen=True, kw_only=True):
     quoted: str
 
     def message(self) -> str:
-        return "YAML takes this text apart at the comma"
+        return "YAML splits this text at the comma"
 
     def label(self) -> str:
         return "read as several list items"
@@ -889,8 +886,8 @@ class CommaInString(Finding, frozen=True, kw_only=True):
 class BadBlockHeader(Finding, frozen=True, kw_only=True):
     """The first line of a block text is not right.
 
-    Behind `|` or `>` may stand `+` or `-`, one digit from 1 to 9 (the number of spaces that indent the text),
-    and a comment; the text itself begins on the next line, indented with spaces.
+    After `|` or `>`, only `+` or `-`, one digit from 1 to 9 (the number of spaces that indent the text) and a
+    comment are allowed. The text itself begins on the next line, indented with spaces.
 
     Example:
         suite: greeting
@@ -924,8 +921,8 @@ class BadBlockHeader(Finding, frozen=True, kw_only=True):
 class BadAnchor(Finding, frozen=True, kw_only=True):
     """A value begins with `*` or `&`, and no name of an anchor follows.
 
-    To YAML `&name` marks a value and `*name` stands for it; the name follows at once, is made of letters, digits, `-`
-    and `_`, and ends where the value ends or a space follows. Most often the sign is meant as text, as in Markdown's
+    In YAML, `&name` marks a value and `*name` refers to it. The name follows at once, is made of letters, digits, `-`
+    and `_`, and ends with the value or at a space. Most often the sign is meant as text, as in Markdown's
     `*hello*`: then the text needs quotes.
 
     Example:
@@ -960,7 +957,7 @@ class BadAnchor(Finding, frozen=True, kw_only=True):
 
 
 class MissingComma(Finding, frozen=True, kw_only=True):
-    """Something stands between the items of `[...]` or `{...}` that cannot.
+    """The items of `[...]` or `{...}` are not separated by commas.
 
     The items of a list or mapping in brackets are separated by commas, and `: `, brackets and quotes have a
     meaning inside them. A text that holds such a character needs quotes.
@@ -999,7 +996,7 @@ class MissingComma(Finding, frozen=True, kw_only=True):
 class StrayBracket(Finding, frozen=True, kw_only=True):
     """A closing bracket closes nothing.
 
-    No bracket of its kind is open here: it is one too many, or of the wrong kind, or a text that needs quotes.
+    No bracket of its kind is open here: it is extra, of the wrong kind, or part of a text that needs quotes.
 
     Example:
         suite: greeting
@@ -1036,11 +1033,11 @@ class StrayBracket(Finding, frozen=True, kw_only=True):
 
 
 class InvalidJson(Finding, frozen=True, kw_only=True):
-    """A file is read as JSON, and is none.
+    """A JSON file is not valid JSON.
 
-    A file whose name ends with `.json` holds one value, written as JSON wants it, which is stricter than YAML: texts
-    and keys stand in double quotes, a comma stands between items and none behind the last, and there are no comments.
-    Nothing behind this place is read.
+    A file whose name ends with `.json` holds one JSON value. JSON is stricter than YAML: texts and keys are in double
+    quotes, commas separate items but do not follow the last one, and there are no comments. evalc does not read the
+    file beyond this place.
     """
 
     code: ClassVar[str] = "EV127"
@@ -1073,10 +1070,10 @@ class NumberNotJson(Finding, frozen=True, kw_only=True):
 
 
 class HalfCharacter(Finding, frozen=True, kw_only=True):
-    r"""An escape stands for half of a character.
+    r"""An escape is half of a character.
 
     JSON writes a character beyond U+FFFF as two `\u` escapes, a high one and a low one, and in double quotes YAML may
-    do so too. One without the other stands for nothing, and cannot be written as UTF-8.
+    do so too. One without the other means nothing and cannot be written as UTF-8.
 
     Example:
         suite: greeting
@@ -1117,20 +1114,16 @@ def _quote(what: str, quoted: str) -> str:
     return f"quote {what}: {quoted}" if len(quoted) <= 200 else f"put {what} in single quotes"
 
 
-def _spaces(count: int) -> str:
-    return "1 space" if count == 1 else f"{count} spaces"
-
-
 def _spaces_listed(counts: tuple[int, ...]) -> str:
     *first, last = sorted(counts)
-    return f"{', '.join(map(str, first))} or {_spaces(last)}" if first else _spaces(last)
+    return f"{', '.join(map(str, first))} or {counted(last, 'space')}" if first else counted(last, "space")
 
 
 class BracketInItem(Finding, frozen=True, kw_only=True):
-    """A check that holds a list stands unquoted in a list in brackets.
+    """A check that holds a list is unquoted in a list in brackets.
 
-    To YAML the inner `[` begins a list where none can begin, and the file ends there. Give the check a line of its
-    own (`- tools called [a]`), or put it in quotes.
+    YAML reads the inner `[` as the start of a list, which is not allowed there, and stops. Give the check a line of
+    its own (`- tools called [a]`), or put it in quotes.
 
     Example:
         suite: greeting

@@ -64,10 +64,10 @@ class UnknownParameter(Finding, frozen=True, kw_only=True):
 
 
 class ImpossibleArgument(Finding, frozen=True, kw_only=True):
-    """A check wants a parameter to have a value that the tool's schema rules out.
+    """A check expects a value of a parameter that the tool's schema rules out.
 
-    Reported where it is certain: the value is none of an `enum` or not the `const`, or no text that a number, a whole
-    number or a truth value could have.
+    evalc reports it only if it is certain: the value is not in the `enum`, is not the `const`, or is a text that no
+    number, integer or boolean could have.
     """
 
     code: ClassVar[str] = "EV232"
@@ -86,7 +86,7 @@ class ImpossibleArgument(Finding, frozen=True, kw_only=True):
     def help(self) -> str:
         if self.allowed:
             return f"its schema allows {_some(self.allowed)}"
-        return f"its schema wants {self.type}"
+        return f"its schema requires {self.type}"
 
 
 class ForbidsUnknownTool(Finding, frozen=True, kw_only=True):
@@ -134,7 +134,7 @@ class JsonDisagreesWithRegistry(Finding, frozen=True, kw_only=True):
     """Eval JSON says something of tools that does not go with the tool registry.
 
     In eval files in YAML this is an error. Eval JSON is often made by a program for the tools of its time, and the
-    contract wants it to be run even when they have changed, so here it is a warning.
+    contract has it run even if they have changed, so here it is a warning.
     """
 
     code: ClassVar[str] = "EV235"
@@ -245,7 +245,7 @@ class RegistryAbsent(Finding, frozen=True, kw_only=True):
 
 
 class RegistryTooLarge(Finding, frozen=True, kw_only=True):
-    """The tool registry has more modules, or its values stand for more, than any set of tools needs."""
+    """The tool registry has more modules, or expands to more values, than any set of tools needs."""
 
     code: ClassVar[str] = "EV666"
     what: str
@@ -255,10 +255,10 @@ class RegistryTooLarge(Finding, frozen=True, kw_only=True):
 
 
 class BrokenModule(Finding, frozen=True, kw_only=True):
-    """The module that is named as the tool registry is no TypeScript or JavaScript: it does not parse.
+    """The module that is named as the tool registry is not valid TypeScript or JavaScript.
 
-    Whatever would run it would refuse it too, and which tools stand in it nobody can tell. Of the modules that it
-    imports, whose parts may be written in a newer form of the language, the same is a warning (EV663).
+    No runtime could run it, and nobody can tell which tools it defines. In a module that it imports, which may use
+    newer syntax, the same problem is a warning (EV663).
     """
 
     code: ClassVar[str] = "EV667"

@@ -8,7 +8,7 @@ from evalc.diagnostics.problem import Finding, Severity
 
 
 class Other(NamedTuple):
-    """A check beside the one that is reported, and its line."""
+    """Another check of the case, and its line."""
 
     check: str
     line: int
@@ -24,7 +24,7 @@ def _listed(others: tuple[Other, ...]) -> str:
 class CannotFail(Finding, frozen=True, kw_only=True):
     """A check that passes whatever the agent does.
 
-    It looks like a test and is none: the eval reports "passed" for something that was never in question.
+    It looks like a test, but it tests nothing: the eval reports "passed" whatever the agent answers.
 
     Example:
         eval:
@@ -134,7 +134,7 @@ class Repeated(Finding, frozen=True, kw_only=True):
     line: int
 
     def message(self) -> str:
-        return f"{self.check} stands already on line {self.line}"
+        return f"{self.check} is already on line {self.line}"
 
 
 class Implied(Finding, frozen=True, kw_only=True):
@@ -172,7 +172,7 @@ class Implied(Finding, frozen=True, kw_only=True):
         return f"{self.check} is implied by {_listed(self.others)}"
 
     def help(self) -> str:
-        return "remove it, or make it ask for more than the other check"
+        return "remove it, or make it stricter than the other check"
 
 
 class NeverReached(Finding, frozen=True, kw_only=True):

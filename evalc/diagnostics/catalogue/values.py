@@ -10,7 +10,7 @@ from evalc.model.numbers import Range, shown_number
 
 
 class WrongType(Finding, frozen=True, kw_only=True):
-    """A value of another type than the key wants.
+    """A value has the wrong type.
 
     Example:
         eval:
@@ -35,7 +35,7 @@ class WrongType(Finding, frozen=True, kw_only=True):
     """The line as it must be written, in YAML."""
 
     def message(self) -> str:
-        return f"{self.what} wants {self.expected}, and this is {self.found}"
+        return f"{self.what} must be {self.expected}, not {self.found}"
 
     def help(self) -> str:
         return f"write it as `{self.corrected}`" if self.corrected else ""
@@ -98,7 +98,7 @@ class OutOfRange(Finding, frozen=True, kw_only=True):
 
 
 def outside(what: str, number: float | None, range_: Range) -> OutOfRange | None:
-    """What is wrong with a number that its field does not take; None where it takes it, or has none."""
+    """What is wrong with a number that its field does not take; None if it takes it, or has none."""
     if number is None or range_.takes(number):
         return None
     shown = shown_number(number)
@@ -298,7 +298,7 @@ class BadSchema(Finding, frozen=True, kw_only=True):
 
 
 class OnlyOneOf(Finding, frozen=True, kw_only=True):
-    """Two keys of which only one can hold, such as `prompt` and `prompt_file`.
+    """Two keys exclude each other, such as `prompt` and `prompt_file`.
 
     Example:
         prompt: "Say hello."
@@ -317,7 +317,7 @@ class OnlyOneOf(Finding, frozen=True, kw_only=True):
     other: str
 
     def message(self) -> str:
-        return f"`{self.key}` stands beside `{self.other}`, and only one of them can hold"
+        return f"`{self.key}` and `{self.other}` exclude each other"
 
     def help(self) -> str:
         return "keep one of them"
@@ -360,7 +360,7 @@ class LinkInsideGroup(Finding, frozen=True, kw_only=True):
 
 
 class BadRequirement(Finding, frozen=True, kw_only=True):
-    """`require:` asks for what the repetitions of a case cannot give.
+    """`require:` does not fit how often the case is run.
 
     Example:
         eval:

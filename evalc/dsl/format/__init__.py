@@ -2,20 +2,20 @@
 
 What is normalised:
 
-- indentation: two columns a level; the items of a list stand two columns inside the key that they belong to; one
-  space behind `-`, one behind the `:` of a key, one behind the commas of a flow collection and none inside its brackets
-- the bodies of block scalars stand two columns inside their key, unless their header says otherwise
-- comments on lines of their own stand where what they are about stands: at the column of the next entry, or, behind
+- indentation: two columns a level; the items of a list are two columns inside the key that they belong to; one
+  space after `-`, after the `:` of a key and after the commas of a flow collection and none inside its brackets
+- the bodies of block scalars are two columns inside their key, unless their header says otherwise
+- comments on lines of their own are at the column of what they are about: the next entry, or, after
   the last entry of a block, at the column of that block
 - test cases have a blank line between them once one of the two takes several lines; elsewhere at most one blank line
   in a row, none at the beginning and the end
-- quotes that nothing needs are removed; a text in double quotes that escapes nothing but quotes and backslashes is
+- quotes that nothing needs are removed; a text in double quotes that escapes only quotes and backslashes is
   written in single quotes, so that a one-line check reads as it is parsed: `'contains "a: b"'`
 - no spaces at the ends of lines, one line break at the end of the file, the line breaks of the file's first line
   everywhere, no byte order mark
 
 What stays: every comment, letter by letter; the order of keys; long lines; the inside of texts; flow or block style;
-anchors, aliases, merge keys, tags and documents; the columns of comments behind values.
+anchors, aliases, merge keys, tags and documents; the columns of comments after values.
 
 The formatter edits the text rather than writing the data anew, so what it does not know it does not touch. Formatting
 is idempotent, and what a text means is compared before and after: a text that would change is not given back.

@@ -20,7 +20,7 @@ from evalc.source import Source, Span
 @final
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FormattedFile:
-    """An eval file before and after. `had_mark` says that a byte order mark stood in front of its text."""
+    """An eval file before and after. `had_mark` says that its text began with a byte order mark."""
 
     source: Source
     text: str
@@ -33,7 +33,7 @@ class FormattedFile:
 
 
 def format_file(path: Path, problems: Diagnostics, *, named: bool) -> FormattedFile | None:
-    """The file at a path, formatted; None when it is not to be touched.
+    """The file at a path, formatted; None if it is not to be touched.
 
     `named` says that the user named it: then it is a problem when it cannot be formatted. A file that a search came
     upon is passed over, unless it was probably meant as an eval file.
@@ -49,7 +49,7 @@ def format_file(path: Path, problems: Diagnostics, *, named: bool) -> FormattedF
 
 
 def format_source(source: Source, problems: Diagnostics, *, named: bool) -> str | None:
-    """A text in the canonical style; None when it is not to be touched, see `format_file`."""
+    """A text in the canonical style; None if it is not to be touched, see `format_file`."""
     own = Diagnostics()
     documents = read_yaml(source, lambda span, finding: own.add(source, span, finding))
     if own.has_errors:

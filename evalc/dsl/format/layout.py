@@ -49,7 +49,7 @@ class _Facts:
         continues: lines that continue a text or a flow collection, with the line that it begins on.
         blocks: block scalars by the line of their header: the header's offset and the last line of the body.
         in_text: lines whose break is part of a text.
-        cases: the first lines of test cases, each with the last line of the one before (-1: there is none).
+        cases: the first lines of test cases, each with the last line of the previous case (-1: there is none).
         ends_open: whether the text ends in a block scalar that a last line break would change.
     """
 
@@ -104,7 +104,7 @@ class _Block(NamedTuple):
 
 
 def _walk(documents: Sequence[Node | None]) -> Iterator[Node]:
-    """Every node once, where it stands; aliases lead to what is already known."""
+    """Every node once, at its place; aliases lead to known nodes."""
     pending: list[Node] = [document for document in documents if document is not None]
     seen: set[int] = set()
     while pending:
@@ -150,7 +150,7 @@ def _test_cases(document: Node | None) -> SequenceNode | None:
 @final
 @dataclass(frozen=True, slots=True)
 class _Level:
-    """An open block collection: the column that its entries had, and the one that they get."""
+    """An open block collection: the column that its entries had, and the column that they get."""
 
     old: int
     new: int
@@ -160,7 +160,7 @@ class _Level:
 @final
 @dataclass(slots=True)
 class _Line:
-    """A line of the result, and the line it was (-1 for one that was not there)."""
+    """A line of the result, and the line it was (-1 for a new line)."""
 
     text: str
     number: int
@@ -228,7 +228,7 @@ class _Layout:
         while levels and levels[-1].old > column:
             levels.pop()
         if not is_list and levels and levels[-1].is_list and levels[-1].old == column:
-            levels.pop()  # a list that stood at the column of its key
+            levels.pop()  # a list that was at the column of its key
         if levels and levels[-1].old == column and levels[-1].is_list == is_list:
             return levels[-1]
         level = _Level(column, levels[-1].new + _STEP if levels else 0, is_list)
@@ -236,7 +236,7 @@ class _Layout:
         return level
 
     def _continue(self, number: int, line: str) -> None:
-        """A line that goes on with a text or a flow collection moves with the line that this begins on."""
+        """A line that continues a text or a flow collection moves with the line that this begins on."""
         shift = self._shifts.get(self.facts.continues[number], 0)
         stripped = line.lstrip(" ")
         least = 0 if stripped[:1] in ("]", "}") or not self._levels else self._levels[-1].new + 1
@@ -245,7 +245,7 @@ class _Layout:
         self._awaits_value = False
 
     def _body(self, number: int, content_at: int) -> None:
-        """The body of a block scalar, whose header stands on the line just put."""
+        """The body of a block scalar, whose header is on the line just put."""
         block = self.facts.blocks[number]
         body = self.facts.lines[number + 1 : block.last + 1]
         at_dash = self._is_item(number, block, content_at)

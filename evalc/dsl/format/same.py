@@ -12,7 +12,7 @@ from evalc.dsl.scalars import kind_of
 def same_documents(ours: Sequence[Node | None], theirs: Sequence[Node | None]) -> bool:
     """Whether two lists of documents hold the same texts of the same kinds in the same order.
 
-    Stricter than the values' equality: `1.50` and `1.5` differ, since a text may be wanted where they stand.
+    Stricter than the values' equality: `1.50` and `1.5` differ, since a text may be expected in their place.
     """
     pending: list[tuple[Sequence[Node | None], Sequence[Node | None]]] = [(ours, theirs)]
     seen: set[tuple[int, int]] = set()  # aliases: what was compared once is not compared again

@@ -46,7 +46,7 @@ def spaced(text: str, documents: Sequence[Node | None]) -> str:
 
 def _edits(text: str, documents: Sequence[Node | None]) -> Iterator[_Edit]:
     pending: list[tuple[Node, bool]] = [(document, False) for document in documents if document is not None]
-    seen: set[int] = set()  # an alias is the node that its anchor stands at
+    seen: set[int] = set()  # an alias is the node of its anchor
     while pending:
         node, in_flow = pending.pop()
         if isinstance(node, Scalar):
@@ -75,7 +75,7 @@ def _behind_keys(text: str, mapping: Mapping) -> Iterator[_Edit]:
 
 
 def _between(text: str, node: Mapping | SequenceNode, entries: Sequence[Span]) -> Iterator[_Edit]:
-    """The spaces inside the brackets of a flow collection, and behind its commas."""
+    """The spaces inside the brackets of a flow collection, and after its commas."""
     for one, other in pairwise(entries):
         if _COMMA.fullmatch(text, one.end, other.start):
             yield _Edit(Span(one.end, other.start), ", ")
@@ -88,7 +88,7 @@ def _between(text: str, node: Mapping | SequenceNode, entries: Sequence[Span]) -
 
 
 def _quotes(text: str, scalar: Scalar, *, in_flow: bool) -> Iterator[_Edit]:
-    """The canonical quotes of a quoted text that stands on one line, or of one that some readers want quoted."""
+    """The canonical quotes of a quoted text on one line, or of a text that some readers need quoted."""
     raw = text[scalar.start : scalar.end]
     if in_flow and scalar.style == "plain" and "?" in raw and raw == scalar.text and not scalar.tag:
         yield _Edit(Span(scalar.start, scalar.end), _in_quotes(raw))

@@ -34,7 +34,7 @@ _ESCAPES: Final = {"-": r"\x2d", "/": r"\x2f"}
 
 
 def respell(pattern: Pattern) -> str:
-    """The pattern's text with every `-` and `/` that stands for itself escaped."""
+    """The pattern's text with every `-` and `/` that is literal escaped."""
     source = pattern.source
     if "-" not in source and "/" not in source:
         return source
@@ -48,7 +48,7 @@ def respell(pattern: Pattern) -> str:
 
 
 def _characters(term: Term | ClassMember) -> Iterator[tuple[int, int]]:
-    """Where the characters of a term stand, first ends of ranges included, in the order in which they are written."""
+    """The places of the characters of a term, first ends of ranges included, in the order in which they are written."""
     match term:
         case Character():
             yield term.start, term.end
@@ -75,7 +75,7 @@ _MOST_MEMORY: Final = 4 << 20
 
 
 def matcher(translation: Translation) -> Callable[[bytes], bool | None] | None:
-    """A test of encoded texts; it answers None where that could take over a second. None where RE2 refuses."""
+    """A test of encoded texts; it answers None if that could take over a second. None where RE2 refuses."""
     # Deferred for start-up time: most commands match nothing.
     import re2  # type: ignore[import-untyped]  # noqa: PLC0415
 
@@ -121,7 +121,7 @@ class Regexp:
         Raises:
             RegexpTimeout: no answer within `timeout` seconds.
             PatternError: the engine refuses the pattern though its syntax is right (an unknown script's name).
-            RegexpError: there is no answer for another reason: no memory, no worker process.
+            RegexpError: no answer for another reason: no memory, no worker process.
         """
         answer = self.by_re2(text)
         if answer is not None:
@@ -132,7 +132,7 @@ class Regexp:
             raise self.refused(error) from None
 
     def by_re2(self, text: str) -> bool | None:
-        """RE2's answer, or None where it is not the one to ask."""
+        """RE2's answer, or None if it is not the one to ask."""
         if self._re2 is None:
             return None
         encoded, test = self._re2

@@ -22,7 +22,7 @@ _PROPERTY: Final = re.compile(r"\{(?:([A-Za-z_]+)=)?([A-Za-z0-9_]+)\}")
 
 
 def character_set(scanner: Scanner, start: int) -> CharacterSet | Property | None:
-    r"""The set that the letter behind the `\` names, which is passed; None when it names none."""
+    r"""The set that the letter after the `\` names, which is consumed; None if it names none."""
     letter = scanner.peek()
     match letter:
         case "d" | "D" | "s" | "S" | "w" | "W":
@@ -56,12 +56,12 @@ def _property(scanner: Scanner, start: int, *, negated: bool) -> Property:
 
 
 def character_escape(scanner: Scanner, start: int, *, in_class: bool, also: str = "") -> int:
-    r"""The character that the escape means; the scanner stands behind the `\` and is left behind the escape.
+    r"""The character that the escape means; the scanner is after the `\` and is left after the escape.
 
     Args:
         scanner: the pattern.
         start: the index of the `\`.
-        in_class: whether it stands between brackets.
+        in_class: whether it is between brackets.
         also: the punctuation that may be escaped here under `u` and `v`, beside the syntax characters.
     """
     if not scanner:
@@ -106,7 +106,7 @@ def _control(scanner: Scanner, start: int, *, in_class: bool) -> int:
         return ord(letter[0]) % 32
     if scanner.unicode:
         raise scanner.error("`\\c` needs a letter", start)
-    scanner.at -= 1  # the backslash stands for itself, and so does the c
+    scanner.at -= 1  # the backslash is literal, and so is the c
     return ord("\\")
 
 

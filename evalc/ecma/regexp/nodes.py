@@ -1,6 +1,6 @@
 """What an ECMAScript pattern parses to.
 
-Offsets are half-open and count code points of the pattern as it was given. A pattern without `u` or `v` speaks of
+Offsets are half-open and count code points of the pattern as it was given. A pattern without `u` or `v` is about
 UTF-16 code units, so a character beyond U+FFFF is two `Character` nodes that share its offsets.
 """
 
@@ -94,7 +94,7 @@ class WordBoundary(PatternNode, frozen=True, kw_only=True, gc=False):
 
 
 class Look(PatternNode, frozen=True, kw_only=True, gc=False):
-    """A lookahead, or a lookbehind where `behind`."""
+    """A lookahead, or a lookbehind if `behind`."""
 
     behind: bool
     negated: bool
@@ -117,7 +117,7 @@ class Backreference(PatternNode, frozen=True, kw_only=True, gc=False):
 
 
 class Repeat(PatternNode, frozen=True, kw_only=True, gc=False):
-    """A quantifier and what it repeats; `max` is None where there is no upper bound."""
+    """A quantifier and what it repeats; `max` is None if there is no upper bound."""
 
     body: Term
     min: int
@@ -126,7 +126,7 @@ class Repeat(PatternNode, frozen=True, kw_only=True, gc=False):
 
 
 class PatternSequence(PatternNode, frozen=True, kw_only=True, gc=False):
-    """One thing behind the other; the empty pattern is an empty sequence."""
+    """Terms that follow one another; the empty pattern is an empty sequence."""
 
     items: tuple[Term, ...]
 

@@ -38,7 +38,7 @@ _LOOKS: Final = {"(?=": (False, False), "(?!": (False, True), "(?<=": (True, Fal
 _MODIFIERS: Final = re.compile(r"\(\?([A-Za-z]*)(-?)([A-Za-z]*):")
 _BACKREFERENCE: Final = re.compile("[1-9][0-9]{0,5}")
 _RUN: Final = re.compile(r"[\w ,;:'\"!#%&<>=~@`/-]+(?![*+?{])", re.ASCII)
-"""Characters that stand for themselves: most of most patterns."""
+"""Literal characters: most of most patterns."""
 _NAME: Final = re.compile("<([^>]*)>")
 _NAME_ESCAPE: Final = re.compile(r"\\u(?:([0-9A-Fa-f]{4})|\{0*([0-9A-Fa-f]{1,6})\})")
 _SURROGATE_PAIR: Final = re.compile("[\ud800-\udbff][\udc00-\udfff]")
@@ -60,7 +60,7 @@ def _check_flags(pattern: str, flags: str) -> None:
     end = len(pattern)
     for flag in flags:
         if flag not in FLAGS:
-            raise PatternError(end, end, f"there is no flag `{flag}` here: the flags are i, m, s, u and v")
+            raise PatternError(end, end, f"unknown flag `{flag}`: the flags are i, m, s, u and v")
         if flags.count(flag) > 1:
             raise PatternError(end, end, f"the flag `{flag}` is given twice")
     if "u" in flags and "v" in flags:
@@ -285,7 +285,7 @@ class _Parser:
         scanner = self._scanner
         written = scanner.take(_NAME)
         if written is None:
-            raise scanner.error("the name of a group stands between `<` and `>`", start)
+            raise scanner.error("put the name of a group between `<` and `>`", start)
         try:
             name = _SURROGATE_PAIR.sub(_joined, _NAME_ESCAPE.sub(_unescaped, written[1]))
         except ValueError:
@@ -315,7 +315,7 @@ def _survey(units: str, *, nested: bool) -> tuple[int, bool]:
 
 
 def _exclude_each_other(left: tuple[tuple[int, int], ...], right: tuple[tuple[int, int], ...]) -> bool:
-    """Whether two places stand in different branches of one alternation."""
+    """Whether two places are in different branches of one alternation."""
     branches = dict(left)
     return any(branches.get(alternation, branch) != branch for alternation, branch in right)
 

@@ -38,7 +38,7 @@ _BINARY: Final = frozenset(
 
 
 def is_known(name: str, value: str | None) -> bool:
-    """Whether `\\p{name}` or `\\p{name=value}` may stand in a pattern; of a script's name only the shape counts."""
+    """Whether `\\p{name}` or `\\p{name=value}` is allowed in a pattern; of a script's name only the shape counts."""
     match name:
         case "General_Category" | "gc" if value is not None:
             return value in _CATEGORIES

@@ -53,7 +53,7 @@ class Translation(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     newline_only: bool
 
     def encoded(self, text: str) -> bytes | None:
-        """The text for RE2, or None where its answer might differ from ECMAScript's."""
+        """The text for RE2, or None if its answer might differ from ECMAScript's."""
         if self.newline_only and any(mark in text for mark in "\r\u2028\u2029"):
             return None
         if text.isascii():
@@ -68,7 +68,7 @@ class Translation(msgspec.Struct, frozen=True, kw_only=True, gc=False):
 
 
 def translate(pattern: Pattern) -> Translation | None:
-    """The pattern in RE2's syntax, or None where its meaning there is not certainly the same."""
+    """The pattern in RE2's syntax, or None if its meaning there is not certainly the same."""
     translator = _Translator(ignore_case="i" in pattern.flags)
     try:
         body = translator.term(pattern.body)
@@ -181,7 +181,7 @@ def _complement(characters: str) -> str:
 _ANY: Final = r"[\x{0}-\x{10ffff}]"
 _NOTHING: Final = r"[^\x{0}-\x{10ffff}]"
 _ANY_IN_LINE: Final = f"[^{''.join(_literal(ord(mark)) for mark in LINE_TERMINATORS)}]"
-# RE2's own `\s` is ASCII's without \v. Its `\W` and `\D` stand as they are: written as ranges they would, where case
+# RE2's own `\s` is ASCII's without \v. Its `\W` and `\D` stay as they are: written as ranges they would, if case
 # is ignored, take in `s` and `k` as foldings of U+017F and U+212A.
 _SETS: Final = {
     "d": r"\d",

@@ -59,7 +59,7 @@ class Scanner:
         return True
 
     def take(self, shape: re.Pattern[str]) -> re.Match[str] | None:
-        """The stretch of this shape that begins here, which is passed; None when there is none."""
+        """The stretch of this shape that begins here, which is consumed; None if there is none."""
         match = shape.match(self.units, self.at)
         if match:
             self.at = match.end()

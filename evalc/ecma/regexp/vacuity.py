@@ -50,9 +50,9 @@ def literal_text(pattern: Pattern) -> tuple[str, LiteralKind] | None:
 
 
 def required_texts(pattern: Pattern) -> tuple[str, ...]:
-    """Texts that stand in every text that the pattern matches: its runs of plain characters.
+    """Texts that occur in every text that the pattern matches: its runs of plain characters.
 
-    With the flag `i`, they stand there in some other case, as ECMAScript folds cases.
+    With the flag `i`, they occur there in any case, as ECMAScript folds cases.
     """
     return tuple(_runs(_in_sequence(pattern.body)))
 
@@ -186,7 +186,7 @@ def _never(term: Term) -> bool:
 
 
 def _leaves_the_text(items: Sequence[Term]) -> bool:
-    """Something must stand before the text's start, or behind its end: `a^`, `$a`."""
+    """Something must precede the text's start, or follow its end: `a^`, `$a`."""
     consumed = ended = False
     for item in items:
         if consumed and isinstance(item, LineStart) and not item.multiline:
@@ -221,7 +221,7 @@ def _consumes(term: Term) -> bool:
 
 
 def _in_sequence(term: Term) -> list[Term]:
-    """The terms that stand one behind the other, plain groups opened."""
+    """The terms that follow one another, plain groups opened."""
     match term:
         case nodes.PatternSequence():
             return [inner for item in term.items for inner in _in_sequence(item)]

@@ -25,7 +25,7 @@ from evalc.setup.compile import options_for
 from evalc.source import Span
 
 TRIGGERS: Final = (" ", ":", ".", "[", "{", "-", "/")
-"""The characters behind which an editor asks without being told to."""
+"""The characters after which an editor asks without being told to."""
 
 _TEMPLATE: Final = re.compile(
     r"\{\{\s*(?:(?P<seed>seed:\s*(?P<path>[^{}]*))|(?:#(?:if|unless|each)\s+)?(?P<name>[\w.-]*))$"
@@ -43,7 +43,7 @@ class _Asked(NamedTuple):
     shapes: Shapes
 
     def in_quotes(self, place: Place, text: str, behind: str = "") -> str:
-        """A text as it is written at a place: what stands in quotes already stays in them, and JSON wants them."""
+        """A text as it is written at a place: what is in quotes already stays in them, and JSON needs them."""
         if place.scalar.style in {"single", "double"}:
             return text
         return f'"{text}"{behind}' if is_json(self.document.source) else f"{text}{behind}"
@@ -140,7 +140,7 @@ def _keys(asked: _Asked, place: Place, before: str) -> Iterator[_Offer]:
 
 
 def _behind(shape: Schema) -> str:
-    """A space behind keys of values on the same line."""
+    """A space after keys of values on the same line."""
     types = shape.get("type", ())
     return "" if types and types[0] in {"array", "object"} else " "
 

@@ -16,7 +16,7 @@ _SEVERITIES = {"error": lsp.DiagnosticSeverity.Error, "warning": lsp.DiagnosticS
 
 
 def diagnostics(checked: DocumentProblems, encoding: Encoding) -> Mapping[str, list[lsp.Diagnostic]]:
-    """The diagnostics of a checked document, by the address of the file that they stand in."""
+    """The diagnostics of a checked document, by the address of the file that they are in."""
     return {uri: [diagnostic(each, encoding) for each in found] for uri, found in checked.problems.items()}
 
 

@@ -12,7 +12,7 @@ from evalc.source import Span
 
 
 def formatting(workspace: Workspace, document: Document) -> list[lsp.TextEdit]:
-    """The one edit that formats a document, as short as it can be; none where it cannot be formatted."""
+    """The one edit that formats a document, as short as it can be; none if it cannot be formatted."""
     if is_json(document.source) or not workspace.outline(document).kinds:
         return []
     before = document.source.text

@@ -27,7 +27,7 @@ def hints(workspace: Workspace, document: Document, range_: lsp.Range) -> list[l
 
 
 def share_of(criterion: CriterionTree, criteria: Sequence[CriterionTree]) -> str | None:
-    """The share of all weights that a criterion has, in per cent; None where its suite has no sound weights."""
+    """The share of all weights that a criterion has, in per cent; None if its suite has no sound weights."""
     weights = {each.name.value: 1.0 if each.weight is None else float(each.weight.value) for each in criteria}
     total = sum(weights.values())
     if total <= 0 or min(weights.values(), default=0) < 0:

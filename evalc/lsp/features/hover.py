@@ -21,7 +21,7 @@ _LONGEST_VALUE = 500
 
 
 def hover(workspace: Workspace, document: Document, position: lsp.Position) -> lsp.Hover | None:
-    """What stands at a place; None where nothing is known of it."""
+    """What is at a place; None if nothing is known of it."""
     offset = document.offset(position)
     found = workspace.around(document, offset)
     known = KnownNames(workspace, document, offset)

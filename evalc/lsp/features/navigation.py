@@ -1,4 +1,4 @@
-"""From a name to where it is declared, to everywhere that it stands, and to another name."""
+"""Finds where a name is declared and everywhere it is used, and renames it."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ def _declared(workspace: Workspace, document: Document, mention: Mention) -> lis
 def references(
     workspace: Workspace, document: Document, position: lsp.Position, *, declarations: bool
 ) -> list[lsp.Location]:
-    """Everywhere that the name at a place stands in the project."""
+    """Every use in the project of the name at a place."""
     mention = _mention(workspace, document, position)
     found = [] if mention is None else occurrences(workspace, document.path, mention)
     return [
@@ -68,7 +68,7 @@ def references(
 
 
 def highlights(workspace: Workspace, document: Document, position: lsp.Position) -> list[lsp.DocumentHighlight]:
-    """Everywhere that the name at a place stands in its document."""
+    """Every use in its document of the name at a place."""
     mention = _mention(workspace, document, position)
     found = mentions(workspace.outline(document))
     same = [] if mention is None else [each for each in found if each[:2] == mention[:2]]
@@ -77,7 +77,7 @@ def highlights(workspace: Workspace, document: Document, position: lsp.Position)
 
 
 def prepare_rename(workspace: Workspace, document: Document, position: lsp.Position) -> lsp.Range | None:
-    """The name at a place, where it can be changed; None where there is none."""
+    """The name at a place, if it can be changed; None if there is none."""
     mention = _mention(workspace, document, position)
     return None if mention is None or mention.kind not in _RENAMED else document.range_of(mention.span)
 
@@ -86,7 +86,7 @@ def rename(workspace: Workspace, document: Document, position: lsp.Position, nam
     """The edits that give the thing at a place another name, in every file that names it.
 
     Raises:
-        NotRenamed: nothing there can be renamed, or the name is not one that can stand without quotes everywhere.
+        NotRenamed: nothing there can be renamed, or the name needs quotes somewhere.
     """
     mention = _mention(workspace, document, position)
     if mention is None or mention.kind not in _RENAMED:

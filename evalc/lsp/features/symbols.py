@@ -16,7 +16,7 @@ _MOST_FOUND = 500
 
 
 def symbols(workspace: Workspace, document: Document) -> list[lsp.DocumentSymbol]:
-    """What stands in a document, as a tree."""
+    """The contents of a document, as a tree."""
     found = workspace.outline(document)
     starts = [suite.span.start for suite in found.suites]
     ends = [*starts[1:], len(found.source.text)]

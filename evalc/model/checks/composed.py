@@ -61,4 +61,4 @@ class Not(Declared, frozen=True, kw_only=True, tag="not"):
 Check = (
     TextCheck | JsonCheck | GroundedCheck | ToolCheck | LimitCheck | Custom | At | InTurn | AnyOf | AllOf | Not | Judge
 )
-"""Every check. Those without a field of `expect` stand in this order in a compiled case."""
+"""Every check. Those without a field of `expect` are in this order in a compiled case."""

@@ -32,7 +32,7 @@ class Filled(NamedTuple):
     """A text whose templates are filled.
 
     Attributes:
-        no_tokens_in: what messages call the text where no `{{seed:...}}` may stand in it (contract, Token Locations);
+        no_tokens_in: what messages call the text if it must not hold a `{{seed:...}}` (contract, Token Locations);
             empty where tokens are allowed.
         is_pattern: whether it is a regular expression, into which values go escaped.
         json_too: whether a list or a mapping may fill it, as JSON.
@@ -47,7 +47,7 @@ Text: TypeAlias = Annotated[str, Filled()]
 Pattern: TypeAlias = Annotated[str, Filled("a regular expression", is_pattern=True)]
 MATCHED: Final = Filled(is_pattern=True)
 Matched: TypeAlias = Annotated[str, MATCHED]
-"""A regular expression in which tokens may stand."""
+"""A regular expression that may hold tokens."""
 ToolName: TypeAlias = Annotated[str, Filled("a tool's name")]
 ParamName: TypeAlias = Annotated[str, Filled("a parameter's name")]
 Heading: TypeAlias = Annotated[str, Filled("a heading")]
@@ -135,7 +135,7 @@ class Declared(
     """The common settings of every check, and what each may declare.
 
     Attributes:
-        line: how the check is written on one line, with its fields in braces; empty where that takes a function.
+        line: how the check is written on one line, with its fields in braces; empty if that takes a function.
         begins: how such a line begins, for messages; by default what `line` has before its first field.
         examples: values that its `rule:` may have.
         contract: the fields of `expect` that can hold it, in the order of `Expect`.
@@ -163,7 +163,7 @@ class Declared(
         return self.of_calls
 
     def has_field(self) -> bool:
-        """Whether a field of `expect` can hold this very check; the others stand in `expect.checks`."""
+        """Whether a field of `expect` can hold this very check; the others are in `expect.checks`."""
         return bool(self.contract)
 
 

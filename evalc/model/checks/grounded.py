@@ -26,7 +26,7 @@ class _GroundedCheck(Declared, frozen=True, kw_only=True):
 
 
 class NumbersFrom(_GroundedCheck, frozen=True, kw_only=True, tag="numbers_from"):
-    """Every number in the response stands in a source: a result of a tool, or the message that was sent.
+    """Every number in the response occurs in a source: a result of a tool, or the message that was sent.
 
     A number may be rounded to the digits that the response has: 16.62 is the source of 17, 16.6 and 16.62.
     """
@@ -35,7 +35,7 @@ class NumbersFrom(_GroundedCheck, frozen=True, kw_only=True, tag="numbers_from")
 
 
 class QuotesFrom(_GroundedCheck, frozen=True, kw_only=True, tag="quotes_from"):
-    """Every text that the response has in double quotes stands in a source: a result of a tool, or the message."""
+    """Every text that the response has in double quotes occurs in a source: a result of a tool, or the message."""
 
     begins: ClassVar = ("quotes from",)
 

@@ -11,7 +11,7 @@ from evalc.model.checks.declaration import Arguments, Declared, Field, Matched, 
 
 ParamAssertion = Literal["equals", "contains", "oneOf", "exists", "notExists", "matches"]
 NO_TOOL = "__none__"
-"""The only member of the set that stands for no tool at all."""
+"""The only member of the set that means no tool at all."""
 
 
 class _CallCheck(Declared, frozen=True, kw_only=True):
@@ -51,7 +51,7 @@ class ToolsNotCalled(_CallCheck, frozen=True, kw_only=True, tag="tools_not_calle
 
 
 class ToolsInclude(_CallCheck, frozen=True, kw_only=True, tag="tools_include"):
-    """These tools were called, in any order and among any others. A name that stands twice asks for two calls."""
+    """These tools were called, in any order and among any others. A name that is listed twice requires two calls."""
 
     line: ClassVar = "tools include {names}"
     examples: ClassVar = (["search", "search", "book"],)
@@ -99,7 +99,9 @@ class ArgTest(
     equals: Annotated[Any, Arguments, Meta(description="The value that it equals, of any type.")] = msgspec.UNSET
     contains: Annotated[Text | None, Meta(description="A text in it, or an item of it.")] = None
     matches: Annotated[Matched | None, Meta(description="A pattern that it matches.")] = None
-    one_of: Annotated[tuple[Any, ...] | None, Arguments, Meta(description="Values of which it equals one.")] = None
+    one_of: Annotated[
+        tuple[Any, ...] | None, Arguments, Meta(description="The values, one of which it must equal.")
+    ] = None
     exists: Annotated[bool | None, Meta(description="Whether it was sent.")] = None
     min: Annotated[int | float | None, Meta(description="The least number that it is.")] = None
     max: Annotated[int | float | None, Meta(description="The greatest number that it is.")] = None

@@ -84,7 +84,7 @@ SCRIPTS: Final = (
     "print.js",
     "main.js",
 )
-"""The page's scripts in the order in which they are one: each names only what stands before it."""
+"""The page's scripts in the order in which they are joined: each uses only what precedes it."""
 
 _CASES_A_BLOCK: Final = 200
 

@@ -148,7 +148,7 @@ def trend_record(trend: Trend) -> TrendRecord:
 
 
 def in_html(record: object) -> bytes:
-    """The record as JSON that may stand in a script element: nothing in it can end the element.
+    """The record as JSON that is safe in a script element: nothing in it can end the element.
 
     Half a surrogate pair stays one, written as an escape; UTF-8 could not hold it.
     """
@@ -217,7 +217,7 @@ def _tool_call(call: Mapping[str, Any]) -> ToolCallRecord:
 def _indented(value: object) -> str:
     try:
         return json.dumps(value, indent=2, ensure_ascii=False, default=repr)
-    except (RecursionError, ValueError, TypeError):  # nested too deeply, holding itself, with keys that are no texts
+    except (RecursionError, ValueError, TypeError):  # nested too deeply, holding itself, with keys that are not texts
         return "(no JSON)"
 
 

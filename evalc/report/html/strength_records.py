@@ -13,7 +13,7 @@ from evalc.report.coverage import PARTS
 from evalc.report.strength import idle_checks, reasons_not_challenged, weak_cases
 
 MOST_CASES: Final = 100
-"""The cases of which the page says what they miss, the weakest."""
+"""The weakest cases, for which the page says what they miss."""
 
 _MOST_SURVIVORS: Final = 14
 _MOST_CHECKS: Final = 100

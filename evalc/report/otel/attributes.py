@@ -21,7 +21,7 @@ _LONGEST_NAME: Final = 200
 _MOST_CALLS: Final = 100
 
 _MODELS: Final = (*PROVIDERS, "local")
-"""What stands before the model in what results call an agent that is one."""
+"""The prefix before the model in the names of agents that are models."""
 
 _LABELS: Final[Mapping[Outcome, str]] = {"passed": "pass", "failed": "fail", "skipped": "skipped", "error": "error"}
 

@@ -53,13 +53,13 @@ class Exporter:
         """Send the run. A batch that is not taken is the last that is sent.
 
         Returns:
-            A warning where not all of it was taken; None where it was.
+            A warning where not all of it was taken; None if it was.
         """
         refusal = self._within_time(run)
         return None if refusal is None else f"the run was not exported to OpenTelemetry: {refusal}"
 
     def _within_time(self, run: ExportedRun) -> str | None:
-        """Why not all of it was taken. A receiver that answers a byte at a time is left behind with its thread."""
+        """Why not all of it was taken. A receiver that answers a byte at a time is abandoned with its thread."""
         began = self._batch_began = time.monotonic()
         refusals: SimpleQueue[str | None] = SimpleQueue()
         threading.Thread(target=lambda: refusals.put(self._sent(run)), name="evalc-export", daemon=True).start()
@@ -79,7 +79,7 @@ class Exporter:
             return type(error).__name__
 
     def _send(self, spans: Iterator[ReadableSpan]) -> str | None:
-        """Why not all of the spans were taken; None where they were."""
+        """Why not all of the spans were taken; None if they were."""
         with _Session() as session, _silent():
             exporter = OTLPSpanExporter(self._endpoint, timeout=self._seconds, session=session)
             while (batch := list(islice(spans, _BATCH))) and not self._is_late.is_set():

@@ -1,6 +1,6 @@
 """Makes spans of a run: one for the run, below it its suites, below those their cases.
 
-Results say how long a case took, not when: the cases of a run are laid one behind the other, from its beginning on.
+Results say how long a case took, not when: the cases of a run follow one another from its beginning.
 """
 
 from __future__ import annotations
@@ -34,9 +34,9 @@ class ExportedRun(NamedTuple):
 
 
 def spans_of(run: ExportedRun) -> Iterator[ReadableSpan]:
-    """The spans, each behind those below it, in one trace whose id is that of the run without its dashes.
+    """The spans, each after those below it, in one trace whose id is that of the run without its dashes.
 
-    The ids of spans follow from the run and the names of what they stand for: a run that is resumed has the same.
+    The ids of spans follow from the run and the names of what they represent: a resumed run has the same.
     """
     spans = _Spans(run.run_id, run.content)
     root = spans.context("run")

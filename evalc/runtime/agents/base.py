@@ -12,10 +12,10 @@ ToolMode = Literal["executed", "stubbed", "routing"]
 
 
 class ToolCall(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
-    """One tool call (contract, ToolCallRecord). `success` is None where the agent did not say.
+    """One tool call (contract, ToolCallRecord). `success` is None if the agent did not say.
 
-    `arguments` is what the model wrote where it is no JSON object, so that there are no `params`. `result` is what the
-    tool gave back, any JSON, and `error` what it said where it failed; each is unset where the agent does not say.
+    `arguments` is what the model wrote if that is not a JSON object; then there are no `params`. `result` is what the
+    tool returned, any JSON, and `error` why it failed; each is unset if the agent does not say.
     """
 
     name: str
@@ -38,12 +38,12 @@ class Usage(msgspec.Struct, frozen=True, kw_only=True, rename="camel", omit_defa
 class AgentRequest(msgspec.Struct, frozen=True, kw_only=True):
     """What a case sends: the message and, for agents that want them, the case's other inputs.
 
-    `system` is the prompt file's role and instructions, for agents that are models and nothing but models.
-    `deadline` is the time of the event loop's clock from which an answer is too late; None where there is none.
+    `system` is the prompt file's role and instructions, for agents that are models only.
+    `deadline` is the time of the event loop's clock from which an answer is too late; None if there is none.
 
     Of a conversation, a request is one turn: `turn` is its number from 1, `messages` end with what the user says now,
     and `conversation` is an id that is the same for all turns of one attempt. `state` is what the last answer had.
-    `follow_ups` are the turns behind the first, as the case has them, and `user` is who plays them; no agent is sent
+    `follow_ups` are the turns after the first, as the case has them, and `user` is who plays them; no agent is sent
     either.
 
     `answer_schema` is the JSON Schema of the object that a judge or the player of a user has to answer with; None where

@@ -138,5 +138,5 @@ def argv_of(command: str, project_root: Path) -> tuple[str, ...]:
     # As the shell does it: a name with a slash is a path, any other is looked for on PATH.
     program = shutil.which(str((project_root / name).resolve()) if "/" in name else name)
     if program is None:
-        raise UsageError(f"there is no program `{name}` that can be run")
+        raise UsageError(f"the program `{name}` does not exist or cannot be run")
     return (program, *argv[1:])

@@ -38,7 +38,7 @@ class _Job:
 class DaemonThread:
     """A thread that runs one function after another, started when first needed.
 
-    A call that is cancelled is left behind with its thread, and the next one gets a new thread. Being a daemon, a
+    A call that is cancelled is left behind with its thread, and the next call gets a new thread. Being a daemon, a
     thread whose function never returns keeps neither the run nor the process.
     """
 

@@ -1,4 +1,4 @@
-"""Guards calls of foreign code: whatever it raises becomes an AgentError, and the run goes on.
+"""Guards calls of foreign code: whatever it raises becomes an AgentError, and the run continues.
 
 A failure is returned, not raised: a future cannot carry StopIteration, and an event loop stops on SystemExit.
 """

@@ -13,7 +13,7 @@ from evalc.runtime.agents.guard import said_by
 
 
 def installed_agent(name: str, argument: str) -> Agent | None:
-    """The agent that a package makes; None where none offers one of this name.
+    """The agent that a package makes; None if none offers one of this name.
 
     Raises:
         UsageError: when the package cannot be loaded, makes no agent, or refuses the argument.
@@ -38,7 +38,7 @@ def installed_agent(name: str, argument: str) -> Agent | None:
 
 
 def unknown_agent(name: str, forms: Sequence[str]) -> NoReturn:
-    """Say that there is no such kind of agent; `forms` are the specs of those that there are.
+    """Say that this kind of agent is unknown; `forms` are the known specs.
 
     Raises:
         UsageError: always.

@@ -34,7 +34,7 @@ class Completed:
 
 
 async def run_process(argv: Sequence[str], stdin: bytes, *, folder: Path, max_output: int) -> Completed:
-    """Run a command, without a shell, in a process group of its own, of which nothing is left afterwards.
+    """Run a command, without a shell, in a process group of its own, and leave nothing of it behind.
 
     Raises:
         OSError: when it cannot be started.
@@ -65,7 +65,7 @@ async def run_process(argv: Sequence[str], stdin: bytes, *, folder: Path, max_ou
 
 @final
 class Dialogue:
-    """A process that is asked line by line. It has a process group of its own, of which `close` leaves nothing."""
+    """A process that is asked line by line. It has a process group of its own, which `close` ends completely."""
 
     def __init__(self, transport: asyncio.SubprocessTransport, output: _Output) -> None:
         self._transport = transport
@@ -86,7 +86,7 @@ class Dialogue:
         return cls(transport, output)
 
     async def ask(self, line: bytes) -> bytes | Completed:
-        """Write a line, and wait for the next one that is printed; how the process ended where it has.
+        """Write a line, and wait for the next one that is printed; or how the process ended.
 
         Raises:
             AgentProtocolError: when the line is longer than may be read.

@@ -38,7 +38,7 @@ class RecordingAgent:
         agent: the agent that answers.
         folder: where its exchanges go, in a folder of its own; an exchange that was recorded before is written anew.
         model: what is sent with each request where the agent is a model.
-        http: what is sent with each request where it is behind a URL.
+        http: what is sent with each request if it is behind a URL.
         redactor: strikes secrets out.
 
     Raises:

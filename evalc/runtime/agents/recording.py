@@ -1,4 +1,4 @@
-"""What a recording holds, and where it stands: a folder an agent, in it a file for each thing that was sent.
+"""The format of recordings: a folder for each agent, with a file for each thing that was sent.
 
 The name of a file is `WHAT-CASE-ATTEMPT.json`: a hash of everything that was sent, a hash of the case's id, and which
 of the case's attempts it was, from 1. So a case that is renamed is still found, and two cases that send the same keep
@@ -124,7 +124,7 @@ def _without_secrets(fields: dict[str, Any], redactor: Redactor | None) -> dict[
 
 
 def folder_of(folder: Path, agent: str) -> Path:
-    """Where the exchanges with an agent stand."""
+    """The folder of the exchanges with an agent."""
     slug = re.sub(r"[^A-Za-z0-9.]+", "-", agent).strip("-.")[:60]
     return folder / f"{slug}-{_short(agent)}"
 

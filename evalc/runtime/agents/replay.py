@@ -37,7 +37,7 @@ class ReplayAgent:
         redactor: strikes out of requests what was struck out of those recorded.
 
     Raises:
-        UsageError: there are no recordings, or those of several agents.
+        UsageError: there are no recordings, or recordings of several agents.
     """
 
     def __init__(self, folder: str, *, model: ModelOptions, http: HttpOptions, redactor: Redactor | None) -> None:
@@ -56,14 +56,14 @@ class ReplayAgent:
 
     @asynccontextmanager
     async def session(self) -> AsyncIterator[Session]:
-        """Open a session; it holds nothing but which attempt at a case is the next."""
+        """Open a session; it holds only which attempt at a case is next."""
         yield _ReplaySession(self)
 
     def answer(self, request: AgentRequest, attempt: int) -> AgentResponse:
         """What came back when the same was sent.
 
         Raises:
-            AgentError: there is no recording of it, or it is one of a failure.
+            AgentError: there is no recording of it, or it is the recording of a failure.
         """
         sent = everything_sent(request, self._agent, self._model, self._http, self._redactor)
         path = self._folder / file_name(sent, request.case_id, attempt)

@@ -79,7 +79,7 @@ def _is_too_late(wait: float, deadline: float | None) -> bool:
 
 
 def _retry_after(value: str) -> float:
-    """Seconds that a Retry-After header asks for, given as a number or a date; 0 where it makes no sense."""
+    """Seconds that a Retry-After header asks for, given as a number or a date; 0 if it makes no sense."""
     value = value.strip()
     if value.isascii() and value.isdigit():
         return float(value[:9])

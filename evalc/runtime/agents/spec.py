@@ -74,7 +74,7 @@ def agent_for(spec: str, *, settings: AgentSettings) -> Agent:
     """The agent that a spec names.
 
     Raises:
-        UsageError: when there is no such form of spec, or the agent named by it cannot be had.
+        UsageError: the spec has no known form, or its agent is not available.
     """
     spec = spec.strip()
     scheme, _, rest = spec.partition(":")

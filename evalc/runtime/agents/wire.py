@@ -93,7 +93,7 @@ def answer_of(answer: object) -> AgentResponse:
     """Read an answer that is a text, a mapping of the agreed shape, or an object with these attributes.
 
     Raises:
-        AgentProtocolError: when it is none of these; it names the key and what was found there.
+        AgentProtocolError: it is none of these; it names the key and what was found there.
     """
     if isinstance(answer, str):
         return AgentResponse(response=well_formed(answer), reports_calls=False)
@@ -185,13 +185,13 @@ def _text(fields: Mapping[str, Any]) -> str:
                 raise _wrong(key, fields[key], "a text")
             return well_formed(fields[key])
     raise AgentProtocolError(
-        "the answer has neither `response` nor `text`; where its text stands, `[agent.response]` of the configuration "
+        "the answer has neither `response` nor `text`; where its text is, `[agent.response]` of the configuration "
         'says, as in `response = "output.text"`'
     )
 
 
 def calls_in(fields: Mapping[str, Any]) -> tuple[str, Any] | None:
-    """The tool calls, unread, behind the key under which they stand; None where there are none."""
+    """The tool calls, unread, with their key; None if there are none."""
     return next(((key, calls) for key in CALLS if (calls := fields.get(key)) is not None), None)
 
 
@@ -234,7 +234,7 @@ def _tool_call(call: object, place: str) -> ToolCall:
 
 
 def _error_of(error: object, place: str) -> str | msgspec.UnsetType:
-    """What a tool said where it failed, as a text; unset where there is no error."""
+    """The error of a tool that failed, as a text; unset if there is no error."""
     if error is None or error is msgspec.UNSET or error is False or error == "":
         return msgspec.UNSET
     if isinstance(error, str):
@@ -243,7 +243,7 @@ def _error_of(error: object, place: str) -> str | msgspec.UnsetType:
 
 
 def _usage(usage: object) -> Usage | None:
-    """What of `usage` can be used. It is not part of the contract: what is no number in it says nothing."""
+    """What of `usage` can be used. It is not part of the contract: values that are not numbers are ignored."""
     if usage is None:
         return None
     try:
@@ -282,7 +282,7 @@ def _fields_of(value: object, known: Sequence[str], place: str) -> Mapping[str, 
 
 
 def json_value(value: object, place: str) -> Any:
-    """The value as plain JSON data that any encoder accepts; integers stay exact, and what is no number is null."""
+    """The value as plain JSON data that any encoder accepts; integers stay exact, and NaN and infinities are null."""
     try:
         return _plain(value, place)
     except RecursionError:
@@ -322,7 +322,7 @@ def kind_of(value: object) -> str:
 
 
 def refuse_absurd(response: AgentResponse) -> None:
-    """Refuse an answer whose amounts are no amounts.
+    """Refuse an answer whose amounts are impossible.
 
     Raises:
         AgentProtocolError: one of them is negative, not finite, or beyond all reason.

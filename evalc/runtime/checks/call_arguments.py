@@ -71,7 +71,7 @@ async def _any_call(check: c.CallHas, evidence: Evidence, calls: Sequence[ToolCa
 def _rivals(check: c.CallHas, evidence: Evidence) -> list[c.CallHas]:
     """The checks of the case that each take a call of this tool for themselves, in their order.
 
-    One within a composition takes none: it is no rival to any other.
+    A check within a composition takes none, so it does not compete with any other.
     """
     found: Sequence[c.Check] = () if evidence.case is None else evidence.case.expect.checks or ()
     if evidence.turn is not None:

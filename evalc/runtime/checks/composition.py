@@ -1,7 +1,7 @@
 """Evaluates `any_of`, `all_of` and `not` from the verdicts of their operands.
 
-A skipped operand is left out, and so is one that does not apply. An operand that ended in error makes the whole an
-error, unless the others settle it whatever it would have said.
+Operands that are skipped or do not apply are left out. An operand that ended in error makes the whole an error, unless
+the others decide the verdict without it.
 """
 
 from __future__ import annotations

@@ -62,7 +62,7 @@ def _function(name: str) -> Check:
     except UsageError as error:
         raise AgentError(str(error)) from None
     if not callable(function):
-        raise AgentError(f"what the package offers is no function but of type `{type(function).__name__}`")
+        raise AgentError(f"the package does not offer a function, but a `{type(function).__name__}`")
     return function  # type: ignore[no-any-return]  # what it takes and gives is known when it is called
 
 

@@ -17,7 +17,7 @@ from evalc.runtime.checks.wording import listed, shown
 
 _MOST_SHOWN: Final = 5
 _PRECISION: Final = 100
-"""In digits; a number of more of them has to stand in a source as it is."""
+"""In digits; a longer number has to occur in a source literally."""
 _NUMBER: Final = re.compile(
     r"""(?P<sign>(?<![\w)\]}%.,])[-\u2212])?
         (?<![^\W\d_])(?<![\d_])(?P<whole>\d{1,3}(?:[,\u00a0\u202f']\d{3})+(?!\d)|\d+|(?<!\d\.)(?=\.\d))
@@ -26,7 +26,7 @@ _NUMBER: Final = re.compile(
         (?P<scale>\s?(?:%|percent\b|thousand\b|million\b|billion\b|trillion\b)|[kKM]\b|bn\b)?""",
     re.VERBOSE,
 )
-"""A number as people write it. Digits within a word, as in `B2`, are none."""
+"""A number as people write it. Digits within a word, as in `B2`, are not a number."""
 _LIST_MARKER: Final = re.compile(r"^[ \t>*#-]*\d{1,3}[.)](?=\s)", re.MULTILINE)
 _SCALES: Final = {
     "%": -2,
@@ -39,13 +39,13 @@ _SCALES: Final = {
     "billion": 9,
     "trillion": 12,
 }
-"""The power of ten that a word behind a number stands for."""
+"""The power of ten that a word after a number means."""
 _QUOTE: Final = re.compile(r'"([^"\n]+)"|“([^”\n]+)”|„([^“”\n]+)[“”]|«([^»\n]+)»|「([^」\n]+)」')
 _SPACES: Final = re.compile(r"\s+")
 
 
 class _Number(NamedTuple):
-    """A number in a text: as it is written, its value, half of its last digit, and the power of ten behind it."""
+    """A number in a text: as it is written, its value, half of its last digit, and the power of ten after it."""
 
     text: str
     value: Decimal
@@ -54,7 +54,7 @@ class _Number(NamedTuple):
 
 
 def numbers_from(check: c.NumbersFrom, evidence: Evidence) -> Verdict:
-    """Whether every number in the response stands in a source, up to the rounding of its last digit."""
+    """Whether every number in the response occurs in a source, up to the rounding of its last digit."""
     sources = _sources(check.sources, evidence)
     if not isinstance(sources, Verdict):
         unknown = unfounded_numbers(evidence.response, sources)
@@ -73,7 +73,7 @@ def unfounded_numbers(text: str, sources: Iterable[Any]) -> list[str]:
 
 
 def quotes_from(check: c.QuotesFrom, evidence: Evidence) -> Verdict:
-    """Whether every text in double quotes stands in a source, ignoring case, runs of spaces and a last mark."""
+    """Whether every text in double quotes occurs in a source, ignoring case, runs of spaces and a last mark."""
     quotes = list(dict.fromkeys(next(filter(None, match)) for match in _QUOTE.findall(evidence.response)))
     if not quotes:
         return PASSED
@@ -91,7 +91,7 @@ def _ungrounded(what: str, unknown: list[str], sources: tuple[c.Source, ...]) ->
     words = {"tools": "the result of a tool", "message": "the message"}
     where = " or ".join(words[source] for source in sources)
     do = "does" if len(unknown) == 1 else "do"
-    message = f"expected every {what} in the response to stand in {where} but {few}{more} {do} not"
+    message = f"expected every {what} in the response to be in {where} but {few}{more} {do} not"
     return failed(message, TextFinding(kind="forbidden", text=shown(unknown[0])))
 
 
@@ -99,7 +99,7 @@ def _ungrounded(what: str, unknown: list[str], sources: tuple[c.Source, ...]) ->
 
 
 def _sources(names: tuple[c.Source, ...], evidence: Evidence) -> list[Any] | Verdict:
-    """The JSON values that a number or a quote may stand in."""
+    """The JSON values in which a number or a quote may occur."""
     found: list[Any] = []
     if "message" in names and evidence.case is not None:
         sent = evidence.case.input

@@ -1,4 +1,4 @@
-"""Checks of a response that is JSON: that it is, that it fits a schema, its values, and what stands at a place."""
+"""Checks of a response that is JSON: that it is, that it fits a schema, its values, and the value at a path."""
 
 from __future__ import annotations
 
@@ -89,7 +89,7 @@ def is_value(check: c.Value, evidence: Evidence) -> Verdict:
 
 
 def _value_of(evidence: Evidence) -> Any:
-    """The JSON value that a check looks at, or the verdict that there is none."""
+    """The JSON value that a check looks at, or the verdict that it is missing."""
     if evidence.place is not msgspec.UNSET:
         return evidence.place
     try:
@@ -131,7 +131,7 @@ def place_of(check: c.At, evidence: Evidence) -> Evidence | Verdict:
 
 
 def given_label(path: str | None, response: str) -> str | None:
-    """The text that stands at a place in a response, without a place the response itself; None where there is none."""
+    """The text at a path in a response, without a path the response itself; None if there is none."""
     if path is None:
         return response.strip() or None
     try:

@@ -32,7 +32,7 @@ def tokens(check: c.Tokens, evidence: Evidence) -> Verdict:
 
 
 def cost(check: c.Cost, evidence: Evidence) -> Verdict:
-    """The cost that the agent reports, or that a model's list price gives; an unknown one is no small one."""
+    """The cost that the agent reports, or that a model's list price gives; an unknown cost is not a low cost."""
     spent = evidence.usage.cost_usd if evidence.usage else None
     if spent is None:
         return broken(

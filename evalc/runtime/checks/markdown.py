@@ -17,7 +17,7 @@ _NO_PARAGRAPH: Final = re.compile(r" {0,3}(?:>|[-+*][ \t]|\d{1,9}[.)][ \t])| {4}
 
 
 def fenced_blocks(markdown: str) -> list[str]:
-    """What stands in the code fences; a fence that is not closed ends with the text."""
+    """The text in code fences; a fence that is not closed ends with the text."""
     blocks: list[list[str]] = []
     inside = False
     for line, in_fence in _lines(markdown):
@@ -51,7 +51,7 @@ def headings(markdown: str) -> list[str]:
 
 
 def _lines(markdown: str) -> Iterator[tuple[str, bool | None]]:
-    """Each line, and whether it stands in a code fence; None for the lines that open and close one."""
+    """Each line, and whether it is in a code fence; None for the lines that open and close one."""
     fence = ""
     for line in _LINE_END.split(markdown):
         marker = _FENCE.fullmatch(line)

@@ -29,7 +29,7 @@ def first_violation(value: Any, schema: Mapping[str, Any] | bool) -> str | None:
     Raises:
         SchemaError: the schema is malformed or points out of itself.
         RegexpTimeout: its patterns took too long on this value.
-        RegexpError: one of its patterns is none.
+        RegexpError: one of its patterns is invalid.
     """
     from referencing.exceptions import Unresolvable  # noqa: PLC0415 - deferred for start-up time
 

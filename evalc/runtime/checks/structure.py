@@ -15,7 +15,7 @@ from evalc.runtime.checks.wording import listed, quoted
 
 
 def structure(check: c.Structure, evidence: Evidence) -> Verdict:
-    """Whether the response has every field and every heading; JSON may stand in the response's one fenced block."""
+    """Whether the response has every field and every heading; JSON may be in the response's one fenced block."""
     if check.fields:
         try:
             document = parse_leniently(evidence.response)

@@ -1,4 +1,4 @@
-"""Resolves the tokens in a check's values, however deep they stand."""
+"""Resolves the tokens in a check's values, however deeply they are nested."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def resolved_text(text: str, evidence: Evidence, unresolved: list[str]) -> str:
 
 
 def resolved_value(text: str, evidence: Evidence, unresolved: list[str]) -> Any:
-    """The text as `resolved_text` gives it; one that is a single token is the value itself, of any type."""
+    """The text with its tokens resolved; a single token becomes the value itself, of any type."""
     tokens = find_tokens(text)
     if len(tokens) == 1 and tokens[0].text == text:
         value = walk(evidence.seed if tokens[0].source == "seed" else evidence.snapshot, tokens[0].path)

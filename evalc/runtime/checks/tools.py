@@ -46,7 +46,7 @@ def tools_not_called(check: c.ToolsNotCalled, evidence: Evidence) -> Verdict:
 
 
 def tools_include(check: c.ToolsInclude, evidence: Evidence) -> Verdict:
-    """At least these calls, each name as often as it stands there."""
+    """At least these calls, each name as often as it is listed."""
     names = [call.name for call in evidence.tool_calls]
     missing = tuple((Counter(check.names) - Counter(names)).elements())
     if not missing:
@@ -119,7 +119,7 @@ def _only_stubbed_tools(evidence: Evidence) -> Verdict:
 
 
 async def tool_param(check: c.ToolParam, evidence: Evidence) -> Verdict:
-    """Contract, 2. toolParams, of the first call of the tool; nothing where it was not called."""
+    """Contract, 2. toolParams, of the first call of the tool; nothing if it was not called."""
     call = next((call for call in evidence.tool_calls if call.name == check.tool), None)
     if call is None:
         return NOT_APPLICABLE
@@ -181,6 +181,6 @@ def misnamed_calls(key: str) -> Verdict:
 
 
 def with_calls_unknown(verdict: Verdict) -> Verdict:
-    """The verdict on an answer without a word about tools, which counts as one that called none."""
+    """The verdict on an answer that does not mention tools, which counts as calling none."""
     note = Note("the agent reports no tool calls (its answers have no `toolCalls`)", "checked as if there were none")
     return msgspec.structs.replace(verdict, notes=(*verdict.notes, note))

@@ -24,7 +24,7 @@ class Judging(Protocol):
         """The score; `text` is what is judged where that is a part of the answer.
 
         Raises:
-            JudgeError: there is none.
+            JudgeError: there is no judgement.
         """
         ...
 
@@ -32,9 +32,9 @@ class Judging(Protocol):
 class Evidence(msgspec.Struct, frozen=True, kw_only=True):
     """All that a check may look at: the answer of the agent, what the case says about it, the values of tokens.
 
-    `timeout_ms` is how long a check of a package may take; `judge` is None where no judge is configured,
+    `timeout_ms` is how long a check of a package may take; `judge` is None if no judge is configured,
     `embeddings` where texts are compared by edit distance. `reports_calls` and `near_calls` are as in `AgentResponse`.
-    `turns` is what each turn of a conversation brought, and `turn` the number of the one that this is; None for the
+    `turns` is the evidence of each turn of a conversation, and `turn` the number of this turn; None for the
     whole, whose response is the answers of all turns and whose calls are those of all. `earlier_calls` are those of the
     turns before, and `said` is what the user said so far, turn by turn.
     `place` is the JSON value that `response` is the text of, where a check looks at one place of a JSON response.
@@ -72,7 +72,7 @@ class Verdict(msgspec.Struct, frozen=True, kw_only=True):
     """The outcome of one check.
 
     Attributes:
-        message: why it did not pass, without the name of the field; None where it passed.
+        message: why it did not pass, without the name of the field; None if it passed.
         skipped_tokens: the unresolved tokens met, as written.
         score: 0 to 1; other than 0 and 1 only where a check measures a share.
         notes: what the suite's warnings should count.

@@ -21,7 +21,7 @@ class CaseWorker(Protocol):
     async def attempt(self, located: LocatedCase, log: ConversationLog | None = None) -> CaseRun:
         """Run the case once. Whatever the agent does, there is a result; only cancellation passes.
 
-        A worker in this process keeps the turns of a conversation in the log, and goes on with one that it holds.
+        A worker in this process logs the turns of a conversation, and continues a conversation in the log.
 
         Raises:
             EngineError: the engine itself has broken, so that no case can be attempted any more.

@@ -93,7 +93,7 @@ class Worker:
         return await ask_agent(case, self._session, timeout_ms, log, player)
 
     async def _user_session(self) -> Session | None:
-        """The session of whoever plays users; None where nobody does."""
+        """The session of whoever plays users; None if nobody does."""
         if self._user is None and self._options.user is not None:
             self._user = await self._open(self._options.user)
         return self._user

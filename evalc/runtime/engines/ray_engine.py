@@ -33,7 +33,7 @@ _START_SECONDS: Final = 60.0
 _CLOSING_SECONDS: Final = 20.0
 _BEAT_SECONDS: Final = 5.0
 _PATIENCE_SECONDS: Final = 10.0
-"""How long a worker's event loop may stand still beyond the time that a case has."""
+"""How long a worker's event loop may be blocked beyond the time that a case has."""
 _MOST_CHUNKS: Final = 1_000
 """How many chunks a worker may have under way."""
 _MOST_LOSSES: Final = 3
@@ -57,7 +57,7 @@ class _Seat:
     """A place for one worker.
 
     Attributes:
-        actor: the worker; None while there is none.
+        actor: the worker; None while there is no worker.
         load: how many attempts are under way.
         alone: whether one of them is a suspect, beside which nothing is to run.
         blocked: whether an agent blocks the worker's event loop, for which it is killed.
@@ -82,8 +82,8 @@ class RayEngine:
     """Workers on a Ray cluster.
 
     Attributes:
-        address: the cluster's, as `HOST:PORT` or `auto`; None for the one that `RAY_ADDRESS` names, else for one that
-            is started on this machine and ends with the run.
+        address: the cluster, as `HOST:PORT` or `auto`; None means that of `RAY_ADDRESS`, else one that is started on
+            this machine and ends with the run.
     """
 
     address: str | None = None
@@ -193,7 +193,7 @@ class _Pool:
         ray: the package.
         work: the pickled `Work`.
         rate: the actor of a `SharedRate`, or None.
-        patience: how many seconds a worker's event loop may stand still.
+        patience: how many seconds a worker's event loop may be blocked.
     """
 
     def __init__(self, ray: Any, work: bytes, rate: Any | None, *, patience: float) -> None:
@@ -227,7 +227,7 @@ class _Pool:
 
         Raises:
             AgentError: the attempt was lost with its worker, again and again.
-            EngineError: there is no worker any more.
+            EngineError: no worker is left.
         """
         if self._broken is not None:
             raise self._broken
@@ -300,7 +300,7 @@ class _Pool:
             seat.actor = None
 
     async def _until_lost(self, seat: _Seat) -> None:
-        """Return when a worker has ended, or its event loop stands still: it would never end its cases."""
+        """Return when a worker has ended, or its event loop is blocked, so that it would never end its cases."""
         with suppress(self._ray.exceptions.RayError):
             while not seat.lost.is_set():
                 try:

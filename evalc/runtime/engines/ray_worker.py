@@ -72,7 +72,7 @@ class RayWorker:
     Args:
         work: the pickled `Work`.
         path: where the process that began the run looks for modules, such as that of its agent.
-        rate: the actor of a `SharedRate`; None where nothing limits the rate.
+        rate: the actor of a `SharedRate`; None if nothing limits the rate.
     """
 
     def __init__(self, work: bytes, path: Sequence[str], rate: Any | None) -> None:

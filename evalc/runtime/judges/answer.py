@@ -27,7 +27,7 @@ class Score(NamedTuple):
 
 
 class Malformed(Exception):
-    """What was said is no score; the message says why, in words that a judge may be told."""
+    """The answer is not a score; the message says why, in words that a judge may be told."""
 
 
 class _Verdict(msgspec.Struct, frozen=True):
@@ -55,7 +55,7 @@ def read_score(said: Said, question: Question) -> Score:
     """The score.
 
     Raises:
-        Malformed: it is none, or not on the scale.
+        Malformed: it is not a score, or not on the scale.
     """
     top = question.max_score
     value = _parsed(said.value) if isinstance(said.value, str) else said.value

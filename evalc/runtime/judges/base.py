@@ -72,7 +72,7 @@ class Judge(Protocol):
 
     @property
     def identity(self) -> Mapping[str, Any] | None:
-        """All that tells its judgements from another's, without secrets; None where nothing could, as of code."""
+        """All that tells its judgements from another's, without secrets; None if nothing could, as of code."""
         ...
 
     def session(self) -> AbstractAsyncContextManager[JudgeSession]:

@@ -32,9 +32,9 @@ _LARGEST_KEY: Final = 1_000
 
 
 def cache_key(environ: Mapping[str, str]) -> bytes | None:
-    """The key: that of the variable, else the user's own, which is made when there is none.
+    """The key: from the variable, else the user's own, which is created if there is none.
 
-    None where there is neither, such as in a home that cannot be written to: judgements are not kept then.
+    None if there is neither, such as in a home that cannot be written to: judgements are not kept then.
     """
     given = environ.get(VARIABLE, "")
     if given:
@@ -107,7 +107,7 @@ class JudgeCache:
         return cache_key(self._environ)
 
     def get(self, key: str, question: Question) -> Score | None:
-        """The judgement; None where there is none that can be used."""
+        """The judgement; None if there is no usable one."""
         try:
             entry = msgspec.json.decode(read_limited(self._path(key), _LARGEST), type=_Entry)
             if not compare_digest(entry.seal.encode(), self._seal(key, entry.score, entry.reason).encode()):

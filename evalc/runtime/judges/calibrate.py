@@ -101,7 +101,7 @@ def calibration_of(
 
 
 def kappa_of(counts: Counter[tuple[int | float, int | float]], *, squared: bool) -> float | None:
-    """Cohen's kappa: 1 minus the disagreement that is seen over the one that chance would bring.
+    """Cohen's kappa: 1 minus the disagreement observed divided by the disagreement expected by chance.
 
     `squared` weighs a disagreement by the square of its distance; otherwise every one weighs the same. None where
     chance would bring none.

@@ -39,7 +39,7 @@ class CaseJudge:
         """The score of the answer, or of a `text` that is a part of it.
 
         Raises:
-            JudgeError: there is none.
+            JudgeError: there is no judgement.
         """
         try:
             exhibit = self._exhibit(self._response.response if text is None else text)
@@ -54,7 +54,7 @@ class CaseJudge:
         """The score of a criterion that no check is linked to.
 
         Raises:
-            JudgeError: there is none.
+            JudgeError: there is no judgement.
         """
         question = Question(name=criterion.name, criteria=criterion.description or "", max_score=CRITERION_SCALE)
         return await self.score(question)

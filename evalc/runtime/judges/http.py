@@ -25,7 +25,7 @@ class HttpJudge:
     """A service that is sent `{question, message, response, ...}` and answers `{"score", "reason"}`.
 
     Raises:
-        UsageError: the URL or a header is not one that HTTP can carry, or what is needed to connect is not there.
+        UsageError: the URL or a header cannot be sent by HTTP, or something needed to connect is missing.
     """
 
     def __init__(
@@ -49,7 +49,7 @@ class HttpJudge:
 
     @property
     def identity(self) -> Mapping[str, Any]:
-        """The whole URL without user and password: it stands in no file, since identities are hashed."""
+        """The whole URL without user and password: no file holds it, since identities are hashed."""
         return {"judge": self._address.url}
 
     @asynccontextmanager

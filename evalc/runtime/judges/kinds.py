@@ -40,7 +40,7 @@ def judge_for(spec: str, *, settings: JudgeSettings) -> Judge:
     """The judge that a spec names.
 
     Raises:
-        UsageError: when there is no such form of spec, or the judge named by it cannot be had.
+        UsageError: the spec has no known form, or its judge is not available.
     """
     scheme, _, rest = spec.strip().partition(":")
     provider = provider_of(spec)
@@ -55,7 +55,7 @@ def judge_for(spec: str, *, settings: JudgeSettings) -> Judge:
             return _http_judge(spec.strip(), settings)
         case _:
             # Only the scheme is repeated: the rest may hold credentials.
-            raise UsageError(f"`{scheme}` is no judge: judges are {FORMS}")
+            raise UsageError(f"`{scheme}` is not a judge: judges are {FORMS}")
 
 
 # A kind is imported when it is asked for, for start-up time.

@@ -16,7 +16,7 @@ from evalc.runtime.judges.answer import answer_schema
 from evalc.runtime.judges.base import Exhibit, JudgeSession, Question, Said
 
 VERSION: Final = 2
-"""Is raised with any change of the words below: judgements of other words are no longer what would be said."""
+"""Increase it with any change of the words below, since judgements of other words are no longer valid."""
 
 _SYSTEM: Final = """\
 You judge the answer of an AI agent by one question.
@@ -55,7 +55,7 @@ _PARTS: Final = {
 }
 
 _NO_MARK: Final = "\u2039"
-"""What looks like the beginning of a mark to people, and is none."""
+"""Text that looks like the beginning of a mark to people, but is not a mark."""
 
 _MARK: Final = re.compile(r"<(?=[\s/]*data-)", re.IGNORECASE)
 
@@ -110,7 +110,7 @@ def _broken(text: str) -> str:
 
 
 def _nonce_for(parts: dict[str, str]) -> str:
-    """A number that stands in none of the data."""
+    """A number that occurs in none of the data."""
     while True:
         nonce = secrets.token_hex(8)
         if not any(nonce in text for text in parts.values()):

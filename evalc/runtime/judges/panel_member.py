@@ -65,7 +65,7 @@ class Member:
         """The score.
 
         Raises:
-            JudgeError: there is none, for whatever reason.
+            JudgeError: there is no judgement, whatever the reason.
         """
         judge, sample = self.seat
         identity = judge.identity if self.cache is not None else None
@@ -80,7 +80,7 @@ class Member:
         return score
 
     async def _asked(self, question: Question, exhibit: Exhibit, meter: Meter) -> Score:
-        """The judge's answer within its own deadline; whatever it does, the run goes on."""
+        """The judge's answer within its own deadline; whatever it does, the run continues."""
         deadline = asyncio.get_running_loop().time() + self.timeout_ms / 1000
         limit = asyncio.timeout_at(deadline)
         bound = bounded(deadline)
@@ -113,8 +113,8 @@ class Member:
             except Malformed as malformed:
                 complaint = shown(str(malformed), _LONGEST_ERROR)
                 if said.final:
-                    raise JudgeError(f"its answer is no score: {complaint}") from None
-        raise JudgeError(f"its answer is no score, twice: {complaint}")
+                    raise JudgeError(f"its answer is not a score: {complaint}") from None
+        raise JudgeError(f"its answer is not a score, twice: {complaint}")
 
     async def _opened(self) -> JudgeSession:
         if self.session is None:

@@ -67,7 +67,7 @@ class _PythonSession:
 
 
 def query_of(question: Question, exhibit: Exhibit) -> dict[str, Any]:
-    """What judges that are no models are given: the question, and beside it what is judged."""
+    """The input of judges that are not models: the question, and what is judged."""
     query: dict[str, Any] = {"question": msgspec.to_builtins(question), **msgspec.to_builtins(exhibit)}
     return query
 

@@ -31,7 +31,7 @@ def gguf_of(argument: str, *, project_root: Path) -> Path:
     except OSError as error:
         raise UsageError(f"the model `{path}` cannot be read: {error.strerror}") from None
     if magic != _MAGIC:
-        raise UsageError(f"`{path}` is no model in the format GGUF")
+        raise UsageError(f"`{path}` is not a GGUF model")
     return path
 
 

@@ -59,7 +59,7 @@ class LocalServer:
         raise url
 
     async def why_broken(self) -> str | None:
-        """Why it has ended, where a connection to it broke; None where it goes on, even after a moment."""
+        """Why it has ended, where a connection to it broke; None if it is still running, even after a moment."""
         process = self._process
         return None if process is None else await asyncio.to_thread(process.why_broken)
 

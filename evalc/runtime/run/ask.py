@@ -46,7 +46,7 @@ class AgentAnswer(NamedTuple):
 class AnsweredTurn(NamedTuple):
     """What came back in one turn of a conversation: what was said, the answer, and how long it took.
 
-    `user` is what playing the user had taken up to this turn; None where nobody plays one.
+    `user` is what playing the user had taken up to this turn; None if nobody plays one.
     """
 
     message: str
@@ -76,10 +76,10 @@ def request_of(case: Case) -> AgentRequest:
 
 
 class ConversationLog(Protocol):
-    """Keeps the turns of one conversation as they are answered, and knows those of one that was cut short."""
+    """Keeps the turns of one conversation as they are answered, and knows the turns of an interrupted one."""
 
     def begun(self) -> tuple[str, list[AnsweredTurn]] | None:
-        """The id of the conversation that is gone on with, and its turns; None where none was begun."""
+        """The id of the conversation that is gone on with, and its turns; None if none was begun."""
         ...
 
     def keep(self, conversation: str, turn: AnsweredTurn) -> None:
@@ -109,7 +109,7 @@ async def hold_conversation(
 ) -> AgentAnswer:
     """Send each turn with what was said before it; the first that is not answered ends the conversation.
 
-    Each turn has the case's time for itself. With a log, a conversation that was cut short goes on behind its last
+    Each turn has the case's time for itself. With a log, an interrupted conversation continues after its last
     answer, unless the agent's memory of it went with its process. A player who breaks ends the case in error.
     """
     holder = session if isinstance(session, HoldsConversations) else None
@@ -260,7 +260,7 @@ def _usable(response: object) -> AgentResponse:
     if text is None:
         return msgspec.structs.replace(response, response="")
     if not isinstance(text, str):
-        raise AgentProtocolError(f"the response is no text but of type `{type(text).__name__}`")
+        raise AgentProtocolError(f"the response is not a text but a `{type(text).__name__}`")
     if type(text) is not str:
         return msgspec.structs.replace(response, response=str.__str__(text))
     return response

@@ -35,7 +35,7 @@ async def run_attempts(
         runs.append(await attempt(located))
     try:
         return combine(case, runs)
-    except Exception as error:  # an answer whose numbers are none
+    except Exception as error:  # an answer with impossible numbers
         return agent_broke(located, error)
 
 
@@ -100,7 +100,7 @@ def status_of(statuses: Sequence[Status], needed: int) -> Status:
 
 
 def _error(telling: CaseResult, number: int, results: Sequence[CaseResult], needed: int) -> str | msgspec.UnsetType:
-    """How many attempts passed of those that had to, and why one that did not."""
+    """How many attempts passed of how many needed, and why one did not."""
     if telling.error is msgspec.UNSET:
         return msgspec.UNSET
     passed = sum(result.passed for result in results)
@@ -145,7 +145,7 @@ def _details(telling: CaseDetails, results: Sequence[CaseResult]) -> CaseDetails
 
 
 def _sums(usages: Iterable[_Amounts | msgspec.UnsetType]) -> _Amounts | msgspec.UnsetType:
-    """What all attempts used; unset where none says."""
+    """What all attempts used; unset if none says."""
     sums: _Amounts = {}
     for usage in usages:
         if usage is not msgspec.UNSET:
@@ -155,7 +155,7 @@ def _sums(usages: Iterable[_Amounts | msgspec.UnsetType]) -> _Amounts | msgspec.
 
 
 def skipped_case(case: Case, otherwise: str | None = None) -> SkippedCase | None:
-    """The record of a case that is not to be sent; None for one that is. What is archived is retired for good.
+    """The record of a case that is not sent; None for a case that is. Archived cases are retired for good.
 
     `otherwise` is why none of its suite is sent that says nothing of itself.
     """

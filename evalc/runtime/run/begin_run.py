@@ -42,7 +42,7 @@ def header_of(
             "rpm": options.rpm,
             "timeoutMs": options.timeout_ms,
             "allAssertions": options.all_assertions,
-            # With the seats, since a judge asked three times is another measure than one that is asked once.
+            # With the seats, since a judge asked three times is a different measure from a judge asked once.
             "judges": None if options.panel is None else list(options.panel.names),
             "judgements": None if options.panel is None else len(options.panel.seats),
             "user": None if options.user is None else options.user.endpoint,
@@ -105,9 +105,7 @@ def _refuse_other_cases(suite: Suite, journaled: Iterator[tuple[int, str]], run_
     for number, name in journaled:
         located = next(located for index, located in cases if index == number)
         if located.case.id != name:
-            raise UsageError(
-                f"the run `{run_id}` cannot be resumed: in place of the case `{name}` comes `{located.case.id}`"
-            )
+            raise UsageError(f"the run `{run_id}` cannot be resumed: the case `{name}` is now `{located.case.id}`")
 
 
 def _make_folder(output_dir: Path, run_id: str) -> Path:
@@ -116,14 +114,14 @@ def _make_folder(output_dir: Path, run_id: str) -> Path:
         output_dir.mkdir(parents=True, exist_ok=True)
         folder.mkdir()
     except FileExistsError:
-        raise UsageError(f"the run's folder `{folder}` is already there, or something that is no folder") from None
+        raise UsageError(f"the run's folder `{folder}` already exists, or something else has its name") from None
     except OSError as error:
         raise UsageError(f"the run's folder `{folder}` cannot be made: {error.strerror}") from error
     return folder
 
 
 def kept_flags(flags: Mapping[str, Any], endpoints: Sequence[str], redactor: Redactor | None) -> dict[str, Any]:
-    """The flags as a journal may keep them: None for agents of which one's name holds more than results may show."""
+    """The flags as a journal may keep them: None for agents if one of their names holds more than results may show."""
     kept = dict(flags)
     agents = kept.get("agent")
     if agents and not all(map(partial(_is_shown, redactor=redactor), agents, endpoints)):

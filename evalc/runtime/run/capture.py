@@ -45,10 +45,10 @@ async def printed_snapshot(command: str, *, folder: Path, max_bytes: int) -> byt
 async def returned_snapshot(target: str, *, folder: Path, max_bytes: int) -> bytes:
     """What a function without parameters returns, async or not, as JSON; modules are looked for in `folder` first.
 
-    It runs in a thread of its own, which is left behind when the caller is cancelled.
+    It runs in a thread of its own, which is abandoned if the caller is cancelled.
 
     Raises:
-        UsageError: it cannot be imported, is not there, or is no function.
+        UsageError: it cannot be imported, does not exist, or is not a function.
         AgentError: it raises something, or returns what is no JSON or too much of it.
     """
     found = load_target(target, folder)

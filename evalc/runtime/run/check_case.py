@@ -27,7 +27,7 @@ LONGEST_ERROR: Final = 500
 class Checked(NamedTuple):
     """The verdicts on the assertions that were reached and their fields, by pointer; the first error and failure.
 
-    `criteria` are the scores of those that a judge scored, by name; `judge` is the one that was asked.
+    `criteria` are the scores that a judge gave, by name; `judge` is the judge that was asked.
     """
 
     verdicts: Mapping[str, Verdict]
@@ -57,7 +57,7 @@ async def check_case(case: Case, evidence: Evidence, judge: CaseJudge | None, *,
 async def _check(case: Case, evidence: Evidence, *, run_all: bool) -> Checked:
     """Evaluate the assertions in the contract's order, up to the first that does not pass unless all must run.
 
-    Those that ask a judge come last, and only where no other fails; one that a criterion is linked to is part of its
+    Assertions that ask a judge come last, and only if no other fails; one with a linked criterion is part of its
     score, and is asked in any case.
     """
     verdicts: dict[str, Verdict] = {}
@@ -90,7 +90,7 @@ async def _check(case: Case, evidence: Evidence, *, run_all: bool) -> Checked:
 
 
 def _in_order(case: Case) -> Iterator[tuple[Assertion, bool]]:
-    """The assertions, and whether they ask a judge: those that do behind the others, the rubric at the end."""
+    """The assertions, and whether they ask a judge: those that do come after the others, the rubric last."""
     asking: list[Assertion] = []
     for assertion in assertions(case.expect):
         if isinstance(assertion.check, _COMPOSED) and asks_judge(assertion.check):
@@ -128,7 +128,7 @@ async def _judge_criteria(case: Case, checked: Checked, judge: CaseJudge) -> Che
 
 
 def said(error: BaseException) -> str:
-    """The error's text, shortened; nothing where it cannot say it."""
+    """The error's text, shortened; nothing if it cannot say it."""
     try:
         return shown(str(error), LONGEST_ERROR)
     except Exception:  # a broken `__str__` is one more mistake of the agent's

@@ -118,7 +118,7 @@ def _as_decided(gates: tuple[GateResult, ...], decided: Decided | None) -> tuple
 
 
 def _new_passes(results: Sequence[SuiteResult]) -> int | None:
-    """How many cases pass that failed in the baseline; None where a suite has none."""
+    """How many cases pass that failed in the baseline; None if a suite has none."""
     if any(result.baseline_run_id is None for result in results):
         return None
     return sum(len(result.new_passes) for result in results)
@@ -228,7 +228,7 @@ def check_staleness(metadata: Metadata | None, registry: ToolRegistry | None) ->
 
 
 def not_compared(metadata: Metadata | None, registry: ToolRegistry | None) -> str | None:
-    """Why an eval file that says what it was written for could not be compared as a whole; None where it could."""
+    """Why an eval file that says what it was written for could not be compared as a whole; None if it could."""
     if metadata is None or registry is None or (metadata.description_hash or metadata.tool_version) is None:
         return None
     tool = registry.get(metadata.tool_name)
@@ -240,7 +240,7 @@ def not_compared(metadata: Metadata | None, registry: ToolRegistry | None) -> st
 
 
 def state_at_run(suite: Suite, registry: ToolRegistry | None) -> ResultMetadata:
-    """The tool as it is now, for the result; null where no registry knows."""
+    """The tool as it is now, for the result; null if no registry knows."""
     tool = registry.get(suite.tool_name) if registry is not None else None
     return ResultMetadata(
         tool_version=tool.version if tool else None,

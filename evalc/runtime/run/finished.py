@@ -29,8 +29,8 @@ class FinishedSuite:
 
     Attributes:
         path: the EvalSuiteResult file.
-        result: everything in it but the cases, run and skipped, of which there may be many.
-        gate: why the suite's score does not meet its threshold; None where it does or has none.
+        result: everything in it but the cases, run and skipped, since there may be many.
+        gate: why the suite's score does not meet its threshold; None if it does or has none.
         regressions: how many of its cases the gate on regressions minds.
     """
 
@@ -153,7 +153,7 @@ def write_closing(folder: Path, closing: Closing, redactor: Redactor | None) -> 
 
 
 def read_closing(folder: Path) -> tuple[Closing, tuple[str, ...]]:
-    """What the run of a folder said at its end, nothing where it has no file; a warning where that cannot be read."""
+    """What the run of a folder said at its end, nothing if it has no file; a warning where that cannot be read."""
     file = folder / FILE_NAME
     try:
         if not file.is_file():  # a named pipe would be waited for

@@ -29,12 +29,12 @@ class Measured:
 
     Attributes:
         passed, total: how many cases passed, and of how many; those that ended in error are among the total alone.
-        score: None where nothing was scored.
+        score: None if nothing was scored.
         durations: the milliseconds of every attempt that ended without an error; asked for only by a gate on time.
         scores: the score of every case that has one; asked for only by a gate on the score that has a confidence.
         regressions: how many cases fail that passed in the baseline; without one, how many fail.
         new_passes: how many cases pass that failed in the baseline; None without one.
-        labels: how well cases were classified; None where none has a label.
+        labels: how well cases were classified; None if none has a label.
     """
 
     passed: int

@@ -36,7 +36,7 @@ def parse_keywords(text: str) -> Expression:
     """The expression.
 
     Raises:
-        UsageError: it is none; the message has the column.
+        UsageError: it is not an expression; the message has the column.
     """
     parser = _Parser(text)
     expression = parser.either(0)
@@ -114,7 +114,7 @@ class _Parser:
 
 
 def _around(text: str, at: int) -> str:
-    """The text, of a long one what stands round a column."""
+    """The text, or, if it is long, the part around a column."""
     begin = max(0, at - 1 - _SHOWN // 2)
     shown = text[begin : begin + _SHOWN]
     return f"{'…' if begin else ''}{shown}{'…' if begin + _SHOWN < len(text) else ''}"

@@ -164,7 +164,7 @@ class Pace:
 
     @classmethod
     def of(cls, concurrency: Concurrency, rpm: int | None, clock: Clock | None = None) -> Pace | None:
-        """The pace of a run; None where nothing holds it back but the number of its workers."""
+        """The pace of a run; None if nothing holds it back but the number of its workers."""
         if concurrency != "auto" and rpm is None:
             return None
         clock = clock or LoopClock()

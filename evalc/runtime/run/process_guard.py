@@ -22,7 +22,7 @@ from typing import Any, Final, Never, Self, final
 
 _BEAT_SECONDS: Final = 0.1
 _PATIENCE_SECONDS: Final = 0.25
-"""How long the loop may stand still, and code overrun its time, before anything is done."""
+"""How long the loop may be blocked, and code overrun its time, before anything is done."""
 _OURS: Final = frozenset({"evalc", "asyncio", "contextlib", "contextvars"})
 
 _deadline: ContextVar[float | None] = ContextVar("_deadline", default=None)
@@ -50,7 +50,7 @@ def unbounded(token: Token[float | None]) -> None:
 class Watchdog:
     """Watches the running event loop, from its own thread, while it is entered.
 
-    Only the main thread gets signals: in another one, or where there are none to be sent, nothing is watched.
+    Only the main thread gets signals: in another thread, or where signals cannot be sent, nothing is watched.
 
     Attributes:
         blocked: where the loop was blocked, each place once, in words.
@@ -131,7 +131,7 @@ def watched(blocked: list[str]) -> Iterator[None]:
 
 
 def _outermost(frame: FrameType | None) -> FrameType | None:
-    """The frame of others' code that the event loop, or code of ours, has called; None where there is only ours.
+    """The frame of others' code that the event loop, or code of ours, has called; None if there is only ours.
 
     A module that our code imports when it is first needed is not the agent's, however long that takes.
     """

@@ -83,7 +83,7 @@ async def result_of(
     """`judge`, whatever the answer holds."""
     try:
         return await judge(located, answer, options, bench)
-    except Exception as error:  # an answer in which something else stands than its type says
+    except Exception as error:  # an answer with values of other types than declared
         return agent_broke(located, error)
 
 
@@ -232,7 +232,7 @@ def _result(
 
 
 def _label(label: Label, response: AgentResponse | None) -> LabelResult:
-    """The class that the answer gives; None where it gives none, as where no answer came in time."""
+    """The class that the answer gives; None if it gives none, as where no answer came in time."""
     return LabelResult(
         expected=label.expected.strip(),
         predicted=None if response is None else given_label(label.path, response.response),
@@ -264,7 +264,7 @@ def with_places(run: CaseRun, places: Mapping[str, Place]) -> CaseRun:
 
 
 def _error_at(checked: Checked, error: str | None) -> str | msgspec.UnsetType:
-    """The assertion whose verdict is the case's error; unset where no single one is."""
+    """The assertion whose verdict is the case's error; unset if no single one is."""
     if error is None or error not in (checked.error, checked.failure):
         return msgspec.UNSET
     outcome = "error" if error is checked.error else "failed"
@@ -278,7 +278,7 @@ def _hash_of(case: Case) -> str:
 
 
 def sum_of_known(costs: Iterable[float | None]) -> float | None:
-    """What several things cost together, as far as it is known; None where nothing is."""
+    """What several things cost together, as far as it is known; None if nothing is."""
     known = [cost for cost in costs if cost is not None]
     return sum(known) if known else None
 
@@ -358,7 +358,7 @@ def _usage(usage: Usage | None) -> dict[str, int | float]:
 
 
 def _judge_usage(meter: Meter) -> dict[str, int | float] | msgspec.UnsetType:
-    """What judging used; unset where nothing was asked and nothing was cached."""
+    """What judging used; unset if nothing was asked and nothing was cached."""
     if not meter.requests and not meter.cached:
         return msgspec.UNSET
     cost = {} if meter.cost_usd is None else {"costUsd": meter.cost_usd}

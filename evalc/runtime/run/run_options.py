@@ -30,22 +30,22 @@ class RunOptions:
         output_dir: where the run's folder is made; its name is `run_id`.
         engine: where the cases are attempted.
         concurrency: how many cases run at a time; `auto` finds out how many the agent keeps up with.
-        rpm: how many requests go to the agent a minute at most; None is no limit.
+        rpm: how many requests go to the agent a minute at most; None means no limit.
         timeout_ms: how long the agent may take for an attempt at a case.
-        seed, snapshot: the data that tokens name; None where there is none.
+        seed, snapshot: the data that tokens name; None if there is none.
         registry: the tools as they are now; None leaves staleness unchecked.
         baseline: a run to compare with: a run id, `latest`, or a path; None for none but what gates of suites need.
         accepted: the file of the baseline that the project has accepted, if it has; `latest` is that then.
         all_assertions: evaluate what follows a failed assertion, too.
         gates: what the run as a whole has to reach.
         limits: when it stops before its end.
-        panel: who judges what only a judge can tell; None where nobody does.
-        user: who plays simulated users; None where nobody does.
+        panel: who judges what only a judge can tell; None if nobody does.
+        user: who plays simulated users; None if nobody does.
         stop_when_sure: whether the run ends where its gates are decided, and the repeats of a case where that is.
         rubrics_always: whether the rubric tier is run also where others did not pass.
         embeddings: compare texts by their meaning; None where edit distance does.
         redactor: strikes secrets out of all that is written.
-        flags: those of the command line, kept for the one that resumes the run.
+        flags: those of the command line, kept for resuming the run.
         resumed: the folder of the run that is gone on with; None begins a new one.
     """
 

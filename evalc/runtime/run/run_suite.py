@@ -35,7 +35,7 @@ from evalc.runtime.store.turn_log import TurnLog
 
 
 class Observer(Protocol):
-    """Is told how a run goes on. What it raises ends the run; the journal keeps what was finished."""
+    """Hears of the progress of a run. An exception in it ends the run; the journal keeps what was finished."""
 
     def suite_started(self, suite: Suite) -> None:
         """The first case of a suite is about to be sent."""
@@ -135,7 +135,7 @@ def _kept(suites: Sequence[Suite], journal: Journal) -> str:
     total = sum(suite.size for suite in suites)
     if lines := journal.cases.unreadable:
         what = "a line" if lines == 1 else f"{lines} lines"
-        told = f"{what} of the journal cannot be read, and what stood there is run again"
+        told = f"{what} of the journal cannot be read, and the cases on them are run again"
         return f"{told}: {done} of {total} cases were done before"
     if done == total:
         return "the run was complete: no case was run again, and the results are written from its journal"
@@ -173,7 +173,7 @@ def _refuse_what_cannot_run(suites: Sequence[Suite], options: RunOptions) -> Non
 
 
 class _Job(NamedTuple):
-    """A case to run: which of which suite."""
+    """A case to run: the numbers of its suite and of the case."""
 
     suite: int
     case: int
@@ -239,7 +239,7 @@ class _Run:
         return why_no_rubrics(numbers, self._journal.cases)
 
     async def _run_suites(self, numbers: Sequence[int]) -> None:
-        """Let the workers take every case from one iterator, so that none waits behind another worker's."""
+        """Let the workers take every case from one iterator, so that no case waits for another worker."""
         jobs = self._watched_jobs(numbers) if self._options.stop_when_sure else self._jobs(numbers)
         at_a_time = MOST_AT_A_TIME if self._options.concurrency == "auto" else self._options.concurrency
         workers = min(at_a_time, max(1, sum(self._suites[number].size for number in numbers)))
@@ -293,14 +293,14 @@ class _Run:
         return (job for job in jobs if not self._journal.cases.has(job.suite, job.case))
 
     def _passed_before(self, job: _Job) -> bool | None:
-        """Whether the case passed in the baseline; None where that does not know it."""
+        """Whether the case passed in the baseline; None if that does not know it."""
         suite = self._suites[job.suite]
         agent = self._journal.header.agent_endpoint if suite.agent is None else suite.agent
         past = None if self._baseline is None else self._baseline.of(suite.tool_name, suite.tier, agent)
         return None if past is None else past.passed.get(job.located.case.id)
 
     def decided(self) -> Mapping[int | None, Decided]:
-        """The gates that are decided though not all of their cases have run; None stands for those of the run."""
+        """The gates that are decided though not all of their cases have run; None means the gates of the run."""
         return self._watches.decided(self.surely_stopped)
 
     async def _work(self, jobs: Iterator[_Job]) -> None:
@@ -367,7 +367,7 @@ class _Run:
 
 
 def _raise_first(errors: BaseExceptionGroup[BaseException]) -> NoReturn:
-    """A worker's exception ends the others; it is the one that callers know how to catch."""
+    """A worker's exception ends the others; it is the exception that callers know how to catch."""
     error: BaseException = errors
     while isinstance(error, BaseExceptionGroup):
         error = error.exceptions[0]

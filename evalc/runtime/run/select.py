@@ -77,8 +77,8 @@ class Wanted(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     Attributes:
         cases: `PATH::CASE`, the case by its id, its name, or a glob of them; or the id alone.
         keywords: an expression of words that ids, tools and tags contain.
-        tags: tags of which a case has one; those with `!` in front, of which it has none.
-        ids: globs, or a regular expression between slashes, of which an id matches one.
+        tags: tags one of which a case must have; with `!` in front, tags it must not have.
+        ids: globs, or a regular expression between slashes, one of which an id must match.
         tiers: the tiers that are run.
         failed_from: the run whose failed cases are run.
         else_all: run all cases where none failed in that run.
@@ -135,8 +135,8 @@ class Known:
 
     Attributes:
         named: the cases that are named with their files.
-        failed: by tool and tier, the ids that did not pass; None where no run was asked for.
-        changed: the files of the suites that have changed; None where that was not asked for.
+        failed: by tool and tier, the ids that did not pass; None if no run was asked for.
+        changed: the files of the suites that have changed; None if that was not asked for.
         durations: by tool and tier, the milliseconds that the cases took; None where shards go by ids.
     """
 
@@ -147,11 +147,11 @@ class Known:
 
 
 def select_cases(suites: Sequence[Suite], wanted: Wanted, known: Known) -> tuple[Suite, ...]:
-    """The suites with the cases that are wanted; a suite of which none is wanted is left out.
+    """The suites with the cases that are selected; a suite without selected cases is left out.
 
     Raises:
         NothingToDo: what failed in a run or changed since a commit is wanted, and nothing of the suites did.
-        UsageError: no case is left, a case is named that is not there, or an expression is none.
+        UsageError: no case is left, a named case does not exist, or an expression is invalid.
     """
     words = wanted.words()
     if not words:
@@ -179,7 +179,7 @@ def _undecided(suite: Suite) -> Suite:
 
 
 def _refuse_nothing_to_do(suites: Sequence[Suite], wanted: Wanted, known: Known) -> None:
-    """Nothing of what is wanted can be there, whatever else is said of the cases; that is no mistake."""
+    """Why no case can be selected, whatever the other flags say; that is not an error."""
     if known.failed is not None and not any(known.failed.get((suite.tool_name, suite.tier)) for suite in suites):
         raise NothingToDo(f"nothing to run: no case of these suites failed in the run `{wanted.failed_from}`")
     if known.changed is not None and not any(suite.origin in known.changed for suite in suites):
@@ -187,7 +187,7 @@ def _refuse_nothing_to_do(suites: Sequence[Suite], wanted: Wanted, known: Known)
 
 
 def selected_of(chosen: Sequence[Suite], suites: Sequence[Suite], wanted: Wanted) -> Selected | None:
-    """Which of the cases of all suites were chosen; None where they all were."""
+    """Which of the cases of all suites were chosen; None if they all were."""
     cases, of = (sum(suite.size for suite in some) for some in (chosen, suites))
     return None if cases == of else Selected(cases=cases, of=of, by=wanted.words())
 
@@ -272,7 +272,7 @@ def _id_test(pattern: str) -> Callable[[str], bool]:
         try:
             return compile_pattern(pattern[1:-1]).test
         except PatternError as error:
-            raise UsageError(f"`--filter {pattern}` is no regular expression: {error}") from None
+            raise UsageError(f"`--filter {pattern}` is not a valid regular expression: {error}") from None
     return lambda identity: fnmatchcase(identity, pattern)
 
 
@@ -309,7 +309,7 @@ def _refuse_unknown(suites: Sequence[Suite], named: Sequence[NamedCases], met: s
 
 
 def _is_missing(suites: Sequence[Suite], named: NamedCases) -> bool:
-    """Whether no suite of the file has the case; one that another flag leaves out is there."""
+    """Whether no suite of the file has the case; a case that another flag leaves out counts."""
     located = chain.from_iterable(suite.cases for suite in suites if suite.origin in named.files)
     return not any(_is_meant(named.case, each.case.id) for each in located)
 
@@ -330,7 +330,7 @@ def _repeated(suite: Suite, times: int | None) -> Suite:
 
 @final
 class _Repeated(Iterable[LocatedCase]):
-    """The cases, each run so often; of one that asked for K of N passes, the same share is needed."""
+    """The cases, each run this often; a case that required K of N passes requires the same share."""
 
     def __init__(self, cases: Iterable[LocatedCase], times: int) -> None:
         self._cases = cases

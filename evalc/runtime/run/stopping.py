@@ -31,8 +31,8 @@ class Limits:
     """When a run stops before its end.
 
     Attributes:
-        max_fail: after so many cases that did not pass; None is no limit.
-        max_cost: before a case that would bring the known cost above it, in US dollars; None is no limit.
+        max_fail: after this many cases that did not pass; None means no limit.
+        max_cost: before a case that would bring the known cost above it, in US dollars; None means no limit.
     """
 
     max_fail: int | None = None
@@ -41,7 +41,7 @@ class Limits:
 
 @final
 class StopPolicy:
-    """Holds the limits against what has happened. `reason` is why nothing more is sent; None while it goes on.
+    """Compares the limits with what has happened. `reason` is why nothing more is sent; None while it goes on.
 
     What the next case costs is not known before it ends: each is taken to cost as much as the dearest so far, and so
     are those under way.
@@ -68,7 +68,7 @@ class StopPolicy:
             self._count(entry.passed, entry.cost_usd)
 
     def lets_go(self) -> bool:
-        """Whether another case may be sent; one that may is under way from now on."""
+        """Whether another case may be sent; if so, it is under way from now on."""
         if self.reason is None and self._max_cost is not None:
             expected = self._spent + self._dearest * (self._under_way + 1)
             if expected > self._max_cost or self._spent >= self._max_cost:
@@ -221,7 +221,7 @@ class Watches:
                 watch.gates.finished(place, passed)
 
     def enough_of(self, suite: int) -> Decided | None:
-        """Why no more cases of a suite are needed: its gates and those of the run are decided; None where they are."""
+        """Why no more cases of a suite are needed: its gates and those of the run are decided; None if they are."""
         watches = [watch for watch in self._watches if watch.suite in (None, suite)]
         if self._needs_run or not watches:
             return None

@@ -33,7 +33,7 @@ def load_json(path: Path, what: str) -> Any:
 
 
 def parse_json(data: bytes, what: str, origin: str) -> Any:
-    """Read JSON; NaN and its kin are none.
+    """Read JSON; NaN and infinities are not allowed.
 
     Raises:
         UsageError: it is not JSON, with `origin:line:column`.

@@ -35,7 +35,7 @@ class SuiteScore:
         self._criteria = {criterion.name: _Mean(criterion.weight) for criterion in criteria or ()}
 
     def add(self, results: Iterable[CriterionResult]) -> None:
-        """Add the criteria of one case; one that the suite does not declare keeps the weight of its first case."""
+        """Add the criteria of one case; an undeclared criterion keeps the weight of its first case."""
         for result in results:
             mean = self._criteria.get(result.name)
             if mean is None:
@@ -129,13 +129,13 @@ class RepeatedCases:
 
 @final
 class Classified:
-    """Counts the cases by the class that they should have been given and the one that they were."""
+    """Counts the cases by their expected and their given class."""
 
     def __init__(self) -> None:
         self._counts: Counter[tuple[str, str | None]] = Counter()
 
     def add(self, expected: str, predicted: str | None) -> None:
-        """Count a case; `predicted` is None where its answer has no label."""
+        """Count a case; `predicted` is None if its answer has no label."""
         self._counts[expected, predicted] += 1
 
     def summary(self) -> LabelSummary | None:

@@ -34,7 +34,7 @@ Answer with one JSON object and nothing else:
 
 _LONGEST: Final = 2_000
 _ASKED: Final = 2
-"""How often a player is asked for one message: one that is malformed is asked once more."""
+"""How often a player is asked for one message: a malformed message is asked for once more."""
 _OUT_OF_ROLE: Final = re.compile(
     r"^\s*(?:assistant|agent|user)\s*:|\bas an ai\b|\blanguage model\b|\bsimulated user\b|\bmy (?:goal|persona) is\b|"
     r"\bthese instructions\b",
@@ -102,7 +102,7 @@ class UserPlayer:
         self.played = PlayedUser()
 
     async def next(self, turns: Sequence[Exchange]) -> str | None:
-        """What the user says after these turns; None where the user is done.
+        """What the user says after these turns; None if the user is done.
 
         Raises:
             UserError: whoever plays the user broke, or left its goal, its facts or its role.

@@ -84,7 +84,7 @@ class Journal:
         was written, nothing was run, and `header` begins the journal.
 
         Raises:
-            UsageError: it cannot be opened, is no journal, or another process writes it.
+            UsageError: it cannot be opened, is not a journal, or another process writes it.
         """
         try:
             file = os.open(path, _REOPEN)
@@ -153,7 +153,7 @@ class Journal:
         return written.result
 
     def keep(self, suite: int, case: int, entry: Entry) -> CaseResult:
-        """Write the line of another journal as it stands, and return its result.
+        """Write the line of another journal unchanged, and return its result.
 
         Raises:
             OSError: the line could not be written; the journal then ends with the line before.

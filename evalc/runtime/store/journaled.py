@@ -27,7 +27,7 @@ _SKIPPED: Final = 1 << 63
 class JournaledSuite(msgspec.Struct, frozen=True, kw_only=True, rename="camel", omit_defaults=True):
     """A suite as the header names it; a run may only be finished with a suite of the same hash.
 
-    `agent` is what it was run against, in a run of several: there a suite stands once for each of them.
+    `agent` is what it was run against, in a run of several agents, where a suite is listed once for each agent.
     """
 
     tool_name: str
@@ -56,7 +56,7 @@ class Header(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
 
     @property
     def agents(self) -> tuple[str, ...]:
-        """The agents of a run of several, in their order; none where there was one."""
+        """The agents of a run of several, in their order; none if there was one."""
         return tuple(dict.fromkeys(suite.agent for suite in self.suites if suite.agent is not None))
 
 
@@ -75,7 +75,7 @@ class Entry(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
 
     Attributes:
         sent: a hash of what was sent to the agent.
-        tool_mode: how the tools of the answer were used; None where there was no answer.
+        tool_mode: how the tools of the answer were used; None if there was no answer.
         struck: whether secrets were struck out of the answer, so that it is not what the checks read.
         answers: of a repeated case, what each attempt brought.
     """
@@ -126,7 +126,7 @@ class _WholeLine(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
     skipped: SkippedCase | msgspec.UnsetType = msgspec.UNSET
 
     def is_of(self, sizes: Sequence[int]) -> bool:
-        """Whether it says something of a case that there is, in suites of so many."""
+        """Whether its case exists, in suites of these sizes."""
         says = (self.result is not msgspec.UNSET) != (self.skipped is not msgspec.UNSET)
         return says and 0 <= self.suite < len(sizes) and 0 <= self.case < sizes[self.suite]
 
@@ -163,7 +163,7 @@ class Line(NamedTuple):
 
 @final
 class JournaledCases:
-    """Where the line of each case begins; 0 stands for a case without one, as the header is there.
+    """Where the line of each case begins; 0 means that a case has none, since the header is there.
 
     Attributes:
         unreadable: how many lines hold no case that can be read.
@@ -213,7 +213,7 @@ class JournaledCases:
         return map(decoder.decode, self._lines(suite, "finished"))
 
     def entry(self, suite: int, case: int) -> Entry | None:
-        """The line of one case; None where it was skipped or has none."""
+        """The line of one case; None if it was skipped or has none."""
         offset = self._offsets[suite][case]
         if not offset or offset & _SKIPPED:
             return None
@@ -252,10 +252,10 @@ class JournaledCases:
 
 
 def read_header(path: Path) -> Header | None:
-    """The header of a journal; None where it was not written to its end, so that nothing was run.
+    """The header of a journal; None if it was not written to its end, so that nothing was run.
 
     Raises:
-        UsageError: it cannot be read, or is no journal of this version.
+        UsageError: it cannot be read, or is not a journal of this version.
     """
     try:
         with open_regular(path) as file:
@@ -265,10 +265,10 @@ def read_header(path: Path) -> Header | None:
 
 
 def read_journal(path: Path) -> tuple[Header, JournaledCases] | None:
-    """The header and the cases of a journal that is not written any more; None where there is no whole header.
+    """The header and the cases of a journal that is no longer written; None if there is no whole header.
 
     Raises:
-        UsageError: it cannot be read, or is no journal of this version.
+        UsageError: it cannot be read, or is not a journal of this version.
     """
     if (header := read_header(path)) is None:
         return None
@@ -278,17 +278,17 @@ def read_journal(path: Path) -> tuple[Header, JournaledCases] | None:
 
 
 def parsed_header(line: bytes, path: Path) -> Header | None:
-    """The header that is a journal's first line; None where that is torn.
+    """The header that is a journal's first line; None if that is torn.
 
     Raises:
-        UsageError: it is no journal of this version.
+        UsageError: it is not a journal of this version.
     """
     if not line.endswith(b"\n"):
         return None
     try:
         header = msgspec.json.decode(line, type=Header)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
-        raise UsageError(f"`{path}` is no journal of a run: {error}") from error
+        raise UsageError(f"`{path}` is not the journal of a run: {error}") from error
     if header.journal != VERSION:
         raise UsageError(f"the journal `{path}` is of version {header.journal}, and only {VERSION} can be read")
     return header
@@ -319,11 +319,11 @@ def read_cases(path: Path, header: Header, lines: BinaryIO) -> tuple[JournaledCa
 
 
 def kept_snapshot(header: Header) -> object:
-    """The snapshot that a run was checked with; None where it had none, or where secrets were struck out of it."""
+    """The snapshot that a run was checked with; None if it had none, or where secrets were struck out of it."""
     snapshot = header.options.get("snapshot")
     return snapshot if data_hash(snapshot) == header.options.get("snapshotHash") else None
 
 
 def data_hash(data: object) -> str | None:
-    """What tells one seed manifest or snapshot from another; None where there is none."""
+    """Identifies a seed manifest or a snapshot; None if there is none."""
     return None if data is None else short_hash(json.dumps(data, default=repr))

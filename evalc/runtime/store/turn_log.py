@@ -1,4 +1,4 @@
-"""The answered turns of conversations under way, a line each: a run that was killed goes on behind the last of them."""
+"""The answered turns of conversations under way, a line each: a killed run continues after the last of them."""
 
 from __future__ import annotations
 
@@ -38,10 +38,10 @@ class TurnLog:
     """The file of a run's turns. It is there only while the run is not finished, and only if it holds conversations.
 
     A turn in which a secret was struck out is not kept: checks would read another text than the agent's. It and those
-    behind it are asked again.
+    after it are asked again.
 
     Attributes:
-        failure: why turns could not be kept; None where all were.
+        failure: why turns could not be kept; None if all were.
     """
 
     def __init__(self, folder: Path, redactor: Redactor | None, *, resumed: bool) -> None:
@@ -94,7 +94,7 @@ class TurnLog:
             self._let_go.add(attempt)
 
     def _append(self, line: bytes) -> None:
-        # After a kill the last line may be torn; what is written behind it must not become a part of it.
+        # After a kill the last line may be torn; what is written after it must not become a part of it.
         start = b"" if self._is_whole else b"\n"
         file = os.open(self._path, os.O_WRONLY | os.O_APPEND | os.O_CREAT | getattr(os, "O_BINARY", 0), 0o666)
         rest = memoryview(start + line + b"\n")
@@ -130,7 +130,7 @@ class AttemptLog:
 
 
 def _read(path: Path) -> Iterator[tuple[_Attempt, list[_Line]]]:
-    """The lines of each attempt. One that is torn is left out: its turn was asked again, and stands in a later line."""
+    """The lines of each attempt. A torn line is left out: its turn was asked again, and is in a later line."""
     found: dict[_Attempt, list[_Line]] = {}
     try:
         with open_regular(path) as file:
@@ -140,7 +140,7 @@ def _read(path: Path) -> Iterator[tuple[_Attempt, list[_Line]]]:
                 except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
                     continue
                 found.setdefault((line.suite, line.case, line.attempt), []).append(line)
-    except OSError:  # a run without conversations, or one that was finished
+    except OSError:  # a run without conversations, or a finished run
         return
     yield from found.items()
 

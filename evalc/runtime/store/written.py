@@ -21,13 +21,13 @@ from evalc.runtime.checks.wording import shown
 Record = TypeVar("Record", bound=msgspec.Struct)
 
 SHORTEST: Final = 8
-"""Shorter values are no secrets: striking out `true` or `8080` would spoil every text and hide nothing."""
+"""Shorter values are not secrets: striking out `true` or `8080` would spoil every text and hide nothing."""
 
 _MASK = "***"
 
 _ELLIPSES: Final = ("...", "…")
 _TELLING: Final = 4
-"""From this length on, the beginning of a secret before an ellipsis is taken for one that was cut."""
+"""From this length on, the beginning of a secret before an ellipsis counts as a secret that was cut."""
 
 _JSON_TOKEN = re.compile(rb'"(?:[^"\\]|\\.)*"|-?\d[\d.eE+-]*')
 
@@ -55,7 +55,7 @@ def encoded(record: msgspec.Struct) -> bytes:
 
 
 def redacted(record: Record, json: bytes, redactor: Redactor | None) -> tuple[Record, bytes]:
-    """The record and its JSON without secrets; the very same where there are none."""
+    """The record and its JSON without secrets; the same objects if there are none."""
     if redactor is None:
         return record, json
     struck = redactor.redact_bytes(json)
@@ -64,7 +64,7 @@ def redacted(record: Record, json: bytes, redactor: Redactor | None) -> tuple[Re
     try:
         return msgspec.json.decode(struck, type=type(record)), struck
     except (msgspec.DecodeError, UnicodeDecodeError):
-        # It stood where a number must: then the digits are no secret, and only the texts are changed.
+        # It was in a number: then the digits are not a secret, and only the texts are changed.
         struck = _encoder.encode(_with_texts(msgspec.json.decode(json), redactor.redact))
         return msgspec.json.decode(struck, type=type(record)), struck
 
@@ -126,11 +126,11 @@ class Redactor:
         if value in self._forms:
             return b'"***"'
         if not written.startswith(b'"') or (redacted := self.redact(value)) == value:
-            return written  # Digits within a longer number are no secret, and a number must stay one.
+            return written  # Digits within a longer number are not a secret, and a number must stay a number.
         return msgspec.json.encode(redacted)
 
     def _spans(self, text: str) -> Iterator[tuple[int, int]]:
-        """Where the secrets stand; overlapping ones are one span, so that no rest of either is left."""
+        """Where the secrets are; overlapping secrets are one span, so that no part of either is left."""
         start = stop = 0
         for next_start, next_stop in sorted(self._found(text)):
             if next_start >= stop:
@@ -148,7 +148,7 @@ class Redactor:
 
 
 def _places(form: str, text: str) -> Iterator[tuple[int, int]]:
-    """Where the form stands, whole or up to an ellipsis, since messages are cut before they come here."""
+    """Where the form is, whole or up to an ellipsis, since messages are cut before they come here."""
     beginning = form[:_TELLING]
     start = text.find(beginning)
     while start >= 0:
@@ -193,7 +193,7 @@ def _as_json(value: str) -> Iterator[str]:
 
 
 _SLASHES: Final = r"\\{1,8}"
-"""What stands before an escape: as many backslashes as there are languages around it."""
+"""What precedes an escape: as many backslashes as there are languages around it."""
 
 _BREAK: Final = rf"(?:\s|{_SLASHES}[nrt]|{_SLASHES}(?=\s)|%(?:25)?(?:0[AaDd9]|20)|&#(?:1[03]|32|[xX](?:0?[aAdD]|20));)"
 """A piece of whitespace, however it is written."""
@@ -219,7 +219,7 @@ class AnyEncoding:
         self.telling = frozenset(part for secret in values for part in (_telling(secret), *self._parts()))
 
     def places(self, text: str) -> Iterator[tuple[int, int]]:
-        """Where the secrets stand, in no order; places may overlap."""
+        """Where the secrets are, in no order; places may overlap."""
         if self._written_out is None:
             return
         yield from (match.span() for match in self._written_out.finditer(text))
@@ -239,7 +239,7 @@ class AnyEncoding:
 
 @final
 class _Bare:
-    """A text without whitespace, and where its characters stood."""
+    """A text without whitespace, and where its characters were."""
 
     def __init__(self, text: str) -> None:
         pieces: list[str] = []
@@ -259,7 +259,7 @@ class _Bare:
         return size + len(piece)
 
     def place(self, start: int, end: int) -> tuple[int, int]:
-        """Where a stretch of the bare text stands in the text."""
+        """Where a stretch of the bare text is in the text."""
         return self._at(start), self._at(end - 1) + 1
 
     def _at(self, offset: int) -> int:
@@ -268,14 +268,14 @@ class _Bare:
 
 
 def _telling(secret: str) -> str:
-    """The longest part of the secret that no encoding touches; empty where there is none."""
+    """The longest part of the secret that no encoding touches; empty if there is none."""
     return max(_NEVER_ENCODED.findall(secret), key=len, default="")
 
 
 def _written_out(secret: str, groups: Iterator[int]) -> str:
     """An expression for the secret, in which runs of whitespace may be any or none.
 
-    A run is taken whole, by a lookahead and its group: before 3.11.5, Python mismatches `*+` behind alternatives.
+    A run is taken whole, by a lookahead and its group: before 3.11.5, Python mismatches `*+` after alternatives.
     The empty comment keeps digits of the secret from being read as the end of the group's number.
     """
     parts = (

@@ -137,12 +137,12 @@ def test_a_value_is_the_same_as_itself_and_as_no_other_type(value: Any) -> None:
 @pytest.mark.parametrize(
     ("check", "words"),
     [
-        ('"which": 0, "args": {"x": {"min": 1}}', "`which` wants a whole number from 1, and this is `0`"),
-        ('"which": true, "args": {"x": {"min": 1}}', "`which` wants a text, and this is `true`"),
+        ('"which": 0, "args": {"x": {"min": 1}}', "`which` must be a whole number from 1, not `0`"),
+        ('"which": true, "args": {"x": {"min": 1}}', "`which` must be a text, not `true`"),
         ('"which": "some", "args": {"x": {"min": 1}}', "`some` is not a which"),
         ('"args": {"x": {"matches": "("}}', "not a regular expression: `(` is never closed"),
-        ('"args": {"x": {"min": "1"}}', "`min` wants a number, and this is `1`"),
-        ('"args": []', "`args` wants an object, and this is a list"),
+        ('"args": {"x": {"min": "1"}}', "`min` must be a number, not `1`"),
+        ('"args": []', "`args` must be an object, not a list"),
     ],
 )
 def test_what_eval_json_may_not_say(check: str, words: str) -> None:

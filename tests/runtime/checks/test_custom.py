@@ -104,7 +104,7 @@ BREAKING = {
     "one": "it returned a `int` that says neither yes nor no",
     "text": "it returned a `str` that says neither yes nor no",
     "odd": "it returned a `Outcome` that says neither yes nor no",
-    "constant": "what the package offers is no function but of type `int`",
+    "constant": "the package does not offer a function, but a `int`",
     "missing": "AttributeError: module 'checks_of_a_test' has no attribute 'not_there'",
     "broken": "ModuleNotFoundError: No module named 'nowhere' (does_not_import.py:1)",
     "nobody": "no installed package offers `nobody`",

@@ -56,7 +56,7 @@ def test_numbers_stand_in_a_result_up_to_their_last_digit(ask: Ask, response: st
     else:
         do = "do" if "," in unknown else "does"
         assert verdict.message == (
-            f"expected every number in the response to stand in the result of a tool but {unknown} {do} not"
+            f"expected every number in the response to be in the result of a tool but {unknown} {do} not"
         )
 
 
@@ -94,7 +94,7 @@ def test_errors_of_tools_are_sources_and_the_message_where_it_is_named(ask: Ask)
     )
     assert ask(c.NumbersFrom(sources=("message",)), "42 and 3", case=case).outcome == "passed"
     assert ask(c.NumbersFrom(sources=("message",)), "43", case=case).message == (
-        "expected every number in the response to stand in the message but '43' does not"
+        "expected every number in the response to be in the message but '43' does not"
     )
 
 

@@ -64,7 +64,7 @@ def test_modes_of_a_type(ask: Ask) -> None:
 
 def test_a_failure_says_where(ask: Ask) -> None:
     message = ask(c.Json(), "[1, oops]").message
-    assert message == "expected JSON but got '[1, oops]': texts stand in double quotes (line 1, column 5)"
+    assert message == "expected JSON but got '[1, oops]': texts must be in double quotes (line 1, column 5)"
 
 
 SCHEMA: dict[str, Any] = {
@@ -233,7 +233,7 @@ def test_the_whole_response_may_be_the_value(ask: Ask) -> None:
     verdict = ask(c.Count(min=1), "no JSON")
     assert (verdict.outcome, verdict.message) == (
         "failed",
-        "expected JSON but got 'no JSON': texts stand in double quotes (line 1, column 1)",
+        "expected JSON but got 'no JSON': texts must be in double quotes (line 1, column 1)",
     )
 
 

@@ -125,7 +125,7 @@ def test_a_malformed_verdict_is_asked_for_again_with_what_was_wrong(api: TestedA
 
 def test_a_judge_that_quotes_a_verdict_has_given_none(api: TestedApi) -> None:
     outcome, server = judged(api, api.answer(f"The response says {VERDICT}, which is a lie.", []))
-    assert "its answer is no score, twice" in outcome
+    assert "its answer is not a score, twice" in outcome
     assert len(server.requests) == 2
 
 
@@ -137,7 +137,7 @@ def test_a_status_is_an_error_in_words(api: TestedApi, status: int) -> None:
 
 def test_calls_of_other_tools_are_no_verdict() -> None:
     outcome, _ = judged(MESSAGES, verdict(MESSAGES, name="give_full_marks"))
-    assert "its answer is no score, twice" in outcome
+    assert "its answer is not a score, twice" in outcome
 
 
 def test_a_refusal_says_so() -> None:

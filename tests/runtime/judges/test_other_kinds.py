@@ -81,7 +81,7 @@ def test_a_function_scores(code: Path, name: str, value: float, reason: str | No
 def test_a_function_that_gives_no_score_is_called_once(code: Path) -> None:
     with (code / "judging_here.py").open("a") as module:
         module.write("def seldom(query): seen.append(query); return 9\n")
-    assert "its answer is no score: the score is 9" in judged("python:judging_here:seldom", code)
+    assert "its answer is not a score: the score is 9" in judged("python:judging_here:seldom", code)
     assert len(sys.modules["judging_here"].seen) == 1
 
 
@@ -90,9 +90,9 @@ def test_a_function_that_gives_no_score_is_called_once(code: Path) -> None:
     [
         ("breaks", "python:judging_here:breaks: ValueError: broken (judging_here.py:"),
         ("exits", "SystemExit: 3"),
-        ("none", "its answer is no score: "),
+        ("none", "its answer is not a score: "),
         ("nan", "the score is nan"),
-        ("yes", "its answer is no score: the score is true, and not a number between 0 and 5"),
+        ("yes", "its answer is not a score: the score is true, and not a number between 0 and 5"),
         ("surely", "the score is true, and not a number between 0 and 5"),
         ("mapping", "the score is false, and not a number between 0 and 5"),
     ],
@@ -134,10 +134,10 @@ def test_a_function_is_given_the_question_and_what_is_judged(code: Path) -> None
         ("python:judging_here:thing", "a judge is a function"),
         ("python:judging_here:nothing", "has no `nothing`"),
         ("python:judging_here", "is not of the form"),
-        ("openai:", "`openai` is no judge"),
-        ("demo", "`demo` is no judge: judges are `openai:MODEL`"),
-        ("command:ls", "`command` is no judge"),
-        ("http:no", "`http` is no judge"),
+        ("openai:", "`openai` is not a judge"),
+        ("demo", "`demo` is not a judge: judges are `openai:MODEL`"),
+        ("command:ls", "`command` is not a judge"),
+        ("http:no", "`http` is not a judge"),
         ("http://", "the judge's URL names no host"),
         ("openai:m", "`openai` needs a key"),
     ],
@@ -176,8 +176,8 @@ def test_a_service_is_told_what_was_wrong() -> None:
     [
         (answers({}, status=500), "HTTP 500"),
         (answers({}, status=429), "HTTP 429"),
-        (answers_bytes(b"\xff\xfe<html>"), "its answer is no score, twice: the answer is not JSON"),
-        (answers({"verdict": 5}), "its answer is no score, twice"),
+        (answers_bytes(b"\xff\xfe<html>"), "its answer is not a score, twice: the answer is not JSON"),
+        (answers({"verdict": 5}), "its answer is not a score, twice"),
         (closes, "127.0.0.1"),
     ],
 )

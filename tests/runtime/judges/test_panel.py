@@ -55,10 +55,10 @@ def test_a_majority_is_enough_and_less_is_an_error() -> None:
         (ValueError("no\x1b[31mred"), r"j: ValueError: no\\x1b\[31mred"),
         (SystemExit(2), "j: SystemExit: 2"),
         (RecursionError(), "j: RecursionError"),
-        ("garbage", "j: its answer is no score, twice: the answer is not JSON"),
-        ({"score": 9}, "j: its answer is no score, twice: the score is 9, and not between 0 and 5"),
-        ({"score": float("nan")}, "j: its answer is no score, twice: the score is nan"),
-        (None, "j: its answer is no score, twice"),
+        ("garbage", "j: its answer is not a score, twice: the answer is not JSON"),
+        ({"score": 9}, "j: its answer is not a score, twice: the score is 9, and not between 0 and 5"),
+        ({"score": float("nan")}, "j: its answer is not a score, twice: the score is nan"),
+        (None, "j: its answer is not a score, twice"),
     ],
 )
 def test_what_breaks_a_judge_is_an_error_in_words(said: Any, why: str) -> None:

@@ -175,8 +175,8 @@ def test_a_terminal_is_told_what_it_waits_for() -> None:
 @pytest.mark.parametrize(
     ("content", "why"),
     [
-        (b"PK\x03\x04", "is no model in the format GGUF"),
-        (b"", "is no model in the format GGUF"),
+        (b"PK\x03\x04", "is not a GGUF model"),
+        (b"", "is not a GGUF model"),
         (None, "No such file"),
     ],
 )

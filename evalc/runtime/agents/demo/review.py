@@ -24,7 +24,7 @@ _MOST_STARTS = 8
 
 _MUTABLE = (ast.List, ast.Dict, ast.Set, ast.ListComp, ast.DictComp, ast.SetComp)
 
-# Changing the warning filters is not safe in threads, of which the server has many.
+# Changing the warning filters is not safe in threads, and the server has many.
 _filters = threading.Lock()
 
 

@@ -83,7 +83,7 @@ class _Server(ThreadingHTTPServer):
                 connection.shutdown(socket.SHUT_RDWR)
 
     def handle_error(self, request: Any, client_address: Any) -> None:
-        """A client that went away is no error of the server's."""
+        """A client that went away is not an error of the server."""
 
 
 @final
@@ -109,7 +109,7 @@ class _Handler(BaseHTTPRequestHandler):
         self._respond(405, {"error": "send a POST request with a JSON object that has a text `message`"})
 
     def _body(self) -> bytes | None:
-        """The request's body; None where it cannot be read, which has then been answered."""
+        """The request's body; None if it cannot be read, which has then been answered."""
         length = self.headers.get("Content-Length", "")
         if not (length.isascii() and length.isdigit()):
             self.close_connection = True
@@ -132,4 +132,4 @@ class _Handler(BaseHTTPRequestHandler):
         self.wfile.write(body)
 
     def log_message(self, format: str, *args: Any) -> None:  # noqa: A002
-        """Say nothing: an access log is no use here."""
+        """Say nothing: an access log has no use here."""

@@ -24,7 +24,7 @@ class Address:
     Attributes:
         url: without user, password and fragment.
         shown: for people: the values of its query are struck out too.
-        authorization: the header that user and password become; none where there are none.
+        authorization: the header that user and password become; none if there are none.
     """
 
     url: str
@@ -47,7 +47,7 @@ class Address:
 
 
 def checked_url(url: str, *, whose: str = "the agent's") -> SplitResult:
-    """The URL, known to be one that a transport can send to; `whose` it is, for messages.
+    """The URL, checked to be one that a transport can send to; `whose` it is, for messages.
 
     Raises:
         UsageError: when it is not; the message does not repeat the URL, which may hold credentials.
@@ -61,7 +61,7 @@ def checked_url(url: str, *, whose: str = "the agent's") -> SplitResult:
         host, _ = parts.hostname, parts.port
         (host or "").encode("idna")  # what the resolver will do
     except ValueError as error:
-        # The library quotes what it cannot read; behind an `@` it may have taken a password for a port.
+        # The library quotes what it cannot read; after an `@` it may have taken a password for a port.
         reason = "is there a character in the credentials to write as %XX?" if "@" in url else str(error)
         raise UsageError(f"{whose} URL cannot be read: {reason}") from None
     if parts.scheme not in ("http", "https"):

@@ -95,7 +95,7 @@ class HttpAgent:
         options: how it is called, and how its answers are read.
 
     Raises:
-        UsageError: when the URL or a header is not one that HTTP can carry, or what is needed to connect is not there.
+        UsageError: when the URL or a header cannot be sent by HTTP, or something needed to connect is missing.
     """
 
     def __init__(

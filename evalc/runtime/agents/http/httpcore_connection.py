@@ -78,7 +78,7 @@ class HttpcoreConnection:
 
 
 def holds_surplus(connection: object) -> bool:
-    """Whether bytes have come on a connection of httpcore's, behind any others around it, that belong to no answer."""
+    """Whether bytes have come on a connection of httpcore's, beneath any others around it, that belong to no answer."""
     while (inner := getattr(connection, "_connection", None)) is not None:
         connection = inner
     state = getattr(connection, "_h11_state", None)

@@ -106,10 +106,10 @@ def required(path: JsonPath, document: object, key: str) -> Any:
 
 
 def found(path: JsonPath, document: object) -> Any:
-    """What a path finds; None where there is nothing.
+    """What a path finds; None if there is nothing.
 
     Raises:
-        AgentProtocolError: when it cannot be applied to what stands there.
+        AgentProtocolError: when it cannot be applied to what is there.
     """
     try:
         return path.find(document)

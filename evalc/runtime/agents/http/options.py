@@ -21,8 +21,8 @@ class HttpOptions:
     Attributes:
         method: the method of each request.
         body: what is sent; None is `{"message": ...}`.
-        answer: where in an answer things stand.
-        stream: where in the events of a streamed answer things stand; None where they are of a known shape.
+        answer: where in an answer things are.
+        stream: where in the events of a streamed answer things are; None if they have a known shape.
         redirects: how many redirects of an answer are followed.
         connecting: how connections are made, within the time of the case.
     """

@@ -60,7 +60,7 @@ class Route:
 def route_to(url: SplitResult, connecting: Connecting) -> Route:
     """The route to the host of a URL.
 
-    Proxies come from HTTP_PROXY, HTTPS_PROXY and NO_PROXY as everywhere, but never stand before the loopback
+    Proxies come from HTTP_PROXY, HTTPS_PROXY and NO_PROXY as everywhere, but are never used for the loopback
     interface: an agent on this machine is not to be had through a proxy.
 
     Raises:

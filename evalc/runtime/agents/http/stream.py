@@ -52,7 +52,7 @@ class StreamedAnswer:
     """An answer that comes as a stream of events.
 
     Args:
-        paths: where in an event things stand; None where the shape is one of those that are known.
+        paths: where in an event things are; None if the shape is a known one.
         calls: how a tool call is read.
     """
 

@@ -19,7 +19,7 @@ _KNOWN: Final = frozenset({"delta", "text", "response", *wire.CALLS})
 class OwnEvents:
     """`{"delta": ...}` or `{"text": ...}` adds text, `{"toolCalls": [...]}` calls, and any other data is text itself.
 
-    The last event is named `done`, or has the whole `response`, or is `[DONE]`. A stream of nothing but plain text may
+    The last event is named `done`, or has the whole `response`, or is `[DONE]`. A stream of only plain text may
     end without one.
     """
 
@@ -92,7 +92,7 @@ class OpenAIChunks(_Deltas):
             self._usage = {"inputTokens": usage.get("prompt_tokens"), "outputTokens": usage.get("completion_tokens")}
         for item in _list(chunk.get("choices"), "choices")[:1]:
             choice = _object(item, "a choice")
-            # Usage may still come behind it, so the stream is not cut here.
+            # Usage may still follow, so the stream is not cut here.
             if choice.get("finish_reason") == "error":
                 raise AgentError("the model failed: the stream ends with the reason `error`")
             self.may_end = self.may_end or choice.get("finish_reason") is not None

@@ -94,7 +94,7 @@ class Connection(Protocol):
         ...
 
     def translated(self, error: BaseException) -> AgentError | None:
-        """What an exception is to evalc; None for one that passes as it is (cancellation, or evalc's own)."""
+        """What an exception is to evalc; None for an exception that passes unchanged (cancellation, or evalc's own)."""
         ...
 
     async def close(self) -> None:
@@ -145,7 +145,7 @@ def no_connection(error: BaseException) -> AgentUnavailable:
 
 
 def reason_of(error: BaseException) -> str:
-    """What the operating system said, which libraries hide behind words of their own."""
+    """What the operating system said, which libraries replace by words of their own."""
     for seen in _causes(error):
         if isinstance(seen, ConnectionError) and seen.errno:
             return os.strerror(seen.errno)

@@ -178,7 +178,7 @@ _OPEN: Mapping[str, object] = {"type": "object", "properties": {}, "additionalPr
 def _said_before(request: AgentRequest) -> tuple[Sequence[Message], tuple[Item, ...]]:
     """The messages that a request begins with, and what followed them: in a conversation, all that the model did.
 
-    Where that is not known, its answers follow as plain messages. No API takes one that is empty.
+    If that is not known, its answers follow as plain messages. No API takes an empty message.
     """
     messages = request.messages or ({"role": "user", "content": request.message},)
     if request.state is None:

@@ -21,7 +21,7 @@ def object_at(value: object, place: str) -> Mapping[str, Any]:
 
 
 def objects_at(value: object, place: str) -> Iterator[Mapping[str, Any]]:
-    """The items of a list of objects; none where there is no list."""
+    """The items of a list of objects; none if there is no list."""
     if value is None:
         return
     if not isinstance(value, list):
@@ -31,7 +31,7 @@ def objects_at(value: object, place: str) -> Iterator[Mapping[str, Any]]:
 
 
 def text_at(value: object, place: str) -> str:
-    """The value, which is a text; empty where there is none."""
+    """The value, which is a text; empty if there is none."""
     if value is None:
         return ""
     if not isinstance(value, str):
@@ -45,7 +45,7 @@ def word_of(value: object) -> str | None:
 
 
 def usage_of(answer: Mapping[str, Any]) -> Mapping[str, Any]:
-    """What the answer says that it used; nothing where it says nothing that can be read."""
+    """What the answer says that it used; nothing if it says nothing that can be read."""
     usage = answer.get("usage")
     return usage if isinstance(usage, Mapping) else {}
 
@@ -91,5 +91,5 @@ def _wrong(value: object, place: str, wanted: str) -> AgentProtocolError:
 
 
 def bearer(key: str | None) -> dict[str, str]:
-    """`Authorization: Bearer KEY`; nothing where there is no key, as on a local server."""
+    """`Authorization: Bearer KEY`; nothing if there is no key, as on a local server."""
     return {} if key is None else {"Authorization": f"Bearer {key}"}

@@ -40,7 +40,7 @@ class Prompt:
 @final
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Call:
-    """A tool call that a model asks for. `params` is None where its `arguments`, a text, are not a JSON object."""
+    """A tool call that a model asks for. `params` is None if its `arguments`, a text, are not a JSON object."""
 
     id: str
     name: str
@@ -67,7 +67,7 @@ class Turn:
         text: what it says; a refusal's words where it refuses.
         calls: the tool calls that it asks for, in its order.
         items: what is sent back in the next request, unchanged.
-        input_tokens: the tokens of the request, those from a cache too; None where it does not say.
+        input_tokens: the tokens of the request, those from a cache too; None if it does not say.
         output_tokens: the tokens of the answer.
         finish_reason: why it ended, in the provider's word; `refusal` where it refuses.
     """

@@ -32,7 +32,7 @@ class Endpoint:
 
 
 def endpoint_of(provider: Provider, access: Access, api: Api | None = None) -> Endpoint:
-    """Where a provider's API is reached; `api` replaces the one that is configured.
+    """Where a provider's API is reached; `api` replaces the configured API.
 
     Raises:
         UsageError: the URL or a header cannot be used, or the provider itself is asked without a key.
@@ -61,7 +61,7 @@ def api_of(provider: Provider, access: Access, *, home: bool = False) -> Api:
 
 
 def _url(base: SplitResult, api: Api) -> str:
-    """The base URL with the API's path behind its own, which may already have the `/v1` that some write there."""
+    """The base URL with the API's path appended, which may already have the `/v1` that some write there."""
     path = base.path.rstrip("/")
     if api.path.startswith("/v1/"):
         path = path.removesuffix("/v1")

@@ -47,7 +47,7 @@ async def converse(
 def _said(api: Api, prompt: Prompt, last: Turn, stubs: Mapping[str, Any] | None) -> list[Any] | None:
     """What followed the prompt's messages, as the API has it, for the next turn of a conversation.
 
-    None where calls stand open that nothing answers: no API takes another message then.
+    None if calls remain that nothing answers, since no API takes another message then.
     """
     if last.calls and stubs is None:
         return None

@@ -17,7 +17,7 @@ class Access:
 
     Attributes:
         base_url: where its API is; None for the provider's own.
-        key: what opens it; None where no key is set.
+        key: what opens it; None if no key is set.
         key_variable: the environment variable that the key is taken from, for messages.
         headers: sent with every request, over those that are sent anyway.
         api: which of its APIs is asked; None for its first.
@@ -54,9 +54,9 @@ class ModelOptions:
     """What is the same for every request to a model.
 
     Attributes:
-        system: the system prompt, in place of the one that a prompt file gives.
+        system: the system prompt, instead of the prompt file's.
         sampling: how it is asked.
-        tools: the tools on offer; None where no registry is configured.
+        tools: the tools on offer; None if no registry is configured.
     """
 
     system: str | None = None

@@ -21,7 +21,7 @@ class Prices:
     flavor: Flavor
 
     def cost_of(self, answer: Mapping[str, Any], asked: str) -> float | None:
-        """US dollars for an answer, cached tokens at their own price; None where the price or the usage is not known.
+        """US dollars for an answer, cached tokens at their own price; None if the price or the usage is not known.
 
         The answer may name the version that it came from; where that has no price, the model asked for counts.
         """
@@ -38,7 +38,7 @@ class Prices:
 
 
 def input_price(tokens: int, *, model: str, url: str) -> float | None:
-    """US dollars for so many tokens of input; None where the model at that URL has no price that is known."""
+    """US dollars for so many tokens of input; None if the model at that URL has no price that is known."""
     table = _table()
     try:
         cost = float(table.calc_price(table.Usage(input_tokens=tokens), model, provider_api_url=url).total_price)

@@ -52,7 +52,7 @@ class Responses:
         return {"text": {"format": {"type": "json_schema", "name": ANSWER, "schema": schema, "strict": True}}}
 
     def read(self, answer: Mapping[str, Any]) -> Turn:
-        """What the items say; one that failed is an error, however the server words it."""
+        """What the items say; a failed item is an error, however the server words it."""
         refuse_failure(answer, status=answer.get("status"))
         if (status := answer.get("status")) in _UNFINISHED:
             raise AgentProtocolError(f"the model has not finished: its status is `{status}`")
@@ -94,7 +94,7 @@ def _calls(items: Sequence[Item]) -> Iterator[Call]:
 
 
 def _finish_reason(answer: Mapping[str, Any]) -> str | None:
-    """Why an answer is not complete; of one that is, its status."""
+    """Why an answer is not complete; for a complete answer, its status."""
     details = answer.get("incomplete_details")
     reason = word_of(details.get("reason")) if isinstance(details, Mapping) else None
     return reason or word_of(answer.get("status"))

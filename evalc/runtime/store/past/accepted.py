@@ -72,7 +72,7 @@ class _Suite(msgspec.Struct, frozen=True, rename="camel"):
 
 
 class Accepted(NamedTuple):
-    """What `accept` wrote: the suites of the run as they stand in the file now.
+    """What `accept` wrote: the suites of the run as they are in the file now.
 
     `kept` of their cases were there before, since the run does not have them; `only_part` says that the run left cases
     out that the file does not have either.
@@ -86,7 +86,7 @@ class Accepted(NamedTuple):
 def accept(results: PastResults, file: Path) -> Accepted:
     """Write the suites of a run into the file, in place of what it had of them.
 
-    Suites that the run does not have stay, and so do the cases of suites of which the run has a part.
+    Suites that the run does not have stay, and so do the cases of suites of which the run has only some.
 
     Raises:
         UsageError: the results or the file cannot be read.
@@ -128,7 +128,7 @@ def read_accepted(file: Path) -> Sequence[AcceptedSuite]:
     """The suites of the file.
 
     Raises:
-        UsageError: it cannot be read, or is no such file.
+        UsageError: it cannot be read, or is not such a file.
     """
     try:
         return msgspec.json.decode(read_limited(file, _LARGEST), type=_File).suites

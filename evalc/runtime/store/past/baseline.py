@@ -36,7 +36,7 @@ class _PastCase(msgspec.Struct, frozen=True, rename="camel"):
 
 
 class _SuiteResult(msgspec.Struct, frozen=True, rename="camel"):
-    """What a comparison needs of an EvalSuiteResult, of whichever runner."""
+    """What a comparison needs of an EvalSuiteResult, of any runner."""
 
     tool_name: str
     tier: str
@@ -64,14 +64,14 @@ class PastSuite:
 class Baseline:
     """What a run is compared with: past suites by tool, tier, and agent. `name` is what was asked for.
 
-    A run of one agent is what any agent is compared with: its suites stand under None.
+    A run of one agent is what any agent is compared with: its suites are under None.
     """
 
     name: str
     suites: Mapping[tuple[str, str, str | None], PastSuite]
 
     def of(self, tool_name: str, tier: str, agent: str | None = None) -> PastSuite | None:
-        """The suite as it was, with that agent where there are several; None where the baseline does not have it."""
+        """The suite as it was, with that agent where there are several; None if the baseline does not have it."""
         own = None if agent is None else without_local_port(agent)
         return self.suites.get((tool_name, tier, own)) or self.suites.get((tool_name, tier, None))
 
@@ -89,7 +89,7 @@ def find_baseline(
 
     The latest is the `accepted` baseline where that file is there. Else it is that of each suite: the newest run which
     met its gates, has the suite's result file, one of `file_names`, with one of `agents`, and began before the run of
-    the folder `before`; `latest~1` is the one before that. None where there is no such run yet.
+    the folder `before`; `latest~1` is the run before that. None if there is no such run yet.
     Of a run of several agents, the results with any of `agents` count.
 
     Raises:

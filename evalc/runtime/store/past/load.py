@@ -26,7 +26,7 @@ class LoadedRun:
 
 
 def load_run(past: PastResults) -> tuple[LoadedRun, tuple[str, ...]]:
-    """The run, and a warning for each file that is no result of this version's runs.
+    """The run, and a warning for each file that is not a result of this version.
 
     Raises:
         UsageError: no file is one.
@@ -39,7 +39,7 @@ def load_run(past: PastResults) -> tuple[LoadedRun, tuple[str, ...]]:
 
 
 def _place_in(folder: Path) -> Callable[[SuiteResult], int]:
-    """Where a suite stood in the run, as its journal says; where there is none, the order of the files stays."""
+    """The position of a suite in the run, as its journal says; without a journal, the order of the files."""
     try:
         header = read_header(folder / FILE_NAME)
     except UsageError:

@@ -198,7 +198,7 @@ def _title(suite: Suite) -> str:
 
 
 def _missing(suite: Suite, number: int, identity: str, parts: Sequence[Part]) -> str:
-    """Why a case is in no part: a shard that is missing, one that did not end, or else only that it is so."""
+    """Why a case is in no part: a shard is missing or did not end, or no reason is known."""
     what = f"no part has the case `{identity}` of {_title(suite)}"
     absent = _absent_shards(parts)
     if absent:
@@ -213,7 +213,7 @@ def _missing(suite: Suite, number: int, identity: str, parts: Sequence[Part]) ->
 
 
 def _absent_shards(parts: Sequence[Part]) -> Sequence[str]:
-    """The shards that no part is, as `3/16`; none where the parts are no shards of one number."""
+    """The missing shards, as `3/16`; none if the parts are not shards of one number."""
     shards = {part.wanted.shard for part in parts}
     numbers = {0 if shard is None else shard.of for shard in shards}
     if None in shards or len(numbers) != 1:

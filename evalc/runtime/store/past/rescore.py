@@ -50,7 +50,7 @@ class _PastSuite:
     numbers: Mapping[str, int]
 
     def entry(self, name: str) -> journaled.Entry | None:
-        """The line of a case; None where it has none."""
+        """The line of a case; None if it has none."""
         case = self.numbers.get(name)
         return None if case is None else self.cases.entry(self.number, case)
 
@@ -137,7 +137,7 @@ def _unreadable(cases: journaled.JournaledCases) -> tuple[str, ...]:
     """That answers of the run cannot be read any more."""
     lines = cases.unreadable
     what = "a line" if lines == 1 else f"{lines} lines"
-    return (f"{what} of the run's journal cannot be read, so the cases that stood there are left out",) if lines else ()
+    return (f"{what} of the run's journal cannot be read, so the cases on them are left out",) if lines else ()
 
 
 def _suites_gone(header: journaled.Header, suites: Sequence[Suite]) -> tuple[str, ...]:
@@ -227,7 +227,7 @@ def _listed(names: Sequence[str]) -> str:
 
 
 def _not_rescored(case: Case, entry: journaled.Entry | None) -> SkippedCase | None:
-    """Why the recorded answers do not serve the case; None where they do."""
+    """Why the recorded answers do not serve the case; None if they do."""
     if entry is None:
         reason = _UNRECORDED
     elif entry.sent != fingerprint_of(request_of(case)):

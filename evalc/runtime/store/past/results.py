@@ -28,8 +28,8 @@ class PastResults:
     Attributes:
         name: what the run is called.
         folder: where the files are.
-        files: all of them, or the one that was named.
-        is_part: whether it is one that was named.
+        files: all of them, or the named one.
+        is_part: whether a file was named.
     """
 
     name: str
@@ -72,7 +72,7 @@ def results_before(later: PastResults, output_dir: Path) -> PastResults:
 
 
 def read_results(results: PastResults, kind: type[Record], warnings: list[str]) -> Iterator[Record]:
-    """The results one after the other; of files that are none, a warning is added.
+    """The results one after the other; a file that is not a result adds a warning.
 
     Raises:
         UsageError: none of the files is a result.
@@ -81,7 +81,7 @@ def read_results(results: PastResults, kind: type[Record], warnings: list[str]) 
 
 
 def each_result(results: PastResults, read: Callable[[Path], T], warnings: list[str]) -> Iterator[T]:
-    """What `read` makes of each file; of files that are no results, a warning is added.
+    """What `read` makes of each file; a file that is not a result adds a warning.
 
     Raises:
         UsageError: none of the files is a result.
@@ -101,7 +101,7 @@ def read_result(file: Path, kind: type[Record], *, what: str = "file") -> Record
     """Read as much of an EvalSuiteResult as `kind` has fields for; `what` is what messages call the file.
 
     Raises:
-        UsageError: it cannot be read, is too large, or is no such result.
+        UsageError: it cannot be read, is too large, or is not such a result.
     """
     if not file.is_file():  # a named pipe would be waited for, and a device may have no end
         raise UsageError(f"the {what} `{file}` is neither a file nor a folder")

@@ -28,7 +28,7 @@ _HASHED: Final = {"seedHash": "the seed manifest", "snapshotHash": "the snapshot
 @final
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PastRun:
-    """A run that has a journal. `header` is None where the run was ended before it was written, and nothing was run."""
+    """A run that has a journal. `header` is None if the run was ended before it was written, and nothing was run."""
 
     folder: Path
     header: Header | None
@@ -61,7 +61,7 @@ def refuse_another_run(past: Header, now: Header) -> None:
         UsageError: when the cases that are left would not be run as the others were; it says what has changed.
     """
     if past.rescored_from is not None:
-        raise UsageError(f"`{past.run_id}` is no run to resume: it was made by `evalc rescore {past.rescored_from}`")
+        raise UsageError(f"`{past.run_id}` cannot be resumed: it was made by `evalc rescore {past.rescored_from}`")
     changes = "; ".join(differences(past, now))
     if changes:
         raise UsageError(f"the run `{past.run_id}` cannot be resumed: {changes}")
@@ -95,7 +95,7 @@ def _changed_suites(past: Mapping[str, JournaledSuite], now: Mapping[str, Journa
             yield f"{suite.cases} cases of the suite {name} were to be run, and not {now[name].cases}"
     for name in now:
         if name not in past:
-            yield f"the suite {name} was no part of it"
+            yield f"the suite {name} was not part of it"
     if list(past) != list(now) and set(past) == set(now):
         yield "its suites came in another order"
 

@@ -40,7 +40,7 @@ def steps_back(name: str) -> int | None:
 
 
 def find_folder(name: str, output_dir: Path, holds: Holds) -> Path | None:
-    """The folder (or where `holds` allows it the file) of the run called `name`; None where there is none.
+    """The folder (or where `holds` allows it the file) of the run called `name`; None if there is none.
 
     Raises:
         UsageError: the name is empty, several runs begin with it, or there are not as many as `latest~N` goes back.
@@ -121,7 +121,7 @@ def age(folder: Path) -> tuple[float, str]:
 
 
 def new_run_id(output_dir: Path | None = None) -> str:
-    """An id for a run that begins now (RFC 9562, 5.7), and behind those that are in the output folder already.
+    """An id for a run that begins now (RFC 9562, 5.7), and sorts after those in the output folder.
 
     A run that was made while the clock was ahead is not the latest until real time has caught up: what begins later
     sorts later.
@@ -145,7 +145,7 @@ def _last_in(output_dir: Path | None) -> int:
 
 
 def began_at(run_id: str) -> float | None:
-    """The time in the id, in seconds since 1970; None where it is no UUID of version 7."""
+    """The time in the id, in seconds since 1970; None if it is no UUID of version 7."""
     try:
         parsed = uuid.UUID(run_id)
     except ValueError:

@@ -36,7 +36,7 @@ def read_suite(file: Path) -> LoadedSuite:
     """The suite of a result file.
 
     Raises:
-        UsageError: it cannot be read, is too large, or is no result.
+        UsageError: it cannot be read, is too large, or is not a result.
     """
     result = _totals(file)
     if result is not None:
@@ -51,7 +51,7 @@ def read_suite(file: Path) -> LoadedSuite:
 
 
 def _totals(file: Path) -> SuiteResult | None:
-    """The result without its cases; None where the file is not laid out as evalc does, or is no result."""
+    """The result without its cases; None if the file is not laid out as evalc does, or is not a result."""
     kept: list[bytes] = []
     inside = False
     cases = 0
@@ -70,7 +70,7 @@ def _totals(file: Path) -> SuiteResult | None:
         result = msgspec.json.decode(b"\n".join(kept), type=SuiteResult)
     except (OSError, ValueError, msgspec.DecodeError, RecursionError):
         return None
-    # Of another layout, cases stand in what is kept, or there are fewer items than the summary says.
+    # Of another layout, cases are in what is kept, or there are fewer items than the summary says.
     summary = result.summary
     return result if not result.cases and cases == summary.total_cases + summary.skipped else None
 
