@@ -38,19 +38,21 @@ def main() -> int:
     lines = sum(text.count("\n") for text in texts.values())
     headers = sum(_header_lines(text) for text in texts.values())
     named = ambiguous_classes(texts)
-    entered = entered_by_a_run()
+    entered, imported = entered_by_a_run()
     rows = [
         ("files in evalc/", f"{len(files)}"),
         ("lines in evalc/", f"{lines}"),
         ("lines that are module docstrings and imports", f"{headers / lines:.1%}"),
         ("class names that stand for several classes", f"{len(named)}: {', '.join(sorted(named))}"),
         ("files that name anthropic", f"{sum('anthropic' in text.lower() for text in texts.values())}"),
-        ("files that one run of one case enters", f"{len(entered)}"),
+        ("files that one run of one case enters", f"{len(entered)}, and {len(imported)} more while they are imported"),
     ]
     for what, count in rows:
         print(f"{what}: {count}")
     if verbose:
         print("\n".join(sorted(str(file.relative_to(ROOT)) for file in entered)))
+        print("while they are imported:")
+        print("\n".join(sorted(str(file.relative_to(ROOT)) for file in imported)))
     return 0
 
 
@@ -75,15 +77,19 @@ def ambiguous_classes(texts: dict[Path, str]) -> dict[str, list[Path]]:
     return {name: places for name, places in found.items() if len(places) > 1}
 
 
-def entered_by_a_run() -> set[Path]:
-    """The files of evalc whose functions a run of one case enters, in a folder of its own, with the demo agent."""
+def entered_by_a_run() -> tuple[set[Path], set[Path]]:
+    """The files of evalc whose functions a run of one case enters, in a folder of its own, with the demo agent.
+
+    Apart from them, the files of which it only enters functions that make their tables while they are imported.
+    """
     from evalc.cli.main import main as evalc  # noqa: PLC0415 - what is imported before the run is not counted
 
     entered: Counter[str] = Counter()
+    imported: Counter[str] = Counter()
 
     def profile(frame: FrameType, event: str, _: Any) -> None:
         if event == "call" and frame.f_code.co_flags & inspect.CO_OPTIMIZED:  # of a function, not a module or class
-            entered[frame.f_code.co_filename] += 1
+            (imported if _is_imported(frame) else entered)[frame.f_code.co_filename] += 1
 
     with tempfile.TemporaryDirectory() as folder:
         suite = Path(folder) / "weather.eval.yaml"
@@ -98,7 +104,17 @@ def entered_by_a_run() -> set[Path]:
         finally:
             sys.setprofile(None)
             os.chdir(ROOT)
-    return set(_of_the_package(entered))
+    run = set(_of_the_package(entered))
+    return run, set(_of_the_package(imported)) - run
+
+
+def _is_imported(frame: FrameType | None) -> bool:
+    """Whether a frame runs because a module is being imported."""
+    while frame is not None:
+        if frame.f_code.co_filename.startswith("<frozen importlib"):
+            return True
+        frame = frame.f_back
+    return False
 
 
 def _of_the_package(names: Counter[str]) -> Iterator[Path]:
