@@ -16,6 +16,7 @@ from evalc.compiler.discover import Found, is_folder, project_root
 from evalc.compiler.emit.suite import Emitted, emit
 from evalc.compiler.fingerprints import Fingerprints
 from evalc.compiler.lock import check_lock, read_lock
+from evalc.compiler.lower import verify
 from evalc.compiler.merge.cases import merge
 from evalc.compiler.merge.include import IncludeLibrary
 from evalc.compiler.options import CompileOptions
@@ -26,7 +27,6 @@ from evalc.compiler.passes.check_vacuity import check_vacuity
 from evalc.compiler.resolve.names import resolve_names
 from evalc.compiler.resolve.prompts import PromptLibrary
 from evalc.compiler.schemas import SchemaLoader
-from evalc.compiler.verify import verify
 from evalc.diagnostics.catalogue.files import FileUnreadable, NotAnEvalFile, ResultFile
 from evalc.diagnostics.catalogue.names import SuiteCollision
 from evalc.diagnostics.problem import Diagnostics

@@ -19,9 +19,8 @@ from evalc.model.result import CaseResult
 from evalc.model.suite import LocatedCase
 from evalc.pytest_plugin.session import EvalSession
 from evalc.report.case_lines import SourceContext, reason_lines
-from evalc.report.symbols import symbols_of
 from evalc.report.transcript import transcript
-from evalc.report.words import main_reason
+from evalc.report.words import main_reason, symbols_of
 from evalc.runtime.run.attempts import skipped_case
 from evalc.terminal import Screen, shortened, visible
 

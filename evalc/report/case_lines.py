@@ -15,9 +15,8 @@ from evalc.model.paths import values_at
 from evalc.model.result import PASSING, CaseResult, Outcome, Status, TextFinding
 from evalc.model.suite import Place
 from evalc.report.source_lines import SourceLines
-from evalc.report.symbols import COLORS, Symbols
 from evalc.report.transcript import response_of, transcript
-from evalc.report.words import Reason, milliseconds, reasons
+from evalc.report.words import COLORS, Reason, Symbols, milliseconds, reasons
 from evalc.terminal import Color, Screen, cells, padded, painted, shortened, visible
 
 _LONGEST_SEARCHED: Final = 20_000

@@ -35,8 +35,9 @@ from evalc.report.legible import in_short
 from evalc.report.reported import ReportedRun
 from evalc.report.side_by_side import side_by_side_lines
 from evalc.report.source_lines import SourceLines
-from evalc.report.symbols import COLORS, Symbols, symbols_of
 from evalc.report.words import (
+    COLORS,
+    Symbols,
     failed_all_the_same,
     gate_line,
     label_lines,
@@ -44,6 +45,7 @@ from evalc.report.words import (
     rounded,
     selected_line,
     significance_line,
+    symbols_of,
 )
 from evalc.terminal import Screen, cells, counted, padded, painted, shortened, visible
 

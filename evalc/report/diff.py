@@ -8,8 +8,7 @@ from itertools import islice
 from evalc.model.comparison import ChangedCase, Difference, Medians, Rate, RunComparison, SuiteComparison, Verdict
 from evalc.model.suite import suite_title
 from evalc.report.legible import in_short
-from evalc.report.symbols import Symbols, symbols_of
-from evalc.report.words import difference_words, milliseconds, significance_line
+from evalc.report.words import Symbols, difference_words, milliseconds, significance_line, symbols_of
 from evalc.terminal import Color, Screen, cells, counted, padded, painted, shortened, visible
 
 _MOST_NAMED = 10

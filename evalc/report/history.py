@@ -7,8 +7,7 @@ from itertools import pairwise
 
 from evalc.model.history import History, HistoryEntry, Trend
 from evalc.model.suite import suite_title
-from evalc.report.symbols import symbols_of
-from evalc.report.words import rounded
+from evalc.report.words import rounded, symbols_of
 from evalc.terminal import Screen, cells, counted, padded, painted, shortened, visible
 
 _BARS = "▁▂▃▄▅▆▇█"

@@ -11,8 +11,7 @@ from msgspec import UNSET
 
 from evalc.model.result import CaseResult, SkippedCase
 from evalc.model.suite import Suite
-from evalc.report.symbols import symbols_of
-from evalc.report.words import main_reason
+from evalc.report.words import main_reason, symbols_of
 from evalc.terminal import Screen, counted, padded, shortened, visible
 
 _SECONDS_BETWEEN_DRAWINGS = 0.1

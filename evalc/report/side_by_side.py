@@ -11,8 +11,7 @@ from msgspec import UNSET
 from evalc.model.result import CaseResult, Status
 from evalc.model.suite import suite_title
 from evalc.report.reported import ReportedSuite
-from evalc.report.symbols import COLORS, Symbols, symbols_of
-from evalc.report.words import rounded
+from evalc.report.words import COLORS, Symbols, rounded, symbols_of
 from evalc.terminal import Screen, cells, padded, painted, shortened, visible
 
 MOST_ALIKE: Final = 12

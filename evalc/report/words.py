@@ -1,4 +1,4 @@
-"""Counts, numbers, reasons, gates, classes and comparisons, in words that are the same in every report."""
+"""Marks, counts, reasons, gates, classes and comparisons, as all reports write them."""
 
 from __future__ import annotations
 
@@ -12,16 +12,98 @@ from msgspec import UNSET
 
 from evalc.model.comparison import Difference, Significance
 from evalc.model.numbers import shown_confidence
-from evalc.model.result import CaseResult, ClassSummary, GateResult, RateEstimate, RunSummary, Summary, TextFinding
+from evalc.model.result import (
+    CaseResult,
+    ClassSummary,
+    GateResult,
+    RateEstimate,
+    RunSummary,
+    Status,
+    Summary,
+    TextFinding,
+)
 from evalc.model.suite import Place, Selected
 from evalc.report.legible import in_short, legible
 from evalc.report.reported import ReportedRun
-from evalc.terminal import counted, visible
+from evalc.terminal import Color, Screen, counted, visible
 
 _MOST_DIGITS: Final = 12
 _MANY = 1_000_000
-MOST_CLASSES: Final = 30
-_MOST_CONFUSED: Final = 10
+
+
+# --- marks -----------------------------------------------------------------------------------------------------------
+
+
+class Symbols(NamedTuple):
+    """The characters that summaries and tables are drawn with."""
+
+    marks: dict[Status, str]
+    arrow: str
+    warning: str
+    title: str
+    rule: str
+    dash: str
+    full: str
+    empty: str
+    ellipsis: str
+
+
+_UNICODE: Final = Symbols(
+    marks={
+        "passed": "✓",
+        "failed": "✗",
+        "error": "!",
+        "unverified": "?",
+        "expected-failure": "⊘",
+        "unexpected-pass": "✘",
+    },
+    arrow="→",
+    warning="⚠",
+    title="═",
+    rule="─",
+    dash="—",
+    full="█",
+    empty="░",
+    ellipsis="…",
+)
+
+
+_ASCII: Final = Symbols(
+    marks={
+        "passed": "+",
+        "failed": "x",
+        "error": "!",
+        "unverified": "?",
+        "expected-failure": "~",
+        "unexpected-pass": "X",
+    },
+    arrow="->",
+    warning="!",
+    title="=",
+    rule="-",
+    dash="-",
+    full="#",
+    empty=".",
+    ellipsis="...",
+)
+
+
+COLORS: Final[dict[Status, Color]] = {
+    "passed": "green",
+    "failed": "red",
+    "error": "red",
+    "unverified": "yellow",
+    "expected-failure": "yellow",
+    "unexpected-pass": "red",
+}
+
+
+def symbols_of(screen: Screen) -> Symbols:
+    """What is drawn with on the screen."""
+    return _UNICODE if screen.unicode else _ASCII
+
+
+# --- numbers and choices of cases ------------------------------------------------------------------------------------
 
 
 def rounded(score: float, limit: float = 1.0) -> str:
@@ -44,6 +126,9 @@ def selected_line(selected: Selected | None, total: int) -> str:
     if selected is None:
         return counted(total, "case")
     return f"{selected.cases} of {counted(selected.of, 'case')} selected"
+
+
+# --- comparisons -----------------------------------------------------------------------------------------------------
 
 
 def significance_line(found: Significance) -> str:
@@ -93,6 +178,9 @@ def _signed(value: float) -> str:
 
 def _newly_pass(count: int) -> str:
     return f"{count or 'none'} newly {'passes' if count <= 1 else 'pass'}"
+
+
+# --- why a case did not pass -----------------------------------------------------------------------------------------
 
 
 class Reason(NamedTuple):
@@ -167,6 +255,9 @@ def _why_unverified(case: CaseResult) -> str:
     return "no assertion applies to what the agent did"
 
 
+# --- gates -----------------------------------------------------------------------------------------------------------
+
+
 def gate_line(gate: GateResult) -> str:
     """What was measured, and what is asked for: `pass rate 0.85, at least 0.9 is needed`; and how sure that is."""
     return _measured(gate) + _certainty(gate)
@@ -231,6 +322,15 @@ def failed_all_the_same(gates: Sequence[GateResult], summary: Summary | RunSumma
 
 def _share(value: float | None, limit: float) -> str:
     return "unknown" if value is None else f"{float(rounded(value, limit)):.12g}"
+
+
+# --- classes ---------------------------------------------------------------------------------------------------------
+
+
+MOST_CLASSES: Final = 30
+
+
+_MOST_CONFUSED: Final = 10
 
 
 def label_lines(summary: Summary) -> Iterator[str]:

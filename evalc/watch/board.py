@@ -6,8 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple, final
 
 from evalc.model.result import CaseResult
-from evalc.report.symbols import symbols_of
-from evalc.report.words import main_reason
+from evalc.report.words import main_reason, symbols_of
 from evalc.terminal import Screen, cells, padded, painted, shortened, visible
 from evalc.watch.cases import CaseKey
 

@@ -10,7 +10,7 @@ from msgspec.structs import replace
 
 import evalc
 from evalc.compiler import ir
-from evalc.compiler.verify import BrokenPromiseError, verify
+from evalc.compiler.lower import BrokenPromiseError, verify
 from evalc.model import checks as c
 from evalc.source import Span
 
