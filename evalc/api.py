@@ -292,7 +292,7 @@ def challenge_paths(
     """Challenge the suites that the paths name, or the answers of a run.
 
     Args:
-        paths: eval files and folders; not looked at where there is a run.
+        paths: eval files and folders; not looked at if there is a run.
         settings: how the suites are checked.
         of: the run whose answers are changed; None challenges the suites by themselves.
         good: a run whose answers every line to be inserted has to pass; None is `of`.

@@ -6,7 +6,7 @@ A check is a function, or an async function, that an installed package offers by
     max_links = "my_package.checks:max_links"
 
 It is given the answer, then what the suite says (`check max_links(3, to="example.com")`), and says whether the
-check holds, with a reason where it does not:
+check holds, with a reason if it does not:
 
     from evalc.checks import Answer, Outcome
 
@@ -43,8 +43,8 @@ class Answer(msgspec.Struct, frozen=True, kw_only=True):
         message: what was sent; under `turn N`, what the user said in that turn.
         messages: the messages of the case, each with its `role` and `content`; of a conversation all that was said.
         inputs: the variables that the message was made from.
-        expected: the case's reference, where it has one.
-        reference_data: the case's ground truth, where it has some.
+        expected: the case's reference, if it has one.
+        reference_data: the case's ground truth, if it has some.
     """
 
     text: str

@@ -16,7 +16,7 @@ _NAMED_ESCAPES: Final = {"\n": r"\n", "\r": r"\r", "\t": r"\t"}
 
 
 class JsonFault(NamedTuple):
-    """What is wrong with a text that is to be JSON, in the stretch `[start, end)`, and its cure where there is one."""
+    """What is wrong with a text that is to be JSON, in the stretch `[start, end)`, and its cure if there is one."""
 
     start: int
     end: int

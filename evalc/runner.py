@@ -249,7 +249,7 @@ def _closed(run: Run, options: RunOptions) -> Run:
 
 
 async def _exported(finished: FinishedRun, exporter: Exporter | None) -> tuple[str, ...]:
-    """Export the run where that is asked for; what is to be said where it could not be done."""
+    """Export the run if that is asked for; what is to be said where it could not be done."""
     if exporter is None:
         return ()
     # For start-up: only where it is asked for.
@@ -291,7 +291,7 @@ def _started(options: RunOptions, start: Start, snapshot: object) -> RunOptions:
 
 
 def _agents(given: Sequence[str | Agent], settings: Settings, tools: ToolRegistry | None) -> Sequence[Agent]:
-    """The agents that a caller gives, of whose specs the settings know; where none are given, those of the settings."""
+    """The agents that a caller gives, of whose specs the settings know; if none are given, those of the settings."""
     from evalc.setup.run import agents_of  # noqa: PLC0415 - for start-up: `check` and `compile` run nothing
 
     if not given:

@@ -138,7 +138,7 @@ class _Wanted:
         return {key: _of_schema(properties.get(key)) for key in required if isinstance(key, str)}
 
     def text(self, base: str) -> str:
-        """The text that is wanted; `base` is what it begins with, where nothing says otherwise."""
+        """The text that is wanted; `base` is what it begins with, if nothing says otherwise."""
         if self._whole is not None:
             return self._whole
         if self._is_json:

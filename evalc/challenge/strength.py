@@ -39,7 +39,7 @@ class Challenge:
 
     Attributes:
         options: how cases are checked.
-        tools: the tool registry, where there is one.
+        tools: the tool registry, if there is one.
         run_id: the run whose answers are changed; None challenges suites by themselves.
         recorded: the recorded answers, good or not: those of `run_id`, or of an earlier run whose good answers every
             line that is written has to pass.

@@ -1,6 +1,6 @@
 """Checks files for `evalc check`, and prints or fixes what is wrong with them.
 
-Apart from the declaration of the command, since it is called without one where only paths are given.
+Apart from the declaration of the command, since it is called without one if only paths are given.
 """
 
 from __future__ import annotations

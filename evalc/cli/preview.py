@@ -119,7 +119,7 @@ def _sent(times: int, tokens: Sequence[int]) -> str:
 
 _STRUCK_OUT: Final = "***"
 _EFFECTIVE: Final = {"outputDir": "results_folder", "seedManifestPath": "seed_manifest"}
-"""The attributes that say what holds where a setting is left out."""
+"""The attributes that say what holds if a setting is left out."""
 
 
 def settings_lines(settings: Settings, environ: Mapping[str, str]) -> Iterator[str]:

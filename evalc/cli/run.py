@@ -159,7 +159,7 @@ def _say_interrupted(given: RunRequest, folder: Path, so_far: str) -> None:
 
 
 def _advice(given: RunRequest, folder: Path) -> str:
-    """What has become of the cases of a run that did not end, where it had begun."""
+    """What has become of the cases of a run that did not end, if it had begun."""
     if not folder.exists():
         return ""
     return f"; what was finished is kept, and `{_how_to_resume(given, folder)}` runs the rest"

@@ -2,7 +2,7 @@
 
 Code in the process of a run may end it (`os._exit`), replace it, crash it, or hold Python's interpreter for good. None
 of that ends in exit code 0, and none of it lasts for ever: the parent is told by the run itself how it ended, hears it
-breathe, hands on what it is asked (Ctrl-C, a request to terminate), and ends it where it does nothing any more.
+breathe, hands on what it is asked (Ctrl-C, a request to terminate), and ends it if it does nothing any more.
 """
 
 from __future__ import annotations
@@ -84,10 +84,10 @@ def _go_on(writing: int, parent: int) -> None:
 
 
 def _die_with(parent: int) -> None:
-    """Let the kernel kill this process with its parent, where it can; elsewhere the missing reader is noticed."""
+    """Let the kernel kill this process with its parent, if it can; elsewhere the missing reader is noticed."""
     if not sys.platform.startswith("linux"):
         return
-    import ctypes  # noqa: PLC0415 - for start-up: only where a process is doubled
+    import ctypes  # noqa: PLC0415 - for start-up: only if a process is doubled
 
     with suppress(OSError, AttributeError):
         ctypes.CDLL(None).prctl(_KILL_WITH_PARENT, signal.SIGKILL)

@@ -25,7 +25,7 @@ class Interval(NamedTuple):
 
 
 def mcnemar_p(one_way: int, other_way: int) -> float:
-    """The two-sided p-value of McNemar's exact test: how likely flips as uneven as these are where nothing changed.
+    """The two-sided p-value of McNemar's exact test: how likely flips as uneven as these are if nothing changed.
 
     A flip goes either way with a chance of 1/2, so p = 2 P(X <= min) of a binomial X, and at most 1.
     """

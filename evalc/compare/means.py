@@ -33,7 +33,7 @@ class Cluster(NamedTuple):
 
 
 def clusters_of(changes: Sequence[float], groups: Sequence[str]) -> list[Cluster]:
-    """The changes by group; each by itself where there are too few groups, or each is a group anyway."""
+    """The changes by group; each by itself if there are too few groups, or each is a group anyway."""
     names = dict.fromkeys(groups)
     if not FEWEST_CLUSTERS <= len(names) < len(changes):
         return [Cluster(change, 1) for change in changes]

@@ -49,7 +49,7 @@ class ComparedCase(_Past, frozen=True):
 
     @property
     def cost_usd(self) -> float | None:
-        """What the answer cost, where that is known."""
+        """What the answer cost, if that is known."""
         usage = self.details.usage if self.details else None
         return usage.cost_usd if usage else None
 

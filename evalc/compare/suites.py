@@ -185,7 +185,7 @@ def compare_suites(
     Args:
         before: the suite as it was.
         after: the suite as it is.
-        names: what the runs are called where a result does not say which it is of.
+        names: what the runs are called if a result does not say which it is of.
         by_agent: whether its agent tells it from another suite.
     """
     old = {case.id: case for case in before.cases}

@@ -105,7 +105,7 @@ class Case(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     partial: bool = False
 
     def place_of(self, field: str) -> Where:
-        """Where a field was written; the case itself where that is not known."""
+        """Where a field was written; the case itself if that is not known."""
         return self.wheres.get(field, self.where)
 
     @property

@@ -87,7 +87,7 @@ class _Document(NamedTuple):
     kind: Kind | None
 
     def slip(self, *, by_name: bool) -> MisspeltKey | None:
-        """The misspelt key of its evals; `by_name` where it has to be an eval."""
+        """The misspelt key of its evals; `by_name` if it has to be an eval."""
         return None if self.has_suite else slip_in(self.node, by_name=by_name)
 
     @property
@@ -201,7 +201,7 @@ class Compiler:
         self._problems.extend(problems)
 
     def _report_prompts(self, made_of: Set[str]) -> None:
-        """Report what is wrong with prompts: where no case uses one, it is a warning, and blocks nothing.
+        """Report what is wrong with prompts: if no case uses one, it is a warning, and blocks nothing.
 
         `made_of` are the real paths of the files that suites were made of.
         """
@@ -300,7 +300,7 @@ class Compiler:
         return emitted._replace(suite=with_tool_state(emitted.suite, self._tools))
 
     def _keep_alive(self, source: Source, trees: object) -> None:
-        """Keep trees of a source that will not be needed any more, where that was asked for and is not too much."""
+        """Keep trees of a source that will not be needed any more, if that was asked for and is not too much."""
         kept = self._options.kept_alive
         if kept is not None and len(source.text) <= self._may_be_kept:
             self._may_be_kept -= len(source.text)

@@ -39,7 +39,7 @@ class NodePlaces:
         self._problems.add(self._source, self._span(pointer), finding)
 
     def add_within(self, pointer: str, start: int, end: int, finding: Finding) -> None:
-        """Report a finding about a stretch of a text's value; where it has templates, which are filled, about all."""
+        """Report a finding about a stretch of a text's value; if it has templates, which are filled, about all."""
         node = node_at(self._node, pointer)
         if isinstance(node, Scalar) and "{{" in node.text:
             start, end = 0, len(node.text)

@@ -14,7 +14,7 @@ _ODD_INDEX: Final = re.compile(r"\[(?![0-9]+\])[^\]]*\]?")
 
 
 class AlmostAToken(NamedTuple):
-    """A stretch of a text that is almost a token, and what was probably meant; empty where only the author knows."""
+    """A stretch of a text that is almost a token, and what was probably meant; empty if only the author knows."""
 
     start: int
     end: int

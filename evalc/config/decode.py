@@ -57,7 +57,7 @@ def decode(text: str, language: Language) -> Any:
 
 
 def _from_toml(text: str) -> Mapping[str, Any]:
-    import tomllib  # noqa: PLC0415 - for start-up: only where there is such a file
+    import tomllib  # noqa: PLC0415 - for start-up: only if there is such a file
 
     try:
         return tomllib.loads(text)
@@ -107,7 +107,7 @@ _TOML_WORDS = (
 
 
 def _from_json(text: str) -> Any:
-    import json  # noqa: PLC0415 - for start-up: only where there is such a file
+    import json  # noqa: PLC0415 - for start-up: only if there is such a file
 
     def no_number(name: str) -> Any:
         raise NotValid(f"{name} is not a JSON number", text.find(name))

@@ -32,7 +32,7 @@ _SHORTEST_SECRET: Final = 8
 
 
 def with_env_file(settings: Settings, file: str) -> Settings:
-    """The settings, with the variables of a file in the environment where it does not have them.
+    """The settings, with the variables of a file in the environment if it does not have them.
 
     Raises:
         UsageError: the file cannot be read.

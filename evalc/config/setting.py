@@ -61,7 +61,7 @@ class Value(NamedTuple):
 
 
 def read_parts(parts: Iterable[tuple[str | int, Any]], read: Callable[[Any, Any], Any]) -> list[Any]:
-    """Every part, read; all refusals at once where there are any."""
+    """Every part, read; all refusals at once if there are any."""
     items: list[Any] = []
     refusals: list[Refused] = []
     for key, value in parts:
@@ -95,9 +95,9 @@ class Setting(NamedTuple):
         sentence: what it says, in one sentence for the schema, the docs and the help text of its flag.
         examples: values that editors offer.
         otherwise: what holds where it is not set, where the attribute's default does not say that.
-        key: its key in the configuration, where that is not the attribute's name in camel case.
+        key: its key in the configuration, if that is not the attribute's name in camel case.
         flag: the flag that wins over the configuration.
-        variable: the environment variable that holds where nothing else is said.
+        variable: the environment variable that holds if nothing else is said.
         secret: whether its value may hold a secret, so that it is never shown.
     """
 
@@ -115,7 +115,7 @@ class Setting(NamedTuple):
 class Key(NamedTuple):
     """A key of a configuration: `path` is `("concurrency",)`, or `("judge", "samples")` in a table.
 
-    `default` is what the attribute is where nothing is said.
+    `default` is what the attribute is if nothing is said.
     """
 
     path: tuple[str, ...]

@@ -224,7 +224,7 @@ class Settings(Table, frozen=True, kw_only=True):
         root: the project's folder: the nearest one upwards with a configuration or `.git`, else the working folder.
         file: the configuration file, if there is one.
         given: the keys that a flag or a caller set, as in `judge.samples`.
-        configured: the keys that the file sets, where no flag does.
+        configured: the keys that the file sets, if no flag does.
         providers: the tables of the providers, by name.
     """
 

@@ -63,7 +63,7 @@ def slip_of(name: str, known: Iterable[str]) -> Slip | None:
 
 
 def did_you_mean(name: str, known: Iterable[str]) -> str:
-    """`did you mean X?`, or an empty text where nothing is near."""
+    """`did you mean X?`, or an empty text if nothing is near."""
     slip = slip_of(name, known)
     return "" if slip is None else slip.question
 

@@ -138,7 +138,7 @@ class Policy(msgspec.Struct, frozen=True, kw_only=True):
 @cache
 def _left_out(per_file: tuple[tuple[str, tuple[str, ...]], ...], path: str) -> tuple[str, ...]:
     """What is left out of the file at `path`, by all the patterns that it matches."""
-    from pathspec import GitIgnoreSpec  # noqa: PLC0415 - only where there are such patterns
+    from pathspec import GitIgnoreSpec  # noqa: PLC0415 - only if there are such patterns
 
     if path.startswith("../"):
         return ()

@@ -152,7 +152,7 @@ def _one_line(fields: Fields, item: Scalar) -> CheckTree | None:
 
 
 def _with_line(finding: Finding, text: str, span: Span) -> Finding:
-    """The finding with the check that was probably meant, where there is one."""
+    """The finding with the check that was probably meant, if there is one."""
     if not isinstance(finding, Unexpected | UnknownCheck):
         return finding
     from evalc.grammar.suggestions import meant_by  # noqa: PLC0415 - for start-up: its patterns are for mistakes

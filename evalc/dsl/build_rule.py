@@ -352,7 +352,7 @@ def _call_has(fields: Fields, type_: Str) -> CheckLeaf | None:
 
 
 def _which(fields: Fields) -> Literal["any", "every", "no"] | int | None:
-    """Which call is meant; `any` where nothing says."""
+    """Which call is meant; `any` if nothing says."""
     if "which" in fields:
         fields.require("which")
     text = fields.text("which")

@@ -191,7 +191,7 @@ class CheckBuilder:
         return path_of_key(path) if cast("Token", token).type == "STRING" else path
 
     def fields(self, trees: Children, at: str) -> tuple[c.RequiredField, ...]:
-        """Required fields, with their types where they have one."""
+        """Required fields, with their types if they have one."""
         return tuple(self._field(cast("Tree", tree), f"{at}/{index}") for index, tree in enumerate(trees))
 
     def _field(self, tree: Tree, at: str) -> c.RequiredField:

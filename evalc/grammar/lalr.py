@@ -255,7 +255,7 @@ def read(language: Language, start: str, text: str) -> Tree | Stumble:
 
 @cache
 def load(language: Language) -> Table:
-    """The table of a language: the saved one (1 ms), or one made anew (100 ms) where none fits its grammar."""
+    """The table of a language: the saved one (1 ms), or one made anew (100 ms) if none fits its grammar."""
     try:
         saved = msgspec.json.decode(table_path(language).read_bytes(), type=Table)
     except (OSError, msgspec.DecodeError):
@@ -288,7 +288,7 @@ def _made_from(language: Language) -> str:
 
 def lark_parser(language: Language) -> lark.Lark:
     """lark's own parser of a language."""
-    import lark  # noqa: PLC0415 - for start-up: only where no saved table fits
+    import lark  # noqa: PLC0415 - for start-up: only if no saved table fits
 
     return lark.Lark(
         grammar(language),

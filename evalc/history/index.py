@@ -1,7 +1,7 @@
 """Keeps an SQLite index of all runs in the output folder, and reads entries by time.
 
 The files are the truth. The index follows them whenever it is asked, and is made anew where it is missing, broken or of
-another version; where it cannot be used at all, one in memory takes its place.
+another version; if it cannot be used at all, one in memory takes its place.
 """
 
 from __future__ import annotations

@@ -201,7 +201,7 @@ def _written(entry: _Entry, schemas: Schemas) -> Any:
 
 
 def _line(check: c.Check, schemas: Schemas) -> str | None:
-    """The line of a check, whose schemas are kept only where there is one."""
+    """The line of a check, whose schemas are kept only if there is one."""
     met: list[object] = []
 
     def meet(schema: object) -> str:

@@ -86,7 +86,7 @@ def mapping_of(check: c.Check, line: str, spelling: Spelling) -> dict[str, Any]:
 
 
 def pattern_of(pattern: str, flags: str, spelling: Spelling) -> str:
-    """A pattern as a `/literal/` where it can be one, else in quotes.
+    """A pattern as a `/literal/` if it can be one, else in quotes.
 
     Raises:
         NoLine: it has flags, which a pattern in quotes cannot have, and cannot be a literal.

@@ -30,7 +30,7 @@ class Imported:
     Attributes:
         text: the YAML of the suite.
         side_files: the files that it names, to be written beside it.
-        file_name: what to call it where only a folder is known.
+        file_name: what to call it if only a folder is known.
         cases: how many cases it holds.
     """
 

@@ -180,7 +180,7 @@ class _Importer:
         return [{"name": name, "weight": share} for name in self._metrics]
 
     def _inputs(self, prompt: _Prompt, cases: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
-        """The declarations that let every case fill the prompt, where it does not do so without."""
+        """The declarations that let every case fill the prompt, if it does not do so without."""
         given = [frozenset(case.get("inputs", ())) for case in cases]
         everywhere = frozenset.intersection(*given)
         if frozenset(prompt.variables) <= everywhere:

@@ -109,7 +109,7 @@ class Workspace:
         return self._focus[2]
 
     def outline_of(self, path: Path) -> Outline | None:
-        """The outline of a file: of its open document where there is one; None if it cannot be read."""
+        """The outline of a file: of its open document if there is one; None if it cannot be read."""
         document = self.get(uri_of(path))
         if document is not None:
             return self.outline(document)

@@ -7,6 +7,6 @@ from difflib import get_close_matches
 
 
 def or_rather(name: str, known: Iterable[str]) -> str:
-    """`; did you mean X?`, or an empty text where no known name is near."""
+    """`; did you mean X?`, or an empty text if no known name is near."""
     near = get_close_matches(name, list(known), n=1, cutoff=0.7) if len(name) <= 80 else []
     return f"; did you mean `{near[0]}`?" if near and near[0] != name else ""

@@ -207,7 +207,7 @@ class Gates(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, forbi
 
     `min_pass_rate` is the least share of the cases that pass, `min_score` the least score, both from 0 to 1;
     `max_p95_ms` the time in milliseconds that 95 % of the cases keep to; `fail_on_regression` asks that no case fails
-    which passed in the baseline. With `confidence`, above 0.5 and below 1, a gate holds or fails only where that is
+    which passed in the baseline. With `confidence`, above 0.5 and below 1, a gate holds or fails only if that is
     certain, and is undecided otherwise. `recall` and `precision` are the least of each class that has a label, by its
     name, and `macro_f1` the least mean of the classes' F1.
     """

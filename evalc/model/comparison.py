@@ -7,7 +7,7 @@ from typing import Literal
 import msgspec
 
 Verdict = Literal["better", "worse", "inconclusive", "unchanged"]
-"""What a difference is, at a level of 5 %; `unchanged` where no case differs at all."""
+"""What a difference is, at a level of 5 %; `unchanged` if no case differs at all."""
 
 
 class _Record(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
@@ -115,7 +115,7 @@ class SuiteComparison(_Record, frozen=True, kw_only=True):
 
 
 class RunComparison(_Record, frozen=True, kw_only=True):
-    """Two runs. Suites that only one of them has are named `TOOL (TIER)`, with the agent where it has several."""
+    """Two runs. Suites that only one of them has are named `TOOL (TIER)`, with the agent if it has several."""
 
     before: str
     after: str

@@ -42,7 +42,7 @@ RANGES: Final[Mapping[str, Range]] = {
 
 
 USUAL_CONFIDENCE: Final = 0.95
-"""How sure a decision has to be where nobody says."""
+"""How sure a decision has to be if nobody says."""
 
 
 def shown_confidence(confidence: float) -> str:

@@ -51,7 +51,7 @@ class AssertionResult(_Result, frozen=True, kw_only=True, omit_defaults=True):
     """One assertion that was reached. `at` is its JSON pointer from the case's root; `message` says why not passed.
 
     `field` names what did not pass, as messages begin with it: a field of `expect`, or the type of a check. `judged`
-    is there where a judge was asked, `finding` where a check of texts failed. `turn` is the number of the turn of a
+    is there if a judge was asked, `finding` where a check of texts failed. `turn` is the number of the turn of a
     conversation that it is about; None for the whole.
     """
 
@@ -93,7 +93,7 @@ class CaseDetails(_Result, frozen=True, kw_only=True):
 
     `usage` is what the agent says it used: `inputTokens`, `outputTokens`, `costUsd`, each where known; `finishReason`
     why a model stopped, in its provider's word. `message` is what was sent, shortened, and `messages` the conversation
-    where it was one. `near_calls` is the key of the answer that probably holds the tool calls, where it has none under
+    where it was one. `near_calls` is the key of the answer that probably holds the tool calls, if it has none under
     `toolCalls`. Of a conversation, `response` is that of all turns, and `turns` are those that were answered;
     `user_usage` is what playing the user took: `requests` and `costUsd`.
     `judge_usage` is what judging used: `requests`, answers that were `cached`, and as `usage`.
@@ -138,7 +138,7 @@ class CaseResult(_Result, frozen=True, kw_only=True):
     scores are means, and the rest of `details` and `assertions` are of the first attempt that ended as the case did.
     `caseHash` tells whether it is the same case in two runs. `errorAt` is the assertion that `error` quotes, `timedOut`
     whether the case failed because no answer came in time. `notAttempted` is how many attempts a run that stops when it
-    is sure left out, there where there are any.
+    is sure left out, there if there are any.
     """
 
     id: str
@@ -179,7 +179,7 @@ class SkippedCase(_Result, frozen=True, kw_only=True):
 class GateResult(_Result, frozen=True, kw_only=True):
     """The verdict on a gate. `value` is null if nothing could be measured; then the gate is not met.
 
-    With a `confidence`, `verdict` is `holds` or `fails` where that is certain, else `undecided`; `moreCases` is then
+    With a `confidence`, `verdict` is `holds` or `fails` if that is certain, else `undecided`; `moreCases` is then
     about how many cases more would decide, null if that cannot be said. `label` is the class that a gate is about.
     """
 
@@ -287,7 +287,7 @@ class Summary(_Result, frozen=True, kw_only=True):
 
 
 class ResultMetadata(_Result, frozen=True, kw_only=True):
-    """The state at run time, for staleness (contract, metadata). Null where no tool registry told it."""
+    """The state at run time, for staleness (contract, metadata). Null if no tool registry told it."""
 
     tool_version: str | None
     description_hash: str | None
@@ -299,11 +299,11 @@ class SuiteResult(_Result, frozen=True, kw_only=True):
     """EvalSuiteResult: the outcome of one suite, every key of the contract.
 
     `gates` are there where the suite has any, `selected` where not all of its cases were chosen, `stopped` is why the
-    run sent no more, and `decided` is true where that is because the gates are decided: measured values are then those
-    of a part of the cases. `rescoredFrom` is the run whose answers were checked again, where no agent was asked.
+    run sent no more, and `decided` is true if that is because the gates are decided: measured values are then those
+    of a part of the cases. `rescoredFrom` is the run whose answers were checked again, if no agent was asked.
     `significance` is there where the suite was compared with a baseline. `came` are the ids of cases that the baseline
     does not have, `changed` of those that are another case now, `went` of those that only the baseline has, or that are
-    skipped now; each is there where there are any.
+    skipped now; each is there if there are any.
     """
 
     run_id: str

@@ -87,7 +87,7 @@ def _part(finding: TextFinding, text: str) -> Highlight | None:
 
 
 def _nearest(wanted: str, text: str) -> Highlight | None:
-    from rapidfuzz.fuzz import partial_ratio_alignment  # noqa: PLC0415 - for start-up: only where a text is missing
+    from rapidfuzz.fuzz import partial_ratio_alignment  # noqa: PLC0415 - for start-up: only if a text is missing
 
     near = partial_ratio_alignment(wanted, text[:_LONGEST_ALIGNED], score_cutoff=_LEAST_ALIKE)
     if near is None or near.dest_start == near.dest_end:

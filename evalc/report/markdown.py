@@ -84,7 +84,7 @@ _CLASS_HEADER: Final = "| suite | class | recall | precision | F1 |\n|---|---|--
 
 
 def _table(header: str, rows: Iterable[Sequence[str]]) -> str:
-    """The table; its first rows where there are many."""
+    """The table; its first rows if there are many."""
     remaining = iter(rows)
     shown = [f"| {' | '.join(cells)} |" for cells in islice(remaining, _MOST_ROWS)]
     return "\n".join([header, *shown, *_more(_MOST_ROWS + sum(1 for _ in remaining), _MOST_ROWS, "\n")])

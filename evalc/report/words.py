@@ -122,7 +122,7 @@ def milliseconds(duration: float) -> str:
 
 
 def selected_line(selected: Selected | None, total: int) -> str:
-    """`2 of 40 cases selected`; where all of them are, how many."""
+    """`2 of 40 cases selected`; if all of them are, how many."""
     if selected is None:
         return counted(total, "case")
     return f"{selected.cases} of {counted(selected.of, 'case')} selected"

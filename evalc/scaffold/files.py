@@ -45,7 +45,7 @@ def in_the_way(folder: Path) -> tuple[Path, ...]:
 
 
 def write_project(folder: Path, *, requirement: str | None) -> Iterator[Path]:
-    """Write the files of a project where nothing is in the way; yields each that is written.
+    """Write the files of a project if nothing is in the way; yields each that is written.
 
     Args:
         folder: the folder of the project.

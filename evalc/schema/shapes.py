@@ -1,6 +1,6 @@
 """Building blocks of the JSON Schemas.
 
-They describe data as YAML reads it. A key without a value, which is null there, counts as absent; where a text is
+They describe data as YAML reads it. A key without a value, which is null there, counts as absent; if a text is
 wanted, a number and the like is taken as it was written. So most shapes take more types than the one they are named
 after, which always comes first: it is what editors insert.
 """

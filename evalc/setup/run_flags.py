@@ -83,7 +83,7 @@ class Flag(NamedTuple):
         metavar: the placeholder of its value in help texts; empty if it has none.
         panel: the group of the help text; the last one where it is empty.
         help: what it says, where its setting does not.
-        names: how it is written, where that is not the name in Python with dashes.
+        names: how it is written, if that is not the name in Python with dashes.
         least: the least number that it takes.
     """
 

@@ -42,7 +42,7 @@ def load_tools(file: RegistryFile, problems: Diagnostics) -> ToolRegistry | None
         problems.add(Source(name, ""), Span(0, 0), RegistryAbsent(path=name))
         return None
     if path.suffix.lower() in ENDINGS:
-        from evalc.tools.barrel import read_barrel  # noqa: PLC0415 - for start-up: only where a registry is a module
+        from evalc.tools.barrel import read_barrel  # noqa: PLC0415 - for start-up: only if a registry is a module
 
         return read_barrel(path, name, root=root, problems=problems)
     source = read_source(path, problems.add, name=name, limit=LARGEST)

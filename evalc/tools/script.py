@@ -109,7 +109,7 @@ def unescaped(escape: str) -> str:
 
 @cache
 def _parser(*, jsx: bool) -> Parser:
-    # For start-up: only where a registry is a module. TypeScript's two grammars read JavaScript too; the one with JSX
+    # For start-up: only if a registry is a module. TypeScript's two grammars read JavaScript too; the one with JSX
     # does not know `<T>value`, so each file gets the grammar that its ending needs.
     from tree_sitter import Language, Parser  # noqa: PLC0415
     from tree_sitter_typescript import language_tsx, language_typescript  # noqa: PLC0415

@@ -159,7 +159,7 @@ class CaseEmitter(msgspec.Struct, frozen=True, kw_only=True):
         """The case; what is wrong is reported, unless `problems` is None because all of it was reported before.
 
         `like` is the case of another row of the table, with which nothing is wrong: only what a row fills is made.
-        `checks` says how the checks of its rows are made, where that is known.
+        `checks` says how the checks of its rows are made, if that is known.
         """
         emission = self._emission(case, row, variant, quiet=problems is None and like is not None)
         if problems is not None:
@@ -252,7 +252,7 @@ def _case(emission: Emission) -> ir.Case:
 
 
 def _made(emission: Emission, like: ir.Case | None, row_checks: RowChecks | None = None) -> ir.Case:
-    """The case; with all that no row fills taken from that of another row, where there is one."""
+    """The case; with all that no row fills taken from that of another row, if there is one."""
     if like is None:
         return _case(emission)
     filled = None

@@ -254,7 +254,7 @@ class CheckEmitter:
         return self._filled(value, role, place)
 
     def _examine(self, flags: str, pattern: str, leaf: CheckLeaf, at: str) -> None:
-        """Report what is wrong with a pattern, at its place where that is the pattern as it was written."""
+        """Report what is wrong with a pattern, at its place if that is the pattern as it was written."""
         error = examine(pattern, flags).error
         if error is None:
             return

@@ -44,7 +44,7 @@ class RowChecks(NamedTuple):
         return tuple([_filled(item, blanks, inputs) if blanks else item for item, blanks in self.entries])
 
     def sound(self, inputs: Inputs) -> tuple[ir.Check, ...] | None:
-        """The same where nothing can be wrong with them; of None nothing follows."""
+        """The same if nothing can be wrong with them; of None nothing follows."""
         if self.names is None or not self.names <= inputs.keys():
             return None
         for name in self.names:
@@ -98,7 +98,7 @@ def _names_in(blanks: Iterable[tuple[_Blank, ...]]) -> frozenset[str] | None:
 
 
 def _blanks_of(body: CheckBody) -> tuple[_Blank, ...] | None:
-    """What the inputs fill of a check of texts; None for any other check, and where a list has a blank."""
+    """What the inputs fill of a check of texts; None for any other check, and if a list has a blank."""
     check = check_of_texts(body) if isinstance(body, CheckLeaf) else None
     if check is None:
         return None

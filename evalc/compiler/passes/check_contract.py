@@ -96,7 +96,7 @@ def _findings(suite: ir.Suite, case: ir.Case) -> Iterator[tuple[ir.Where, Findin
 
 
 def _is_scored_by_expected(case: ir.Case) -> bool:
-    """Whether `expected`, which is checked by itself where there is nothing else, has a score."""
+    """Whether `expected`, which is checked by itself if there is nothing else, has a score."""
     return not case.checks and bool(case.expected)
 
 

@@ -175,10 +175,10 @@ _OPENS: Final = frozenset(
 
 
 def _all_properties(schema: Mapping[str, Any]) -> Mapping[str, Any] | None:
-    """The properties of a schema where it has no others; None if it may.
+    """The properties of a schema if it has no others; None if it may.
 
     A schema without `additionalProperties` allows others by the letter. Models are offered those it lists, so that they
-    are all of them where there are any.
+    are all of them if there are any.
     """
     properties = schema.get("properties")
     closed = schema.get("additionalProperties") is False

@@ -49,7 +49,7 @@ def check_inputs(
         row: that row.
         declared: the declared inputs; None if nothing declares any.
         partial: whether there may have been more declarations.
-        needed: what the prompt cannot do without, where nothing is declared.
+        needed: what the prompt cannot do without, if nothing is declared.
         problems: where findings go.
     """
     own = frozenset() if row is None else frozenset(cell.name.value for cell in row.cells)

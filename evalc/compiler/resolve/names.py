@@ -362,7 +362,7 @@ def _check_prompt_variables(tree: SuiteTree, names: Names, problems: Diagnostics
 
 
 def _check_used(tree: SuiteTree, names: Names, inputs_sent: frozenset[str], problems: Diagnostics) -> None:
-    """Report inputs that the suite declares and nothing uses, where that is sure: all its templates are at hand.
+    """Report inputs that the suite declares and nothing uses, if that is sure: all its templates are at hand.
 
     A case with neither prompt nor message sends its inputs themselves, and some are sent beside the message.
     """

@@ -583,7 +583,7 @@ class SlashedPattern(Finding, frozen=True, kw_only=True):
 
 
 class NeverScored(Finding, frozen=True, kw_only=True):
-    """A threshold on a score where nothing is scored: it can never be met.
+    """A threshold on a score if nothing is scored: it can never be met.
 
     The score of a case or suite is the weighted mean of its criteria. A suite without criteria has no score, so every
     run of it would fail by the threshold.

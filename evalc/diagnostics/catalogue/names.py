@@ -40,7 +40,7 @@ class UnknownKey(Finding, frozen=True, kw_only=True):
     what: str
     known: tuple[str, ...]
     meant: str = ""
-    """The key that others call so, where there is one."""
+    """The key that others call so, if there is one."""
 
     def message(self) -> str:
         return f"`{self.key}` is not a key of {self.what}"

@@ -145,7 +145,7 @@ class Implied(Finding, frozen=True, kw_only=True):
 
     Checks that count for different criteria are not compared, because each earns its own criterion's score. Nothing is
     said of `non-empty` and `tools not called`: they are guards, evaluated early, whose failure says plainly what went
-    wrong. A check that several cases share, by `defaults`, `use` or `for_each`, is reported where all of them imply it.
+    wrong. A check that several cases share, by `defaults`, `use` or `for_each`, is reported if all of them imply it.
 
     Example:
         eval:

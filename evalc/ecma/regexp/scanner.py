@@ -19,7 +19,7 @@ class Scanner:
         at: the index in `units` of what is read next.
         unicode: whether `u` or `v` is set.
         sets: whether `v` is set.
-        names: whether `\\k` must be a reference to a name: under `u` and `v`, or where a group has a name.
+        names: whether `\\k` must be a reference to a name: under `u` and `v`, or if a group has a name.
     """
 
     def __init__(self, pattern: str, flags: str) -> None:

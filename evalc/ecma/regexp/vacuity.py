@@ -27,12 +27,12 @@ LiteralKind = Literal["has", "begins", "is"]
 
 
 def matches_everything(pattern: Pattern) -> bool:
-    """Whether the pattern matches every text. True only where that is certain."""
+    """Whether the pattern matches every text. True only if that is certain."""
     return _always(pattern.body)
 
 
 def matches_nothing(pattern: Pattern) -> bool:
-    """Whether the pattern matches no text at all. True only where that is certain."""
+    """Whether the pattern matches no text at all. True only if that is certain."""
     return _never(pattern.body)
 
 

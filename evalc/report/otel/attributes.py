@@ -1,4 +1,4 @@
-"""Span attributes for the records of a result: OpenTelemetry's names where it has some, else `evalc.*`."""
+"""Span attributes for the records of a result: OpenTelemetry's names if it has some, else `evalc.*`."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def of_run(run_id: str, summary: RunSummary) -> Attributes:
 
 
 def of_suite(result: SuiteResult) -> Attributes:
-    """What is known of a suite; it is a success where no case of it failed."""
+    """What is known of a suite; it is a success if no case of it failed."""
     status = "aborted" if result.stopped else "failure" if result.summary.failed else "success"
     return _known(
         {

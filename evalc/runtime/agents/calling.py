@@ -82,7 +82,7 @@ def _leave_behind(task: asyncio.Task[Any]) -> None:
 
     # A loop that ends waits for every task it knows, so this one, which will not be cancelled, is taken from its
     # books, and from those that say "destroyed but pending". It is never destroyed: that would wake it once more, to
-    # catch and go on for ever where nothing can be awaited.
+    # catch and go on for ever if nothing can be awaited.
     ctypes.pythonapi.Py_IncRef(ctypes.py_object(task))
     task.cancel()
     asyncio.tasks._unregister_task(task)

@@ -59,7 +59,7 @@ def agent_error(error: BaseException) -> AgentError:
 
 
 def said_by(error: BaseException) -> str:
-    """`ValueError: text`, or `ValueError` where it has none or cannot say it."""
+    """`ValueError: text`, or `ValueError` if it has none or cannot say it."""
     try:
         text = wire.shown(str(error))
     except BaseException:  # a broken `__str__` is one more mistake of the agent's, whatever it raises

@@ -22,7 +22,7 @@ _SPOKEN: Final = PROVIDERS["openai"]
 """Whose API llama.cpp speaks."""
 
 MOST_TOKENS: Final = 256
-"""The length of an answer where nothing is configured: small models may never come to an end by themselves."""
+"""The length of an answer if nothing is configured: small models may never come to an end by themselves."""
 
 LONGEST_TEXT: Final = 300
 """Characters of a text in an answer by a schema, for the same reason."""
@@ -90,7 +90,7 @@ def _ending(schema: Mapping[str, Any]) -> Mapping[str, Any]:
 
 
 def _repeatable(sampling: Sampling) -> Sampling:
-    """The same sampling, with what makes answers repeatable where nothing else is configured.
+    """The same sampling, with what makes answers repeatable if nothing else is configured.
 
     What the server keeps of the last prompt spares time, and changes the last digits of what is computed.
     """

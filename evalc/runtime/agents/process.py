@@ -169,7 +169,7 @@ class _Output(asyncio.SubprocessProtocol):
 
 
 def _after_line_end(text: bytearray) -> int:
-    """Where the second line begins; the end where there is only one. A progress bar ends its lines with CR."""
+    """Where the second line begins; the end if there is only one. A progress bar ends its lines with CR."""
     found = _LINE_END.search(text)
     return found.end() if found else len(text)
 

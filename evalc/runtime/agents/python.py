@@ -201,7 +201,7 @@ def _looked_at(found: object, target: str) -> _Function:
 
 
 def _of_message(function: Callable[..., Any]) -> _Function:
-    """A function of the message, and of the `messages` so far where it has a parameter of that name."""
+    """A function of the message, and of the `messages` so far if it has a parameter of that name."""
     code = Code.of(function)
     if not _has_messages(function):
         return _Function(code=code, takes="message")

@@ -337,7 +337,7 @@ def refuse_absurd(response: AgentResponse) -> None:
 
 
 def refuse_absurd_usage(usage: Usage) -> None:
-    """Refuse what was used where it cannot have been.
+    """Refuse what was used if it cannot have been.
 
     Raises:
         AgentProtocolError: as for `refuse_absurd`.

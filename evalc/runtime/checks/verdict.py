@@ -21,7 +21,7 @@ class Judging(Protocol):
     """Asks a judge about the answer that a check looks at."""
 
     async def score(self, question: Question, text: str | None = None) -> JudgedScore:
-        """The score; `text` is what is judged where that is a part of the answer.
+        """The score; `text` is what is judged if that is a part of the answer.
 
         Raises:
             JudgeError: there is no judgement.

@@ -55,7 +55,7 @@ class Calibration(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
         uncorrected: the judge's mean over these, from 0 to 1; None without any.
         corrected: the same mean, corrected by the labels; None with fewer than two labels.
         length_bias: how score minus label goes with the length of the answer, from -1 to 1; None with fewer than ten
-            labels, or where nothing varies.
+            labels, or if nothing varies.
     """
 
     judges: tuple[str, ...]

@@ -44,7 +44,7 @@ class LocalServer:
         return self.model.name.removesuffix(".gguf")
 
     async def url(self) -> str:
-        """Where it answers; it is started where it has not been.
+        """Where it answers; it is started if it has not been.
 
         Raises:
             AgentUnavailable: it could not be started, or has ended since.

@@ -26,7 +26,7 @@ from evalc.runtime.run.user_player import PlayedUser, UserError, UserPlayer
 _ENDING_SECONDS: Final = 5.0
 
 DEFAULT_TURNS: Final = 5
-"""The iterations of the loop with stubs where a case does not say (contract, maxTurns)."""
+"""The iterations of the loop with stubs if a case does not say (contract, maxTurns)."""
 
 
 class AgentAnswer(NamedTuple):

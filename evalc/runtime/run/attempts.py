@@ -175,7 +175,7 @@ def why_no_rubrics(numbers: Iterable[int], cases: JournaledCases) -> str | None:
 
 
 def as_expected(case: Case, result: CaseResult) -> CaseResult:
-    """The result, turned round where a failure is expected. What broke or was not verified is neither."""
+    """The result, turned round if a failure is expected. What broke or was not verified is neither."""
     why = case.expected_failure
     if why is None:
         return result

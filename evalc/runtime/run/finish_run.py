@@ -100,7 +100,7 @@ def _judged_run(gates: Gates | None, finished: Sequence[FinishedSuite], journal:
 
 
 def _as_decided(gates: tuple[GateResult, ...], decided: Decided | None) -> tuple[GateResult, ...]:
-    """The gates with the verdict on the whole run, where that is known from a part of it."""
+    """The gates with the verdict on the whole run, if that is known from a part of it."""
     if decided is None:
         return gates
     return tuple(

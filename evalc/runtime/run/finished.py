@@ -139,7 +139,7 @@ class Closing(msgspec.Struct, frozen=True, kw_only=True, rename="camel", omit_de
 
 
 def write_closing(folder: Path, closing: Closing, redactor: Redactor | None) -> str | None:
-    """Write the file, where there is anything to say. A run never fails by that: the answer is a warning."""
+    """Write the file, if there is anything to say. A run never fails by that: the answer is a warning."""
     file = folder / FILE_NAME
     try:
         if closing == Closing():
@@ -153,7 +153,7 @@ def write_closing(folder: Path, closing: Closing, redactor: Redactor | None) -> 
 
 
 def read_closing(folder: Path) -> tuple[Closing, tuple[str, ...]]:
-    """What the run of a folder said at its end, nothing if it has no file; a warning where that cannot be read."""
+    """What the run of a folder said at its end, nothing if it has no file; a warning if that cannot be read."""
     file = folder / FILE_NAME
     try:
         if not file.is_file():  # a named pipe would be waited for

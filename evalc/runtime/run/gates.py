@@ -91,7 +91,7 @@ def _of_class(
 
 
 def _judged_surely(gates: Gates, measured: Measured) -> Iterator[GateResult]:
-    """The verdicts where they have to be certain.
+    """The verdicts if they have to be certain.
 
     A gate on a rate is met where it holds. That nothing has regressed can never be shown, so the gate on regressions is
     met unless it fails.

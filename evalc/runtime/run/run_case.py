@@ -232,7 +232,7 @@ def _result(
 
 
 def _label(label: Label, response: AgentResponse | None) -> LabelResult:
-    """The class that the answer gives; None if it gives none, as where no answer came in time."""
+    """The class that the answer gives; None if it gives none, as if no answer came in time."""
     return LabelResult(
         expected=label.expected.strip(),
         predicted=None if response is None else given_label(label.path, response.response),

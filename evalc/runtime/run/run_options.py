@@ -41,7 +41,7 @@ class RunOptions:
         limits: when it stops before its end.
         panel: who judges what only a judge can tell; None if nobody does.
         user: who plays simulated users; None if nobody does.
-        stop_when_sure: whether the run ends where its gates are decided, and the repeats of a case where that is.
+        stop_when_sure: whether the run ends where its gates are decided, and the repeats of a case if that is.
         rubrics_always: whether the rubric tier is run also where others did not pass.
         embeddings: compare texts by their meaning; None where edit distance does.
         redactor: strikes secrets out of all that is written.

@@ -21,7 +21,7 @@ _PAIRED: Final = {f"/expect/{low}": f"/expect/{high}" for low, high in PAIRS}
 
 
 class CaseScore(NamedTuple):
-    """A case's score and its criteria's; None and nulls where nothing scored them."""
+    """A case's score and its criteria's; None and nulls if nothing scored them."""
 
     score: float | None
     criteria: tuple[CriterionResult, ...]

@@ -81,7 +81,7 @@ class Wanted(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
         ids: globs, or a regular expression between slashes, one of which an id must match.
         tiers: the tiers that are run.
         failed_from: the run whose failed cases are run.
-        else_all: run all cases where none failed in that run.
+        else_all: run all cases if none failed in that run.
         changed_since: the commit since which a suite's files have changed.
         repeat: how often each case is run.
         shard: the part of the chosen cases that is run.
@@ -240,7 +240,7 @@ class _Choice:
         )
 
     def _is_named(self, suite: Suite, case: Case) -> bool:
-        """Whether the case is among those named of its file; where none are, all are meant."""
+        """Whether the case is among those named of its file; if none are, all are meant."""
         of_file = [named for named in self._known.named if suite.origin in named.files]
         meant = [named.argument for named in of_file if _is_meant(named.case, case.id)]
         self.met.update(meant)

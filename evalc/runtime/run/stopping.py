@@ -204,7 +204,7 @@ class Watches:
     def add(
         self, gates: Gates, cases: Sequence[CaseNumbers], baseline: Mapping[CaseNumbers, bool], suite: int | None
     ) -> None:
-        """Watch the gates of a suite, or of the run where that is None, over its cases in their order."""
+        """Watch the gates of a suite, or of the run if that is None, over its cases in their order."""
         places = {case: place for place, case in enumerate(cases)}
         past = {places[case]: passed for case, passed in baseline.items() if case in places}
         self._watches.append(_Watch(GateWatch(gates, len(cases), past), places, suite))

@@ -172,7 +172,7 @@ class _Sums:
 
 
 def _known(cost: float | None) -> float | msgspec.UnsetType:
-    """What was spent, where that is known, and the sum of it a number."""
+    """What was spent, if that is known, and the sum of it a number."""
     return msgspec.UNSET if cost is None or not isfinite(cost) else round(cost, 12)
 
 

@@ -208,7 +208,7 @@ class AnyEncoding:
     """Finds secrets.
 
     Attributes:
-        telling: a text that holds a secret holds one of these; an empty one where that cannot be said.
+        telling: a text that holds a secret holds one of these; an empty one if that cannot be said.
     """
 
     def __init__(self, secrets: Iterable[str]) -> None:

@@ -44,7 +44,7 @@ async def follow(
     own: Collection[str],
     watch: Watcher,
 ) -> Reply:
-    """The reply at the end of `most` redirects or fewer; where there are more, the last of them.
+    """The reply at the end of `most` redirects or fewer; if there are more, the last of them.
 
     307 and 308 repeat the request; after 301, 302 and 303 the answer is fetched with GET. What the user configured
     goes to the origin that it was configured for: to another one only the headers in `own` are sent on. No redirect

@@ -147,7 +147,7 @@ class AnthropicEvents(_Deltas):
 
 
 class _Call:
-    """A tool call whose arguments come in pieces of JSON; `begun` is what they are where no piece comes."""
+    """A tool call whose arguments come in pieces of JSON; `begun` is what they are if no piece comes."""
 
     def __init__(self, name: str = "", begun: object = None) -> None:
         self.name = name
@@ -178,7 +178,7 @@ def _text(value: object, key: str) -> str:
 
 
 def _index(value: Mapping[str, Any]) -> int:
-    """Which of the calls or blocks a piece belongs to; the first where it does not say."""
+    """Which of the calls or blocks a piece belongs to; the first if it does not say."""
     index = value.get("index", 0)
     if not isinstance(index, int):
         raise AgentProtocolError("`index` of an event is not a number")

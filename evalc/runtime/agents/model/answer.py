@@ -54,7 +54,7 @@ def refuse_failure(part: Mapping[str, Any], status: object = None) -> None:
     """Refuse an answer, or a part of it, that says that the model failed, whatever else is in it.
 
     Raises:
-        AgentProtocolError: it has an `error`, or its status is one; in the server's words where it has any.
+        AgentProtocolError: it has an `error`, or its status is one; in the server's words if it has any.
     """
     failure = part.get("error")
     if not failure and status not in _FAILURES:

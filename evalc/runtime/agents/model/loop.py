@@ -12,7 +12,7 @@ from evalc.runtime.agents.base import AgentResponse, ToolCall, ToolMode, Usage
 from evalc.runtime.agents.model.api import Api, Call, Prompt, ToolOutcome, Turn
 
 Ask = Callable[[Prompt], Awaitable[tuple[Turn, float | None]]]
-"""Sends a prompt; gives the answer's turn, and its cost in US dollars where that is known."""
+"""Sends a prompt; gives the answer's turn, and its cost in US dollars if that is known."""
 
 
 async def converse(

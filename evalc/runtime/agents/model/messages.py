@@ -14,7 +14,7 @@ from evalc.tools.offer import messages_tools
 from evalc.tools.registry import ToolRegistry
 
 MAX_TOKENS: Final = 4096
-"""The length of an answer where nothing is configured: this API wants one."""
+"""The length of an answer if nothing is configured: this API wants one."""
 
 _VERSION: Final = "2023-06-01"
 

@@ -71,7 +71,7 @@ class Baseline:
     suites: Mapping[tuple[str, str, str | None], PastSuite]
 
     def of(self, tool_name: str, tier: str, agent: str | None = None) -> PastSuite | None:
-        """The suite as it was, with that agent where there are several; None if the baseline does not have it."""
+        """The suite as it was, with that agent if there are several; None if the baseline does not have it."""
         own = None if agent is None else without_local_port(agent)
         return self.suites.get((tool_name, tier, own)) or self.suites.get((tool_name, tier, None))
 
@@ -142,7 +142,7 @@ def _before(run: Path | None, folders: Iterable[Path]) -> list[Path]:
 def _newest(file: str, agent: str, folders: Iterable[Path], back: int, met: Callable[[Path], bool]) -> Path | None:
     """The result with an agent that is so many before the newest, of the runs that `met` their gates.
 
-    Those of runs which left cases out count where no other is.
+    Those of runs which left cases out count if no other is.
     """
 
     def there() -> Iterator[Path]:

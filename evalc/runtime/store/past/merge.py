@@ -225,7 +225,7 @@ def _absent_shards(parts: Sequence[Part]) -> Sequence[str]:
 async def _merge_suite(
     suite: Suite, number: int, parts: Sequence[Part], journal: Journal, observer: Observer | None
 ) -> str | None:
-    """Write the lines of the suite's cases; why not all of them ran, where a part was stopped."""
+    """Write the lines of the suite's cases; why not all of them ran, if a part was stopped."""
     heads = _Heads(number, parts)
     reason: str | None = None
     for index, located in enumerate(suite.cases):

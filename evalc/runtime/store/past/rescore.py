@@ -112,7 +112,7 @@ async def rescore_suites(
 
 
 def _itself(header: journaled.Header, cases: journaled.JournaledCases) -> Baseline:
-    """The run as a baseline; its journal has its verdicts, also where it did not end."""
+    """The run as a baseline; its journal has its verdicts, also if it did not end."""
     decoder = msgspec.json.Decoder(_Verdict)
     suites: dict[tuple[str, str, str | None], PastSuite] = {}
     for number, suite in enumerate(header.suites):
