@@ -40,12 +40,14 @@ from evalc.dsl.document_kind import (
     kind_of_document,
     names_an_eval,
     slip_in,
+    with_key,
 )
 from evalc.dsl.fields import is_null
 from evalc.dsl.nodes import Mapping, Node, is_cut, span_of
 from evalc.dsl.read_yaml import read_yaml
 from evalc.dsl.tree import SuiteTree
 from evalc.files import JSON_LIMIT, YAML_LIMIT, beginning_of, read_source
+from evalc.model.paths import pointer_step
 from evalc.source import Source, Span
 
 if TYPE_CHECKING:
@@ -105,6 +107,13 @@ class _Document(NamedTuple):
     def is_prompt(self) -> bool:
         """Whether it is a prompt without evals, whole."""
         return self.kind is Kind.PROMPT and not (has_evals(self.node) or is_cut(self.node))
+
+
+def _as_meant(document: _Document) -> tuple[_Document, MisspeltKey | None]:
+    """The document as if the misspelt key of its evals were right, so that everything below it is checked too."""
+    slip = document.slip(by_name=True)
+    node = None if slip is None else with_key(document.node, slip)
+    return (document if node is None else _Document(node, kind_of_document(node))), slip
 
 
 class _PromptFile(NamedTuple):
@@ -250,8 +259,10 @@ class Compiler:
         if slip is not None:
             from evalc.dsl.read_json import JsonPlaces  # noqa: PLC0415 - only for a mistake
 
-            problems.add(source, JsonPlaces(source).key(f"/{slip}"), NotAnEvalFile(path=source.name, meant="cases"))
-            return []
+            at = JsonPlaces(source).key(f"/{pointer_step(slip)}")
+            problems.add(source, at, NotAnEvalFile(path=source.name, meant="cases"))
+            lifted = lift(source, data, problems, cases_at=slip)
+            return [Emitted(lifted, iter(lifted.cases))]
         return None
 
     def _read_yaml(self, source: Source, problems: Diagnostics, *, named: bool) -> list[Emitted] | None:
@@ -274,13 +285,13 @@ class Compiler:
 
     def _suites_of(self, source: Source, documents: list[_Document], problems: Diagnostics) -> Iterator[Emitted]:
         """The suites of a file of evals, in which every document has to be something of ours."""
-        for document in documents:
+        for read in documents:
+            document, slip = _as_meant(read)
             node, kind = document
-            slip = document.slip(by_name=True)
             if slip is not None:
                 problems.add(source, span_of(slip.key), NotAnEvalFile(path=source.name, meant=slip.meant))
-            elif kind is None or not isinstance(node, Mapping):
-                if not is_cut(node):
+            if kind is None or not isinstance(node, Mapping):
+                if slip is None and not is_cut(node):
                     problems.add(source, _beginning(node), NotAnEvalFile(path=source.name))
             elif kind is Kind.SHARED:
                 self._shared += 1

@@ -6,6 +6,8 @@ import re
 from enum import Enum
 from typing import Final, NamedTuple
 
+import msgspec
+
 from evalc.diagnostics.near import nearest
 from evalc.dsl.nodes import Mapping, Node, Scalar, Sequence
 
@@ -91,6 +93,17 @@ def slip_in(node: Node | None, *, by_name: bool) -> MisspeltKey | None:
             if head is not None and key.text not in _OF_SUITES:
                 return MisspeltKey(key, head)
     return None
+
+
+def with_key(node: Node, slip: MisspeltKey) -> Mapping | None:
+    """The document with the key that was meant, if its value has the form of that key's; else None."""
+    forms: dict[str, type[Node]] = {"eval": Mapping, "test_cases": Sequence}
+    if not isinstance(node, Mapping) or not isinstance(_value_of(node, slip.key.text), forms.get(slip.meant, Scalar)):
+        return None
+    key = msgspec.structs.replace(slip.key, text=slip.meant)
+    return msgspec.structs.replace(
+        node, pairs=tuple((key if each is slip.key else each, of) for each, of in node.pairs)
+    )
 
 
 def _meant_by(key: str, value: Node, keys: set[str], *, by_name: bool) -> str | None:

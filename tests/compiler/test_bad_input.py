@@ -52,7 +52,7 @@ DOCUMENTS: dict[str, tuple[str, list[str]]] = {
         ["1:22 EV201"],
     ),
     "an unknown alias": ("eval: {test_cases: *x}\n", ["1:20 EV114"]),
-    "a second document that is no eval": (f"eval: {{test_cases: [{CASE}]}}\n---\nevl: {{}}\n", ["3:1 EV640"]),
+    "a second document that is no eval": (f"eval: {{test_cases: [{CASE}]}}\n---\nevl: {{}}\n", ["3:1 EV640", "3:6 EV202"]),
     "half of a character in a field's path": (
         case_of("[{type: structure, rule: 'fields:a,[\"b\\udc00\"]'}]"),
         ["1:92 EV129"],
@@ -135,6 +135,10 @@ JSON: dict[str, tuple[str, list[str]]] = {
     "an infinite number": (envelope({"maxTokens": float("inf")}), ["EV128"]),
     "nulls where something may be absent": (envelope(stubs=None, tags=None, createdAt=None), []),
     "expect that is null": (envelope([]).replace("[]", "null"), ["EV301"]),
+    "a misspelt `cases`, with a mistake below it": (
+        envelope({"responseContain": ["x"]}).replace('"cases"', '"case/s"'),
+        ["EV640", "EV201"],
+    ),
     "an unknown field": (envelope({"responseContain": ["x"]}), ["EV201"]),
     "a field of the user's own": (envelope({"responseNonEmpty": True, "x-note": 1}, **{"x-note": 1}), []),
     "a key of another tool": (envelope(metadata={"generatedAt": "x", "model": "y"}), []),

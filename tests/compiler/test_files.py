@@ -81,6 +81,7 @@ def test_a_search_speaks_of_files_that_were_meant_as_evals() -> None:
         "by-name.eval.yaml:1 EV640",
         "empty.eval.yaml:1 EV640",
         "misspelt.yaml:1 EV640",
+        "misspelt.yaml:1 EV309",
     ]
 
 
@@ -176,7 +177,8 @@ def test_another_tools_file_with_a_similar_key_is_passed_over(tmp_path: Path) ->
     (tmp_path / "promptfooconfig.yaml").write_text("prompts: [hi]\ntests:\n  - vars: {a: b}\n")
     (tmp_path / "misspelt.yaml").write_text("evl:\n  test_cases: []\n")
     found = evalc.check(tmp_path)
-    assert [(problem.source.name, problem.code) for problem in found] == [(str(tmp_path / "misspelt.yaml"), "EV640")]
+    assert {problem.source.name for problem in found} == {str(tmp_path / "misspelt.yaml")}
+    assert [problem.code for problem in found] == ["EV640", "EV309"]
 
 
 def test_output_beside_its_source_is_no_second_suite(tmp_path: Path) -> None:

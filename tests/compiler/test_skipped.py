@@ -86,7 +86,7 @@ TOLD: Final[dict[str, tuple[str, str | bytes, list[str]]]] = {
     "a suite indented by tabs": ("s.yaml", f"suite: s\neval:\n\ttest_cases: [{CASE}]\n", ["EV101"]),
     "a suite indented by tabs altogether": ("s.yaml", f"\tsuite: s\n\teval:\n\t\ttest_cases: [{CASE}]\n", ["EV101"]),
     "cases beside a misspelt `suite`": ("s.yaml", f"suit: s\n{CASES}", ["EV640"]),
-    "cases beside a misspelt `prompt_id`": ("s.yaml", f"promptid: p\n{CASES}", ["EV640"]),
+    "cases beside a misspelt `prompt_id`": ("s.yaml", f"promptid: p\n{CASES}", ["EV209", "EV640"]),
     "cases beside a misspelt `eval`": ("s.yaml", f"evl: s\n{CASES}", ["EV640"]),
     "a broken file with the name of cases": ("x.cases.yaml", "a: [", ["EV104"]),
     "a broken file with the name of a prompt": ("x.prompt.yaml", "a: [", ["EV104"]),

@@ -83,17 +83,20 @@ def read_document(source: Source, problems: Diagnostics) -> object:
     return read_json(source, lambda span, finding: problems.add(source, span, finding))
 
 
-def lift(source: Source, data: object, problems: Diagnostics) -> ir.Suite:
-    """The IR of decoded eval JSON; what is wrong with it is reported, and the case left out."""
+def lift(source: Source, data: object, problems: Diagnostics, *, cases_at: str = "cases") -> ir.Suite:
+    """The IR of decoded eval JSON; what is wrong with it is reported, and the case left out.
+
+    `cases_at` is the key of the cases, which may be misspelt.
+    """
     reader = JsonReader(source, problems)
-    envelope: dict[str, Any] = data if isinstance(data, dict) else {"cases": data}
+    envelope: dict[str, Any] = data if isinstance(data, dict) else {cases_at: data}
     for key in envelope:
-        if key not in ("metadata", "cases") and not key.startswith("x-"):
+        if key not in ("metadata", cases_at) and not key.startswith("x-"):
             reader.add(f"#/{key}", UnknownKey(key=key, what="an eval file", known=("metadata", "cases")))
-    base = "/cases" if isinstance(data, dict) else ""
-    raw_cases: list[Any] = envelope["cases"] if isinstance(envelope["cases"], list) else []
-    if not isinstance(envelope["cases"], list):
-        reader.add(base, WrongType(what="`cases`", expected="a list", found=named(envelope["cases"])))
+    base = f"/{pointer_step(cases_at)}" if isinstance(data, dict) else ""
+    raw_cases: list[Any] = envelope[cases_at] if isinstance(envelope[cases_at], list) else []
+    if not isinstance(envelope[cases_at], list):
+        reader.add(base, WrongType(what="`cases`", expected="a list", found=named(envelope[cases_at])))
     elif not raw_cases:
         reader.add(base, EmptyValue(what="`cases`"))
     raw_metadata = envelope.get("metadata")

@@ -303,7 +303,8 @@ class NotAnEvalFile(Finding, frozen=True, kw_only=True):
     """The file is of no kind that evalc knows.
 
     A suite has `eval:`; a prompt file has `id` and `prompt`; an external cases file has `prompt_id` and
-    `test_cases`; eval JSON is `{"metadata": ..., "cases": [...]}` or an array of cases.
+    `test_cases`; eval JSON is `{"metadata": ..., "cases": [...]}` or an array of cases. Below a misspelt key, evalc
+    checks the rest as if the key were right.
 
     Example:
         evl:
