@@ -41,7 +41,7 @@ def meant_by(text: str) -> Meant | None:
         if match is None:
             continue
         line = rewrite(match)
-        guessed |= rewrite is _on_a_scale
+        guessed |= rewrite in _GUESSES
         if not parse_check(line).faults:
             return Meant((line,), not guessed)
     bare = _UNCOMPARED.fullmatch(line)
@@ -115,6 +115,16 @@ def _on_a_scale(match: re.Match[str]) -> str:
     return match[0] if scale is None else f"{match['start']} >= {match['least']}/{scale}{match['end']}"
 
 
+def _of_any_call(match: re.Match[str]) -> str:
+    """A bound of a parameter, as a check of any call has it."""
+    comparison = ">=" if match["sign"] in _LEAST else "<="
+    return f"any call of {match['tool']} has {match['param']} {comparison} {match['number']}{match['end']}"
+
+
+_GUESSES: Final = (_on_a_scale, _of_any_call)
+"""The rewritings of which only the author knows whether they are meant."""
+
+
 def _either(match: re.Match[str]) -> str:
     return " or ".join(f"{match['words']} {text}" for text in _texts(match["texts"])) + match["end"]
 
@@ -138,7 +148,7 @@ def _bounded(match: re.Match[str]) -> str:
     """`length > 20` counts whole things, so that it is `length >= 21`."""
     number, sign = match["number"], match["sign"]
     is_strict = sign in {">", "<", "over", "above", "under", "below", "more than", "less than", "fewer than"}
-    is_least = sign in {">", ">=", "over", "above", "more than", "at least", "min", "minimum", "no less than"}
+    is_least = sign in _LEAST
     if is_strict and match["what"] in {"length", "tool count", "tokens"}:
         number = str(max(int(number) + (1 if is_least else -1), 0))
     comparison = "==" if sign in {"=", "==", "is", "exactly"} else ">=" if is_least else "<="
@@ -162,6 +172,7 @@ _SIGN: Final = (
     r"(?:[<>]=?|==?|is|exactly|over|above|under|below|more than|less than|fewer than|at least|at most"
     r"|max(?:imum)?|min(?:imum)?|no (?:more|less) than|up to)"
 )
+_LEAST: Final = frozenset({">", ">=", "over", "above", "more than", "at least", "min", "minimum", "no less than"})
 _MEASURED: Final = (
     rf"(?P<what>length|tool count|tokens|latency|cost) ?(?P<sign>{_SIGN}) ?"
     r"(?P<number>\$?\d+)(?P<end>.*)"
@@ -248,12 +259,16 @@ _PATTERNS: Final[tuple[tuple[str, Callable[[re.Match[str]], str]], ...]] = (
     ),
     (_MEASURED, _bounded),
     (
+        rf"tool (?P<tool>[\w-]+)\.(?P<param>[\w.-]+) (?P<sign>(?!=|is |exactly){_SIGN}) ?(?P<number>-?[\d.]+){_END}",
+        _of_any_call,
+    ),
+    (
         rf"(?P<start>(?:latency|length) [^a-z]*[\d.]+) ?(?P<unit>{'|'.join(_UNITS)})s?{_END}",
         _in_unit,
     ),
     (rf"(?P<start>cost <= \$?[\d.]+) ?(?:USD|dollars?|\$){_END}", "{start}{end}".format_map),
     (
-        rf"(?P<start>(?:similar to|judge) {_STRING}) (?:at least |> ?)?(?P<least>[\d.]+(?:%|/\d+)?){_END}",
+        rf"(?P<start>(?:similar to|judge) {_STRING}) (?:at least |at |> ?)?(?P<least>[\d.]+(?:%|/\d+)?){_END}",
         "{start} >= {least}{end}".format_map,
     ),
     (_UNQUOTED, _in_quotes),

@@ -52,7 +52,10 @@ DOCUMENTS: dict[str, tuple[str, list[str]]] = {
         ["1:22 EV201"],
     ),
     "an unknown alias": ("eval: {test_cases: *x}\n", ["1:20 EV114"]),
-    "a second document that is no eval": (f"eval: {{test_cases: [{CASE}]}}\n---\nevl: {{}}\n", ["3:1 EV640", "3:6 EV202"]),
+    "a second document that is no eval": (
+        f"eval: {{test_cases: [{CASE}]}}\n---\nevl: {{}}\n",
+        ["3:1 EV640", "3:6 EV202"],
+    ),
     "half of a character in a field's path": (
         case_of("[{type: structure, rule: 'fields:a,[\"b\\udc00\"]'}]"),
         ["1:92 EV129"],

@@ -72,6 +72,7 @@ from evalc.grammar.suggestions import Meant, meant_by, meant_by_pair
         ('judge "kind?" 4/5', 'judge "kind?" >= 4/5'),
         ("judge Is it kind? >= 4/5", 'judge "Is it kind?" >= 4/5'),
         ('similar to "x" > 0.8', 'similar to "x" >= 0.8'),
+        ('similar to "x" at 80%', 'similar to "x" >= 80%'),
     ],
 )
 def test_what_was_meant(written: str, meant: str) -> None:
@@ -91,6 +92,18 @@ def test_a_bound_without_a_sign_may_be_any_of_those_that_its_check_has() -> None
     of_length = ("length >= 3 words", "length <= 3 words", "length == 3 words")
     assert meant_by("length 3 words") == meant_by_pair("length", "3 words") == Meant(of_length, False)
     assert meant_by("tokens: 100") == Meant(("tokens <= 100",), True)
+
+
+@pytest.mark.parametrize(
+    ("written", "meant"),
+    [
+        ("tool pay.amount > 10", "any call of pay has amount >= 10"),
+        ("tool pay.amount >= -1.5 for sums", "any call of pay has amount >= -1.5 for sums"),
+        ("tool pay.items.0 at most 3", "any call of pay has items.0 <= 3"),
+    ],
+)
+def test_a_bound_of_a_parameter_is_one_of_a_call(written: str, meant: str) -> None:
+    assert meant_by(written) == Meant((meant,), False)
 
 
 def test_the_scale_of_a_judge_is_guessed() -> None:
