@@ -44,7 +44,11 @@ TARGETS: Final = {
     "compare/exact.py": ("tests/compare/test_statistics.py",),
     "compare/flips.py": ("tests/compare",),
     "compare/means.py": ("tests/compare",),
-    "runtime/store/written.py": ("tests/runtime/test_redact.py", "tests/runtime/test_any_encoding.py"),
+    "runtime/store/written.py": (
+        "tests/runtime/test_written.py",
+        "tests/runtime/test_redact.py",
+        "tests/runtime/test_any_encoding.py",
+    ),
     "runtime/checks/limits.py": ("tests/runtime/checks/test_limits.py",),
     "runtime/checks/texts.py": (
         "tests/runtime/checks/test_texts.py",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import random
-from statistics import fmean
+from statistics import fmean, pvariance
 
 import numpy as np
 import pytest
@@ -17,7 +17,7 @@ from statsmodels.stats.proportion import proportion_confint
 
 from evalc.compare.exact import LEVEL, Z, mcnemar_p, wilson
 from evalc.compare.flips import Flips
-from evalc.compare.means import RESAMPLES, difference, mean_interval
+from evalc.compare.means import RESAMPLES, difference, mean_interval, variance
 from evalc.compare.verdicts import FEWEST_CHANGES, POWER, Z_POWER, more_cases
 from evalc.model.comparison import Significance
 
@@ -270,3 +270,18 @@ def test_the_interval_of_many_groups_is_that_of_a_regression_with_clustered_erro
     low, high = mean_interval(changes.tolist(), [str(label) for label in labels])
     fit = OLS(changes, np.ones(4500)).fit(cov_type="cluster", cov_kwds={"groups": labels, "use_correction": False})
     assert (low, high) == pytest.approx(tuple(fit.conf_int()[0]), rel=1e-6)
+
+
+def test_ten_groups_are_drawn_as_groups_and_nine_are_not() -> None:
+    for groups, clusters in ((10, 10), (9, None)):
+        names = [f"table{number % groups}" for number in range(30)]
+        assert difference(0.0, 0.5, [0.0, 1.0] * 15, changed=15, groups=names).clusters == clusters
+
+
+def test_groups_of_one_case_each_are_not_told() -> None:
+    names = [str(number) for number in range(30)]
+    assert difference(0.0, 0.5, [0.0, 1.0] * 15, changed=15, groups=names).clusters is None
+
+
+def test_the_variance_is_that_of_the_standard_library() -> None:
+    assert variance([1.0, 2.0, 6.0]) == pytest.approx(pvariance([1.0, 2.0, 6.0]))

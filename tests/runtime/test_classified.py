@@ -59,6 +59,20 @@ def test_the_intervals_are_wilsons(pairs: list[tuple[str, str | None]]) -> None:
         assert estimate.high == pytest.approx(high, abs=1e-9)
 
 
+def test_the_confusion_is_in_the_order_of_names_and_cases_without_a_label_come_last() -> None:
+    classified = Classified()
+    for expected, predicted in (("b", "a"), ("a", None), ("a", "b"), ("a", "a")):
+        classified.add(expected, predicted)
+    found = classified.summary()
+    assert found is not None
+    assert [(pair.expected, pair.predicted) for pair in found.confusion] == [
+        ("a", "a"),
+        ("a", "b"),
+        ("a", None),
+        ("b", "a"),
+    ]
+
+
 def test_of_no_cases_there_is_nothing_to_say() -> None:
     assert Classified().summary() is None
 

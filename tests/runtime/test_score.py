@@ -177,3 +177,7 @@ def test_a_weighted_mean_lies_between_its_parts(parts: list[tuple[float, float]]
     assert mean is not None
     scores = [score for _, score in parts]
     assert min(scores) - 1e-9 <= mean <= max(scores) + 1e-9
+
+
+def test_a_mean_has_twelve_decimals() -> None:
+    assert weighted_mean([(1, 2 / 3)]) == 0.666666666667

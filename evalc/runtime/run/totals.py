@@ -112,7 +112,7 @@ class RepeatedCases:
         least one passed, or all did.
         """
         most = max((attempts for attempts, _ in self._cases), default=0)
-        ks = sorted({2**power for power in range(most.bit_length())} | {most} - {0}) if most else []
+        ks = sorted({2**power for power in range(most.bit_length())} | {most}) if most else []
         return tuple(self._summary(k) for k in ks)
 
     def _summary(self, k: int) -> RepeatSummary:
