@@ -271,3 +271,8 @@ def test_a_value_nested_too_deeply_is_an_error_or_a_failure(ask: Ask, check: c.C
 )
 def test_the_label_that_a_response_gives(path: str | None, response: str, label: str | None) -> None:
     assert given_label(path, response) == label
+
+
+def test_a_value_of_a_response_that_is_nested_too_deeply_is_not_known(ask: Ask) -> None:
+    verdict = ask(c.Value(value=1), "[" * 100_000)
+    assert (verdict.outcome, verdict.message) == ("error", "the response is nested too deeply to be read as JSON")
