@@ -260,7 +260,7 @@ class Compiler:
             from evalc.dsl.read_json import JsonPlaces  # noqa: PLC0415 - only for a mistake
 
             at = JsonPlaces(source).key(f"/{pointer_step(slip)}")
-            problems.add(source, at, NotAnEvalFile(path=source.name, meant="cases"))
+            problems.add(source, at, NotAnEvalFile(path=source.name, key=slip, meant="cases"))
             lifted = lift(source, data, problems, cases_at=slip)
             return [Emitted(lifted, iter(lifted.cases))]
         return None
@@ -289,7 +289,9 @@ class Compiler:
             document, slip = _as_meant(read)
             node, kind = document
             if slip is not None:
-                problems.add(source, span_of(slip.key), NotAnEvalFile(path=source.name, meant=slip.meant))
+                problems.add(
+                    source, span_of(slip.key), NotAnEvalFile(path=source.name, key=slip.key.text, meant=slip.meant)
+                )
             if kind is None or not isinstance(node, Mapping):
                 if slip is None and not is_cut(node):
                     problems.add(source, _beginning(node), NotAnEvalFile(path=source.name))

@@ -319,11 +319,12 @@ class NotAnEvalFile(Finding, frozen=True, kw_only=True):
 
     code: ClassVar[str] = "EV640"
     path: str
+    key: str = ""
+    """The key at the place that makes it so, if it is misspelt, and the one that was meant."""
     meant: str = ""
-    """The key that was meant at the place, if there is one."""
 
     def message(self) -> str:
-        return f"`{self.path}` is not an eval file"
+        return f"`{self.key}` is not a key of an eval file" if self.meant else f"`{self.path}` is not an eval file"
 
     def slip(self) -> Slip | None:
         return Slip("", self.meant) if self.meant else None
