@@ -3,7 +3,7 @@
     python -m benchmarks.check
 
 Whole processes, from a cold start, in turn: `evalc check FILE`, and a process that composes the same file to
-positioned nodes with PyYAML's C loader, its garbage collector off. A ratio is that of the medians of five, by the
+positioned nodes with PyYAML's C loader, its garbage collector off. A ratio is that of the medians of {ROUNDS}, by the
 clock.
 """
 
@@ -24,7 +24,7 @@ from benchmarks.editor import section
 from benchmarks.suites import Form, write_suite
 
 RESULTS: Final = Path(__file__).parent / "RESULTS.md"
-ROUNDS: Final = 5
+ROUNDS: Final = 9
 SIZES: Final = (1_000, 10_000, 100_000)
 GOALS: Final[dict[Form, float]] = {"mapping": 2.0, "one-line": 3.0}
 
@@ -108,7 +108,7 @@ def _report(rows: list[Row], small: Cost, nothing: Cost) -> str:
         "",
         f"{datetime.now(UTC):%d %B %Y}, {machine()}.",
         "",
-        "Whole processes from a cold start, run in turn; medians of five (100,000 cases: one run). The peer",
+        f"Whole processes from a cold start, run in turn; medians of {ROUNDS} (100,000 cases: one run). The peer",
         "composes the same file to positioned nodes with PyYAML's C loader, its collector off, and does nothing else:",
         f'`python -c "{COMPOSE}" FILE`. Each case has three checks; no two checks of a suite are the same.',
         "",
