@@ -3,7 +3,7 @@
     python -m benchmarks.check
 
 Whole processes, from a cold start, in turn: `evalc check FILE`, and a process that composes the same file to
-positioned nodes with PyYAML's C loader, its garbage collector off. A ratio is that of the medians of {ROUNDS}, by the
+positioned nodes with PyYAML's C loader, its garbage collector off. A ratio is that of the medians, by the
 clock.
 """
 

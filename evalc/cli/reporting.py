@@ -283,6 +283,9 @@ def _append_step_summary(run: ReportedRun) -> None:
         summary.writelines(render(run, most_bytes=MOST_BYTES - there))
 
 
+# --- what `--output` asks for ----------------------------------------------------------------------------------------
+
+
 @final
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Output:

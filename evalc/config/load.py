@@ -193,6 +193,9 @@ class _Reading:
         self._problems.add(self._source, place.value if at_value else place.key, finding)
 
 
+# --- with flags ------------------------------------------------------------------------------------------------------
+
+
 def settings_with(config: str | None, flags: Mapping[str, object]) -> Loaded:
     """The settings of the working folder, over which win those of the flags that are given: not None, not False.
 

@@ -165,6 +165,9 @@ def type_of(value: Any) -> str:
     return f"{name}[{' | '.join(sorted({type_of(each) for each in value}))}]"
 
 
+# --- cases that need somebody ----------------------------------------------------------------------------------------
+
+
 class _Asking(NamedTuple):
     """A case, and its check that asks a judge."""
 

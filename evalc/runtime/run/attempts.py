@@ -154,6 +154,9 @@ def _sums(usages: Iterable[_Amounts | msgspec.UnsetType]) -> _Amounts | msgspec.
     return {name: total for name, total in sums.items() if isfinite(total)} or msgspec.UNSET
 
 
+# --- cases that are skipped or expected to fail ----------------------------------------------------------------------
+
+
 def skipped_case(case: Case, otherwise: str | None = None) -> SkippedCase | None:
     """The record of a case that is not sent; None for a case that is. Archived cases are retired for good.
 

@@ -206,6 +206,9 @@ def _warnings_of(suite: Suite, past: PastSuite | None, ending: Ending) -> tuple[
     return tuple(warnings)
 
 
+# --- staleness -------------------------------------------------------------------------------------------------------
+
+
 class Staleness(NamedTuple):
     """What was found: whether the description is another than the evals were written for, and the warnings."""
 

@@ -123,6 +123,9 @@ def summarize_run(suites: Sequence[SuiteResult]) -> RunSummary:
     )
 
 
+# --- the file that closes a run --------------------------------------------------------------------------------------
+
+
 class Closing(msgspec.Struct, frozen=True, kw_only=True, rename="camel", omit_defaults=True):
     """What the result files of a run do not say.
 

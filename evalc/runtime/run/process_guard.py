@@ -156,6 +156,9 @@ def _place(frame: FrameType) -> str:
     return f"`{frame.f_code.co_qualname}` ({Path(frame.f_code.co_filename).name}:{frame.f_lineno})"
 
 
+# --- exits -----------------------------------------------------------------------------------------------------------
+
+
 @contextmanager
 def exits_told(before: Callable[[], object] = lambda: None) -> Iterator[None]:
     """Let `os._exit`, called in this process, end it with exit code 70 and a sentence on standard error.

@@ -82,6 +82,9 @@ def _with_texts(value: Any, change: Callable[[str], str]) -> Any:
             return value
 
 
+# --- secrets ---------------------------------------------------------------------------------------------------------
+
+
 @final
 class Redactor:
     """Strikes out secret values, also where they are encoded in any everyday way, or cut by an ellipsis.

@@ -120,6 +120,9 @@ def age(folder: Path) -> tuple[float, str]:
     return (folder.stat().st_mtime if began is None else began, folder.name)
 
 
+# --- ids -------------------------------------------------------------------------------------------------------------
+
+
 def new_run_id(output_dir: Path | None = None) -> str:
     """An id for a run that begins now (RFC 9562, 5.7), and sorts after those in the output folder.
 
