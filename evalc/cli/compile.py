@@ -13,7 +13,7 @@ from evalc.cli.flags import sound_settings_from
 from evalc.cli.options import Config, Prompts, Strict, Tools
 from evalc.cli.streams import print_problems, shown_path, standard_input
 from evalc.errors import UsageError
-from evalc.regular import read_beginning
+from evalc.regular import read_beginning, write_atomic
 from evalc.setup.collector import collector_off
 
 if TYPE_CHECKING:
@@ -84,7 +84,6 @@ def _print(suites: Sequence[CompiledSuite]) -> None:
 
 
 def _write(suites: Sequence[CompiledSuite], folder: Path, *, with_maps: bool) -> None:
-    from evalc.regular import write_atomic  # noqa: PLC0415 - for start-up
 
     if folder.exists() and not folder.is_dir():
         raise UsageError(f"`{shown_path(folder)}` is not a folder")

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 from evalc.cli.streams import print_error
 from evalc.files import JSON_LIMIT
-from evalc.regular import read_limited
+from evalc.regular import read_limited, write_atomic
 from evalc.terminal import counted, visible
 
 if TYPE_CHECKING:
@@ -61,7 +61,6 @@ def fix_files(problems: Sequence[Problem], task: Task) -> Counted:
 
 def write_unless_changed(source: Source, text: str) -> bool:
     """Write a file's new text; whether it was written. One that has changed since it was read is left as it is."""
-    from evalc.regular import write_atomic  # noqa: PLC0415 - for start-up: only where something is written
 
     path = Path(source.name)
     data = _unchanged_bytes(path, source)

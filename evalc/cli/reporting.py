@@ -18,7 +18,7 @@ import typer
 from evalc.cli.ending import ExitCode, termination_as_interrupt
 from evalc.cli.streams import print_error, print_problems, shown_path
 from evalc.errors import UsageError
-from evalc.regular import open_regular, read_beginning
+from evalc.regular import open_regular, read_beginning, write_atomic
 from evalc.setup.run_flags import SHOWN
 from evalc.terminal import Screen, visible
 
@@ -154,7 +154,6 @@ def write_report(run: ReportedRun, output: Output, stdout: TextIO) -> None:
     Raises:
         OSError: it cannot be written, or what the run has made would be overwritten.
     """
-    from evalc.regular import write_atomic  # noqa: PLC0415 - for start-up
     from evalc.report.outputs import render  # noqa: PLC0415 - as above
 
     pieces = render(output.format, run)

@@ -12,7 +12,7 @@ import typer
 from evalc.cli.ending import ExitCode
 from evalc.cli.streams import shown_path
 from evalc.errors import UsageError
-from evalc.regular import read_beginning
+from evalc.regular import read_beginning, write_atomic
 
 _BEGINNING: Final = 200
 """Within how many bytes a schema says that it is one of evalc's."""
@@ -60,7 +60,6 @@ def schema(
 
 
 def _write(names: list[SchemaName], folder: Path) -> None:
-    from evalc.regular import write_atomic  # noqa: PLC0415 - for start-up
     from evalc.schema.published import file_name, schema_text  # noqa: PLC0415 - as above
 
     if folder.exists() and not folder.is_dir():

@@ -28,11 +28,11 @@ from evalc.source import Source
 
 if TYPE_CHECKING:
     from evalc.compiler.resolve.prompts import PromptLibrary
-    from evalc.diagnostics.problem import Problem
     from evalc.tools.load import RegistryFile
 
 Subject = str | Path | Source
 """What can be compiled: a path of a file or folder, a glob, or a text with a name."""
+
 _MAY_ASK: Final = frozenset(kind for kind in members(c.Check) if kind is c.Judge or has_parts(kind))
 """The kinds of checks that may ask a judge."""
 

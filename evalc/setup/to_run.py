@@ -11,7 +11,7 @@ import msgspec
 
 from evalc.config.settings import Settings
 from evalc.errors import SourceError, UsageError
-from evalc.setup.compile import Subject, compiled, files_of, nothing_found, policy_of
+from evalc.setup.compile import Subject, compiled, files_of, needing_judge, needing_user, nothing_found, policy_of
 from evalc.source import Source
 
 if TYPE_CHECKING:
@@ -68,7 +68,6 @@ def to_run(
     # For start-up: `check` and `compile` run nothing.
     from evalc.runtime.run.select import Wanted, select_cases, selected_of  # noqa: PLC0415
     from evalc.setup.choice import known_of  # noqa: PLC0415
-    from evalc.setup.compile import needing_judge, needing_user  # noqa: PLC0415
     from evalc.setup.run import redactor_of  # noqa: PLC0415
 
     compilation = soundly_compiled(subjects, settings, prompt_id)

@@ -205,7 +205,7 @@ def test_every_file_that_cannot_be_written_is_told_of(
     def full(*_: object) -> None:
         raise OSError(28, "No space left on device", ".evalc-0.tmp")
 
-    monkeypatch.setattr("evalc.regular.write_atomic", full)
+    monkeypatch.setattr("evalc.cli.reporting.write_atomic", full)
     monkeypatch.setattr("evalc.runtime.store.results.write_atomic", lambda path, data: path.write_bytes(b"".join(data)))
     outcome = invoke("run", "--agent", "demo", "-o", "a.xml", "-o", "b.csv")
     assert outcome.code == 70

@@ -12,14 +12,13 @@ from evalc.model.case import Case
 from evalc.model.result import PASSING, AttemptResult, CaseDetails, CaseResult, CriterionResult, SkippedCase, Status
 from evalc.model.suite import LocatedCase
 from evalc.runtime.run.run_case import CaseRun, agent_broke, sum_of_known
-from evalc.runtime.run.score import unscored, weighted_mean
+from evalc.runtime.run.score import DECIMALS, unscored, weighted_mean
 from evalc.runtime.store.journaled import JournaledCases
 from evalc.terminal import counted
 
 _LADDER: Final[tuple[Status, ...]] = ("passed", "unverified", "error")
 """What a repeated case may end as before it has `failed`, from the best down."""
 
-_DECIMALS: Final = 12
 _Amounts = dict[str, int | float]
 
 
@@ -150,7 +149,7 @@ def _sums(usages: Iterable[_Amounts | msgspec.UnsetType]) -> _Amounts | msgspec.
     for usage in usages:
         if usage is not msgspec.UNSET:
             for name, value in usage.items():
-                sums[name] = round(sums.get(name, 0) + value, _DECIMALS)
+                sums[name] = round(sums.get(name, 0) + value, DECIMALS)
     return {name: total for name, total in sums.items() if isfinite(total)} or msgspec.UNSET
 
 

@@ -16,7 +16,7 @@ from evalc.runtime.checks.verdict import Verdict
 EXPECTED: Final = "/expected"
 """The pointer of the assertion that a case's `expected` makes where it is all that the case has."""
 
-_DECIMALS: Final = 12
+DECIMALS: Final = 12
 _PAIRED: Final = {f"/expect/{low}": f"/expect/{high}" for low, high in PAIRS}
 
 
@@ -61,7 +61,7 @@ def weighted_mean(parts: Iterable[tuple[float, float | None]]) -> float | None:
         if score is not None:
             total += weight * score
             weights += weight
-    return round(total / weights, _DECIMALS) if weights > 0 else None
+    return round(total / weights, DECIMALS) if weights > 0 else None
 
 
 def _score_criterion(criterion: Criterion, unlinked: float | None, verdicts: Mapping[str, Verdict]) -> CriterionResult:
@@ -71,7 +71,7 @@ def _score_criterion(criterion: Criterion, unlinked: float | None, verdicts: Map
 
 
 def _score_judged(criterion: Criterion, judged: JudgedScore) -> CriterionResult:
-    score = round(judged.score / judged.max_score, _DECIMALS)
+    score = round(judged.score / judged.max_score, DECIMALS)
     return CriterionResult(name=criterion.name, weight=criterion.weight, score=score, scored_by="judge", judged=judged)
 
 

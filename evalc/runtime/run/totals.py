@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterable
 from math import comb, fsum
 from statistics import fmean
-from typing import Final, final
+from typing import final
 
 from evalc.compare.exact import wilson
 from evalc.model.case import Criterion
@@ -22,9 +22,7 @@ from evalc.model.result import (
     ScoredBy,
     Status,
 )
-from evalc.runtime.run.score import weighted_mean
-
-_DECIMALS: Final = 12
+from evalc.runtime.run.score import DECIMALS, weighted_mean
 
 
 @final
@@ -64,7 +62,7 @@ class SuiteScore:
         """The share of the weight that was scored; None without criteria."""
         weights = sum(mean.weight for mean in self._criteria.values())
         scored = sum(mean.weight for mean in self._criteria.values() if mean.scored)
-        return round(scored / weights, _DECIMALS) if weights > 0 else None
+        return round(scored / weights, DECIMALS) if weights > 0 else None
 
 
 @final
@@ -89,7 +87,7 @@ class _Mean:
             self.scored_by.add(result.scored_by)
 
     def value(self) -> float | None:
-        return round(self.total / self.scored, _DECIMALS) if self.scored else None
+        return round(self.total / self.scored, DECIMALS) if self.scored else None
 
 
 @final
@@ -148,7 +146,7 @@ class Classified:
         return LabelSummary(
             cases=self._counts.total(),
             accuracy=_estimate(right, self._counts.total()),
-            macro_f1=round(fmean(each.f1 for each in classes), _DECIMALS),
+            macro_f1=round(fmean(each.f1 for each in classes), DECIMALS),
             classes=classes,
             confusion=tuple(
                 ConfusedClasses(expected=expected, predicted=given, cases=count)
@@ -164,7 +162,7 @@ class Classified:
             name=name,
             recall=_estimate(right, expected),
             precision=_estimate(right, given),
-            f1=round(2 * right / (expected + given), _DECIMALS),
+            f1=round(2 * right / (expected + given), DECIMALS),
         )
 
 
@@ -177,5 +175,5 @@ def _estimate(right: int, of: int) -> RateEstimate:
     interval = wilson(right, of)
     if interval is None:
         return RateEstimate(value=None, low=None, high=None, of=0)
-    low, high = (round(bound, _DECIMALS) for bound in interval)
-    return RateEstimate(value=round(right / of, _DECIMALS), low=low, high=high, of=of)
+    low, high = (round(bound, DECIMALS) for bound in interval)
+    return RateEstimate(value=round(right / of, DECIMALS), low=low, high=high, of=of)
