@@ -58,7 +58,7 @@ async def _any_call(check: c.CallHas, evidence: Evidence, calls: Sequence[ToolCa
         found = "; ".join(f"in call {n} {reason}" for n, reason in enumerate(wanted.reasons[:_MOST_SHOWN], 1))
         return failed(f"expected a call of {tool} with {wanted.words} but {found or 'it was not called'}")
     rivals = _rivals(check, evidence)
-    fits = [wanted.fits if rival is check else (await _Wanted.of(rival, evidence, calls)).fits for rival in rivals]
+    fits = [wanted.fits if rival is check else await _calls_taken(rival, evidence, calls) for rival in rivals]
     served = matched(fits)
     if all(index in served for index, rival in enumerate(rivals) if rival is check):
         return PASSED
@@ -66,6 +66,14 @@ async def _any_call(check: c.CallHas, evidence: Evidence, calls: Sequence[ToolCa
         f"expected a call of {tool} with {wanted.words} for itself, but other checks take each of the calls that have "
         f"that: {_so_many(len(calls))}"
     )
+
+
+async def _calls_taken(rival: c.CallHas, evidence: Evidence, calls: Sequence[ToolCall]) -> tuple[int, ...]:
+    """The calls that another check could take for itself: none if it cannot be decided, which its own verdict says."""
+    try:
+        return (await _Wanted.of(rival, evidence, calls)).fits
+    except _Undecided:
+        return ()
 
 
 def _rivals(check: c.CallHas, evidence: Evidence) -> list[c.CallHas]:

@@ -106,6 +106,24 @@ def test_each_of_several_takes_a_call_for_itself(ask: Ask) -> None:
     )
 
 
+@pytest.mark.parametrize(
+    "undecided", [has(note="{{seed:none}}"), has(city=c.ArgTest(matches="("))], ids=["unresolved", "broken"]
+)
+def test_a_line_that_is_undecided_takes_no_call_and_decides_no_other_line(ask: Ask, undecided: c.CallHas) -> None:
+    lines = (has(city="Paris"), has(city="Paris", days=2), undecided)
+
+    def outcomes(*checks: c.CallHas, calls: Sequence[ToolCall]) -> list[str]:
+        case = Case(id="s/a", description="a", input=Input(message="m"), expect=Expect(checks=checks))
+        return [ask(check, tool_calls=tuple(calls), case=case).outcome for check in checks]
+
+    for calls in ((CALLS[0],), (CALLS[0], CALLS[0])):
+        assert outcomes(*lines, calls=calls)[:2] == outcomes(*lines[:2], calls=calls)
+        assert outcomes(*lines, calls=calls)[2] in ("skipped", "error")
+    composed = c.AnyOf(checks=(has(city="Paris"), has(city="Rome")))
+    case = Case(id="s/a", description="a", input=Input(message="m"), expect=Expect(checks=(composed, undecided)))
+    assert ask(composed, tool_calls=(CALLS[0],), case=case).outcome == "passed"
+
+
 @given(st.lists(st.lists(st.integers(0, 4), unique=True, max_size=5), max_size=5))
 def test_as_many_are_matched_as_any_assignment_can(fits: list[list[int]]) -> None:
     found = matched(fits)
