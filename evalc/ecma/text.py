@@ -1,4 +1,4 @@
-"""Trims white space as `String.prototype.trim` does."""
+"""Trims white space as `String.prototype.trim` does, for labels too."""
 
 from __future__ import annotations
 
@@ -16,3 +16,11 @@ SPACES: Final = (
 def trim(text: str) -> str:
     """The text without ECMAScript's WhiteSpace and LineTerminator characters at both ends."""
     return text.strip(SPACES)
+
+
+def class_named_by(text: str, path: str | None) -> str:
+    """The class that a text names, of a label or of an answer: at a path exactly, else without surrounding white space.
+
+    Whatever reads a label reads it by this, so that the check of a label and the count of classes agree.
+    """
+    return trim(text) if path is None else text

@@ -10,6 +10,7 @@ from evalc.compare.power import fewest_changes
 from evalc.compiler import ir
 from evalc.diagnostics.catalogue.statistics import ConfidenceOfNothing, NoSuchClass, TooFewToFail, TooFewToHold
 from evalc.diagnostics.problem import Diagnostics, Finding
+from evalc.ecma.text import class_named_by
 from evalc.model.case import Gates
 from evalc.model.numbers import CONFIDENCE, SHARE, shown_confidence
 from evalc.model.paths import pointer_step
@@ -49,7 +50,8 @@ def _check_classes(suite: ir.Suite, gates: Gates, problems: Diagnostics) -> None
     """Report gates on classes that no case has as its label."""
     if not (gates.recall or gates.precision or gates.macro_f1):
         return
-    known = tuple(sorted({case.label.expected.strip() for case in suite.cases if case.label is not None}))
+    labels = (case.label for case in suite.cases if case.label is not None)
+    known = tuple(sorted({class_named_by(label.expected, label.path) for label in labels}))
     for name, limits in (("recall", gates.recall), ("precision", gates.precision)):
         for label in limits or {}:
             if label not in known:

@@ -124,7 +124,7 @@ def _evaluate(  # noqa: C901 - a table, one line a check
 
 async def _at(check: c.At, evidence: Evidence) -> Verdict:
     """The check, made of one place of the response."""
-    place = json_checks.place_of(check, evidence)
+    place = json_checks.place_of(check.path, evidence)
     if isinstance(place, Verdict):
         return place
     verdict = await evaluate(check.check, place)

@@ -114,33 +114,20 @@ def _shown(value: Any) -> str:
     return shown(as_json(value).decode())
 
 
-def place_of(check: c.At, evidence: Evidence) -> Evidence | Verdict:
-    """What a check of the place looks at; its text is a string itself, or what `JSON.stringify` writes."""
-    if ("every", EVERY) in steps(check.path):
-        return broken(f"{quoted(check.path)} is more than one place")
+def place_of(path: str, evidence: Evidence) -> Evidence | Verdict:
+    """What a check of a place looks at; its text is a string itself, or what `JSON.stringify` writes."""
+    if ("every", EVERY) in steps(path):
+        return broken(f"{quoted(path)} is more than one place")
     try:
-        value = next(values_at(parse_leniently(evidence.response), check.path))
+        value = next(values_at(parse_leniently(evidence.response), path))
     except NotJson as error:
         return failed(not_json(error, evidence.response))
     except RecursionError:
         return broken(TOO_DEEP)
     if value is MISSING:
-        return failed(f"expected {quoted(check.path)} in the JSON response but it is not there")
+        return failed(f"expected {quoted(path)} in the JSON response but it is not there")
     text = value if isinstance(value, str) else to_json(value)
     return msgspec.structs.replace(evidence, response=text, place=value)
-
-
-def given_label(path: str | None, response: str) -> str | None:
-    """The text at a path in a response, without a path the response itself; None if there is none."""
-    if path is None:
-        return response.strip() or None
-    try:
-        value = next(values_at(parse_leniently(response), path))
-    except (NotJson, RecursionError):
-        return None
-    if value is MISSING or value is None:
-        return None
-    return (value if isinstance(value, str) else to_json(value)).strip() or None
 
 
 def not_json(error: NotJson, response: str) -> str:

@@ -25,7 +25,7 @@ from evalc.model.result import (
 from evalc.model.suite import LocatedCase, Place
 from evalc.runtime.agents.base import Agent, AgentResponse, Session, ToolCall, ToolMode, Usage
 from evalc.runtime.checks.embedding import Embeddings
-from evalc.runtime.checks.json_checks import given_label
+from evalc.runtime.checks.labels import label_result
 from evalc.runtime.checks.verdict import Evidence, Note, failed
 from evalc.runtime.judges.case_judge import CaseJudge
 from evalc.runtime.judges.panel import JudgePool
@@ -221,7 +221,7 @@ def _result(
         case_hash=_hash_of(case),
         details=_details(case, answer, checked),
         assertions=reached,
-        label=msgspec.UNSET if case.label is None or status == "error" else _label(case.label, answer.response),
+        label=_label(case.label, answer) if case.label is not None and status != "error" else msgspec.UNSET,
         place=msgspec.UNSET if place is None else place,
     )
     notes = [note for verdict in verdicts.values() for note in verdict.notes]
@@ -231,12 +231,8 @@ def _result(
     return CaseRun(result, tuple(notes), sum_of_known(costs), tool_mode)
 
 
-def _label(label: Label, response: AgentResponse | None) -> LabelResult:
-    """The class that the answer gives; None if it gives none, as if no answer came in time."""
-    return LabelResult(
-        expected=label.expected.strip(),
-        predicted=None if response is None else given_label(label.path, response.response),
-    )
+def _label(label: Label, answer: AgentAnswer) -> LabelResult:
+    return label_result(label, None if answer.response is None else answer.response.response)
 
 
 def _cost_of(answer: AgentAnswer) -> float | None:

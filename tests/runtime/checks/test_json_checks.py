@@ -10,7 +10,6 @@ import pytest
 from evalc.ecma.regexp import RegexpError
 from evalc.model import checks as c
 from evalc.runtime.checks import schema as schema_module
-from evalc.runtime.checks.json_checks import given_label
 from tests.runtime.checks.conftest import Ask
 
 FENCED = 'Here:\n```json\n{"a": 1}\n```\nDone.'
@@ -251,28 +250,3 @@ def test_a_value_nested_too_deeply_is_an_error_or_a_failure(ask: Ask, check: c.C
         assert ask(check, "[" * depth + "]" * depth).outcome in ("failed", "passed", "error")
         inner = '{"a": ' + "[" * depth + "]" * depth + "}"
         assert ask(c.At(path="a", check=check), inner).outcome in ("failed", "passed", "error")
-
-
-@pytest.mark.parametrize(
-    ("path", "response", "label"),
-    [
-        (None, " refund \n", "refund"),
-        (None, "  ", None),
-        ("intent", '{"intent": " refund "}', "refund"),
-        ("intent", '{"intent": " "}', None),
-        ("intent", '{"intent": null}', None),
-        ("intent", "{}", None),
-        ("intent", "refund", None),
-        ("n", '{"n": 3}', "3"),
-        ("classes", '{"classes": ["a", "b"]}', '["a","b"]'),
-        ("[0]", '["a"]', "a"),
-        ("a", "[" * 100_000, None),
-    ],
-)
-def test_the_label_that_a_response_gives(path: str | None, response: str, label: str | None) -> None:
-    assert given_label(path, response) == label
-
-
-def test_a_value_of_a_response_that_is_nested_too_deeply_is_not_known(ask: Ask) -> None:
-    verdict = ask(c.Value(value=1), "[" * 100_000)
-    assert (verdict.outcome, verdict.message) == ("error", "the response is nested too deeply to be read as JSON")
