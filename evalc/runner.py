@@ -137,6 +137,7 @@ async def run(
         finished=finished,
         problems=what.problems,
         notes=(
+            *what.notes,
             *(_of_no_cases(finished) if shard is None else ()),
             *_registered(finished),
             *await _exported(finished, exporter),

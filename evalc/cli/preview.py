@@ -42,6 +42,7 @@ def list_cases(to_run: ToRun, *, quiet: bool) -> int:
             sys.stdout.write(f"{identity}\n" if quiet else f"{visible(suite.origin)}::{identity}\n")
     if not quiet:
         sys.stdout.write(f"{_selected(to_run)}\n")
+    _print_notes(to_run)
     return ExitCode.OK
 
 
@@ -53,11 +54,17 @@ def list_requests(to_run: ToRun, settings: Settings, *, quiet: bool) -> int:
     }
     lines = plan_lines(to_run.suites, prices=prices, quiet=quiet)
     sys.stdout.writelines(f"{line}\n" for line in (*lines, _selected(to_run)))
+    _print_notes(to_run)
     if to_run.needs_user is not None:
         print_warning(f"the case `{to_run.needs_user}` has a simulated user, and nobody plays it: add `--user`")
     if to_run.needs_judge is not None:
         print_warning(f"the case `{to_run.needs_judge}` needs a judge, and none is named: add `--judge`")
     return ExitCode.OK
+
+
+def _print_notes(to_run: ToRun) -> None:
+    for note in to_run.notes:
+        print_warning(note)
 
 
 def _selected(to_run: ToRun) -> str:

@@ -22,6 +22,12 @@ from evalc.runtime.store.past.runs import LATEST, find_folder, has_results, step
 
 SEPARATOR: Final = "::"
 
+SuiteKey = tuple[str, str]
+"""A suite by its tool and tier."""
+
+Failures = Mapping[SuiteKey, frozenset[str]]
+"""The ids of the cases that did not pass, of every suite that the run has."""
+
 
 def wanted_cases(  # noqa: PLR0913 - one parameter a flag
     named: Sequence[str],
@@ -167,15 +173,49 @@ def known_of(
         UsageError: a run cannot be read, or git does not answer.
     """
     suites = list(suites)
-    failed = None if wanted.failed_from is None else failures_of(wanted.failed_from, settings.results_folder)
-    if failed is not None and wanted.else_all and not any(failed.values()):
-        failed = None
+    failed, notes = _failed(wanted, suites, settings.results_folder)
     return Known(
         named=tuple(_named(argument, suites, files_of) for argument in wanted.cases),
         failed=failed,
+        notes=notes,
         changed=None if wanted.changed_since is None else _changed(wanted.changed_since, suites, settings),
         durations=None if wanted.durations_of is None else _durations(wanted.durations_of, settings),
     )
+
+
+def _failed(wanted: Wanted, suites: Sequence[CompiledSuite], results: Path) -> tuple[Failures | None, tuple[str, ...]]:
+    """The ids that failed in the run, None for all cases; and a warning about suites that the run does not have.
+
+    Raises:
+        UsageError: the run cannot be read, or has none of the suites.
+    """
+    run = wanted.failed_from
+    if run is None:
+        return None, ()
+    failed = _still_failing(run, results) if wanted.else_all else failures_of(run, results)
+    absent = [suite for suite in suites if _key(suite) not in failed]
+    whole = wanted.else_all and not any(_has_any(failed, suite) for suite in suites)
+    if len(absent) == len(suites):
+        has = f"the run `{run}` has none of these suites"
+        if not whole:
+            raise UsageError(f"{has}, so it does not say which of their cases failed")
+        return None, (f"{has}, so all of their cases run",)
+    if whole:
+        return None, (f"no case of these suites failed in the run `{run}`, so all of them run",)
+    then = "all of its cases run" if wanted.else_all else "none of its cases runs"
+    return failed, tuple(
+        f"the run `{run}` does not have the suite `{suite.ir.tool}` ({suite.tier}), so {then}" for suite in absent
+    )
+
+
+def _key(suite: CompiledSuite) -> SuiteKey:
+    return suite.ir.tool, suite.tier
+
+
+def _has_any(failed: Failures, suite: CompiledSuite) -> bool:
+    """Whether a case of the suite is among those that failed. A case with another name by now is not."""
+    ids = failed.get(_key(suite), frozenset())
+    return bool(ids) and any(case.id in ids for case in suite.cases())
 
 
 def _named(argument: str, suites: Iterable[CompiledSuite], files_of: Callable[[str], Set[str]]) -> NamedCases:
@@ -213,21 +253,64 @@ class _Result(msgspec.Struct, frozen=True, rename="camel"):
     cases: tuple[_Case, ...]
 
 
-def failures_of(name: str, output_dir: Path) -> Mapping[tuple[str, str], frozenset[str]]:
-    """By tool and tier, the ids that failed or ended in error in the run: its id, `latest`, its folder or a result.
+def failures_of(name: str, output_dir: Path) -> Failures:
+    """The ids that failed or ended in error in the run: its id, `latest`, its folder or a result.
 
     In a run of several agents these are the ids that did so with any of them.
 
     Raises:
         UsageError: the run does not exist, or its results cannot be read.
     """
-    failed: dict[tuple[str, str], frozenset[str]] = {}
+    return _failed_of(_verdicts_of(name, output_dir))
+
+
+def _still_failing(name: str, output_dir: Path) -> Failures:
+    """The ids that failed in the run, and those that it left out although they had failed in the run before.
+
+    A run with `--last-failed` has only some cases of the run that it was chosen from, so it continues that one.
+
+    Raises:
+        UsageError: the run does not exist, or its results cannot be read.
+    """
+    verdicts = _verdicts_of(name, output_dir)
+    seen = {name}
+    while (earlier := _chosen_from(output_dir / name)) is not None and earlier not in seen:
+        seen.add(name := earlier)
+        if not has_results(output_dir / name):
+            break
+        for suite, passed in _verdicts_of(name, output_dir).items():
+            verdicts[suite] = passed | verdicts.get(suite, {})
+    return _failed_of(verdicts)
+
+
+def _chosen_from(folder: Path) -> str | None:
+    """The run whose failed cases the run of a folder was to run, if it was begun with `--last-failed`."""
+    try:
+        header = read_header(folder / FILE_NAME)
+    except UsageError:
+        return None
+    wanted = {} if header is None else header.flags.get("wanted")
+    run = wanted.get("failed_from") if isinstance(wanted, dict) and wanted.get("else_all") else None
+    # A name that leads elsewhere is not ours: a journal may come from anyone.
+    return run if isinstance(run, str) and Path(run).name == run else None
+
+
+def _verdicts_of(name: str, output_dir: Path) -> dict[SuiteKey, dict[str, bool]]:
+    """By suite, whether each case passed, with every agent."""
+    verdicts: dict[SuiteKey, dict[str, bool]] = {}
     for file in find_results(name, output_dir).files:
         result = read_result(file, _Result)
-        suite = result.tool_name, result.tier
-        ids = frozenset(case.id for case in result.cases if not case.passed)
-        failed[suite] = failed.get(suite, frozenset()) | ids
-    return failed
+        of_suite = verdicts.setdefault((result.tool_name, result.tier), {})
+        for case in result.cases:
+            of_suite[case.id] = case.passed and of_suite.get(case.id, True)
+    return verdicts
+
+
+def _failed_of(verdicts: Mapping[SuiteKey, Mapping[str, bool]]) -> Failures:
+    return {
+        suite: frozenset(name for name, passed in of_suite.items() if not passed)
+        for suite, of_suite in verdicts.items()
+    }
 
 
 def durations_of(name: str, output_dir: Path) -> Mapping[tuple[str, str], Mapping[str, float]]:

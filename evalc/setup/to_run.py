@@ -35,6 +35,7 @@ class ToRun(msgspec.Struct, frozen=True, kw_only=True):
         tools: the tool registry, where one is named and can be read.
         selected: which of all cases were chosen; None if it is all of them.
         inventory: what was read for it, and what was skipped.
+        notes: what the user should know of the choice.
         needs_user: the id of the first case with a simulated user whom nobody plays; None if there is none.
         needs_judge: the id of the first case that asks a judge; None if none does, or a judge is named.
     """
@@ -44,6 +45,7 @@ class ToRun(msgspec.Struct, frozen=True, kw_only=True):
     tools: ToolRegistry | None
     selected: Selected | None
     inventory: Inventory
+    notes: tuple[str, ...] = ()
     needs_judge: str | None = None
     needs_user: str | None = None
 
@@ -85,6 +87,7 @@ def to_run(
         tools=compilation.tools,
         selected=selected_of(suites, all_suites, wanted),
         inventory=compilation.inventory,
+        notes=known.notes,
         needs_judge=None if settings.judges else needing_judge(compilation.suites, suites),
         needs_user=None if settings.user else needing_user(compilation.suites, suites),
     )

@@ -90,6 +90,55 @@ def test_last_failed_runs_what_failed_then_everything(invoke: Invoke, cities: Pa
     assert len(ran(invoke("run", "--lf", "--agent", "demo", "--json"))) == 4
 
 
+def test_last_failed_runs_all_of_what_the_newest_run_did_not_have(invoke: Invoke, cities: Path) -> None:
+    run = json.loads(invoke("run", "evals/weather.eval.yaml", "--agent", "demo", "--json").out)["runId"]
+    outcome = invoke("run", "evals/cities.eval.yaml", "--lf", "--agent", "demo")
+    assert outcome.code == 1
+    assert f"the run `{run}` has none of these suites, so all of their cases run" in outcome.out
+    assert "2/3 passed" in outcome.out
+
+
+@pytest.mark.parametrize("preview", [(), ("--collect-only", "-q"), ("--dry-run",)])
+def test_last_failed_runs_all_of_a_renamed_suite(invoke: Invoke, cities: Path, preview: tuple[str, ...]) -> None:
+    other = cities.with_name("other.eval.yaml")
+    other.write_text(CITIES.replace("suite: cities", "suite: other"))
+    run = json.loads(invoke("run", "--agent", "demo", "--json").out)["runId"]
+    cities.write_text(CITIES.replace("suite: cities", "suite: towns"))
+    outcome = invoke("run", "--lf", "--agent", "demo", *preview)
+    assert f"the run `{run}` does not have the suite `towns` (labeled), so all of its cases run" in (
+        outcome.err if preview else outcome.out
+    )
+    if not preview:
+        assert "4 of 7 cases" in outcome.out  # the failed one of `other`, and `towns`
+
+
+def test_last_failed_runs_all_where_the_failed_case_has_another_name(invoke: Invoke, cities: Path) -> None:
+    run = json.loads(invoke("run", "--agent", "demo", "--json").out)["runId"]
+    cities.write_text(CITIES.replace("name: tokyo", "name: kyoto"))
+    outcome = invoke("run", "--lf", "--agent", "demo")
+    assert outcome.code == 1
+    assert f"no case of these suites failed in the run `{run}`, so all of them run" in outcome.out
+
+
+def test_last_failed_keeps_what_failed_and_was_not_reached(invoke: Invoke, cities: Path) -> None:
+    weather = cities.with_name("weather.eval.yaml")
+    weather.write_text(weather.read_text().replace('contains "Paris"', 'contains "Lima"'))
+    assert len(ran(invoke("run", "--agent", "demo", "--json"))) == 4
+    assert ran(invoke("run", "--lf", "-x", "--agent", "demo", "--json")) == ["cities/tokyo"]
+    cities.write_text(CITIES.replace('"Lima"', '"Tokyo"'))
+    assert ran(invoke("run", "--lf", "--agent", "demo", "--json")) == ["cities/tokyo", "weather/paris"]
+    assert ran(invoke("run", "--lf", "--agent", "demo", "--json")) == ["weather/paris"]
+
+
+def test_a_run_without_these_suites_does_not_say_which_of_their_cases_failed(invoke: Invoke, cities: Path) -> None:
+    run = json.loads(invoke("run", "evals/weather.eval.yaml", "--agent", "demo", "--json").out)["runId"]
+    outcome = invoke("run", "evals/cities.eval.yaml", "--failed-from", run, "--agent", "demo")
+    assert outcome.code == 2
+    assert outcome.err == (
+        f"error: the run `{run}` has none of these suites, so it does not say which of their cases failed\n"
+    )
+
+
 def test_the_failed_of_a_run_by_its_id(invoke: Invoke, cities: Path) -> None:
     first = json.loads(invoke("run", "--agent", "demo", "--json").out)["runId"]
     invoke("run", "--agent", "demo", "-k", "paris")

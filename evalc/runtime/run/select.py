@@ -81,7 +81,7 @@ class Wanted(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
         ids: globs, or a regular expression between slashes, one of which an id must match.
         tiers: the tiers that are run.
         failed_from: the run whose failed cases are run.
-        else_all: run all cases if none failed in that run.
+        else_all: run all cases of these suites if none of them failed in that run, or if it does not have the suite.
         changed_since: the commit since which a suite's files have changed.
         repeat: how often each case is run.
         shard: the part of the chosen cases that is run.
@@ -135,13 +135,15 @@ class Known:
 
     Attributes:
         named: the cases that are named with their files.
-        failed: by tool and tier, the ids that did not pass; None if no run was asked for.
+        failed: by tool and tier, the ids that did not pass; None for all cases.
+        notes: what the user should know of the choice.
         changed: the files of the suites that have changed; None if that was not asked for.
         durations: by tool and tier, the milliseconds that the cases took; None where shards go by ids.
     """
 
     named: tuple[NamedCases, ...] = ()
     failed: Mapping[tuple[str, str], frozenset[str]] | None = None
+    notes: tuple[str, ...] = ()
     changed: frozenset[str] | None = None
     durations: Mapping[tuple[str, str], Mapping[str, float]] | None = None
 
@@ -180,7 +182,9 @@ def _undecided(suite: Suite) -> Suite:
 
 def _refuse_nothing_to_do(suites: Sequence[Suite], wanted: Wanted, known: Known) -> None:
     """Why no case can be selected, whatever the other flags say; that is not an error."""
-    if known.failed is not None and not any(known.failed.get((suite.tool_name, suite.tier)) for suite in suites):
+    if known.failed is not None and not (
+        wanted.else_all or any(known.failed.get((suite.tool_name, suite.tier)) for suite in suites)
+    ):
         raise NothingToDo(f"nothing to run: no case of these suites failed in the run `{wanted.failed_from}`")
     if known.changed is not None and not any(suite.origin in known.changed for suite in suites):
         raise NothingToDo(f"nothing to run: no file of these suites has changed since `{wanted.changed_since}`")
@@ -204,6 +208,7 @@ class _Choice:
         self._no_tag = {tag[1:] for tag in wanted.tags if tag.startswith("!")}
         self._ids = [_id_test(pattern) for pattern in wanted.ids]
         self._tiers = wanted.tiers
+        self._else_all = wanted.else_all
         self._in_shard: Callable[[Suite, Case], bool] = lambda _suite, _case: True
 
     def keep_to(self, shard: Shard, suites: Sequence[Suite]) -> None:
@@ -248,7 +253,10 @@ class _Choice:
 
     def _failed(self, suite: Suite, case: Case) -> bool:
         failed = self._known.failed
-        return failed is None or case.id in failed.get((suite.tool_name, suite.tier), ())
+        if failed is None:
+            return True
+        of_suite = failed.get((suite.tool_name, suite.tier))
+        return self._else_all if of_suite is None else case.id in of_suite
 
 
 def _texts(suite: Suite, case: Case) -> tuple[str, ...]:
