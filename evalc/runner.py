@@ -217,12 +217,10 @@ def _refuse_without_user(what: ToRun) -> None:
 
 def _of_no_cases(finished: FinishedRun) -> tuple[str, ...]:
     """That nothing was verified, since no case ran: a failure under `--strict`, and wherever there is a gate."""
-    if finished.summary.total_cases:
-        return ()
-    skipped = finished.summary.skipped
-    return (
-        f"no case ran, so nothing was verified: {'the only case' if skipped == 1 else f'all {skipped} cases'} skipped",
-    )
+    from evalc.report.words import nothing_ran  # noqa: PLC0415 - for start-up: `check` and `compile` run nothing
+
+    told = nothing_ran(finished.summary)
+    return () if told is None else (told,)
 
 
 def _registered(finished: FinishedRun) -> tuple[str, ...]:

@@ -42,6 +42,7 @@ from evalc.report.words import (
     gate_line,
     label_lines,
     milliseconds,
+    nothing_ran,
     rounded,
     selected_line,
     significance_line,
@@ -169,11 +170,13 @@ def run_lines(
     yield from _failed_all_the_same(judged, summary, symbols, screen)
     for gate in gates:
         yield painted(f"  {symbols.marks['failed']} {visible(gate)}", "red", on=screen.color)
-    if quiet:
-        return
-    yield from _warnings(warnings, symbols, screen)
-    if folder is not None:
-        yield f"  results in {visible(str(folder))}"
+    nothing = nothing_ran(summary)
+    if not quiet:
+        yield from _warnings([warning for warning in warnings if warning != nothing], symbols, screen)
+        if folder is not None:
+            yield f"  results in {visible(str(folder))}"
+    # Last, where whoever reads no more sees it.
+    yield from _warnings(() if nothing is None else (nothing,), symbols, screen)
 
 
 def _gates(gates: Iterable[GateResult], symbols: Symbols, screen: Screen) -> Iterator[str]:

@@ -128,6 +128,16 @@ def selected_line(selected: Selected | None, total: int) -> str:
     return f"{selected.cases} of {counted(selected.of, 'case')} selected"
 
 
+def nothing_ran(summary: RunSummary) -> str | None:
+    """That no case of a run was sent, so that it verified nothing; None if one was."""
+    if summary.total_cases or not summary.suites:
+        return None
+    skipped = summary.skipped
+    return (
+        f"no case ran, so nothing was verified: {'the only case' if skipped == 1 else f'all {skipped} cases'} skipped"
+    )
+
+
 # --- comparisons -----------------------------------------------------------------------------------------------------
 
 

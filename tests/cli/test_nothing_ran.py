@@ -35,6 +35,32 @@ def test_every_case_was_skipped(invoke: Invoke, skipped: Path) -> None:
         assert WARNING in outcome.out
 
 
+@pytest.mark.parametrize("flags", [(), ("-q",), ("-v",), ("--strict",), ("--min-pass-rate", "0.5", "-q")])
+def test_the_last_line_says_that_nothing_ran(invoke: Invoke, skipped: Path, flags: tuple[str, ...]) -> None:
+    out = invoke("run", "--agent", "demo", *flags).out
+    assert out.splitlines()[-1].endswith(WARNING)
+    assert out.count(WARNING) == 1
+    assert invoke("show", "latest").out.splitlines()[-1].endswith(WARNING)
+
+
+@pytest.mark.parametrize(
+    "gates",
+    [
+        "gates: {min_pass_rate: 0}",
+        "gates: {max_p95_ms: 5}",
+        "gates: {fail_on_regression: true}",
+        "gates: {fail_on_regression: true, confidence: 95%}",
+        "gates: {macro_f1: 0}",
+        "gates: {min_score: 0}",
+        "threshold: 0",
+    ],
+)
+def test_no_gate_of_a_suite_is_met_where_no_case_ran(invoke: Invoke, skipped: Path, gates: str) -> None:
+    skipped.write_text(f"{gates}\n{SKIPPED}")
+    outcome = invoke("run", "--agent", "demo")
+    assert outcome.code == 1, outcome.out + outcome.err
+
+
 def test_a_rescore_without_a_recorded_response(invoke: Invoke, project: Path) -> None:
     suite = project / "evals" / "weather.eval.yaml"
     invoke("run", "--agent", "demo")
