@@ -6,51 +6,27 @@ import re
 from bisect import bisect_left
 from collections.abc import Iterable, Iterator
 from decimal import Decimal, localcontext
-from typing import Any, Final, NamedTuple
+from typing import Any, Final
 
 import msgspec
 
 from evalc.model import checks as c
 from evalc.model.result import TextFinding
+from evalc.runtime.checks.numbers_in_text import Number, numbers_in, numbers_in_words
 from evalc.runtime.checks.verdict import PASSED, Evidence, Verdict, broken, failed
 from evalc.runtime.checks.wording import listed, shown
 
 _MOST_SHOWN: Final = 5
 _PRECISION: Final = 100
 """In digits; a longer number has to occur in a source literally."""
-_NUMBER: Final = re.compile(
-    r"""(?P<sign>(?<![\w)\]}%.,])[-\u2212])?
-        (?<![^\W\d_])(?<![\d_])(?P<whole>\d{1,3}(?:[,\u00a0\u202f']\d{3})+(?!\d)|\d+|(?<!\d\.)(?=\.\d))
-        (?P<fraction>\.\d+)?
-        (?P<exponent>[eE][+-]?\d{1,3}(?!\w))?
-        (?P<scale>\s?(?:%|percent\b|thousand\b|million\b|billion\b|trillion\b)|[kKM]\b|bn\b)?""",
+_LIST_MARKER: Final = re.compile(r"^[ \t>*#-]*\d{1,3}[.)](?=\s)", re.MULTILINE)
+_QUOTE: Final = re.compile(
+    r"""(?:(?<![^\s:(\[{<=\u2013\u2014-])"|(?!(?<=\d)"[\dxX\u00d7])"(?![\s.,;:!?)\]}…]|\Z))([^"\n]+)"
+        |“([^”\n]+)”|„([^“”\n]+)[“”]|«([^»\n]+)»|「([^」\n]+)」""",
     re.VERBOSE,
 )
-"""A number as people write it. Digits within a word, as in `B2`, are not a number."""
-_LIST_MARKER: Final = re.compile(r"^[ \t>*#-]*\d{1,3}[.)](?=\s)", re.MULTILINE)
-_SCALES: Final = {
-    "%": -2,
-    "percent": -2,
-    "k": 3,
-    "thousand": 3,
-    "m": 6,
-    "million": 6,
-    "bn": 9,
-    "billion": 9,
-    "trillion": 12,
-}
-"""The power of ten that a word after a number means."""
-_QUOTE: Final = re.compile(r'"([^"\n]+)"|“([^”\n]+)”|„([^“”\n]+)[“”]|«([^»\n]+)»|「([^」\n]+)」')
+"""A quote. A straight mark behind a text and before a space only ends a quote; else it is the mark of inches."""
 _SPACES: Final = re.compile(r"\s+")
-
-
-class _Number(NamedTuple):
-    """A number in a text: as it is written, its value, half of its last digit, and the power of ten after it."""
-
-    text: str
-    value: Decimal
-    half: Decimal
-    scale: int
 
 
 def numbers_from(check: c.NumbersFrom, evidence: Evidence) -> Verdict:
@@ -59,13 +35,13 @@ def numbers_from(check: c.NumbersFrom, evidence: Evidence) -> Verdict:
     if not isinstance(sources, Verdict):
         unknown = unfounded_numbers(evidence.response, sources)
         return PASSED if not unknown else _ungrounded("number", unknown, check.sources)
-    return sources if _NUMBER.search(_LIST_MARKER.sub("", evidence.response)) else PASSED
+    return sources if any(numbers_in(_LIST_MARKER.sub("", evidence.response))) else PASSED
 
 
 def unfounded_numbers(text: str, sources: Iterable[Any]) -> list[str]:
     """The numbers in a text, as they are written, that none of the JSON values has, each once."""
     with localcontext(prec=_PRECISION):
-        claimed = list(_numbers(_LIST_MARKER.sub("", text)))
+        claimed = list(numbers_in(_LIST_MARKER.sub("", text)))
         if not claimed:
             return []
         known = sorted({value for source in sources for value in _values(source)})
@@ -140,10 +116,11 @@ def _texts(value: Any) -> Iterator[str]:
 def _values(value: Any) -> Iterator[Decimal]:
     for leaf in _leaves(value):
         if isinstance(leaf, str):
-            for number in _numbers(leaf):
+            for number in numbers_in(leaf):
                 yield number.value
                 if number.scale:
                     yield number.value.scaleb(number.scale)
+            yield from numbers_in_words(leaf)
         else:
             yield Decimal(leaf) if isinstance(leaf, int) else Decimal(repr(leaf))
 
@@ -151,18 +128,7 @@ def _values(value: Any) -> Iterator[Decimal]:
 # --- numbers and quotes ----------------------------------------------------------------------------------------------
 
 
-def _numbers(text: str) -> Iterator[_Number]:
-    for match in _NUMBER.finditer(text):
-        whole = "".join(character for character in match["whole"] if character.isdigit())
-        fraction, exponent = match["fraction"] or "", match["exponent"] or ""
-        value = Decimal(f"{whole or '0'}{fraction}{exponent}")
-        half = Decimal(5).scaleb(-max(len(fraction) - 1, 0) - 1 + int(exponent[1:] or 0))
-        word = (match["scale"] or "").strip().lower()
-        signed = value.copy_negate() if match["sign"] else value
-        yield _Number(match[0].strip(), signed, half, _SCALES.get(word, 0))
-
-
-def _stands_in(number: _Number, known: list[Decimal]) -> bool:
+def _stands_in(number: Number, known: list[Decimal]) -> bool:
     """Whether one of the known numbers is this one, or becomes it when it is rounded to as many digits."""
     if len(number.text) >= _PRECISION:
         at = bisect_left(known, number.value)

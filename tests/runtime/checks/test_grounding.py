@@ -61,6 +61,86 @@ def test_numbers_stand_in_a_result_up_to_their_last_digit(ask: Ask, response: st
 
 
 @pytest.mark.parametrize(
+    "response",
+    [
+        "总价是{}元, 含早餐。",
+        "料金は{}円です。",
+        "ﾎﾃﾙ{}ｴﾝ",
+        "โรงแรมราคา{}บาท",
+        "ລາຄາ{}ກີບ",
+        "តម្លៃ{}រៀល",
+        "ဈေးနှုန်း{}ကျပ်",
+        "총{}원",
+        "ב{} שקל",
+        "第{}号",
+        "_{}_",
+        "__{}__",
+        "***_{}_***",
+        "总价是_{}_元",
+        "EUR{}",
+        "USD{}.",
+        "{}EUR",
+        "总价EUR{}",
+        "Rp{}",
+        "zł{}",
+    ],
+)
+def test_numbers_are_seen_beside_letters_of_other_scripts_emphasis_and_currencies(ask: Ask, response: str) -> None:
+    calls = (call({"price": 42}),)
+    assert "'999'" in str(ask(c.NumbersFrom(), response.format(999), tool_calls=calls).message)
+    assert ask(c.NumbersFrom(), response.format(42), tool_calls=calls).outcome == "passed"
+
+
+@pytest.mark.parametrize(
+    "response", ["B999", "room_999", "a__999", "Ж999", "GPT999", "xEUR999", "café999", "_room_999_", "\uff21\uff22999"]
+)
+def test_digits_within_a_word_are_no_number(ask: Ask, response: str) -> None:
+    assert ask(c.NumbersFrom(), response, tool_calls=(call({"price": 42}),)).outcome == "passed"
+
+
+@pytest.mark.parametrize(
+    ("source", "response", "passes"),
+    [
+        ("A room for two nights", "2 nights", True),
+        ("TWELVE guests", "12 guests", True),
+        ("twenty-five or thirty six", "25, 36", True),
+        ("twenty-five", "20", False),
+        ("someone often", "1 and 10", False),
+        ("two nights", "3 nights", False),
+        ("住两晚", "2晚", True),
+        ("二十三人、十一", "23 and 11", True),
+        ("2万人", "20000", True),
+        ({"guests": 20000}, "约2万人", True),
+        ({"guests": 20000}, "约3万人", False),
+        ({"price": 5000}, "_5k_", True),
+        ({"price": 5}, "_-5_", False),
+    ],
+)
+def test_small_numbers_in_words_are_sources(ask: Ask, source: Any, response: str, passes: bool) -> None:
+    assert ask(c.NumbersFrom(), response, tool_calls=(call(source),)).outcome == ("passed" if passes else "failed")
+
+
+@pytest.mark.parametrize(
+    ("response", "unknown"),
+    [
+        ('A 5" pipe "made up"', "'made up'"),
+        ('A 5" and a 6" pipe, "made up"', "'made up'"),
+        ('5"x8" "made up"', "'made up'"),
+        ('The pipe" fits "made up"', "'made up'"),
+        ('5"', None),
+        ('It said "a 5" pipe fits" and "made up"', "'made up'"),
+        ('The "pipe 5" is "made up"', "'made up'"),
+        ('价格是5"假的"好', "'假的'"),
+        ('It said:" made up"', "' made up'"),
+    ],
+)
+def test_an_inch_mark_does_not_shift_the_pairs(ask: Ask, response: str, unknown: str | None) -> None:
+    verdict = ask(c.QuotesFrom(), response, tool_calls=(call('a 5" pipe fits; pipe 5'),))
+    assert verdict.outcome == ("passed" if unknown is None else "failed")
+    assert unknown is None or f"but {unknown} does not" in str(verdict.message)
+
+
+@pytest.mark.parametrize(
     ("response", "passes"),
     [
         ("He said “It rains in  PARIS.”", True),
@@ -133,7 +213,7 @@ def test_a_rounded_number_passes_and_one_further_off_does_not(number: float, dig
     assert Ask()(c.NumbersFrom(), f"x {off}", tool_calls=calls).outcome == "failed"
 
 
-@given(st.text("0123456789.,-eE%kM '\u00a0ab\n٣", max_size=40))
+@given(st.text("0123456789.,-eE%kM '\u00a0ab\n٣_一十两万是บs\u0131x\u017ftwoUSD", max_size=40))
 def test_any_text_is_read(text: str) -> None:
     assert Ask()(c.NumbersFrom(), text, tool_calls=(call([text, "1" * 5000]),)).outcome == "passed"
 
