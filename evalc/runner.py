@@ -99,6 +99,7 @@ async def run(
     # For start-up: `check` and `compile` run nothing.
     from evalc.runtime.local_model.served import local_models  # noqa: PLC0415
     from evalc.runtime.run.run_suite import run_suites  # noqa: PLC0415
+    from evalc.setup.asked import asked_of  # noqa: PLC0415
     from evalc.setup.run import exporter_of, gates_of, options_of, recorded  # noqa: PLC0415
 
     if settings.confidence is not None and gates_of(settings) is None:
@@ -117,6 +118,8 @@ async def run(
         os.environ,
         what.tools,
     )
+    specs = [agent for agent in agents or settings.agent_endpoints if isinstance(agent, str)]
+    options = replace(options, asked=asked_of(settings, specs, os.environ, what.tools, options.redactor))
     options = _started(options, start, snapshot)
     shard = None if start.wanted is None else start.wanted.shard
     if shard is not None and settings.stop_when_sure:

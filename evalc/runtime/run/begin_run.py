@@ -45,6 +45,7 @@ def header_of(
             # With the seats, since a judge asked three times is a different measure from a judge asked once.
             "judges": None if options.panel is None else list(options.panel.names),
             "judgements": None if options.panel is None else len(options.panel.seats),
+            "asked": options.asked,
             "user": None if options.user is None else options.user.endpoint,
             "rubricsAlways": options.rubrics_always or None,
             "similarity": None if options.embeddings is None else "embeddings",

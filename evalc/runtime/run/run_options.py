@@ -16,6 +16,7 @@ from evalc.runtime.judges.panel import Panel
 from evalc.runtime.run.pace import Concurrency
 from evalc.runtime.run.run_case import DEFAULT_TIMEOUT_MS, CaseOptions
 from evalc.runtime.run.stopping import Limits
+from evalc.runtime.store.journaled import Asked
 from evalc.runtime.store.past.runs import new_run_id
 from evalc.runtime.store.written import Redactor
 from evalc.tools.registry import ToolRegistry
@@ -40,6 +41,7 @@ class RunOptions:
         gates: what the run as a whole has to reach.
         limits: when it stops before its end.
         panel: who judges what only a judge can tell; None if nobody does.
+        asked: how agents, judges and the player are asked, for whoever resumes the run; None if nobody says.
         user: who plays simulated users; None if nobody does.
         stop_when_sure: whether the run ends where its gates are decided, and the repeats of a case if that is.
         rubrics_always: whether the rubric tier is run also where others did not pass.
@@ -64,6 +66,7 @@ class RunOptions:
     gates: Gates | None = None
     limits: Limits = field(default_factory=Limits)
     panel: Panel | None = None
+    asked: Asked | None = None
     user: Agent | None = None
     stop_when_sure: bool = False
     rubrics_always: bool = False

@@ -29,6 +29,7 @@ from evalc.runtime.run.run_options import RunOptions
 from evalc.runtime.run.stopping import Decided, StopPolicy, Watches, in_random_order, not_run
 from evalc.runtime.store.journal import Journal
 from evalc.runtime.store.past.baseline import Baseline, find_baseline
+from evalc.runtime.store.past.resume import not_compared
 from evalc.runtime.store.past.runs import LATEST, steps_back
 from evalc.runtime.store.results import file_names
 from evalc.runtime.store.turn_log import TurnLog
@@ -200,7 +201,7 @@ class _Run:
         self.warnings = warnings
         self._baseline = baseline
         if options.resumed is not None:
-            warnings.append(_kept(suites, journal))
+            warnings += [_kept(suites, journal), *(() if options.asked is None else not_compared([journal.header]))]
         self._suites = suites
         self._agents = tuple(dict.fromkeys(suite.agent for suite in suites))
         self._new_worker = new_worker

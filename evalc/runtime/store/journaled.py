@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from array import array
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, BinaryIO, Final, Literal, NamedTuple, final
 
@@ -22,6 +22,10 @@ VERSION: Final = 1
 
 _SKIPPED: Final = 1 << 63
 """Set in the offset of a line that says that its case was not sent."""
+
+
+Asked = Mapping[str, Any]
+"""The settings that decide what is sent and how answers are read, by their names; secret values are hashes."""
 
 
 class JournaledSuite(msgspec.Struct, frozen=True, kw_only=True, rename="camel", omit_defaults=True):
@@ -53,6 +57,12 @@ class Header(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
     flags: dict[str, Any] = {}
     rescored_from: str | None = None
     suites: tuple[JournaledSuite, ...]
+
+    @property
+    def asked(self) -> Asked | None:
+        """How agents, judges and the player were asked; None if an earlier evalc began the run and did not keep it."""
+        asked = self.options.get("asked")
+        return asked if isinstance(asked, dict) else None
 
     @property
     def agents(self) -> tuple[str, ...]:

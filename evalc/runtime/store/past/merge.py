@@ -20,7 +20,7 @@ from evalc.runtime.run.select import Shard, Wanted
 from evalc.runtime.store.journal import Journal
 from evalc.runtime.store.journaled import FILE_NAME, Entry, Header, JournaledCases, Line, read_journal
 from evalc.runtime.store.past.baseline import find_baseline
-from evalc.runtime.store.past.resume import PastRun, differences
+from evalc.runtime.store.past.resume import PastRun, differences, not_compared
 from evalc.runtime.store.results import file_names
 
 _MOST_NAMED: Final = 5
@@ -125,7 +125,7 @@ async def merge_suites(
             redactor=options.redactor,
             gates=options.gates,
             stopped=stopped,
-            warnings=_unreadable(parts),
+            warnings=(*not_compared(part.header for part in parts), *_unreadable(parts)),
             told=observer.suite_finished if observer else None,
         )
         return finish_run(suites, journal, ending)

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final, final
 
 from evalc.errors import UsageError
-from evalc.runtime.store.journaled import FILE_NAME, Header, JournaledSuite, read_header
+from evalc.runtime.store.journaled import FILE_NAME, Asked, Header, JournaledSuite, read_header
 from evalc.runtime.store.past.runs import find_folder, steps_back
 
 _DECIDING: Final = {
@@ -76,9 +76,34 @@ def differences(past: Header, now: Header) -> Iterator[str]:
         before, after = past.options.get(key), now.options.get(key)
         if before != after:
             yield f"{name} was {_shown(before)} and is {_shown(after)} now"
+    yield from _asked_otherwise(past.asked, now.asked)
     for key, name in _HASHED.items():
         if past.options.get(key) != now.options.get(key):
             yield f"{name} is another one now"
+
+
+def _asked_otherwise(past: Asked | None, now: Asked | None) -> Iterator[str]:
+    """The settings by which agents, judges or the player are asked in another way."""
+    if past is None or now is None:  # which `not_compared` says
+        return
+    for name in dict.fromkeys((*past, *now)):
+        before, after = past.get(name), now.get(name)
+        if before == after:
+            continue
+        if any(isinstance(value, dict) for value in (before, after)):
+            yield f"`{name}` is another one now"
+        else:
+            yield f"`{name}` was {_shown(before)} and is {_shown(after)} now"
+
+
+def not_compared(headers: Iterable[Header]) -> tuple[str, ...]:
+    """That a run of an earlier evalc does not say how it was asked, so that this could not be compared."""
+    silent = [header.run_id for header in headers if header.asked is None]
+    if not silent:
+        return ()
+    runs = ", ".join(f"`{run_id}`" for run_id in silent)
+    told = f"an earlier evalc began the run {runs} and did not keep how the agent was asked: whether"
+    return (f"{told} `body`, `response`, the model's settings or headers have changed could not be compared",)
 
 
 def _by_name(header: Header) -> Mapping[str, JournaledSuite]:
