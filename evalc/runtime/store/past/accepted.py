@@ -20,6 +20,10 @@ from evalc.runtime.store.past.results import PastResults, read_results
 _LARGEST: Final = 256_000_000
 
 
+SuiteKey = tuple[str, str]
+"""What a suite is matched by: its tool and tier."""
+
+
 class AcceptedCase(msgspec.Struct, frozen=True, omit_defaults=True):
     """How a case ended. `digest` is that of the case as it was then."""
 
@@ -38,9 +42,9 @@ class AcceptedSuite(msgspec.Struct, frozen=True, omit_defaults=True):
     cases: Mapping[str, AcceptedCase] = {}
 
     @property
-    def key(self) -> tuple[str, str, str | None]:
-        """What tells it from the other suites."""
-        return (self.tool, self.tier, self.agent)
+    def key(self) -> SuiteKey:
+        """What it is matched by."""
+        return (self.tool, self.tier)
 
 
 class _File(msgspec.Struct, frozen=True):
@@ -97,7 +101,7 @@ def accept(results: PastResults, file: Path) -> Accepted:
     if warnings:
         raise UsageError(warnings[0])
     several = len({suite.agent_endpoint for suite in of_run}) > 1
-    there = {suite.key: suite for suite in (read_accepted(file) if file.exists() else ())}
+    there = {(suite.key, suite.agent): suite for suite in (read_accepted(file) if file.exists() else ())}
     accepted: list[AcceptedSuite] = []
     kept, only_part = 0, False
     for suite in of_run:
@@ -112,12 +116,12 @@ def accept(results: PastResults, file: Path) -> Accepted:
             },
         )
         if suite.selected or suite.stopped:
-            before = there.get(now.key)
+            before = there.get((now.key, now.agent))
             only_part |= before is None
             cases = {} if before is None else before.cases
             kept += len(cases.keys() - now.cases.keys())
             now = msgspec.structs.replace(now, cases={**cases, **now.cases})
-        there[now.key] = now
+        there[now.key, now.agent] = now
         accepted.append(now)
     file.parent.mkdir(parents=True, exist_ok=True)
     write_atomic(file, _text(there.values()).encode())

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cache
+from functools import cache, partial
 from itertools import islice
 from pathlib import Path
 from typing import Final, final
@@ -13,10 +13,10 @@ from typing import Final, final
 import msgspec
 
 from evalc.errors import UsageError
-from evalc.model.suite import Selected
+from evalc.model.suite import Selected, suite_title
 from evalc.project import below_working_folder
 from evalc.runtime.run.finished import read_closing
-from evalc.runtime.store.past.accepted import is_accepted_file, passed, read_accepted
+from evalc.runtime.store.past.accepted import SuiteKey, is_accepted_file, passed, read_accepted
 from evalc.runtime.store.past.results import read_result
 from evalc.runtime.store.past.runs import (
     age,
@@ -62,18 +62,46 @@ class PastSuite:
 @final
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Baseline:
-    """What a run is compared with: past suites by tool, tier, and agent. `name` is what was asked for.
+    """What a run is compared with: past suites, each by agent. `name` is what was asked for.
 
     A run of one agent is what any agent is compared with: its suites are under None.
     """
 
     name: str
-    suites: Mapping[tuple[str, str, str | None], PastSuite]
+    suites: Mapping[SuiteKey, Mapping[str | None, PastSuite]]
+
+    @classmethod
+    def made(cls, name: str, suites: Iterable[tuple[SuiteKey, str | None, PastSuite]]) -> Baseline:
+        """The baseline of such suites. What an agent's own entry lacks of a suite is as it was with any agent."""
+        by_key: dict[SuiteKey, dict[str | None, PastSuite]] = {}
+        for key, agent, suite in suites:
+            by_key.setdefault(key, {})[agent] = suite
+        for by_agent in by_key.values():
+            for_any = by_agent.get(None)
+            for agent, suite in by_agent.items():
+                if for_any is not None and agent is not None:
+                    by_agent[agent] = _joined(suite, for_any)
+        return cls(name=name, suites=by_key)
 
     def of(self, tool_name: str, tier: str, agent: str | None = None) -> PastSuite | None:
         """The suite as it was, with that agent if there are several; None if the baseline does not have it."""
-        own = None if agent is None else without_local_port(agent)
-        return self.suites.get((tool_name, tier, own)) or self.suites.get((tool_name, tier, None))
+        by_agent = self.suites.get((tool_name, tier), {})
+        return by_agent.get(agent) or by_agent.get(None)
+
+    @property
+    def agents(self) -> frozenset[str | None]:
+        """Whom its suites are of; None stands for any."""
+        return frozenset(agent for by_agent in self.suites.values() for agent in by_agent)
+
+
+def _joined(suite: PastSuite, more: PastSuite) -> PastSuite:
+    """The suite, with the cases of another that it lacks."""
+    return PastSuite(
+        run_id=suite.run_id,
+        passed={**more.passed, **suite.passed},
+        errors=suite.errors | (more.errors - suite.passed.keys()),
+        digests={**more.digests, **suite.digests},
+    )
 
 
 def find_baseline(
@@ -99,15 +127,10 @@ def find_baseline(
     if back == 0 and accepted is not None and accepted.exists():
         return _accepted(accepted)
     if back is not None:
-        folders = _before(before, run_folders(output_dir, has_results))
-        met = cache(met_its_gates)
-        found = [
-            _newest(file, agent, folders, back, met)
-            for file in file_names
-            for agent in map(without_local_port, agents or ("",))
-        ]
+        past = _PastRuns(_before(before, run_folders(output_dir, has_results)), is_alone=len(agents) <= 1)
+        found = [past.newest(file, agent, back) for file in file_names for agent in agents or ("",)]
         files = list(dict.fromkeys(file for file in found if file is not None))
-        return _load(files, name, []) if files else None
+        return _load(files, name, is_of_any=lambda _: past.is_alone) if files else None
     path = find_folder(name, output_dir, Path.exists)
     if path is None:
         raise UsageError(f"the baseline `{name}` is neither a run in `{output_dir}` nor a result file or folder")
@@ -116,9 +139,10 @@ def find_baseline(
     files = result_files(path) if path.is_dir() else [path]
     if not files:
         raise UsageError(f"the baseline `{path}` holds no results: the run did not end")
-    baseline = _load(files, name, [path if path.is_dir() else path.parent])
-    there = {agent for _, _, agent in baseline.suites}
-    if None not in there and not there.intersection(map(without_local_port, agents)):
+    folder = path if path.is_dir() else path.parent
+    baseline = _load(files, name, is_of_any=lambda file: file.parent == folder)
+    there = baseline.agents
+    if None not in there and there.isdisjoint(agents):
         listed = ", ".join(f"`{agent}`" for agent in sorted(filter(None, there)))
         now = " and ".join(f"`{agent}`" for agent in agents)
         raise UsageError(f"the baseline `{name}` is of the agents {listed}, and not of {now}")
@@ -128,7 +152,7 @@ def find_baseline(
 _LOCAL_PORT: Final = re.compile(r"(?<=^http://)(localhost|127\.[0-9.]+|\[::1\]):[0-9]+")
 
 
-def without_local_port(agent: str) -> str:
+def _without_local_port(agent: str) -> str:
     """What results call an agent, without the port of this machine, which may be another for each run."""
     return _LOCAL_PORT.sub(r"\1", agent)
 
@@ -139,35 +163,48 @@ def _before(run: Path | None, folders: Iterable[Path]) -> list[Path]:
     return ordered if run is None else [folder for folder in ordered if age(folder) < age(run)]
 
 
-def _newest(file: str, agent: str, folders: Iterable[Path], back: int, met: Callable[[Path], bool]) -> Path | None:
-    """The result with an agent that is so many before the newest, of the runs that `met` their gates.
-
-    Those of runs which left cases out count if no other is.
-    """
-
-    def there() -> Iterator[Path]:
-        for folder in folders:
-            if (path := _result_in(folder, file, agent)) is not None and met(folder):
-                yield path
-
-    whole = next(islice(filter(_is_whole, there()), back, None), None)
-    return whole or next(islice(there(), back, None), None)
-
-
-def _result_in(folder: Path, file: str, agent: str) -> Path | None:
-    """The result of the file's suite in a run with an agent."""
-    results = (path for path in result_files(folder) if path.name == Path(file).name)
-    return next((path for path in results if _agent_of(path) in {agent, None}), None)
-
-
 class _Agent(msgspec.Struct, frozen=True, rename="camel"):
     agent_endpoint: str | None = None
 
 
-def _agent_of(file: Path) -> str | None:
-    """The agent of a result, without a local port; None where another runner does not say it."""
-    agent = read_result(file, _Agent, what="baseline").agent_endpoint
-    return None if agent is None else without_local_port(agent)
+@final
+class _PastRuns:
+    """The runs of these folders, the newest first. `is_alone` says whether the run to compare has a single agent."""
+
+    def __init__(self, folders: Sequence[Path], *, is_alone: bool) -> None:
+        self._folders = folders
+        self.is_alone = is_alone
+        self._met = cache(met_its_gates)
+        self._agent_of = cache(lambda file: read_result(file, _Agent, what="baseline").agent_endpoint)
+
+    def newest(self, file: str, agent: str, back: int) -> Path | None:
+        """The result with an agent that is so many before the newest, of the runs that met their gates.
+
+        The same agent at another port of this machine counts if neither run has several agents, and if none has this
+        one. Results of runs which left cases out count if no other does.
+        """
+        for fits in (self._is_same, self._is_same_but_for_the_port) if self.is_alone else (self._is_same,):
+            there = partial(self._results, Path(file).name, partial(fits, agent))
+            whole = next(islice(filter(_is_whole, there()), back, None), None)
+            found = whole or next(islice(there(), back, None), None)
+            if found is not None:
+                return found
+        return None
+
+    def _results(self, name: str, fits: Callable[[Path, Path], bool]) -> Iterator[Path]:
+        for folder in self._folders:
+            results = (path for path in result_files(folder) if path.name == name)
+            found = next((path for path in results if fits(folder, path)), None)
+            if found is not None and self._met(folder):
+                yield found
+
+    def _is_same(self, agent: str, _folder: Path, file: Path) -> bool:
+        return self._agent_of(file) in {agent, None}  # another runner does not say it
+
+    def _is_same_but_for_the_port(self, agent: str, folder: Path, file: Path) -> bool:
+        """In a run of several agents, each has a folder of its own."""
+        there = self._agent_of(file)
+        return there is None or (file.parent == folder and _without_local_port(there) == _without_local_port(agent))
 
 
 class _Extent(msgspec.Struct, frozen=True):
@@ -209,34 +246,41 @@ def met_its_gates(folder: Path) -> bool:
     return True
 
 
-def _load(files: Iterable[Path], name: str, of_one_agent: Collection[Path]) -> Baseline:
-    """The results; those in the folders `of_one_agent` are a baseline for any agent."""
-    suites: dict[tuple[str, str, str | None], PastSuite] = {}
+def _load(files: Iterable[Path], name: str, *, is_of_any: Callable[[Path], bool]) -> Baseline:
+    """The results; those that are `of_any` are a baseline for any agent."""
+    suites: dict[tuple[SuiteKey, str | None], PastSuite] = {}
     for file in files:
         suite = read_result(file, _SuiteResult, what="baseline")
-        of_any = suite.agent_endpoint is None or file.parent in of_one_agent
-        agent = None if of_any else without_local_port(suite.agent_endpoint or "")
-        suites[suite.tool_name, suite.tier, agent] = PastSuite(
+        agent = None if is_of_any(file) else suite.agent_endpoint
+        key = (suite.tool_name, suite.tier)
+        if (key, agent) in suites:
+            title = suite_title(suite.tool_name, suite.tier, agent)
+            raise UsageError(f"the baseline `{name}` has more than one result of `{title}`: `{file}` is the second")
+        suites[key, agent] = PastSuite(
             run_id=suite.run_id or file.parent.name,
             passed={case.id: case.passed for case in suite.cases},
             errors=frozenset(case.id for case in suite.cases if case.status == "error"),
             digests={case.id: case.case_hash for case in suite.cases if case.case_hash is not None},
         )
-    return Baseline(name=name, suites=suites)
+    return Baseline.made(name, ((key, agent, suite) for (key, agent), suite in suites.items()))
 
 
 def _accepted(file: Path) -> Baseline:
     """The baseline that a project has accepted."""
     name = str(below_working_folder(file))
-    return Baseline(
-        name=name,
-        suites={
-            (suite.tool, suite.tier, None if suite.agent is None else without_local_port(suite.agent)): PastSuite(
-                run_id=name,
-                passed={id_: passed(case) for id_, case in suite.cases.items()},
-                errors=frozenset(id_ for id_, case in suite.cases.items() if case.status == "error"),
-                digests={id_: case.digest for id_, case in suite.cases.items() if case.digest is not None},
+    return Baseline.made(
+        name,
+        (
+            (
+                suite.key,
+                suite.agent,
+                PastSuite(
+                    run_id=name,
+                    passed={id_: passed(case) for id_, case in suite.cases.items()},
+                    errors=frozenset(id_ for id_, case in suite.cases.items() if case.status == "error"),
+                    digests={id_: case.digest for id_, case in suite.cases.items() if case.digest is not None},
+                ),
             )
             for suite in read_accepted(file)
-        },
+        ),
     )

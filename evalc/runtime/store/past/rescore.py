@@ -6,7 +6,7 @@ No agent is asked. A case that has no answer there, or now sends something else 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final, final
 
@@ -29,6 +29,7 @@ from evalc.runtime.run.run_options import RunOptions
 from evalc.runtime.run.run_suite import Observer
 from evalc.runtime.store import journaled
 from evalc.runtime.store.journal import Journal
+from evalc.runtime.store.past.accepted import SuiteKey
 from evalc.runtime.store.past.answers import recorded_answers
 from evalc.runtime.store.past.baseline import Baseline, PastSuite, find_baseline
 from evalc.runtime.store.past.resume import PastRun
@@ -114,15 +115,18 @@ async def rescore_suites(
 def _itself(header: journaled.Header, cases: journaled.JournaledCases) -> Baseline:
     """The run as a baseline; its journal has its verdicts, also if it did not end."""
     decoder = msgspec.json.Decoder(_Verdict)
-    suites: dict[tuple[str, str, str | None], PastSuite] = {}
-    for number, suite in enumerate(header.suites):
-        verdicts = [decoder.decode(entry.result) for entry in cases.entries(number)]
-        suites[suite.tool_name, suite.tier, suite.agent] = PastSuite(
-            run_id=header.run_id,
-            passed={verdict.id: verdict.passed for verdict in verdicts},
-            errors=frozenset(verdict.id for verdict in verdicts if verdict.status == "error"),
-        )
-    return Baseline(name=header.run_id, suites=suites)
+
+    def suites() -> Iterator[tuple[SuiteKey, str | None, PastSuite]]:
+        for number, suite in enumerate(header.suites):
+            verdicts = [decoder.decode(entry.result) for entry in cases.entries(number)]
+            past = PastSuite(
+                run_id=header.run_id,
+                passed={verdict.id: verdict.passed for verdict in verdicts},
+                errors=frozenset(verdict.id for verdict in verdicts if verdict.status == "error"),
+            )
+            yield (suite.tool_name, suite.tier), suite.agent, past
+
+    return Baseline.made(header.run_id, suites())
 
 
 class _Verdict(msgspec.Struct, frozen=True):
