@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
+from itertools import product
 from pathlib import Path
 
 import pytest
@@ -17,6 +19,11 @@ eval:
     - {name: rome, message: Rome?, validate: [contains "Rome"]}
 """
 AGENTS = """\
+import os
+
+def changing(message):
+    return broken(message) if os.environ["GATED_AGENTS_ARE"] == "broken" else message
+
 def good(message):
     return message
 
@@ -177,6 +184,61 @@ def test_several_agents_each_have_their_own(invoke: Invoke, cities: Path) -> Non
     assert invoke("run", *both, "--fail-on-regression").code == 0
 
 
+AGENTS_OF_RUNS = (("good",), ("broken",), ("good", "broken"), ("broken", "other"))
+
+
+def of_agents(names: Sequence[str]) -> list[str]:
+    return [word for name in names for word in ("--agent", f"python:gated_agents:{name}")]
+
+
+@pytest.mark.parametrize("whole", [True, False])
+@pytest.mark.parametrize(("first", "second"), list(product(AGENTS_OF_RUNS, repeat=2)))
+def test_what_is_accepted_last_counts_however_many_agents_there_were(
+    invoke: Invoke, cities: Path, first: tuple[str, ...], second: tuple[str, ...], whole: bool
+) -> None:
+    """`rome` fails with the agent `broken`, and is not in the baseline of agents that the newer run did not have."""
+    invoke("run", *of_agents(first), "--min-pass-rate", "0")
+    invoke("accept")
+    invoke("run", *of_agents(second), "--min-pass-rate", "0", *(() if whole else ("--filter", "cities/rome")))
+    assert invoke("accept").code == 0
+    suites = json.loads((cities / "evals" / "baseline.json").read_text())["suites"]
+    romes = {suite.get("agent"): suite["cases"].get("cities/rome", {}).get("status") for suite in suites}
+    status = {name: "failed" if name == "broken" else "passed" for name in second}
+    several = {f"python:gated_agents:{name}": status[name] for name in second}
+    assert {agent: found for agent, found in romes.items() if found} == (
+        several if len(second) > 1 else {None: status[second[0]]}
+    )
+    paris = {suite.get("agent") for suite in suites if "cities/paris" in suite["cases"]}
+    of_paris = second if whole else first
+    assert paris == ({f"python:gated_agents:{name}" for name in of_paris} if len(of_paris) > 1 else {None})
+    for name in second:
+        outcome = invoke("run", *of_agents([name]), "--fail-on-regression", "--filter", "cities/rome")
+        assert outcome.code == 0
+        assert ("1 case failed" in outcome.out) == (name == "broken")
+
+
+def test_an_agent_that_regressed_after_it_was_accepted_alone(invoke: Invoke, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("GATED_AGENTS_ARE", "broken")
+    invoke("run", *of_agents(["changing", "other"]))
+    invoke("accept")
+    monkeypatch.setenv("GATED_AGENTS_ARE", "good")
+    invoke("run", *of_agents(["changing"]))
+    invoke("accept")
+    monkeypatch.setenv("GATED_AGENTS_ARE", "broken")
+    outcome = gated(invoke, "changing")
+    assert (outcome.code, "REGRESSIONS (1) since evals/baseline.json" in outcome.out) == (1, True)
+
+
+def test_a_run_that_one_agent_did_not_finish_keeps_what_it_was(invoke: Invoke, cities: Path) -> None:
+    both = of_agents(["other", "broken"])
+    invoke("run", *both)
+    invoke("accept")
+    before = (cities / "evals" / "baseline.json").read_text()
+    assert invoke("run", *both, "--maxfail", "1", "--concurrency", "1").code == 1
+    assert invoke("accept").code == 0
+    assert (cities / "evals" / "baseline.json").read_text() == before
+
+
 def test_the_gate_of_a_suite_uses_it_too(invoke: Invoke, cities: Path) -> None:
     (cities / "evals" / "cities.eval.yaml").write_text(
         SUITE.replace("eval:", "gates: {fail_on_regression: true}\neval:")
@@ -188,7 +250,17 @@ def test_the_gate_of_a_suite_uses_it_too(invoke: Invoke, cities: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "content", ["", "{", "[]", '{"baseline": 1}', "<<<<<<< HEAD\n", '{"baseline": 1, "suites": [{"tool": 1}]}']
+    "content",
+    [
+        "",
+        "{",
+        "[]",
+        "\xff",
+        "[" * 9999,
+        '{"baseline": 1}',
+        "<<<<<<< HEAD\n",
+        '{"baseline": 1, "suites": [{"tool": 1}]}',
+    ],
 )
 def test_a_broken_baseline_is_no_green_gate(invoke: Invoke, cities: Path, content: str) -> None:
     (cities / "evals" / "baseline.json").write_text(content)
@@ -197,6 +269,64 @@ def test_a_broken_baseline_is_no_green_gate(invoke: Invoke, cities: Path, conten
     assert outcome.err.startswith("error: the baseline `")
     invoke("run", "--agent", "python:gated_agents:good")
     assert invoke("accept").code == 2
+
+
+def repeat_a_line(text: str, number: int, change: str = "") -> str:
+    """The text with its line of this number once more, changed or not, as a merge that keeps both sides leaves it."""
+    lines = text.splitlines(keepends=True)
+    line = lines[number - 1].rstrip(",\n") + ",\n"
+    return "".join((*lines[: number - 1], line, line.replace("passed", change or "passed"), *lines[number:]))
+
+
+@pytest.mark.parametrize("again", ["passed", "failed", "error"])
+def test_a_case_that_stands_twice_is_named_with_both_lines(invoke: Invoke, cities: Path, again: str) -> None:
+    gated(invoke, "good")
+    invoke("accept")
+    file = cities / "evals" / "baseline.json"
+    sound = file.read_text()
+    file.write_text(repeat_a_line(sound, 3, again))
+    for _ in range(2):
+        outcome = gated(invoke, "good")
+        assert (outcome.code, outcome.out) == (2, "")
+        assert "has the case `cities/paris` of `cities (labeled)` twice, on lines 3 and 4: remove one" in outcome.err
+    part = invoke("run", *of_agents(["good"]), "--filter", "cities/rome")
+    assert part.code == 0
+    assert "twice, on lines 3 and 4" in invoke("accept").err
+    invoke("run", *of_agents(["good"]))
+    assert invoke("accept").code == 0
+    assert file.read_text() == sound
+
+
+@pytest.mark.parametrize("agents", [("good",), ("good", "other")])
+def test_a_suite_that_stands_twice(invoke: Invoke, cities: Path, agents: tuple[str, ...]) -> None:
+    """Both sides may have written the suite, for one agent or for several; cases of their own are no conflict."""
+    invoke("run", *of_agents(agents))
+    invoke("accept")
+    file = cities / "evals" / "baseline.json"
+    written = json.loads(file.read_text())
+    one = written["suites"][0]
+    paris, rome = ({**one, "cases": {name: one["cases"][name]}} for name in ("cities/paris", "cities/rome"))
+    file.write_text(json.dumps({**written, "suites": [paris, *written["suites"][1:], rome]}, indent=1))
+    assert invoke("run", *of_agents(agents), "--fail-on-regression").code == 0
+    for agent in ("python:gated_agents:good", None):
+        mine = {key: value for key, value in rome.items() if key != "agent"}
+        both = [one, {**mine, "agent": agent} if agent and len(agents) > 1 else mine, *written["suites"][1:]]
+        text = json.dumps({**written, "suites": both}, indent=1)
+        file.write_text(text)
+        lines = [number for number, line in enumerate(text.splitlines(), 1) if "cities/rome" in line]
+        outcome = gated(invoke, "good")
+        assert (outcome.code, f"twice, on lines {lines[0]} and {lines[1]}" in outcome.err) == (2, True)
+
+
+@pytest.mark.parametrize("key", ["suites", "tool", "cases", "status", "agent"])
+def test_no_key_stands_twice(invoke: Invoke, cities: Path, key: str) -> None:
+    invoke("run", *of_agents(["good", "other"]))
+    invoke("accept")
+    file = cities / "evals" / "baseline.json"
+    empty = {"suites": "[]", "cases": "{}", "status": '"failed"'}.get(key, '"x"')
+    file.write_text(file.read_text().replace(f'"{key}"', f'"{key}": {empty}, "{key}"', 1))
+    outcome = gated(invoke, "good")
+    assert (outcome.code, f"has the key `{key}` twice in the same object" in outcome.err) == (2, True)
 
 
 def test_there_is_nothing_to_accept(invoke: Invoke) -> None:

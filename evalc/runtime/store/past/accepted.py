@@ -1,12 +1,17 @@
 """Writes and reads `evals/baseline.json`, the baseline that a project commits.
 
 The file is small and sorted, with a case a line, so that merges of different cases seldom meet. It names no run and no
-time. A run of one agent is accepted for any agent; one of several, for each by its name.
+time. A run of one agent is accepted for any agent; one of several, for each by its name. A case is there once for an
+agent, and for any agent or for some, never both: nothing would say which holds.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+import json
+import re
+from collections import Counter
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Final, NamedTuple
 
@@ -14,6 +19,7 @@ import msgspec
 
 from evalc.errors import UsageError
 from evalc.model.result import PASSING, Status
+from evalc.model.suite import suite_title
 from evalc.regular import read_limited, write_atomic
 from evalc.runtime.store.past.results import PastResults, read_results
 
@@ -52,6 +58,11 @@ class _File(msgspec.Struct, frozen=True):
     suites: tuple[AcceptedSuite, ...]
 
 
+_KEYS: Final = frozenset(
+    field.encode_name for kind in (_File, AcceptedSuite, AcceptedCase) for field in msgspec.structs.fields(kind)
+)
+
+
 class _Metadata(msgspec.Struct, frozen=True, rename="camel"):
     eval_file_hash: str
 
@@ -74,6 +85,10 @@ class _Suite(msgspec.Struct, frozen=True, rename="camel"):
     selected: object = None
     stopped: str | None = None
 
+    @property
+    def key(self) -> SuiteKey:
+        return (self.tool_name, self.tier)
+
 
 class Accepted(NamedTuple):
     """What `accept` wrote: the suites of the run as they are in the file now.
@@ -88,12 +103,12 @@ class Accepted(NamedTuple):
 
 
 def accept(results: PastResults, file: Path) -> Accepted:
-    """Write the suites of a run into the file, in place of what it had of them.
+    """Write the suites of a run into the file, in place of what it had of them, with whatever agents.
 
     Suites that the run does not have stay, and so do the cases of suites of which the run has only some.
 
     Raises:
-        UsageError: the results or the file cannot be read.
+        UsageError: the results or the file cannot be read, or a case that stays is in the file twice.
         OSError: the file cannot be written.
     """
     warnings: list[str] = []
@@ -101,48 +116,173 @@ def accept(results: PastResults, file: Path) -> Accepted:
     if warnings:
         raise UsageError(warnings[0])
     several = len({suite.agent_endpoint for suite in of_run}) > 1
-    there = {(suite.key, suite.agent): suite for suite in (read_accepted(file) if file.exists() else ())}
-    accepted: list[AcceptedSuite] = []
-    kept, only_part = 0, False
-    for suite in of_run:
-        now = AcceptedSuite(
-            tool=suite.tool_name,
-            tier=suite.tier,
-            digest=suite.metadata.eval_file_hash,
-            agent=suite.agent_endpoint if several else None,
-            cases={
-                case.id: AcceptedCase(status=case.status, score=case.score, digest=case.case_hash)
-                for case in suite.cases
-            },
+    now = [_accepted(suite, suite.agent_endpoint if several else None) for suite in of_run]
+    by_key: dict[SuiteKey, list[AcceptedSuite]] = {}
+    for suite in now:
+        by_key.setdefault(suite.key, []).append(suite)
+    parts = {suite.key for suite in of_run if suite.selected or suite.stopped}
+    before = _read(file) if file.exists() else _Read((), ())
+    replaced = partial(_is_replaced, by_key, parts)
+    _refuse_twice(file, (twice for twice in before.twice if not replaced(twice.suite, twice.case)))
+    stay = [
+        msgspec.structs.replace(
+            suite, cases={id_: case for id_, case in suite.cases.items() if not replaced(suite, id_)}
         )
-        if suite.selected or suite.stopped:
-            before = there.get((now.key, now.agent))
-            only_part |= before is None
-            cases = {} if before is None else before.cases
-            kept += len(cases.keys() - now.cases.keys())
-            now = msgspec.structs.replace(now, cases={**cases, **now.cases})
-        there[now.key, now.agent] = now
-        accepted.append(now)
+        for suite in before.suites
+    ]
+    suites = _united((*(suite for suite in stay if suite.cases or suite.key not in by_key), *now))
     file.parent.mkdir(parents=True, exist_ok=True)
-    write_atomic(file, _text(there.values()).encode())
-    return Accepted(accepted, kept, only_part)
+    write_atomic(file, _text(suites).encode())
+    return Accepted(
+        suites=[suite for suite in suites if suite.key in by_key],
+        kept=sum(len(suite.cases) for suite in stay if suite.key in by_key),
+        only_part=not parts <= {suite.key for suite in before.suites},
+    )
+
+
+def _accepted(suite: _Suite, agent: str | None) -> AcceptedSuite:
+    return AcceptedSuite(
+        tool=suite.tool_name,
+        tier=suite.tier,
+        digest=suite.metadata.eval_file_hash,
+        agent=agent,
+        cases={
+            case.id: AcceptedCase(status=case.status, score=case.score, digest=case.case_hash) for case in suite.cases
+        },
+    )
+
+
+def _is_replaced(
+    now: Mapping[SuiteKey, Sequence[AcceptedSuite]], parts: Collection[SuiteKey], suite: AcceptedSuite, case: str
+) -> bool:
+    """Whether a case in the file gives way to the suites of a run; `parts` are those that left cases out.
+
+    An agent of the run keeps the cases that it did not get to, whatever the others did.
+    """
+    same = now.get(suite.key, ())
+    if suite.key not in parts:
+        return bool(same)
+    own = [each for each in same if each.agent == suite.agent]
+    return any(case in each.cases for each in own or same)
 
 
 def read_accepted(file: Path) -> Sequence[AcceptedSuite]:
     """The suites of the file.
 
     Raises:
-        UsageError: it cannot be read, or is not such a file.
+        UsageError: it cannot be read, is not such a file, or has a case twice.
     """
+    read = _read(file)
+    _refuse_twice(file, read.twice)
+    return _united(read.suites)
+
+
+class _Twice(NamedTuple):
+    """A case that a suite has twice: the lines of both."""
+
+    suite: AcceptedSuite
+    case: str
+    lines: tuple[int, int]
+
+
+class _Read(NamedTuple):
+    """A file: its suites as they stand there, and the cases that are there twice."""
+
+    suites: Sequence[AcceptedSuite]
+    twice: Sequence[_Twice]
+
+
+def _read(file: Path) -> _Read:
     try:
-        return msgspec.json.decode(read_limited(file, _LARGEST), type=_File).suites
+        data = read_limited(file, _LARGEST)
+        suites = msgspec.json.decode(data, type=_File).suites
+        repeated = _repeated_keys(data)
     except OSError as error:
         raise UsageError(f"the baseline `{file}` cannot be read: {error.strerror}") from error
-    except (msgspec.DecodeError, RecursionError) as error:
+    except (msgspec.DecodeError, ValueError, RecursionError) as error:
         raise UsageError(
-            f"the baseline `{file}` is not what `evalc accept` writes: {error}; after a merge, keep the lines of both "
-            "sides, or run `evalc accept` again"
+            f"the baseline `{file}` is not what `evalc accept` writes: {error}; after a merge, take the file of one "
+            "side, and run `evalc accept` again"
         ) from error
+    for key in _KEYS.intersection(repeated):
+        raise UsageError(f"the baseline `{file}` has the key `{key}` twice in the same object: remove one")
+    return _Read(suites, tuple(_cases_twice(suites, data.decode())) if repeated or _overlap(suites) else ())
+
+
+def _refuse_twice(file: Path, twice: Iterable[_Twice]) -> None:
+    first = next(iter(twice), None)
+    if first is not None:
+        one, other = first.lines
+        title = suite_title(first.suite.tool, first.suite.tier, None)
+        raise UsageError(
+            f"the baseline `{file}` has the case `{first.case}` of `{title}` twice, on lines {one} and {other}: "
+            "remove one of them (a merge may have kept both sides), or run all cases and `evalc accept` the run"
+        )
+
+
+def _repeated_keys(data: bytes) -> Sequence[str]:
+    """The keys that an object of the file has twice: decoders silently take the last."""
+    repeated: list[str] = []
+
+    def notice(pairs: list[tuple[str, object]]) -> None:
+        if len(dict(pairs)) < len(pairs):
+            repeated.extend(name for name, count in Counter(name for name, _ in pairs).items() if count > 1)
+
+    json.loads(data, object_pairs_hook=notice)
+    return repeated
+
+
+def _overlap(suites: Iterable[AcceptedSuite]) -> bool:
+    """Whether a case is in several entries of its suite that one run is compared with: the same agent's, and any's."""
+    met: set[tuple[SuiteKey, str | None, str]] = set()
+    for suite in sorted(suites, key=lambda suite: suite.agent or ""):
+        for case in suite.cases:
+            if (suite.key, suite.agent, case) in met or (suite.key, None, case) in met:
+                return True
+            met.add((suite.key, suite.agent, case))
+    return False
+
+
+def _cases_twice(suites: Sequence[AcceptedSuite], text: str) -> Iterator[_Twice]:
+    met: dict[tuple[SuiteKey, str], dict[str | None, int]] = {}
+    for number, case, line in _case_lines(text):
+        suite = suites[number]
+        lines = met.setdefault((suite.key, case), {})
+        others = lines if suite.agent is None else {key: lines[key] for key in (None, suite.agent) if key in lines}
+        if others:
+            yield _Twice(suite, case, (next(iter(others.values())), line))
+        lines[suite.agent] = line
+
+
+_TOKEN: Final = re.compile(r'"(?:[^"\\]|\\.)*"|[{}\[\]]')
+
+
+def _case_lines(text: str) -> Iterator[tuple[int, str, int]]:
+    """The number of its suite, the id and the line of each case of a file that can be read."""
+    depth, suite, line, end, name = 0, -1, 1, 0, ""
+    for token in _TOKEN.finditer(text):
+        line += text.count("\n", end, token.start())
+        end = token.start()
+        match token[0]:
+            case "{" | "[":
+                depth += 1
+                suite += depth == 3
+            case "}" | "]":
+                depth -= 1
+            case key if depth == 3:
+                name = key
+            case key if depth == 4 and name == '"cases"':
+                yield suite, json.loads(key), line
+
+
+def _united(suites: Iterable[AcceptedSuite]) -> Sequence[AcceptedSuite]:
+    """The suites, those of one key and agent as one."""
+    found: dict[tuple[SuiteKey, str | None], AcceptedSuite] = {}
+    for suite in suites:
+        before = found.get((suite.key, suite.agent))
+        cases = {} if before is None else before.cases
+        found[suite.key, suite.agent] = msgspec.structs.replace(suite, cases={**cases, **suite.cases})
+    return tuple(found.values())
 
 
 def is_accepted_file(file: Path) -> bool:
