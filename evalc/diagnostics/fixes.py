@@ -15,6 +15,8 @@ from evalc.diagnostics.catalogue.syntax_yaml import (
     ColonInString,
     CommaInString,
     CommentInString,
+    CutOffText,
+    CutOffWords,
     ReservedCharacter,
     UnexpectedColon,
     UnquotedTemplate,
@@ -50,6 +52,7 @@ _NEEDS_CARE: Final = re.compile(r"""["'\\\r\n\t]""")
 """What cannot be put into a text whose quotes nobody has looked at."""
 _LONGEST_SHOWN: Final = 60
 _IN_BRACKETS: Final = frozenset("[]{},")
+_BEFORE_COMMENT: Final = re.compile(r"[ \t]#")
 _TEMPLATE: Final = re.compile(r"\{\{[^{}\r\n\"']*\}\}")
 
 
@@ -107,6 +110,10 @@ def _unsafe_edits(problem: Problem) -> Iterator[Edit]:
         ):
             for item in line.items:
                 yield _rewritten(problem, line, item)
+        case CutOffText(meant_line=line) if line is not None:
+            yield _rewritten(problem, line, line.items[0])
+        case CutOffText(quoted=quoted) | CutOffWords(quoted=quoted) if quoted and (edit := _quoted(problem, quoted)):
+            yield edit
         case MissingKey(instead=(start, end, text)):
             yield Edit(start, end, text)
         case WrongType(what=what, corrected=corrected) if corrected and "..." not in corrected:
@@ -212,6 +219,8 @@ def _is_whole(raw: str) -> bool:
     Templates without quotes inside are hidden from YAML, so that it finds the end of a text that begins with one. Of
     other texts that begin with braces nobody knows the end.
     """
+    if _BEFORE_COMMENT.search(_TEMPLATE.sub("", raw)):
+        return False  # it may be a comment after all
     return not raw.startswith("{{") or _TEMPLATE.match(raw) is not None
 
 

@@ -10,7 +10,7 @@ import msgspec
 from evalc import installed
 from evalc.diagnostics.catalogue.names import MissingKey, UnknownCheck
 from evalc.diagnostics.catalogue.syntax_grammar import Unexpected
-from evalc.diagnostics.catalogue.syntax_yaml import ColonInString, CommaInString, CommentInString
+from evalc.diagnostics.catalogue.syntax_yaml import ColonInString, CommaInString, CommentInString, CutOffText
 from evalc.diagnostics.catalogue.values import EmptyValue, LinkInsideGroup, WrongType, outside
 from evalc.diagnostics.meant_line import MeantLine
 from evalc.diagnostics.near import nearest
@@ -19,7 +19,15 @@ from evalc.dsl.build_rule import CHECK_TYPES, atom, build_rule, is_sound_rule, j
 from evalc.dsl.fields import Fields, described, is_plainly_text
 from evalc.dsl.nodes import Mapping, Node, Scalar, Sequence, span_of
 from evalc.dsl.places import locate
-from evalc.dsl.quoting import as_item, lost_to_comment, quoted_line, split_at_colon, split_at_comma
+from evalc.dsl.quoting import (
+    as_item,
+    cut_off,
+    has_comment,
+    lost_to_comment,
+    quoted_line,
+    split_at_colon,
+    split_at_comma,
+)
 from evalc.dsl.tree import CheckBody, CheckGroup, CheckLeaf, CheckTree, CheckUse, Str
 from evalc.grammar.nodes import Atom
 from evalc.grammar.parse import parse_check
@@ -137,8 +145,14 @@ def _one_line(fields: Fields, item: Scalar) -> CheckTree | None:
         fields.fault(lost, CommentInString(quoted=quoted_line(raw)))
         return None
     parse = parse_check(text.value)
+    cut = cut_off(fields.source, item)
+    if cut is not None and (cut_check := _cut_check(fields.source, cut, is_sound=not parse.faults)) is not None:
+        fields.fault(cut, cut_check)
+        return None
     for fault in parse.faults:
         finding = _with_line(fault.finding, text.value, span_of(item))
+        if isinstance(finding, Unexpected) and not finding.found and has_comment(fields.source, item):
+            finding = msgspec.structs.replace(finding, before_comment=True)
         fields.fault(locate(fields.source, text.span, fault.start, fault.end), finding)
     line = parse.node
     if line is None:
@@ -149,6 +163,21 @@ def _one_line(fields: Fields, item: Scalar) -> CheckTree | None:
         criterion = Str(line.criterion.value, span)
     leaf = CheckLeaf(span=text.span, check=line.check, atoms=line.atoms, origin=text)
     return CheckTree(span=text.span, body=leaf, criterion=criterion)
+
+
+def _cut_check(source: Source, cut: Span, *, is_sound: bool) -> CutOffText | None:
+    """The finding for a line that a `#` cuts off; None if neither what is left nor the whole line can be a check."""
+    whole = source.text[cut.start : cut.end]
+    if "\n" not in whole:
+        if not parse_check(whole).faults:
+            return CutOffText(quoted=quoted_line(whole))
+        from evalc.grammar.suggestions import meant_by  # noqa: PLC0415 - as below
+
+        meant = meant_by(whole)
+        lost = " ".join(whole[whole.index("#") :].split()).replace("\\", "\\\\").replace('"', '\\"')
+        if meant is not None and all(lost in line for line in meant.lines):
+            return CutOffText(quoted="", meant_line=_meant_line(meant._replace(is_sure=False), cut))
+    return CutOffText(quoted="") if is_sound else None
 
 
 def _with_line(finding: Finding, text: str, span: Span) -> Finding:

@@ -11,6 +11,7 @@ from evalc.dsl.build_case import TIERS, build_case, build_defaults
 from evalc.dsl.build_check import build_checks
 from evalc.dsl.build_criterion import build_criterion
 from evalc.dsl.build_prompt import PROMPT_KEYS, PROMPT_READ, build_inputs, build_variants, inline_prompt
+from evalc.dsl.cut_texts import report_cut_texts
 from evalc.dsl.document_kind import Kind
 from evalc.dsl.fields import Fields, Foreign, described
 from evalc.dsl.nodes import Mapping, Node, Scalar, span_of
@@ -47,6 +48,7 @@ _OF_PROMPT = Foreign(
 
 def build_prompt(source: Source, node: Mapping, problems: Diagnostics) -> PromptTree | None:
     """The prompt of a document whose evals, if there are any, are not wanted; None if it has no usable text."""
+    report_cut_texts(source, node, problems)
     keys = (*KEYS[Kind.PROMPT], *EVAL_KEYS)
     fields = Fields(source, node, what="a prompt file", keys=keys, foreign=_OF_PROMPT, problems=problems)
     return inline_prompt(fields, build_inputs(fields))
@@ -54,6 +56,7 @@ def build_prompt(source: Source, node: Mapping, problems: Diagnostics) -> Prompt
 
 def build_suite(source: Source, node: Mapping, kind: Kind, problems: Diagnostics) -> SuiteTree:
     """The tree of one document of a known kind; what is wrong is reported and left out."""
+    report_cut_texts(source, node, problems)
     keys = KEYS[kind] if any(key.text == "eval" for key, _ in node.pairs) else (*KEYS[kind], *EVAL_KEYS)
     foreign = _OF_PROMPT if kind is Kind.PROMPT else None
     fields = Fields(source, node, what=f"a {kind.value}", keys=keys, foreign=foreign, problems=problems)
@@ -187,6 +190,7 @@ def _by_class(gates: Fields, key: str) -> tuple[tuple[str, Num], ...]:
 
 def build_shared_file(source: Source, node: Mapping, problems: Diagnostics) -> SharedTree:
     """The tree of a shared rules file."""
+    report_cut_texts(source, node, problems)
     keys = (*SHARED_KEYS, "description")
     return build_shared(Fields(source, node, what="a shared rules file", keys=keys, problems=problems))
 

@@ -6,10 +6,11 @@ import re
 
 from evalc.dsl.nodes import Mapping, Node, Scalar, Sequence
 from evalc.grammar.parse import parse_check
-from evalc.source import Source, Span
+from evalc.source import AliasedSpan, Source, Span
 
 _SPACES = frozenset((" ", "\t"))
 _COMMENT_BEHIND = re.compile(r"[ \t]+(#[^\r\n]*)")
+_CUT_OFF = re.compile(r"[ \t]*(?<=[ \t])#(?!evalc: ignore)\S[^\r\n]*")
 _TAKEN_APART = re.compile(r":(?: |$)| #")
 _LINE_REST = re.compile(r"[^\r\n]*")
 
@@ -37,6 +38,26 @@ def lost_to_comment(source: Source, scalar: Scalar) -> Span | None:
     if match is None or not _inside_string(scalar.text) or not _inside_string(match[1]):
         return None
     return Span(match.start(1), match.start(1) + len(match[1].rstrip()))
+
+
+def cut_off(source: Source, scalar: Scalar) -> Span | None:
+    """The text that was probably meant where a comment without a space after its `#` follows a plain scalar.
+
+    It ends where the line ends: `Where is order #4711?`, of which YAML reads the first three words.
+    """
+    if scalar.style != "plain" or source.text[scalar.end : scalar.end + 1] not in _SPACES:
+        return None
+    match = _CUT_OFF.match(source.text, scalar.end)
+    if match is None:
+        return None
+    start = scalar.start if scalar.end > scalar.start else source.text.index("#", scalar.end)
+    span = Span(start, match.start() + len(match[0].rstrip()))
+    return span if scalar.alias is None else AliasedSpan(span, scalar.alias)
+
+
+def has_comment(source: Source, scalar: Scalar) -> bool:
+    """Whether a comment follows a scalar on its line."""
+    return _COMMENT_BEHIND.match(source.text, scalar.end) is not None
 
 
 def split_at_comma(source: Source, sequence: Sequence) -> tuple[Span, ...]:

@@ -20,6 +20,7 @@ from evalc.diagnostics.catalogue.files import ExpandsTooFar, NestedTooDeep
 from evalc.diagnostics.catalogue.syntax_yaml import (
     BadAnchor,
     BadMerge,
+    CutOffText,
     DuplicateKey,
     ForbiddenCharacter,
     ForbiddenTag,
@@ -34,7 +35,7 @@ from evalc.diagnostics.catalogue.syntax_yaml import (
 )
 from evalc.diagnostics.problem import Finding
 from evalc.dsl.nodes import FORBIDDEN, Mapping, Node, Report, Scalar, Sequence, Style, YamlLimits, behind, has_forbidden
-from evalc.dsl.quoting import quoted_line, unquoted_line
+from evalc.dsl.quoting import cut_off, quoted_line, unquoted_line
 from evalc.dsl.template_mask import Mask
 from evalc.source import Source, Span
 
@@ -240,8 +241,10 @@ class _Constructor:
         if style in {"literal", "folded"}:
             end = _block_end(self._text, start, end)
         elif style == "plain" and self._is_spoiled(text, start, end):
-            raw = self._text[start:end]
-            self._report(Span(start, end), UnquotedTemplate(quoted=quoted_line(raw)))
+            template = self._template(start, end)
+            if template.end > end:
+                items.append(template)
+                return
         if self._mask is not None and style == "double":
             text = self._mask.unescaped(text)
             for half in self._mask.halves(start, end):
@@ -347,6 +350,10 @@ class _Constructor:
         self._documents.append(self._root[0])
 
     def _template(self, start: int, end: int) -> Scalar:
+        """A text with a template that needs quotes, which is reported, with what a `#` cuts off from it."""
+        cut = cut_off(self._source, Scalar(start, end, "", "plain"))
+        if cut is not None and "\n" not in self._text[start:end]:
+            end = cut.end
         raw = self._text[start:end]
         self._report(Span(start, end), UnquotedTemplate(quoted=quoted_line(raw)))
         return Scalar(start, end, raw, "plain")
@@ -460,7 +467,12 @@ class _Constructor:
         last = len(self._text)  # libyaml's marks may be after it
         self._report(Span(min(span.start, last), min(span.end, last)), finding)
         match finding:
-            case UnexpectedColon(quoted=text) | ReservedCharacter(quoted=text) | BadAnchor(quoted=text):
+            case (
+                UnexpectedColon(quoted=text)
+                | ReservedCharacter(quoted=text)
+                | BadAnchor(quoted=text)
+                | CutOffText(quoted=text)
+            ):
                 return self._hide(span.start, unquoted_line(text))
             case _:
                 return False

@@ -17,6 +17,7 @@ from evalc.diagnostics.catalogue.syntax_yaml import (
     BadIndentation,
     BadYamlEscape,
     BracketInItem,
+    CutOffText,
     ForbiddenTag,
     MissingColon,
     MissingComma,
@@ -66,6 +67,20 @@ _KEY: Final = re.compile(r"\s*(?:- +)*(?:[^\s'\"#\[\]{}][^'\"#\[\]{}]*?|'[^'\r\n
 _DASHES: Final = re.compile(r"\s*(?:- +)*")
 _NEXT_ENTRY: Final = re.compile(r"[\r\n] *(?:- +\S|[A-Za-z_][\w-]*:(?:[ \t]|[\r\n]))")
 _BRACKET: Final = re.compile(r"[\[\]\r\n]")
+_TO_COMMENT: Final = re.compile(
+    r"""
+    [\[{]
+    (?>
+        (?<=[\[{,:\s]) (?> "(?:[^"\\\r\n]|\\.)*" | '(?:[^'\r\n]|'')*' )
+        | (?<![\ \t])\#
+        | [^\#\r\n]
+    )*+
+    (\#[^\r\n]*)
+    """,
+    re.VERBOSE,
+)
+_LAST_ITEM: Final = re.compile(r"(?:[\[{,]|:[ \t])[ \t]*((?:[^\s\[\]{},\"':]|:(?!\s))(?:[^\[\]{},\"\r\n:]|:(?!\s))*)\Z")
+_CUT_REST: Final = re.compile(r"#[^\s\[\]{},][^\[\]{},\r\n]*")
 _ITEM_REST: Final = re.compile(r"[^,\]\r\n]*")
 
 
@@ -166,10 +181,23 @@ def _bracket(complaint: Complaint, context: Context) -> _Explained | None:
     if behind in {"]", "}"}:
         return _one(complaint.at), StrayBracket(bracket=behind, opening=text[opening : opening + 1])
     if complaint.at >= len(text.rstrip()) or not same_line:
-        return _one(opening), UnclosedBracket(bracket=text[opening : opening + 1], closing=closing)
+        comment = _TO_COMMENT.match(text, opening)
+        item = None if comment is None else _cut_item(text, opening, comment.start(1))
+        if item is not None:
+            return item, CutOffText(quoted=quoted_line(text[item.start : item.end]))
+        hides = comment is not None and closing in comment[1]
+        finding = UnclosedBracket(bracket=text[opening : opening + 1], closing=closing, before_comment=hides)
+        return _one(opening), finding
     if behind == "[" and (item := _item_with_brackets(text, opening, complaint.at)) is not None:
         return item, BracketInItem(quoted=quoted_line(text[item.start : item.end]))
     return _one(complaint.at), MissingComma(closing=closing)
+
+
+def _cut_item(text: str, opening: int, hash_at: int) -> Span | None:
+    """The item in brackets that a `#` without a space after it cuts off, with the bracket behind it."""
+    before = _LAST_ITEM.search(text, opening, hash_at)
+    behind = _CUT_REST.match(text, hash_at)
+    return None if before is None or behind is None else Span(before.start(1), hash_at + len(behind[0].rstrip()))
 
 
 def _item_with_brackets(text: str, opening: int, at: int) -> Span | None:

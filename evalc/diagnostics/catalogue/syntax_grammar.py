@@ -78,6 +78,7 @@ class Unexpected(Finding, frozen=True, kw_only=True):
     expected: tuple[str, ...]
     found: str
     meant_line: MeantLine | None = None
+    before_comment: bool = False
 
     def message(self) -> str:
         found = f"found `{self.found}`" if self.found else "found the end"
@@ -91,6 +92,8 @@ class Unexpected(Finding, frozen=True, kw_only=True):
     def help(self) -> str:
         if self.meant_line is not None:
             return self.meant_line.help()
+        if self.before_comment:
+            return "a `#` begins a comment on this line; put the whole line in quotes if it belongs to a text"
         return "put texts in straight quotes, `\"` or `'`" if self.found in _CURLY_QUOTES else ""
 
 

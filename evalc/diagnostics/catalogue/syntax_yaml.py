@@ -1,11 +1,12 @@
-"""What can be wrong with the syntax of a YAML or JSON text (EV100-EV130)."""
+"""What can be wrong with the syntax of a YAML or JSON text (EV100-EV130, EV156, EV157)."""
 
 from __future__ import annotations
 
 from typing import ClassVar, Final
 
+from evalc.diagnostics.meant_line import MeantLine
 from evalc.diagnostics.near import Slip, listed, slip_of
-from evalc.diagnostics.problem import Finding
+from evalc.diagnostics.problem import Finding, Severity
 from evalc.terminal import counted
 
 _ESCAPES: Final = {"\x00": r"\0", "\x85": r"\N", "\u2028": r"\L", "\u2029": r"\P"}
@@ -181,6 +182,7 @@ class UnclosedBracket(Finding, frozen=True, kw_only=True):
     code: ClassVar[str] = "EV104"
     bracket: str
     closing: str
+    before_comment: bool = False
 
     def message(self) -> str:
         return f"this `{self.bracket}` is never closed"
@@ -189,6 +191,8 @@ class UnclosedBracket(Finding, frozen=True, kw_only=True):
         return "opened here"
 
     def help(self) -> str:
+        if self.before_comment:
+            return f"a `#` begins a comment on this line; write the `{self.closing}` before it, or quote the text"
         return f"close it with `{self.closing}`; if the bracket is meant as text, quote the text"
 
 
@@ -1150,3 +1154,91 @@ class BracketInItem(Finding, frozen=True, kw_only=True):
 
     def help(self) -> str:
         return f"quote the item, {self.quoted}, or give it a line of its own"
+
+
+class CutOffText(Finding, frozen=True, kw_only=True):
+    """A `#` cuts off a text that is sent or checked.
+
+    In YAML a `#` after a space begins a comment unless the text is in quotes: of `message: Where is order #4711?` only
+    `Where is order` is left. Put the whole text in quotes. If a comment is meant, write a space after its `#`.
+
+    Example:
+        suite: orders
+        eval:
+          test_cases:
+            - name: status
+              message: Where is order #4711?
+              validate:
+                - contains "4711"
+
+    Cure:
+        suite: orders
+        eval:
+          test_cases:
+            - name: status
+              message: 'Where is order #4711?'
+              validate:
+                - contains "4711"
+    """
+
+    code: ClassVar[str] = "EV156"
+    quoted: str
+    meant_line: MeantLine | None = None
+
+    def message(self) -> str:
+        return "a `#` begins a comment here and cuts this text off"
+
+    def label(self) -> str:
+        return "cut off at ` #`"
+
+    def help(self) -> str:
+        if self.meant_line is not None:
+            return f"{self.meant_line.help()}; write `# ` with a space if a comment is meant"
+        return _quote_or_space(self.quoted)
+
+
+class CutOffWords(Finding, frozen=True, kw_only=True):
+    """A `#` cuts off a name, a description or another text that is neither sent nor checked.
+
+    In YAML a `#` after a space begins a comment unless the text is in quotes. Put the whole text in quotes. If a
+    comment is meant, write a space after its `#`.
+
+    Example:
+        suite: orders
+        eval:
+          test_cases:
+            - name: status
+              description: From ticket #4711
+              message: Where is my order?
+              validate:
+                - contains "order"
+
+    Cure:
+        suite: orders
+        eval:
+          test_cases:
+            - name: status
+              description: 'From ticket #4711'
+              message: Where is my order?
+              validate:
+                - contains "order"
+    """
+
+    code: ClassVar[str] = "EV157"
+    severity: ClassVar[Severity] = "warning"
+    quoted: str
+
+    def message(self) -> str:
+        return "a `#` begins a comment here and cuts this text off"
+
+    def label(self) -> str:
+        return "cut off at ` #`"
+
+    def help(self) -> str:
+        return _quote_or_space(self.quoted)
+
+
+def _quote_or_space(quoted: str) -> str:
+    if not quoted:
+        return "write `# ` with a space if a comment is meant, else put the whole text in quotes"
+    return f"{_quote('the whole text', quoted)}; write `# ` with a space if a comment is meant"

@@ -1,0 +1,270 @@
+"""The law of `#`: no free text of an eval file loses its end to a comment without a finding, whatever its key."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+import yaml
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import evalc
+from evalc.diagnostics.fixes import cures_for
+from evalc.diagnostics.fixing import applied
+from evalc.diagnostics.problem import Problem
+from evalc.dsl.build_case import CASE_KEYS, FOR_EACH_KEYS, LABEL_KEYS, TURN_KEYS, USER_KEYS
+from evalc.dsl.build_criterion import CRITERION_KEYS
+from evalc.dsl.build_expect import EXPECT_KEYS
+from evalc.dsl.build_prompt import INPUT_KEYS, PROMPT_KEYS, VARIANT_KEYS
+from evalc.dsl.build_suite import EVAL_KEYS, KEYS, SHARED_KEYS
+from evalc.dsl.cut_texts import HOLDS
+from evalc.dsl.document_kind import Kind
+
+ERROR, WARNING = "EV156", "EV157"
+
+OF_CASE = {
+    ERROR: (
+        "message: TEXT",
+        "message: &m TEXT",
+        "message:\n        TEXT",
+        "messages: [{role: user, content: TEXT\n      }]",
+        "messages:\n      - role: user\n        content: TEXT",
+        "turns:\n      - say: TEXT\n        validate: [non-empty]",
+        "user: {goal: TEXT\n      }",
+        "user:\n        goal: TEXT",
+        "user:\n        goal: g\n        persona: TEXT",
+        "user:\n        goal: g\n        opens: TEXT",
+        "user:\n        goal: g\n        stop_when: TEXT",
+        "user:\n        goal: g\n        facts:\n          order: TEXT",
+        "expected: TEXT",
+        "inputs:\n        q: TEXT",
+        "inputs:\n        q: [a, TEXT\n          ]",
+        "inputs:\n        q:\n          - TEXT",
+        "inputs:\n        q: {validate: {weight: TEXT\n        }}",
+        "for_each:\n      - id: TEXT",
+        "for_each:\n        rows:\n        - {a: TEXT\n          }",
+        "for_each:\n        key: TEXT\n        rows: [{a: 1}]",
+        "for_each:\n        file: TEXT",
+        "for_each: TEXT",
+        "validate:\n      - type: contains\n        rule: TEXT",
+        "validate:\n      - type: contains\n        rule: x\n        at: TEXT",
+        "validate:\n      - type: contains\n        rule: x\n        criterion: TEXT",
+        "validate:\n      - any_of:\n        - type: contains\n          rule: TEXT",
+        "validate:\n      - not:\n          type: contains\n          rule: TEXT",
+        "validate:\n      - type: contains_any\n        rule:\n        - TEXT",
+        "validate:\n      - {type: tool_param, tool: t, param: p, op: equals, value: TEXT\n        }",
+        "validate:\n      - use: TEXT",
+        "validate:\n      - type: judge\n        rule: TEXT",
+        "expect:\n        responseContains:\n        - TEXT",
+        "expect:\n        toolsCalled: [TEXT\n          ]",
+        "expect:\n        toolParams:\n        - {tool: t, paramName: p, assertion: equals, value: TEXT\n          }",
+        "stubs:\n        search: TEXT",
+        "reference_data:\n        a: TEXT",
+        "rubric:\n      - name: r\n        description: TEXT",
+        "label:\n        expected: TEXT",
+    ),
+    WARNING: (
+        "description: TEXT",
+        "id: TEXT",
+        "created_at: TEXT",
+        "bug_ref: TEXT",
+        "prompt_id: TEXT",
+        "tags:\n      - TEXT",
+        "tags: [a, TEXT\n        ]",
+        "skip: TEXT",
+        "archived: TEXT",
+        "expected_failure: TEXT",
+        "allow:\n        refusal: TEXT",
+        "x-note: TEXT",
+    ),
+}
+OF_SUITE = {
+    ERROR: (
+        "prompt: TEXT",
+        "prompts:\n  a: TEXT",
+        "prompts:\n  a:\n    file: TEXT",
+        "inputs:\n- name: q\n  default: TEXT",
+        "inputs:\n- name: q\n  options:\n  - TEXT",
+        "inputs:\n  q: TEXT",
+        "inputs:\n  q:\n    default: TEXT",
+        "defaults:\n  inputs:\n    q: TEXT",
+        "rules:\n  polite:\n  - type: contains\n    rule: TEXT",
+        "role: TEXT",
+        "instructions:\n- TEXT",
+        "criteria:\n- name: a\n  description: TEXT",
+        "criteria:\n- a (0.5): TEXT",
+        "x-note: &n TEXT\ndefaults:\n  inputs:\n    q: *n",
+    ),
+    WARNING: (
+        "description: TEXT",
+        "tool: TEXT",
+        "tool_version: TEXT",
+        "tool_description: TEXT",
+        "prompt_file: TEXT",
+        "prompt_id: TEXT",
+        "include: TEXT",
+        "include:\n- TEXT",
+        "inputs:\n- name: q\n  description: TEXT",
+        "inputs:\n  q:\n    placeholder: TEXT",
+        "defaults:\n  tags:\n  - TEXT",
+    ),
+}
+PLACES = [
+    (code, f"suite: s\ntest_cases:\n    - name: n\n      {text}\n") for code, texts in OF_CASE.items() for text in texts
+] + [
+    (code, f"suite: s\n{text}\neval:\n  test_cases:\n    - name: n\n      message: hi\n")
+    for code, texts in OF_SUITE.items()
+    for text in texts
+]
+PROMPT_FILE = [
+    (ERROR, "id: p\nprompt: TEXT\n"),
+    (ERROR, "id: p\nprompt: hi\nrole: TEXT\n"),
+    (WARNING, "id: p\nprompt: hi\nauthor: TEXT\n"),
+    (WARNING, "id: p\nprompt: hi\nnotes:\n- TEXT\n"),
+    (WARNING, "id: TEXT\nprompt: hi\n"),
+    (WARNING, "rules: {}\ndescription: TEXT\n"),
+    (WARNING, "suite: TEXT\ntest_cases:\n    - name: n\n      message: hi\n"),
+    (WARNING, "suite: s\ntest_cases:\n    - name: TEXT\n      message: hi\n"),
+]
+
+# What a comment may hold beside its `#`, brackets and commas apart, which may end a text in brackets.
+_CHARACTER = st.characters(codec="utf-8", exclude_categories=["Cc", "Cs", "Z"], exclude_characters="[]{},\ufeff")
+REST = st.text(st.one_of(st.sampled_from(" \"'\\:#-&*"), _CHARACTER), max_size=12).map(str.strip)
+FIRST = st.one_of(st.sampled_from("\"'\\#4!-"), _CHARACTER)
+HEAD = st.from_regex(r"[A-Za-z][\w'\"?!.-]{0,5}( [\w'\"?!.\\-]{1,5}){0,2}", fullmatch=True)
+BLANK = st.sampled_from((" ", "  ", "\t"))
+TEXTS = st.builds("{}{}#{}{}".format, HEAD, BLANK, FIRST, REST)
+
+
+def cut(problems: list[Problem]) -> list[Problem]:
+    return [problem for problem in problems if problem.code in (ERROR, WARNING)]
+
+
+def check(text: str, name: str = "s.eval.yaml") -> list[Problem]:
+    return list(evalc.check(evalc.Source(name, text)))
+
+
+def scalars(data: Any) -> Iterator[str]:
+    if isinstance(data, dict):
+        for key, value in data.items():
+            yield from (*scalars(key), *scalars(value))
+    elif isinstance(data, list):
+        for item in data:
+            yield from scalars(item)
+    elif isinstance(data, str):
+        yield data
+
+
+@pytest.mark.parametrize(("code", "text"), [*PLACES, *PROMPT_FILE])
+def test_no_key_loses_the_end_of_its_text_to_a_comment_in_silence(code: str, text: str) -> None:
+    assert not cut(check(text.replace("TEXT", "Order 4711  # a comment")))
+    assert not cut(check(text.replace("TEXT", "'Order #4711'")))
+
+    @settings(max_examples=20)
+    @given(TEXTS, st.sampled_from(("\n", "\r\n")))
+    def law(lost: str, line_end: str) -> None:
+        written = text.replace("\n", line_end).replace("TEXT", lost)
+        (problem,) = cut(check(written))
+        assert problem.code == code
+        assert problem.source.text[slice(*problem.span)] == lost
+        (cure,) = cures_for(problem)
+        assert not cure.is_sure
+        mended = applied(written, [cure.edit])
+        assert len(mended) - len(written) == 2 + lost.count("'")
+        assert mended.count(line_end) == written.count(line_end)
+        assert lost in scalars(yaml.safe_load(mended))
+        assert not cut(check(mended))
+
+    law()
+
+
+@pytest.mark.parametrize(("code", "text"), [each for each in PLACES if each[1].startswith("suite: s\ntest_cases")])
+def test_a_long_file_is_read_alike(code: str, text: str) -> None:
+    long = text.replace("TEXT", "Order #4711") + "    # a comment\n" * 4000
+    assert [problem.code for problem in cut(check(long))] == [code]
+
+
+@given(st.sampled_from(("", "not ", "turn 1 ")), TEXTS, st.booleans())
+def test_no_check_loses_its_end_to_a_comment_in_silence(negation: str, lost: str, in_quotes: bool) -> None:
+    line = f'{negation}contains "{lost}"' if in_quotes else f"{negation}contains {lost}"
+    text = f"suite: s\ntest_cases:\n  - name: a\n    message: hi\n    validate:\n      - {line}\n"
+    found = [problem for problem in check(text) if problem.start.line == 6]
+    assert any(problem.severity == "error" for problem in found)
+    for problem in cut(found):
+        for cure in cures_for(problem):
+            mended = applied(text, [cure.edit]).replace("''", "'")
+            assert lost[lost.index("#") :] in mended.replace('\\"', '"').replace("\\\\", "\\")
+
+
+@pytest.mark.parametrize(
+    ("line", "mended"),
+    [
+        ("contains order #4711", "'contains \"order #4711\"'"),
+        ("contains #4711", 'contains "#4711"'),
+        ("matches /a #b/", "'matches /a #b/'"),
+        ("non-empty #4711", None),
+        ('contains "a" #b', None),
+    ],
+)
+def test_a_check_that_is_cut_off_is_an_error(line: str, mended: str | None) -> None:
+    text = f"suite: s\ntest_cases:\n  - name: a\n    message: hi\n    validate:\n      - {line}\n"
+    (problem,) = check(text)
+    assert problem.code == ERROR
+    assert [applied(text, [cure.edit]) for cure in cures_for(problem)] == (
+        [] if mended is None else [text.replace(line, mended)]
+    )
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "tier: golden #x",
+        "repeat: 3 #x",
+        "threshold: 0.5 #x",
+        "validate: #x\n      - non-empty",
+        "validate:\n      - type: length #x\n        min: 3",
+        "message: hi #evalc: ignore",
+        'message: "hi" #x',
+        "message: a#x",
+        "message: |\n        a #x",
+    ],
+)
+def test_a_comment_that_hides_no_text_is_a_comment(line: str) -> None:
+    assert not cut(check(f"suite: s\ntest_cases:\n    - name: n\n      {line}\n"))
+
+
+def test_every_key_is_tried_or_holds_no_free_text() -> None:
+    keys = {
+        *CASE_KEYS, *TURN_KEYS, *USER_KEYS, *FOR_EACH_KEYS, *LABEL_KEYS, *CRITERION_KEYS, *VARIANT_KEYS, *EVAL_KEYS,
+        *SHARED_KEYS, *KEYS[Kind.SUITE], *KEYS[Kind.CASES],
+    }  # fmt: skip
+    tried = " ".join(text for _, text in [*PLACES, *PROMPT_FILE])
+    assert {key for key in keys if f"{key}:" not in tried and HOLDS.get(key) != "settings"} == set()
+    assert {key for key in EXPECT_KEYS if HOLDS.get(key) == "settings"} == {
+        "noToolErrors", "responseNonEmpty", "maxLatencyMs", "maxTokens", "minLength", "maxLength", "jsonValid",
+        "typeChecks", "minToolCalls", "maxToolCalls", "maxCost",
+    }  # fmt: skip
+    assert {*INPUT_KEYS, *PROMPT_KEYS} & {key for key, holds in HOLDS.items() if holds == "settings"} == {"type"}
+
+
+@pytest.mark.parametrize(
+    ("line", "code"),
+    [
+        ("inputs: {q: order #12?}", ERROR),
+        ("inputs: {q: order #12, r: x}", ERROR),
+        ("tags: [a, order #12]", ERROR),
+        ("tags: [a, order # 12]", "EV104"),
+        ("validate:\n      - contains # 12", "EV131"),
+    ],
+)
+def test_a_comment_that_hides_the_end_of_a_line_is_named(line: str, code: str) -> None:
+    text = f"suite: s\ntest_cases:\n    - name: n\n      {line}\n      mesage: hi\n"
+    found = [problem for problem in check(text) if problem.severity == "error"]
+    assert found[0].code == code
+    assert "`#` begins a comment" in found[0].finding.message() + found[0].finding.help()
+    if code == ERROR:
+        assert [problem.code for problem in found[1:]] == ["EV201"], "the rest of the file is read"
+        (cure,) = cures_for(found[0])
+        assert "#12" in next(each for each in scalars(yaml.safe_load(applied(text, [cure.edit]))) if "#" in each)
