@@ -123,12 +123,21 @@ def test_calls_under_another_key_are_an_error(key: str, check: str, tmp_path: Pa
     run = evalc.run(suite(check), agent=agent, output_dir=tmp_path)
     (case,) = next(iter(run.suites)).cases
     assert (run.exit_code, case.status) == (3, "error")
-    assert f"the answer has a list under `{key}` and no `toolCalls`" in str(case.error)
+    assert f"the answer has `{key}` and no `toolCalls`" in str(case.error)
 
 
 def test_calls_under_another_key_are_nothing_to_cases_without_tools(tmp_path: Path) -> None:
     agent = evalc.ScriptedAgent({"hi": {"response": "done", "tools": DELETED}})
     assert evalc.run(suite("non-empty"), agent=agent, output_dir=tmp_path).exit_code == 0
+
+
+@pytest.mark.parametrize("key", ["params", "arguments", "args", "input", "parameters"])
+@pytest.mark.parametrize("value", [{"id": 7, "force": True}, '{"id": 7, "force": true}'])
+@pytest.mark.parametrize("check", ["no call of delete_account has force true", "tool delete_account.id not exists"])
+def test_parameters_are_checked_whatever_they_are_called(key: str, value: object, check: str, tmp_path: Path) -> None:
+    calls = [{"name": "delete_account", "success": True, key: value}]
+    agent = evalc.ScriptedAgent({"hi": {"response": "done", "toolCalls": calls}})
+    assert evalc.run(suite(check), agent=agent, output_dir=tmp_path).exit_code == 1
 
 
 @pytest.mark.parametrize("answer", ["done", {"response": "done"}])

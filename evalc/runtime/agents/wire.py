@@ -4,13 +4,15 @@ The agreed shape is the contract's AgentResponse, `{response, toolCalls: [{name,
 or `{text, toolsCalled}`, whose tools may be bare names. Unknown keys are ignored, and keys may be written in
 snake_case. A lone surrogate, which JSON can spell and UTF-8 cannot, becomes U+FFFD, as in JavaScript's
 `toWellFormed`: whatever reads an answer may encode it.
+
+A call has its parameters under one key: what an agent says must never be dropped where a check would then pass.
 """
 
 from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from math import isfinite
 from types import NoneType, UnionType
 from typing import Any, Final, NoReturn
@@ -37,10 +39,13 @@ _KINDS: Final[tuple[tuple[type | UnionType, str], ...]] = (
 )
 
 CALLS: Final = ("toolCalls", "tool_calls", "toolsCalled", "tools_called")
-"""The keys under which an answer may have its tool calls; the first that has some counts."""
+"""The keys under which an answer may have its tool calls; the first that holds some counts."""
+
+PARAMS: Final = ("params", "arguments", "args", "input", "parameters")
+"""The keys under which a call may have its parameters: the contract's, and those of OpenAI, LangChain and Anthropic."""
 
 _FIELDS: Final = ("response", "text", *CALLS, "usage")
-_CALL_FIELDS: Final = ("name", "success", "durationMs", "duration_ms", "params", "result", "error")
+_CALL_FIELDS: Final = ("name", "success", "durationMs", "duration_ms", *PARAMS, "result", "error")
 _MOST_BITS: Final = 13_000
 """Those of integers that Python writes out, of nearly 4,000 digits."""
 _USAGE_FIELDS: Final = ("inputTokens", "input_tokens", "outputTokens", "output_tokens", "costUsd", "cost_usd")
@@ -116,16 +121,26 @@ def _near_calls(fields: Mapping[str, Any]) -> str | None:
     """A key that probably holds the tool calls of an answer which has none under the agreed keys."""
     if any(key in fields for key in CALLS):
         return None
-    return next((key for key, value in fields.items() if isinstance(value, list | tuple) and _is_near(key)), None)
+    return _near(fields, _NEAR_CALLS, list | tuple) or _near(fields, _NEAR_CALL, Mapping)
 
 
-def _is_near(key: object) -> bool:
-    folded = key.lower().replace("_", "").replace("-", "") if isinstance(key, str) else ""
-    return folded in _NEAR_CALLS
+def _near(fields: Mapping[str, Any], names: Collection[str], kinds: type | UnionType) -> str | None:
+    """The first key that has one of the names, spelt in any case, and a value of one of the types in it."""
+    return next((key for key, value in fields.items() if isinstance(value, kinds) and _bare(key) in names), None)
 
 
+def _bare(key: object) -> str:
+    return key.lower().replace("_", "").replace("-", "") if isinstance(key, str) else ""
+
+
+_NEAR_CALL: Final = ("toolcall", "functioncall")
 _NEAR_CALLS: Final = frozenset(
     ("toolcalls", "toolcall", "tools", "toolscalled", "toolcalled", "toolscalls", "calls", "functioncalls", "toolsused")
+)
+_NEAR_PARAMS: Final = frozenset(
+    f"{owner}{name}"
+    for owner in ("", "tool", "call", "function")
+    for name in (*PARAMS, "param", "parameter", "argument", "arg", "inputs", "kwargs")
 )
 
 
@@ -192,7 +207,8 @@ def _text(fields: Mapping[str, Any]) -> str:
 
 def calls_in(fields: Mapping[str, Any]) -> tuple[str, Any] | None:
     """The tool calls, unread, with their key; None if there are none."""
-    return next(((key, calls) for key in CALLS if (calls := fields.get(key)) is not None), None)
+    given = [(key, calls) for key in CALLS if (calls := fields.get(key)) is not None]
+    return next((found for found in given if found[1]), given[0] if given else None)
 
 
 def _tool_calls(fields: Mapping[str, Any]) -> tuple[ToolCall, ...]:
@@ -217,9 +233,9 @@ def _tool_call(call: object, place: str) -> ToolCall:
     duration = fields.get("durationMs", fields.get("duration_ms"))
     if duration is not None and not is_number(duration):
         raise _wrong(f"{place}.durationMs", duration, "a number")
-    params = fields.get("params")
-    if params is not None and not isinstance(params, Mapping):
-        raise _wrong(f"{place}.params", params, "an object")
+    # Of evalc's own calls `arguments` are what the model wrote where that is no JSON object.
+    arguments = call.arguments if isinstance(call, ToolCall) else None
+    params = _params({"params": call.params} if isinstance(call, ToolCall) else fields, place)
     result, error = fields.get("result", msgspec.UNSET), _error_of(fields.get("error"), place)
     if success is None and error is not msgspec.UNSET:
         success = False
@@ -227,10 +243,41 @@ def _tool_call(call: object, place: str) -> ToolCall:
         name=well_formed(name),
         success=success,
         duration_ms=duration,
-        params=json_value(params or {}, f"{place}.params"),
+        params=params,
+        arguments=arguments,
         result=result if result is msgspec.UNSET else json_value(result, f"{place}.result"),
         error=error,
     )
+
+
+def _params(fields: Mapping[str, Any], place: str) -> dict[str, Any]:
+    """The parameters of a call, wherever they are: an object, or a text that holds one as JSON."""
+    given = [key for key in PARAMS if fields.get(key) is not None]
+    if len(given) > 1:
+        raise AgentProtocolError(f"`{place}` has both `{given[0]}` and `{given[1]}`: send only its parameters{_OR_MAP}")
+    if not given:
+        if (near := _near(fields, _NEAR_PARAMS, Mapping)) is not None and fields[near]:
+            raise AgentProtocolError(f"`{place}` has `{near}` and no `params`: call them `params`{_OR_MAP}")
+        return {}
+    (key,) = given
+    value = fields[key]
+    if isinstance(value, str):
+        value = _params_of(value)
+    if not isinstance(value, Mapping | None):
+        raise _wrong(f"{place}.{key}", value, "an object")
+    params: dict[str, Any] = json_value(value or {}, f"{place}.{key}")
+    return params
+
+
+_OR_MAP: Final = ", or map them (`agent.response.params` in the configuration)"
+
+
+def _params_of(text: str) -> object:
+    """The parameters that a text of JSON holds, as model providers send them; an empty text holds none."""
+    try:
+        return decode_json(text.encode(errors="surrogatepass")) if text.strip() else None
+    except AgentProtocolError:
+        raise AgentProtocolError(f"the parameters of a tool call are a text that is not JSON: {shown(text)}") from None
 
 
 def _error_of(error: object, place: str) -> str | msgspec.UnsetType:

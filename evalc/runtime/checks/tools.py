@@ -175,7 +175,7 @@ def misnamed_calls(key: str) -> Verdict:
     """The answer has its calls under a key that evalc does not read: whatever the check says would be wrong."""
     named = shown(key)
     return broken(
-        f"the answer has a list under `{named}` and no `toolCalls`: call it `toolCalls`, or map it "
+        f"the answer has `{named}` and no `toolCalls`: call it `toolCalls`, or map it "
         f"(`agent.response.toolCalls` in the configuration)"
     )
 

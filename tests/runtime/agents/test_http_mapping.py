@@ -91,8 +91,18 @@ def test_what_has_no_path_stands_where_it_always_does() -> None:
     with serving(answers(document)) as server:
         assert ask(HttpAgent(server.url, options=paths(input_tokens="n"))).tool_calls == (
             ToolCall(name="a"),
-            ToolCall(name="b"),
+            ToolCall(name="b", params={"x": 1}),
         )
+
+
+def test_what_has_a_path_is_read_nowhere_else() -> None:
+    call = {"name": "b", "input": {"x": 1}, "parameters": {"type": "object"}}
+    document = {"text": "Hello", "tools_called": ["a"], "steps": [call]}
+    with serving(answers(document)) as server:
+        asked = ask(HttpAgent(server.url, options=paths(tool_calls="steps", params="input")))
+        assert asked.tool_calls == (ToolCall(name="b", params={"x": 1}),)
+    with serving(answers({**document, "steps": []})) as server:
+        assert ask(HttpAgent(server.url, options=paths(tool_calls="steps"))).tool_calls == ()
 
 
 @pytest.mark.parametrize(

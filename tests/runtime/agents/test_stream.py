@@ -112,6 +112,26 @@ def test_plain_text_is_text() -> None:
         assert ask(HttpAgent(server.url)).response == "It is 42."
 
 
+def answered(stream: bytes) -> AgentResponse:
+    with serving(streams(stream)) as server:
+        return ask(HttpAgent(server.url))
+
+
+def test_of_several_choices_the_one_with_the_index_0_is_streamed() -> None:
+    def said(*texts: tuple[object, str], finish: str | None = None) -> dict[str, Any]:
+        return {"choices": [{"index": at, "delta": {"content": text}, "finish_reason": finish} for at, text in texts]}
+
+    stream = data(said((1, "No")), said((0, "Y"), (1, "pe")), said((1, "."), (0, "es")), said((1, "")), said((0, ".")))
+    assert answered(stream + data(said((1, ""), (0, ""), finish="stop"))).response == "Yes."
+    assert answered(data(said((None, "Yes"), finish="stop"))).response == "Yes"
+
+
+def test_a_function_call_of_the_time_before_tool_calls_is_a_call() -> None:
+    pieces = [{"name": "book", "arguments": ""}, {"arguments": '{"city":'}, {"arguments": ' "Oslo"}'}]
+    stream = data(*(chunk({"function_call": piece}) for piece in pieces), chunk({}, "function_call"))
+    assert answered(stream).tool_calls == (ToolCall(name="book", params={"city": "Oslo"}),)
+
+
 @pytest.mark.parametrize(
     "stream", [OPENAI + DONE, ANTHROPIC + STOP, data({"response": "Hello"}), b"data: Hello\n\n" + DONE]
 )

@@ -187,3 +187,83 @@ def test_well_formed_text_can_be_encoded(text: str) -> None:
 def test_what_the_demo_server_writes_can_be_read(text: str) -> None:
     response = AgentResponse(response=text, tool_calls=(ToolCall(name=text, success=True, duration_ms=0),))
     assert wire.decode_answer(msgspec.json.encode(wire.answer_fields(response))) == response
+
+
+# --- parameters and calls under other names -------------------------------------------------------------------------
+
+
+def answer_with(call: object, **others: Any) -> AgentResponse:
+    return wire.decode_answer(json.dumps({"response": "r", "toolCalls": [call], **others}).encode())
+
+
+@pytest.mark.parametrize("key", wire.PARAMS)
+@pytest.mark.parametrize("value", [{"id": 7}, '{"id": 7}', ' {"id":7}\n'])
+def test_parameters_are_read_under_each_of_their_names(key: str, value: object) -> None:
+    assert answer_with({"name": "a", key: value}).tool_calls == (ToolCall(name="a", params={"id": 7}),)
+
+
+@pytest.mark.parametrize("key", wire.PARAMS)
+@pytest.mark.parametrize("value", [None, {}, "", " ", "{}", "null"])
+def test_no_parameters_under_each_of_their_names(key: str, value: object) -> None:
+    assert answer_with({"name": "a", key: value, "params" if key != "params" else "args": None}).tool_calls == (
+        ToolCall(name="a"),
+    )
+
+
+@pytest.mark.parametrize("keys", [("params", "args"), ("arguments", "input"), ("parameters", "arguments")])
+@pytest.mark.parametrize("values", [({"a": 1}, {"a": 1}), ({}, {"a": 1}), ("", "{}")])
+def test_parameters_under_two_names_are_an_error(keys: tuple[str, str], values: tuple[object, object]) -> None:
+    with pytest.raises(AgentProtocolError, match=r"`toolCalls\[0\]` has both `.*` and `.*`: send only its parameters"):
+        answer_with({"name": "a", **dict(zip(keys, values, strict=True))})
+
+
+@pytest.mark.parametrize("key", wire.PARAMS)
+@pytest.mark.parametrize(
+    ("value", "words"),
+    [
+        ("{", "the parameters of a tool call are a text that is not JSON: {"),
+        ("Paris", "the parameters of a tool call are a text that is not JSON: Paris"),
+        ("[1]", "is a list, not an object"),
+        ("7", "is a number, not an object"),
+        ([1], "is a list, not an object"),
+        (7, "is a number, not an object"),
+        (False, "is false, not an object"),
+    ],
+)
+def test_parameters_that_are_no_object_are_an_error(key: str, value: object, words: str) -> None:
+    with pytest.raises(AgentProtocolError) as raised:
+        answer_with({"name": "a", key: value})
+    assert words in str(raised.value)
+
+
+@pytest.mark.parametrize("key", ["kwargs", "Params", "ARGS", "tool_input", "functionArguments", "call_args", "inputs"])
+def test_parameters_under_a_name_that_is_only_near_are_an_error(key: str) -> None:
+    with pytest.raises(AgentProtocolError, match=rf"`toolCalls\[0\]` has `{key}` and no `params`: call them `params`"):
+        answer_with({"name": "a", key: {"id": 7}})
+    assert answer_with({"name": "a", key: {"id": 7}, "params": {"id": 8}}).tool_calls[0].params == {"id": 8}
+    assert answer_with({"name": "a", key: {}}).tool_calls[0].params == {}
+
+
+def test_parameters_of_objects_are_read_under_each_of_their_names() -> None:
+    class Block:
+        name, input = "a", {"id": 7}
+
+    class Answer:
+        text, tool_calls = "r", [Block()]
+
+    assert wire.answer_of(Answer()).tool_calls == (ToolCall(name="a", params={"id": 7}),)
+
+
+def test_a_call_of_evalc_s_own_keeps_the_arguments_that_nothing_can_read() -> None:
+    call = ToolCall(name="a", success=False, arguments="{")
+    assert wire.answer_of(AgentResponse(response="r", tool_calls=(call,))).tool_calls == (call,)
+
+
+def test_calls_under_two_keys_are_those_of_the_key_that_holds_some() -> None:
+    answer = {"response": "r", "toolCalls": [], "tools_called": ["a"]}
+    assert wire.answer_of(answer).tool_calls == (ToolCall(name="a"),)
+
+
+@pytest.mark.parametrize("key", ["function_call", "toolCall"])
+def test_a_single_call_under_another_key_is_noticed(key: str) -> None:
+    assert wire.answer_of({"response": "r", key: {"name": "a"}}).near_calls == key

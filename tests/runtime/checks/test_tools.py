@@ -218,7 +218,7 @@ def test_arguments_that_are_no_object_fail_a_stubbed_call(ask: Ask) -> None:
 def test_calls_under_another_name_are_an_error(ask: Ask) -> None:
     verdict = ask(c.ToolCount(max=0), reports_calls=False, near_calls="tools_used")
     assert verdict.outcome == "error"
-    assert "the answer has a list under `tools_used` and no `toolCalls`" in (verdict.message or "")
+    assert "the answer has `tools_used` and no `toolCalls`" in (verdict.message or "")
 
 
 def test_an_answer_without_a_word_about_tools_counts_as_one_without_calls(ask: Ask) -> None:

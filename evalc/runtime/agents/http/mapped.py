@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any, Final
 
 from evalc.errors import AgentProtocolError
@@ -40,6 +40,7 @@ def read_document(document: object, paths: AnswerPaths) -> AgentResponse:
     if paths.response is not None:
         fields["response"] = required(paths.response, document, "response")
     if paths.tool_calls is not None:
+        _drop(fields, wire.CALLS)
         fields["toolCalls"] = required(paths.tool_calls, document, "toolCalls")
     _, calls = wire.calls_in(fields) or ("", None)
     if isinstance(calls, list):
@@ -61,6 +62,8 @@ def read_call(call: object, paths: AnswerPaths) -> object:
         AgentProtocolError: when a path finds nothing.
     """
     fields = dict(call) if isinstance(call, Mapping) else {}
+    if paths.params is not None:
+        _drop(fields, wire.PARAMS)
     for name, path in (
         ("name", paths.name),
         ("success", paths.success),
@@ -72,25 +75,13 @@ def read_call(call: object, paths: AnswerPaths) -> object:
     for name, path in (("result", paths.result), ("error", paths.error)):
         if path is not None and (value := found(path, call)) is not None:
             fields[name] = value
-    if isinstance(fields.get("params"), str):
-        fields["params"] = params_of(fields["params"])
     return fields or call
 
 
-def params_of(text: str) -> object:
-    """The parameters that a text of JSON holds, as model providers send them.
-
-    Raises:
-        AgentProtocolError: when it is no JSON.
-    """
-    if not text.strip():
-        return {}
-    try:
-        return wire.decode_json(text.encode(errors="surrogatepass"))
-    except AgentProtocolError:
-        raise AgentProtocolError(
-            f"the parameters of a tool call are a text that is not JSON: {wire.shown(text)}"
-        ) from None
+def _drop(fields: dict[str, Any], keys: Iterable[str]) -> None:
+    """Forget what a path says to be elsewhere."""
+    for key in keys:
+        fields.pop(key, None)
 
 
 def required(path: JsonPath, document: object, key: str) -> Any:

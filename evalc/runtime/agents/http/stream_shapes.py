@@ -7,7 +7,6 @@ from typing import Any, Final, final
 
 from evalc.errors import AgentError, AgentProtocolError
 from evalc.runtime.agents import wire
-from evalc.runtime.agents.http.mapped import params_of
 from evalc.runtime.agents.http.sse import ServerSentEvent
 
 _END: Final = "[DONE]"
@@ -90,8 +89,8 @@ class OpenAIChunks(_Deltas):
         usage = chunk.get("usage")
         if isinstance(usage, Mapping):
             self._usage = {"inputTokens": usage.get("prompt_tokens"), "outputTokens": usage.get("completion_tokens")}
-        for item in _list(chunk.get("choices"), "choices")[:1]:
-            choice = _object(item, "a choice")
+        choices = [_object(item, "a choice") for item in _list(chunk.get("choices"), "choices")]
+        for choice in [each for each in choices if not each.get("index")][:1]:
             # Usage may still follow, so the stream is not cut here.
             if choice.get("finish_reason") == "error":
                 raise AgentError("the model failed: the stream ends with the reason `error`")
@@ -104,9 +103,14 @@ class OpenAIChunks(_Deltas):
         for item in _list(delta.get("tool_calls"), "tool_calls"):
             piece = _object(item, "a tool call")
             function = _object(piece.get("function") or {}, "a function")
-            call = self._calls.setdefault(_index(piece), _Call())
-            call.name += _text(function.get("name") or "", "name")
-            call.arguments.append(_text(function.get("arguments") or "", "arguments"))
+            self._take_function(_index(piece), function)
+        if (legacy := delta.get("function_call")) is not None:  # as OpenAI had it before `tool_calls`
+            self._take_function("function_call", _object(legacy, "a function"))
+
+    def _take_function(self, call: object, function: Mapping[str, Any]) -> None:
+        begun = self._calls.setdefault(call, _Call())
+        begun.name += _text(function.get("name") or "", "name")
+        begun.arguments.append(_text(function.get("arguments") or "", "arguments"))
 
 
 @final
@@ -156,7 +160,7 @@ class _Call:
 
     def fields(self) -> Mapping[str, Any]:
         text = "".join(self.arguments)
-        return {"name": self.name, "params": params_of(text) if text.strip() else self._begun}
+        return {"name": self.name, "params": text if text.strip() else self._begun}
 
 
 def _object(value: object, what: str) -> Mapping[str, Any]:

@@ -40,9 +40,12 @@ class Prompt:
 @final
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Call:
-    """A tool call that a model asks for. `params` is None if its `arguments`, a text, are not a JSON object."""
+    """A tool call that a model asks for. `params` is None if its `arguments`, a text, are not a JSON object.
 
-    id: str
+    `id` is None in OpenAI's legacy `function_call`, whose result is told by the name.
+    """
+
+    id: str | None
     name: str
     arguments: str
     params: dict[str, Any] | None

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar, final
 
+from evalc.errors import AgentProtocolError
 from evalc.runtime.agents import wire
 from evalc.runtime.agents.model.answer import (
     bearer,
@@ -67,9 +68,9 @@ class ChatCompletions:
         return {"response_format": {"type": "json_schema", "json_schema": named}}
 
     def read(self, answer: Mapping[str, Any]) -> Turn:
-        """The first choice: others are only there where the configuration asks for them."""
+        """The choice with the index 0: others are only there where the configuration asks for them."""
         refuse_failure(answer)
-        choice = next(objects_at(answer.get("choices"), "choices"), None)
+        choice = _choice(tuple(objects_at(answer.get("choices"), "choices")))
         if choice is not None:
             refuse_failure(choice, status=choice.get("finish_reason"))
         message = object_at(None if choice is None else choice.get("message"), "choices[0].message")
@@ -86,7 +87,20 @@ class ChatCompletions:
 
     def results(self, outcomes: Sequence[ToolOutcome]) -> tuple[Item, ...]:
         """A message of the role `tool` a call."""
-        return tuple({"role": "tool", "tool_call_id": each.call.id, "content": each.text} for each in outcomes)
+        return tuple(_result(outcome) for outcome in outcomes)
+
+
+def _choice(choices: Sequence[Mapping[str, Any]]) -> Mapping[str, Any] | None:
+    """The choice with the least index, wherever it is in the list; a choice without an index has that of its place."""
+    indexes = [wire.count_of(choice.get("index")) for choice in choices]
+    places = [place if index is None else index for place, index in enumerate(indexes)]
+    return choices[places.index(min(places))] if choices else None
+
+
+def _result(outcome: ToolOutcome) -> Item:
+    if outcome.call.id is None:
+        return {"role": "function", "name": outcome.call.name, "content": outcome.text}
+    return {"role": "tool", "tool_call_id": outcome.call.id, "content": outcome.text}
 
 
 def _content(content: object) -> str:
@@ -109,4 +123,10 @@ def _calls(message: Mapping[str, Any]) -> list[Call]:
             continue
         function = object_at(item.get("function"), f"{place}.function")
         calls.append(call_of(item.get("id"), function.get("name"), function.get("arguments"), f"{place}.function"))
+    if (legacy := message.get("function_call")) is not None:  # as OpenAI had it before `tool_calls`
+        place = "choices[0].message.function_call"
+        if calls:
+            raise AgentProtocolError(f"`{place}` of the answer is there beside `tool_calls`")
+        function = object_at(legacy, place)
+        calls.append(replace(call_of(None, function.get("name"), function.get("arguments"), place), id=None))
     return calls

@@ -13,6 +13,9 @@ from evalc.runtime.agents.model.api import ANSWER, Call, Flavor, Item, Prompt, T
 from evalc.tools.offer import responses_tools
 from evalc.tools.registry import ToolRegistry
 
+_ARGUMENTS: Final[Mapping[object, str]] = {"function_call": "arguments", "custom_tool_call": "input"}
+"""Where an item of each type that is a call has its arguments."""
+
 _UNFINISHED: Final = ("cancelled", "queued", "in_progress")
 
 
@@ -89,8 +92,8 @@ def _texts(items: Sequence[Item], type_: str, field: str) -> Iterator[str]:
 
 def _calls(items: Sequence[Item]) -> Iterator[Call]:
     for index, item in enumerate(items):
-        if item.get("type") == "function_call":
-            yield call_of(item.get("call_id"), item.get("name"), item.get("arguments"), f"output[{index}]")
+        if (field := _ARGUMENTS.get(item.get("type"))) is not None:
+            yield call_of(item.get("call_id"), item.get("name"), item.get(field), f"output[{index}]")
 
 
 def _finish_reason(answer: Mapping[str, Any]) -> str | None:

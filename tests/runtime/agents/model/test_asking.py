@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from evalc.errors import AgentProtocolError
 from evalc.runtime.agents.base import AgentRequest, ToolCall, Usage
 from evalc.runtime.agents.model.options import ModelOptions, Sampling
 from evalc.tools.registry import Tool, ToolRegistry
@@ -220,3 +221,30 @@ def test_a_byte_order_mark_is_read_over() -> None:
     body = b"\xef\xbb\xbf" + b'{"choices": [{"message": {"content": "ok"}}]}'
     response, _ = CHAT.ask(AgentRequest(message="m"), answers_bytes(body))
     assert (response.response, response.finish_reason, response.usage) == ("ok", None, None)
+
+
+def test_a_function_call_beside_tool_calls_is_an_error() -> None:
+    answer = CHAT.answer("", [Called("a")])
+    answer["choices"][0]["message"]["function_call"] = {"name": "b", "arguments": "{}"}
+    with pytest.raises(AgentProtocolError, match="function_call` of the answer is there beside `tool_calls`"):
+        CHAT.ask(AgentRequest(message="m"), answer)
+    answer["choices"][0]["message"] |= {"function_call": None}
+    assert CHAT.ask(AgentRequest(message="m"), answer)[0].tool_calls == (ToolCall(name="a"),)
+
+
+@pytest.mark.parametrize(
+    ("indexes", "taken"),
+    [((1, 0), 1), ((2, 1, 0), 2), ((0, 1), 0), ((None, None), 0), ((3, 1), 1), ((1,), 0), (("x", 1), 0)],
+)
+def test_the_choice_with_the_least_index_is_the_answer(indexes: tuple[object, ...], taken: int) -> None:
+    answers = [CHAT.answer(str(place), []) for place in range(len(indexes))]
+    choices = [{**answer["choices"][0], "index": index} for answer, index in zip(answers, indexes, strict=True)]
+    response, _ = CHAT.ask(AgentRequest(message="m"), answers[0] | {"choices": choices})
+    assert response.response == str(taken)
+
+
+def test_a_call_of_a_custom_tool_is_a_call() -> None:
+    answer = RESPONSES.answer("", [])
+    answer["output"].append({"type": "custom_tool_call", "call_id": "c", "name": "run_sql", "input": "drop"})
+    response, _ = RESPONSES.ask(AgentRequest(message="m"), answer)
+    assert response.tool_calls == (ToolCall(name="run_sql", success=False, arguments="drop"),)

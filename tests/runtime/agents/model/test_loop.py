@@ -92,3 +92,21 @@ def test_usage_that_one_turn_does_not_tell_is_not_known(api: TestedApi) -> None:
     del silent["usage"]
     response, _ = api.ask(request(), api.answer("", [Called("get_time")]), silent)
     assert response.usage is None
+
+
+def test_a_function_call_of_the_time_before_tool_calls_is_a_call_and_gets_its_result() -> None:
+    asked = {"name": "get_weather", "arguments": '{"city": "Paris"}'}
+    said = CHAT.answer("", [])
+    said["choices"][0] |= {
+        "finish_reason": "function_call",
+        "message": {"role": "assistant", "content": None, "function_call": asked},
+    }
+    response, server = CHAT.ask(request(), said, CHAT.answer("Clear.", []))
+    assert [(call.name, call.params) for call in response.tool_calls] == [("get_weather", {"city": "Paris"})]
+    *_, call, result = server.requests[1].json["messages"]
+    assert call["function_call"] == asked
+    assert result == {
+        "role": "function",
+        "name": "get_weather",
+        "content": json.dumps(STUBS["get_weather"], ensure_ascii=False, separators=(",", ":")),
+    }
