@@ -77,6 +77,14 @@ class AgentTable(Table, frozen=True, kw_only=True):
         ),
     ] = None
     redirects: Annotated[int, Setting(v.whole(0, 20), "How many redirects of an answer are followed.")] = 0
+    accepted_statuses: Annotated[
+        tuple[int, ...],
+        Setting(
+            v.INCOMPLETE_STATUSES,
+            "Which of the statuses 202 and 206 come with complete answers. Other answers with them are errors.",
+            examples=((202,),),
+        ),
+    ] = ()
     verify_tls: Annotated[bool, Setting(v.FLAG, "Verify the certificates of servers: agents, models and judges.")] = (
         True
     )

@@ -47,6 +47,19 @@ def _each(value: Any, folders: Folders, read: Reader, expected: str) -> tuple[An
     return tuple(read_parts(enumerate(value), lambda _, item: read(item, folders)))
 
 
+def _statuses(value: Any, folders: Folders) -> tuple[int, ...]:
+    return _each(value, folders, _status, "a list of statuses")
+
+
+def _status(value: Any, _: Folders) -> int:
+    if value not in _INCOMPLETE:
+        raise Refused("202 or 206")
+    return int(value)
+
+
+_INCOMPLETE: Final = (202, 206)
+
+
 def _variable(value: Any, folders: Folders) -> str:
     text = _text(value, folders)
     if not re.fullmatch(VARIABLE, text):
@@ -72,6 +85,7 @@ def one_of(*choices: str) -> Value:
 TEXT: Final = Value(_text, {"type": ["string", "null"], "pattern": r"\S"})
 TEXTS: Final = Value(_texts, {"type": ["array", "null"], "items": _FILLED})
 VARIABLE_NAME: Final = Value(_variable, {**TEXT.schema, **_OF_VARIABLE})
+INCOMPLETE_STATUSES: Final = Value(_statuses, {**TEXTS.schema, "items": {"enum": list(_INCOMPLETE)}})
 VARIABLE_NAMES: Final = Value(_variables, {**TEXTS.schema, "items": {**_FILLED, **_OF_VARIABLE}})
 
 

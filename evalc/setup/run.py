@@ -100,6 +100,7 @@ def _http_options(settings: Settings) -> HttpOptions:
         answer=table.response,
         stream=table.stream,
         redirects=table.redirects,
+        accepted=table.accepted_statuses,
         connecting=Connecting(
             tls=Tls(verify=table.verify_tls, authorities=table.ca_file),
             seconds=None if connect is None else connect / 1000,

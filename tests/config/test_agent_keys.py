@@ -29,6 +29,7 @@ def test_everything_at_once(tmp_path: Path) -> None:
         method = "PUT"
         body = { q = "{{message}}", n = [1, true] }
         redirects = 2
+        acceptedStatuses = [202]
         verifyTls = false
         caFile = "ca.pem"
         connectTimeoutMs = 500
@@ -48,7 +49,7 @@ def test_everything_at_once(tmp_path: Path) -> None:
         2,
     )
     assert (settings.agent.verify_tls, settings.agent.ca_file) == (False, tmp_path / "ca.pem")
-    assert settings.agent.connect_timeout_ms == 500
+    assert (settings.agent.connect_timeout_ms, settings.agent.accepted_statuses) == (500, (202,))
     assert settings.agent.response.response.text == "out.text"
     assert settings.agent.response.name is None
     assert (settings.agent.stream.text.text, settings.agent.stream.done.text) == ("delta", "last")
@@ -78,6 +79,8 @@ def test_a_body_may_be_a_text_of_json(tmp_path: Path) -> None:
             '[agent.response]\ntoolCals = "a"',
             "2:12: error[EV623]: `toolCals` must be one of the keys `response`, `toolCalls`",
         ),
+        ("agent.acceptedStatuses = 202", "1:26: error[EV622]: `acceptedStatuses` must be a list of statuses"),
+        ("agent.acceptedStatuses = [202, 404]", "error[EV623]: an item of `acceptedStatuses` must be 202 or 206"),
         ("[agent.response]\nname = 1", "2:8: error[EV622]: `name` must be a text, not a number"),
         ('[agent.stream]\ndone = "x"', "error[EV623]: `stream` must be a table with the path of the `text`"),
         (

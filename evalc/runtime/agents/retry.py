@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import email.utils
 import random
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Collection
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Final, final
@@ -15,6 +15,15 @@ from evalc.runtime.run import pace
 
 RETRIED: Final = frozenset({429, 502, 503, 504})
 """The statuses that say "not now"."""
+
+_INCOMPLETE: Final = frozenset({202, 206})
+"""The statuses of success that say that the answer is still to come, or that it is a part of it."""
+
+
+def is_complete(status: int, accepted: Collection[int] = ()) -> bool:
+    """Whether the body of a reply with this status is a whole answer; `accepted` are those that always are."""
+    return 200 <= status < 300 and (status not in _INCOMPLETE or status in accepted)
+
 
 _LONGEST_WAIT = 8.0
 _LONGEST_RETRY_AFTER = 60.0

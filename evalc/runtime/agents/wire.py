@@ -5,7 +5,8 @@ or `{text, toolsCalled}`, whose tools may be bare names. Unknown keys are ignore
 snake_case. A lone surrogate, which JSON can spell and UTF-8 cannot, becomes U+FFFD, as in JavaScript's
 `toWellFormed`: whatever reads an answer may encode it.
 
-A call has its parameters under one key: what an agent says must never be dropped where a check would then pass.
+An answer with an `error` is no answer, and a call has its parameters under one key: what an agent says must never be
+dropped where a check would then pass.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ from typing import Any, Final, NoReturn
 
 import msgspec
 
-from evalc.errors import AgentProtocolError
+from evalc.errors import AgentError, AgentProtocolError
 from evalc.model.numbers import shown_number
 from evalc.model.paths import is_number
 from evalc.runtime.agents.base import AgentRequest, AgentResponse, ToolCall, Usage
@@ -44,7 +45,7 @@ CALLS: Final = ("toolCalls", "tool_calls", "toolsCalled", "tools_called")
 PARAMS: Final = ("params", "arguments", "args", "input", "parameters")
 """The keys under which a call may have its parameters: the contract's, and those of OpenAI, LangChain and Anthropic."""
 
-_FIELDS: Final = ("response", "text", *CALLS, "usage")
+_FIELDS: Final = ("response", "text", *CALLS, "usage", "error")
 _CALL_FIELDS: Final = ("name", "success", "durationMs", "duration_ms", *PARAMS, "result", "error")
 _MOST_BITS: Final = 13_000
 """Those of integers that Python writes out, of nearly 4,000 digits."""
@@ -87,6 +88,7 @@ def decode_answer(body: bytes) -> AgentResponse:
 
     Raises:
         AgentProtocolError: when it is not JSON or not of the agreed shape; it carries the body, shortened.
+        AgentError: it has an `error`.
     """
     try:
         return answer_of(decode_json(body))
@@ -99,10 +101,13 @@ def answer_of(answer: object) -> AgentResponse:
 
     Raises:
         AgentProtocolError: it is none of these; it names the key and what was found there.
+        AgentError: it has an `error`, whatever else is in it.
     """
     if isinstance(answer, str):
         return AgentResponse(response=well_formed(answer), reports_calls=False)
     fields = _fields_of(answer, _FIELDS, "the answer")
+    if (failure := failure_in(fields)) is not None:
+        raise AgentError(f"the answer has an `error`: {failure}")
     response = AgentResponse(
         response=_text(fields),
         tool_calls=_tool_calls(fields),
@@ -142,6 +147,16 @@ _NEAR_PARAMS: Final = frozenset(
     for owner in ("", "tool", "call", "function")
     for name in (*PARAMS, "param", "parameter", "argument", "arg", "inputs", "kwargs")
 )
+
+
+def failure_in(fields: Mapping[str, Any]) -> str | None:
+    """What the `error` of an answer says, shortened; None if there is no error, as where it is null, false or empty."""
+    error = fields.get("error")
+    if not error:
+        return None
+    if isinstance(error, Mapping):
+        error = next((word for key in ("message", "type") if isinstance(word := error.get(key), str) and word), error)
+    return shown(str(error))
 
 
 def well_formed(text: str) -> str:

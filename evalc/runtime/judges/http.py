@@ -15,7 +15,7 @@ from evalc.runtime.agents.http.address import Address
 from evalc.runtime.agents.http.headers import SENT_ANYWAY, checked_headers, merged
 from evalc.runtime.agents.http.route import Connecting
 from evalc.runtime.agents.http.transport import Transport, open_transport, prepared
-from evalc.runtime.agents.retry import RETRIED, Backoff, send_with_retries
+from evalc.runtime.agents.retry import RETRIED, Backoff, is_complete, send_with_retries
 from evalc.runtime.judges.base import Exhibit, JudgeSession, Question, Said
 from evalc.runtime.judges.python import query_of
 
@@ -76,6 +76,9 @@ class _HttpSession:
         )
         if reply.status in RETRIED:
             raise AgentUnavailable(f"HTTP {reply.status}", status=reply.status)
-        if not 200 <= reply.status < 300:
+        if not is_complete(reply.status):
             raise AgentProtocolError(f"HTTP {reply.status}", wire.shown(reply.body))
-        return Said(reply.body.decode(errors="replace"))
+        try:
+            return Said(reply.body.decode())
+        except UnicodeDecodeError:
+            raise AgentProtocolError("the answer is not UTF-8", wire.shown(reply.body)) from None

@@ -53,6 +53,7 @@ def test_a_program_of_the_project(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("source", "error", "message"),
     [
+        ("""print('{"text": "ok", "error": "boom"}')""", AgentError, "the answer has an `error`: boom"),
         ("raise SystemExit(3)", AgentError, "the command ended with exit status 3"),
         ('print(\'{"text": ""}\'); raise SystemExit(1)', AgentError, "the command ended with exit status 1"),
         ("raise ValueError('no luck')", AgentError, "the command ended with exit status 1: ValueError: no luck"),

@@ -10,8 +10,11 @@ from email.utils import format_datetime
 import pytest
 
 from evalc.errors import AgentProtocolError, AgentUnavailable, UsageError
+from evalc.mapping.paths import JsonPath
+from evalc.mapping.records import AnswerPaths
 from evalc.runtime.agents.base import AgentRequest, AgentResponse
 from evalc.runtime.agents.http.agent import HttpAgent
+from evalc.runtime.agents.http.options import HttpOptions
 from evalc.runtime.agents.retry import Backoff, _retry_after
 from tests.support.asking import PATIENCE, ask, ask_all, failure
 from tests.support.servers import answers, answers_bytes, echoes, hangs, in_turn, serving
@@ -138,6 +141,26 @@ def test_waits_double_with_jitter_and_are_capped() -> None:
     assert 0.25 <= backoff.wait(1, 0) <= 0.5
     assert 4 <= backoff.wait(30, 0) <= 8
     assert 5.125 <= backoff.wait(0, 5) <= 5.25
+
+
+@pytest.mark.parametrize("status", [202, 206])
+@pytest.mark.parametrize("streamed", [False, True])
+def test_a_status_that_says_that_the_answer_is_not_whole_is_an_error(status: int, streamed: bool) -> None:
+    body = b'data: {"response": "ok"}\n\n' if streamed else b'{"response": "ok"}'
+    headers = {"Content-Type": "text/event-stream"} if streamed else {}
+    with serving(answers_bytes(body, status=status, headers=headers)) as server:
+        raised = failure(HttpAgent(server.url))
+        assert str(raised).startswith(f"HTTP {status}: this is not the whole answer; if it is, list the status in ")
+        options = HttpOptions(accepted=(status,))
+        assert ask(HttpAgent(server.url, options=options)).response == "ok"
+
+
+@pytest.mark.parametrize("options", [HttpOptions(), HttpOptions(answer=AnswerPaths(response=JsonPath.of("response")))])
+def test_an_error_beside_an_answer_is_an_error(options: HttpOptions) -> None:
+    with serving(answers({"response": "ok", "error": {"message": "boom"}})) as server:
+        assert str(failure(HttpAgent(server.url, options=options))) == "the answer has an `error`: boom"
+    with serving(answers({"response": "ok", "error": None})) as server:
+        assert ask(HttpAgent(server.url, options=options)).response == "ok"
 
 
 def test_redirects_are_named_and_not_followed() -> None:

@@ -24,6 +24,8 @@ def mapping(message): return {"response": message, "toolCalls": [{"name": "t", "
 partial = functools.partial(lambda suffix, message: message + suffix, "!")
 number = 42
 def returns_number(message): return 42
+def returns_error(message): return {"response": "ok", "error": ValueError("boom")}
+def returns_failed(message): return Failed("ok", "boom")
 def returns_set(message): return {"text": "", "toolCalls": [{"name": "t", "params": {"s": {1}}}]}
 def surrogate(message): return "a\\ud800"
 def thread_name(message): return threading.current_thread().name + str(threading.get_ident())
@@ -32,6 +34,11 @@ def thread_name(message): return threading.current_thread().name + str(threading
 class Call:
     name: str
     params: dict = field(default_factory=dict)
+
+@dataclass
+class Failed:
+    text: str
+    error: str | None = None
 
 @dataclass
 class Answer:
@@ -99,6 +106,12 @@ def test_tool_calls_come_as_mappings_or_objects(root: Path) -> None:
         ToolCall(name="a", params={"n": 10**30}),
         ToolCall(name="b"),
     )
+
+
+@pytest.mark.parametrize("name", ["returns_error", "returns_failed"])
+def test_an_error_beside_an_answer_is_an_error(root: Path, name: str) -> None:
+    raised = failure(PythonAgent(f"sample_agent:{name}", project_root=root))
+    assert str(raised) == "the answer has an `error`: boom"
 
 
 def test_a_session_reuses_its_thread(root: Path) -> None:

@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from evalc.errors import AgentProtocolError
 from evalc.runtime.agents.http.sse import EventParser, ServerSentEvent
 
 
@@ -40,13 +41,19 @@ def event(data: str, name: str = "message", last_id: str = "") -> ServerSentEven
         (b"data\n\ndata\ndata\n\ndata:", [event(""), event("\n")]),
         (b"retry: 10\nunknown: x\ndata: a\n\n", [event("a")]),
         (b"data: cut off\n", []),
-        (b"data: \xff\n\n", [event("\ufffd")]),
         (b"", []),
     ],
 )
 def test_the_rules(stream: bytes, expected: list[ServerSentEvent]) -> None:
     assert events(stream) == expected
     assert events(*(bytes([byte]) for byte in stream)) == expected
+
+
+@pytest.mark.parametrize("stream", [b"data: \xff\n\n", b": \xc3\n\n", b"id: \xed\xa0\x80\n\n"])
+def test_a_stream_that_is_not_utf_8_is_an_error(stream: bytes) -> None:
+    with pytest.raises(AgentProtocolError, match="the stream is not UTF-8"):
+        events(*(bytes([byte]) for byte in stream))
+    assert events("data: é€😀\n\n".encode()) == [event("é€😀")]
 
 
 @given(

@@ -203,6 +203,7 @@ def test_a_stream_without_events_is_cut_off_at_the_size() -> None:
         ),
         (data({"choices": [{"delta": {"content": 1}}]}), AgentProtocolError, "`content` of an event is not a text"),
         (data({"choices": ["x"]}), AgentProtocolError, "a choice is not a JSON object"),
+        (b"data: It is \xff42.\n\n", AgentProtocolError, "the stream is not UTF-8"),
         (data({"delta": 1}), AgentProtocolError, "`delta` of an event is not a text"),
         (data({"toolCalls": 1}), AgentProtocolError, "the tool calls of an event are not a list"),
         (

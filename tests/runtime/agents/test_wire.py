@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evalc.errors import AgentProtocolError
+from evalc.errors import AgentError, AgentProtocolError
 from evalc.runtime.agents import wire
 from evalc.runtime.agents.base import AgentRequest, AgentResponse, ToolCall, Usage
 
@@ -267,3 +267,33 @@ def test_calls_under_two_keys_are_those_of_the_key_that_holds_some() -> None:
 @pytest.mark.parametrize("key", ["function_call", "toolCall"])
 def test_a_single_call_under_another_key_is_noticed(key: str) -> None:
     assert wire.answer_of({"response": "r", key: {"name": "a"}}).near_calls == key
+
+
+# --- an error beside an answer ----------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("error", [None, False, "", 0, 0.0, {}, []])
+def test_no_error_beside_an_answer(error: object) -> None:
+    assert wire.answer_of({"response": "r", "error": error}).response == "r"
+
+
+@pytest.mark.parametrize(
+    ("error", "words"),
+    [
+        ("boom", "boom"),
+        (" ", ""),
+        (True, "True"),
+        (500, "500"),
+        ({"message": "boom", "type": "t"}, "boom"),
+        ({"type": "overloaded"}, "overloaded"),
+        ({"code": 7}, "{'code': 7}"),
+        (["boom"], "['boom']"),
+        (ValueError("boom"), "boom"),
+        ("x" * 999, "x" * wire.SHOWN + "..."),
+    ],
+)
+@pytest.mark.parametrize("others", [{"response": "r"}, {}])
+def test_an_error_beside_an_answer_is_an_error(error: object, words: str, others: dict[str, Any]) -> None:
+    with pytest.raises(AgentError) as raised:
+        wire.answer_of({**others, "error": error})
+    assert str(raised.value) == f"the answer has an `error`: {words}"

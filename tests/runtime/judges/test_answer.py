@@ -18,6 +18,8 @@ FIVE = Question(name="q", max_score=5)
     [
         ('{"reason": "r", "score": 3}', Score(3, "r")),
         ({"score": 0}, Score(0, "")),
+        ({"score": 1, "error": None}, Score(1, "")),
+        ({"score": 1, "error": ""}, Score(1, "")),
         ('\n```json\n{"score": 5, "reason": "r"}\n```\n', Score(5, "r")),
         ('```\n{"score": 5}\n```', Score(5, "")),
         ('{"score": 2.0, "reason": "r", "confidence": 0.9}', Score(2.0, "r")),
@@ -32,6 +34,8 @@ def test_scores(said: Any, score: Score) -> None:
     [
         ("", "is empty"),
         ("5", "is not of the form"),
+        ('{"score": 5, "error": "rate limited"}', "it has an `error` beside the score: rate limited"),
+        ('{"score": 5, "error": {"type": "overloaded"}}', "it has an `error` beside the score: overloaded"),
         ("5/5, wonderful", "is not JSON"),
         ('I think so: {"score": 5, "reason": "r"}', "is not JSON"),
         ('{"score": 5} {"score": 1}', "is not JSON"),

@@ -36,6 +36,7 @@ def hands_over(query): return waits(query)
 def breaks(query): raise ValueError("broken")
 def exits(query): raise SystemExit(3)
 def none(query): return None
+def fails(query): return {"score": True, "error": "no model"}
 def nan(query): return float("nan")
 def hangs(query): time.sleep(600)
 async def hangs_too(query): await asyncio.Event().wait()
@@ -92,6 +93,7 @@ def test_a_function_that_gives_no_score_is_called_once(code: Path) -> None:
         ("exits", "SystemExit: 3"),
         ("none", "its answer is not a score: "),
         ("nan", "the score is nan"),
+        ("fails", "it has an `error` beside the score: no model"),
         ("yes", "its answer is not a score: the score is true, and not a number between 0 and 5"),
         ("surely", "the score is true, and not a number between 0 and 5"),
         ("mapping", "the score is false, and not a number between 0 and 5"),
@@ -176,7 +178,13 @@ def test_a_service_is_told_what_was_wrong() -> None:
     [
         (answers({}, status=500), "HTTP 500"),
         (answers({}, status=429), "HTTP 429"),
-        (answers_bytes(b"\xff\xfe<html>"), "its answer is not a score, twice: the answer is not JSON"),
+        (answers({"score": 5}, status=202), "HTTP 202"),
+        (answers({"score": 5}, status=206), "HTTP 206"),
+        (
+            answers({"score": 5, "error": "x"}),
+            "its answer is not a score, twice: it has an `error` beside the score: x",
+        ),
+        (answers_bytes(b"\xff\xfe<html>"), "the answer is not UTF-8"),
         (answers({"verdict": 5}), "its answer is not a score, twice"),
         (closes, "127.0.0.1"),
     ],

@@ -18,7 +18,7 @@ from evalc.runtime.agents.http.mapped import read_body
 from evalc.runtime.agents.http.options import HttpOptions
 from evalc.runtime.agents.http.stream import CONTENT_TYPE, StreamedAnswer
 from evalc.runtime.agents.http.transport import NotConnected, Reply, Transport, Watch, Watcher, open_transport, prepared
-from evalc.runtime.agents.retry import RETRIED, Backoff, send_with_retries
+from evalc.runtime.agents.retry import RETRIED, Backoff, is_complete, send_with_retries
 
 _KEEPING: Final = frozenset({307, 308})
 _CHANGING: Final = frozenset({301, 302, 303})
@@ -149,7 +149,7 @@ class _HttpSession:
     async def send(self, request: AgentRequest) -> AgentResponse:
         exchange = _Exchange(session=self, body=self._body(request))
         reply = await send_with_retries(exchange.attempt, self.backoff, deadline=request.deadline)
-        if not 200 <= reply.status < 300:
+        if not is_complete(reply.status, self.options.accepted):
             raise _refusal(reply, self.url, self.options.redirects)
         return exchange.answer(reply)
 
@@ -206,9 +206,9 @@ class _Exchange:
 
     def _watch(self, status: int, headers: Mapping[str, str]) -> Watch | None:
         kind = headers.get("content-type", "").partition(";")[0].strip().lower()
-        if status != 200 or kind != CONTENT_TYPE:
-            return None
         options = self._session.options
+        if kind != CONTENT_TYPE or not is_complete(status, options.accepted):
+            return None
         self._streamed = StreamedAnswer(options.stream, options.answer)
         return self._streamed.feed
 
@@ -223,6 +223,9 @@ def _refusal(reply: Reply, url: str, redirects: int) -> AgentError:
         if redirects:
             return AgentProtocolError(f"HTTP {reply.status} after {redirects} redirects, which is as far as they go")
         return AgentProtocolError(f"HTTP {reply.status}: redirects are not followed, here to {_target(url, location)}")
+    if 200 <= reply.status < 300:
+        why = "this is not the whole answer; if it is, list the status in `agent.acceptedStatuses` of the configuration"
+        return AgentProtocolError(f"HTTP {reply.status}: {why}", wire.shown(reply.body))
     return AgentProtocolError(f"HTTP {reply.status}", wire.shown(reply.body))
 
 

@@ -24,6 +24,7 @@ class HttpOptions:
         answer: where in an answer things are.
         stream: where in the events of a streamed answer things are; None if they have a known shape.
         redirects: how many redirects of an answer are followed.
+        accepted: those of the statuses 202 and 206 whose answers are whole.
         connecting: how connections are made, within the time of the case.
     """
 
@@ -32,4 +33,5 @@ class HttpOptions:
     answer: AnswerPaths = field(default_factory=AnswerPaths)
     stream: StreamPaths | None = None
     redirects: int = 0
+    accepted: tuple[int, ...] = ()
     connecting: Connecting = field(default_factory=Connecting)

@@ -7,6 +7,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Final, final
 
+from evalc.errors import AgentProtocolError
+from evalc.runtime.agents import wire
+
 _LINE_END: Final = re.compile(rb"\r\n|\n|\r")
 _BOM: Final = b"\xef\xbb\xbf"
 
@@ -23,7 +26,11 @@ class ServerSentEvent:
 
 @final
 class EventParser:
-    """Takes pieces of a stream, cut anywhere. An event that no empty line ended is not one: it was cut off."""
+    """Takes pieces of a stream, cut anywhere. An event that no empty line ended is not one: it was cut off.
+
+    The standard puts U+FFFD where a stream is not UTF-8. An answer is never graded with characters that nobody sent, so
+    that is an error here.
+    """
 
     def __init__(self) -> None:
         self._line: list[bytes] = []
@@ -34,7 +41,11 @@ class EventParser:
         self._last_id = ""
 
     def feed(self, piece: bytes) -> Iterator[ServerSentEvent]:
-        """The events that end within this piece."""
+        """The events that end within this piece.
+
+        Raises:
+            AgentProtocolError: it is not UTF-8.
+        """
         if self._after_return and piece:
             # The second half of a line end whose first half ended the piece before.
             piece = piece.removeprefix(b"\n")
@@ -57,7 +68,10 @@ class EventParser:
             self._at_start = False
         if not line:
             return self._dispatched()
-        field, _, value = line.decode(errors="replace").partition(":")
+        try:
+            field, _, value = line.decode().partition(":")
+        except UnicodeDecodeError:
+            raise AgentProtocolError("the stream is not UTF-8", wire.shown(line)) from None
         value = value.removeprefix(" ")
         match field:
             case "data":

@@ -148,7 +148,7 @@ def _is_failure(name: str, document: object) -> bool:
     """Whether an event says that something went wrong: by its name or its type, such as `error`, or in an `error`."""
     if not isinstance(document, Mapping):
         return _names_failure(name)
-    return _names_failure(name) or _names_failure(document.get("type")) or bool(document.get("error"))
+    return _names_failure(name) or _names_failure(document.get("type")) or wire.failure_in(document) is not None
 
 
 def _names_failure(name: object) -> bool:

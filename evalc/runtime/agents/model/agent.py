@@ -25,7 +25,7 @@ from evalc.runtime.agents.model.endpoint import Endpoint, endpoint_of
 from evalc.runtime.agents.model.loop import converse
 from evalc.runtime.agents.model.options import Access, ModelOptions, Sampling
 from evalc.runtime.agents.model.prices import Prices, load_prices
-from evalc.runtime.agents.retry import RETRIED, Backoff, send_with_retries
+from evalc.runtime.agents.retry import RETRIED, Backoff, is_complete, send_with_retries
 from evalc.tools.registry import Tool, ToolRegistry
 
 _OVERLOADED: Final = 529
@@ -163,7 +163,7 @@ class _ModelSession:
         reply = await send_with_retries(
             lambda: self.transport.post(self.endpoint.url, body, self.endpoint.headers), self.backoff, deadline=deadline
         )
-        if not 200 <= reply.status < 300:
+        if not is_complete(reply.status):
             raise _refused(reply)
         try:
             answer = object_at(wire.json_value(wire.decode_json(reply.body), "answer"), "the whole")

@@ -56,12 +56,10 @@ def refuse_failure(part: Mapping[str, Any], status: object = None) -> None:
     Raises:
         AgentProtocolError: it has an `error`, or its status is one; in the server's words if it has any.
     """
-    failure = part.get("error")
-    if not failure and status not in _FAILURES:
+    said = wire.failure_in(part)
+    if said is None and status not in _FAILURES:
         return
-    said = word_of(failure.get("message")) or word_of(failure.get("type")) if isinstance(failure, Mapping) else None
-    said = said or word_of(failure)
-    raise AgentProtocolError(f"the model failed: {wire.shown(said)}" if said else "the model failed")
+    raise AgentProtocolError(f"the model failed: {said}" if said else "the model failed")
 
 
 def call_of(id_: object, name: object, arguments: object, place: str) -> Call:

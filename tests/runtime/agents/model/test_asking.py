@@ -11,7 +11,7 @@ from evalc.runtime.agents.base import AgentRequest, ToolCall, Usage
 from evalc.runtime.agents.model.options import ModelOptions, Sampling
 from evalc.tools.registry import Tool, ToolRegistry
 from tests.runtime.agents.model.apis import CHAT, MESSAGES, RESPONSES, Called, TestedApi
-from tests.support.servers import answers_bytes
+from tests.support.servers import answers, answers_bytes
 
 SCHEMA = {"type": "object", "properties": {"city": {"type": "string"}}, "required": ["city"]}
 TOOLS = ToolRegistry(tools={"get_weather": Tool(name="get_weather", description="The weather", parameters=SCHEMA)})
@@ -241,6 +241,12 @@ def test_the_choice_with_the_least_index_is_the_answer(indexes: tuple[object, ..
     choices = [{**answer["choices"][0], "index": index} for answer, index in zip(answers, indexes, strict=True)]
     response, _ = CHAT.ask(AgentRequest(message="m"), answers[0] | {"choices": choices})
     assert response.response == str(taken)
+
+
+@pytest.mark.parametrize("status", [202, 206])
+def test_an_answer_that_is_not_whole_is_an_error(api: TestedApi, status: int) -> None:
+    with pytest.raises(AgentProtocolError, match=f"HTTP {status}"):
+        api.ask(AgentRequest(message="m"), answers(api.answer("ok", []), status=status))
 
 
 def test_a_call_of_a_custom_tool_is_a_call() -> None:
