@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import final
 
 from evalc.compare.exact import LEVEL, mcnemar_p
@@ -27,20 +28,34 @@ class Flips:
 
     def significance(self) -> Significance:
         """What the counts say."""
-        worse, better = self._regressed, self._newly_passed
-        p_value = mcnemar_p(worse, better)
-        verdict = verdict_of(better - worse, changed=worse + better, certain=p_value < LEVEL)
-        return Significance(
-            pairs=self._pairs,
-            regressed=worse,
-            newly_passed=better,
-            errors=self._errors,
-            p_value=p_value,
-            verdict=verdict,
-            more_cases=self._more_cases() if verdict == "inconclusive" else None,
-        )
+        return _significance(self._pairs, self._regressed, self._newly_passed, self._errors)
 
-    def _more_cases(self) -> int | None:
-        changed = self._regressed + self._newly_passed
-        mean = (self._newly_passed - self._regressed) / self._pairs
-        return more_cases(mean, changed / self._pairs - mean * mean, changed=changed, cases=self._pairs)
+
+def significance_of_all(parts: Iterable[Significance]) -> Significance:
+    """What the changed verdicts of several suites say together: too few in each may be enough in all."""
+    known = list(parts)
+    return _significance(
+        sum(part.pairs for part in known),
+        sum(part.regressed for part in known),
+        sum(part.newly_passed for part in known),
+        sum(part.errors for part in known),
+    )
+
+
+def _significance(pairs: int, worse: int, better: int, errors: int) -> Significance:
+    p_value = mcnemar_p(worse, better)
+    verdict = verdict_of(better - worse, changed=worse + better, certain=p_value < LEVEL)
+    return Significance(
+        pairs=pairs,
+        regressed=worse,
+        newly_passed=better,
+        errors=errors,
+        p_value=p_value,
+        verdict=verdict,
+        more_cases=_more_cases(pairs, worse, better) if verdict == "inconclusive" else None,
+    )
+
+
+def _more_cases(pairs: int, worse: int, better: int) -> int | None:
+    mean = (better - worse) / pairs
+    return more_cases(mean, (worse + better) / pairs - mean * mean, changed=worse + better, cases=pairs)

@@ -10,7 +10,7 @@ from typing import final
 import msgspec
 
 from evalc.compare.exact import wilson
-from evalc.compare.flips import Flips
+from evalc.compare.flips import Flips, significance_of_all
 from evalc.compare.means import difference
 from evalc.compare.past import ComparedCase, ComparedSuite, Pair, WeightedCriterion
 from evalc.model.comparison import (
@@ -144,6 +144,7 @@ def compare_runs(
         only_before=tuple(_title(key, old) for key in old if key not in pairs.values()),
         only_after=tuple(_title(key, new) for key in new if key not in pairs),
         regressions=sum(len(suite.regressions) for suite in compared),
+        significance=significance_of_all(suite.significance for suite in compared),
         new_passes=sum(len(suite.new_passes) for suite in compared),
         warnings=tuple(warnings),
     )

@@ -115,11 +115,15 @@ class SuiteComparison(_Record, frozen=True, kw_only=True):
 
 
 class RunComparison(_Record, frozen=True, kw_only=True):
-    """Two runs. Suites that only one of them has are named `TOOL (TIER)`, with the agent if it has several."""
+    """Two runs. Suites that only one of them has are named `TOOL (TIER)`, with the agent if it has several.
+
+    `significance` is over the cases of all suites that both have.
+    """
 
     before: str
     after: str
     suites: tuple[SuiteComparison, ...]
+    significance: Significance
     only_before: tuple[str, ...]
     only_after: tuple[str, ...]
     regressions: int

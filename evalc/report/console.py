@@ -11,6 +11,7 @@ from typing import Final, Literal
 
 from msgspec import UNSET
 
+from evalc.compare.flips import significance_of_all
 from evalc.model.result import (
     CaseResult,
     CriterionSummary,
@@ -358,6 +359,7 @@ def summary_lines(run: ReportedRun, screen: Screen, *, detail: Detail = "normal"
         yield ""
     if not quiet:
         yield from side_by_side_lines(run.suites, screen)
+        yield from _of_all_suites(run)
     if slowest:
         yield from slowest_lines(chain.from_iterable(suite.cases for suite in run.suites), slowest)
     yield from run_lines(
@@ -372,6 +374,14 @@ def summary_lines(run: ReportedRun, screen: Screen, *, detail: Detail = "normal"
         warnings=run.warnings,
         detail=detail,
     )
+
+
+def _of_all_suites(run: ReportedRun) -> Iterator[str]:
+    """What the changed verdicts of several suites say together: too few in each may be enough in all."""
+    found = [suite.result.significance for suite in run.suites if suite.result.significance]
+    whole = significance_of_all(found)
+    if len(found) > 1 and whole.verdict != "unchanged":
+        yield f"all suites: {significance_line(whole)}"
 
 
 def render(run: ReportedRun) -> Iterator[bytes]:

@@ -29,6 +29,9 @@ def diff_lines(comparison: RunComparison, screen: Screen) -> Iterator[str]:
         counted(comparison.new_passes, "new pass", "es"),
     )
     yield painted(f"{runs} | {' | '.join(totals)}", "bold", on=screen.color)
+    if len(comparison.suites) > 1:
+        whole = comparison.significance
+        yield painted(f"  all suites: {significance_line(whole)}", _COLORS[whole.verdict], on=screen.color)
     for run, suites in ((comparison.before, comparison.only_before), (comparison.after, comparison.only_after)):
         if suites:
             yield f"  only in {visible(run)}: {_named(suites)}"

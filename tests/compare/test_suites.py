@@ -180,6 +180,19 @@ def test_medians_are_over_what_both_runs_have() -> None:
     assert found.cost_usd == Medians(before=0.1, after=0.3, cases=1)
 
 
+def test_small_suites_that_show_nothing_alone_are_judged_together() -> None:
+    def run(passed: bool) -> list[ComparedSuite]:
+        return [suite(*(case(n, passed=passed or n > 0) for n in range(3)), tool=f"t{t}") for t in range(6)]
+
+    found = compare_runs(run(True), run(False), names=("a", "b"))
+    assert {each.significance.verdict for each in found.suites} == {"inconclusive"}
+    whole = found.significance
+    assert (whole.pairs, whole.regressed, whole.newly_passed, whole.verdict) == (18, 6, 0, "worse")
+    assert whole.p_value == pytest.approx(2 / 2**6)
+    (alone,) = compare_runs(run(True)[:1], run(False)[:1], names=("a", "b")).suites
+    assert compare_runs(run(True)[:1], run(False)[:1], names=("a", "b")).significance == alone.significance
+
+
 def test_suites_of_several_agents_are_paired_by_agent_else_with_the_only_one() -> None:
     def of(agent: str, passed: bool) -> ComparedSuite:
         return msgspec.structs.replace(suite(case(1, passed=passed)), agent_endpoint=agent)
