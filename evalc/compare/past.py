@@ -45,6 +45,7 @@ class ComparedCase(_Past, frozen=True):
     duration_ms: Measure | None = None
     criteria: tuple[PastCriterion, ...] = ()
     attempts: tuple[_Attempt, ...] = ()
+    not_attempted: int = 0
     details: _Details | None = None
 
     @property
@@ -77,6 +78,11 @@ class Pair(NamedTuple):
     after: ComparedCase
 
     @property
+    def cut_short(self) -> bool:
+        """Whether attempts were left out in either, so that the share that passed depends on when it was decided."""
+        return bool(self.before.not_attempted or self.after.not_attempted)
+
+    @property
     def broken(self) -> bool:
         """Whether it ended in error in either, so that the two cannot be compared."""
         return self.before.broken or self.after.broken
@@ -101,4 +107,5 @@ class ComparedSuite(_Past, frozen=True):
     cases: tuple[ComparedCase, ...]
     run_id: str | None = None
     agent_endpoint: str | None = None
+    decided: bool = False
     summary: _Summary = _Summary()

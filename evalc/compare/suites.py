@@ -23,6 +23,7 @@ from evalc.model.comparison import (
     SuiteComparison,
 )
 from evalc.model.suite import suite_title
+from evalc.terminal import counted
 
 
 @final
@@ -137,17 +138,34 @@ def compare_runs(
     compared = tuple(
         compare_suites(old[past], new[key], names=names, by_agent=key[:2] in several) for key, past in pairs.items()
     )
+    for key, past in pairs.items():
+        warnings += _of_early_ends(_title(key, new), old[past], new[key])
     return RunComparison(
         before=names[0],
         after=names[1],
         suites=compared,
+        significance=significance_of_all(suite.significance for suite in compared),
         only_before=tuple(_title(key, old) for key in old if key not in pairs.values()),
         only_after=tuple(_title(key, new) for key in new if key not in pairs),
         regressions=sum(len(suite.regressions) for suite in compared),
-        significance=significance_of_all(suite.significance for suite in compared),
         new_passes=sum(len(suite.new_passes) for suite in compared),
         warnings=tuple(warnings),
     )
+
+
+def _of_early_ends(title: str, *runs: ComparedSuite) -> Iterator[str]:
+    """What cannot be said of a suite that a run with `--stop-when-sure` ended early, or some of whose cases it did."""
+    cut_short = max(sum(bool(case.not_attempted) for case in run.cases) for run in runs)
+    if cut_short:
+        yield (
+            f"{title}: {counted(cut_short, 'repeated case')} ended before the last attempt, so passing attempts, "
+            "latency and cost are not compared, and scores are those of the attempts that were made"
+        )
+    if any(run.decided for run in runs):
+        yield (
+            f"{title}: a run ended once its gates were decided, by how its cases went: chance alone gives p-values as "
+            "small as this more often than they say"
+        )
 
 
 def _by_suite(suites: Iterable[ComparedSuite], run: str, warnings: list[str]) -> _Run:
@@ -193,6 +211,7 @@ def compare_suites(
     new = {case.id: case for case in after.cases}
     pairs = [Pair(old[identity], case) for identity, case in new.items() if identity in old]
     sound = [pair for pair in pairs if not pair.broken]
+    whole = [] if any(pair.cut_short for pair in sound) else sound
     flips = Flips()
     for pair in pairs:
         flips.add(pair.before.passed, pair.after.passed, error=pair.broken)
@@ -206,11 +225,11 @@ def compare_suites(
         before=_rate(old.values()),
         after=_rate(new.values()),
         significance=flips.significance(),
-        pass_share=_pass_share(sound),
+        pass_share=_pass_share(whole),
         score=score,
         criteria=criteria,
-        latency_ms=_medians(sound, lambda case: case.duration_ms),
-        cost_usd=_medians(sound, lambda case: case.cost_usd),
+        latency_ms=_medians(whole, lambda case: case.duration_ms),
+        cost_usd=_medians(whole, lambda case: case.cost_usd),
         regressions=_changed(pair for pair in pairs if pair.before.passed and not pair.after.passed),
         new_passes=_changed(pair for pair in pairs if pair.after.passed and not pair.before.passed),
         still_failing=_changed(pair for pair in pairs if _fails_otherwise(pair)),

@@ -263,7 +263,8 @@ class Summary(_Result, frozen=True, kw_only=True):
 
     Within `passed` are counted `unverified` and `expectedFailures`, within `failed` are `errors` and
     `unexpectedPasses`, in either `flaky`. Skipped cases are in none of them. `repeats` is there where cases are
-    repeated, `labels` where cases have labels.
+    repeated, unless the run ended attempts at them early: then `cutShort` is how many, and pass@k cannot be estimated.
+    `labels` is there where cases have labels.
     """
 
     total_cases: int
@@ -283,6 +284,7 @@ class Summary(_Result, frozen=True, kw_only=True):
     scored_weight: float | None
     criteria: tuple[CriterionSummary, ...] = ()
     repeats: tuple[RepeatSummary, ...] | msgspec.UnsetType = msgspec.UNSET
+    cut_short: int | msgspec.UnsetType = msgspec.UNSET
     labels: LabelSummary | msgspec.UnsetType = msgspec.UNSET
 
 

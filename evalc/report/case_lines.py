@@ -155,7 +155,8 @@ def _attempts(case: CaseResult) -> str:
     if case.attempts is UNSET:
         return ""
     passed = sum(attempt.status in PASSING for attempt in case.attempts)
-    return f"  ({passed}/{len(case.attempts)}{', flaky' if case.flaky is True else ''})"
+    left_out = f", {case.not_attempted} not made" if case.not_attempted else ""
+    return f"  ({passed}/{len(case.attempts)}{', flaky' if case.flaky is True else ''}{left_out})"
 
 
 class SourceContext(NamedTuple):

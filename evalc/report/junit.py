@@ -129,7 +129,9 @@ def _of_case(case: CaseResult) -> Iterator[tuple[str, str]]:
     for criterion in case.criteria:
         yield f"criterion: {criterion.name}", _score(criterion.score)
     if case.attempts is not UNSET:
-        yield "attempts", f"{sum(one.status in PASSING for one in case.attempts)} of {len(case.attempts)} passed"
+        left_out = f"; {case.not_attempted} not made" if case.not_attempted else ""
+        passed = sum(one.status in PASSING for one in case.attempts)
+        yield "attempts", f"{passed} of {len(case.attempts)} passed{left_out}"
         yield "flaky", str(case.flaky is True).lower()
     if case.tags:
         yield "tags", ", ".join(case.tags)

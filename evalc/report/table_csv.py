@@ -36,6 +36,7 @@ COLUMNS: Final = (
     "criteria",
     "tools_called",
     "response",
+    "not_attempted",
 )
 """The columns in their order; new ones are added at the end."""
 
@@ -85,6 +86,7 @@ def _case(case: CaseResult, suite: SuiteResult) -> tuple[Cell, ...]:
         _listed(f"{each.name}={'' if each.score is None else f'{each.score:.4g}'}" for each in case.criteria),
         _listed(case.details.tools_called),
         case.details.response,
+        case.not_attempted or None,
     )
 
 

@@ -48,6 +48,7 @@ SCHEMA: Final = pa.schema(
         ("input_tokens", pa.int64()),
         ("output_tokens", pa.int64()),
         ("cost_usd", _NUMBER),
+        ("not_attempted", pa.int32()),
     ]
 )
 """The columns in their order; new ones are added at the end."""
@@ -136,6 +137,7 @@ def _attempts(case: CaseResult) -> Iterator[_Row]:
         "column": None if place is None else place.column,
         "tags": list(case.tags or ()),
         "message": case.details.message or None,
+        "not_attempted": case.not_attempted or None,
     }
     if case.attempts is not UNSET and case.attempts:
         for number, attempt in enumerate(case.attempts, start=1):

@@ -308,6 +308,7 @@ RESULT: Sentences = {
         "criteria": "The scores by criterion.",
         "labels": "How well the cases were classified.",
         "repeats": "How repeated cases do in k attempts: 1, 2, 4 and so on, and the most at a case.",
+        "cutShort": "How many repeated cases a run that stops when it is sure ended before their last attempt.",
     },
     "LabelResult": {
         "expected": "The class that the agent should have given.",

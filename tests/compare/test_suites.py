@@ -193,6 +193,22 @@ def test_small_suites_that_show_nothing_alone_are_judged_together() -> None:
     assert compare_runs(run(True)[:1], run(False)[:1], names=("a", "b")).significance == alone.significance
 
 
+def test_no_measure_of_attempts_is_compared_where_a_run_ended_them_early() -> None:
+    def repeated(number: int, passed: int, attempts: int, left_out: int) -> dict[str, Any]:
+        statuses = [{"status": "passed" if n < passed else "failed"} for n in range(attempts)]
+        return case(number) | {"attempts": statuses, "notAttempted": left_out}
+
+    whole = suite(*(repeated(n, 3, 10, 0) for n in range(12)))
+    cut = suite(*(repeated(n, 2, 2 if n else 10, 0 if n == 0 else 8) for n in range(12)))
+    for before, after in ((whole, cut), (cut, whole)):
+        run = compare_runs([before], [after], names=("a", "b"))
+        (found,) = run.suites
+        assert found.pass_share is None
+        assert found.latency_ms.cases == found.cost_usd.cases == 0
+        (warning,) = run.warnings
+        assert "11 repeated cases ended before the last attempt" in warning
+
+
 def test_suites_of_several_agents_are_paired_by_agent_else_with_the_only_one() -> None:
     def of(agent: str, passed: bool) -> ComparedSuite:
         return msgspec.structs.replace(suite(case(1, passed=passed)), agent_endpoint=agent)

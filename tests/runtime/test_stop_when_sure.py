@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import csv
 import json
+import random
 from pathlib import Path
 
 import pytest
 
 import evalc
+from evalc.cli.app import app
 from evalc.model.case import Gates
 from evalc.runtime.run.stopping import GateWatch, in_random_order
 
@@ -118,6 +121,88 @@ def test_repeats_end_where_the_case_is_decided(answers: str, asked: int, status:
     assert (len(scripted.requests), case.status) == (asked, status)
     written = json.loads((run.folder / "repeated.labeled.json").read_text())["cases"][0]
     assert written.get("notAttempted", 0) == 10 - asked
+
+
+TWENTY = """\
+suite: twenty
+{gates}eval:
+  test_cases:
+    - name: it
+      message: "{{{{id}}}}"
+      repeat: 10
+      require: 2
+      for_each: [{rows}]
+      validate: ['contains "good"']
+"""
+
+
+def flaky(seed: int) -> evalc.ScriptedAgent:
+    draw = random.Random(seed)
+    return evalc.ScriptedAgent(default=lambda _message: "good" if draw.random() < 0.3 else "bad")
+
+
+def twenty(gates: str = "") -> evalc.Source:
+    rows = ", ".join(f"{{id: c{number}}}" for number in range(20))
+    return evalc.Source("t.eval.yaml", TWENTY.format(rows=rows, gates=gates))
+
+
+def test_pass_at_k_is_not_estimated_where_attempts_were_left_out() -> None:
+    (whole,) = evalc.run(twenty(), agent=flaky(1)).suites
+    assert whole.summary.repeats
+    assert not whole.summary.cut_short
+    assert whole.summary.repeats[0].pass_at_k == pytest.approx(0.3, abs=0.1)
+    run = evalc.run(twenty(), agent=flaky(1), stop_when_sure=True)
+    (result,) = run.suites
+    cut_short = sum(bool(case.not_attempted) for case in result.cases)
+    assert cut_short > 10
+    assert not result.summary.repeats
+    assert result.summary.cut_short == cut_short
+    told = f"{cut_short} of 20 repeated cases ended before the last attempt: pass@k cannot be estimated"
+    assert [warning for warning in result.warnings if told in warning]
+    assert "repeats" not in json.loads((run.folder / "twenty.labeled.json").read_text())["summary"]
+
+
+@pytest.mark.parametrize("report", ["x.txt", "x.md", "x.html", "x.json"])
+def test_every_report_says_that_pass_at_k_is_not_estimated(report: str) -> None:
+    evalc.run(twenty(), agent=flaky(1), stop_when_sure=True)
+    with pytest.raises(SystemExit):
+        app(["report", "latest", "-o", report])
+    text = Path(report).read_text(encoding="utf-8")
+    assert "20 repeated cases ended before the last attempt" in text
+    assert "cannot be estimated" in text
+
+
+def test_tables_say_how_many_attempts_were_left_out() -> None:
+    run = evalc.run(twenty(), agent=flaky(1), stop_when_sure=True)
+    (result,) = run.suites
+    left_out = [case.not_attempted or 0 for case in result.cases]
+    for report in ("x.csv", "x.xml"):
+        with pytest.raises(SystemExit):
+            app(["report", run.run_id, "-o", report])
+    rows = list(csv.DictReader(Path("x.csv").read_text(encoding="utf-8").splitlines()))
+    assert [int(row["not_attempted"] or 0) for row in rows] == left_out
+    assert Path("x.xml").read_text(encoding="utf-8").count(" not made") == sum(map(bool, left_out))
+
+
+@pytest.mark.parametrize("gates", ["gates: {min_score: 0}\n", "gates: {max_p95_ms: 60000}\n", "threshold: 0\n"])
+def test_what_measures_every_attempt_keeps_every_attempt(gates: str) -> None:
+    (result,) = evalc.run(twenty(gates), agent=flaky(1), stop_when_sure=True).suites
+    assert not result.summary.cut_short
+    assert {len(case.attempts or ()) for case in result.cases} == {10}
+
+
+def test_a_rescored_run_keeps_the_cases_that_were_decided_early() -> None:
+    Path("t.eval.yaml").write_text(twenty().text)
+    first = evalc.run("t.eval.yaml", agent=flaky(1), stop_when_sure=True)
+    with pytest.raises(SystemExit):
+        app(["rescore", first.run_id])
+    results = sorted(Path("evals/results").glob("*/twenty.labeled.json"))
+    before, after = (json.loads(file.read_text()) for file in results)
+    assert after["summary"]["totalCases"] == 20
+    verdicts = [
+        [(case["id"], case["status"], case.get("notAttempted")) for case in r["cases"]] for r in (before, after)
+    ]
+    assert verdicts[0] == verdicts[1]
 
 
 def test_the_order_is_the_same_on_every_machine() -> None:

@@ -93,6 +93,7 @@ def of_case(case: CaseResult, *, content: bool) -> Attributes:
             "evalc.tags": case.tags,
             "evalc.variant": case.variant,
             "evalc.attempts": len(case.attempts) if case.attempts else None,
+            "evalc.not_attempted": case.not_attempted,
             "evalc.flaky": case.flaky,
             **(_content(details) if content else {}),
         }

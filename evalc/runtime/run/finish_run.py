@@ -171,7 +171,8 @@ def _finish_suite(number: int, suite: Suite, name: str, journal: Journal, ending
         stopped=ending.stopped.get(number, msgspec.UNSET),
         decided=True if number in ending.stopped and number in ending.surely_stopped else msgspec.UNSET,
         rescored_from=msgspec.UNSET if header.rescored_from is None else header.rescored_from,
-        significance=msgspec.UNSET if totals.significance is None else totals.significance,
+        # Where the cases themselves decided when it ends, the test of a fixed number of them says too much.
+        significance=(None if number in ending.surely_stopped else totals.significance) or msgspec.UNSET,
         judges=tuple(header.options.get("judges") or ()) or msgspec.UNSET,
         similarity=header.options.get("similarity") or msgspec.UNSET,
     )

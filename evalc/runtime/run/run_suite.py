@@ -26,7 +26,7 @@ from evalc.runtime.run.pace import MOST_AT_A_TIME
 from evalc.runtime.run.process_guard import exits_told
 from evalc.runtime.run.run_case import CaseRun
 from evalc.runtime.run.run_options import RunOptions
-from evalc.runtime.run.stopping import Decided, StopPolicy, Watches, in_random_order, not_run
+from evalc.runtime.run.stopping import Decided, StopPolicy, Watches, in_random_order, look_at_attempts, not_run
 from evalc.runtime.store.journal import Journal
 from evalc.runtime.store.past.baseline import Baseline, find_baseline
 from evalc.runtime.store.past.resume import not_compared
@@ -321,8 +321,15 @@ class _Run:
                     self._warn(failure)
 
     async def _attempted(self, job: _Job, worker: CaseWorker) -> CaseRun:
-        attempt, sure = self._attempt_of(job, worker), self._options.stop_when_sure
-        return await run_attempts(job.located, attempt, until_sure=sure)
+        until_sure = self._options.stop_when_sure and not self._needs_all_attempts(job.suite)
+        return await run_attempts(job.located, self._attempt_of(job, worker), until_sure=until_sure)
+
+    def _needs_all_attempts(self, suite: int) -> bool:
+        """Whether the attempts that a decided case lacks would still count: for its score, or for the time of each."""
+        metadata = self._suites[suite].metadata
+        gates = (self._options.gates, None if metadata is None else metadata.gates)
+        threshold = None if metadata is None else metadata.threshold
+        return threshold is not None or any(map(look_at_attempts, gates))
 
     def _attempt_of(self, job: _Job, worker: CaseWorker) -> Callable[[LocatedCase], Awaitable[CaseRun]]:
         """How a case is attempted: the turns of a conversation are kept as they are answered."""

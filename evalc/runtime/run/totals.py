@@ -23,6 +23,7 @@ from evalc.model.result import (
     Status,
 )
 from evalc.runtime.run.score import DECIMALS, weighted_mean
+from evalc.terminal import counted
 
 
 @final
@@ -92,13 +93,21 @@ class _Mean:
 
 @final
 class RepeatedCases:
-    """Counts the attempts at repeated cases; those that ended in error say nothing of the agent, and are left out."""
+    """Counts the attempts at repeated cases; those that ended in error say nothing of the agent, and are left out.
+
+    Attributes:
+        cut_short: how many cases have not had all of their attempts, since they were decided before.
+    """
 
     def __init__(self) -> None:
+        self.cut_short = 0
+        self._all = 0
         self._cases: Counter[tuple[int, int]] = Counter()
 
-    def add(self, statuses: tuple[Status, ...]) -> None:
+    def add(self, statuses: tuple[Status, ...], *, cut_short: bool) -> None:
         """Add a case with how its attempts ended."""
+        self._all += 1
+        self.cut_short += cut_short
         ended = [status for status in statuses if status != "error"]
         if ended:
             self._cases[len(ended), sum(status in PASSING for status in ended)] += 1
@@ -107,11 +116,23 @@ class RepeatedCases:
         """pass@k and pass^k for k = 1, 2, 4 and so on, and for the most attempts at a case.
 
         Each is the mean over the cases with at least k attempts of the share of their sets of k attempts in which at
-        least one passed, or all did.
+        least one passed, or all did. Nothing where cases were cut short: how many attempts these have depends on how
+        the attempts ended, and the cases that are left are those that were hard to decide.
         """
+        if self.cut_short:
+            return ()
         most = max((attempts for attempts, _ in self._cases), default=0)
         ks = sorted({2**power for power in range(most.bit_length())} | {most}) if most else []
         return tuple(self._summary(k) for k in ks)
+
+    def warning(self) -> str | None:
+        """That they cannot be estimated; None if they can."""
+        if not self.cut_short:
+            return None
+        return (
+            f"{self.cut_short} of {counted(self._all, 'repeated case')} ended before the last attempt: pass@k cannot "
+            "be estimated, and scores are those of the attempts that were made"
+        )
 
     def _summary(self, k: int) -> RepeatSummary:
         counted = {case: count for case, count in self._cases.items() if case[0] >= k}

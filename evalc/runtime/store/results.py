@@ -123,8 +123,9 @@ class _Sums:
             self._cost_usd = (self._cost_usd or 0.0) + entry.cost_usd
         if (judging := case.details.judge_usage.get("costUsd")) is not None:
             self._judge_cost_usd = (self._judge_cost_usd or 0.0) + judging
-        if case.attempts and not case.not_attempted:  # else their number says something of how they ended
-            self._repeated.add(tuple(attempt.status for attempt in case.attempts))
+        if case.attempts:
+            statuses = tuple(attempt.status for attempt in case.attempts)
+            self._repeated.add(statuses, cut_short=bool(case.not_attempted))
         if case.label is not None:
             self._classified.add(case.label.expected, case.label.predicted)
         if case.criteria:
@@ -153,6 +154,7 @@ class _Sums:
             scored_weight=self._score.scored_weight(),
             criteria=self._score.summaries(),
             repeats=self._repeated.summaries() or msgspec.UNSET,
+            cut_short=self._repeated.cut_short or msgspec.UNSET,
             labels=self._classified.summary() or msgspec.UNSET,
         )
         return SuiteTotals(
@@ -168,7 +170,8 @@ class _Sums:
             for note, count in list(self._notes.items())[:MOST_WARNINGS]
         ]
         more = len(self._notes) - len(listed)
-        return (*listed, f"and {more} more warnings of this kind") if more else tuple(listed)
+        counted_only = (f"and {more} more warnings of this kind",) if more else ()
+        return (*listed, *counted_only, *filter(None, (self._repeated.warning(),)))
 
 
 def _known(cost: float | None) -> float | msgspec.UnsetType:

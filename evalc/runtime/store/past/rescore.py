@@ -200,6 +200,9 @@ class _Rescoring:
                 self._tell(self._journal.keep(self._number, case, entry))
             elif entry is not None:
                 run = await _rescored(located, entry, self._options, bench)
+                if run is None:
+                    self._skip(case, _not_recorded(located.case, entry))
+                    continue
                 run = run._replace(result=as_expected(located.case, run.result))
                 self._tell(self._journal.append(self._number, case, run, sent=entry.sent))
 
@@ -236,20 +239,38 @@ def _not_rescored(case: Case, entry: journaled.Entry | None) -> SkippedCase | No
         reason = _UNRECORDED
     elif entry.sent != fingerprint_of(request_of(case)):
         reason = _CHANGED
-    elif (case.repeat or 1) > (attempts := len(entry.answers) or 1) and not entry.struck:
-        reason = f"{_UNRECORDED} for attempt {attempts + 1} of {case.repeat}"
     else:
         return None
     return SkippedCase(id=case.id, description=case.description, reason=reason, archived=False)
 
 
+def _not_recorded(case: Case, entry: journaled.Entry) -> SkippedCase:
+    """That the attempts which are recorded do not decide the case."""
+    reason = f"{_UNRECORDED} for attempt {(len(entry.answers) or 1) + 1} of {case.repeat}"
+    return SkippedCase(id=case.id, description=case.description, reason=reason, archived=False)
+
+
+class _NoMoreAnswers(Exception):
+    """A case needs more attempts than are recorded."""
+
+
 async def _rescored(
     located: LocatedCase, entry: journaled.Entry, options: CaseOptions, bench: JudgePool | None
-) -> CaseRun:
-    """The case's result by today's checks."""
-    answers = iter(recorded_answers(entry))
+) -> CaseRun | None:
+    """The case's result by today's checks; None if fewer attempts are recorded than decide it.
+
+    A run with `--stop-when-sure` left out those that decided nothing. To skip its cases would leave the hard ones.
+    """
+    recorded = recorded_answers(entry)
+    answers = iter(recorded)
 
     async def attempt(located: LocatedCase) -> CaseRun:
-        return await result_of(located, next(answers), options, bench)
+        answer = next(answers, None)
+        if answer is None:
+            raise _NoMoreAnswers
+        return await result_of(located, answer, options, bench)
 
-    return await run_attempts(located, attempt)
+    try:
+        return await run_attempts(located, attempt, until_sure=len(recorded) < (located.case.repeat or 1))
+    except _NoMoreAnswers:
+        return None
