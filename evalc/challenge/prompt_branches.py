@@ -24,7 +24,7 @@ def branches_of(suite: ir.Suite) -> dict[str, bool]:
     for prompt in suite.prompts:
         rendered: set[Branch] = set()
         for case in suite.cases:
-            if case.skip is None and case.archived is None and case.wheres.get("/input/message") == prompt.where:
+            if case.running and case.wheres.get("/input/message") == prompt.where:
                 _render(prompt.template.parts, {**prompt.defaults, **(case.inputs or {})}, None, rendered)
         for branch, tag in _branches(prompt.template.parts):
             found[f"{_place(suite, prompt, tag)}: {branch.part}"] = branch in rendered
@@ -37,11 +37,7 @@ def prompts_of(suite: ir.Suite, *, judged: bool) -> dict[str, bool]:
     Of the others, any instruction could be removed, and no case would notice. `judged`: a judge scores criteria.
     """
     looks = judged and bool(suite.criteria)
-    rendered = {
-        case.wheres.get("/input/message")
-        for case in suite.cases
-        if case.skip is None and case.archived is None and (looks or _looks(case))
-    }
+    rendered = {case.wheres.get("/input/message") for case in suite.cases if case.running and (looks or _looks(case))}
     return {_place(suite, prompt, prompt.template): prompt.where in rendered for prompt in suite.prompts}
 
 

@@ -109,6 +109,11 @@ class Case(msgspec.Struct, frozen=True, kw_only=True, gc=False):
         return self.wheres.get(field, self.where)
 
     @property
+    def running(self) -> bool:
+        """Whether it is run: neither skipped nor archived."""
+        return self.skip is None and self.archived is None
+
+    @property
     def row(self) -> Where | None:
         """The place of the row that it is made from; None if it is not made from a row."""
         inputs = self.wheres.get("/input/inputs")
@@ -119,12 +124,14 @@ class Case(msgspec.Struct, frozen=True, kw_only=True, gc=False):
 class CaseRows(msgspec.Struct, frozen=True, kw_only=True):
     """The cases of one `for_each:`, which are made anew each time they are wanted.
 
-    `own` names their assertions that a runner which knows only the contract would not check.
+    `size` counts them, `running` those that are neither skipped nor archived. `own` names their assertions that a
+    runner which knows only the contract would not check.
     """
 
     name: str
     tier: m.Tier
     size: int
+    running: int
     own: frozenset[str]
     expand: Callable[[], Iterator[Case]]
 

@@ -15,6 +15,7 @@ from evalc.dsl.build_check import build_checks
 from evalc.dsl.build_expect import build_expect
 from evalc.dsl.fields import Fields, described
 from evalc.dsl.nodes import Mapping, Node, Scalar, Sequence, span_of
+from evalc.dsl.reasons import reason_of
 from evalc.dsl.tree import (
     CaseFields,
     CaseTree,
@@ -116,21 +117,16 @@ def _inputs(fields: Fields, key: str) -> tuple[InputValue, ...] | None:
     return tuple([InputValue(name=Str(name.text, span_of(name)), value=value) for name, value in mapping.pairs])
 
 
-def _tags(fields: Fields, key: str) -> tuple[str, ...] | None:
-    tags = fields.texts(key)
-    return None if tags is None else tuple(tag.value for tag in tags)
-
-
-def _allowed(fields: Fields, key: str) -> tuple[tuple[str, str], ...] | None:
-    """The faults that do not count for the case, each with its reason."""
+def _allowed(fields: Fields, key: str) -> tuple[tuple[str, Str | None], ...] | None:
+    """The faults that do not count for the case, each with its reason; without one the fault counts."""
     fields.forbid_empty(key)
     node = fields.mapping(key)
     if node is None:
         return None
     inner = fields.inside(node, what=f"`{key}`", keys=CHALLENGERS)
-    reasons = [(name, _reason(inner, name)) for name in CHALLENGERS if name in inner]
+    reasons = tuple((name, _reason(inner, name)) for name in CHALLENGERS if name in inner)
     fields.partial |= inner.partial
-    return tuple((name, reason.value) for name, reason in reasons if reason is not None)
+    return reasons
 
 
 LABEL_KEYS = ("expected", "from")
@@ -167,9 +163,11 @@ def _inherits(fields: Fields, key: str) -> bool:
 
 
 def _reason(fields: Fields, key: str) -> Str | None:
-    """Why a case is skipped, retired or expected to fail: a reason is worth nothing if it is empty."""
-    fields.forbid_empty(key)
-    return fields.filled(key)
+    """Why a case is skipped, retired or expected to fail; a template is read when it is filled."""
+    text = fields.text(key)
+    if text is None or "{{" in text.value:
+        return text
+    return text if reason_of(text.value, key, lambda finding: fields.fault(text.span, finding)) is not None else None
 
 
 class _Turn(NamedTuple):
@@ -301,7 +299,7 @@ _READERS: Final[dict[str, _Reader]] = {
     "expected_failure": _reason,
     "skip": _reason,
     "archived": _reason,
-    "tags": _tags,
+    "tags": Fields.texts,
     "allow": _allowed,
     "label": _label,
 }

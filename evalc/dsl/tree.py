@@ -179,8 +179,8 @@ class CaseFields(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     stubs: Node | None = None
     max_turns: Num | None = None
     threshold: Num | None = None
-    tags: tuple[str, ...] | None = None
-    allow: tuple[tuple[str, str], ...] | None = None
+    tags: tuple[Str, ...] | None = None
+    allow: tuple[tuple[str, Str | None], ...] | None = None
     label: LabelTree | None = None
     repeat: Num | None = None
     require: Requirement | None = None

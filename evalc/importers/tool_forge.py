@@ -24,11 +24,14 @@ from evalc.importers.imported import CaseNames, Imported, Schemas
 from evalc.model import case as m
 from evalc.model.case import Gates
 from evalc.model.codec import to_json
+from evalc.runtime.checks.token_values import with_texts
 from evalc.source import Source, Span
 
 _ENDING: Final = ".eval.yaml"
 _DIFFICULTIES: Final[dict[m.Tier, m.Difficulty]] = {"labeled": "straightforward", "regression": "regression"}
-_TEMPLATES: Final = frozenset({"description", "expected"})
+_TEMPLATES: Final = frozenset(
+    {"description", "expected", "bug_ref", "tags", "expected_failure", "skip", "archived", "allow"}
+)
 _APART: Final = frozenset({"id", "input", "expect", "criteria", "unlinked", "rubric", "variant"})
 """The fields of a case that are written in a way of their own, or that no key of a case says (a variant's name)."""
 
@@ -194,7 +197,9 @@ def _fields_of(case: m.Case, fields: Sequence[str]) -> dict[str, Any]:
     """Fields of a case under the names that they have in YAML, where they hold something."""
     values = {field: msgspec.to_builtins(getattr(case, field)) for field in fields}
     return {
-        field: escaped(value) if field in _TEMPLATES else value for field, value in values.items() if value is not None
+        field: with_texts(value, escaped) if field in _TEMPLATES else value
+        for field, value in values.items()
+        if value is not None
     }
 
 

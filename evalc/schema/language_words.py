@@ -23,6 +23,7 @@ from evalc.schema.shapes import (
     list_of,
     mapping,
     number,
+    reason,
     ref,
     required_text,
     text,
@@ -161,7 +162,7 @@ DOCUMENT: Mapping[str, Word] = {
 
 
 def _reason(description: str) -> dict[str, Any]:
-    return {**required_text(), "description": description}
+    return {**reason(), "description": description}
 
 
 CASE: Mapping[str, Word] = {
@@ -210,7 +211,7 @@ CASE: Mapping[str, Word] = {
     ),
     "repeat": Word("How often the case runs.", whole(minimum=1), (10,)),
     "require": Word("How many of the repeated runs have to pass.", _REQUIREMENT, ("8/10", 8, "80%")),
-    "expected_failure": Word("Why the case is known to fail.", required_text(), ("the agent overlooks SQL injection",)),
+    "expected_failure": Word("Why the case is known to fail.", reason(), ("the agent overlooks SQL injection",)),
     "allow": Word(
         "Faults that `evalc challenge` does not count for this case, each with the reason.",
         {
@@ -242,8 +243,8 @@ CASE: Mapping[str, Word] = {
         },
         ({"expected": "{{intent}}", "from": "at intent"},),
     ),
-    "archived": Word("Why a locked regression case is retired.", required_text(), ("the tool is gone",)),
-    "skip": Word("Why the case does not run.", required_text(), ("the service is down",)),
+    "archived": Word("Why a locked regression case is retired.", reason(), ("the tool is gone",)),
+    "skip": Word("Why the case does not run.", reason(), ("the service is down",)),
     "inherit": Word("Whether the case takes the suite's `defaults`; by default true.", flag()),
 }
 """The keys of a case, and of `defaults:`."""

@@ -33,6 +33,12 @@ def required_text() -> Schema:
     return {"type": ["string", "number", "boolean"], "pattern": r"\S"}
 
 
+def reason() -> Schema:
+    """Why something is so; what only says yes is not a reason, and what says no counts as absent."""
+    words = r"^\s*([Tt][Rr][Uu][Ee]|[Yy][Ee][Ss]|[Oo][Nn]|1)\s*$"
+    return {**text(), "not": any_of({"enum": [True, 1]}, {"type": "string", "pattern": words})}
+
+
 def number(**limits: float) -> Schema:
     """A number."""
     return {"type": ["number", "null"], **limits}

@@ -20,6 +20,7 @@ TEXTS = st.one_of(
 )  # fmt: skip
 PLAIN_TEXTS = TEXTS.filter(lambda text: "{{seed:" not in text and "{{snapshot:" not in text)
 FILLED = PLAIN_TEXTS.filter(lambda text: bool(text.strip()))
+REASONS = FILLED.filter(lambda text: text.strip() != "yes") | st.sampled_from([False, 0, None, 4711])
 NAMES = st.sampled_from(
     ["get_weather", "get-forecast", "github.search", "none", "not", "with space", 'quo"te', "ünï", "count"]
 )
@@ -123,6 +124,10 @@ def envelopes(draw: st.DrawFn) -> dict[str, Any]:
                 expected=FILLED,
                 threshold=st.sampled_from([0, 0.5, 1]),
                 tags=st.lists(FILLED, min_size=1, max_size=3, unique=True),
+                skip=REASONS,
+                archived=REASONS,
+                expectedFailure=REASONS,
+                allow=st.dictionaries(st.just("refusal"), REASONS),
                 rubric=st.lists(
                     st.fixed_dictionaries(
                         {"dimension": FILLED, "maxScore": st.integers(1, 5), "criteria": PLAIN_TEXTS}

@@ -42,7 +42,11 @@ CELLS = ("q r", "", "a+b(", "{{a}}", "{{seed:x.y}}", "null", '"/', 3, None, ["x"
 VALUES = st.sampled_from(CELLS)
 SOUND = {"a": "p", "b": "q"}
 """A row with which nothing is wrong, of which the others are made."""
-ROWS = st.lists(st.fixed_dictionaries({}, optional={"a": VALUES, "b": VALUES, "c": VALUES}), min_size=1, max_size=3)
+ROWS = st.lists(
+    st.fixed_dictionaries({}, optional={"a": VALUES, "b": VALUES, "why": st.sampled_from(("", "no", "down", "yes"))}),
+    min_size=1,
+    max_size=3,
+)
 
 SUITE = """\
 suite: s
@@ -52,7 +56,10 @@ eval:
   test_cases:
     - name: t
       message: "{{a}}, {{b}}?"
-      inputs: {b: usual}
+      inputs: {b: usual, why: ""}
+      skip: "{{why}}"
+      tags: ["{{a}}", every]
+      allow: {refusal: "{{b}}"}
       for_each: {file: %s, key: id}
       validate: [%s]
 """

@@ -27,7 +27,7 @@ from tests.schema.corpus import ROOT, Text, cures_of_findings, examples_of_findi
 # knows limits and emptiness but not what a pattern, a time, a path or a slug is; EV4xx and EV5xx are about what the
 # checks of a case mean together; EV6xx are about files.
 STRUCTURAL = {"EV201", "EV202", "EV301", "EV302"}
-ALSO_REJECTED = {"EV120", "EV122", "EV203", "EV303", "EV309", "EV312", "EV414", "EV640"}
+ALSO_REJECTED = {"EV120", "EV122", "EV203", "EV303", "EV309", "EV312", "EV317", "EV414", "EV640"}
 
 
 def by_name(text: Text) -> str:
@@ -110,9 +110,9 @@ def _chosen(language: dict[str, Any], document: dict[str, None]) -> dict[str, An
         ("require", [8, "8", "8/10", " 80 % ", "99.5%", None], [0.5, True, "most", "", "8/", -1, [8]]),
         ("repeat", [1, None], [0, 1.5, "often"]),
         ("inherit", [True, None], [1, "no"]),
-        ("skip", ["why", 17], [None, "", " ", ["why"]]),
-        ("archived", ["why"], [None, ""]),
-        ("expected_failure", ["why"], [None, ""]),
+        ("skip", ["why", 17, None, "", " ", False, 0, "no"], [True, 1, "yes", " True", ["why"]]),
+        ("archived", ["why", None, ""], [True]),
+        ("expected_failure", ["why", None, "off"], ["on"]),
         ("validate", [[{"use": "a"}, {"use": "a", "criterion": "b", "weight": 2}]], [[{"use": ""}], [{"use": None}]]),
         ("validate", [[{"not": {"use": "a"}}]], [[{"use": "a", "not": "json"}], [{"not": {"use": "a", "weight": 1}}]]),
         ("rubric", [[{"dimension": "a", "max_score": 5, "minScore": 3}]], [[{"max_score": 5}]]),

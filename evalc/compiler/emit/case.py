@@ -232,19 +232,13 @@ def _case(emission: Emission) -> ir.Case:
         tier=emission.tier,
         difficulty=_difficulty(emission.case, emission.tier),
         created_at=_value(tree.created_at),
-        bug_ref=_value(tree.bug_ref),
         stubs=stubs,
         max_turns=count_in_case(emission, "max_turns") if picked else None,
         reference_data=reference_data,
         threshold=number_in_case(emission, "threshold") if picked else None,
-        tags=emission.case.tags,
         repeat=repeat,
         require=require,
-        expected_failure=_value(tree.expected_failure),
-        skip=_value(tree.skip),
-        archived=_value(tree.archived),
         variant=emission.variant.name,
-        allow=emission.case.allowed,
         where=tree.span,
         wheres=_wheres(emission),
         partial=emission.case.partial or emission.failed,
@@ -282,8 +276,29 @@ def _filled_fields(emission: Emission, checks: tuple[ir.Check, ...], links: tupl
         "checks": checks,
         "links": links,
         "expected": emission.text(tree.expected),
+        "bug_ref": emission.text(tree.bug_ref) or None,
+        "tags": _tags(emission),
+        "expected_failure": emission.reason("expected_failure", tree.expected_failure),
+        "skip": emission.reason("skip", tree.skip),
+        "archived": emission.reason("archived", tree.archived),
+        "allow": _allowed(emission),
         "label": label_of(emission),
     }
+
+
+def _tags(emission: Emission) -> tuple[str, ...] | None:
+    """The tags, each once; a tag that the inputs leave empty is left out."""
+    given = emission.case.tags
+    if given is None:
+        return None
+    tags = [(each.text.value, emission.one_text(each.text, each.source)) for each in given]
+    return tuple(dict.fromkeys(tag for written, tag in tags if tag is not None and (tag or not written)))
+
+
+def _allowed(emission: Emission) -> dict[str, str] | None:
+    """The faults that do not count, each with the reason."""
+    reasons = {name: emission.reason(name, why.text, why.source) for name, why in emission.case.allowed.items()}
+    return {name: reason for name, reason in reasons.items() if reason is not None} or None
 
 
 def _value(text: Str | None) -> str | None:

@@ -10,7 +10,7 @@ from typing import Any, TypeVar, final
 import msgspec
 
 from evalc.compiler import ir
-from evalc.compiler.fill import Inputs, fill, tokens, variables
+from evalc.compiler.fill import Inputs, fill, not_texts, tokens, variables
 from evalc.compiler.merge.cases import GivenInput, MergedCase
 from evalc.compiler.merge.rows import Row
 from evalc.compiler.places import node_at
@@ -19,10 +19,12 @@ from evalc.compiler.schemas import SchemaLoader
 from evalc.compiler.shape import mismatches
 from evalc.diagnostics.catalogue.contract import TokenNotAllowed
 from evalc.diagnostics.catalogue.names import UnknownVariable
-from evalc.diagnostics.catalogue.values import BadRequirement, EmptyValue, outside
-from evalc.diagnostics.problem import Diagnostics
+from evalc.diagnostics.catalogue.values import BadRequirement, EmptyValue, NotOneText, outside
+from evalc.diagnostics.problem import Diagnostics, Finding
+from evalc.dsl.fields import described
 from evalc.dsl.nodes import Node, Scalar, span_of
 from evalc.dsl.places import locate
+from evalc.dsl.reasons import reason_of
 from evalc.dsl.scalars import kind_of, to_plain
 from evalc.dsl.tree import GatesTree, Num, Str
 from evalc.grammar.parse import parse_template
@@ -83,9 +85,31 @@ class Emission(msgspec.Struct):
         filled = self.text(text, source)
         if text is not None and filled is not None and not (filled.strip() or self.quiet or self._lacks_names(text)):
             at = (source or self.case.tree.source, text.span) if self.row is None else (self.row.source, self.row.span)
-            self.problems.add(*at, EmptyValue(what=what))
-            self.failed = True
+            self._fail(*at, EmptyValue(what=what))
         return filled
+
+    def one_text(self, text: Str | None, source: Source | None = None) -> str | None:
+        """Like `text`, for a text that a list or mapping cannot fill."""
+        filled = self.text(text, source)
+        if text is not None and filled is not None and not self.quiet and "{{" in text.value:
+            source = source or self.case.tree.source
+            template = parse_template(text.value).node
+            for variable, node in not_texts(() if template is None else template.parts, self.inputs):
+                span = locate(source, text.span, variable.start, variable.end)
+                self.problems.add(source, span, NotOneText(name=variable.name, found=described(node)))
+        return filled
+
+    def reason(self, key: str, text: Str | None, source: Source | None = None) -> str | None:
+        """The reason that a text gives, its templates filled; None if it gives none, or its inputs say no."""
+        filled = self.one_text(text, source)
+        if text is None or filled is None or "{{" not in text.value:  # without a template, it has been read
+            return filled
+        place = (source or self.case.tree.source, text.span) if self.row is None else (self.row.source, self.row.span)
+        return reason_of(filled, key, lambda finding: self._fail(*place, finding))
+
+    def _fail(self, source: Source, span: Span, finding: Finding) -> None:
+        self.problems.add(source, span, finding)
+        self.failed = True
 
     def _lacks_names(self, text: Str) -> bool:
         """Whether names of the text are unknown, which is reported, or may be."""

@@ -168,6 +168,7 @@ class _CheckedRows(msgspec.Struct, frozen=True, kw_only=True):
 
     Attributes:
         rows: how many rows there are.
+        running: how many of their cases are neither skipped nor archived.
         sound: whether each row of the file is one of them.
         clean: whether nothing at all is wrong with them.
         made: all of the cases; None if they are too many to keep.
@@ -175,6 +176,7 @@ class _CheckedRows(msgspec.Struct, frozen=True, kw_only=True):
     """
 
     rows: int
+    running: int
     sound: bool
     clean: bool
     made: list[ir.Case] | None
@@ -201,6 +203,7 @@ def _rows(
         name=case.tree.name.value,
         tier=emitter.tier_of(case.tree),
         size=checked.rows * len(variants),
+        running=checked.running,
         own=checked.own,
         expand=expand,
     )
@@ -244,7 +247,7 @@ def _check_rows(
     """The case of each row. What is wrong with the rows is reported, the first few problems one by one."""
     tree = rows.tree
     faults = 0
-    size = 0
+    size = running = 0
     kept: list[ir.Case] | None = []
     numbered = False
     own = _OwnAssertions()
@@ -271,6 +274,7 @@ def _check_rows(
             if like is None and not len(found):
                 first[variant.name] = made, emitter.row_checks(case, row, variant, made)
             own.add(made)
+            running += made.running
             clean = clean and not len(found)
             if kept is not None:
                 kept.append(made)
@@ -291,4 +295,6 @@ def _check_rows(
         problems.add(rows.source, tree.span, NumberedRows(case=case.tree.name.value))
     if not size and not faults and tree.file is not None and not problems.has_errors:
         problems.add(rows.source, tree.span, BadTable(path=tree.file.value, reason="has no rows"))
-    return _CheckedRows(rows=size, sound=not faults, clean=clean and not faults, made=kept, own=frozenset(own.names))
+    return _CheckedRows(
+        rows=size, running=running, sound=not faults, clean=clean and not faults, made=kept, own=frozenset(own.names)
+    )

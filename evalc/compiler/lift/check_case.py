@@ -56,21 +56,12 @@ def _check_values(reader: JsonReader, case: m.Case, pointer: str) -> None:
     if case.require is not None and not 1 <= case.require <= repeat and COUNT.takes(repeat):
         allowed = f"between 1 and {repeat}, which is how often the case is run"
         reader.add(f"{pointer}/require", OutOfRange(what="`require`", value=f"{case.require}", allowed=allowed))
-    for name, reason in (
-        ("expectedFailure", case.expected_failure),
-        ("skip", case.skip),
-        ("archived", case.archived),
-    ):
-        if reason is not None and not reason.strip():
-            reader.add(f"{pointer}/{name}", EmptyValue(what=f"`{name}`"))
     if case.label is not None:
         _check_label(reader, case.label, case.input, f"{pointer}/label")
-    for name, why in (case.allow or {}).items():
-        at = f"{pointer}/allow/{pointer_step(name)}"
+    for name in case.allow or ():
         if name not in CHALLENGERS:
+            at = f"{pointer}/allow/{pointer_step(name)}"
             reader.add(at, NotAChoice(what="challenger", value=name, choices=CHALLENGERS))
-        elif not why.strip():
-            reader.add(at, EmptyValue(what=f"`{name}`"))
     if not case.id.strip():
         reader.add(f"{pointer}/id", EmptyValue(what="`id`"))
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, Final, NamedTuple
 
 import msgspec
 
@@ -25,6 +25,7 @@ from evalc.diagnostics.catalogue.values import (
 from evalc.diagnostics.near import nearest
 from evalc.diagnostics.problem import Diagnostics
 from evalc.dsl.read_json import read_json
+from evalc.dsl.reasons import reason_of
 from evalc.model import case as m
 from evalc.model import checks as c
 from evalc.model.assertions import PAIRS, Assertion, assertions, judge
@@ -180,7 +181,32 @@ def _from_file_name(name: str, raw_cases: list[Any]) -> tuple[str, m.Tier]:
 # --- cases ---------------------------------------------------------------------------------------------------------
 
 
+_REASONS: Final = ("expectedFailure", "skip", "archived")
+
+
+def _with_reasons(reader: JsonReader, raw: object, pointer: str) -> object:
+    """A case as it was read, without the reasons that say no; one that only says yes is reported."""
+    if not isinstance(raw, dict) or raw.keys().isdisjoint((*_REASONS, "allow")):
+        return raw
+    read = raw | {key: _reason(reader, raw[key], key, f"{pointer}/{key}") for key in _REASONS if key in raw}
+    if isinstance(allowed := raw.get("allow"), dict):
+        reasons = {
+            name: _reason(reader, why, name, f"{pointer}/allow/{pointer_step(name)}") for name, why in allowed.items()
+        }
+        read["allow"] = {name: why for name, why in reasons.items() if why is not None} or None
+    return read
+
+
+def _reason(reader: JsonReader, value: object, key: str, at: str) -> object:
+    """What a reason is read as: a scalar as its text, as in YAML."""
+    if value is None or isinstance(value, str | bool | int | float):
+        text = value if isinstance(value, str) else msgspec.json.encode(value).decode()
+        return reason_of(text, key, lambda finding: reader.add(at, finding))
+    return value
+
+
 def _case(reader: JsonReader, raw: object, pointer: str, tier: m.Tier) -> ir.Case | None:
+    raw = _with_reasons(reader, raw, pointer)
     try:
         case = msgspec.convert(raw, m.Case)
     except msgspec.ValidationError:

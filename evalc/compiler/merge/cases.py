@@ -34,6 +34,14 @@ class Picked(msgspec.Struct, frozen=True, gc=False):
 
 
 @final
+class GivenText(msgspec.Struct, frozen=True, gc=False):
+    """A text of a case, and the file that gives it."""
+
+    source: Source
+    text: Str
+
+
+@final
 class PlacedCheck(msgspec.Struct, frozen=True, gc=False):
     """A check, after every `use:` that led to it: what it counts for there, and where its own names are looked up.
 
@@ -57,7 +65,7 @@ class MergedCase(msgspec.Struct, frozen=True, kw_only=True, eq=False, gc=False):
         layers: its own fields, then the defaults, nearest first.
         picked: the fields that can hold one value and do, each as the nearest layer has it.
         checks: the checks, a tuple for each layer, the farthest first.
-        tags: the tags of the defaults and the case's own, each once.
+        tags: the tags of the defaults and the case's own.
         allowed: the faults that do not count for the case, each with its reason; its own override the defaults'.
         rows: the rows that it is repeated for; None if it has none.
         inputs_partial: it may have been meant to give or to inherit more inputs than it does.
@@ -68,8 +76,8 @@ class MergedCase(msgspec.Struct, frozen=True, kw_only=True, eq=False, gc=False):
     layers: tuple[Layer, ...]
     picked: Mapping[str, Picked]
     checks: tuple[tuple[PlacedCheck, ...], ...]
-    tags: tuple[str, ...] | None
-    allowed: dict[str, str] | None
+    tags: tuple[GivenText, ...] | None
+    allowed: Mapping[str, GivenText]
     rows: Rows | None
     inputs_partial: bool
     partial: bool
@@ -138,16 +146,16 @@ class _Inherited(msgspec.Struct, frozen=True, kw_only=True):
     layers: tuple[Layer, ...] = ()
     picked: Mapping[str, Picked] = {}
     checks: tuple[tuple[PlacedCheck, ...], ...] = ()
-    tags: tuple[str, ...] | None = None
-    allowed: dict[str, str] | None = None
+    tags: tuple[GivenText, ...] | None = None
+    allowed: Mapping[str, GivenText] = {}
     inputs_partial: bool = False
     partial: bool = False
 
 
 def _inherited(shared: Shared) -> _Inherited:
     picked: Mapping[str, Picked] = {}
-    tags: tuple[str, ...] | None = None
-    allowed: dict[str, str] | None = None
+    tags: tuple[GivenText, ...] | None = None
+    allowed: Mapping[str, GivenText] = {}
     for layer in reversed(shared.defaults):
         picked = _picked(layer, picked)
         tags = _tags(layer.fields, tags)
@@ -163,12 +171,18 @@ def _inherited(shared: Shared) -> _Inherited:
     )
 
 
-def _tags(fields: CaseFields, farther: tuple[str, ...] | None) -> tuple[str, ...] | None:
-    return farther if fields.tags is None else tuple(dict.fromkeys((*(farther or ()), *fields.tags)))
+def _tags(fields: CaseFields, farther: tuple[GivenText, ...] | None) -> tuple[GivenText, ...] | None:
+    if fields.tags is None:
+        return farther
+    return (*(farther or ()), *(GivenText(fields.source, tag) for tag in fields.tags))
 
 
-def _allowed(fields: CaseFields, farther: dict[str, str] | None) -> dict[str, str] | None:
-    return farther if not fields.allow else {**(farther or {}), **dict(fields.allow)}
+def _allowed(fields: CaseFields, farther: Mapping[str, GivenText]) -> Mapping[str, GivenText]:
+    if not fields.allow:
+        return farther
+    merged = {name: GivenText(fields.source, why) for name, why in fields.allow if why is not None}
+    names = {name for name, _ in fields.allow}
+    return {name: given for name, given in farther.items() if name not in names} | merged
 
 
 def _picked(layer: Layer, farther: Mapping[str, Picked]) -> Mapping[str, Picked]:

@@ -40,7 +40,7 @@ def check_gates(suite: ir.Suite, problems: Diagnostics) -> None:
         return
     found: dict[str, Finding] = {}
     for tier in suite.cases.tiers:
-        cases = sum(_size(part) for part in suite.cases.parts if part.tier == tier)
+        cases = sum(int(part.running) for part in suite.cases.parts if part.tier == tier)
         found |= dict(_findings(gates, gates.confidence, cases)) if cases else {}
     for name, finding in found.items():
         problems.add(*_place(suite, name), finding, at_most=suite.gravest)
@@ -59,11 +59,6 @@ def _check_classes(suite: ir.Suite, gates: Gates, problems: Diagnostics) -> None
                 problems.add(*suite.place(where), NoSuchClass(name=label, known=known), at_most=suite.gravest)
     if gates.macro_f1 and not known:
         problems.add(*_place(suite, "macro_f1"), NoSuchClass(name=None, known=()), at_most=suite.gravest)
-
-
-def _size(part: ir.Case | ir.CaseRows) -> int:
-    """How many cases run."""
-    return part.size if isinstance(part, ir.CaseRows) else int(part.skip is None and part.archived is None)
 
 
 def _findings(gates: Gates, confidence: float, cases: int) -> Iterator[tuple[str, Finding]]:

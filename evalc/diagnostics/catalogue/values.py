@@ -268,6 +268,34 @@ class EmptyValue(Finding, frozen=True, kw_only=True):
         return f"{self.what} is empty"
 
 
+class NoReason(Finding, frozen=True, kw_only=True):
+    """A key that takes a reason only says yes.
+
+    `skip`, `archived`, `expected_failure` and the faults of `allow` take the reason, which reports show. With `false`,
+    `no`, `off`, `0`, null or an empty text they count as left out.
+
+    Example:
+        eval:
+          test_cases:
+            - {name: a, message: hi, skip: true, validate: [contains "x"]}
+
+    Cure:
+        eval:
+          test_cases:
+            - {name: a, message: hi, skip: the service is down, validate: [contains "x"]}
+    """
+
+    code: ClassVar[str] = "EV317"
+    key: str
+    value: str
+
+    def message(self) -> str:
+        return f"`{self.key}: {self.value}` does not say why"
+
+    def help(self) -> str:
+        return f"write why in place of `{self.value}`, or leave `{self.key}` out"
+
+
 class BadSchema(Finding, frozen=True, kw_only=True):
     """A JSON Schema that a `json` check names cannot be used.
 
@@ -413,7 +441,7 @@ class WrongInputType(Finding, frozen=True, kw_only=True):
 
 
 class NotOneText(Finding, frozen=True, kw_only=True):
-    """A list or mapping is to fill the text of a check.
+    """A list or mapping is to fill the text of a check, a tag or a reason.
 
     The text would hold its JSON, such as `["a", "b"]`: `not contains` of that can never fail, and `contains` of it
     fails the right answer.
@@ -439,7 +467,7 @@ class NotOneText(Finding, frozen=True, kw_only=True):
     found: str
 
     def message(self) -> str:
-        return f"`{self.name}` is {self.found}, and the text of a check takes one text"
+        return f"`{self.name}` is {self.found}, and one text is needed here"
 
     def help(self) -> str:
         return "write a check for each item, or `contains any of [...]`; in a prompt, `{{#each}}` lists the items"
