@@ -7,9 +7,12 @@ from pathlib import Path
 from typing import Any, Final, NamedTuple, cast, final
 from urllib.parse import unquote
 
+import msgspec
+
 from evalc.compiler.discover import is_below, project_root
 from evalc.diagnostics.catalogue.values import BadSchema
-from evalc.diagnostics.problem import Diagnostics, Fault
+from evalc.diagnostics.problem import Diagnostics, Fault, Finding
+from evalc.diagnostics.schema_advice import misspelt_keywords, unchecked_formats
 from evalc.dsl.read_json import HOLE, JsonPlaces, read_json
 from evalc.ecma.regexp.schema_format import pattern_format
 from evalc.files import read_source
@@ -77,12 +80,19 @@ def _leads_somewhere(schema: Any, pointer: str) -> bool:
 Schema = dict[str, Any] | bool
 
 
+class _Loaded(NamedTuple):
+    """A schema, and what it asks for in vain."""
+
+    schema: Schema
+    advice: tuple[Finding, ...]
+
+
 @final
 class SchemaLoader:
     """Reads each schema once."""
 
     def __init__(self) -> None:
-        self._read: dict[Path, Schema | str] = {}
+        self._read: dict[Path, _Loaded | str] = {}
         self._named: dict[str, set[str]] = {}
 
     def load(self, source: Source, path: str, span: Span, problems: Diagnostics) -> Schema | None:
@@ -92,22 +102,25 @@ class SchemaLoader:
         if not is_below(file, root):
             problems.add(source, span, BadSchema(path=path, reason=f"lies outside of the project's root {root}"))
             return None
-        self._named.setdefault(source.name, set()).add(str(file))
+        named = self._named.setdefault(source.name, set())
         if file not in self._read:
-            self._read[file] = _read(file)
-        schema = self._read[file]
-        if isinstance(schema, str):
-            problems.add(source, span, BadSchema(path=path, reason=schema))
+            self._read[file] = _read(file, path)
+        loaded = self._read[file]
+        if isinstance(loaded, str):
+            problems.add(source, span, BadSchema(path=path, reason=loaded))
             return None
-        return schema
+        for finding in () if str(file) in named else loaded.advice:
+            problems.add(source, span, finding)
+        named.add(str(file))
+        return loaded.schema
 
     def named_in(self, source_name: str) -> Set[str]:
         """The files of the schemas that the checks of a source named so far."""
         return self._named.get(source_name, set())
 
 
-def _read(file: Path) -> Schema | str:
-    """The schema, or what is wrong with it."""
+def _read(file: Path, path: str) -> _Loaded | str:
+    """The schema, or what is wrong with it; messages about it call it by the path."""
     found = Diagnostics()
     source = read_source(file, found.add)
     for problem in found:
@@ -120,9 +133,14 @@ def _read(file: Path) -> Schema | str:
         first = faults[0]
         return f"cannot be read: {first.finding.message()} (line {source.position(first.start).line})"
     flaw = unusable(schema)
+    places = JsonPlaces(source)
     if flaw is None:
-        return cast("Schema", schema)
-    line = source.position(JsonPlaces(source).value(flaw.pointer).start).line
+        advice = tuple(
+            msgspec.structs.replace(finding, path=path, line=source.position(places.value(pointer).start).line)
+            for pointer, finding in (*misspelt_keywords(schema), *unchecked_formats(schema))
+        )
+        return _Loaded(cast("Schema", schema), advice)
+    line = source.position(places.value(flaw.pointer).start).line
     return f"{flaw.reason} (line {line})" if flaw.pointer else flaw.reason
 
 

@@ -10,7 +10,7 @@ from typing import Any, Final, final
 from evalc.diagnostics.catalogue.tools import BadToolField, DuplicateTool, NotARegistry, NotReadable, RegistryTooLarge
 from evalc.diagnostics.problem import Diagnostics
 from evalc.source import Span
-from evalc.tools.definitions import COMPUTED, SCHEMA_KEYS, read_definition
+from evalc.tools.definitions import COMPUTED, SCHEMA_KEYS, misspelt_in, read_definition
 from evalc.tools.expressions import DEEPEST, Evaluator
 from evalc.tools.modules import ModuleLoader
 from evalc.tools.registry import Tool, ToolPlace, ToolRegistry
@@ -99,7 +99,10 @@ class _Collector:
         tool = read_definition(data, key, place, refuse)
         if tool is None:
             self._complete = False
-        elif tool.name in self._tools:
+            return
+        for pointer, misspelt in misspelt_in(tool, data):
+            self._problems.add(*record.places.get(pointer.split("/")[1], record.at), misspelt)
+        if tool.name in self._tools:
             first = self._tools[tool.name].place
             shown = "" if first is None else f"{first.file}:{first.line}"
             self._problems.add(*record.places.get("name", record.at), DuplicateTool(name=tool.name, first=shown))

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from enum import Enum
 from typing import Any, Final
 
 from evalc.diagnostics.catalogue.tools import BadToolField
+from evalc.diagnostics.catalogue.values import MisspeltKeyword
+from evalc.diagnostics.schema_advice import misspelt_keywords
 from evalc.tools.registry import Tool, ToolPlace
 
 SCHEMA_KEYS: Final = ("inputSchema", "input_schema", "parameters", "schema")
@@ -68,6 +70,14 @@ def read_definition(data: Mapping[str, Any], name: str | None, place: ToolPlace,
         parameters=_of_shape(schema) if isinstance(schema, Mapping) else None,
         place=place,
     )
+
+
+def misspelt_in(tool: Tool, data: Mapping[str, Any]) -> Iterator[tuple[str, MisspeltKeyword]]:
+    """The misspelt keywords in the schema of a tool's parameters, each with its pointer from the definition."""
+    key = next((key for key in SCHEMA_KEYS if data.get(key) is not None), "")
+    is_whole = tool.parameters is data.get(key)
+    for pointer, finding in misspelt_keywords(tool.parameters):
+        yield f"/{key}{pointer if is_whole else pointer.removeprefix('/properties')}", finding
 
 
 def _is(value: Any, type_: Any) -> bool:

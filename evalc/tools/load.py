@@ -12,7 +12,7 @@ from evalc.diagnostics.problem import Diagnostics, Finding
 from evalc.dsl.read_json import HOLE, JsonPlaces, read_json
 from evalc.files import read_source
 from evalc.source import Source, Span
-from evalc.tools.definitions import named, read_definition, unwrapped
+from evalc.tools.definitions import misspelt_in, named, read_definition, unwrapped
 from evalc.tools.registry import Tool, ToolPlace, ToolRegistry
 from evalc.tools.script import ENDINGS
 
@@ -115,6 +115,8 @@ class _JsonRegistry:
         tool = read_definition(data, key, ToolPlace(self._source.name, line), refuse)
         if tool is None:
             return
+        for pointer, misspelt in misspelt_in(tool, data):
+            self._add(f"#{base}{pointer}", misspelt)
         first = self._tools.setdefault(tool.name, tool).place
         if self._tools[tool.name] is not tool and first is not None:
             where = f"{base}/name" if "name" in data else f"#{base}"

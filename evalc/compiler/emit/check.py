@@ -343,7 +343,7 @@ class CheckEmitter:
         return locate(self.source, leaf.origin.span, first, last)
 
     def _add(self, span: Span, finding: Finding) -> None:
-        self._failed = True
+        self._failed |= finding.severity == "error"
         self._case.problems.add(self.source, span, finding)
 
 

@@ -22,6 +22,7 @@ from evalc.diagnostics.catalogue.values import (
     WrongType,
     outside,
 )
+from evalc.diagnostics.schema_advice import misspelt_keywords, unchecked_formats
 from evalc.dsl.build_case import LABEL_PLACES
 from evalc.grammar.parse import parse_place
 from evalc.model import case as m
@@ -154,6 +155,11 @@ def check_vocabulary(reader: Reports, check: Declared, at: str) -> None:
             flaw = unusable(schema)
             if flaw is not None:
                 reader.add(f"{at}/schema{flaw.pointer}", BadSchema(reason=flaw.reason))
+                return
+            for pointer, misspelt in misspelt_keywords(schema):
+                reader.add(f"#{at}/schema{pointer}", misspelt)
+            for pointer, unchecked in unchecked_formats(schema):
+                reader.add(f"{at}/schema{pointer}", unchecked)
         case c.Custom(name=name):
             unknown = unknown_custom(name)
             if unknown is not None:

@@ -7,6 +7,7 @@ from typing import ClassVar
 from evalc.diagnostics.near import Slip, listed, slip_of
 from evalc.diagnostics.problem import Finding, Severity
 from evalc.model.numbers import Range, shown_number
+from evalc.model.schema_keywords import CHECKED_FORMATS
 
 
 class WrongType(Finding, frozen=True, kw_only=True):
@@ -323,6 +324,83 @@ class BadSchema(Finding, frozen=True, kw_only=True):
 
     def message(self) -> str:
         return f"the schema `{self.path}` {self.reason}" if self.path else f"the schema {self.reason}"
+
+
+class MisspeltKeyword(Finding, frozen=True, kw_only=True):
+    """A JSON Schema has a key that is nearly a keyword.
+
+    JSON Schema ignores keys that it does not know, so a misspelt keyword checks nothing. Keys that resemble no keyword
+    and keys that begin with `x-` are not reported: they belong to other programs.
+
+    Example:
+        eval:
+          test_cases:
+            - name: a
+              message: hi
+              expect: {checks: [{type: json, schema: {require: [id]}}]}
+
+    Cure:
+        eval:
+          test_cases:
+            - name: a
+              message: hi
+              expect: {checks: [{type: json, schema: {required: [id]}}]}
+    """
+
+    code: ClassVar[str] = "EV158"
+    severity: ClassVar[Severity] = "warning"
+    path: str = ""
+    line: int = 0
+    keyword: str
+    meant: str
+
+    def message(self) -> str:
+        return f"{_schema(self.path)} has the key `{self.keyword}`, which checks nothing{_on_line(self.line)}"
+
+    def help(self) -> str:
+        return f"JSON Schema has `{self.meant}`; begin a key of your own with `x-`"
+
+
+class UncheckedFormat(Finding, frozen=True, kw_only=True):
+    """A JSON Schema names a format that evalc does not check.
+
+    evalc checks `date`, `time`, `date-time`, `uuid`, `email`, `uri`, `url`, `hostname`, `ipv4`, `ipv6` and `regex`. Any
+    text passes any other `format`. Write a `pattern` instead.
+
+    Example:
+        eval:
+          test_cases:
+            - name: a
+              message: hi
+              expect: {checks: [{type: json, schema: {format: phone}}]}
+
+    Cure:
+        eval:
+          test_cases:
+            - name: a
+              message: hi
+              expect: {checks: [{type: json, schema: {pattern: '^[+0-9 ]+$'}}]}
+    """
+
+    code: ClassVar[str] = "EV159"
+    severity: ClassVar[Severity] = "warning"
+    path: str = ""
+    line: int = 0
+    name: str
+
+    def message(self) -> str:
+        return f"{_schema(self.path)} names the format `{self.name}`, which is not checked{_on_line(self.line)}"
+
+    def help(self) -> str:
+        return f"the checked formats are {listed(CHECKED_FORMATS)}; write a `pattern` for any other"
+
+
+def _schema(path: str) -> str:
+    return f"the schema `{path}`" if path else "the schema"
+
+
+def _on_line(line: int) -> str:
+    return f" (line {line})" if line else ""
 
 
 class OnlyOneOf(Finding, frozen=True, kw_only=True):

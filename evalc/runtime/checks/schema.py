@@ -11,7 +11,7 @@ from typing import Any, Final
 import msgspec
 
 from evalc.ecma.regexp import DEFAULT_TIMEOUT, RegexpTimeout, compile_pattern
-from evalc.ecma.regexp.schema_format import pattern_format
+from evalc.ecma.regexp.schema_format import all_formats, pattern_format
 
 _pattern_deadline: ContextVar[float] = ContextVar("_pattern_deadline")
 
@@ -74,7 +74,7 @@ def _validator(schema_json: bytes) -> Any:
         },
     )
     # An empty registry retrieves nothing: a reference out of the document is refused, not followed.
-    return bounded(schema, registry=EMPTY_REGISTRY)
+    return bounded(schema, registry=EMPTY_REGISTRY, format_checker=all_formats())
 
 
 def _refuse_what_runs_unbounded(schema: Any) -> None:

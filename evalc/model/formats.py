@@ -1,0 +1,76 @@
+"""Decides whether a text has one of the formats that JSON Schema names, for the formats that evalc checks."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from typing import Final
+
+_MONTHS: Final = (31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31)
+_DATE: Final = re.compile(r"([0-9]{4})-([0-9]{2})-([0-9]{2})")
+_TIME: Final = re.compile(r"([0-9]{2}):([0-9]{2}):([0-9]{2})(?:\.[0-9]+)?(?:[Zz]|([+-])([0-9]{2}):([0-9]{2}))")
+_EMAIL: Final = re.compile(r"[^\s@]+@(?:[^\s@.]+\.)+[^\s@.]+")
+_UUID: Final = re.compile(r"[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}")
+_URI_PART: Final = r"(?:[\w.~:/?\[\]@!$&'()*+,;=-]|%[0-9a-fA-F]{2})"
+_URI: Final = re.compile(rf"[A-Za-z][A-Za-z0-9+.-]*:{_URI_PART}+(?:#{_URI_PART}*)?", re.ASCII)
+_URL: Final = re.compile(rf"(?i:https?)://{_URI_PART}+(?:#{_URI_PART}*)?", re.ASCII)
+_HOST: Final = re.compile(r"[a-zA-Z]+://(?:[^/?#@]*@)?(?:\[[0-9A-Fa-f:.]+\]|[^/?#@:\[\]]+)(?::[0-9]*)?(?=[/?#]|\Z)")
+_IPV4: Final = re.compile(r"(?:(?:25[0-5]|2[0-4][0-9]|1[0-9]{2}|[1-9]?[0-9])(?:\.(?!\Z)|\Z)){4}")
+_LABEL: Final = r"[A-Za-z0-9](?:[A-Za-z0-9-]{0,61}[A-Za-z0-9])?"
+_HOSTNAME: Final = re.compile(rf"(?=.{{1,253}}\Z){_LABEL}(?:\.{_LABEL})*")
+
+
+def _is_date(text: str) -> bool:
+    match = _DATE.fullmatch(text)
+    if match is None:
+        return False
+    year, month, day = map(int, match.groups())
+    is_leap = year % 4 == 0 and (year % 100 != 0 or year % 400 == 0)
+    return 1 <= month <= 12 and 1 <= day <= _MONTHS[month - 1] + (is_leap and month == 2)
+
+
+def _is_time(text: str) -> bool:
+    match = _TIME.fullmatch(text)
+    if match is None:
+        return False
+    hour, minute, second, east, west = (int(match[group] or 0) for group in (1, 2, 3, 5, 6))
+    if hour > 23 or minute > 59 or second > 60 or east > 23 or west > 59:
+        return False
+    offset = (east * 60 + west) * (-1 if match[4] == "-" else 1)
+    return second < 60 or (hour * 60 + minute - offset) % 1440 == 1439  # a leap second is the last of a day in UTC
+
+
+def _is_date_time(text: str) -> bool:
+    return text[10:11] in ("T", "t") and _is_date(text[:10]) and _is_time(text[11:])
+
+
+def _is_url(text: str) -> bool:
+    return _URL.fullmatch(text) is not None and _HOST.match(text) is not None
+
+
+def _is_ipv6(text: str) -> bool:
+    from ipaddress import AddressValueError, IPv6Address  # noqa: PLC0415 - for start-up: seldom asked for
+
+    try:
+        return not IPv6Address(text).scope_id
+    except AddressValueError:
+        return False
+
+
+def _matches(pattern: re.Pattern[str]) -> Callable[[str], bool]:
+    return lambda text: pattern.fullmatch(text) is not None
+
+
+FORMATS: Final[dict[str, Callable[[str], bool]]] = {
+    "date": _is_date,
+    "time": _is_time,
+    "date-time": _is_date_time,
+    "uuid": _matches(_UUID),
+    "email": _matches(_EMAIL),
+    "uri": _matches(_URI),
+    "url": _is_url,
+    "hostname": _matches(_HOSTNAME),
+    "ipv4": _matches(_IPV4),
+    "ipv6": _is_ipv6,
+}
+"""The check of each format but `regex`, which is checked as ECMAScript reads patterns."""
