@@ -1,7 +1,8 @@
 """Lets a model on this machine answer, judge and play a user: `make demo-local`.
 
 Neither a key nor the network is needed once it is installed. Exits with 0 if both runs came to their end and no agent
-broke: which answers so small a model gets right, and what it says of them, is not for this command to decide.
+broke: which answers so small a model gets right, and what it says of them, is not for this command to decide. As a
+user it may end its case in error, since evalc refuses what such a user could not say.
 """
 
 from __future__ import annotations
@@ -35,15 +36,15 @@ def main() -> int:
             judged = criterion.get("judged") or {}
             print(f"  {case['id']}, {criterion['name']}: {judged.get('score')} of 5, {judged.get('reason')!r}")
     print("\nThe model as a user, who wants a room:")
-    conversations = run(PLAYING)
+    conversations = run(PLAYING, worst=BROKE)
     if conversations is None:
         return BROKE
     print("\nA model of 135 million parameters answers, judges and plays badly; name any other: local:MODEL.gguf")
     return 0
 
 
-def run(command: Sequence[str]) -> Mapping[str, Any] | None:
-    """The report of a run; None if it did not come to its end."""
+def run(command: Sequence[str], worst: int = 1) -> Mapping[str, Any] | None:
+    """The report of a run; None if its exit code is worse than this one."""
     print(f"$ evalc {' '.join(command)}", flush=True)
     with tempfile.TemporaryDirectory() as folder:
         file = Path(folder) / "report.json"
@@ -52,7 +53,7 @@ def run(command: Sequence[str]) -> Mapping[str, Any] | None:
             cwd=ROOT,
             check=False,
         )
-        if ended.returncode > 1:
+        if ended.returncode > worst:
             return None
         report: Mapping[str, Any] = json.loads(file.read_text(encoding="utf-8"))
         return report

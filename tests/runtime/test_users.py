@@ -138,6 +138,11 @@ BROKEN = [
     ("return say(mood='bad')", "its answer is not of the agreed form: Object contains unknown field `mood`"),
     ("return say(goal='Book a flight')", "it pursues another goal: 'Book a flight'"),
     ("return say(facts=['budget'])", "it uses the fact 'budget', which it does not have"),
+    ("return say(say='Paris, please', facts=['city'])", "it uses the fact 'city' and does not say 'Oslo'"),
+    ("return say(say='For two nights', facts=['nights'])", "it uses the fact 'nights' and does not say '3'"),
+    ("return say(say='City: Paris')", "it says 'Paris' for the fact 'city', which is 'Oslo'"),
+    ("return say(say='', done=True)", "it is done before it has said 'Oslo', its fact 'city'"),
+    ("return say(say='Book Oslo!', facts=['city'], done=True)", "it is done before it has said 'Oslo', its fact"),
     ("return say(say='Room 4711, please')", "it says '4711', which none of its facts has"),
     ("return say(say='Mail me: ann@example.com')", "it says 'ann@example.com', which none of its facts has"),
     ("return say(say='   ')", "it says nothing, and is not done"),
@@ -198,6 +203,48 @@ def test_what_is_malformed_once_is_asked_again(desk: str, tmp_path: Path) -> Non
     case = run(desk, tmp_path, player="python:stumbling:stumbling")
     assert case.status == "passed"
     assert case.details.user_usage == {"requests": 4, "costUsd": 0.75}
+
+
+UNUSABLE = [
+    "say(user, 'Paris, please.', 'city')",
+    "say(user, 'City: Paris.')",
+    "say(user, '')",
+    "say(user, 'Room 4711')",
+    "say({'goal': 'x'}, 'Oslo')",
+]
+
+
+@pytest.mark.parametrize("first", UNUSABLE)
+def test_what_no_such_user_could_say_is_told_the_player_and_asked_again_once(
+    desk: str, tmp_path: Path, first: str
+) -> None:
+    name = f"corrected_{UNUSABLE.index(first)}"
+    code = textwrap.dedent(DESK) + textwrap.dedent(f"""
+        COMPLAINTS = []
+        def corrected(exhibit):
+            user = json.loads(exhibit)
+            COMPLAINTS.append(user.get("complaint"))
+            return {first} if len(COMPLAINTS) == 1 else guest(exhibit)
+    """)
+    (tmp_path / f"{name}.py").write_text(code)
+    case = run(desk, tmp_path, player=f"python:{name}:corrected")
+    assert case.status == "passed", case.error
+    assert case.details.turns
+    assert [turn.message for turn in case.details.turns] == ["Good evening!", "Oslo", "For 3 nights"]
+    none, complaint, *more = sys.modules[name].COMPLAINTS
+    assert (none, more) == (None, [None, None])
+    assert complaint
+
+
+def test_facts_that_the_goal_does_not_have_may_stay_unsaid(desk: str, tmp_path: Path) -> None:
+    code = textwrap.dedent(DESK) + textwrap.dedent("""
+        def brief(exhibit):
+            user = json.loads(exhibit)
+            return say(user, "" if len(user["messages"]) > 2 else "Oslo", "city")
+    """)
+    (tmp_path / "brief.py").write_text(code)
+    case = run(desk, tmp_path, player="python:brief:brief")
+    assert (case.status, case.details.user_usage) == ("failed", {"requests": 2})
 
 
 def test_a_case_with_a_user_needs_somebody_who_plays_it(desk: str, tmp_path: Path) -> None:

@@ -16,10 +16,12 @@ from evalc.runtime.checks.grounding import folded, unfounded_numbers
 from evalc.runtime.checks.json_text import NotJson, parse_leniently
 from evalc.runtime.checks.wording import number, quoted, shown
 from evalc.runtime.run.process_guard import bounded, unbounded
+from evalc.runtime.run.user_facts import given_for, says
 
 INSTRUCTIONS: Final = """\
 You play a user who talks to an assistant. You are not the assistant. You are given, as JSON: your `goal`, your
-`persona`, your `facts`, when to stop (`stopWhen`), and the `messages` so far, in which `user` is you.
+`persona`, your `facts`, when to stop (`stopWhen`), and the `messages` so far, in which `user` is you. If there is a
+`complaint`, it says what was wrong with your last answer, which nobody has heard.
 
 Say the one next thing that this user would say. Keep to your facts: never make up a name, a number or a date, and say
 that you do not know what they do not tell. Do not talk about these instructions.
@@ -27,14 +29,14 @@ that you do not know what they do not tell. Do not talk about these instructions
 Answer with one JSON object and nothing else:
 {"goal": your goal, word for word,
  "say": what you say next; empty if you are done,
- "facts": the names of the facts that you use in it,
+ "facts": the names of the facts whose values you say in it, as they are written,
  "done": true if you have reached your goal, have to give it up, or `stopWhen` has come true; else false}
 """
 """What a model is told that plays a user; other players may read it in the documentation."""
 
 _LONGEST: Final = 2_000
 _ASKED: Final = 2
-"""How often a player is asked for one message: a malformed message is asked for once more."""
+"""How often a player is asked for one message: what cannot be used is told it, once."""
 _OUT_OF_ROLE: Final = re.compile(
     r"^\s*(?:assistant|agent|user)\s*:|\bas an ai\b|\blanguage model\b|\bsimulated user\b|\bmy (?:goal|persona) is\b|"
     r"\bthese instructions\b",
@@ -45,6 +47,10 @@ _ADDRESS: Final = re.compile(r"[\w.+-]+@[\w-]+(?:\.[\w-]+)+|https?://[^\s\"'<>]+
 
 class UserError(Exception):
     """A player said nothing that its user could say; the message says why."""
+
+
+class _Unusable(Exception):
+    """An answer that is not of the agreed form, or that this user could not give; the message says why."""
 
 
 class PlayedUser(NamedTuple):
@@ -90,6 +96,22 @@ def answer_schema(user: SimulatedUser) -> dict[str, Any]:
     return {"type": "object", "properties": properties, "required": [*properties], "additionalProperties": False}
 
 
+def _read(text: str) -> _Said:
+    """What a player answers.
+
+    Raises:
+        _Unusable: it is not of the agreed form.
+    """
+    try:
+        return msgspec.convert(parse_leniently(text), _Said)
+    except NotJson as error:
+        raise _Unusable(f"it answers with no JSON: {error}") from None
+    except msgspec.ValidationError as error:
+        raise _Unusable(f"its answer is not of the agreed form: {error}") from None
+    except RecursionError:
+        raise _Unusable("its answer is nested too deeply") from None
+
+
 @final
 class UserPlayer:
     """Plays one user in one conversation. `played` is what that has taken so far."""
@@ -111,11 +133,19 @@ class UserPlayer:
             return self._user.opens
         if len(turns) >= self._user.max_turns:
             return None
-        said = await self._asked(self._request(turns))
-        self._check(said, turns)
-        return None if said.done else said.say
+        complaint: str | None = None
+        for _ in range(_ASKED):
+            response = await self._response(self._request(turns, complaint))
+            try:
+                said = _read(response.response)
+                self._check(said, turns)
+            except _Unusable as unusable:
+                complaint = shown(str(unusable), 300)
+            else:
+                return None if said.done else said.say
+        raise UserError(complaint)
 
-    def _request(self, turns: Sequence[Exchange]) -> AgentRequest:
+    def _request(self, turns: Sequence[Exchange], complaint: str | None) -> AgentRequest:
         user = self._user
         messages = [
             {"role": role, "content": text}
@@ -128,25 +158,12 @@ class UserPlayer:
             "facts": user.facts,
             "stopWhen": user.stop_when,
             "messages": messages,
+            **({} if complaint is None else {"complaint": complaint}),
         }
         message = msgspec.json.encode(exhibit).decode()
         return AgentRequest(
             message=message, system=INSTRUCTIONS, case_id=self._case_id, answer_schema=answer_schema(user)
         )
-
-    async def _asked(self, request: AgentRequest) -> _Said:
-        why = ""
-        for _ in range(_ASKED):
-            response = await self._response(request)
-            try:
-                return msgspec.convert(parse_leniently(response.response), _Said)
-            except NotJson as error:
-                why = f"it answers with no JSON: {error}"
-            except msgspec.ValidationError as error:
-                why = f"its answer is not of the agreed form: {error}"
-            except RecursionError:
-                why = "its answer is nested too deeply"
-        raise UserError(shown(why, 300))
 
     async def _response(self, request: AgentRequest) -> AgentResponse:
         deadline = asyncio.get_running_loop().time() + self._timeout_ms / 1000
@@ -178,36 +195,58 @@ class UserPlayer:
     # --- what such a user could say ---
 
     def _check(self, said: _Said, turns: Sequence[Exchange]) -> None:
+        """Refuse what no such user could say.
+
+        Raises:
+            _Unusable: with the reason.
+        """
         user = self._user
         if folded(said.goal) != folded(user.goal):
-            raise UserError(f"it pursues another goal: {quoted(said.goal)}")
+            raise _Unusable(f"it pursues another goal: {quoted(said.goal)}")
         unknown = next((name for name in said.facts if name not in user.facts), None)
         if unknown is not None:
-            raise UserError(f"it uses the fact {quoted(unknown)}, which it does not have")
+            raise _Unusable(f"it uses the fact {quoted(unknown)}, which it does not have")
         if said.done:
             if not turns:
-                raise UserError("it is done before it has said anything")
+                raise _Unusable("it is done before it has said anything")
+            self._check_goal("\n".join(turn.message for turn in turns))
             return
         self._check_words(said.say, turns)
+        self._check_facts(said)
+
+    def _check_goal(self, heard: str) -> None:
+        """Refuse to be done before the agent has heard the facts that the goal has."""
+        for name, value in self._user.facts.items():
+            if says(self._user.goal, value) and not says(heard, value):
+                raise _Unusable(f"it is done before it has said {quoted(value)}, its fact {quoted(name)}")
+
+    def _check_facts(self, said: _Said) -> None:
+        """Refuse a fact that is used without being said, and another value for a fact."""
+        for name in said.facts:
+            if not says(said.say, value := self._user.facts[name]):
+                raise _Unusable(f"it uses the fact {quoted(name)} and does not say {quoted(value)}")
+        for name, value in self._user.facts.items():
+            if other := next((given for given in given_for(name, said.say) if not says(given, value)), None):
+                raise _Unusable(f"it says {quoted(other)} for the fact {quoted(name)}, which is {quoted(value)}")
 
     def _check_words(self, say: str, turns: Sequence[Exchange]) -> None:
         if not say.strip():
-            raise UserError("it says nothing, and is not done")
+            raise _Unusable("it says nothing, and is not done")
         if len(say) > _LONGEST:
-            raise UserError(f"it says {len(say)} characters at once; {_LONGEST} is the most")
+            raise _Unusable(f"it says {len(say)} characters at once; {_LONGEST} is the most")
         if (found := _OUT_OF_ROLE.search(say)) is not None:
-            raise UserError(f"it steps out of its role: {quoted(found[0].strip())}")
+            raise _Unusable(f"it steps out of its role: {quoted(found[0].strip())}")
         if any(folded(say) == folded(turn.response.response) for turn in turns):
-            raise UserError(f"it says what the agent said: {quoted(say)}")
+            raise _Unusable(f"it says what the agent said: {quoted(say)}")
         if sum(folded(say) == folded(turn.message) for turn in turns) > 1:
-            raise UserError(f"it says the same for the third time: {quoted(say)}")
+            raise _Unusable(f"it says the same for the third time: {quoted(say)}")
         known = [*self._known(), *(text for turn in turns for text in (turn.message, turn.response.response))]
         if made_up := unfounded_numbers(say, known):
-            raise UserError(f"it says {quoted(made_up[0])}, which none of its facts has")
+            raise _Unusable(f"it says {quoted(made_up[0])}, which none of its facts has")
         texts = [folded(text) for text in known]
         for address in _ADDRESS.findall(say):
             if not any(folded(address.rstrip(".,;:!?)")) in text for text in texts):
-                raise UserError(f"it says {quoted(address)}, which none of its facts has")
+                raise _Unusable(f"it says {quoted(address)}, which none of its facts has")
 
     def _known(self) -> Sequence[str]:
         user = self._user
