@@ -1,4 +1,4 @@
-"""Writes JSON values as JavaScript does: `String(value)` and `JSON.stringify(value)`."""
+"""Writes JSON values as JavaScript does: `String(value)` and `JSON.stringify(value)`, but whole numbers exactly."""
 
 from __future__ import annotations
 
@@ -18,7 +18,6 @@ class Undefined(enum.Enum):
 
 UNDEFINED: Final = Undefined.UNDEFINED
 
-_EXACT_INTEGERS: Final = 2**53
 _LARGEST_ARRAY_INDEX: Final = 2**32 - 2
 _ARRAY_INDEX: Final = re.compile(r"0|[1-9][0-9]{0,9}")
 _PAIR: Final = re.compile("[\ud800-\udbff][\udc00-\udfff]")
@@ -26,7 +25,7 @@ _SURROGATE: Final = re.compile("[\ud800-\udfff]")
 
 
 def to_string(value: object) -> str:
-    """ECMAScript's `String(value)` of a decoded JSON value or `UNDEFINED`.
+    """ECMAScript's `String(value)` of a decoded JSON value or `UNDEFINED`; a whole number has all of its digits.
 
     Raises:
         TypeError: the value is of a type that JSON does not have.
@@ -45,7 +44,7 @@ def to_string(value: object) -> str:
 
 
 def to_json(value: object) -> str:
-    """ECMAScript's `JSON.stringify(value)` of a decoded JSON value, without spaces.
+    """ECMAScript's `JSON.stringify(value)` of a decoded JSON value, without spaces; whole numbers have all digits.
 
     Raises:
         TypeError: the value, or one inside it, is of a type that JSON does not have.
@@ -105,11 +104,9 @@ def _scalar(value: object) -> str:
 
 
 def _integer(value: int) -> str:
-    if -_EXACT_INTEGERS <= value <= _EXACT_INTEGERS:
-        return str(value)
     try:
-        return _number(float(value))
-    except OverflowError:
+        return str(value)  # JavaScript would round beyond 2^53, so that one id would be taken for another
+    except ValueError:  # more digits than Python writes
         return _number(inf if value > 0 else -inf)
 
 

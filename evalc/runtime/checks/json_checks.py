@@ -47,6 +47,8 @@ def _fits(value: Any, schema: dict[str, Any] | bool) -> Verdict:
         return broken(f"the schema's patterns ran longer than {error.timeout:g} s")
     except RegexpError as error:
         return broken(f"a pattern of the schema gave no answer: {shown(str(error))}")
+    except OverflowError:
+        return broken("the response has a number that is too large to be compared with the schema")
     except RecursionError:
         return broken("the schema or the response is nested too deeply to be checked")
     if violation is None:

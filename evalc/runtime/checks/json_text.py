@@ -9,7 +9,7 @@ from evalc.ecma.text import trim
 from evalc.json_fault import fault_of
 from evalc.runtime.checks.markdown import fenced_blocks
 
-_LONGEST_EXACT: Final = 15
+_LONGEST_EXACT: Final = 300
 
 
 class NotJson(Exception):
@@ -74,7 +74,7 @@ def _refuse(constant: str) -> NoReturn:
 
 
 def _number(digits: str) -> int | float:
-    """JavaScript has one kind of number; the conversion of long integers would take time that grows with a square."""
+    """Whole numbers are exact, as long as a float could hold them: reading longer ones would take quadratic time."""
     return int(digits) if len(digits) <= _LONGEST_EXACT else float(digits)
 
 
