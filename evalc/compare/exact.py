@@ -29,11 +29,22 @@ def mcnemar_p(one_way: int, other_way: int) -> float:
 
     A flip goes either way with a chance of 1/2, so p = 2 P(X <= min) of a binomial X, and at most 1.
     """
-    flips, fewer = one_way + other_way, min(one_way, other_way)
+    return min(1.0, 2 * _at_most(one_way + other_way, min(one_way, other_way)))
+
+
+def regression_p(worse: int, better: int) -> float:
+    """The one-sided p-value of McNemar's exact test: how likely so many of the flips are for the worse by chance."""
+    flips = worse + better
+    if flips <= _EXACT_UP_TO or better <= worse:
+        return _at_most(flips, better)
+    return 1 - _at_most(flips, worse - 1) if worse else 1.0
+
+
+def _at_most(flips: int, most: int) -> float:
+    """P(X <= most) of a fair binomial."""
     if flips <= _EXACT_UP_TO:
-        below = sum(math.comb(flips, count) for count in range(fewer + 1))
-        return min(1.0, 2 * below / (1 << flips))
-    return min(1.0, 2 * _half_tail(flips, fewer))
+        return sum(math.comb(flips, count) for count in range(most + 1)) / (1 << flips)
+    return _half_tail(flips, most)
 
 
 def _half_tail(flips: int, most: int) -> float:

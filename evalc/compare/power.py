@@ -8,7 +8,7 @@ from fractions import Fraction
 from typing import Final
 
 from evalc.compare.binomial import alpha_of, at_least, decision
-from evalc.compare.exact import mcnemar_p
+from evalc.compare.exact import regression_p
 
 POWER: Final = 0.8
 """How often a regression has to be shown for it to be likely."""
@@ -17,10 +17,10 @@ _STEPS: Final = 50
 
 
 def fewest_changes(confidence: float) -> int:
-    """How many verdicts have to change, all for the worse, before that is not chance (McNemar's exact test)."""
+    """How many verdicts have to change, all for the worse, before that is not chance (McNemar's, one-sided)."""
     alpha = alpha_of(confidence)
     count = 1
-    while mcnemar_p(count, 0) > alpha:
+    while regression_p(count, 0) > alpha:
         count += 1
     return count
 

@@ -248,5 +248,5 @@ def test_gates_of_a_suite_that_no_outcome_meets(invoke: Invoke, project: Path) -
     path.write_text("gates: {fail_on_regression: true, confidence: 95%}\n" + SUITE)
     outcome = invoke("check", "evals")
     assert outcome.code == 0
-    assert "warning[EV702]: 1 case cannot show a regression at 95 %: 6 that change are needed" in outcome.out
+    assert "warning[EV702]: 1 case cannot show a regression at 95 %: 5 that get worse are needed" in outcome.out
     assert invoke("check", "evals", "--strict").code == 2

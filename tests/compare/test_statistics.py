@@ -15,7 +15,7 @@ from statsmodels.regression.linear_model import OLS
 from statsmodels.stats.contingency_tables import mcnemar
 from statsmodels.stats.proportion import proportion_confint
 
-from evalc.compare.exact import LEVEL, Z, mcnemar_p, wilson
+from evalc.compare.exact import LEVEL, Z, mcnemar_p, regression_p, wilson
 from evalc.compare.flips import Flips
 from evalc.compare.means import RESAMPLES, difference, mean_interval, variance
 from evalc.compare.verdicts import FEWEST_CHANGES, POWER, Z_POWER, more_cases
@@ -51,6 +51,18 @@ def test_mcnemar_at_the_edges(one: int, other: int, p: float) -> None:
 )
 def test_mcnemar_of_huge_counts(one: int, other: int) -> None:
     assert mcnemar_p(one, other) == pytest.approx(stats.binomtest(one, one + other).pvalue, rel=1e-6, abs=1e-300)
+
+
+@given(COUNTS, COUNTS)
+def test_the_test_of_regressions_is_the_one_sided_one_of_scipy(worse: int, better: int) -> None:
+    peer = stats.binomtest(worse, worse + better, alternative="greater").pvalue if worse + better else 1.0
+    assert regression_p(worse, better) == pytest.approx(float(peer), rel=1e-9, abs=1e-300)
+
+
+@pytest.mark.parametrize(("worse", "better"), [(501, 500), (500, 501), (998_000, 10**6), (10**6, 998_000), (0, 2000)])
+def test_the_test_of_regressions_of_huge_counts(worse: int, better: int) -> None:
+    peer = stats.binomtest(worse, worse + better, alternative="greater").pvalue
+    assert regression_p(worse, better) == pytest.approx(float(peer), rel=1e-6, abs=1e-300)
 
 
 def test_mcnemar_adds_up_to_the_smallest_term() -> None:

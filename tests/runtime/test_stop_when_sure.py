@@ -223,7 +223,7 @@ def test_with_a_confidence_regressions_decide_when_they_are_shown() -> None:
     watch = GateWatch(Gates(fail_on_regression=True, confidence=0.95), 20, dict.fromkeys(range(20), True))
     for place in range(20):
         watch.finished(place, False)
-    assert decided(watch) == ("fails", frozenset({"failOnRegression"}), 7)
+    assert decided(watch) == ("fails", frozenset({"failOnRegression"}), 8)
 
 
 def decided(watch: GateWatch) -> tuple[str, frozenset[str], int] | None:

@@ -75,7 +75,7 @@ def _findings(gates: Gates, confidence: float, cases: int) -> Iterator[tuple[str
             needed = f"{counted(fails, 'case')} that all fail are needed"
             yield name, TooFewToFail(what=f"less than {what}", cases=these, confidence=sure, needed=needed)
     if gates.fail_on_regression and cases < (fewest := fewest_changes(confidence)):
-        needed = f"{fewest} that change are needed"
+        needed = f"{fewest} that get worse are needed"
         yield (
             "fail_on_regression",
             TooFewToFail(what="a regression", cases=these, confidence=sure, needed=needed),

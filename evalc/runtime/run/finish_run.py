@@ -43,6 +43,7 @@ class Ending:
         redactor: strikes secrets out of all that is written.
         gates: what the run as a whole has to reach.
         stopped: of suites whose cases did not all run, by the suite's number, why.
+        watched: whether the run ends where its gates are decided.
         surely_stopped: the suites, by number, that stopped because gates are decided.
         decided: the gates that were decided before all cases had run: of suites by number, None for the run's.
         warnings: those that belong to no suite.
@@ -55,6 +56,7 @@ class Ending:
     redactor: Redactor | None = None
     gates: Gates | None = None
     stopped: Mapping[int, str] = field(default_factory=dict)
+    watched: bool = False
     surely_stopped: frozenset[int] = frozenset()
     decided: Mapping[int | None, Decided] = field(default_factory=dict)
     warnings: tuple[str, ...] = ()
@@ -77,12 +79,12 @@ def finish_run(suites: Sequence[Suite], journal: Journal, ending: Ending) -> Fin
         folder=journal.path.parent,
         suites=finished,
         summary=summarize_run([suite.result for suite in finished]),
-        gates=_as_decided(_judged_run(ending.gates, finished, journal), ending.decided.get(None)),
+        gates=_as_decided(_judged_run(ending, finished, journal), ending.decided.get(None)),
         warnings=ending.warnings,
     )
 
 
-def _judged_run(gates: Gates | None, finished: Sequence[FinishedSuite], journal: Journal) -> tuple[GateResult, ...]:
+def _judged_run(ending: Ending, finished: Sequence[FinishedSuite], journal: Journal) -> tuple[GateResult, ...]:
     results = [suite.result for suite in finished]
     summary = summarize_run(results)
     measured = Measured(
@@ -95,8 +97,9 @@ def _judged_run(gates: Gates | None, finished: Sequence[FinishedSuite], journal:
         scores=lambda: chain.from_iterable(scores_of(journal.cases.entries(number)) for number in range(len(finished))),
         regressions=sum(suite.regressions for suite in finished),
         new_passes=_new_passes(results),
+        watched=ending.watched,
     )
-    return judge_gates(gates, measured)
+    return judge_gates(ending.gates, measured)
 
 
 def _as_decided(gates: tuple[GateResult, ...], decided: Decided | None) -> tuple[GateResult, ...]:
@@ -145,6 +148,7 @@ def _finish_suite(number: int, suite: Suite, name: str, journal: Journal, ending
         scores=lambda: scores_of(cases.entries(number)),
         regressions=_counted_by_gate(totals),
         new_passes=None if totals.since is None else len(totals.since.new_passes),
+        watched=ending.watched,
         labels=totals.summary.labels or None,
     )
     result = SuiteResult(

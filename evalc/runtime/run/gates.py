@@ -14,12 +14,15 @@ import msgspec
 
 from evalc.compare.binomial import Decision, alpha_of, decision, more_to_decide
 from evalc.compare.bounded_mean import mean_decision
-from evalc.compare.exact import mcnemar_p
+from evalc.compare.exact import regression_p
 from evalc.model.case import Gates
 from evalc.model.result import GateResult, LabelSummary, RateEstimate, Status
 from evalc.runtime.store.journaled import Entry
 
 _PERCENTILE: Final = 95
+
+WATCHED_SHARE: Final = 0.5
+"""The share of the wrong answers that each of the two tests of regressions may give, where a run is watched."""
 
 
 @final
@@ -34,6 +37,7 @@ class Measured:
         scores: the score of every case that has one; asked for only by a gate on the score that has a confidence.
         regressions: how many cases fail that passed in the baseline; without one, how many fail.
         new_passes: how many cases pass that failed in the baseline; None without one.
+        watched: whether the run would have ended at regressions that a sequential test shows.
         labels: how well cases were classified; None if none has a label.
     """
 
@@ -44,6 +48,7 @@ class Measured:
     scores: Callable[[], Iterable[float]]
     regressions: int
     new_passes: int | None = None
+    watched: bool = False
     labels: LabelSummary | None = None
 
 
@@ -141,8 +146,8 @@ def _counts_of(gate: GateResult, measured: Measured) -> tuple[int, int]:
 def _regressed(plain: GateResult, measured: Measured, confidence: float) -> Decision:
     if not measured.regressions or measured.new_passes is None:
         return "holds" if plain.passed else "fails"
-    worse, better = measured.regressions, measured.new_passes
-    return "fails" if worse > better and mcnemar_p(worse, better) <= alpha_of(confidence) else "undecided"
+    alpha = alpha_of(confidence) * (WATCHED_SHARE if measured.watched else 1)
+    return "fails" if regression_p(measured.regressions, measured.new_passes) <= alpha else "undecided"
 
 
 def _rate_of(measured: Measured) -> float | None:

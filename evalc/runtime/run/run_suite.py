@@ -93,6 +93,7 @@ async def run_suites(
             warnings=(*run.warnings, *_without_baseline(suites, baseline, options)),
             gates=options.gates,
             stopped=run.stopped,
+            watched=options.stop_when_sure,
             surely_stopped=run.surely_stopped,
             decided=run.decided(),
             told=observer.suite_finished if observer else None,

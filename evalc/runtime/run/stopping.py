@@ -15,7 +15,7 @@ from evalc.model.case import Gates
 from evalc.model.numbers import USUAL_CONFIDENCE, shown_confidence
 from evalc.model.result import CaseResult, SkippedCase
 from evalc.model.suite import LocatedCase
-from evalc.runtime.run.gates import exact
+from evalc.runtime.run.gates import WATCHED_SHARE, exact
 from evalc.runtime.store.journaled import Entry
 from evalc.terminal import counted
 
@@ -165,7 +165,8 @@ class GateWatch:
         self._waiting: dict[int, bool] = {}
         self._seen = 0
         self._rate = _rate_test(gates, cases, alpha_of(self._confidence))
-        self._regressions = RegressionTest(alpha_of(self._confidence)) if gates.fail_on_regression else None
+        alpha = alpha_of(self._confidence) * WATCHED_SHARE
+        self._regressions = RegressionTest(alpha) if gates.fail_on_regression else None
         self._first_regression_fails = gates.confidence is None
         self._may_hold = not gates.fail_on_regression
         limits = (gates.min_score, gates.max_p95_ms, gates.macro_f1)
