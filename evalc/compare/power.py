@@ -3,21 +3,31 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from fractions import Fraction
+from functools import lru_cache
+from statistics import NormalDist
 from typing import Final
 
 from evalc.compare.binomial import alpha_of, at_least, decision
 from evalc.compare.exact import regression_p
+from evalc.compare.noise import Noise
 
 POWER: Final = 0.8
 """How often a regression has to be shown for it to be likely."""
 
-_STEPS: Final = 50
+_STEPS: Final = 14
+_EVEN: Final = 0.5
+
+_FAR: Final = 8
+"""How many standard deviations of the number of flips are summed over."""
+
+_MOST_EXACT: Final = 2000
+"""The cases up to which the power is summed; of more, the number of flips is as good as normal."""
 
 
 def fewest_changes(confidence: float) -> int:
-    """How many verdicts have to change, all for the worse, before that is not chance (McNemar's, one-sided)."""
+    """How many verdicts have to change, all for the worse, before that is not chance (McNemar's test, one-sided)."""
     alpha = alpha_of(confidence)
     count = 1
     while regression_p(count, 0) > alpha:
@@ -25,15 +35,61 @@ def fewest_changes(confidence: float) -> int:
     return count
 
 
-def likely_share(cases: int, changes: int) -> float | None:
-    """The share of the cases that has to regress for so many changes to come about four times in five."""
-    if changes > cases:
+def likely_regression(cases: int, confidence: float, noise: Noise) -> float | None:
+    """How far the pass rate has to fall for that to be shown four times in five; None if no fall is.
+
+    A regression is taken to hit each answer that would have passed with the same chance.
+    """
+
+    def power(fall: float) -> float:
+        # Of the noise's flips half go each way; what newly fails can no longer flip for the better.
+        better = noise.flips / 2 * (1 - fall / noise.passes)
+        return regression_power(cases, confidence, worse=better + fall, better=better)
+
+    low, high = 0.0, noise.passes
+    if not noise.passes or power(high) < POWER:
         return None
-    low, high = 0.0, 1.0
     for _ in range(_STEPS):
         middle = (low + high) / 2
-        low, high = (low, middle) if at_least(changes, cases, middle) >= POWER else (middle, high)
+        low, high = (low, middle) if power(middle) >= POWER else (middle, high)
     return high
+
+
+def regression_power(cases: int, confidence: float, *, worse: float, better: float) -> float:
+    """How likely a regression is shown if each case gets worse, or better, with these chances (McNemar, one-sided)."""
+    flips = min(1.0, worse + better)
+    if not flips:
+        return 0.0
+    alpha = alpha_of(confidence)
+    mean, spread = cases * flips, math.sqrt(cases * flips * (1 - flips))
+    if cases > _MOST_EXACT:
+        drift = cases * (worse - better) - 1  # since the exact test needs about one more than the normal one
+        noise = math.sqrt(cases * max(flips - (worse - better) ** 2, 1e-12))
+        return NormalDist().cdf((drift - NormalDist().inv_cdf(1 - alpha) * math.sqrt(mean)) / noise)
+    needed = _worse_needed(alpha, cases)
+    return sum(
+        _chance(cases, count, flips) * at_least(needed[count], count, worse / (worse + better))
+        for count in range(max(1, math.floor(mean - _FAR * spread)), min(cases, math.ceil(mean + _FAR * spread)) + 1)
+        if needed[count] <= count
+    )
+
+
+@lru_cache(maxsize=8)
+def _worse_needed(alpha: float, most: int) -> Sequence[int]:
+    """How many flips have to be for the worse, of none, one and so on to the most; each needs at most one more."""
+    needed = [1]
+    for flips in range(1, most + 1):
+        worse = needed[-1]
+        needed.append(worse if at_least(worse, flips, _EVEN) <= alpha else worse + 1)
+    return needed
+
+
+def _chance(of: int, count: int, rate: float) -> float:
+    """P(X = count) of a binomial X."""
+    if rate >= 1:
+        return float(count == of)
+    log = math.lgamma(of + 1) - math.lgamma(count + 1) - math.lgamma(of - count + 1)
+    return math.exp(log + count * math.log(rate) + (of - count) * math.log1p(-rate))
 
 
 def passes_needed(cases: int, limit: float) -> int:

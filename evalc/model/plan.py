@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Literal
+
 import msgspec
 
 
@@ -9,12 +11,27 @@ class _Record(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
     """The common settings of these records: every key is always written."""
 
 
+class NoisePlan(_Record, frozen=True, kw_only=True):
+    """How an agent is taken to vary from run to run though nothing has changed, and how that is known.
+
+    `passes` is the share of the cases that pass, `flips` the share whose verdict differs between two runs. `source` is
+    `attempts` for those at the cases of one run, `runs` for the verdicts of earlier ones, `assumed` where neither
+    tells; `of` is how many attempts, or pairs of verdicts, it was seen in.
+    """
+
+    source: Literal["attempts", "runs", "assumed"]
+    passes: float
+    flips: float
+    of: int
+
+
 class Option(_Record, frozen=True, kw_only=True):
     """What so many cases can show at the plan's confidence, and what they cost.
 
     `changed` is how many verdicts have to get worse, and none better, to show a regression; null if that is more
-    than there are cases. `smallest` is that as a share of the cases. `likely` is the share that has to regress for it
-    to be shown four times in five; null if no share is. `costUsd` is null if no earlier run tells.
+    than there are cases. `smallest` is that as a share of the cases. `likely` is how far the pass rate has to fall for
+    that to be shown four times in five, given the suite's noise; null if no fall is. `costUsd` is null if no earlier
+    run tells.
     """
 
     cases: int
@@ -44,6 +61,7 @@ class SuitePlan(_Record, frozen=True, kw_only=True):
     cases: int
     attempts: int
     gate: GatePlan | None
+    noise: NoisePlan
     options: tuple[Option, ...]
 
 

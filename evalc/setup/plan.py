@@ -2,21 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from statistics import fmean
-from typing import Final
+from typing import Final, Literal
 
-from evalc.compare.power import fewest_changes, likely_share, passes_needed, passes_to_fail, passes_to_hold
+from evalc.compare.noise import ASSUMED, Noise, noise_of_verdicts
+from evalc.compare.power import fewest_changes, likely_regression, passes_needed, passes_to_fail, passes_to_hold
 from evalc.errors import UsageError
 from evalc.model.case import Gates
 from evalc.model.numbers import USUAL_CONFIDENCE
-from evalc.model.plan import GatePlan, Option, Plan, SuitePlan
+from evalc.model.plan import GatePlan, NoisePlan, Option, Plan, SuitePlan
 from evalc.model.suite import Suite
 from evalc.runtime.run.attempts import skipped_case
 from evalc.runtime.store.past.load import load_run
 from evalc.runtime.store.past.results import find_results
 from evalc.runtime.store.past.runs import LATEST
+from evalc.runtime.store.past.verdicts import PastVerdicts, earlier_verdicts, of_attempts, pairs_of
 from evalc.setup.to_run import ToRun
 
 _TIMES: Final = (1, 2, 4)
@@ -36,11 +38,21 @@ def plan_of(what: ToRun, output_dir: Path, *, confidence: float | None, gates: G
     """
     run_id, costs = _costs_of_latest(output_dir)
     sure = USUAL_CONFIDENCE if confidence is None else confidence
-    suites = tuple(_plan_of(suite, costs, confidence, gates) for suite in what.suites)
+    earlier = earlier_verdicts(output_dir)
+    suites = tuple(
+        _plan_of(suite, costs, earlier.get((suite.tool_name, suite.tier), ()), confidence, gates)
+        for suite in what.suites
+    )
     return Plan(confidence=sure, costs_of=run_id, suites=suites)
 
 
-def _plan_of(suite: Suite, costs: _Costs, confidence: float | None, of_run: Gates | None) -> SuitePlan:
+def _plan_of(
+    suite: Suite,
+    costs: _Costs,
+    earlier: Sequence[PastVerdicts],
+    confidence: float | None,
+    of_run: Gates | None,
+) -> SuitePlan:
     own = suite.metadata.gates if suite.metadata is not None else None
     gates = own or of_run
     said = None if gates is None else gates.confidence
@@ -49,14 +61,17 @@ def _plan_of(suite: Suite, costs: _Costs, confidence: float | None, of_run: Gate
     cases, attempts = len(repeats), sum(repeats)
     cost = costs.get((suite.tool_name, suite.tier))
     whole = None if cost is None else cost * attempts
-    changed = fewest_changes(sure)
+    noise = _noise(earlier, single=attempts == cases)
     return SuitePlan(
         tool_name=suite.tool_name,
         tier=suite.tier,
         cases=cases,
         attempts=attempts,
         gate=None if gates is None or gates.min_pass_rate is None else _gate(gates.min_pass_rate, cases, said),
-        options=tuple(_option(cases * times, changed, None if whole is None else whole * times) for times in _TIMES),
+        noise=noise,
+        options=tuple(
+            _option(cases * times, sure, noise, None if whole is None else whole * times) for times in _TIMES
+        ),
     )
 
 
@@ -72,13 +87,33 @@ def _gate(limit: float, cases: int, confidence: float | None) -> GatePlan:
     )
 
 
-def _option(cases: int, changed: int, cost_usd: float | None) -> Option:
+def _noise(earlier: Sequence[PastVerdicts], *, single: bool) -> NoisePlan:
+    """How much the verdicts vary: as attempts of the newest run that has several do, else as those of earlier runs.
+
+    Args:
+        earlier: the suite's verdicts in earlier runs, the newest first.
+        single: whether each case runs once, so that its verdict is that of an attempt.
+    """
+    repeated = (of_attempts(run) for run in earlier) if single else iter(())
+    attempts = next(filter(None, repeated), None)
+    if attempts is not None:
+        return _noise_plan("attempts", attempts)
+    runs = noise_of_verdicts(pairs_of(earlier, single=single))
+    return _noise_plan("assumed", ASSUMED) if runs is None else _noise_plan("runs", runs)
+
+
+def _noise_plan(source: Literal["attempts", "runs", "assumed"], noise: Noise) -> NoisePlan:
+    return NoisePlan(source=source, passes=noise.passes, flips=noise.flips, of=noise.of)
+
+
+def _option(cases: int, confidence: float, noise: NoisePlan, cost_usd: float | None) -> Option:
+    changed = fewest_changes(confidence)
     shown = changed <= cases
     return Option(
         cases=cases,
         changed=changed if shown else None,
         smallest=changed / cases if shown else None,
-        likely=likely_share(cases, changed),
+        likely=likely_regression(cases, confidence, Noise(noise.passes, noise.flips)) if shown else None,
         cost_usd=cost_usd,
     )
 

@@ -1,14 +1,16 @@
-"""Simulates runs that stop when they are sure: how often they are wrong, and how many cases they leave out."""
+"""Simulates gates: how often they are wrong, or show a regression, and how many cases runs that stop leave out."""
 
 from __future__ import annotations
 
 from functools import lru_cache
-from math import ceil
+from math import ceil, log
 from typing import Final, NamedTuple
 
 import numpy as np
 
-from evalc.compare.sequential import WholeRun, foreseen
+from evalc.compare.sequential import RegressionTest, WholeRun, foreseen
+from evalc.model.case import Gates
+from evalc.runtime.run.gates import WATCHED_SHARE, Measured, judge_gates
 
 RUNS: Final = 10_000
 CASES: Final = 200
@@ -59,3 +61,49 @@ def simulate_total(passes: int, *, cases: int = CASES, limit: float = LIMIT, alp
     verdicts = table[np.arange(1, cases + 1), np.cumsum(whole, axis=1)]
     verdict = verdicts[np.arange(RUNS), np.argmax(verdicts != 0, axis=1)]
     return float((verdict == (-1 if passes >= least else 1)).mean())
+
+
+@lru_cache
+def _fails(worse: int, better: int, *, watched: bool) -> bool:
+    """Whether the gate on regressions fails at the end of a run."""
+    measured = Measured(
+        passed=0,
+        total=1,
+        score=None,
+        durations=list,
+        scores=list,
+        regressions=worse,
+        new_passes=better,
+        watched=watched,
+    )
+    (gate,) = judge_gates(Gates(fail_on_regression=True, confidence=1 - ALPHA), measured)
+    return not gate.passed
+
+
+@lru_cache
+def _is_shown_early(worse: int, better: int) -> bool:
+    test = RegressionTest(ALPHA * WATCHED_SHARE)
+    test._worse, test._better = worse, better
+    return test._log_stake() >= -log(ALPHA * WATCHED_SHARE)
+
+
+def simulate_regression(before: float, after: float, *, cases: int) -> float:
+    """How often the gate fails, if each case passes with one chance in the baseline and with another in the run."""
+    draw = np.random.default_rng(1947)
+    fails = 0
+    for _ in range(RUNS):
+        old, new = draw.random(cases) < before, draw.random(cases) < after
+        fails += _fails(int((old & ~new).sum()), int((~old & new).sum()), watched=False)
+    return fails / RUNS
+
+
+def simulate_watched_run(rate: float, *, cases: int) -> float:
+    """How often a run with `--stop-when-sure` fails for regressions, early or at its end, without any."""
+    draw = np.random.default_rng(1948)
+    fails = 0
+    for _ in range(RUNS):
+        old, new = draw.random(cases) < rate, draw.random(cases) < rate
+        worse, better = np.cumsum(old & ~new).tolist(), np.cumsum(~old & new).tolist()
+        early = any(_is_shown_early(*counts) for counts in set(zip(worse, better, strict=True)))
+        fails += early or _fails(worse[-1], better[-1], watched=True)
+    return fails / RUNS
