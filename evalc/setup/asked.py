@@ -15,7 +15,7 @@ from evalc.runtime.store.journaled import Asked
 from evalc.runtime.store.written import Redactor
 from evalc.tools.registry import ToolRegistry
 
-HTTP: Final = ("method", "body", "response", "stream", "redirects", "headers")
+HTTP: Final = ("method", "body", "response", "stream", "acceptedStatuses", "redirects", "headers")
 MODEL: Final = ("systemPrompt", "temperature", "maxTokens", "seed", "extraBody")
 JUDGE: Final = ("temperature", "maxTokens", "seed", "extraBody")
 PROVIDER: Final = ("baseUrl", "api", "headers")
@@ -108,7 +108,7 @@ def _kept(key: Key, settings: Settings, environ: Mapping[str, str], redactor: Re
     if isinstance(value, msgspec.Struct):
         parts = msgspec.structs.asdict(value)
         return {name: path.text for name, path in parts.items() if path is not None}
-    return value
+    return list(value) if isinstance(value, tuple) else value  # as it is read back
 
 
 def _hash(text: str) -> dict[str, str]:

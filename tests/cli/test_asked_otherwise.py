@@ -59,6 +59,7 @@ CHANGES = [
     ('response = {response = "response"}', 'response = {response = "alt"}', "`agent.response` is another one now"),
     ("", 'stream = {text = "delta"}', "`agent.stream` is another one now"),
     ("", 'method = "PUT"', "`agent.method` was not given and is PUT now"),
+    ("", "acceptedStatuses = [202]", "`agent.acceptedStatuses` was not given and is 202 now"),
     ("", "redirects = 3", "`agent.redirects` was not given and is 3 now"),
     ("", f'headers = {{Authorization = "Bearer {SECRET}"}}', "`agent.headers` was not given and is authorization now"),
     ('headers = {A = "1"}', 'headers = {A = "1", B = "2"}', "`agent.headers` was a and is a, b now"),
