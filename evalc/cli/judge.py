@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import os
 import sys
+from collections import Counter
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -15,7 +16,7 @@ from evalc.cli.options import Config, Judge, JudgeSamples, NoJudgeCache
 from evalc.cli.streams import print_error, print_warning
 from evalc.cli.supervision import supervise
 from evalc.errors import JudgeError, UsageError
-from evalc.terminal import Screen, visible
+from evalc.terminal import Screen, counted, visible
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -93,6 +94,7 @@ async def _calibrated(rows: Sequence[Labelled], panel: Panel) -> Calibration:
     unlabelled: list[float] = []
     unjudged: list[Unjudged] = []
     blocked: list[str] = []
+    meter = Meter()
     with (
         exits_told(),
         watched(blocked),
@@ -102,7 +104,7 @@ async def _calibrated(rows: Sequence[Labelled], panel: Panel) -> Calibration:
             for row in rows:
                 _, shown = redacted(row.exhibit, encoded(row.exhibit), panel.redactor)
                 try:
-                    judged = await bench.score(row.question, msgspec.json.decode(shown, type=Exhibit), Meter())
+                    judged = await bench.score(row.question, msgspec.json.decode(shown, type=Exhibit), meter)
                 except JudgeError as error:
                     unjudged.append(Unjudged(line=row.line, case=row.case, error=str(error)))
                     continue
@@ -120,7 +122,8 @@ async def _calibrated(rows: Sequence[Labelled], panel: Panel) -> Calibration:
                             length=len(row.exhibit.response),
                         )
                     )
-    for warning in blocked:
+    partly = [f"{fact}: {counted(n, 'answer')} scored by the others" for fact, n in Counter(meter.unscored).items()]
+    for warning in (*blocked, *partly):
         print_warning(warning)
     return calibration_of(panel.names, pairs, unjudged, unlabelled)
 

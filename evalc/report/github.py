@@ -15,7 +15,7 @@ from evalc.terminal import counted
 from evalc.workflow_command import annotation
 
 _MOST_SHOWN: Final = 10
-"""The errors that GitHub shows of a step, the first; the log has all."""
+"""The errors that GitHub shows of a step, and the warnings, the first of each; the log has all errors."""
 
 _MOST_REASONS: Final = 20
 
@@ -24,7 +24,7 @@ def render(run: ReportedRun) -> Iterator[bytes]:
     """A command for each gate that is not met and each reason why a case did not pass, at the line of its check.
 
     The main reasons of all cases come before the others, so that the ten that GitHub shows are about as many cases as
-    they can; a notice says how many it does not show.
+    they can; a notice says how many it does not show. The first ten warnings of the suites and the run follow.
     """
     gates = (annotation("error", {"title": "evalc"}, [words]) for words in not_met(run))
     count = 0
@@ -34,6 +34,8 @@ def render(run: ReportedRun) -> Iterator[bytes]:
     if count > _MOST_SHOWN:
         left_out = f"{counted(count - _MOST_SHOWN, 'more error')}: GitHub shows the first {_MOST_SHOWN}"
         yield _written(annotation("notice", {"title": "evalc"}, [f"{left_out}, the log has all"]))
+    for warning in islice(run.all_warnings(), _MOST_SHOWN):
+        yield _written(annotation("warning", {"title": "evalc"}, [warning]))
 
 
 def _mains(run: ReportedRun) -> Iterator[tuple[CaseResult, Reason]]:

@@ -95,6 +95,8 @@ def _of_suite(result: SuiteResult) -> Iterator[tuple[str, str]]:
         yield f"criterion: {criterion.name}", _score(criterion.score)
     for gate in result.gates or ():
         yield f"gate: {gate.gate}", f"{'met' if gate.passed else 'not met'}: {gate_line(gate)}"
+    for number, warning in enumerate((*result.staleness_warnings, *result.warnings), 1):
+        yield f"warning {number}", warning
     uncounted = failed_all_the_same(result.gates or (), result.summary)
     if uncounted is not None:
         yield "gates", uncounted

@@ -40,7 +40,7 @@ _BEGINNINGS: Final[Mapping[Format, re.Pattern[bytes]]] = {
     "markdown": re.compile("## (✅|❌) evalc: ".encode()),
     "csv": re.compile(rb'"suite","tier","agent","case",'),
     "parquet": re.compile(rb"PAR1"),
-    "github": re.compile(rb"::(error|notice) "),
+    "github": re.compile(rb"::(error|notice|warning) "),
     "sarif": re.compile(rb'\s*\{\s*("version"\s*:\s*"2\.1\.0"\s*,\s*)?"\$schema"\s*:\s*"[^"]*sarif'),
 }
 """How a report of each format begins."""

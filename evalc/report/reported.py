@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Self, final
@@ -79,6 +79,13 @@ class ReportedRun:
     def several_agents(self) -> bool:
         """Whether the suites are of more than one agent."""
         return len({suite.result.agent_endpoint for suite in self.suites}) > 1
+
+    def all_warnings(self) -> Iterator[str]:
+        """The warnings of each suite with its name, then those of the run."""
+        for suite in self.suites:
+            result = suite.result
+            yield from (f"{self.name_of(result)}: {text}" for text in (*result.staleness_warnings, *result.warnings))
+        yield from self.warnings
 
     def name_of(self, suite: SuiteResult) -> str:
         """`TOOL.TIER`, and the agent behind it if the run has several, so that each suite has a name of its own."""

@@ -26,7 +26,7 @@ _MOST_REASONS: Final = 20
 def render(run: ReportedRun) -> Iterator[bytes]:
     """The log, in ASCII, a case at a time: its main reason, then the others, each a result."""
     driver = {"name": "evalc", "version": __version__, "rules": [_rule(name) for name in _RULES]}
-    frame = {"tool": {"driver": driver}, "columnKind": "unicodeCodePoints", "results": []}
+    frame = {"tool": {"driver": driver}, "columnKind": "unicodeCodePoints", **_warnings(run), "results": []}
     head, key, tail = json.dumps({"$schema": SCHEMA, "version": "2.1.0", "runs": [frame]}).partition('"results": [')
     yield (head + key).encode()
     separator = "\n"
@@ -36,6 +36,12 @@ def render(run: ReportedRun) -> Iterator[bytes]:
                 yield f"{separator}{json.dumps(_result(case, reason, run.name_of(suite.result)))}".encode()
                 separator = ",\n"
     yield f"\n{tail}\n".encode()
+
+
+def _warnings(run: ReportedRun) -> dict[str, Any]:
+    """The warnings of the suites and the run, as notifications of the tool."""
+    notes = [{"level": "warning", "message": {"text": message_text(visible(text))}} for text in run.all_warnings()]
+    return {"invocations": [{"executionSuccessful": True, "toolExecutionNotifications": notes}]} if notes else {}
 
 
 def _told(case: CaseResult) -> Sequence[Reason]:

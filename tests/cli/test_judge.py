@@ -57,6 +57,16 @@ def test_what_was_not_judged_is_no_agreement(project: Path, invoke: Invoke) -> N
     assert [each["line"] for each in found["unjudged"]] == [3]
 
 
+def test_a_judge_of_a_panel_that_gives_no_score_is_warned_of(project: Path, invoke: Invoke) -> None:
+    with (project / "kindness.py").open("a") as module:
+        module.write("also = tone\ndef broken(query): raise ValueError(query)\n")
+    outcome = invoke(
+        *CALIBRATE, *(flag for name in ("tone", "also", "broken") for flag in ("--judge", f"python:kindness:{name}"))
+    )
+    told = "the judge `python:kindness:broken` gave no score (ValueError): 3 answers scored by the others"
+    assert (outcome.code, outcome.err.count(told)) == (0, 1)
+
+
 def test_a_judge_has_to_be_named(project: Path, invoke: Invoke) -> None:
     outcome = invoke(*CALIBRATE)
     assert (outcome.code, "no judge is named" in outcome.err) == (2, True)

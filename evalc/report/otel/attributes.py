@@ -42,6 +42,7 @@ def of_suite(result: SuiteResult) -> Attributes:
             "evalc.tier": result.tier,
             "evalc.agent": result.agent_endpoint,
             "evalc.judges": result.judges,
+            "evalc.warnings": (*result.staleness_warnings, *result.warnings),
             "evalc.regressions": len(result.regressions),
             "evalc.cost_usd": result.summary.estimated_cost_usd,
             **_totals(result.summary),

@@ -23,17 +23,22 @@ CRITERION_SCALE: Final = 5
 
 @final
 class CaseJudge:
-    """Judges one answer to one case. `meter` adds up what it used, `notes` what the suite should warn of."""
+    """Judges one answer to one case. `meter` adds up what it used."""
 
     def __init__(
         self, bench: JudgePool, case: Case, response: AgentResponse, messages: Sequence[Message] | None = None
     ) -> None:
         self.meter = Meter()
-        self.notes: list[Note] = []
+        self._disagreements: list[Note] = []
         self._bench = bench
         self._case = case
         self._response = response
         self._messages = case.input.messages or () if messages is None else messages
+
+    @property
+    def notes(self) -> list[Note]:
+        """What the suite should warn of."""
+        return [*self._disagreements, *(Note(fact, "scored by the others") for fact in self.meter.unscored)]
 
     async def score(self, question: Question, text: str | None = None) -> JudgedScore:
         """The score of the answer, or of a `text` that is a part of it.
@@ -47,7 +52,7 @@ class CaseJudge:
             raise JudgeError(f"the answer cannot be shown to a judge: {type(error).__name__}") from None
         score = await self._bench.score(question, exhibit, self.meter)
         if score.spread is not None and score.spread > MOST_SPREAD * question.max_score:
-            self.notes.append(Note(f"the judges disagree on `{question.name}`", "scored by the median"))
+            self._disagreements.append(Note(f"the judges disagree on `{question.name}`", "scored by the median"))
         return score
 
     async def score_criterion(self, criterion: Criterion) -> JudgedScore:

@@ -73,7 +73,7 @@ class JudgePool:
         await self.close()
 
     async def score(self, question: Question, exhibit: Exhibit, meter: Meter) -> JudgedScore:
-        """The median of the scores.
+        """The median of the scores; judges of the panel that gave none are noted in the meter.
 
         Raises:
             JudgeError: no majority of the judges gave one.
@@ -87,6 +87,12 @@ class JudgePool:
                 if len(outcomes) == 1
                 else JudgeError(f"only {len(scores)} of {len(outcomes)} judges gave a score; {errors[0]}")
             )
+        names = [seat.judge.name for seat in self.panel.seats]
+        meter.unscored += dict.fromkeys(
+            f"the judge `{name}` gave no score ({_kind_of(outcome, name)})"
+            for name, outcome in zip(names, outcomes, strict=True)
+            if isinstance(outcome, JudgeError)
+        )
         return _summed_up(scores, question, alone=len(outcomes) == 1)
 
     async def close(self) -> None:
@@ -99,6 +105,11 @@ async def _outcome(member: Member, question: Question, exhibit: Exhibit, meter: 
         return await member.score(question, exhibit, meter)
     except JudgeError as error:
         return error
+
+
+def _kind_of(error: JudgeError, judge: str) -> str:
+    """Why there is no score, without what is different from question to question."""
+    return str(error).removeprefix(f"{judge}: ").partition(":")[0]
 
 
 def _summed_up(scores: Sequence[Score], question: Question, *, alone: bool) -> JudgedScore:

@@ -25,13 +25,17 @@ _ASKED: Final = 2
 @final
 @dataclass(slots=True, kw_only=True)
 class Meter:
-    """What judging has used so far; sums of what is known."""
+    """What judging has used so far; sums of what is known.
+
+    `unscored` says of each question that was scored all the same which judge of the panel gave no score, and why.
+    """
 
     requests: int = 0
     cached: int = 0
     input_tokens: int = 0
     output_tokens: int = 0
     cost_usd: float | None = None
+    unscored: list[str] = field(default_factory=list)
 
     def add(self, usage: Usage | None) -> None:
         """Count an answer."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from collections import Counter
 from collections.abc import Callable
 from typing import Any
 
@@ -257,6 +258,21 @@ def test_judges_that_disagree_are_a_note() -> None:
 
     assert notes(5, 3, 4) == []
     assert notes(5, 2, 4) == ["the judges disagree on `tone`"]
+
+
+@pytest.mark.parametrize(
+    ("broken", "kind"),
+    [
+        (ValueError("no"), "ValueError"),
+        ("5/5!", "its answer is not a score, twice"),
+        (AgentUnavailable("HTTP 500: x"), "HTTP 500"),
+    ],
+)
+def test_a_judge_of_a_panel_that_gives_no_score_is_a_note_for_each_question(broken: Any, kind: str) -> None:
+    judges = [ScriptedJudge(says(5)), ScriptedJudge(says(4)), ScriptedJudge(says(broken), name="http://j:1/x")]
+    tested = case(A, criteria=(Criterion(name="c"), Criterion(name="d")), rubric=(TONE,))
+    notes = Counter(note.fact for note in run(tested, panel(*judges)).notes)
+    assert notes == {f"the judge `http://j:1/x` gave no score ({kind})": 3}
 
 
 def test_judges_see_plain_data_without_secrets() -> None:

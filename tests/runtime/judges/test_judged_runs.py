@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from html import unescape
 from pathlib import Path
 from typing import Any
 
@@ -251,6 +252,34 @@ def test_all_of_it_by_flags(monkeypatch: pytest.MonkeyPatch, project: Path) -> N
     assert (judged["score"], judged["spread"]) == (3, 4)
     assert "the judges disagree on `tone`: 2 assertions scored by the median" in labeled["warnings"]
     assert rubric["cases"][0]["error"].startswith("judge: `is-it-kind` scored 3 of 5, and at least 4 is needed")
+
+
+def test_every_report_names_a_judge_of_a_panel_that_gives_no_score(project: Path) -> None:
+    import subprocess
+    import sys
+
+    (project / "evalc.toml").write_text('judges = ["python:own:low", "python:own:high", "python:own:broken"]\n')
+    (project / "own.py").write_text(
+        "def low(query): return 4\ndef high(query): return 5\ndef broken(query): raise ValueError(len(query))\n"
+        "def agent(message): return 'hello bye'\n"
+    )
+    (project / "s.eval.yaml").write_text(PASSING)
+    reports = ("a.txt", "a.json", "a.html", "a.xml", "xunit:b.xml", "a.md", "a.sarif", "github:a.github")
+    flags = ["s.eval.yaml", "--agent", "python:own:agent", "--rubrics", "always"]
+    told = "the judge `python:own:broken` gave no score (ValueError): 2 assertions scored by the others"
+
+    def ran(*arguments: str) -> str:
+        done = subprocess.run([sys.executable, "-m", "evalc", *arguments], capture_output=True, text=True, check=False)
+        assert done.returncode == 0, done.stderr
+        return done.stdout
+
+    assert told in ran("run", *flags, *(flag for report in reports for flag in ("-o", report)))
+    assert told in ran("show", "latest")
+    (result,) = (project / "evals" / "results").glob("*/*.labeled.json")
+    assert told in json.loads(result.read_text())["warnings"]
+    for report in reports:
+        assert told in unescape((project / report.rpartition(":")[2]).read_text()), report
+    assert told in ran("rescore", "latest")
 
 
 def test_a_password_of_a_judge_s_url_is_in_no_file(project: Path) -> None:
