@@ -8,8 +8,10 @@ from typing import Any, Final
 
 from evalc.compiler.slug import slug
 from evalc.diagnostics.catalogue.imports import NothingToImport, NotImported
+from evalc.diagnostics.near import nearest
 from evalc.diagnostics.problem import Diagnostics
 from evalc.dsl.document_kind import Kind, has_examples, kind_of_document
+from evalc.dsl.fields import is_null
 from evalc.dsl.nodes import Mapping, Node, Scalar, Sequence, span_of
 from evalc.dsl.read_yaml import read_yaml
 from evalc.dsl.scalars import to_plain
@@ -19,6 +21,8 @@ from evalc.model.codec import to_json
 from evalc.source import Source, Span
 
 _ENDING: Final = ".cases.yaml"
+_READ: Final = ("name", "description", "inputs", "expected_output")
+"""The keys of an example that are read."""
 
 
 def is_prompt_with_examples(document: Node | None) -> bool:
@@ -62,6 +66,10 @@ def _cases(source: Source, examples: Node, problems: Diagnostics) -> Iterator[di
             case["description"] = _literal(str(plain["description"]))
         if isinstance(plain.get("inputs"), dict):
             case["inputs"] = plain["inputs"]
+        for key, value in example.pairs:
+            why = _why_not(key.text, value)
+            if why:
+                problems.add(source, span_of(key), NotImported(what=f"`{key.text}` of example {number}", why=why))
         expected = plain.get("expected_output")
         if expected in (None, ""):
             finding = NotImported(what=f"what example {number} expects", why="it has no `expected_output`")
@@ -70,6 +78,16 @@ def _cases(source: Source, examples: Node, problems: Diagnostics) -> Iterator[di
         else:
             case["expected"] = _literal(expected if isinstance(expected, str) else to_json(expected).decode())
         yield case
+
+
+def _why_not(key: str, value: Node) -> str:
+    """Why a key of an example is not imported; empty for those that are."""
+    if key == "inputs":
+        return "" if isinstance(value, Mapping) or is_null(value) else "inputs are a mapping"
+    if key in _READ:
+        return ""
+    near = nearest(key, _READ)
+    return f"an example has `{near}`" if near is not None else "it has no counterpart here"
 
 
 def _literal(text: str) -> str:

@@ -7,14 +7,14 @@ import json
 import os
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import islice, product
 from pathlib import Path
 from typing import Any, Final, final
 
 from evalc.compiler.discover import is_below, project_root
 from evalc.compiler.slug import slug
-from evalc.diagnostics.catalogue.imports import NothingToImport, NotImported, WrongShape
+from evalc.diagnostics.catalogue.imports import ImportedApproximately, NothingToImport, NotImported, WrongShape
 from evalc.diagnostics.problem import Diagnostics
 from evalc.dsl import nodes
 from evalc.dsl.nodes import Node, Scalar, span_of
@@ -48,6 +48,7 @@ _ELSEWHERE: Final[dict[str, str]] = {
     "nunjucksFilters": "templates have no filters",
     "derivedMetrics": "scores are made of criteria and their weights",
 }
+_NO_COUNTERPART: Final = "it has no counterpart here"
 _OPTIONS: Final[dict[str, str]] = {
     "provider": "the judge is named in the configuration",
     "rubricPrompt": "the judge has a prompt of its own",
@@ -76,13 +77,18 @@ def import_promptfoo(source: Source, folder: Path, problems: Diagnostics) -> Imp
 @final
 @dataclass(slots=True)
 class _Test:
-    """A test on its way to a case: its parts with the file that each is in."""
+    """A test on its way to a case: its parts with the file that each is in.
+
+    The assertions of `defaultTest` are `inherited`, unless the test says that it `inherits` none.
+    """
 
     source: Source
     node: Node
     description: str = ""
     vars: dict[str, Any] = field(default_factory=dict)
     assertions: list[tuple[Source, Node]] = field(default_factory=list)
+    inherited: list[tuple[Source, Node]] = field(default_factory=list)
+    inherits: bool = True
     threshold: object = None
     metadata: object = None
     why_not: list[str] = field(default_factory=list)
@@ -115,6 +121,7 @@ class _Importer:
         self._names = CaseNames()
         self._head: list[str] = []
         self._open_files: set[str] = set()
+        self._is_folding_noted = False
         self._metrics: dict[str, None] = {}
         self._suite = _suite_name(Path(source.name))
         self._schemas = Schemas(self._suite)
@@ -126,7 +133,7 @@ class _Importer:
             if key.text in _ELSEWHERE:
                 self._head.append(self._leave_out(self._source, key, f"`{key.text}`", _ELSEWHERE[key.text]))
             elif key.text not in (*_MARKS, "description", "$schema"):
-                self._head.append(self._leave_out(self._source, key, f"`{key.text}`", "it has no counterpart here"))
+                self._head.append(self._leave_out(self._source, key, f"`{key.text}`", _NO_COUNTERPART))
         prompt = self._prompt(values.get("prompts"))
         default = self._default(values.get("defaultTest"))
         tests = [*self._tests(self._source, values.get("tests"), default)]
@@ -212,6 +219,8 @@ class _Importer:
             raw = fields.get("raw", fields.get("id"))
             if raw is None or "config" in fields or "function" in fields:
                 raise _NoCase("it is made by code or has a configuration of its own")
+            for key in (key for key, value in node.pairs if value is not raw):
+                self._head.append(self._leave_out(self._source, key, f"`{key.text}` of the prompt", _NO_COUNTERPART))
             node = raw
         if not isinstance(node, Scalar):
             raise _NoCase("it is not a text")
@@ -273,6 +282,7 @@ class _Importer:
             self._read_test(default, self._source, node)
             self._head += default.comments
             default.comments = []
+        default.assertions, default.inherited = [], default.assertions
         return default
 
     def _tests(self, source: Source, node: Node | None, default: _Test) -> Iterator[_Test]:
@@ -311,7 +321,9 @@ class _Importer:
         for row in rows_of(file, delimiter):
             test = _Test(file, row.node, row.description, dict(row.vars), threshold=row.threshold)
             test.assertions = [(file, assertion) for assertion in row.assertions]
+            test.metadata = row.metadata or None
             test.why_not = [f"its column `{key}`: {why}" for key, why in row.left_out]
+            test.comments = [self._leave_out(file, row.node, f"`{key}`", why) for key, why in row.ignored]
             yield from self._expanded(_merged(default, test))
 
     def _scenarios(self, node: Node | None, default: _Test) -> Iterator[_Test]:
@@ -322,6 +334,10 @@ class _Importer:
                 why = "only scenarios in the configuration itself are imported"
                 self._head.append(self._leave_out(self._source, item, "a scenario", why))
                 continue
+            for key, _ in item.pairs if isinstance(item, nodes.Mapping) else ():
+                if key.text not in ("config", "tests"):
+                    what = f"`{key.text}` of the scenario"
+                    self._head.append(self._leave_out(self._source, key, what, _NO_COUNTERPART))
             for values in config.items:
                 given = _merged(default, self._read_test(_Test(self._source, values), self._source, values))
                 yield from self._tests(self._source, tests, given)
@@ -346,7 +362,7 @@ class _Importer:
                 case name if name in _TEST_KEYS:
                     self._problems.add(source, span_of(value), WrongShape(what=f"`{name}`", expected="a list or text"))
                 case name:
-                    why = _ELSEWHERE.get(f"{name}s", "it has no counterpart here")
+                    why = _ELSEWHERE.get(f"{name}s", _NO_COUNTERPART)
                     test.comments.append(self._leave_out(source, key, f"`{name}`", why))
         return test
 
@@ -355,9 +371,9 @@ class _Importer:
             if key.text in ("transform", "postprocess", "transformVars", "prefix", "suffix", "storeOutputAs"):
                 test.why_not.append(f"`{key.text}` changes what is sent or checked")
             elif key.text == "disableDefaultAsserts" and isinstance(each, Scalar):
-                continue
+                test.inherits = to_plain(each, lambda _span, _finding: None) is not True
             else:
-                why = _OPTIONS.get(key.text, "it has no counterpart here")
+                why = _OPTIONS.get(key.text, _NO_COUNTERPART)
                 test.comments.append(self._leave_out(source, key, f"`{key.text}`", why))
 
     def _expanded(self, test: _Test) -> Iterator[_Test]:
@@ -370,17 +386,8 @@ class _Importer:
                 self._head.append(self._leave_out(test.source, test.node, "combinations of variables", why))
                 return
             chosen = dict(zip(lists, combination, strict=True))
-            yield _Test(
-                test.source,
-                test.node,
-                test.description,
-                {**test.vars, **chosen},
-                list(test.assertions),
-                test.threshold,
-                test.metadata,
-                list(test.why_not),
-                list(test.comments) if index == 0 else [],
-            )
+            comments = list(test.comments) if index == 0 else []
+            yield replace(test, vars={**test.vars, **chosen}, comments=comments)
 
     # --- cases ---
 
@@ -414,7 +421,7 @@ class _Importer:
         """The entries of `validate:`; a comment for each assertion after the last entry."""
         waiting: list[str] = []
         found: list[tuple[MappedCheck, Mapping[str, Any], tuple[str, ...]]] = []
-        for source, node in test.assertions:
+        for source, node in (*test.inherited, *test.assertions):
             data = to_plain(node, lambda _span, _finding: None)
             if not isinstance(data, dict):
                 self._problems.add(source, span_of(node), WrongShape(what="an assertion", expected="a mapping"))
@@ -433,6 +440,8 @@ class _Importer:
                 waiting.append(self._leave_out(source, node, f"`metric` of {type_}", "criteria have no templates"))
             for key, why in ignored_keys(data).items():
                 waiting.append(self._leave_out(source, node, f"`{key}` of {type_}", why))
+            if "icontains" in str(data.get("type")):
+                waiting.append(self._note_folding(source, node, type_))
             for check in checks:
                 found.append((check, data, tuple(waiting)))
                 waiting = []
@@ -466,6 +475,16 @@ class _Importer:
             return ""
         line, column = source.position(node.start)
         return f"{finding.message()} ({Path(source.name).name}:{line}:{column})"
+
+    def _note_folding(self, source: Source, node: Node, type_: str) -> str:
+        """Report, once for the file, how cases of letters are compared; the comment that says so in the suite."""
+        if self._is_folding_noted:
+            return ""
+        self._is_folding_noted = True
+        why = "`ignoring case` takes `ß` for `ss` and the ligature `ﬁ` for `fi`, which promptfoo does not"
+        finding = ImportedApproximately(what=type_, why=why)
+        self._problems.add(source, span_of(_type_of(node)), finding)
+        return finding.message()
 
     def _named(self, test: _Test) -> str:
         return f"the test `{test.description}`" if test.description else "a test"
@@ -508,21 +527,25 @@ def _read_vars(test: _Test, value: Node) -> None:
 
 def _merged(default: _Test, test: _Test) -> _Test:
     """A test with what `defaultTest` gives it: the assertions of both, its own variables winning."""
-    return _Test(
-        test.source,
-        test.node,
-        test.description or default.description,
-        {**default.vars, **test.vars},
-        [*default.assertions, *test.assertions],
-        test.threshold if test.threshold is not None else default.threshold,
-        test.metadata if test.metadata is not None else default.metadata,
-        [*default.why_not, *test.why_not],
-        [*default.comments, *test.comments],
+    return replace(
+        test,
+        description=test.description or default.description,
+        vars={**default.vars, **test.vars},
+        assertions=[*default.assertions, *test.assertions],
+        inherited=list(default.inherited) if test.inherits else [],
+        threshold=test.threshold if test.threshold is not None else default.threshold,
+        metadata=test.metadata if test.metadata is not None else default.metadata,
+        why_not=[*default.why_not, *test.why_not],
+        comments=[*default.comments, *test.comments],
     )
 
 
 def _filled(values: Mapping[str, Any]) -> dict[str, Any]:
-    """The variables with the templates in them filled by each other, as promptfoo fills them."""
+    """The variables with the templates in them filled by each other, as promptfoo fills them.
+
+    Promptfoo takes the line break off the end of a variable.
+    """
+    values = {name: value.removesuffix("\n") if isinstance(value, str) else value for name, value in values.items()}
     texts = {name: value if isinstance(value, str) else json.dumps(value) for name, value in values.items()}
     filled: dict[str, Any] = {}
     for name, value in values.items():

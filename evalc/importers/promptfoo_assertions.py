@@ -165,12 +165,18 @@ def _denied(call: c.CallHas) -> MappedCheck:
 
 
 def ignored_keys(assertion: Mapping[str, Any]) -> dict[str, str]:
-    """The keys of an assertion that have no counterpart, and why; the assertion means the same without them."""
-    return {
+    """The keys of an assertion and its members that have no counterpart, and why; it means the same without them."""
+    ignored = {
         key: _IGNORED_KEYS.get(key, "it has no counterpart here")
         for key in assertion
         if key not in _KEYS and key not in ("transform", "contextTransform")
     }
+    members = assertion.get("assert")
+    for member in members if isinstance(members, list) else ():
+        if isinstance(member, dict):
+            ignored |= ignored_keys(member)
+            ignored |= {"metric": "a check within a set has no criterion of its own"} if "metric" in member else {}
+    return ignored
 
 
 # --- by type -------------------------------------------------------------------------------------------------------
@@ -214,6 +220,12 @@ def _check(check: c.Check, schema_path: str = "") -> MappedCheck:
 
 def _one(make: Callable[[str], c.Check]) -> _Build:
     return lambda assertion, variables, _keep: (_check(make(_text(assertion.get("value"), variables))),)
+
+
+def _starts_with(assertion: Mapping[str, Any], variables: frozenset[str], _keep: KeepSchema) -> tuple[MappedCheck, ...]:
+    if not isinstance(value := assertion.get("value"), str):
+        raise Unmappable("promptfoo takes only a text here, and never passes it")
+    return (_check(c.StartsWith(value=_text(value, variables))),)
 
 
 def _contains_any(
@@ -444,7 +456,7 @@ _BUILDERS: Final[dict[str, _Build]] = {
     "contains-all": _each(lambda text: c.Contains(value=text)),
     "icontains-all": _each(lambda text: c.IContains(value=text)),
     "equals": _equals,
-    "starts-with": _one(lambda text: c.StartsWith(value=text)),
+    "starts-with": _starts_with,
     "regex": _regex,
     "is-json": _is_json,
     "latency": _limit(lambda limit: c.Latency(max=limit)),

@@ -91,3 +91,19 @@ class WrongShape(Finding, frozen=True, kw_only=True):
     def message(self) -> str:
         """What is where."""
         return f"{self.what} has to be {self.expected}"
+
+
+class ImportedApproximately(Finding, frozen=True, kw_only=True):
+    """Something means nearly the same in an eval file as in the file that it was imported from.
+
+    The message says where the two differ. It is reported once for a file, at the first place that it concerns.
+    """
+
+    code: ClassVar[str] = "EV655"
+    severity: ClassVar[Severity] = "warning"
+    what: str
+    why: str
+
+    def message(self) -> str:
+        """What differs."""
+        return f"imported with a difference: {self.what}: {self.why}"
