@@ -58,12 +58,11 @@ def test_what_was_not_judged_is_no_agreement(project: Path, invoke: Invoke) -> N
 
 
 def test_a_judge_of_a_panel_that_gives_no_score_is_warned_of(project: Path, invoke: Invoke) -> None:
-    with (project / "kindness.py").open("a") as module:
-        module.write("also = tone\ndef broken(query): raise ValueError(query)\n")
+    (project / "panelled.py").write_text(f"{JUDGE}also = tone\ndef broken(query): raise ValueError(query)\n")
     outcome = invoke(
-        *CALIBRATE, *(flag for name in ("tone", "also", "broken") for flag in ("--judge", f"python:kindness:{name}"))
+        *CALIBRATE, *(flag for name in ("tone", "also", "broken") for flag in ("--judge", f"python:panelled:{name}"))
     )
-    told = "the judge `python:kindness:broken` gave no score (ValueError): 3 answers scored by the others"
+    told = "the judge `python:panelled:broken` gave no score (ValueError): 3 answers scored by the others"
     assert (outcome.code, outcome.err.count(told)) == (0, 1)
 
 
