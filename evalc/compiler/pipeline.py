@@ -37,6 +37,7 @@ from evalc.dsl.document_kind import (
     has_evals,
     has_examples,
     is_meant_as_eval,
+    is_of_promptfoo,
     kind_of_document,
     names_an_eval,
     slip_in,
@@ -280,6 +281,8 @@ class Compiler:
         problems.extend(found)
         kinds = {document.kind for document in documents} - {None}
         # Other files with `rules:` are not ours, and a shared file is checked with its suites.
+        if named and any(is_of_promptfoo(document.node) for document in documents):
+            problems.add(source, Span(0, 0), NotAnEvalFile(path=source.name, is_of_promptfoo=True))
         recognised = slips or bool(kinds if named else kinds - {Kind.SHARED})
         return [*self._suites_of(source, documents, problems)] if recognised else None
 

@@ -80,6 +80,8 @@ def slip_in(node: Node | None, *, by_name: bool) -> MisspeltKey | None:
     """
     if not isinstance(node, Mapping):
         return None
+    if is_of_promptfoo(node):
+        return None
     keys = {key.text for key, _ in node.pairs}
     for key, value in node.pairs:
         if key.text in {"eval", "test_cases"}:
@@ -93,6 +95,15 @@ def slip_in(node: Node | None, *, by_name: bool) -> MisspeltKey | None:
             if head is not None and key.text not in _OF_SUITES:
                 return MisspeltKey(key, head)
     return None
+
+
+def is_of_promptfoo(node: Node | None) -> bool:
+    """Whether a document is a configuration of promptfoo, which `evalc import` translates."""
+    if not isinstance(node, Mapping):
+        return False
+    keys = {key.text for key, _ in node.pairs}
+    is_theirs = keys & {"tests", "scenarios", "defaultTest"} and keys & {"prompts", "providers", "targets"}
+    return bool(is_theirs) and not keys & {"eval", "test_cases"} and not _holds_cases(_value_of(node, "tests"))
 
 
 def with_key(node: Node, slip: MisspeltKey) -> Mapping | None:

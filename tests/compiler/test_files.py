@@ -181,6 +181,25 @@ def test_another_tools_file_with_a_similar_key_is_passed_over(tmp_path: Path) ->
     assert [problem.code for problem in found] == ["EV640", "EV309"]
 
 
+@pytest.mark.parametrize(
+    ("text", "is_theirs"),
+    [
+        ("prompts: [hi]\nproviders: [x]\ntests:\n  - assert: [{type: equals, value: b}]\n", True),
+        ("providers: [x]\nscenarios: []\n", True),
+        ("prompts: {a: hi}\ntests:\n  - {name: a, validate: [json]}\n", False),
+        ("tests:\n  - {name: a}\n", False),
+    ],
+)
+def test_a_configuration_of_promptfoo_that_is_named_is_to_be_imported(
+    text: str, is_theirs: bool, tmp_path: Path
+) -> None:
+    file = tmp_path / "promptfooconfig.yaml"
+    file.write_text(text)
+    problem = evalc.check(file)[0]
+    assert problem.code == "EV640"
+    assert (f"`evalc import {file}`" in problem.finding.help()) == is_theirs
+
+
 def test_output_beside_its_source_is_no_second_suite(tmp_path: Path) -> None:
     (tmp_path / "w.eval.yaml").write_text("eval: {test_cases: [{name: a, message: hi, validate: [non-empty]}]}\n")
     (suite,) = evalc.compile(tmp_path).suites

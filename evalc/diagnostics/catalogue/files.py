@@ -322,6 +322,7 @@ class NotAnEvalFile(Finding, frozen=True, kw_only=True):
     key: str = ""
     """The key at the place that makes it so, if it is misspelt, and the one that was meant."""
     meant: str = ""
+    is_of_promptfoo: bool = False
 
     def message(self) -> str:
         return f"`{self.key}` is not a key of an eval file" if self.meant else f"`{self.path}` is not an eval file"
@@ -330,6 +331,8 @@ class NotAnEvalFile(Finding, frozen=True, kw_only=True):
         return Slip("", self.meant) if self.meant else None
 
     def help(self) -> str:
+        if self.is_of_promptfoo:
+            return f"it is a configuration of promptfoo: `evalc import {self.path}` makes an eval file of it"
         return (
             "a suite has `eval:` (or `suite:` and `test_cases:`), a prompt file `id:` and `prompt:`, cases `prompt_id:`"
         )
