@@ -214,7 +214,8 @@ def _distinct(checks: Iterable[_Said]) -> tuple[list[_Said], list[tuple[_Said, _
 
 
 def _takes_a_call(check: c.Check) -> bool:
-    """Whether the check takes a call for itself, so that the same one again asks for another call."""
+    """Whether the check takes a call for itself, so that the same one again asks for another call, in a turn too."""
+    check = check.check if isinstance(check, c.InTurn) else check
     return isinstance(check, c.CallHas) and check.which == "any"
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import msgspec
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -10,6 +11,7 @@ from evalc.compiler.passes.check_contradictions import Contradictions
 from evalc.diagnostics.catalogue.vacuity import Contradiction, Implied, NeverReached, Repeated
 from evalc.diagnostics.problem import Diagnostics
 from evalc.model import checks as c
+from evalc.model.case import Case, Expect, Input
 from evalc.runtime.checks.verdict import Evidence
 from evalc.source import Source, Span
 from tests.compiler.logic.checks import CHECKS, LEAVES, answers, outcomes
@@ -36,18 +38,39 @@ def found(checks: list[c.Check]) -> Diagnostics:
     return problems
 
 
+def in_case(checks: list[c.Check], evidence: Evidence) -> Evidence:
+    """The evidence as the runner has it: lines about the calls of a tool compete with the others of their case."""
+    case = Case(id="s/a", description="a", input=Input(message="m"), expect=Expect(checks=tuple(checks)))
+    turns = tuple(msgspec.structs.replace(turn, case=case) for turn in evidence.turns)
+    return msgspec.structs.replace(evidence, case=case, turns=turns)
+
+
+_CALL = st.builds(lambda args: c.CallHas(tool="t", which="any", args=args), st.sampled_from([{}, {"p": c.ArgTest()}]))
+_OF_CALLS = _CALL | st.builds(c.InTurn, turn=st.sampled_from([1, 2]), check=_CALL)
+
+
+@given(checks=st.lists(_OF_CALLS, min_size=2, max_size=4), evidence=st.lists(answers(), min_size=4, max_size=10))
+@settings(max_examples=300, deadline=None)
+def test_what_is_said_of_lines_that_compete_for_calls_is_so(checks: list[c.Check], evidence: list[Evidence]) -> None:
+    assert_so(checks, evidence)
+
+
 @given(
     checks=st.lists(st.one_of(LEAVES, LEAVES, CHECKS), min_size=2, max_size=6),
     evidence=st.lists(answers(), min_size=4, max_size=10),
 )
 @settings(max_examples=1000, deadline=None)
 def test_what_is_said_of_checks_together_is_so(checks: list[c.Check], evidence: list[Evidence]) -> None:
+    assert_so(checks, evidence)
+
+
+def assert_so(checks: list[c.Check], evidence: list[Evidence]) -> None:
     problems = list(found(checks))
     if not problems:
         return
     telling_nothing = {p.span.start for p in problems if isinstance(p.finding, Implied | NeverReached | Repeated)}
     for answer in evidence:
-        met = outcomes(checks, answer)
+        met = outcomes(checks, in_case(checks, answer))
         if any(isinstance(problem.finding, Contradiction) and not problem.finding.tool for problem in problems):
             assert {"failed", "error"} & set(met), "neither is a pass"
         others = {outcome for at, outcome in enumerate(met) if at not in telling_nothing}

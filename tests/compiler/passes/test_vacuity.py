@@ -284,6 +284,7 @@ def test_a_parameter_of_a_tool_that_must_not_be_called(lines: tuple[str, ...]) -
         ("turn 1 tool t.p exists", "tools not called [t]"),
         ("at a >= 3", "at a >= 4 or at b equals null"),
         ("any call of a has x 1", "any call of a has x 1"),
+        ("turn 1 any call of a has x 1", "turn 1 any call of a has x 1"),
         ("any call of a has x 1 and json", "any call of a has x 1"),
         ("no call of a has x 1", "tools include [a]"),
         ("every call of a has x 1", "tools not called [a]"),
