@@ -16,13 +16,15 @@ from evalc.diagnostics.catalogue.files import (
     FileTooLarge,
     FileUnreadable,
     HoldsNul,
+    LinkedFileLeadsOut,
     NotAFile,
     NotUtf8,
     NotUtf8ButUtf16,
     SymlinkLoop,
 )
 from evalc.diagnostics.problem import Finding
-from evalc.regular import NotRegular, TooLarge, open_regular, read_beginning, read_limited
+from evalc.opening import NotRegular
+from evalc.regular import LeadsOut, TooLarge, open_regular, read_beginning, read_limited, refuse_link_out
 from evalc.source import Source, Span
 
 YAML_LIMIT: Final = 32_000_000
@@ -63,9 +65,11 @@ def read_source(path: Path, report: ReportIn, *, name: str | None = None, limit:
     given with replacement characters, so that the rest of the file can be checked.
     """
     shown = name if name is not None else str(path)
-    if (texts := _unsaved.get()) and (text := texts.get(os.path.realpath(path))) is not None:
-        return Source(shown, text)
     try:
+        if texts := _unsaved.get():
+            refuse_link_out(path)
+            if (text := texts.get(os.path.realpath(path))) is not None:
+                return Source(shown, text)
         data = read_limited(path, limit)
     except (OSError, ValueError) as error:
         report(Source(shown, ""), Span(0, 0), _explained(error, shown, limit))
@@ -116,6 +120,8 @@ def _explained(error: OSError | ValueError, name: str, limit: int) -> Finding:
     match error:
         case TooLarge():
             return FileTooLarge(path=name, limit=limit)
+        case LeadsOut():
+            return LinkedFileLeadsOut(path=name, link=os.path.relpath(error.link))
         case NotRegular():
             return NotAFile(path=name, kind=error.kind)
         case FileNotFoundError() | NotADirectoryError() | ValueError():  # a path with a NUL is not a path

@@ -30,17 +30,19 @@ def commit_of(ref: str, folder: Path) -> str:
 
 
 def changed_files(commit: str, folder: Path) -> frozenset[Path]:
-    """The files, their links followed, that differ from the commit; new ones that git is not told to ignore, too.
+    """The files and links that differ from the commit; new ones that git is not told to ignore, too.
+
+    A link is named itself, by a path without links on the way to it: git knows where it leads, and not what is there.
 
     Raises:
         UsageError: git cannot tell.
     """
-    top = _top(folder)
+    top = _top(folder).resolve()
     listings = (
         ("diff", "--name-only", "--no-renames", "--no-ext-diff", "--no-textconv", "-z", commit, "--"),
         ("ls-files", "--others", "--exclude-standard", "-z"),
     )
-    return frozenset((top / name).resolve() for listing in listings for name in _names(top, *listing))
+    return frozenset(top / name for listing in listings for name in _names(top, *listing))
 
 
 def ignored_files(files: Iterable[Path], folder: Path) -> frozenset[Path]:

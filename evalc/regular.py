@@ -1,4 +1,4 @@
-"""Regular files: read within a limit and never waited for, written whole or not at all."""
+"""Reads regular files within a limit and writes them whole or not at all, through no link out of the project."""
 
 from __future__ import annotations
 
@@ -7,12 +7,10 @@ import os
 import stat
 from collections.abc import Iterable
 from pathlib import Path
-from typing import BinaryIO, Final, Self
+from typing import BinaryIO, Self
 
-# On a named pipe a plain open would wait for a writer; Windows knows neither flag of the first, and needs the second.
-_OPEN_FLAGS: Final = (
-    os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_BINARY", 0)
-)
+from evalc.opening import open_file
+from evalc.project import link_out
 
 
 class TooLarge(OSError):
@@ -25,12 +23,38 @@ class TooLarge(OSError):
         return cls(errno.EFBIG, f"it is larger than {size}", str(path))
 
 
-class NotRegular(OSError):
-    """Something that is not a regular file, of a `kind` such as "a named pipe"; `strerror` says so."""
+class LeadsOut(OSError):
+    """A path on which a link leads out of the project that the link lies in; `strerror` says so."""
 
-    def __init__(self, path: Path, kind: str) -> None:
-        super().__init__(errno.EINVAL, f"it is {kind}", str(path))
-        self.kind = kind
+    def __init__(self, path: Path, link: Path) -> None:
+        super().__init__(errno.EACCES, "a link on the way to it leads out of the project", str(path))
+        self.link = link
+
+
+def refuse_link_out(path: Path) -> None:
+    """Refuse a path on which a link leads out of the project that the link lies in.
+
+    Whoever wrote the project may have put the link there. What lies elsewhere is read and written only where a user
+    names it by a path that goes through no such link.
+
+    Raises:
+        LeadsOut: there is such a link.
+        ValueError: the path is invalid.
+    """
+    link = link_out(path)
+    if link is not None:
+        raise LeadsOut(path, link)
+
+
+def make_folder(path: Path) -> None:
+    """Make a folder, and those above it, where they do not exist.
+
+    Raises:
+        OSError: it cannot be made.
+        LeadsOut: a link on the way to it leads out of the project.
+    """
+    refuse_link_out(path)
+    path.mkdir(parents=True, exist_ok=True)
 
 
 def read_limited(path: Path, limit: int) -> bytes:
@@ -68,34 +92,12 @@ def open_regular(path: Path) -> BinaryIO:
 
     Raises:
         OSError: it cannot be opened.
+        LeadsOut: a link on the way to it leads out of the project.
         NotRegular: it is not a regular file.
         ValueError: the path is invalid.
     """
-    # Looked at before it is opened, since opening some devices acts on them, and again after the open, since by then
-    # the path may name something else.
-    _require_regular(path, path.stat())
-    file = os.fdopen(os.open(path, _OPEN_FLAGS), "rb")
-    try:
-        _require_regular(path, os.fstat(file.fileno()))
-    except OSError:
-        file.close()
-        raise
-    return file
-
-
-def _require_regular(path: Path, status: os.stat_result) -> None:
-    if not stat.S_ISREG(status.st_mode):
-        raise NotRegular(path, _kind(status.st_mode))
-
-
-def _kind(mode: int) -> str:
-    if stat.S_ISDIR(mode):
-        return "a folder"
-    if stat.S_ISFIFO(mode):
-        return "a named pipe"
-    if stat.S_ISSOCK(mode):
-        return "a socket"
-    return "a device"
+    refuse_link_out(path)
+    return open_file(path)
 
 
 def write_atomic(path: Path, data: bytes | Iterable[bytes]) -> None:
@@ -105,7 +107,9 @@ def write_atomic(path: Path, data: bytes | Iterable[bytes]) -> None:
 
     Raises:
         OSError: the file cannot be written, or is not a regular file; nothing is left behind.
+        LeadsOut: a link on the way to it leads out of the project.
     """
+    refuse_link_out(path)
     target = Path(os.path.realpath(path))
     mode = _mode_of(target)
     temporary = target.with_name(f".evalc-{os.urandom(8).hex()}.tmp")

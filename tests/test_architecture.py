@@ -72,3 +72,22 @@ def test_files_are_read_in_one_way_that_nothing_blocks() -> None:
 
 def reads(call: ast.Call) -> bool:
     return any(isinstance(argument, ast.Constant) and argument.value in {"r", "rb"} for argument in call.args)
+
+
+WRITES = {"write_bytes", "write_text", "mkdir", "os.open", "sqlite3.connect"}
+THROUGH_NO_LINK = {
+    "cli/ending.py": "the null device",
+    "grammar/build_tables.py": "the package's own tables",
+    "importers/imported.py": "a folder that a caller from Python names",
+    "lsp/session.py": "a temporary folder",
+    "opening.py": "opens for reading what `regular` has looked at",
+}
+
+
+def test_what_writes_looks_for_links_out_of_the_project() -> None:
+    for file in (ROOT / "evalc").rglob("*.py"):
+        text = file.read_text(encoding="utf-8")
+        calls = {ast.unparse(node.func) for node in ast.walk(ast.parse(text)) if isinstance(node, ast.Call)}
+        writes = {call for call in calls if call in WRITES or call.rpartition(".")[2] in WRITES}
+        if writes and file.relative_to(ROOT / "evalc").as_posix() not in THROUGH_NO_LINK:
+            assert "refuse_link_out" in text or "make_folder" in text, f"{file}: {sorted(writes)}"

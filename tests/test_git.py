@@ -71,3 +71,15 @@ def test_without_git(repository: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PATH", "")
     with pytest.raises(UsageError, match="needs git, which cannot be run"):
         commit_of("HEAD", repository)
+
+
+def test_a_link_has_changed_where_it_leads_elsewhere(repository: Path) -> None:
+    for name in ("one", "two"):
+        (repository / name).mkdir()
+        (repository / name / "a").write_text(name)
+    (repository / "link").symlink_to("one", target_is_directory=True)
+    git(repository, "add", "-A")
+    git(repository, "-c", "user.name=a", "-c", "user.email=a@b", "commit", "-q", "-m", "second", "--no-gpg-sign")
+    (repository / "link").unlink()
+    (repository / "link").symlink_to("two", target_is_directory=True)
+    assert changed_files(commit_of("HEAD", repository), repository) == {repository.resolve() / "link"}

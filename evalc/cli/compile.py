@@ -13,7 +13,7 @@ from evalc.cli.flags import sound_settings_from
 from evalc.cli.options import Config, Prompts, Strict, Tools
 from evalc.cli.streams import print_problems, shown_path, standard_input
 from evalc.errors import UsageError
-from evalc.regular import read_beginning, write_atomic
+from evalc.regular import make_folder, read_beginning, write_atomic
 from evalc.setup.collector import collector_off
 
 if TYPE_CHECKING:
@@ -90,7 +90,7 @@ def _write(suites: Sequence[CompiledSuite], folder: Path, *, with_maps: bool) ->
     for file in (folder / suite.file_name for suite in suites):
         if file.exists() and not _is_compiled(file):
             raise UsageError(f"nothing was written: `{shown_path(file)}` is there, and evalc has not compiled it")
-    folder.mkdir(parents=True, exist_ok=True)
+    make_folder(folder)
     for suite in suites:
         file = folder / suite.file_name
         write_atomic(file, suite.encode())

@@ -118,7 +118,7 @@ def _print(imported: Sequence[Imported]) -> None:
 
 
 def _write(texts: dict[Path, Imported], *, force: bool) -> None:
-    from evalc.regular import write_atomic  # noqa: PLC0415 - for start-up, as above
+    from evalc.regular import make_folder, write_atomic  # noqa: PLC0415 - for start-up, as above
 
     written: dict[Path, str] = {}
     for path, suite in texts.items():
@@ -128,7 +128,7 @@ def _write(texts: dict[Path, Imported], *, force: bool) -> None:
     if existing and not force:
         raise UsageError(f"`{existing[0]}` exists; overwrite it with `--force`")
     for path, text in written.items():
-        path.parent.mkdir(parents=True, exist_ok=True)
+        make_folder(path.parent)
         write_atomic(path, text.encode())
         said = f" ({counted(texts[path].cases, 'case')})" if path in texts else ""
         sys.stdout.write(f"wrote {shown_path(path)}{said}\n")

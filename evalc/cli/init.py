@@ -32,6 +32,7 @@ def init(
     Example:
       evalc init my-evals
     """
+    from evalc.regular import make_folder  # noqa: PLC0415 - for start-up
     from evalc.scaffold.files import (  # noqa: PLC0415 - for start-up: loads schemas
         WORKFLOW,
         in_the_way,
@@ -46,7 +47,7 @@ def init(
     if obstacles:
         named = ", ".join(f"`{shown_path(path)}`" for path in obstacles)
         raise UsageError(f"nothing was written, since this is in the way: {named}")
-    target.mkdir(parents=True, exist_ok=True)
+    make_folder(target)
     installed_from = requirement()
     for file in write_project(target, requirement=installed_from):
         sys.stdout.write(f"wrote {shown_path(file)}\n")

@@ -18,7 +18,7 @@ import typer
 from evalc.cli.ending import ExitCode, termination_as_interrupt
 from evalc.cli.streams import print_error, print_problems, shown_path
 from evalc.errors import UsageError
-from evalc.regular import open_regular, read_beginning, write_atomic
+from evalc.regular import make_folder, open_regular, read_beginning, write_atomic
 from evalc.setup.run_flags import SHOWN
 from evalc.terminal import Screen, visible
 
@@ -402,7 +402,7 @@ def _make_ready(file: Path) -> None:
     if file.exists() and not file.is_file():
         raise UsageError(f"`--output` must name a file, and `{file}` is not a file")
     try:
-        file.parent.mkdir(parents=True, exist_ok=True)
+        make_folder(file.parent)
     except OSError as error:
         raise UsageError(f"the folder of `--output` cannot be made: `{file.parent}`: {error.strerror}") from None
     if not os.access(file.parent, os.W_OK):

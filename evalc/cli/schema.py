@@ -12,7 +12,7 @@ import typer
 from evalc.cli.ending import ExitCode
 from evalc.cli.streams import shown_path
 from evalc.errors import UsageError
-from evalc.regular import read_beginning, write_atomic
+from evalc.regular import make_folder, read_beginning, write_atomic
 
 _BEGINNING: Final = 200
 """Within how many bytes a schema says that it is one of evalc's."""
@@ -67,7 +67,7 @@ def _write(names: list[SchemaName], folder: Path) -> None:
     for file in (folder / file_name(name) for name in names):
         if file.exists() and not _is_schema(file):
             raise UsageError(f"nothing was written: `{shown_path(file)}` exists and is not a schema of evalc")
-    folder.mkdir(parents=True, exist_ok=True)
+    make_folder(folder)
     for name in names:
         file = folder / file_name(name)
         write_atomic(file, schema_text(name))

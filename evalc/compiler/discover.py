@@ -10,12 +10,12 @@ from typing import TYPE_CHECKING, NamedTuple, final
 
 import msgspec
 
-from evalc.diagnostics.catalogue.files import FileUnreadable, FolderLoop, LinkLeadsOut
+from evalc.diagnostics.catalogue.files import FileUnreadable, FolderLoop, LinkedFileLeadsOut, LinkLeadsOut
 from evalc.diagnostics.problem import Finding
-from evalc.dsl.document_kind import is_eval_name
+from evalc.dsl.document_kind import is_eval_name, names_an_eval
 from evalc.errors import UsageError
 from evalc.files import ReportIn
-from evalc.project import find_project
+from evalc.project import link_out, project_root
 from evalc.regular import read_limited
 from evalc.source import Source, Span
 
@@ -71,18 +71,26 @@ class Finder(msgspec.Struct, frozen=True, kw_only=True):
 
     def _expand(self, path: Path, report: ReportIn | None) -> Iterator[Found]:
         if is_folder(path):
-            yield from map(Found.by_search, self.search(path, SUFFIXES, report))
+            yield from self._named_folder(path, report)
         elif glob.has_magic(str(path)) and not os.path.lexists(path):
             matches = sorted(glob.glob(str(path), recursive=True))  # noqa: PTH207 - keeps the form that was written
             if not matches:
                 yield Found(path, named=True)
             for match in map(Path, matches):
                 if match.is_dir():
-                    yield from map(Found.by_search, self.search(match, SUFFIXES, report))
+                    yield from self._named_folder(match, report)
                 else:
                     yield Found.by_search(match)
         else:
             yield Found(path, named=True)
+
+    def _named_folder(self, folder: Path, report: ReportIn | None) -> Iterator[Found]:
+        link = link_out(folder)
+        if link is None:
+            yield from map(Found.by_search, self.search(folder, SUFFIXES, report))
+        elif report is not None:
+            finding = LinkedFileLeadsOut(path=shown(folder), link=shown(link))
+            report(Source(shown(folder), ""), Span(0, 0), finding)
 
     def search(self, folder: Path, suffixes: Sequence[str], report: ReportIn | None = None) -> Iterator[Path]:
         """The files below a folder with one of the suffixes, in small letters or capitals, without ignored files."""
@@ -138,13 +146,19 @@ class _Search:
             inner = is_folder(entry)
             if self._finder.leaves_out(path, rules, is_folder=inner):
                 continue
-            if not inner:
-                if entry.name.lower().endswith(self._suffixes):
-                    yield path
-            elif entry.is_symlink() and not is_below(path, self._root):
-                self._tell(path, LinkLeadsOut(path=shown(path), root=str(self._root)))
+            if not (inner or entry.name.lower().endswith(self._suffixes)):
+                continue
+            if entry.is_symlink() and not Path(_real(path)).is_relative_to(self._root):
+                self._tell(path, self._leads_out(path, has_to_be_eval=not inner and names_an_eval(entry.name)))
+            elif not inner:
+                yield path
             else:
                 yield from self.walk(path, rules, above | {real})
+
+    def _leads_out(self, link: Path, *, has_to_be_eval: bool) -> Finding:
+        if has_to_be_eval:
+            return LinkedFileLeadsOut(path=shown(link), link=shown(link))
+        return LinkLeadsOut(path=shown(link), root=str(self._root))
 
     def _tell(self, path: Path, finding: Finding) -> None:
         if self._report is not None:
@@ -213,23 +227,3 @@ def shown(path: Path) -> str:
     """A path as messages name it: counted from the working folder where it lies below."""
     working = Path.cwd()
     return str(path.relative_to(working) if path.is_absolute() and path.is_relative_to(working) else path)
-
-
-def is_below(path: Path, root: Path) -> bool:
-    """Whether a path, its links followed, lies below a root; a path that cannot exist lies nowhere."""
-    try:
-        return path.resolve().is_relative_to(root)
-    except (OSError, RuntimeError, ValueError):
-        return False
-
-
-def project_root(path: Path) -> Path:
-    """The root of the project that a file or folder belongs to: what a suite may open lies below it."""
-    folder = path.resolve()
-    if not folder.is_dir():
-        folder = folder.parent
-    project = find_project(folder)
-    working = Path.cwd()
-    if project.root == folder and project.file is None and folder.is_relative_to(working):
-        return working  # no project at all: the working folder is one
-    return project.root

@@ -12,7 +12,7 @@ import msgspec
 
 from evalc.compiler import ir
 from evalc.compiler.compiled import Compilation, CompiledSuite, HashingOnTheWay, Inventory, by_tier
-from evalc.compiler.discover import Found, is_folder, project_root
+from evalc.compiler.discover import Found, is_folder
 from evalc.compiler.emit.suite import Emitted, emit
 from evalc.compiler.fingerprints import Fingerprints
 from evalc.compiler.lock import check_lock, read_lock
@@ -27,7 +27,7 @@ from evalc.compiler.passes.check_vacuity import check_vacuity
 from evalc.compiler.resolve.names import resolve_names
 from evalc.compiler.resolve.prompts import PromptLibrary
 from evalc.compiler.schemas import SchemaLoader
-from evalc.diagnostics.catalogue.files import FileUnreadable, NotAnEvalFile, ResultFile
+from evalc.diagnostics.catalogue.files import FileUnreadable, LinkedFileLeadsOut, NotAnEvalFile, ResultFile
 from evalc.diagnostics.catalogue.names import SuiteCollision
 from evalc.diagnostics.problem import Diagnostics
 from evalc.dsl.build_suite import build_prompt, build_shared_file, build_suite
@@ -49,6 +49,7 @@ from evalc.dsl.read_yaml import read_yaml
 from evalc.dsl.tree import SuiteTree
 from evalc.files import JSON_LIMIT, YAML_LIMIT, beginning_of, read_source
 from evalc.model.paths import pointer_step
+from evalc.project import project_root
 from evalc.source import Source, Span
 
 if TYPE_CHECKING:
@@ -181,7 +182,7 @@ class Compiler:
         if not (
             found.named
             or not len(problems)
-            or _is_of_system(problems)
+            or _may_not_be_read(problems)
             or is_meant_as_eval(name, beginning_of(found.path))
         ):
             self._others.append(str(found.path))
@@ -411,9 +412,9 @@ def is_json(source: Source) -> bool:
     return source.name.lower().endswith(".json")
 
 
-def _is_of_system(problems: Diagnostics) -> bool:
-    """Whether the operating system keeps a file from being read, so that nothing is known of what is in it."""
-    return any(isinstance(problem.finding, FileUnreadable) for problem in problems)
+def _may_not_be_read(problems: Diagnostics) -> bool:
+    """Whether a file may not be read, so that nothing is known of what is in it."""
+    return any(isinstance(problem.finding, FileUnreadable | LinkedFileLeadsOut) for problem in problems)
 
 
 def _beginning(node: Node) -> Span:

@@ -21,7 +21,7 @@ from evalc.diagnostics.catalogue.config import (
 from evalc.diagnostics.problem import Diagnostics, Finding, Problem
 from evalc.errors import SourceError, UsageError
 from evalc.files import read_source
-from evalc.project import find_project
+from evalc.project import find_project, is_below
 from evalc.source import Source, Span
 
 _LARGEST = 1_000_000
@@ -69,7 +69,7 @@ def load_settings(start: Path, explicit: Path | None = None, overrides: Iterable
     project = find_project(working)
     file = working / explicit if explicit is not None else project.file
     problems = Diagnostics()
-    values = _values_of_file(file, working, problems) if file is not None else {}
+    values = _values_of_file(file, working, project.root, problems) if file is not None else {}
     configured = frozenset(values)
     given = dict(_values_of_overrides(overrides, working))
     values.update(given)
@@ -90,8 +90,12 @@ def _values_of_overrides(overrides: Iterable[Override], working: Path) -> Iterat
             raise UsageError(refused.finding(f"`{override.said}`").message()) from None
 
 
-def _values_of_file(file: Path, working: Path, problems: Diagnostics) -> dict[str, Any]:
-    """What the file says, by the names of the keys."""
+def _values_of_file(file: Path, working: Path, root: Path, problems: Diagnostics) -> dict[str, Any]:
+    """What the file says, by the names of the keys.
+
+    A file of the project names no path outside the project: it may come from someone else. One that lies elsewhere is
+    the user's own, since only a user can name it.
+    """
     language: Language = "JSON" if file.suffix == ".json" else "TOML"
     prefix: Keys = ("tool", "evalc") if file.name == "pyproject.toml" else ()
 
@@ -111,7 +115,8 @@ def _values_of_file(file: Path, working: Path, problems: Diagnostics) -> dict[st
     located = locate(source.text, language)
     shown = frozenset((*prefix, *key.path) for key in ALL_KEYS.values() if not key.setting.secret)
     source = _without_secrets(source, located, shown=shown)
-    return _Reading(source, located, prefix, Folders(file.parent, working), problems).read(content)
+    folders = Folders(file.parent, working, root if is_below(file, root.resolve()) else None)
+    return _Reading(source, located, prefix, folders, problems).read(content)
 
 
 def _without_secrets(source: Source, located: KeyPlaces, *, shown: frozenset[Keys]) -> Source:

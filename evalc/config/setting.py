@@ -17,10 +17,14 @@ Keys = tuple[str | int, ...]
 
 
 class Folders(NamedTuple):
-    """Where relative paths start from, and the working folder, which `paths` are shown from."""
+    """Where relative paths start from, the working folder, which `paths` are shown from, and where paths may lead.
+
+    `root` is None where they may lead anywhere: a user names them, not a file of the project.
+    """
 
     base: Path
     working: Path
+    root: Path | None = None
 
 
 class Refused(Exception):
@@ -45,6 +49,21 @@ class Refused(Exception):
         if self._found:
             return SettingType(subject=subject, expected=self._expected, found=self._found)
         return SettingValue(subject=subject, expected=self._expected)
+
+
+class Outside(Refused):
+    """A path that leads out of the project whose configuration names it."""
+
+    def __init__(self, path: str, root: Path) -> None:
+        super().__init__()
+        self._path = path
+        self._root = root
+
+    def finding(self, subject: str) -> Finding:
+        """As an entry of the catalogue, about `subject`."""
+        from evalc.diagnostics.catalogue.config import SettingOutside  # noqa: PLC0415 - for start-up
+
+        return SettingOutside(subject=subject, path=self._path, root=str(self._root))
 
 
 Reader = Callable[[Any, Folders], Any]

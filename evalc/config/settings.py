@@ -91,7 +91,7 @@ class AgentTable(Table, frozen=True, kw_only=True):
     ca_file: Annotated[
         Path | None,
         Setting(
-            v.PATH,
+            v.CA_FILE,
             "The file of the authorities that certificates may come from.",
             examples=("ca.pem",),
             otherwise="the usual authorities",

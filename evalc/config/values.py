@@ -13,7 +13,8 @@ from pathlib import Path
 from typing import Any, Final, Literal, cast
 
 from evalc.config.http import NAME, VARIABLE, is_header_value, names_variables_well
-from evalc.config.setting import Folders, Reader, Refused, Schema, Value, described, read_parts
+from evalc.config.setting import Folders, Outside, Reader, Refused, Schema, Value, described, read_parts
+from evalc.project import is_below
 
 _FILLED: Final[Schema] = {"type": "string", "pattern": r"\S"}
 _ONE_OR_EACH_ONCE: Final[Schema] = {
@@ -23,6 +24,7 @@ _ONE_OR_EACH_ONCE: Final[Schema] = {
     "uniqueItems": True,
 }
 _OF_VARIABLE: Final[Schema] = {"pattern": rf"^{VARIABLE}(?!\n)$"}
+_MAGIC: Final = re.compile(r"[*?\[]")
 _CODE: Final[Schema] = {"type": "string", "pattern": r"^\s*[Ee][Vv][0-9]*\s*$"}
 
 
@@ -184,15 +186,26 @@ def _path(value: Any, folders: Folders) -> Path:
     text = _text(str(value) if isinstance(value, Path) else value, folders)
     if "\0" in text:
         raise Refused("a path, which has no NUL character")
-    return folders.base / text
+    return _within(text, folders)
+
+
+def _within(text: str, folders: Folders) -> Path:
+    path = folders.base / text
+    if folders.root is not None and not is_below(path, folders.root.resolve()):
+        raise Outside(text, folders.root)
+    return path
 
 
 def _paths(value: Any, folders: Folders) -> tuple[str, ...]:
     """Files, folders or globs, as the working folder sees them."""
-    return tuple(
-        path if Path(path).is_absolute() else os.path.relpath(folders.base / path, folders.working)
-        for path in _texts(value, folders)
-    )
+    return tuple(_each(value, folders, _seen_from_working_folder, "a list of texts"))
+
+
+def _seen_from_working_folder(value: Any, folders: Folders) -> str:
+    path = _text(value, folders)
+    for part in (path, _MAGIC.split(path)[0]):  # `..` may come behind a pattern, a link before it
+        _within(part, folders)
+    return path if Path(path).is_absolute() else os.path.relpath(folders.base / path, folders.working)
 
 
 def _snapshot(value: Any, folders: Folders) -> str:
@@ -202,8 +215,14 @@ def _snapshot(value: Any, folders: Folders) -> str:
     return str(_path(text, folders))
 
 
+def _system_path(value: Any, folders: Folders) -> Path:
+    return _path(value, folders._replace(root=None))
+
+
 PATH: Final = Value(_path, {"type": ["string", "null"], "pattern": r"^[^\x00]*[^\s\x00][^\x00]*$"})
 PATHS: Final = Value(_paths, TEXTS.schema)
+CA_FILE: Final = Value(_system_path, PATH.schema)
+"""A file that may be the system's: it is read as certificates, and never shown."""
 SNAPSHOT: Final = Value(_snapshot, PATH.schema)
 
 

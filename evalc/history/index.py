@@ -20,6 +20,7 @@ import msgspec
 from evalc.compare.past import Measure
 from evalc.errors import UsageError
 from evalc.model.history import HistoryEntry
+from evalc.regular import LeadsOut, refuse_link_out
 from evalc.runtime.run.finished import FinishedRun, FinishedSuite
 from evalc.runtime.store.past.results import read_result
 from evalc.runtime.store.past.runs import age, began_at, has_results, result_files, run_folders
@@ -125,6 +126,7 @@ def _time_of(folder: Path) -> datetime:
 
 
 FILE_NAME: Final = "history.db"
+_FILES: Final = (FILE_NAME, f"{FILE_NAME}-wal", f"{FILE_NAME}-shm")
 VERSION: Final = 2
 
 PATIENCE_S: Final = 5.0
@@ -186,7 +188,11 @@ class Index:
             sqlite3.Error: it cannot be opened, or another process holds it for too long.
         """
         try:
+            for name in _FILES:
+                refuse_link_out(output_dir / name)
             return cls(output_dir, _connected(str(output_dir / FILE_NAME), patience_s))
+        except LeadsOut as error:
+            raise sqlite3.OperationalError(error.strerror) from None
         except sqlite3.OperationalError:  # locked, read-only, a folder: it may be sound
             raise
         except sqlite3.DatabaseError:
@@ -286,7 +292,7 @@ def _columns(entry: HistoryEntry | None) -> tuple[float | None, str | None, str 
 
 def _remove(output_dir: Path) -> None:
     """Remove the index. A process that has it open keeps its copy, and the result files have all of it."""
-    for name in (FILE_NAME, f"{FILE_NAME}-wal", f"{FILE_NAME}-shm"):
+    for name in _FILES:
         with contextlib.suppress(OSError):
             (output_dir / name).unlink()
 

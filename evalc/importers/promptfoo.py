@@ -12,7 +12,6 @@ from itertools import islice, product
 from pathlib import Path
 from typing import Any, Final, final
 
-from evalc.compiler.discover import is_below, project_root
 from evalc.compiler.slug import slug
 from evalc.diagnostics.catalogue.imports import ImportedApproximately, NothingToImport, NotImported, WrongShape
 from evalc.diagnostics.problem import Diagnostics
@@ -27,6 +26,7 @@ from evalc.importers.imported import CaseNames, Imported, Schemas
 from evalc.importers.nunjucks import NotPlain, rendered, template_of, variables_of
 from evalc.importers.promptfoo_assertions import MappedCheck, Unmappable, checks_of, ignored_keys, of_one_test
 from evalc.importers.promptfoo_table import rows_of
+from evalc.project import is_below, project_root
 from evalc.source import Source, Span
 
 _ENDING: Final = ".eval.yaml"

@@ -9,7 +9,6 @@ from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Final, NamedTuple, final
 
-from evalc.compiler.discover import is_below, project_root
 from evalc.compiler.pipeline import is_json
 from evalc.compiler.resolve.prompts import PromptLibrary
 from evalc.config.load import Loaded, load_settings
@@ -24,6 +23,7 @@ from evalc.lsp.cases import CaseSpans
 from evalc.lsp.document import Document, Encoding, path_of, uri_of
 from evalc.lsp.one_case import DocumentProblems, with_case
 from evalc.lsp.outline import Outline, outline
+from evalc.project import is_below, project_root
 from evalc.setup.collector import collector_off
 from evalc.setup.compile import compiled, options_for, policy_of
 from evalc.source import Source, Span

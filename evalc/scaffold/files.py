@@ -11,7 +11,7 @@ from typing import Final
 
 import msgspec
 
-from evalc.regular import read_limited, write_atomic
+from evalc.regular import make_folder, read_limited, write_atomic
 from evalc.schema.published import schema_text
 
 WORKFLOW: Final = ".github/workflows/evals.yml"
@@ -59,7 +59,7 @@ def write_project(folder: Path, *, requirement: str | None) -> Iterator[Path]:
     contents[_SCHEMA] = schema_text("language")
     for name, content in contents.items():
         path = folder / name
-        path.parent.mkdir(parents=True, exist_ok=True)
+        make_folder(path.parent)
         write_atomic(path, content)
         yield path
     ignored = _with_missing_lines(folder / _IGNORE, _template("gitignore").decode())

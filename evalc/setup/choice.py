@@ -15,6 +15,7 @@ from evalc.config.settings import Settings
 from evalc.dsl.build_case import TIERS
 from evalc.errors import UsageError
 from evalc.git import changed_files, commit_of, ignored_files
+from evalc.project import links_to
 from evalc.runtime.run.select import MOST_SHARDS, Known, NamedCases, Wanted
 from evalc.runtime.store.journaled import FILE_NAME, read_header
 from evalc.runtime.store.past.results import find_results, read_result
@@ -229,14 +230,21 @@ def _named(argument: str, suites: Iterable[CompiledSuite], files_of: Callable[[s
 
 def _changed(commit: str, suites: Sequence[CompiledSuite], settings: Settings) -> frozenset[str]:
     """The names of the sources whose suites have a file among those that have changed."""
-    made_of = {name: Path(name).resolve() for suite in suites for name in (suite.ir.source.name, *suite.ir.files)}
+    made_of = {name: _read_for(name) for suite in suites for name in (suite.ir.source.name, *suite.ir.files)}
     # What git ignores may have changed, for all that git knows.
-    changed = changed_files(commit, settings.root) | ignored_files(made_of.values(), settings.root)
+    ignored = ignored_files((file for files in made_of.values() for file in files), settings.root)
+    changed = changed_files(commit, settings.root) | ignored
     return frozenset(
         suite.ir.source.name
         for suite in suites
-        if any(made_of[name] in changed for name in (suite.ir.source.name, *suite.ir.files))
+        if any(made_of[name] & changed for name in (suite.ir.source.name, *suite.ir.files))
     )
+
+
+def _read_for(name: str) -> frozenset[Path]:
+    """A file, and the links on the way to it: the same path leads to another file where one of them has changed."""
+    path = Path(name)
+    return frozenset((path.resolve(), *(link.path for link in links_to(path))))
 
 
 class _Case(msgspec.Struct, frozen=True, rename="camel"):

@@ -258,6 +258,38 @@ def test_suites_that_have_changed_since_a_commit(invoke: Invoke, project: Path, 
     assert [suite["toolName"] for suite in report["suites"]] == [expected]
 
 
+@pytest.mark.parametrize("part", [*PARTS, "parts.eval.yaml"])
+@pytest.mark.parametrize("links", [1, 2])
+def test_a_suite_whose_file_is_behind_a_link_that_leads_elsewhere_now_has_changed(
+    invoke: Invoke, project: Path, part: str, links: int
+) -> None:
+    (project / ".git").rmdir()
+    for store in ("one", "two"):
+        (project / "store" / store).mkdir(parents=True)
+        made_of_parts = MADE_OF_PARTS.replace(part, f"linked/{part}")
+        for name, text in {**PARTS, "parts.eval.yaml": made_of_parts}.items():
+            (project / "store" / store / name if name == part else project / "evals" / name).write_text(text)
+    link = project / "evals" / "linked"
+    link.symlink_to("../store/one" if links == 1 else "../between", target_is_directory=True)
+    if links == 2:
+        link = project / "between"
+        link.symlink_to("store/one", target_is_directory=True)
+    if part == "parts.eval.yaml":
+        for name, text in PARTS.items():
+            for store in ("one", "two"):
+                (project / "store" / store / name).write_text(text)
+    git("init", "-q")
+    git("add", "-A")
+    git("commit", "-q", "-m", "first")
+    run = ("run", "evals", "--changed-since", "HEAD", "--agent", "demo")
+    assert invoke(*run).err.startswith("nothing to run")
+    target = str(link.readlink()).replace("one", "two")
+    link.unlink()
+    link.symlink_to(target, target_is_directory=True)
+    report = json.loads(invoke(*run, "--json").out)
+    assert [suite["toolName"] for suite in report["suites"]] == ["parts"]
+
+
 def test_a_table_that_git_ignores_may_have_changed(invoke: Invoke, project: Path) -> None:
     (project / ".git").rmdir()
     evals = project / "evals"

@@ -91,12 +91,12 @@ def test_evalcs_own_keys(folder: Path) -> None:
 
 def test_relative_paths_start_at_the_files_folder(folder: Path) -> None:
     (folder / "a" / "b").mkdir(parents=True)
-    (folder / "evalc.toml").write_text('paths = ["evals"]\nprompts = "p"\noutputDir = "/out"\n')
+    (folder / "evalc.toml").write_text('paths = ["evals"]\nprompts = "p"\noutputDir = "out"\n')
     loaded = load_settings(folder / "a" / "b").settings
     assert loaded.root == folder
     assert loaded.paths == ("../../evals",)
     assert loaded.prompts == folder / "p"
-    assert loaded.results_folder == Path("/out")
+    assert loaded.results_folder == folder / "out"
 
 
 def test_pyproject(folder: Path) -> None:

@@ -8,7 +8,7 @@ from typing import Final, final
 
 import msgspec
 
-from evalc.compiler.discover import is_below, project_root, shown
+from evalc.compiler.discover import shown
 from evalc.diagnostics.catalogue.files import CannotInclude, ExpandsTooFar, NestedTooDeep, OutsideProject
 from evalc.diagnostics.catalogue.names import DuplicateName, RuleCycle, UnknownRule
 from evalc.diagnostics.problem import Diagnostics, Finding
@@ -18,6 +18,7 @@ from evalc.dsl.nodes import Mapping
 from evalc.dsl.read_yaml import read_yaml
 from evalc.dsl.tree import CaseFields, CheckBody, CheckGroup, CheckLeaf, CheckTree, CheckUse, RuleTree, SharedTree, Str
 from evalc.files import read_source
+from evalc.project import is_below, project_root
 from evalc.source import Source, Span
 
 LARGEST_RULE: Final = 10_000

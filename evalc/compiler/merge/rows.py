@@ -16,7 +16,7 @@ from typing import Any, BinaryIO, Final, NamedTuple, final
 
 import msgspec
 
-from evalc.compiler.discover import is_below, project_root, shown
+from evalc.compiler.discover import shown
 from evalc.compiler.fingerprints import Fingerprints
 from evalc.compiler.merge.row_places import csv_reader, csv_spans, placed_csv, placed_json
 from evalc.diagnostics.catalogue.files import BadRow, BadTable, FileMissing, NotUtf8, OutsideProject
@@ -28,6 +28,7 @@ from evalc.dsl.tree import ForEachTree, InputValue, Str
 from evalc.errors import UsageError
 from evalc.files import open_lines
 from evalc.json_fault import fault_of
+from evalc.project import is_below, project_root
 from evalc.source import Source, Span
 from evalc.terminal import counted
 

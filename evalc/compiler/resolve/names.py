@@ -10,7 +10,7 @@ from typing import Final, final
 
 import msgspec
 
-from evalc.compiler.discover import is_below, project_root, shown
+from evalc.compiler.discover import shown
 from evalc.compiler.fill import tokens, variables
 from evalc.compiler.merge.cases import MergedCase, MergedSuite
 from evalc.compiler.resolve.declared import check_declaration
@@ -36,6 +36,7 @@ from evalc.dsl.tree import CaseTree, InputTree, PromptTree, Str, SuiteTree
 from evalc.files import read_source
 from evalc.grammar import nodes as g
 from evalc.grammar.parse import parse_template
+from evalc.project import is_below, project_root
 from evalc.source import Source, Span, where_used
 
 _NAMES_OF_CASES: Final = frozenset({"cases", "test_cases", "test-cases", "tests", "eval", "evals"})

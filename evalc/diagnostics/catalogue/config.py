@@ -92,6 +92,32 @@ class SettingValue(Finding, frozen=True, kw_only=True):
         return f"{self.subject} must be {self.expected}"
 
 
+class SettingOutside(Finding, frozen=True, kw_only=True):
+    """A path in a project's configuration leads out of the project.
+
+    A configuration may come from someone else, as in a pull request. Else its paths could make evalc read or write any
+    file of yours. A path that you give as a flag, or in a configuration outside the project that you name with
+    `--config`, may lead anywhere.
+
+    Example:
+        toolRegistryPath = "../tools.json"
+
+    Cure:
+        toolRegistryPath = "tools.json"
+    """
+
+    code: ClassVar[str] = "EV626"
+    subject: str
+    path: str
+    root: str
+
+    def message(self) -> str:
+        return f"{self.subject} names `{self.path}`, which lies outside the project"
+
+    def help(self) -> str:
+        return f"the project's root is {self.root}; put the file there, or name it with a flag"
+
+
 class DuplicateSetting(Finding, frozen=True, kw_only=True):
     """A JSON configuration has the same key twice.
 

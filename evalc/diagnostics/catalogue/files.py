@@ -261,10 +261,10 @@ class FolderLoop(Finding, frozen=True, kw_only=True):
 
 
 class LinkLeadsOut(Finding, frozen=True, kw_only=True):
-    """A link to a folder leads out of the project.
+    """A search found a link that leads out of the project.
 
-    A search of folders stays within the project, so the evals behind the link are not run. Name the folder on the
-    command line or in `paths` to run them, or add the link to `exclude` to hear no more of it.
+    A search of folders stays within the project, so the evals behind the link are not run. To run them, name the
+    folder that the link leads to on the command line. To silence the warning, add the link to `exclude`.
     """
 
     code: ClassVar[str] = "EV617"
@@ -276,7 +276,30 @@ class LinkLeadsOut(Finding, frozen=True, kw_only=True):
         return f"the link `{self.path}` leads out of the project, and is not followed"
 
     def help(self) -> str:
-        return f"the project's root is {self.root}; name the folder itself to search it"
+        return f"the project's root is {self.root}; name what the link leads to, or add the link to `exclude`"
+
+
+class LinkedFileLeadsOut(Finding, frozen=True, kw_only=True):
+    """A link on the way to a file leads out of the project.
+
+    A link in a repository can lead to any file of the machine that checks the repository out: a key, another project,
+    the environment of the process. evalc neither reads nor writes through such a link, whether the link is the file
+    itself or a folder above it. The project is the nearest folder upwards from the link that has a configuration or a
+    `.git`, else the working folder. Put the file into the project, or name the file that the link leads to on the
+    command line.
+    """
+
+    code: ClassVar[str] = "EV618"
+    path: str
+    link: str
+
+    def message(self) -> str:
+        if self.link == self.path:
+            return f"the link `{self.path}` leads out of the project"
+        return f"`{self.path}` is reached by the link `{self.link}`, which leads out of the project"
+
+    def help(self) -> str:
+        return "put the file into the project, or name the file itself on the command line"
 
 
 class ResultFile(Finding, frozen=True, kw_only=True):

@@ -12,7 +12,7 @@ from typing import final
 import msgspec
 
 from evalc.errors import AgentError, UsageError
-from evalc.regular import write_atomic
+from evalc.regular import make_folder, write_atomic
 from evalc.runtime.agents.base import Agent, AgentRequest, AgentResponse, HoldsConversations, Session
 from evalc.runtime.agents.http.options import HttpOptions
 from evalc.runtime.agents.model.options import ModelOptions
@@ -55,7 +55,7 @@ class RecordingAgent:
         name = agent.endpoint if redactor is None else redactor.redact(agent.endpoint)
         self._folder = folder_of(folder, name)
         try:
-            self._folder.mkdir(parents=True, exist_ok=True)
+            make_folder(self._folder)
             _write(self._folder / AGENT_FILE, encoded(RecordedAgent(agent=name)))
         except OSError as error:
             raise UsageError(f"nothing can be recorded in `{folder}`: {error.strerror}") from error

@@ -18,7 +18,7 @@ from typing import Any, Final, final
 
 import msgspec
 
-from evalc.regular import read_limited, write_atomic
+from evalc.regular import make_folder, read_limited, write_atomic
 from evalc.runtime.judges.answer import Malformed, Score, read_score
 from evalc.runtime.judges.base import Exhibit, Question, Said
 from evalc.runtime.store.written import Redactor, encoded, redacted
@@ -39,8 +39,9 @@ def cache_key(environ: Mapping[str, str]) -> bytes | None:
     given = environ.get(VARIABLE, "")
     if given:
         return given.encode(errors="surrogateescape") if len(given) >= _SHORTEST else None
-    file = _state_folder(environ) / "judge-cache.key"
     try:
+        # The user's own, wherever a link of theirs puts it: no project decides where it is.
+        file = Path(os.path.realpath(_state_folder(environ) / "judge-cache.key"))
         return _read(file) or _made(file)
     except (OSError, ValueError, RuntimeError):  # RuntimeError: there is no home
         return None
@@ -123,7 +124,7 @@ class JudgeCache:
         path = self._path(key)
         with suppress(OSError, _NoKey):
             sealed = msgspec.structs.replace(written, seal=self._seal(key, written.score, written.reason))
-            path.parent.mkdir(parents=True, exist_ok=True)
+            make_folder(path.parent)
             if not (ignored := self._folder / ".gitignore").exists():
                 write_atomic(ignored, _IGNORED)
             write_atomic(path, encoded(sealed) + b"\n")

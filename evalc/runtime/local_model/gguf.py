@@ -42,4 +42,4 @@ def _packaged() -> Path:
     found = [path for folder in folders for path in sorted(Path(folder).glob("*.gguf"))]
     if not found:
         raise UsageError(f"no model is installed: {INSTALL_MODEL}, or name a file, as in `local:MODEL.gguf`")
-    return found[0]
+    return found[0].resolve()  # installers may link what they install

@@ -10,6 +10,7 @@ from typing import Any
 
 from evalc.errors import UsageError
 from evalc.model.suite import Suite
+from evalc.regular import make_folder
 from evalc.runtime.run.run_options import RunOptions
 from evalc.runtime.store.journal import Journal
 from evalc.runtime.store.journaled import FILE_NAME, Header, JournaledSuite, data_hash
@@ -112,7 +113,7 @@ def _refuse_other_cases(suite: Suite, journaled: Iterator[tuple[int, str]], run_
 def _make_folder(output_dir: Path, run_id: str) -> Path:
     folder = output_dir / run_id
     try:
-        output_dir.mkdir(parents=True, exist_ok=True)
+        make_folder(output_dir)
         folder.mkdir()
     except FileExistsError:
         raise UsageError(f"the run's folder `{folder}` already exists, or something else has its name") from None

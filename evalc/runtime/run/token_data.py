@@ -11,7 +11,8 @@ from typing import Any, Final, NoReturn
 
 from evalc.errors import UsageError
 from evalc.json_fault import fault_of
-from evalc.regular import NotRegular, TooLarge, read_limited
+from evalc.opening import NotRegular
+from evalc.regular import TooLarge, read_limited
 
 _LARGEST: Final = 256_000_000
 

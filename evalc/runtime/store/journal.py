@@ -17,7 +17,7 @@ import msgspec
 
 from evalc.errors import UsageError
 from evalc.model.result import CaseDetails, CaseResult, SkippedCase
-from evalc.regular import open_regular
+from evalc.regular import open_regular, refuse_link_out
 from evalc.runtime.agents.base import ToolMode
 from evalc.runtime.checks.verdict import Note
 from evalc.runtime.run.run_case import CaseRun
@@ -64,6 +64,7 @@ class Journal:
             UsageError: it cannot be created.
         """
         try:
+            refuse_link_out(path)
             file = os.open(path, _CREATE, 0o666)
         except OSError as error:
             raise UsageError(f"the run's journal `{path}` cannot be created: {error.strerror}") from error
@@ -87,6 +88,7 @@ class Journal:
             UsageError: it cannot be opened, is not a journal, or another process writes it.
         """
         try:
+            refuse_link_out(path)
             file = os.open(path, _REOPEN)
         except OSError as error:
             raise UsageError(f"the run's journal `{path}` cannot be opened: {error.strerror}") from error

@@ -17,7 +17,7 @@ from evalc.model.codec import short_hash
 from evalc.model.comparison import Significance
 from evalc.model.result import PASSING, CriterionResult, LabelResult, SkippedCase, Status, Summary
 from evalc.model.suite import Suite
-from evalc.regular import write_atomic
+from evalc.regular import make_folder, write_atomic
 from evalc.runtime.checks.verdict import Note
 from evalc.runtime.run.totals import Classified, RepeatedCases, SuiteScore
 from evalc.runtime.store.journaled import Entry
@@ -227,7 +227,7 @@ def write_result(path: Path, result: bytes, cases: Iterable[Entry], skipped: Ite
         OSError: the file cannot be written; nothing is left of it then.
     """
     try:
-        path.parent.mkdir(exist_ok=True)
+        make_folder(path.parent)
         write_atomic(path, _stitched(result, cases, skipped))
     except OSError as error:
         if error.strerror is None:  # not the system's: the entries cannot be had

@@ -10,7 +10,7 @@ from typing import Final, final
 
 import msgspec
 
-from evalc.regular import open_regular
+from evalc.regular import open_regular, refuse_link_out
 from evalc.runtime.agents.base import AgentResponse
 from evalc.runtime.run.ask import AnsweredTurn
 from evalc.runtime.run.user_player import PlayedUser
@@ -96,6 +96,7 @@ class TurnLog:
     def _append(self, line: bytes) -> None:
         # After a kill the last line may be torn; what is written after it must not become a part of it.
         start = b"" if self._is_whole else b"\n"
+        refuse_link_out(self._path)
         file = os.open(self._path, os.O_WRONLY | os.O_APPEND | os.O_CREAT | getattr(os, "O_BINARY", 0), 0o666)
         rest = memoryview(start + line + b"\n")
         try:

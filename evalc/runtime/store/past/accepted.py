@@ -20,7 +20,7 @@ import msgspec
 from evalc.errors import UsageError
 from evalc.model.result import PASSING, Status
 from evalc.model.suite import suite_title
-from evalc.regular import read_limited, write_atomic
+from evalc.regular import make_folder, read_limited, write_atomic
 from evalc.runtime.store.past.results import PastResults, read_results
 
 _LARGEST: Final = 256_000_000
@@ -131,7 +131,7 @@ def accept(results: PastResults, file: Path) -> Accepted:
         for suite in before.suites
     ]
     suites = _united((*(suite for suite in stay if suite.cases or suite.key not in by_key), *now))
-    file.parent.mkdir(parents=True, exist_ok=True)
+    make_folder(file.parent)
     write_atomic(file, _text(suites).encode())
     return Accepted(
         suites=[suite for suite in suites if suite.key in by_key],
