@@ -121,7 +121,7 @@ main()
 
 @pytest.fixture
 def project(tmp_path: Path) -> Path:
-    (tmp_path / "code.py").write_text(AGENTS)
+    (tmp_path / "own_code.py").write_text(AGENTS)
     (tmp_path / "s.eval.yaml").write_text(SUITE)
     (tmp_path / "evalc.toml").touch()
     return tmp_path
@@ -159,24 +159,24 @@ def wait_for(file: Path) -> None:
 
 @pytest.mark.parametrize("agent", ["sleeps", "loops", "catches"])
 def test_a_case_whose_agent_blocks_the_loop_times_out_and_the_run_goes_on(project: Path, agent: str) -> None:
-    code, out, _ = run(project, "--agent", f"python:code:{agent}", "--timeout-ms", "400")
+    code, out, _ = run(project, "--agent", f"python:own_code:{agent}", "--timeout-ms", "400")
     assert code == 1
     statuses = {id_: case["status"] for id_, case in cases_of(project).items()}
     assert statuses == {"s/a": "passed", "s/b": "failed", "s/c": "passed"}
     assert cases_of(project)["s/b"]["error"] == "timeout: no complete answer within 400 ms"
     assert out.count("blocks the event loop") == 1
-    assert f"⚠ `{agent}` (code.py:" in out
+    assert f"⚠ `{agent}` (own_code.py:" in out
 
 
 def test_an_agent_that_blocks_for_less_than_its_time_is_left_alone(project: Path) -> None:
-    code, out, _ = run(project, "--agent", "python:code:slow", "--timeout-ms", "5000", "--concurrency", "3")
+    code, out, _ = run(project, "--agent", "python:own_code:slow", "--timeout-ms", "5000", "--concurrency", "3")
     assert (code, "blocks the event loop" in out) == (0, False)
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 @pytest.mark.parametrize("agent", ["sleeps", "loops"])
 def test_a_blocked_loop_hears_the_first_interrupt(project: Path, agent: str, number: signal.Signals) -> None:
-    with begin(project, "--agent", f"python:code:{agent}") as process:
+    with begin(project, "--agent", f"python:own_code:{agent}") as process:
         wait_for(project / "blocking")
         process.send_signal(number)
         _, err = process.communicate(timeout=30)
@@ -194,17 +194,17 @@ def test_a_judge_that_blocks_the_loop_is_an_error_of_its_case(project: Path) -> 
         "from evalc.cli.main import main; main()\n"
     )
     (project / "s.eval.yaml").write_text(SUITE.replace('contains "hi"', "'judge \"kind?\" >= 1/1'"))
-    command = [sys.executable, "-c", script, "run", "--agent", "demo", "--judge", "python:code:judges"]
+    command = [sys.executable, "-c", script, "run", "--agent", "demo", "--judge", "python:own_code:judges"]
     done = subprocess.run(command, cwd=project, capture_output=True, text=True, timeout=60, check=False)
     assert done.returncode == 3, done.stderr
     errors = {case["error"] for case in cases_of(project).values()}
-    assert errors == {"judge: python:code:judges: no score within 400 ms"}
-    assert done.stdout.count("`judges` (code.py:") == 1
+    assert errors == {"judge: python:own_code:judges: no score within 400 ms"}
+    assert done.stdout.count("`judges` (own_code.py:") == 1
 
 
 @pytest.mark.parametrize("agent", ["exits", "exits_async", "exits_in_c", "replaces"])
 def test_a_run_without_its_report_never_exits_with_0(project: Path, agent: str) -> None:
-    code, out, err = run(project, "--agent", f"python:code:{agent}")
+    code, out, err = run(project, "--agent", f"python:own_code:{agent}")
     assert (code, out) == (70, "")
     assert "error: an agent, a judge or a check ended" in err
     assert "what was finished is kept, and `evalc run --resume" in err
@@ -213,31 +213,31 @@ def test_a_run_without_its_report_never_exits_with_0(project: Path, agent: str) 
 @pytest.mark.parametrize("judge", ["exits", "exits_in_c"])
 def test_a_calibration_without_its_figures_never_exits_with_0(project: Path, judge: str) -> None:
     (project / "labels.csv").write_text("response,label,criterion\nhi,1,kind\n")
-    command = [sys.executable, "-m", "evalc", "judge", "--calibrate", "labels.csv", "--judge", f"python:code:{judge}"]
+    command = [sys.executable, "-m", "evalc", "judge", "--calibrate", "labels.csv", "--judge", f"python:own_code:{judge}"]
     done = subprocess.run(command, cwd=project, capture_output=True, text=True, timeout=60, check=False)
     assert (done.returncode, done.stdout) == (70, ""), done.stderr
     assert "error: an agent, a judge or a check ended" in done.stderr
 
 
 def test_a_run_that_crashes_says_so(project: Path) -> None:
-    code, out, err = run(project, "--agent", "python:code:crashes")
+    code, out, err = run(project, "--agent", "python:own_code:crashes")
     assert (code, out) == (128 + signal.SIGSEGV, "")
     assert "error: the run was ended by SIGSEGV before it had a report" in err
 
 
 def test_a_child_of_the_agent_ends_as_it_likes(project: Path) -> None:
-    code, out, _ = run(project, "--agent", "python:code:forks")
+    code, out, _ = run(project, "--agent", "python:own_code:forks")
     assert (code, "3/3 passed" in out) == (0, True)
 
 
 def test_code_that_holds_the_interpreter_is_ended(project: Path) -> None:
-    code, _, err = run(project, "--agent", "python:code:holds", "--timeout-ms", "300", hasty=True)
+    code, _, err = run(project, "--agent", "python:own_code:holds", "--timeout-ms", "300", hasty=True)
     assert code == 70
     assert re.search(r"has held Python's interpreter for \d s, so the run was ended; what was finished is kept", err)
 
 
 def test_code_that_holds_the_interpreter_does_not_keep_ctrl_c_waiting(project: Path) -> None:
-    with begin(project, "--agent", "python:code:holds", hasty=True) as process:
+    with begin(project, "--agent", "python:own_code:holds", hasty=True) as process:
         wait_for(project / "blocking")
         process.send_signal(signal.SIGINT)
         _, err = process.communicate(timeout=30)
@@ -252,7 +252,7 @@ def test_ctrl_c_in_a_terminal_is_heard_once(project: Path) -> None:
         os.setsid()
         fcntl.ioctl(terminal, termios.TIOCSCTTY, 0)
 
-    command = [sys.executable, "-m", "evalc", "run", "s.eval.yaml", "--agent", "python:code:sleeps"]
+    command = [sys.executable, "-m", "evalc", "run", "s.eval.yaml", "--agent", "python:own_code:sleeps"]
     with subprocess.Popen(
         command, cwd=project, stdin=terminal, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
         preexec_fn=take_terminal,  # noqa: PLW1509 - nothing else gives a child its terminal
@@ -268,11 +268,11 @@ def test_ctrl_c_in_a_terminal_is_heard_once(project: Path) -> None:
 
 
 def test_a_run_does_not_outlive_whoever_waits_for_it(project: Path) -> None:
-    (project / "code.py").write_text(
+    (project / "own_code.py").write_text(
         "import os, time\nfrom pathlib import Path\n"
         "def waits(message):\n    Path('blocking').write_text(str(os.getpid()))\n    time.sleep(600)\n"
     )
-    with begin(project, "--agent", "python:code:waits") as process:
+    with begin(project, "--agent", "python:own_code:waits") as process:
         wait_for(project / "blocking")
         time.sleep(0.1)
         child = int((project / "blocking").read_text())
@@ -310,7 +310,7 @@ def test_an_agent_that_meddles_with_the_process_is_told_of(project: Path, agent:
 def test_an_agent_that_ends_the_process_of_pytest_leaves_no_green_session(project: Path, agent: str) -> None:
     command = [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", "s.eval.yaml", "--evalc-agent"]
     done = subprocess.run(
-        [*command, f"python:code:{agent}"], cwd=project, capture_output=True, text=True, timeout=60, check=False
+        [*command, f"python:own_code:{agent}"], cwd=project, capture_output=True, text=True, timeout=60, check=False
     )
     assert done.returncode == 70
     assert "error: an agent, a judge or a check ended the process (`os._exit`)" in done.stderr
@@ -320,8 +320,8 @@ def test_an_agent_that_blocks_the_loop_of_pytest_fails_its_case(project: Path) -
     (project / "evalc.toml").write_text("timeoutMs = 400\n")
     command = [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", "s.eval.yaml", "--evalc-agent"]
     done = subprocess.run(
-        [*command, "python:code:sleeps"], cwd=project, capture_output=True, text=True, timeout=60, check=False
+        [*command, "python:own_code:sleeps"], cwd=project, capture_output=True, text=True, timeout=60, check=False
     )
     assert done.returncode == 1, done.stdout
     assert "1 failed, 2 passed" in done.stdout
-    assert "`sleeps` (code.py:" in done.stdout
+    assert "`sleeps` (own_code.py:" in done.stdout
