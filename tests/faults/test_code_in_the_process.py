@@ -67,6 +67,15 @@ def forks(message):
         os._exit(0)
     os.waitpid(child, 0)
     return "hi"
+
+def forks_and_returns(message):
+    child = os.fork()
+    if child:
+        os.waitpid(child, 0)
+    return "hi"
+
+async def forks_and_returns_async(message):
+    return forks_and_returns(message)
 """
 MEDDLING = """
 import asyncio, os, sys
@@ -213,7 +222,16 @@ def test_a_run_without_its_report_never_exits_with_0(project: Path, agent: str) 
 @pytest.mark.parametrize("judge", ["exits", "exits_in_c"])
 def test_a_calibration_without_its_figures_never_exits_with_0(project: Path, judge: str) -> None:
     (project / "labels.csv").write_text("response,label,criterion\nhi,1,kind\n")
-    command = [sys.executable, "-m", "evalc", "judge", "--calibrate", "labels.csv", "--judge", f"python:own_code:{judge}"]
+    command = [
+        sys.executable,
+        "-m",
+        "evalc",
+        "judge",
+        "--calibrate",
+        "labels.csv",
+        "--judge",
+        f"python:own_code:{judge}",
+    ]
     done = subprocess.run(command, cwd=project, capture_output=True, text=True, timeout=60, check=False)
     assert (done.returncode, done.stdout) == (70, ""), done.stderr
     assert "error: an agent, a judge or a check ended" in done.stderr
@@ -225,8 +243,10 @@ def test_a_run_that_crashes_says_so(project: Path) -> None:
     assert "error: the run was ended by SIGSEGV before it had a report" in err
 
 
-def test_a_child_of_the_agent_ends_as_it_likes(project: Path) -> None:
-    code, out, _ = run(project, "--agent", "python:own_code:forks")
+@pytest.mark.parametrize("agent", ["forks", "forks_and_returns", "forks_and_returns_async"])
+def test_a_child_of_the_agent_ends_as_it_likes_and_goes_on_with_no_run(project: Path, agent: str) -> None:
+    """The agent waits for its child, which would never end with a run of its own."""
+    code, out, _ = run(project, "--agent", f"python:own_code:{agent}", "--timeout-ms", "20000")
     assert (code, "3/3 passed" in out) == (0, True)
 
 

@@ -6,6 +6,7 @@ A failure is returned, not raised: a future cannot carry StopIteration, and an e
 from __future__ import annotations
 
 import asyncio
+import os
 import sys
 import traceback
 from collections.abc import Awaitable, Callable
@@ -22,16 +23,19 @@ _RECURSION: Final = min(sys.getrecursionlimit(), 1_000)
 
 def guarded_call(function: Callable[[], T]) -> T | AgentError:
     """Call the function in a thread of its own; there, even KeyboardInterrupt can only be its own doing."""
+    process = os.getpid()
     try:
         return function()
     except BaseException as error:
         return agent_error(error)
     finally:
+        _end_child_of(process)
         _restore_recursion()
 
 
 async def guarded_await(awaitable: Awaitable[T]) -> T | AgentError:
     """Await in the loop's thread, where cancellation and Ctrl-C are the caller's and pass."""
+    process = os.getpid()
     try:
         return await awaitable
     except (asyncio.CancelledError, KeyboardInterrupt):
@@ -39,7 +43,14 @@ async def guarded_await(awaitable: Awaitable[T]) -> T | AgentError:
     except BaseException as error:
         return agent_error(error)
     finally:
+        _end_child_of(process)
         _restore_recursion()
+
+
+def _end_child_of(process: int) -> None:
+    """End the child that the code has forked and comes back in: a second run would go on there, seen by nobody."""
+    if os.getpid() != process:
+        os._exit(1)
 
 
 def _restore_recursion() -> None:
