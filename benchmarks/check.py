@@ -1,4 +1,4 @@
-"""Writes `benchmarks/RESULTS.md`: what `evalc check` of generated suites takes, beside a bare YAML loader.
+"""Writes `benchmarks/results/check.md`: what `evalc check` of generated suites takes, beside a bare YAML loader.
 
     python -m benchmarks.check
 
@@ -23,7 +23,7 @@ from typing import Final, NamedTuple, get_args
 from benchmarks.editor import section
 from benchmarks.suites import Form, write_suite
 
-RESULTS: Final = Path(__file__).parent / "RESULTS.md"
+RESULTS: Final = Path(__file__).parent / "results" / "check.md"
 ROUNDS: Final = 9
 SIZES: Final = (1_000, 10_000, 100_000)
 GOALS: Final[dict[Form, float]] = {"mapping": 2.0, "one-line": 3.0}

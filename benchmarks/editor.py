@@ -1,4 +1,4 @@
-"""Writes the section of `benchmarks/RESULTS.md` on the language server: what a keystroke in a large file costs.
+"""Writes the section of `benchmarks/results/check.md` on the language server: what a keystroke in a large file costs.
 
     python -m benchmarks.editor
 
@@ -25,7 +25,7 @@ from pytest_lsp import LanguageClient, make_test_lsp_client
 
 from benchmarks.suites import write_suite
 
-RESULTS: Final = Path(__file__).parent / "RESULTS.md"
+RESULTS: Final = Path(__file__).parent / "results" / "check.md"
 TITLE: Final = "## While you type"
 SIZES: Final = (1_000, 10_000)
 TYPED: Final = '        - not contains "sorry, I cannot" ignoring case for c'

@@ -1,4 +1,4 @@
-"""Writes `benchmarks/RESULTS-http.md`: how many cases a second go over HTTP, and over what.
+"""Writes `benchmarks/results/http.md`: how many cases a second go over HTTP, and over what.
 
     python -m benchmarks.http
 
@@ -22,7 +22,7 @@ from typing import Final, NamedTuple
 
 from benchmarks.http_clients import CLIENTS
 
-RESULTS: Final = Path(__file__).parent / "RESULTS-http.md"
+RESULTS: Final = Path(__file__).parent / "results" / "http.md"
 CASES: Final = 2_000
 ROUNDS: Final = 3
 SETTINGS: Final = ((0, 64), (0, 200), (200, 64), (200, 200))

@@ -1,4 +1,4 @@
-"""Writes `benchmarks/RESULTS-report.md`: the size and speed of a report of ten thousand cases.
+"""Writes `benchmarks/results/report.md`: the size and speed of a report of ten thousand cases.
 
     python -m benchmarks.report
 
@@ -23,7 +23,7 @@ from evalc.report.html import render
 from tests.report.html.browser import FLAGS, chromium
 from tests.report.html.sample import reported, run_of
 
-RESULTS: Final = Path(__file__).parent / "RESULTS-report.md"
+RESULTS: Final = Path(__file__).parent / "results" / "report.md"
 CASES: Final = 10_000
 ROUNDS: Final = 15
 

@@ -1,4 +1,4 @@
-"""Writes `benchmarks/RESULTS-run.md` and `docs/speed.svg`: what a whole run takes, beside the peers.
+"""Writes `benchmarks/results/run.md` and `docs/speed.svg`: what a whole run takes, beside the peers.
 
     python -m benchmarks.run [--million]
 
@@ -26,7 +26,7 @@ from typing import Final, NamedTuple
 from benchmarks import peers
 from benchmarks.check import machine
 
-RESULTS: Final = Path(__file__).parent / "RESULTS-run.md"
+RESULTS: Final = Path(__file__).parent / "results" / "run.md"
 PLOT: Final = Path(__file__).parents[1] / "docs" / "speed.svg"
 ROUNDS: Final = 3
 SIZES: Final = (1_000, 10_000, 100_000)
@@ -189,7 +189,7 @@ class _Measuring:
     def parts_of(self, file: Path) -> dict[str, int]:
         """The milliseconds that each part of evalc takes of a run, the greatest first."""
         command = [sys.executable, "-m", "benchmarks.where", str(file), "--output-dir", str(self._folder / "results")]
-        environment = {**self._environment, "PYTHONPATH": str(RESULTS.parents[1])}
+        environment = {**self._environment, "PYTHONPATH": str(Path(__file__).parents[1])}
         done = subprocess.run(command, cwd=self._folder, env=environment, check=True, capture_output=True, text=True)
         shutil.rmtree(self._folder / "results")
         lines = (line.partition(" ") for line in done.stderr.splitlines() if line[:1].isdigit())

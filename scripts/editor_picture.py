@@ -11,7 +11,7 @@ from html import escape
 from pathlib import Path
 from typing import Final, NamedTuple
 
-from ask_editor import LanguageServer, Offer
+from tests.external.editor import LanguageServer, Offer
 
 PICTURE: Final = Path(__file__).parents[1] / "docs" / "editor.svg"
 FILE: Final = "weather.eval.yaml"

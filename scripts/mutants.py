@@ -3,7 +3,7 @@
     python scripts/mutants.py [MODULE ...]
 
 Each mutant is run in a copy of the tree, against the tests that are named for its module. The result, with every
-survivor and why it may survive, stands in `benchmarks/RESULTS-mutants.md`; with a survivor that nobody has explained
+survivor and why it may survive, stands in `benchmarks/results/mutants.md`; with a survivor that nobody has explained
 the exit status is 1.
 """
 
@@ -28,7 +28,7 @@ from queue import SimpleQueue
 from typing import Final, NamedTuple
 
 ROOT: Final = Path(__file__).parents[1]
-RESULTS: Final = ROOT / "benchmarks" / "RESULTS-mutants.md"
+RESULTS: Final = ROOT / "benchmarks" / "results" / "mutants.md"
 EXPLAINED: Final = ROOT / "benchmarks" / "mutants-explained.toml"
 SECONDS: Final = 120
 """How long the tests of a mutant may take: one that never ends is noticed."""

@@ -1,4 +1,4 @@
-"""requirements-dev.txt: every requirement of pyproject.toml is locked, in a version that it allows and with hashes."""
+"""requirements/: every requirement of pyproject.toml is locked, in a version that it allows and with hashes."""
 
 from __future__ import annotations
 
@@ -11,24 +11,37 @@ from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
 ROOT = Path(__file__).parents[1]
-LOCK = (ROOT / "requirements-dev.txt").read_text(encoding="utf-8")
-LOCKED = {
-    canonicalize_name(name): version for name, version in re.findall(r"^([\w.-]+)==([^ ;\\]+)", LOCK, re.MULTILINE)
-}
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
-WANTED = [*PROJECT["project"]["dependencies"], *PROJECT["dependency-groups"]["dev"]]
+LOCKS = {path.stem: path.read_text(encoding="utf-8") for path in sorted((ROOT / "requirements").iterdir())}
+WANTED = {"runtime": PROJECT["project"]["dependencies"], **PROJECT["dependency-groups"]}
 
 
-@pytest.mark.parametrize("wanted", WANTED)
-def test_a_requirement_is_locked(wanted: str) -> None:
+def versions(lock: str) -> dict[str, str]:
+    """The locked version of each package."""
+    found = re.findall(r"^([\w.-]+)==([^ ;\\]+)", LOCKS[lock], re.MULTILINE)
+    return {canonicalize_name(name): version for name, version in found}
+
+
+def test_there_is_one_lock_for_each_purpose() -> None:
+    assert set(LOCKS) == set(WANTED)
+
+
+@pytest.mark.parametrize(("lock", "wanted"), [(lock, wanted) for lock in WANTED for wanted in WANTED[lock]])
+def test_a_requirement_is_locked(lock: str, wanted: str) -> None:
     requirement = Requirement(wanted)
-    version = LOCKED.get(canonicalize_name(requirement.name))
+    version = (versions("runtime") | versions(lock)).get(canonicalize_name(requirement.name))
     assert version is not None, "run `make requirements`"
     assert requirement.specifier.contains(version, prereleases=True), f"{version}: run `make requirements`"
 
 
-def test_every_version_has_hashes_and_no_address() -> None:
-    entries = re.split(r"\n(?=[\w.-]+==)", LOCK)[1:]
-    assert len(entries) == len(LOCKED)
+@pytest.mark.parametrize("lock", LOCKS)
+def test_every_version_has_hashes_and_no_address(lock: str) -> None:
+    entries = re.split(r"\n(?=[\w.-]+==)", LOCKS[lock])[1:]
+    assert len(entries) == len(versions(lock))
     assert all(entry.count("--hash=sha256:") for entry in entries)
-    assert not re.search(r"https?:|file:|--(?:index|find|extra)", LOCK)
+    assert not re.search(r"https?:|file:|--(?:index|find|extra)", LOCKS[lock])
+
+
+@pytest.mark.parametrize("lock", sorted(set(WANTED) - {"runtime"}))
+def test_what_the_runtime_needs_is_locked_once(lock: str) -> None:
+    assert not versions(lock).keys() & versions("runtime").keys()

@@ -3,7 +3,7 @@
     python -m tests.faults.soak [KILLS]
 
 SOAK_SECONDS in the environment sets how long to go on, instead of how many kills. The result stands in
-`benchmarks/RESULTS-soak.md`; with anything wrong the exit status is 1.
+`benchmarks/results/soak.md`; with anything wrong the exit status is 1.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from tests.faults.killing import finished, kill_until_finished, make_site
 CASES = 2_000
 KILLS_A_RUN = 4
 SEED = 20_261_122
-RESULTS = Path(__file__).parents[2] / "benchmarks" / "RESULTS-soak.md"
+RESULTS = Path(__file__).parents[2] / "benchmarks" / "results" / "soak.md"
 
 
 def main() -> int:

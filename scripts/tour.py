@@ -1,4 +1,4 @@
-"""Compiles the example suites and runs them over HTTP: `make demo`. Exits with 0 if all went as planned."""
+"""Shows most of evalc on the example suites: `make tour`. Exits with 0 if all went as planned."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ PLANNED_FAILURE: Final = "code-review-v1/sql_injection"
 
 
 def main() -> int:
-    """Run the demonstration."""
+    """Run the tour."""
     heading("Compile the examples: YAML and eval JSON in, one JSON file for each tool and tier out")
     evalc("compile", *SUITES, exit_code=0)
 
@@ -99,7 +99,7 @@ if __name__ == "__main__":
     try:
         sys.exit(main())
     except Unplanned as unplanned:
-        print(f"demo: {unplanned}", file=sys.stderr)
+        print(f"tour: {unplanned}", file=sys.stderr)
         sys.exit(1)
     except KeyboardInterrupt:
         sys.exit(130)

@@ -23,11 +23,9 @@ from evalc.runtime.agents.base import AgentRequest, AgentResponse
 from evalc.runtime.agents.model.agent import ModelAgent
 from evalc.runtime.agents.model.options import Access, ModelOptions, Sampling
 from evalc.tools.registry import Tool, ToolRegistry
+from tests.support.servers import Exchange, serving
 
-ROOT: Final = Path(__file__).parent.parent
-sys.path.insert(0, str(ROOT))
-from tests.support.servers import Exchange, serving  # noqa: E402 - scripts have no packages
-
+ROOT: Final = Path(__file__).parents[2]
 RECORDED: Final = ROOT / "tests" / "runtime" / "agents" / "model" / "recorded"
 MODEL: Final = "SmolLM2-135M-Instruct"
 PATIENCE: Final = 300.0

@@ -16,10 +16,9 @@ import tempfile
 from pathlib import Path
 from typing import Any, Final
 
-ROOT: Final = Path(__file__).parents[1]
-sys.path.insert(0, str(ROOT))
-from benchmarks.peers import PROMPTFOO  # noqa: E402 - scripts have no packages
+from benchmarks.peers import PROMPTFOO
 
+ROOT: Final = Path(__file__).parents[2]
 VERDICTS: Final = ROOT / "tests" / "importers" / "promptfoo_verdicts.json"
 TESTS: Final = 600
 TOOLS: Final = ("book", "quote", "cancel_order")
