@@ -17,7 +17,7 @@ from evalc.model.codec import to_json
 if TYPE_CHECKING:
     from evalc.compiler.compiled import Inventory
     from evalc.diagnostics.problem import Problem
-    from evalc.model.result import RunSummary, SuiteResult
+    from evalc.model.result import MissingSuite, RunSummary, SuiteResult
     from evalc.model.suite import Selected
     from evalc.report.otel.exporter import Exporter
     from evalc.runtime.agents.base import Agent
@@ -64,6 +64,11 @@ class Run(msgspec.Struct, frozen=True, kw_only=True):
     def summary(self) -> RunSummary:
         """The totals of all suites."""
         return self.finished.summary
+
+    @property
+    def missing(self) -> tuple[MissingSuite, ...]:
+        """The suites of the baseline that the run should have had."""
+        return self.finished.missing
 
     @property
     def suites(self) -> Iterator[SuiteResult]:
@@ -244,6 +249,7 @@ def _closed(run: Run, options: RunOptions) -> Run:
         gates=finished.gates,
         below=finished.below_threshold,
         selected=run.selected,
+        missing=finished.missing,
         warnings=(*run.notes, *finished.warnings),
     )
     warning = write_closing(finished.folder, closing, options.redactor)

@@ -3,20 +3,24 @@
 from __future__ import annotations
 
 import sys
+from typing import Final
 
 from evalc.cli.ending import ExitCode
 from evalc.cli.flags import sound_settings_from
 from evalc.cli.options import Config, OutputDir
 from evalc.cli.past_run import PastRun
 from evalc.cli.streams import print_warning, shown_path
-from evalc.terminal import counted
+from evalc.terminal import counted, visible
+
+_MOST_NAMED: Final = 10
 
 
 def accept_run(run: PastRun = "latest", output_dir: OutputDir = None, config: Config = None) -> int:
     """Make a run the baseline of the project: write evals/baseline.json, to be committed.
 
     --fail-on-regression and --baseline latest compare with that file from then on, on every machine. A run in which
-    cases fail is accepted too: these cases may go on failing. Cases that the run does not have stay in the file.
+    cases fail is accepted too: these cases may go on failing. Cases that flags or paths left out stay in the
+    file. Those that are gone from the eval files are removed from it: they were removed on purpose.
 
     \b
     Examples:
@@ -36,6 +40,10 @@ def accept_run(run: PastRun = "latest", output_dir: OutputDir = None, config: Co
     told += f" and {accepted.kept} from before" if accepted.kept else ""
     told += f", {failing} of which may keep failing" if failing else ""
     sys.stdout.write(f"wrote {shown_path(settings.accepted_baseline)}: {told}\n")
+    if accepted.removed:
+        named = ", ".join(accepted.removed[:_MOST_NAMED])
+        more = len(accepted.removed) - _MOST_NAMED
+        sys.stdout.write(f"no longer in it: {visible(named)}{f' and {more} more' if more > 0 else ''}\n")
     if accepted.only_part:
         print_warning("this run left out some of the cases, which will be new to a comparison with this baseline")
     return ExitCode.OK

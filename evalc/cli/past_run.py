@@ -61,6 +61,7 @@ def past_run(name: str, settings: Settings) -> ReportedRun:
         gates=closing.gates,
         below=closing.below,
         selected=closing.selected,
+        missing=closing.missing,
         warnings=(*closing.warnings, *warnings, *unread),
         redact=Redactor(settings.secret_values(os.environ)).redact,  # of eval files, whose lines are quoted
     )

@@ -232,6 +232,7 @@ def _reported(run: Run, redact: Callable[[str], str], *, with_past: bool) -> Rep
         gates=finished.gates,
         below=finished.below_threshold,
         selected=run.selected,
+        missing=finished.missing,
         warnings=(*run.notes, *finished.warnings),
         trends=trends_beside(results, finished.folder.parent) if with_past else (),
         redact=redact,

@@ -412,8 +412,8 @@ class Settings(Table, frozen=True, kw_only=True):
         bool,
         Setting(
             v.FLAG,
-            "Fail if a case fails that passed in the baseline: `evals/baseline.json`, else the last green run of this "
-            "agent.",
+            "Fail if a case fails that passed in the baseline, or is gone: `evals/baseline.json`, else the last green "
+            "run of this agent.",
             flag="--fail-on-regression",
         ),
     ] = False

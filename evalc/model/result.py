@@ -181,6 +181,7 @@ class GateResult(_Result, frozen=True, kw_only=True):
 
     With a `confidence`, `verdict` is `holds` or `fails` if that is certain, else `undecided`; `moreCases` is then
     about how many cases more would decide, null if that cannot be said. `label` is the class that a gate is about.
+    `missing` is how many of the `value` of a gate on regressions are cases of the baseline that are gone, if any are.
     """
 
     gate: Literal["minPassRate", "minScore", "maxP95Ms", "failOnRegression", "recall", "precision", "macroF1"]
@@ -188,6 +189,7 @@ class GateResult(_Result, frozen=True, kw_only=True):
     limit: int | float
     value: int | float | None
     passed: bool
+    missing: int | msgspec.UnsetType = msgspec.UNSET
     confidence: int | float | msgspec.UnsetType = msgspec.UNSET
     verdict: Literal["holds", "fails", "undecided"] | msgspec.UnsetType = msgspec.UNSET
     more_cases: int | msgspec.UnsetType | None = msgspec.UNSET
@@ -304,8 +306,8 @@ class SuiteResult(_Result, frozen=True, kw_only=True):
     run sent no more, and `decided` is true if that is because the gates are decided: measured values are then those
     of a part of the cases. `rescoredFrom` is the run whose answers were checked again, if no agent was asked.
     `significance` is there where the suite was compared with a baseline. `came` are the ids of cases that the baseline
-    does not have, `changed` of those that are another case now, `went` of those that only the baseline has, or that are
-    skipped now; each is there if there are any.
+    does not have, `changed` of those that are another case now, `went` of those that the suite had then and has no
+    more, unless flags selected some of its cases; each is there if there are any.
     """
 
     run_id: str
@@ -356,10 +358,20 @@ class RunSummary(_Result, frozen=True, kw_only=True):
     new_passes: int
 
 
+class MissingSuite(_Result, frozen=True, kw_only=True):
+    """A suite of the baseline that the run should have had: its number of cases then, and its file, where known."""
+
+    tool_name: str
+    tier: str
+    cases: int
+    file: str | msgspec.UnsetType = msgspec.UNSET
+
+
 class RunResult(_Result, frozen=True, kw_only=True):
-    """All suites of a run under their shared run id."""
+    """All suites of a run under their shared run id. `missing` is there if suites of the baseline are gone."""
 
     run_id: str
     suites: tuple[SuiteResult, ...]
     summary: RunSummary
     gates: tuple[GateResult, ...] | msgspec.UnsetType = msgspec.UNSET
+    missing: tuple[MissingSuite, ...] | msgspec.UnsetType = msgspec.UNSET

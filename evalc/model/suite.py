@@ -53,6 +53,7 @@ class Suite(msgspec.Struct, frozen=True, kw_only=True):
         origin: the file it came from, for messages.
         cases: the cases in source order; may be iterated several times.
         selected: which cases these are of the file's; None if they are all.
+        narrowed: whether flags decided case by case which of the suite are run.
         agent: what results call the agent that it is run against, in a run of several; None in a run of one.
     """
 
@@ -64,6 +65,7 @@ class Suite(msgspec.Struct, frozen=True, kw_only=True):
     cases: Iterable[LocatedCase]
     size: int
     selected: Selected | None = None
+    narrowed: bool = False
     agent: str | None = None
 
     @property

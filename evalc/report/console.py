@@ -43,6 +43,7 @@ from evalc.report.words import (
     gate_line,
     label_lines,
     milliseconds,
+    missing_suite,
     nothing_ran,
     rounded,
     selected_line,
@@ -102,6 +103,7 @@ def suite_lines(
             yield from response_lines(case, symbols, screen)
     if detail == "quiet":
         yield from _stopped(result, symbols, screen)
+        yield from _missing(result, screen)
         yield from _gates(_not_met(result.gates or ()), symbols, screen)
         yield from _failed_all_the_same(result.gates or (), result.summary, symbols, screen)
         return
@@ -125,7 +127,7 @@ def all_is_well(result: SuiteResult) -> bool:
     """Whether there is nothing that `quiet` tells of a suite."""
     summary = result.summary
     unmet = any(not gate.passed for gate in result.gates or ())
-    return not (summary.failed or summary.unverified or result.stopped or unmet)
+    return not (summary.failed or summary.unverified or result.stopped or result.went or unmet)
 
 
 def run_lines(
@@ -282,10 +284,23 @@ def _changes(result: SuiteResult, symbols: Symbols, screen: Screen) -> Iterator[
     """What changed since the baseline (contract, Baseline Diffing)."""
     yield from _changed("REGRESSIONS", result.regressions, "failed", result.baseline_run_id, symbols, screen)
     yield from _changed("NEW PASSES", result.new_passes, "passed", result.baseline_run_id, symbols, screen)
-    for heading, ids in (("NEW", result.came), ("CHANGED", result.changed), ("NO LONGER RUN", result.went)):
+    for heading, ids in (("NEW", result.came), ("CHANGED", result.changed)):
         yield from _listed(heading, ids or (), result.baseline_run_id, screen)
+    yield from _missing(result, screen)
     if result.significance and result.significance.verdict != "unchanged":
         yield f"  {significance_line(result.significance)}"
+
+
+def _missing(result: SuiteResult, screen: Screen) -> Iterator[str]:
+    yield from _listed("MISSING", result.went or (), result.baseline_run_id, screen)
+
+
+def _missing_suites(run: ReportedRun, screen: Screen) -> Iterator[str]:
+    """The suites that are gone, and what to do about them and the cases that are gone."""
+    yield from _listed("MISSING SUITES", [missing_suite(suite) for suite in run.missing], "the baseline", screen)
+    if run.missing or any(suite.result.went for suite in run.suites):
+        yield "  if what is missing was removed on purpose, `evalc accept` records that"
+        yield ""
 
 
 def _changed(
@@ -299,7 +314,7 @@ def _changed(
         yield painted(f"    {symbols.marks[status]} {visible(identity)}", COLORS[status], on=screen.color)
 
 
-def _listed(heading: str, ids: tuple[str, ...], baseline: str | None, screen: Screen) -> Iterator[str]:
+def _listed(heading: str, ids: Sequence[str], baseline: str | None, screen: Screen) -> Iterator[str]:
     """Cases that are not those of the baseline: the first of them."""
     if not ids:
         return
@@ -362,6 +377,7 @@ def summary_lines(run: ReportedRun, screen: Screen, *, detail: Detail = "normal"
         yield from _of_all_suites(run)
     if slowest:
         yield from slowest_lines(chain.from_iterable(suite.cases for suite in run.suites), slowest)
+    yield from _missing_suites(run, screen)
     yield from run_lines(
         run.run_id,
         Path(run.folder) if run.folder else None,

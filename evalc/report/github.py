@@ -7,10 +7,10 @@ from itertools import chain, islice, starmap
 from pathlib import Path
 from typing import Final
 
-from evalc.model.result import PASSING, CaseResult
+from evalc.model.result import PASSING, CaseResult, GateResult
 from evalc.project import below_working_folder
 from evalc.report.reported import ReportedRun
-from evalc.report.words import Reason, not_met, reasons
+from evalc.report.words import Reason, missing_lines, not_met, reasons
 from evalc.terminal import counted
 from evalc.workflow_command import annotation
 
@@ -27,8 +27,12 @@ def render(run: ReportedRun) -> Iterator[bytes]:
     they can; a notice says how many it does not show. The first ten warnings of the suites and the run follow.
     """
     gates = (annotation("error", {"title": "evalc"}, [words]) for words in not_met(run))
+    minded = any(gate.missing and not gate.passed for gate in _gates(run))
+    missing = (
+        annotation("error" if minded else "warning", {"title": "evalc"}, [words]) for words in missing_lines(run)
+    )
     count = 0
-    for command in chain(gates, starmap(_command, chain(_mains(run), _others(run)))):
+    for command in chain(gates, missing, starmap(_command, chain(_mains(run), _others(run)))):
         count += 1
         yield _written(command)
     if count > _MOST_SHOWN:
@@ -36,6 +40,10 @@ def render(run: ReportedRun) -> Iterator[bytes]:
         yield _written(annotation("notice", {"title": "evalc"}, [f"{left_out}, the log has all"]))
     for warning in islice(run.all_warnings(), _MOST_SHOWN):
         yield _written(annotation("warning", {"title": "evalc"}, [warning]))
+
+
+def _gates(run: ReportedRun) -> Iterator[GateResult]:
+    return chain(run.gates, *(suite.result.gates or () for suite in run.suites))
 
 
 def _mains(run: ReportedRun) -> Iterator[tuple[CaseResult, Reason]]:

@@ -9,7 +9,7 @@ from xml.etree.ElementTree import Element, SubElement, tostring
 
 from msgspec import UNSET
 
-from evalc.model.result import PASSING, CaseResult, SkippedCase, Status, SuiteResult, Summary
+from evalc.model.result import PASSING, CaseResult, MissingSuite, SkippedCase, Status, SuiteResult, Summary
 from evalc.model.suite import Place
 from evalc.report.legible import legible
 from evalc.report.reported import ReportedRun, ReportedSuite
@@ -18,6 +18,7 @@ from evalc.report.words import (
     failed_all_the_same,
     gate_line,
     main_reason,
+    missing_suite,
     place_of,
     reasons_in_full,
     rounded,
@@ -68,6 +69,7 @@ def render(run: ReportedRun, *, strict: bool = False) -> Iterator[bytes]:
     yield _opened("testsuites", {"name": "evalc", **totals, "time": _seconds(run.summary.total_duration_ms)})
     for suite in run.suites:
         yield from _suite(suite, run.name_of(suite.result), strict=strict)
+    yield from (_written(_missing(suite, run)) for suite in run.missing)
     yield b"</testsuites>\n"
 
 
@@ -100,6 +102,18 @@ def _of_suite(result: SuiteResult) -> Iterator[tuple[str, str]]:
     uncounted = failed_all_the_same(result.gates or (), result.summary)
     if uncounted is not None:
         yield "gates", uncounted
+    if result.went:
+        yield "missing", ", ".join(result.went)
+
+
+def _missing(suite: MissingSuite, run: ReportedRun) -> Element:
+    """A suite of the baseline that is gone: an empty one that says so."""
+    counts = dict.fromkeys(_COUNTS, "0")
+    began = run.suites[0].result.timestamp
+    named = {"name": f"{suite.tool_name}.{suite.tier}", **counts, "time": _seconds(0), "timestamp": began}
+    element = _element("testsuite", named)
+    _add_properties(SubElement(element, "properties"), {"missing": missing_suite(suite)})
+    return element
 
 
 def _case(case: CaseResult, suite: str, *, strict: bool) -> Element:

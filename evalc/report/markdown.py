@@ -13,7 +13,15 @@ from evalc.model.result import PASSING, CaseResult, GateResult, RunSummary, Suit
 from evalc.report.legible import legible
 from evalc.report.reported import ReportedRun, ReportedSuite
 from evalc.report.transcript import transcript
-from evalc.report.words import class_cells, failed_all_the_same, gate_line, reasons_in_full, rounded, selected_line
+from evalc.report.words import (
+    class_cells,
+    failed_all_the_same,
+    gate_line,
+    missing_lines,
+    reasons_in_full,
+    rounded,
+    selected_line,
+)
 from evalc.terminal import counted, shortened, visible
 
 MOST_BYTES: Final = 1_000_000
@@ -129,6 +137,7 @@ def _notes(run: ReportedRun) -> Iterator[str]:
         yield f"**not met**: {_name(words)}"
     for suite in run.suites:
         yield from _suite_notes(suite.result, _name(run.name_of(suite.result)))
+    yield from map(_name, missing_lines(run))
     for warning in run.warnings:
         yield f"warning: {_name(warning)}"
 

@@ -9,7 +9,7 @@ from typing import Self, final
 
 from evalc.model.coverage import Coverage
 from evalc.model.history import Trend
-from evalc.model.result import CaseResult, GateResult, RunSummary, SkippedCase, SuiteResult
+from evalc.model.result import CaseResult, GateResult, MissingSuite, RunSummary, SkippedCase, SuiteResult
 from evalc.model.strength import Strength
 from evalc.model.suite import Selected, suite_title
 from evalc.report.source_lines import PlacesOf, no_places
@@ -52,6 +52,7 @@ class ReportedRun:
         gates: the verdicts on the gates of the run as a whole.
         below: the suites whose score does not meet their threshold, in words.
         selected: which of all cases were chosen; None if it was all of them.
+        missing: the suites of the baseline that it should have had.
         warnings: those that belong to no suite.
         trends: the courses of its suites over all runs, for the formats that plot them.
         strength: which faulty answers its checks notice, where it was challenged, for the HTML report.
@@ -68,6 +69,7 @@ class ReportedRun:
     gates: tuple[GateResult, ...] = ()
     below: tuple[str, ...] = ()
     selected: Selected | None = None
+    missing: tuple[MissingSuite, ...] = ()
     warnings: tuple[str, ...] = ()
     trends: tuple[Trend, ...] = ()
     strength: Strength | None = None

@@ -20,7 +20,9 @@ _NONE_SKIPPED: Final = b'"skipped":['
 
 def render(run: ReportedRun) -> Iterator[bytes]:
     """One line of JSON with a line end: the bytes that encoding the whole RunResult at once gives."""
-    frame = RunResult(run_id=run.run_id, suites=(), summary=run.summary, gates=run.gates or UNSET)
+    frame = RunResult(
+        run_id=run.run_id, suites=(), summary=run.summary, gates=run.gates or UNSET, missing=run.missing or UNSET
+    )
     head, key, rest = to_json(frame).partition(_NO_SUITES)
     yield head + key
     for index, suite in enumerate(run.suites):

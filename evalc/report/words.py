@@ -16,16 +16,20 @@ from evalc.model.result import (
     CaseResult,
     ClassSummary,
     GateResult,
+    MissingSuite,
     RateEstimate,
     RunSummary,
     Status,
     Summary,
     TextFinding,
 )
-from evalc.model.suite import Place, Selected
+from evalc.model.suite import Place, Selected, suite_title
 from evalc.report.legible import in_short, legible
 from evalc.report.reported import ReportedRun
 from evalc.terminal import Color, Screen, counted, visible
+
+MOST_MISSING: Final = 10
+"""The missing cases of a suite, and the missing suites, that reports name; JSON has all."""
 
 _MOST_DIGITS: Final = 12
 _MANY = 1_000_000
@@ -297,8 +301,10 @@ def _measured(gate: GateResult) -> str:
             measured = "unknown" if value is None else f"{value:.12g}ms"
             return f"95 % of the cases within {measured}, at most {gate.limit:.12g}ms are allowed"
         case "failOnRegression":
-            measured = "regressions unknown" if value is None else counted(int(value), "regression")
-            return f"{measured}, none is allowed"
+            missing = gate.missing or 0
+            measured = "regressions unknown" if value is None else counted(int(value) - missing, "regression")
+            more = f" and {counted(missing, 'missing case')}" if missing else ""
+            return f"{measured}{more}, none is allowed"
         case "recall" | "precision":
             return f"{gate.gate} of `{gate.label}` {_share(value, gate.limit)}, at least {gate.limit:g} is needed"
         case "macroF1":
@@ -315,6 +321,28 @@ def not_met(run: ReportedRun) -> Iterator[str]:
                 yield f"{run.title_of(result)}: {gate_line(gate)}"
     yield from run.below
     yield from (gate_line(gate) for gate in run.gates if not gate.passed)
+
+
+def missing_suite(suite: MissingSuite) -> str:
+    """What sentences call a suite of the baseline that is gone: `b (labeled), 3 cases of evals/b.eval.yaml`."""
+    title = suite_title(suite.tool_name, suite.tier, None)
+    file = "" if suite.file is msgspec.UNSET else f" of {suite.file}"
+    return f"{title}, {counted(suite.cases, 'case')}{file}"
+
+
+def missing_lines(run: ReportedRun) -> Iterator[str]:
+    """The cases and suites of the baseline that are gone, by name: a sentence a suite."""
+    for result in [suite.result for suite in run.suites]:
+        if went := result.went or ():
+            named = f"{', '.join(went[:MOST_MISSING])}{_more(len(went))}"
+            yield f"{run.title_of(result)}: missing since the baseline: {named}"
+    if run.missing:
+        named = f"{'; '.join(map(missing_suite, run.missing[:MOST_MISSING]))}{_more(len(run.missing))}"
+        yield f"missing suites of the baseline: {named}"
+
+
+def _more(count: int) -> str:
+    return f" and {count - MOST_MISSING} more" if count > MOST_MISSING else ""
 
 
 def failed_all_the_same(gates: Sequence[GateResult], summary: Summary | RunSummary) -> str | None:

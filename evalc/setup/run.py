@@ -212,6 +212,7 @@ async def options_of(settings: Settings, environ: Mapping[str, str], tools: Tool
         rubrics_always=settings.judge.rubrics == "always",
         stop_when_sure=settings.stop_when_sure,
         redactor=redactor,
+        root=settings.root,
     )
 
 

@@ -15,12 +15,14 @@ from evalc.config.settings import KEY_OF_FLAG, Settings
 from evalc.errors import UsageError
 from evalc.providers import PROVIDERS
 from evalc.runtime.agents.base import Agent
+from evalc.runtime.run.scope import scope_paths
 from evalc.runtime.run.select import Wanted
 from evalc.runtime.store.past.resume import PastRun, find_run
 from evalc.runtime.store.past.runs import new_run_id
 from evalc.setup.choice import is_case_id, path_of, pinned, wanted_cases
 from evalc.setup.compile import Subject, subjects_among, type_of
 from evalc.setup.run_flags import RunFlags
+from evalc.source import Source
 
 _NOT_KEPT: Final = frozenset({"output_dir", "otel", "snapshot"})
 """The flags that a resumed run does not take from its journal: where it is found says the folder of results, the
@@ -91,7 +93,7 @@ class RunRequest(msgspec.Struct, frozen=True, kw_only=True):
         wanted = pinned(self._wanted(), settings)
         return Start(
             run_id=new_run_id(settings.results_folder) if self.past is None else self.past.run_id,
-            flags=self._kept(wanted),
+            flags=self._kept(wanted, settings),
             past=self.past,
             record=None if self.record is None else Path(self.record),
             wanted=wanted,
@@ -121,14 +123,17 @@ class RunRequest(msgspec.Struct, frozen=True, kw_only=True):
         except msgspec.ValidationError as error:
             raise UsageError(f"what chooses cases has a value that cannot be: {error}") from None
 
-    def _kept(self, wanted: Wanted) -> dict[str, Any]:
-        """What the journal keeps of it, so that the run's id is enough to resume it."""
+    def _kept(self, wanted: Wanted, settings: Settings) -> dict[str, Any]:
+        """What the journal keeps of it, so that the run's id is enough to resume it, and shows what it looked at."""
+        named = (each.name if isinstance(each, Source) else str(each) for each in self.looked_at(settings))
+        whole = not self.paths and bool(settings.paths)
         said = _said(self.flags) | {
             "config": self.config,
             "prompt_id": self.prompt_id,
             "record": self.record,
             "env_file": self.env_file,
             "wanted": msgspec.to_builtins(wanted) or None,
+            "looked_at": scope_paths(named, settings.root, whole=whole),
         }
         return {name: value for name, value in said.items() if value is not None and name not in _NOT_KEPT}
 

@@ -140,8 +140,8 @@ def test_new_changed_and_removed_cases_are_named(invoke: Invoke, cities: Path) -
     changed = SUITE.replace("name: rome", "name: roma").replace('contains "Paris"', 'contains "Pari"')
     (cities / "evals" / "cities.eval.yaml").write_text(changed)
     outcome = gated(invoke, "good")
-    assert outcome.code == 0
-    for heading, case in (("NEW", "cities/roma"), ("CHANGED", "cities/paris"), ("NO LONGER RUN", "cities/rome")):
+    assert outcome.code == 1
+    for heading, case in (("NEW", "cities/roma"), ("CHANGED", "cities/paris"), ("MISSING", "cities/rome")):
         assert f"  {heading} (1) since evals/baseline.json\n    - {case}\n" in outcome.out
 
 
@@ -151,7 +151,7 @@ def test_a_case_that_was_renamed_does_not_hide_a_regression(invoke: Invoke, citi
     (cities / "evals" / "cities.eval.yaml").write_text(SUITE.replace("name: rome", "name: roma"))
     outcome = gated(invoke, "broken")
     assert outcome.code == 1
-    assert "1 regression, none is allowed" in outcome.out
+    assert "1 regression and 1 missing case, none is allowed" in outcome.out
 
 
 def test_a_case_that_was_removed_does_not_hide_another(invoke: Invoke, cities: Path) -> None:
@@ -160,7 +160,7 @@ def test_a_case_that_was_removed_does_not_hide_another(invoke: Invoke, cities: P
     (cities / "evals" / "cities.eval.yaml").write_text("\n".join(SUITE.splitlines()[:3] + SUITE.splitlines()[4:]))
     outcome = gated(invoke, "broken")
     assert outcome.code == 1
-    assert "NO LONGER RUN (1)" in outcome.out
+    assert "MISSING (1)" in outcome.out
 
 
 def test_a_part_that_is_accepted_leaves_the_rest(invoke: Invoke, cities: Path) -> None:

@@ -20,7 +20,7 @@ from evalc.report.html.records import CaseRecord, case_records, in_html, trend_r
 from evalc.report.html.strength_records import coverage_record, strength_record
 from evalc.report.reported import ReportedRun, ReportedSuite
 from evalc.report.source_lines import quoted, read_authored, seconds_of
-from evalc.report.words import failed_all_the_same, not_met
+from evalc.report.words import failed_all_the_same, missing_lines, not_met
 from evalc.terminal import counted
 
 _AROUND: Final = 1
@@ -98,7 +98,7 @@ def render(run: ReportedRun) -> Iterator[bytes]:
     totals = {
         "suites": [msgspec.structs.replace(suite.result, cases=(), skipped=()) for suite in run.suites],
         "gates": tuple(not_met(run)),
-        "warnings": (*_failed_all_the_same(run), *run.warnings),
+        "warnings": (*_failed_all_the_same(run), *missing_lines(run), *run.warnings),
         "history": tuple(map(trend_record, run.trends)),
         "strength": None if run.strength is None else strength_record(run.strength, run.redact),
         "coverage": None if run.coverage is None else coverage_record(run.coverage, run.redact),

@@ -12,6 +12,7 @@ from evalc.errors import UsageError
 from evalc.model.suite import Suite
 from evalc.regular import make_folder
 from evalc.runtime.run.run_options import RunOptions
+from evalc.runtime.run.scope import in_project
 from evalc.runtime.store.journal import Journal
 from evalc.runtime.store.journaled import FILE_NAME, Header, JournaledSuite, data_hash
 from evalc.runtime.store.past.resume import refuse_another_run
@@ -58,12 +59,12 @@ def header_of(
         },
         flags=kept_flags(options.flags, endpoints, options.redactor),
         rescored_from=rescored_from,
-        suites=journaled_suites(suites),
+        suites=journaled_suites(suites, options.root),
     )
 
 
-def journaled_suites(suites: Sequence[Suite]) -> tuple[JournaledSuite, ...]:
-    """The suites as the header names them."""
+def journaled_suites(suites: Sequence[Suite], root: Path | None) -> tuple[JournaledSuite, ...]:
+    """The suites as the header names them; `root` is the project's folder."""
     return tuple(
         JournaledSuite(
             tool_name=suite.tool_name,
@@ -72,6 +73,7 @@ def journaled_suites(suites: Sequence[Suite]) -> tuple[JournaledSuite, ...]:
             origin=suite.origin,
             cases=suite.size,
             agent=suite.agent,
+            file=None if root is None or suite.origin.startswith("<") else in_project(suite.origin, root),
         )
         for suite in suites
     )

@@ -6,7 +6,7 @@ Contract, Staleness Checks.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import chain
 from typing import Final, NamedTuple, final
@@ -14,10 +14,11 @@ from typing import Final, NamedTuple, final
 import msgspec
 
 from evalc.model.case import Gates, Metadata
-from evalc.model.result import GateResult, ResultMetadata, SuiteResult
+from evalc.model.result import GateResult, MissingSuite, ResultMetadata, SuiteResult
 from evalc.model.suite import Suite
 from evalc.runtime.run.finished import FinishedRun, FinishedSuite, summarize_run
 from evalc.runtime.run.gates import Measured, durations_of, judge_gates, scores_of
+from evalc.runtime.run.scope import Scope
 from evalc.runtime.run.score import below
 from evalc.runtime.run.stopping import Decided
 from evalc.runtime.store.journal import Journal
@@ -28,6 +29,11 @@ from evalc.tools.registry import Tool, ToolRegistry
 
 GROWTH: Final = 1.5
 """How much a registry may grow before labeled evals are doubted."""
+
+_MOST_NAMED: Final = 5
+
+_ROW_NUMBER: Final = re.compile(r"(.+)@[1-9][0-9]*(?:@[^@]*)?")
+"""The id of a case that is made of a row, if nothing else tells its rows apart."""
 
 _MAJOR: Final = re.compile(r"[vV]?(\d+)")
 
@@ -74,17 +80,33 @@ def finish_run(suites: Sequence[Suite], journal: Journal, ending: Ending) -> Fin
         _finish_suite(number, suite, name, journal, ending)
         for number, (suite, name) in enumerate(zip(suites, file_names(suites), strict=True))
     )
+    missing = _missing(suites, finished, journal, ending)
+    gates = _judged_run(ending, finished, missing, journal)
     return FinishedRun(
         run_id=journal.header.run_id,
         folder=journal.path.parent,
         suites=finished,
         summary=summarize_run([suite.result for suite in finished]),
-        gates=_as_decided(_judged_run(ending, finished, journal), ending.decided.get(None)),
+        gates=_as_decided(gates, ending.decided.get(None)),
+        missing=missing,
         warnings=ending.warnings,
     )
 
 
-def _judged_run(ending: Ending, finished: Sequence[FinishedSuite], journal: Journal) -> tuple[GateResult, ...]:
+def _missing(
+    suites: Sequence[Suite], finished: Sequence[FinishedSuite], journal: Journal, ending: Ending
+) -> tuple[MissingSuite, ...]:
+    """The suites of the baseline that the run should have had."""
+    if ending.baseline is None:
+        return ()
+    there = {(suite.tool_name, suite.tier) for suite in suites}
+    agents = dict.fromkeys(suite.result.agent_endpoint for suite in finished)
+    return tuple(ending.baseline.missing(there, agents, Scope.of(journal.header.flags)))
+
+
+def _judged_run(
+    ending: Ending, finished: Sequence[FinishedSuite], missing: Sequence[MissingSuite], journal: Journal
+) -> tuple[GateResult, ...]:
     results = [suite.result for suite in finished]
     summary = summarize_run(results)
     measured = Measured(
@@ -98,6 +120,7 @@ def _judged_run(ending: Ending, finished: Sequence[FinishedSuite], journal: Jour
         regressions=sum(suite.regressions for suite in finished),
         new_passes=_new_passes(results),
         watched=ending.watched,
+        missing=sum(suite.missing for suite in finished) + sum(max(1, suite.cases) for suite in missing),
     )
     return judge_gates(ending.gates, measured)
 
@@ -114,7 +137,7 @@ def _as_decided(gates: tuple[GateResult, ...], decided: Decided | None) -> tuple
             confidence=decided.confidence,
             more_cases=msgspec.UNSET,
         )
-        if decided.verdict == "holds" or gate.gate in decided.fails
+        if (decided.verdict == "holds" and not gate.missing) or gate.gate in decided.fails
         else gate
         for gate in gates
     )
@@ -137,8 +160,9 @@ def _finish_suite(number: int, suite: Suite, name: str, journal: Journal, ending
         metadata.criteria if metadata else None,
         past,
         skipped=cases.count_skipped(number),
+        not_run=cases.skipped(number) if past else (),
     )
-    is_whole = suite.selected is None and number not in ending.stopped
+    went = () if totals.since is None or suite.narrowed else totals.since.went
     staleness = check_staleness(metadata, ending.registry)
     measured = Measured(
         passed=totals.summary.passed,
@@ -149,6 +173,7 @@ def _finish_suite(number: int, suite: Suite, name: str, journal: Journal, ending
         regressions=_counted_by_gate(totals),
         new_passes=None if totals.since is None else len(totals.since.new_passes),
         watched=ending.watched,
+        missing=len(went),
         labels=totals.summary.labels or None,
     )
     result = SuiteResult(
@@ -166,9 +191,14 @@ def _finish_suite(number: int, suite: Suite, name: str, journal: Journal, ending
         new_passes=totals.since.new_passes if totals.since else (),
         came=(totals.since and totals.since.came) or msgspec.UNSET,
         changed=(totals.since and totals.since.changed) or msgspec.UNSET,
-        went=(totals.since and is_whole and totals.since.went) or msgspec.UNSET,
+        went=went or msgspec.UNSET,
         stale=staleness.stale,
-        warnings=(*totals.warnings, *_warnings_of(suite, past, ending), *ending.suite_warnings.get(number, ())),
+        warnings=(
+            *totals.warnings,
+            *_warnings_of(suite, past, ending),
+            *_shifted(past, totals, went),
+            *ending.suite_warnings.get(number, ()),
+        ),
         gates=_as_decided(judge_gates(metadata.gates if metadata else None, measured), ending.decided.get(number))
         or msgspec.UNSET,
         selected=suite.selected or msgspec.UNSET,
@@ -184,7 +214,13 @@ def _finish_suite(number: int, suite: Suite, name: str, journal: Journal, ending
     write_result(path, written, cases.entries(number), cases.skipped(number))
     gate = below(totals.summary.score, metadata.threshold if metadata else None)
     finished = FinishedSuite(
-        path=path, result=result, gate=gate, regressions=measured.regressions, _cases=cases, _index=number
+        path=path,
+        result=result,
+        gate=gate,
+        regressions=measured.regressions,
+        missing=len(went),
+        _cases=cases,
+        _index=number,
     )
     if ending.told:
         ending.told(suite, finished)
@@ -209,6 +245,26 @@ def _warnings_of(suite: Suite, past: PastSuite | None, ending: Ending) -> tuple[
         asked = "" if suite.agent is None else " with this agent"
         warnings.append(f"the baseline `{ending.baseline.name}` has no suite of this tool and tier{asked}")
     return tuple(warnings)
+
+
+def _shifted(past: PastSuite | None, totals: SuiteTotals, went: Iterable[str]) -> Iterator[str]:
+    """That rows without ids of their own may be compared with others."""
+    if past is None or totals.since is None:
+        return
+    changed = dict.fromkeys(_tables(chain(went, totals.since.came)))
+    before = set(_tables(past.passed)) if changed else set()
+    tables = [table for table in changed if table in before]
+    if tables:
+        named = ", ".join(f"`{table}`" for table in tables[:_MOST_NAMED])
+        yield (
+            f"the rows of {named} seem to be known by their numbers: a row that is inserted or removed shifts all rows "
+            "after it, and each of them is compared with another row of the baseline; give the rows an `id`"
+        )
+
+
+def _tables(ids: Iterable[str]) -> Iterator[str]:
+    """The cases with rows that only their number seems to tell apart."""
+    return (found[1] for found in map(_ROW_NUMBER.fullmatch, ids) if found is not None)
 
 
 # --- staleness -------------------------------------------------------------------------------------------------------

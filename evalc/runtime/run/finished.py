@@ -9,7 +9,7 @@ from typing import Final, final
 
 import msgspec
 
-from evalc.model.result import CaseResult, GateResult, RunResult, RunSummary, SkippedCase, SuiteResult
+from evalc.model.result import CaseResult, GateResult, MissingSuite, RunResult, RunSummary, SkippedCase, SuiteResult
 from evalc.model.suite import Selected, suite_title
 from evalc.regular import read_limited, write_atomic
 from evalc.runtime.run.score import score_run
@@ -32,12 +32,14 @@ class FinishedSuite:
         result: everything in it but the cases, run and skipped, since there may be many.
         gate: why the suite's score does not meet its threshold; None if it does or has none.
         regressions: how many of its cases the gate on regressions minds.
+        missing: how many cases of the baseline it should have and has no more.
     """
 
     path: Path
     result: SuiteResult
     gate: str | None
     regressions: int
+    missing: int
     _cases: JournaledCases
     _index: int
 
@@ -59,13 +61,18 @@ class FinishedSuite:
 @final
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FinishedRun:
-    """A run's outcome. `gates` are those of the run as a whole, `warnings` those that belong to no suite."""
+    """A run's outcome.
+
+    `gates` are those of the run as a whole, `missing` the suites of the baseline that it should have had, and
+    `warnings` those that belong to no suite.
+    """
 
     run_id: str
     folder: Path
     suites: tuple[FinishedSuite, ...]
     summary: RunSummary
     gates: tuple[GateResult, ...] = ()
+    missing: tuple[MissingSuite, ...] = ()
     warnings: tuple[str, ...] = ()
 
     @property
@@ -98,7 +105,13 @@ class FinishedRun:
     def load(self) -> RunResult:
         """The whole run, with all its cases in memory."""
         suites = tuple(suite.load() for suite in self.suites)
-        return RunResult(run_id=self.run_id, suites=suites, summary=self.summary, gates=self.gates or msgspec.UNSET)
+        return RunResult(
+            run_id=self.run_id,
+            suites=suites,
+            summary=self.summary,
+            gates=self.gates or msgspec.UNSET,
+            missing=self.missing or msgspec.UNSET,
+        )
 
 
 def summarize_run(suites: Sequence[SuiteResult]) -> RunSummary:
@@ -130,7 +143,8 @@ class Closing(msgspec.Struct, frozen=True, kw_only=True, rename="camel", omit_de
     """What the result files of a run do not say.
 
     `gates` are those of the run as a whole, `below` the suites whose score does not meet their threshold, `selected`
-    which of all cases were chosen, `warnings` those that belong to no suite, `exit_code` how the run ended.
+    which of all cases were chosen, `missing` the suites of the baseline that it should have had, `warnings` those that
+    belong to no suite, `exit_code` how the run ended.
     """
 
     exit_code: int = 0
@@ -138,6 +152,7 @@ class Closing(msgspec.Struct, frozen=True, kw_only=True, rename="camel", omit_de
     gates: tuple[GateResult, ...] = ()
     below: tuple[str, ...] = ()
     selected: Selected | None = None
+    missing: tuple[MissingSuite, ...] = ()
     warnings: tuple[str, ...] = ()
 
 

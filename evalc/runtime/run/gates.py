@@ -38,6 +38,7 @@ class Measured:
         regressions: how many cases fail that passed in the baseline; without one, how many fail.
         new_passes: how many cases pass that failed in the baseline; None without one.
         watched: whether the run would have ended at regressions that a sequential test shows.
+        missing: how many cases of the baseline the suites should have had and have no more.
         labels: how well cases were classified; None if none has a label.
     """
 
@@ -49,6 +50,7 @@ class Measured:
     regressions: int
     new_passes: int | None = None
     watched: bool = False
+    missing: int = 0
     labels: LabelSummary | None = None
 
 
@@ -74,8 +76,14 @@ def _judged(gates: Gates, measured: Measured) -> Iterator[GateResult]:
         met = p95 is not None and exact(p95) <= exact(gates.max_p95_ms)
         yield GateResult(gate="maxP95Ms", limit=gates.max_p95_ms, value=p95, passed=met)
     if gates.fail_on_regression:
-        met = total > 0 and measured.regressions == 0
-        yield GateResult(gate="failOnRegression", limit=0, value=measured.regressions if total else None, passed=met)
+        found = measured.regressions + measured.missing
+        yield GateResult(
+            gate="failOnRegression",
+            limit=0,
+            value=found if total else None,
+            passed=total > 0 and found == 0,
+            missing=measured.missing or msgspec.UNSET,
+        )
     classes = {} if measured.labels is None else {each.name: each for each in measured.labels.classes}
     for label, limit in (gates.recall or {}).items():
         yield _of_class("recall", label, limit, classes[label].recall if label in classes else None)
@@ -144,6 +152,8 @@ def _counts_of(gate: GateResult, measured: Measured) -> tuple[int, int]:
 
 
 def _regressed(plain: GateResult, measured: Measured, confidence: float) -> Decision:
+    if measured.missing:  # which is never chance
+        return "fails"
     if not measured.regressions or measured.new_passes is None:
         return "holds" if plain.passed else "fails"
     alpha = alpha_of(confidence) * (WATCHED_SHARE if measured.watched else 1)

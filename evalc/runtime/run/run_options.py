@@ -47,6 +47,7 @@ class RunOptions:
         rubrics_always: whether the rubric tier is run also where others did not pass.
         embeddings: compare texts by their meaning; None where edit distance does.
         redactor: strikes secrets out of all that is written.
+        root: the project's folder, from which journals name files; None where that is not known.
         flags: those of the command line, kept for resuming the run.
         resumed: the folder of the run that is gone on with; None begins a new one.
     """
@@ -72,6 +73,7 @@ class RunOptions:
     rubrics_always: bool = False
     embeddings: Embeddings | None = None
     redactor: Redactor | None = None
+    root: Path | None = None
     flags: Mapping[str, Any] = field(default_factory=dict)
     resumed: Path | None = None
 

@@ -26,6 +26,7 @@ from evalc.runtime.run.pace import MOST_AT_A_TIME
 from evalc.runtime.run.process_guard import exits_told
 from evalc.runtime.run.run_case import CaseRun
 from evalc.runtime.run.run_options import RunOptions
+from evalc.runtime.run.scope import Scope
 from evalc.runtime.run.stopping import Decided, StopPolicy, Watches, in_random_order, look_at_attempts, not_run
 from evalc.runtime.store.journal import Journal
 from evalc.runtime.store.past.baseline import Baseline, find_baseline
@@ -123,6 +124,7 @@ def _baseline(suites: Sequence[Suite], agents: Sequence[str], options: RunOption
         agents=agents,
         before=options.resumed,
         accepted=options.accepted,
+        scope=Scope.of(options.flags),
     )
 
 

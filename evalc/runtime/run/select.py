@@ -100,6 +100,11 @@ class Wanted(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     shard: Shard | None = None
     durations_of: str | None = None
 
+    @property
+    def selects_cases(self) -> bool:
+        """Whether it tells cases of a suite apart."""
+        return bool(self.cases or self.tags or self.ids or self.failed_from or self.keywords is not None or self.shard)
+
     def words(self) -> tuple[str, ...]:
         """What narrows the choice down, as a user says it."""
         said = (
@@ -202,6 +207,7 @@ class _Choice:
 
     def __init__(self, wanted: Wanted, known: Known) -> None:
         self.met: set[str] = set()
+        self._wanted = wanted
         self._known = known
         self._keywords: Expression | None = None if wanted.keywords is None else parse_keywords(wanted.keywords)
         self._any_tag = {tag for tag in wanted.tags if not tag.startswith("!")}
@@ -230,6 +236,12 @@ class _Choice:
         """Whether cases of the suite may be wanted at all."""
         changed = self._known.changed
         return (not self._tiers or suite.tier in self._tiers) and (changed is None or suite.origin in changed)
+
+    def narrows(self, suite: Suite) -> bool:
+        """Whether cases of the suite may be deselected one by one, also those that it no longer has."""
+        if msgspec.structs.replace(self._wanted, cases=()).selects_cases:
+            return True
+        return any(suite.origin in named.files for named in self._known.named)
 
     def takes(self, suite: Suite, case: Case) -> bool:
         """Whether a case of such a suite is wanted."""
@@ -288,6 +300,7 @@ def _chosen(suite: Suite, choice: _Choice, words: tuple[str, ...]) -> Suite:
     numbers = array("Q")
     if choice.takes_suite(suite):
         numbers.extend(number for number, located in enumerate(suite.cases) if choice.takes(suite, located.case))
+    suite = msgspec.structs.replace(suite, narrowed=choice.narrows(suite))
     if len(numbers) == suite.size:
         return suite
     selected = Selected(cases=len(numbers), of=suite.size, by=words)

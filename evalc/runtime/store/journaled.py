@@ -32,6 +32,7 @@ class JournaledSuite(msgspec.Struct, frozen=True, kw_only=True, rename="camel", 
     """A suite as the header names it; a run may only be finished with a suite of the same hash.
 
     `agent` is what it was run against, in a run of several agents, where a suite is listed once for each agent.
+    `origin` is its file as the run was given it, `file` the path from the project's folder.
     """
 
     tool_name: str
@@ -40,6 +41,7 @@ class JournaledSuite(msgspec.Struct, frozen=True, kw_only=True, rename="camel", 
     origin: str
     cases: int
     agent: str | None = None
+    file: str | None = None
 
 
 class Header(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):

@@ -65,7 +65,7 @@ class Since(NamedTuple):
         new_passes: those that failed and pass now.
         came: those that the baseline does not have; of these `came_failing` fail.
         changed: those that are another case under the same id.
-        went: those that the baseline has and that did not run.
+        went: those that the baseline has and the suite has no more.
     """
 
     regressions: tuple[str, ...]
@@ -86,13 +86,19 @@ class SuiteTotals(NamedTuple):
 
 
 def sum_up(
-    entries: Iterable[Entry], criteria: Sequence[Criterion] | None, baseline: PastSuite | None, *, skipped: int = 0
+    entries: Iterable[Entry],
+    criteria: Sequence[Criterion] | None,
+    baseline: PastSuite | None,
+    *,
+    skipped: int = 0,
+    not_run: Iterable[SkippedCase] = (),
 ) -> SuiteTotals:
-    """Add up the cases, in the order given; `skipped` is how many cases were not run."""
+    """Add up the cases, in the order given; `skipped` is how many cases were not run, and `not_run` names them."""
     sums = _Sums(criteria, baseline)
     decoder = msgspec.json.Decoder(_Tally)
     for entry in entries:
         sums.add(entry, decoder.decode(entry.result))
+    sums.leave_out(not_run)
     return sums.totals(skipped)
 
 
@@ -132,6 +138,10 @@ class _Sums:
             self._score.add(case.criteria)
         if self._comparing is not None:
             self._comparing.add(case)
+
+    def leave_out(self, not_run: Iterable[SkippedCase]) -> None:
+        if self._comparing is not None:
+            self._comparing.met.update(case.id for case in not_run)
 
     def totals(self, skipped: int) -> SuiteTotals:
         total = self._statuses.total()
@@ -181,7 +191,10 @@ def _known(cost: float | None) -> float | msgspec.UnsetType:
 
 @final
 class _Comparing:
-    """The comparison with the baseline so far. `flips` are the verdicts of the cases that both have."""
+    """The comparison with the baseline so far.
+
+    `flips` are the verdicts of the cases that ran in both; `met` are those that the suite still has.
+    """
 
     def __init__(self, baseline: PastSuite) -> None:
         self.flips = Flips()
@@ -191,7 +204,7 @@ class _Comparing:
         self._came: list[str] = []
         self._came_failing: list[str] = []
         self._changed: list[str] = []
-        self._met: set[str] = set()
+        self.met: set[str] = set()
 
     def add(self, case: _Tally) -> None:
         id_ = case.id
@@ -201,7 +214,7 @@ class _Comparing:
             if not case.passed:
                 self._came_failing.append(id_)
             return
-        self._met.add(id_)
+        self.met.add(id_)
         self.flips.add(before, case.passed, error=case.status == "error" or id_ in self._baseline.errors)
         if before != case.passed:
             (self._new_passes if case.passed else self._regressions).append(id_)
@@ -216,7 +229,7 @@ class _Comparing:
             came=tuple(self._came),
             came_failing=tuple(self._came_failing),
             changed=tuple(self._changed),
-            went=tuple(id_ for id_ in self._baseline.passed if id_ not in self._met),
+            went=tuple(id_ for id_ in self._baseline.passed if id_ not in self.met),
         )
 
 

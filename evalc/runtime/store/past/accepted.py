@@ -10,10 +10,9 @@ from __future__ import annotations
 import json
 import re
 from collections import Counter
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from functools import partial
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Final, NamedTuple
+from typing import Final, NamedTuple, final
 
 import msgspec
 
@@ -21,7 +20,9 @@ from evalc.errors import UsageError
 from evalc.model.result import PASSING, Status
 from evalc.model.suite import suite_title
 from evalc.regular import make_folder, read_limited, write_atomic
-from evalc.runtime.store.past.results import PastResults, read_results
+from evalc.runtime.run.scope import Scope
+from evalc.runtime.store.journaled import Header
+from evalc.runtime.store.past.results import PastResults, header_beside, read_results
 
 _LARGEST: Final = 256_000_000
 
@@ -39,11 +40,16 @@ class AcceptedCase(msgspec.Struct, frozen=True, omit_defaults=True):
 
 
 class AcceptedSuite(msgspec.Struct, frozen=True, omit_defaults=True):
-    """The cases of a suite by id. `digest` is that of the suite's file; `agent` is set in a run of several."""
+    """The cases of a suite by id.
+
+    `file` is where it was authored, from the project's folder, and `digest` that of its content; `agent` is set in a
+    run of several.
+    """
 
     tool: str
     tier: str
     digest: str
+    file: str | None = None
     agent: str | None = None
     cases: Mapping[str, AcceptedCase] = {}
 
@@ -74,6 +80,11 @@ class _Case(msgspec.Struct, frozen=True, rename="camel"):
     case_hash: str | None = None
 
 
+class _Skipped(msgspec.Struct, frozen=True):
+    id: str
+    stopped: bool = False
+
+
 class _Suite(msgspec.Struct, frozen=True, rename="camel"):
     """What is accepted of an EvalSuiteResult."""
 
@@ -82,6 +93,7 @@ class _Suite(msgspec.Struct, frozen=True, rename="camel"):
     agent_endpoint: str
     metadata: _Metadata
     cases: tuple[_Case, ...]
+    skipped: tuple[_Skipped, ...] = ()
     selected: object = None
     stopped: str | None = None
 
@@ -89,23 +101,30 @@ class _Suite(msgspec.Struct, frozen=True, rename="camel"):
     def key(self) -> SuiteKey:
         return (self.tool_name, self.tier)
 
+    def left(self) -> Callable[[str], bool]:
+        """Whether the suite may have a case that did not run: flags selected others, or the run stopped before it."""
+        if self.selected is not None:
+            return lambda _: True
+        return frozenset(each.id for each in self.skipped if each.stopped).__contains__
+
 
 class Accepted(NamedTuple):
     """What `accept` wrote: the suites of the run as they are in the file now.
 
     `kept` of their cases were there before, since the run does not have them; `only_part` says that the run left cases
-    out that the file does not have either.
+    out that the file does not have either. `removed` are the cases and suites that are not there any more, by name.
     """
 
     suites: Sequence[AcceptedSuite]
     kept: int
     only_part: bool
+    removed: Sequence[str]
 
 
 def accept(results: PastResults, file: Path) -> Accepted:
     """Write the suites of a run into the file, in place of what it had of them, with whatever agents.
 
-    Suites that the run does not have stay, and so do the cases of suites of which the run has only some.
+    Suites and cases that the run did not get to stay; those that it should have had are removed.
 
     Raises:
         UsageError: the results or the file cannot be read, or a case that stays is in the file twice.
@@ -115,55 +134,94 @@ def accept(results: PastResults, file: Path) -> Accepted:
     of_run = list(read_results(results, _Suite, warnings))
     if warnings:
         raise UsageError(warnings[0])
-    several = len({suite.agent_endpoint for suite in of_run}) > 1
-    now = [_accepted(suite, suite.agent_endpoint if several else None) for suite in of_run]
-    by_key: dict[SuiteKey, list[AcceptedSuite]] = {}
-    for suite in now:
-        by_key.setdefault(suite.key, []).append(suite)
-    parts = {suite.key for suite in of_run if suite.selected or suite.stopped}
+    newer = _Newer(of_run, None if results.is_part else header_beside(results.folder))
     before = _read(file) if file.exists() else _Read((), ())
-    replaced = partial(_is_replaced, by_key, parts)
-    _refuse_twice(file, (twice for twice in before.twice if not replaced(twice.suite, twice.case)))
+    _refuse_twice(file, (twice for twice in before.twice if not newer.replaces(twice.suite, twice.case)))
     stay = [
         msgspec.structs.replace(
-            suite, cases={id_: case for id_, case in suite.cases.items() if not replaced(suite, id_)}
+            suite, cases={id_: case for id_, case in suite.cases.items() if not newer.replaces(suite, id_)}
         )
         for suite in before.suites
+        if not newer.lacks(suite)
     ]
-    suites = _united((*(suite for suite in stay if suite.cases or suite.key not in by_key), *now))
+    suites = _united((*(suite for suite in stay if suite.cases or not newer.has(suite)), *newer.accepted))
     make_folder(file.parent)
     write_atomic(file, _text(suites).encode())
     return Accepted(
-        suites=[suite for suite in suites if suite.key in by_key],
-        kept=sum(len(suite.cases) for suite in stay if suite.key in by_key),
-        only_part=not parts <= {suite.key for suite in before.suites},
+        suites=[suite for suite in suites if newer.has(suite)],
+        kept=sum(len(suite.cases) for suite in stay if newer.has(suite)),
+        only_part=not newer.parts <= {suite.key for suite in before.suites},
+        removed=_removed(before.suites, suites),
     )
 
 
-def _accepted(suite: _Suite, agent: str | None) -> AcceptedSuite:
+def _removed(before: Iterable[AcceptedSuite], now: Iterable[AcceptedSuite]) -> Sequence[str]:
+    """The suites, and the cases of other suites, that are in the file no more, with whatever agents."""
+    there: dict[SuiteKey, set[str]] = {}
+    for suite in now:
+        there.setdefault(suite.key, set()).update(suite.cases)
+    names: dict[str, None] = {}
+    for suite in before:
+        if suite.key in there:
+            names.update((f"`{case}`", None) for case in suite.cases if case not in there[suite.key])
+        else:
+            names[f"the suite `{suite_title(suite.tool, suite.tier, None)}`"] = None
+    return tuple(names)
+
+
+@final
+class _Newer:
+    """The suites of a run that is accepted, and what of the file they replace.
+
+    Attributes:
+        accepted: the suites as the file will have them.
+        parts: the keys of those of which cases were left out.
+    """
+
+    def __init__(self, suites: Sequence[_Suite], header: Header | None) -> None:
+        self._scope = None if header is None else Scope.of(header.flags)
+        files = {} if header is None else {(suite.tool_name, suite.tier): suite.file for suite in header.suites}
+        several = len({suite.agent_endpoint for suite in suites}) > 1
+        self.parts = {suite.key for suite in suites if suite.selected or suite.stopped}
+        self.accepted: list[AcceptedSuite] = []
+        self._left: dict[SuiteKey, list[tuple[AcceptedSuite, Callable[[str], bool]]]] = {}
+        for suite in suites:
+            agent = suite.agent_endpoint if several else None
+            now = _accepted(suite, files.get(suite.key), agent)
+            self.accepted.append(now)
+            self._left.setdefault(suite.key, []).append((now, suite.left()))
+
+    def has(self, suite: AcceptedSuite) -> bool:
+        """Whether the run had a suite of the file."""
+        return suite.key in self._left
+
+    def lacks(self, suite: AcceptedSuite) -> bool:
+        """Whether the run should have had it, and did not."""
+        return not self.has(suite) and self._scope is not None and self._scope.has(suite.file, suite.tier)
+
+    def replaces(self, suite: AcceptedSuite, case: str) -> bool:
+        """Whether a case of the file gives way: the run has it, or is certain that it is gone.
+
+        An agent of the run keeps the cases that it did not get to, whatever the others did.
+        """
+        same = self._left.get(suite.key)
+        if same is None:
+            return self.lacks(suite)
+        own = [each for each in same if each[0].agent == suite.agent] or same
+        return any(case in now.cases for now, _ in own) or not any(left(case) for _, left in own)
+
+
+def _accepted(suite: _Suite, file: str | None, agent: str | None) -> AcceptedSuite:
     return AcceptedSuite(
         tool=suite.tool_name,
         tier=suite.tier,
         digest=suite.metadata.eval_file_hash,
+        file=file,
         agent=agent,
         cases={
             case.id: AcceptedCase(status=case.status, score=case.score, digest=case.case_hash) for case in suite.cases
         },
     )
-
-
-def _is_replaced(
-    now: Mapping[SuiteKey, Sequence[AcceptedSuite]], parts: Collection[SuiteKey], suite: AcceptedSuite, case: str
-) -> bool:
-    """Whether a case in the file gives way to the suites of a run; `parts` are those that left cases out.
-
-    An agent of the run keeps the cases that it did not get to, whatever the others did.
-    """
-    same = now.get(suite.key, ())
-    if suite.key not in parts:
-        return bool(same)
-    own = [each for each in same if each.agent == suite.agent]
-    return any(case in each.cases for each in own or same)
 
 
 def read_accepted(file: Path) -> Sequence[AcceptedSuite]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache, partial
 from itertools import islice
@@ -13,11 +13,13 @@ from typing import Final, final
 import msgspec
 
 from evalc.errors import UsageError
+from evalc.model.result import MissingSuite
 from evalc.model.suite import Selected, suite_title
 from evalc.project import below_working_folder
 from evalc.runtime.run.finished import read_closing
+from evalc.runtime.run.scope import Scope
 from evalc.runtime.store.past.accepted import SuiteKey, is_accepted_file, passed, read_accepted
-from evalc.runtime.store.past.results import read_result
+from evalc.runtime.store.past.results import header_beside, read_result
 from evalc.runtime.store.past.runs import (
     age,
     find_folder,
@@ -50,13 +52,15 @@ class _SuiteResult(msgspec.Struct, frozen=True, rename="camel"):
 class PastSuite:
     """A suite of an earlier run: which case ids passed, which ended in error, and digests of the cases, where known.
 
-    `run_id` is the run's, or the path of an accepted baseline.
+    `run_id` is the run's, or the path of an accepted baseline. `file` is where the suite was authored, from the
+    project's folder, where known.
     """
 
     run_id: str
     passed: Mapping[str, bool]
     errors: frozenset[str] = frozenset()
     digests: Mapping[str, str] = field(default_factory=dict)
+    file: str | None = None
 
 
 @final
@@ -88,6 +92,17 @@ class Baseline:
         by_agent = self.suites.get((tool_name, tier), {})
         return by_agent.get(agent) or by_agent.get(None)
 
+    def missing(
+        self, there: Collection[SuiteKey], agents: Iterable[str], scope: Scope | None
+    ) -> Iterator[MissingSuite]:
+        """The suites that it has of these agents, that are not `there`, and that the run should have had."""
+        for key, by_agent in self.suites.items():
+            past = next((by_agent[agent] for agent in (*agents, None) if agent in by_agent), None)
+            tool_name, tier = key
+            if scope is not None and past is not None and key not in there and scope.has(past.file, tier):
+                file = msgspec.UNSET if past.file is None else past.file
+                yield MissingSuite(tool_name=tool_name, tier=tier, cases=len(past.passed), file=file)
+
     @property
     def agents(self) -> frozenset[str | None]:
         """Whom its suites are of; None stands for any."""
@@ -101,6 +116,7 @@ def _joined(suite: PastSuite, more: PastSuite) -> PastSuite:
         passed={**more.passed, **suite.passed},
         errors=suite.errors | (more.errors - suite.passed.keys()),
         digests={**more.digests, **suite.digests},
+        file=suite.file,
     )
 
 
@@ -112,12 +128,14 @@ def find_baseline(
     agents: Sequence[str] = (),
     before: Path | None = None,
     accepted: Path | None = None,
+    scope: Scope | None = None,
 ) -> Baseline | None:
     """The run called `name`, as `find_folder` knows it, or the path of a result file or of an accepted baseline.
 
     The latest is the `accepted` baseline where that file is there. Else it is that of each suite: the newest run which
     met its gates, has the suite's result file, one of `file_names`, with one of `agents`, and began before the run of
-    the folder `before`; `latest~1` is the run before that. None if there is no such run yet.
+    the folder `before`; `latest~1` is the run before that. None if there is no such run yet. What else it should have
+    had is what the newest such run had that looked at the same files, which is its `scope`.
     Of a run of several agents, the results with any of `agents` count.
 
     Raises:
@@ -129,6 +147,7 @@ def find_baseline(
     if back is not None:
         past = _PastRuns(_before(before, run_folders(output_dir, has_results)), is_alone=len(agents) <= 1)
         found = [past.newest(file, agent, back) for file in file_names for agent in agents or ("",)]
+        found += [file for agent in agents or ("",) for file in past.others(file_names, agent, back, scope)]
         files = list(dict.fromkeys(file for file in found if file is not None))
         return _load(files, name, is_of_any=lambda _: past.is_alone) if files else None
     path = find_folder(name, output_dir, Path.exists)
@@ -183,13 +202,31 @@ class _PastRuns:
         The same agent at another port of this machine counts if neither run has several agents, and if none has this
         one. Results of runs which left cases out count if no other does.
         """
-        for fits in (self._is_same, self._is_same_but_for_the_port) if self.is_alone else (self._is_same,):
+        for fits in self._ways():
             there = partial(self._results, Path(file).name, partial(fits, agent))
             whole = next(islice(filter(_is_whole, there()), back, None), None)
             found = whole or next(islice(there(), back, None), None)
             if found is not None:
                 return found
         return None
+
+    def others(self, files: Iterable[str], agent: str, back: int, scope: Scope | None) -> Iterator[Path]:
+        """The results with an agent that are not of the files, in the run so many before the newest of this scope."""
+        if scope is None:
+            return
+        for fits in self._ways():
+            of_scope = (folder for folder in self._folders if _scope_of(folder) == scope and self._met(folder))
+            folders = (folder for folder in of_scope if any(fits(agent, folder, path) for path in result_files(folder)))
+            folder = next(islice(folders, back, None), None)
+            if folder is not None:
+                names = {Path(file).name for file in files}
+                there = (path for path in result_files(folder) if path.name not in names)
+                yield from (path for path in there if fits(agent, folder, path))
+                return
+
+    def _ways(self) -> Sequence[Callable[[str, Path, Path], bool]]:
+        """How results of an agent are recognised, the surest first."""
+        return (self._is_same, self._is_same_but_for_the_port) if self.is_alone else (self._is_same,)
 
     def _results(self, name: str, fits: Callable[[Path, Path], bool]) -> Iterator[Path]:
         for folder in self._folders:
@@ -205,6 +242,11 @@ class _PastRuns:
         """In a run of several agents, each has a folder of its own."""
         there = self._agent_of(file)
         return there is None or (file.parent == folder and _without_local_port(there) == _without_local_port(agent))
+
+
+def _scope_of(folder: Path) -> Scope | None:
+    header = header_beside(folder)
+    return None if header is None else Scope.of(header.flags)
 
 
 class _Extent(msgspec.Struct, frozen=True):
@@ -249,6 +291,7 @@ def met_its_gates(folder: Path) -> bool:
 def _load(files: Iterable[Path], name: str, *, is_of_any: Callable[[Path], bool]) -> Baseline:
     """The results; those that are `of_any` are a baseline for any agent."""
     suites: dict[tuple[SuiteKey, str | None], PastSuite] = {}
+    authored = cache(_authored_files)
     for file in files:
         suite = read_result(file, _SuiteResult, what="baseline")
         agent = None if is_of_any(file) else suite.agent_endpoint
@@ -261,8 +304,15 @@ def _load(files: Iterable[Path], name: str, *, is_of_any: Callable[[Path], bool]
             passed={case.id: case.passed for case in suite.cases},
             errors=frozenset(case.id for case in suite.cases if case.status == "error"),
             digests={case.id: case.case_hash for case in suite.cases if case.case_hash is not None},
+            file=authored(file.parent).get(key),
         )
     return Baseline.made(name, ((key, agent, suite) for (key, agent), suite in suites.items()))
+
+
+def _authored_files(folder: Path) -> Mapping[SuiteKey, str | None]:
+    """Where the suites of a run were authored, by its journal, which is beside the results or the agents' folders."""
+    header = header_beside(folder)
+    return {} if header is None else {(suite.tool_name, suite.tier): suite.file for suite in header.suites}
 
 
 def _accepted(file: Path) -> Baseline:
@@ -279,6 +329,7 @@ def _accepted(file: Path) -> Baseline:
                     passed={id_: passed(case) for id_, case in suite.cases.items()},
                     errors=frozenset(id_ for id_, case in suite.cases.items() if case.status == "error"),
                     digests={id_: case.digest for id_, case in suite.cases.items() if case.digest is not None},
+                    file=suite.file,
                 ),
             )
             for suite in read_accepted(file)

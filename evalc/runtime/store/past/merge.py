@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime
-from typing import Final, NamedTuple, final
+from typing import Any, Final, NamedTuple, final
 
 import msgspec
 
@@ -16,6 +16,7 @@ from evalc.runtime.run.finish_run import Ending, finish_run
 from evalc.runtime.run.finished import FinishedRun
 from evalc.runtime.run.run_options import RunOptions
 from evalc.runtime.run.run_suite import Observer
+from evalc.runtime.run.scope import Scope
 from evalc.runtime.run.select import Shard, Wanted
 from evalc.runtime.store.journal import Journal
 from evalc.runtime.store.journaled import FILE_NAME, Entry, Header, JournaledCases, Line, read_journal
@@ -97,7 +98,12 @@ async def merge_suites(
     agents = first.agents or (first.agent_endpoint,)
     baseline = (
         find_baseline(
-            options.baseline, options.output_dir, file_names(suites), agents=agents, accepted=options.accepted
+            options.baseline,
+            options.output_dir,
+            file_names(suites),
+            agents=agents,
+            accepted=options.accepted,
+            scope=Scope.of(_flags_of(first)),
         )
         if options.baseline
         else None
@@ -139,9 +145,16 @@ def _header_of(suites: Sequence[Suite], first: Header, options: RunOptions) -> H
         first,
         run_id=options.run_id,
         timestamp=datetime.now(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z"),
-        suites=journaled_suites(suites),
-        flags={name: value for name, value in first.flags.items() if name != "wanted"},
+        suites=journaled_suites(suites, options.root),
+        flags=_flags_of(first),
     )
+
+
+def _flags_of(first: Header) -> dict[str, Any]:
+    """The flags of the whole run: those of a part, less what made it one."""
+    of_shards = frozenset(("shard", "durations_of"))
+    wanted = {name: value for name, value in (first.flags.get("wanted") or {}).items() if name not in of_shards}
+    return {**first.flags, "wanted": wanted}
 
 
 # --- cases ---------------------------------------------------------------------------------------------------------

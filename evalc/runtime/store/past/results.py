@@ -11,6 +11,7 @@ import msgspec
 
 from evalc.errors import UsageError
 from evalc.regular import TooLarge, read_limited
+from evalc.runtime.store.journaled import FILE_NAME, Header, read_header
 from evalc.runtime.store.past.runs import age, find_folder, has_results, result_files, run_folders
 
 LARGEST: Final = 4_000_000_000
@@ -50,6 +51,19 @@ def find_results(name: str, output_dir: Path) -> PastResults:
     if path.is_file():
         return PastResults(name=path.name, folder=path.parent, files=(path,), is_part=True)
     return PastResults(name=path.resolve().name, folder=path, files=tuple(result_files(path)))
+
+
+def header_beside(folder: Path) -> Header | None:
+    """The header of the run whose results a folder holds, those of all agents or of one.
+
+    None if it has no journal that can be read, as the runs of other runners.
+    """
+    try:
+        return (
+            read_header(folder / FILE_NAME) if (folder / FILE_NAME).exists() else read_header(folder.parent / FILE_NAME)
+        )
+    except UsageError:
+        return None
 
 
 def results_before(later: PastResults, output_dir: Path) -> PastResults:

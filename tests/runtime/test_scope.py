@@ -1,0 +1,82 @@
+"""Which suites a run should have had."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from evalc.runtime.run.scope import Scope, in_project, scope_paths
+
+FILE = "evals/team/weather.eval.yaml"
+
+
+@pytest.mark.parametrize(
+    ("path", "has"),
+    [
+        ("evals", True),
+        ("evals/team", True),
+        (FILE, True),
+        ("evals/team/*.yaml", True),
+        ("evals/*", True),
+        ("evals/*/weather*", True),
+        ("**/weather.eval.yaml", True),
+        ("evals/**/*.yaml", True),
+        ("**", True),
+        ("eva", False),
+        ("evals/*.yaml", False),
+        ("evals/team/other.eval.yaml", False),
+        ("evals/te", False),
+        ("evals/*/team", False),
+        ("../evals", False),
+    ],
+)
+def test_the_paths_that_lead_to_a_file(path: str, has: bool) -> None:
+    assert Scope((path,)).has(FILE, "labeled") == has
+    assert Scope(("nowhere", path)).has(FILE, "labeled") == has
+    assert not Scope((path,)).has(None, "labeled")
+
+
+def test_the_whole_project_has_everything_even_what_is_of_no_known_file() -> None:
+    assert Scope().has(FILE, "labeled")
+    assert Scope().has(None, "labeled")
+    assert not Scope(tiers=("golden",)).has(FILE, "labeled")
+
+
+@pytest.mark.parametrize(
+    "flags",
+    [
+        {},
+        {"looked_at": None},
+        {"looked_at": "evals"},
+        {"looked_at": [1]},
+        {"looked_at": [], "prompt_id": "p"},
+        {"looked_at": [], "wanted": 5},
+        {"looked_at": [], "wanted": {"keywords": ""}},
+        {"looked_at": [], "wanted": {"tags": ["a"]}},
+        {"looked_at": [], "wanted": {"ids": ["a"]}},
+        {"looked_at": [], "wanted": {"cases": ["a/b"]}},
+        {"looked_at": [], "wanted": {"failed_from": "r"}},
+        {"looked_at": [], "wanted": {"changed_since": "main"}},
+        {"looked_at": [], "wanted": {"shard": [1, 2]}},
+    ],
+)
+def test_a_run_that_selected_cases_does_not_say(flags: dict[str, Any]) -> None:
+    assert Scope.of(flags) is None
+
+
+def test_how_often_cases_run_selects_nothing() -> None:
+    flags = {"looked_at": ["evals"], "wanted": {"repeat": 3, "tiers": ["golden"]}}
+    assert Scope.of(flags) == Scope(("evals",), ("golden",))
+
+
+def test_paths_are_from_the_project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "evals" / "team").mkdir(parents=True)
+    monkeypatch.chdir(tmp_path / "evals")
+    assert scope_paths(["team", "./team/", str(tmp_path / "evals" / "team")], tmp_path, whole=False) == ("evals/team",)
+    assert scope_paths(["team", ".."], tmp_path, whole=False) == ()
+    assert scope_paths(["."], tmp_path, whole=False) == ("evals",)
+    assert scope_paths(["../evals"], tmp_path, whole=True) == ()
+    assert in_project("../..", tmp_path) == ".."
+    assert in_project("a\0b", tmp_path).endswith("a\0b")
