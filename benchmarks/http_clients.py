@@ -75,7 +75,14 @@ async def evalc(url: str, concurrency: int, cases: int) -> float:
         for n in range(cases)
     )
     suite = Suite(
-        metadata=None, tool_name="weather", tier="labeled", cases=located, size=cases, file_hash="", origin="bench"
+        metadata=None,
+        name="weather",
+        tool_name="weather",
+        tier="labeled",
+        cases=located,
+        size=cases,
+        file_hash="",
+        origin="bench",
     )
     agent = HttpAgent(url)
     with tempfile.TemporaryDirectory() as folder:

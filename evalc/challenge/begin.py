@@ -17,7 +17,7 @@ from evalc.diagnostics.problem import Diagnostics, Problem
 from evalc.errors import UsageError
 from evalc.files import read_source
 from evalc.model.strength import Strength
-from evalc.model.suite import Suite
+from evalc.model.suite import CaseKey, KnownSuites, Suite
 from evalc.runtime.agents.wire import fingerprint_of
 from evalc.runtime.judges.panel import JudgePool
 from evalc.runtime.local_model.served import local_models
@@ -30,8 +30,6 @@ from evalc.setup.compile import compiled, policy_of
 from evalc.setup.run import options_of
 from evalc.setup.to_run import ToRun
 from evalc.source import Source
-
-Key = tuple[str, str, str]
 
 
 class Finished(NamedTuple):
@@ -90,7 +88,7 @@ async def run_challenge(
     return Finished(found.strength, what.problems, files)
 
 
-def answers_of(past: PastRun, suites: Sequence[Suite]) -> tuple[GoodAnswers, dict[Key, str]]:
+def answers_of(past: PastRun, suites: Sequence[Suite]) -> tuple[GoodAnswers, dict[CaseKey, str]]:
     """The recorded answers of each case, of all agents and attempts; and why a case has no usable answer.
 
     Raises:
@@ -101,17 +99,18 @@ def answers_of(past: PastRun, suites: Sequence[Suite]) -> tuple[GoodAnswers, dic
         raise UsageError(f"the run `{past.run_id}` has no answers: it ended before its journal began")
     header, cases = read
     sent = {
-        (suite.tool_name, suite.tier, located.case.id): fingerprint_of(request_of(located.case))
+        CaseKey(suite.key, located.case.id): fingerprint_of(request_of(located.case))
         for suite in suites
         for located in suite.cases
     }
-    answers: dict[Key, list[AgentAnswer]] = {}
+    known = KnownSuites((suite.key, suite.tool_name) for suite in suites)
+    answers: dict[CaseKey, list[AgentAnswer]] = {}
     unusable = dict.fromkeys(sent, "no recorded answer")
     for number, suite in enumerate(header.suites):
         for case, name in cases.ids(number):
-            key = suite.tool_name, suite.tier, name
+            key = next((key for each in known.candidates(suite) if (key := CaseKey(each, name)) in sent), None)
             entry = cases.entry(number, case)
-            if key not in sent or entry is None:
+            if key is None or entry is None:
                 continue
             if entry.struck:
                 unusable[key] = "secrets were struck out of its recorded answer"

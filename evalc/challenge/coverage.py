@@ -45,7 +45,7 @@ def coverage_of(
                 for name in _scored(case):
                     criteria[name] = True
         if criteria:
-            title = f"{suite.ir.tool} ({suite.tier})"
+            title = suite.key.title()
             parts.append(_part("criteria", {f"{name} of {title}": scored for name, scored in criteria.items()}))
     found = () if tools is None else tuple(seen.tool(tool) for tool in tools.values())
     parts += [_part("prompts", prompts), _part("promptBranches", branches)]

@@ -15,7 +15,7 @@ from evalc.compiler.compiled import Compilation
 from evalc.model import checks as c
 from evalc.model.case import Case
 from evalc.model.result import PASSING
-from evalc.model.suite import LocatedCase, Place
+from evalc.model.suite import CaseKey, LocatedCase, Place
 from evalc.runtime.run.run_case import CaseOptions, result_of
 from evalc.source import Source
 
@@ -140,13 +140,13 @@ class _Proof:
         return found
 
 
-_Cases = Mapping[tuple[str, str, str], Case]
-"""Cases as they are now, by tool, tier and id."""
+_Cases = Mapping[CaseKey, Case]
+"""Cases as they are now."""
 
 
 def _cases_of(compilation: Compilation, ids: Collection[str]) -> _Cases:
     return {
-        (suite.ir.tool, suite.tier, located.case.id): located.case
+        CaseKey(suite.key, located.case.id): located.case
         for suite in compilation.suites
         for located in suite.located()
         if located.case.id in ids
@@ -155,7 +155,7 @@ def _cases_of(compilation: Compilation, ids: Collection[str]) -> _Cases:
 
 async def _holds(cases: _Cases, survived: Survived, options: CaseOptions) -> bool:
     """Whether the case, as it is now, fails the mutant and passes every good answer."""
-    case = cases.get((survived.suite.tool_name, survived.suite.tier, survived.located.case.id))
+    case = cases.get(CaseKey(survived.suite.key, survived.located.case.id))
     if case is None:
         return False
     located = LocatedCase(case, {})

@@ -18,7 +18,7 @@ from evalc.model.assertions import assertions
 from evalc.model.case import Case
 from evalc.model.result import PASSING, CaseResult
 from evalc.model.strength import Strength
-from evalc.model.suite import LocatedCase, Suite
+from evalc.model.suite import CaseKey, LocatedCase, Suite
 from evalc.runtime.judges.panel import JudgePool
 from evalc.runtime.run.ask import AgentAnswer
 from evalc.runtime.run.run_case import CaseOptions, CaseRun, result_of
@@ -28,8 +28,8 @@ _LOOKED_AT: Final = 1_000
 """How many cases of a suite are looked at for what other cases are about."""
 _MOST_VALUES: Final = 50
 
-GoodAnswers = Mapping[tuple[str, str, str], Sequence[AgentAnswer]]
-"""The recorded answers of cases, by tool, tier and id."""
+GoodAnswers = Mapping[CaseKey, Sequence[AgentAnswer]]
+"""The recorded answers of cases."""
 
 
 @final
@@ -43,7 +43,7 @@ class Challenge:
         run_id: the run whose answers are changed; None challenges suites by themselves.
         recorded: the recorded answers, good or not: those of `run_id`, or of an earlier run whose good answers every
             line that is written has to pass.
-        unusable: why the recorded answers of a case cannot be used, by tool, tier and id.
+        unusable: why the recorded answers of a case cannot be used.
         bench: who judges what only a judge can tell; None if nobody does.
         max_cost: what judging may cost, in US dollars.
     """
@@ -52,7 +52,7 @@ class Challenge:
     tools: ToolRegistry | None = None
     run_id: str | None = None
     recorded: GoodAnswers = field(default_factory=dict)
-    unusable: Mapping[tuple[str, str, str], str] = field(default_factory=dict)
+    unusable: Mapping[CaseKey, str] = field(default_factory=dict)
     bench: JudgePool | None = None
     max_cost: float | None = None
     spent: float = 0.0
@@ -84,7 +84,7 @@ async def _challenge_suite(suite: Suite, how: Challenge, count: AllTallies) -> N
             continue
         goods = await _good_answers(suite, case, how)
         if how.run_id is not None and not goods:
-            key = suite.tool_name, suite.tier, case.id
+            key = CaseKey(suite.key, case.id)
             count.skip(case.id, how.unusable.get(key) or "no recorded answer passes it")
             continue
         material = await _material(case, goods, suite_wide, neighbour, how)
@@ -194,7 +194,7 @@ def _turns(case: Case) -> int:
 async def _good_answers(suite: Suite, case: Case, how: Challenge) -> Sequence[AgentAnswer]:
     """The recorded answers that the case passes as it is now, each text once."""
     found: dict[str, AgentAnswer] = {}
-    for answer in how.recorded.get((suite.tool_name, suite.tier, case.id), ()):
+    for answer in how.recorded.get(CaseKey(suite.key, case.id), ()):
         if answer.response is None:
             continue
         status = (await _checked(case, answer, how)).result.status
@@ -259,7 +259,7 @@ class _SuiteWide(NamedTuple):
             for name, value in (case.input.inputs or {}).items():
                 if isinstance(value, str) and len(values.setdefault(name, {})) < _MOST_VALUES:
                     values[name][value] = None
-            for answer in how.recorded.get((suite.tool_name, suite.tier, case.id), ()):
+            for answer in how.recorded.get(CaseKey(suite.key, case.id), ()):
                 if len(names) < _MOST_VALUES:
                     names |= dict.fromkeys(names_in(last_response(answer).response))
         return cls(tuple(tools), Others({name: tuple(each) for name, each in values.items()}, tuple(names)))

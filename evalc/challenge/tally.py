@@ -87,6 +87,7 @@ class Tally:
         case = self.located.case
         return CaseStrength(
             id=case.id,
+            suite=self.suite.name,
             tool_name=self.suite.tool_name,
             tier=self.suite.tier,
             mutants=mutants,
@@ -110,7 +111,7 @@ class AllTallies:
         self._skipped: list[NotChallenged] = []
         self._challengers: dict[str, list[int]] = {}
         self._checks: dict[object, tuple[CheckStrength, list[int]]] = {}
-        self._criteria: dict[tuple[str, str, str], list[int]] = {}
+        self._criteria: dict[tuple[Suite, str], list[int]] = {}
 
     def skip(self, id_: str, reason: str) -> None:
         """AllTallies a case that was not challenged."""
@@ -123,13 +124,13 @@ class AllTallies:
         _merge(self._challengers, tally.challengers)
         suite, case, places = tally.suite, tally.located.case, tally.located.places
         for name, counted in tally.criteria.items():
-            _merge(self._criteria, {(suite.tool_name, suite.tier, name): counted})
+            _merge(self._criteria, {(suite, name): counted})
         written = {each.at: describe(each.check) for each in assertions(case.expect) if each.at in tally.checks}
         for at, (mutants, killed) in tally.checks.items():
             if at not in written:
                 continue
             place: Place | None = places.get(at)
-            key = (suite.tool_name, suite.tier, case.id, at) if place is None else (place, written[at])
+            key = (suite.key, case.id, at) if place is None else (place, written[at])
             record = CheckStrength(id=case.id, at=at, check=written[at], mutants=0, killed=0, place=place)
             counts = self._checks.setdefault(key, (record, [0, 0]))[1]
             counts[0] += mutants
@@ -151,8 +152,15 @@ class AllTallies:
                 for of, (looked_at, noticed) in self._checks.values()
             ),
             criteria=tuple(
-                CriterionStrength(tool_name=tool, tier=tier, name=name, mutants=looked_at, killed=noticed)
-                for (tool, tier, name), (looked_at, noticed) in self._criteria.items()
+                CriterionStrength(
+                    suite=suite.name,
+                    tool_name=suite.tool_name,
+                    tier=suite.tier,
+                    name=name,
+                    mutants=looked_at,
+                    killed=noticed,
+                )
+                for (suite, name), (looked_at, noticed) in self._criteria.items()
             ),
             not_challenged=tuple(self._skipped),
             warnings=warnings,

@@ -27,7 +27,9 @@ _MOST_LISTED: Final = 10
 def history(
     suite: Annotated[
         str | None,
-        typer.Argument(metavar="[SUITE]", help="Only this suite: its tool or name, or TOOL.TIER.", show_default=False),
+        typer.Argument(
+            metavar="[SUITE]", help="Only this suite: its name or its tool, or NAME.TIER.", show_default=False
+        ),
     ] = None,
     limit: Annotated[int, typer.Option("--limit", metavar="N", min=1, help="How many results are listed.")] = 20,
     rebuild: Annotated[
@@ -79,10 +81,11 @@ def history(
 def _there_is(wanted: str, entries: Sequence[HistoryEntry]) -> str:
     """What could have been meant: the nearest name, else the suites of the newest runs."""
     from evalc.diagnostics.near import did_you_mean, listed  # noqa: PLC0415 - for start-up: only for a mistake
+    from evalc.model.suite import key_of  # noqa: PLC0415 - as above
 
-    suites = tuple(dict.fromkeys(f"{entry.tool_name}.{entry.tier}" for entry in entries))
+    suites = tuple(dict.fromkeys(str(key_of(entry)) for entry in entries))
     if not suites:
         return ""
-    near = did_you_mean(wanted, filter(None, (name for entry in entries for name in (entry.tool_name, entry.suite))))
+    near = did_you_mean(wanted, (name for entry in entries for name in (entry.suite, entry.tool_name)))
     more = f" and {len(suites) - _MOST_LISTED} more" if len(suites) > _MOST_LISTED else ""
     return f"; {near or f'there are {listed(suites[:_MOST_LISTED])}{more}'}"

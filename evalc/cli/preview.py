@@ -79,7 +79,7 @@ def plan_lines(suites: Iterable[Suite], *, prices: Mapping[str, Price], quiet: b
     """The cases with the requests that each takes and the tokens of its message; the sums under them for each agent."""
     requests = tokens = 0
     for suite in suites:
-        yield f"{visible(suite.tool_name)} ({visible(suite.tier)})"
+        yield visible(suite.key.title())
         for located in suite.cases:
             times, each = _attempts(located.case), list(_tokens(located.case))
             requests, tokens = requests + times * len(each), tokens + times * sum(each)

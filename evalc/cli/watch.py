@@ -18,7 +18,7 @@ from evalc.errors import UsageError
 from evalc.terminal import Screen, visible
 
 if TYPE_CHECKING:
-    from evalc.watch.cases import CaseKey
+    from evalc.model.suite import CaseKey
     from evalc.watch.loop import Seen, Watcher
 
 _CLEAR: Final = "\x1b[2J\x1b[3J\x1b[H"

@@ -105,6 +105,7 @@ class ComparedSuite(_Past, frozen=True):
     tool_name: str
     tier: str
     cases: tuple[ComparedCase, ...]
+    suite: str | None = None
     run_id: str | None = None
     agent_endpoint: str | None = None
     decided: bool = False

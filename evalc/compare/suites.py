@@ -22,7 +22,7 @@ from evalc.model.comparison import (
     RunComparison,
     SuiteComparison,
 )
-from evalc.model.suite import suite_title
+from evalc.model.suite import KnownSuites, SuiteKey, key_of
 from evalc.terminal import counted
 
 
@@ -117,8 +117,8 @@ def _suite(criteria: Sequence[_Scored], groups: Sequence[str]) -> Difference | N
     return difference(before, after, list(contributions.values()), changed=len(changed), groups=together)
 
 
-_Key = tuple[str, str, str | None]
-"""A suite of a run: its tool, its tier and its agent."""
+_Key = tuple[SuiteKey, str | None]
+"""A suite of a run, and its agent."""
 
 _Run = Mapping[_Key, ComparedSuite]
 
@@ -126,17 +126,20 @@ _Run = Mapping[_Key, ComparedSuite]
 def compare_runs(
     before: Iterable[ComparedSuite], after: Iterable[ComparedSuite], *, names: tuple[str, str]
 ) -> RunComparison:
-    """Compare the suites that two runs have in common, by tool and tier; `names` are what the runs are called.
+    """Compare the suites that two runs have in common, by name and tier; `names` are what the runs are called.
 
     Where a run has a suite of several agents, each is compared with itself, else with the only one of the other run.
     Of several results of a suite and agent in one run, the first counts.
     """
     warnings: list[str] = []
-    old, new = _by_suite(before, names[0], warnings), _by_suite(after, names[1], warnings)
+    before, after = tuple(before), tuple(after)
+    known = KnownSuites.named_by((*before, *after))
+    old, new = _by_suite(before, names[0], known, warnings), _by_suite(after, names[1], known, warnings)
+    warnings += known.warnings("one of the runs", "`evalc run` writes results that name their suite")
     pairs = {key: past for key in new if (past := _counterpart(key, old)) is not None}
-    several = {key[:2] for run in (old, new) for key in run if len(_of_suite(key, run)) > 1}
+    several = {key[0] for run in (old, new) for key in run if len(_of_suite(key, run)) > 1}
     compared = tuple(
-        compare_suites(old[past], new[key], names=names, by_agent=key[:2] in several) for key, past in pairs.items()
+        compare_suites(old[past], new[key], names=names, by_agent=key[0] in several) for key, past in pairs.items()
     )
     for key, past in pairs.items():
         warnings += _of_early_ends(_title(key, new), old[past], new[key])
@@ -168,21 +171,24 @@ def _of_early_ends(title: str, *runs: ComparedSuite) -> Iterator[str]:
         )
 
 
-def _by_suite(suites: Iterable[ComparedSuite], run: str, warnings: list[str]) -> _Run:
+def _by_suite(suites: Iterable[ComparedSuite], run: str, known: KnownSuites, warnings: list[str]) -> _Run:
     found: dict[_Key, ComparedSuite] = {}
     for suite in suites:
-        key = (suite.tool_name, suite.tier, suite.agent_endpoint)
-        if key in found:
-            named = suite_title(suite.tool_name, suite.tier, None)
-            warnings.append(f"the run `{run}` has more than one result of the suite `{named}`: the first is compared")
+        key = known.key_of(suite)
+        if key is None:
+            continue
+        if (key, suite.agent_endpoint) in found:
+            warnings.append(
+                f"the run `{run}` has more than one result of the suite `{key.title()}`: the first is compared"
+            )
         else:
-            found[key] = suite
+            found[key, suite.agent_endpoint] = msgspec.structs.replace(suite, suite=key.name)
     return found
 
 
 def _of_suite(key: _Key, run: _Run) -> list[_Key]:
     """The results that a run has of a suite: one for each agent."""
-    return [other for other in run if other[:2] == key[:2]]
+    return [other for other in run if other[0] == key[0]]
 
 
 def _counterpart(key: _Key, run: _Run) -> _Key | None:
@@ -192,8 +198,8 @@ def _counterpart(key: _Key, run: _Run) -> _Key | None:
 
 
 def _title(key: _Key, run: _Run) -> str:
-    tool_name, tier, agent = key
-    return suite_title(tool_name, tier, agent if len(_of_suite(key, run)) > 1 else None)
+    suite, agent = key
+    return suite.title(agent if len(_of_suite(key, run)) > 1 else None)
 
 
 def compare_suites(
@@ -217,6 +223,7 @@ def compare_suites(
         flips.add(pair.before.passed, pair.after.passed, error=pair.broken)
     score, criteria = compare_scores(sound, after.summary.criteria)
     return SuiteComparison(
+        suite=key_of(after).name,
         tool_name=after.tool_name,
         tier=after.tier,
         agent_endpoint=after.agent_endpoint if by_agent and after.agent_endpoint is not None else msgspec.UNSET,

@@ -17,7 +17,7 @@ from evalc.diagnostics.problem import Diagnostics, Problem
 from evalc.files import JSON_LIMIT, read_source
 from evalc.model import case as m
 from evalc.model.codec import EnvelopeWriter, encode_envelope, short_hash, to_json
-from evalc.model.suite import LocatedCase, Place, Suite
+from evalc.model.suite import LocatedCase, Place, Suite, SuiteKey
 from evalc.source import Source
 from evalc.terminal import counted
 
@@ -67,9 +67,9 @@ def read_source_map(compiled: Source) -> Mapping[str, Place]:
 GENERATED_BY = f"evalc {__version__}"
 
 
-def file_name(tool: str, tier: str, ending: str = "json") -> str:
-    """`<tool>.<tier>.json`, the tool as a slug with dashes (the case model's convention)."""
-    return f"{tool.replace('_', '-')}.{tier}.{ending}"
+def file_name(suite: str, tier: str) -> str:
+    """`<suite>.<tier>.json`, the suite as a slug with dashes (the case model's convention)."""
+    return f"{suite.replace('_', '-')}.{tier}.json"
 
 
 @final
@@ -79,8 +79,13 @@ class CompiledSuite:
     def __init__(self, suite: ir.Suite, tier: m.Tier) -> None:
         self.ir = suite
         self.tier = tier
-        self.file_name = file_name(suite.tool, tier)
+        self.file_name = file_name(suite.name, tier)
         self._cases = suite.cases.of_tier(tier)
+
+    @property
+    def key(self) -> SuiteKey:
+        """What tells it from the others."""
+        return SuiteKey(self.ir.name, self.tier)
 
     @property
     def is_output(self) -> bool:
@@ -160,6 +165,7 @@ class CompiledSuite:
         """What the runtime runs."""
         return Suite(
             metadata=None if self.ir.bare else self.head,
+            name=self.ir.name,
             tool_name=self.ir.tool,
             tier=self.tier,
             file_hash=self.file_hash,
@@ -192,6 +198,7 @@ def _head_of(suite: ir.Suite, tier: m.Tier) -> m.Metadata:
     description = suite.tool_description
     return m.Metadata(
         tool_name=suite.tool,
+        suite=None if suite.name == suite.tool else suite.name,
         tier=tier,
         tool_version=suite.tool_version,
         description_hash=(None if authored is None else authored.description_hash)

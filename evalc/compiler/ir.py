@@ -192,6 +192,7 @@ class Suite(msgspec.Struct, frozen=True, kw_only=True):
         bare: whether it is a bare array, whose staleness is not checked.
         gate_places: where each gate is written, by its name in YAML; empty for eval JSON, where pointers lead there.
         prompts: the prompts that its cases are made from; empty for eval JSON.
+        name_at: where the suite is named: by `suite:`, else by what it is called after; else the suite.
         tool_at: where the tool is named: by `tool:`, else by what the suite is called; else the suite.
         locate: from a place in `source` to its span.
         files: the files that it was made from beside `source`: what it includes, prompts, tables, schemas.
@@ -215,6 +216,7 @@ class Suite(msgspec.Struct, frozen=True, kw_only=True):
     prompts: tuple[PromptTemplate, ...] = ()
     cases: Cases
     where: Where
+    name_at: Where
     tool_at: Where
     authored: m.Metadata | None = None
     from_json: bool = False

@@ -65,13 +65,31 @@ def check_lock(
     errors of its own, and nothing follows from it.
     """
     looked_at = {file: suite for suite in suites if (file := _file_of(suite, lock.folder)) is not None}
-    compiled = {_key_of(suite): suite for suite in suites}
-    for key, locked in lock.suites.items():
+    compiled = {str(suite.key): suite for suite in suites}
+    for key, locked in _renamed(lock, suites).items():
         suite = compiled.get(key) or looked_at.get(locked.file)
         if suite is not None:
             _check_suite(suite, key, locked, problems)
         elif any((lock.folder / locked.file).resolve().is_relative_to(folder) for folder in searched):
             _report_gone(key, locked, lock, problems)
+
+
+def _renamed(lock: Lock, suites: Iterable[CompiledSuite]) -> Mapping[str, LockedSuite]:
+    """The locked suites by what they are called now: earlier versions called them what their tool is called."""
+    by_tool: dict[str, list[CompiledSuite]] = {}
+    for suite in suites:
+        by_tool.setdefault(f"{suite.ir.tool}.{suite.tier}", []).append(suite)
+
+    def name_of(key: str, locked: LockedSuite) -> str:
+        """The key of the only suite of the tool in the file, or of the tool where the file is gone; else the same."""
+        there = by_tool.get(key, [])
+        keys = [str(suite.key) for suite in there if _file_of(suite, lock.folder) == locked.file]
+        if not keys and not (lock.folder / locked.file).exists():
+            keys = [str(suite.key) for suite in there]
+        return keys[0] if len(keys) == 1 and keys[0] not in lock.suites else key
+
+    named = {str(suite.key) for suite in suites}
+    return {key if key in named else name_of(key, locked): locked for key, locked in lock.suites.items()}
 
 
 def _report_gone(key: str, locked: LockedSuite, lock: Lock, problems: Diagnostics) -> None:
@@ -86,7 +104,7 @@ def _report_gone(key: str, locked: LockedSuite, lock: Lock, problems: Diagnostic
 
 
 def _check_suite(suite: CompiledSuite, key: str, locked: LockedSuite, problems: Diagnostics) -> None:
-    found = {case.id: case for case in _cases_of(suite)} if _key_of(suite) == key else {}
+    found = {case.id: case for case in _cases_of(suite)} if str(suite.key) == key else {}
     for id_, was in locked.cases.items():
         case = found.get(id_)
         if case is None:
@@ -126,10 +144,6 @@ def _cases_of(suite: CompiledSuite) -> Iterator[ir.Case]:
     return (case for case in suite.ir.cases if case.tier == suite.tier)
 
 
-def _key_of(suite: CompiledSuite) -> str:
-    return f"{suite.ir.tool}.{suite.tier}"
-
-
 def _file_of(suite: CompiledSuite, folder: Path) -> str | None:
     """The suite's file as the lock names it; None for standard input and other texts without a file."""
     name = suite.ir.source.name
@@ -148,11 +162,11 @@ def locked_anew(suites: Iterable[CompiledSuite], lock: Lock) -> Lock:
     """
     from evalc.compiler.lock_change import locked_text  # noqa: PLC0415 - for start-up: it hashes
 
-    entries = dict(lock.suites)
+    entries = dict(_renamed(lock, suites))
     for suite in suites:
         if suite.tier != LOCKED_TIER:
             continue
-        known = entries.get(_key_of(suite), LockedSuite("", {})).cases
+        known = entries.get(str(suite.key), LockedSuite("", {})).cases
         cases = dict(known)
         for case in _cases_of(suite):
             if is_archived(case):
@@ -160,7 +174,7 @@ def locked_anew(suites: Iterable[CompiledSuite], lock: Lock) -> Lock:
             elif case.id not in known:
                 cases[case.id] = locked_text(_fields_of(case, suite))
         file = _file_of(suite, lock.folder) or suite.ir.source.name
-        entries[_key_of(suite)] = LockedSuite(file, cases)
+        entries[str(suite.key)] = LockedSuite(file, cases)
     return Lock(folder=lock.folder, suites={key: entry for key, entry in entries.items() if entry.cases})
 
 

@@ -363,12 +363,17 @@ class Compiler:
         self._compiled += compiled
 
     def _without_copies(self, suites: tuple[CompiledSuite, ...]) -> tuple[CompiledSuite, ...]:
-        """The suites less evalc's own output that a search came upon beside what it was compiled from."""
-        authored = {suite.file_name for suite in suites if not suite.ir.from_json}
+        """The suites less evalc's own output that a search came upon beside what it was compiled from.
+
+        Earlier versions named their output for the tool.
+        """
+        authored = {
+            (name, suite.tier) for suite in suites if not suite.ir.from_json for name in (suite.ir.name, suite.ir.tool)
+        }
         return tuple(
             suite
             for suite in suites
-            if not (suite.is_output and suite.file_name in authored and suite.ir.source.name in self._come_upon)
+            if not (suite.is_output and suite.key in authored and suite.ir.source.name in self._come_upon)
         )
 
     def _report_collisions(self, suites: tuple[CompiledSuite, ...]) -> None:
@@ -376,9 +381,9 @@ class Compiler:
         for suite in suites:
             earlier = first.setdefault(suite.file_name, suite)
             if earlier is not suite:
-                other = f"{earlier.ir.source.name}:{earlier.ir.line(earlier.ir.tool_at)}"
-                finding = SuiteCollision(tool=suite.ir.tool, tier=suite.tier, other=other)
-                self._problems.add(*suite.ir.place(suite.ir.tool_at), finding)
+                other = f"{earlier.ir.source.name}:{earlier.ir.line(earlier.ir.name_at)}"
+                finding = SuiteCollision(name=suite.ir.name, tier=suite.tier, other=other)
+                self._problems.add(*suite.ir.place(suite.ir.name_at), finding)
 
     def _is_wanted(self, tree: SuiteTree) -> bool:
         """Whether the suite is one of those that `--prompt-id` asks for."""

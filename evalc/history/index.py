@@ -12,6 +12,7 @@ import sqlite3
 import time
 from collections.abc import Iterator, Mapping
 from datetime import UTC, datetime
+from functools import cached_property
 from pathlib import Path
 from typing import Annotated, Any, Final, NamedTuple, Self, final
 
@@ -20,6 +21,7 @@ import msgspec
 from evalc.compare.past import Measure
 from evalc.errors import UsageError
 from evalc.model.history import HistoryEntry
+from evalc.model.suite import KnownSuites, SuiteKey, SuiteRecord, key_of
 from evalc.regular import LeadsOut, refuse_link_out
 from evalc.runtime.run.finished import FinishedRun, FinishedSuite
 from evalc.runtime.store.past.results import read_result
@@ -47,17 +49,13 @@ class _Summary(_Read, frozen=True):
     criteria: tuple[_Criterion, ...] = ()
 
 
-class _Case(_Read, frozen=True, gc=False):
-    id: Any = ""
-
-
 class _Result(_Read, frozen=True):
     """What the history needs of an EvalSuiteResult."""
 
     tool_name: str
     tier: str
     summary: _Summary
-    cases: tuple[_Case, ...] = ()
+    suite: str | None = None
     run_id: str | None = None
     timestamp: str | None = None
     agent_endpoint: str = ""
@@ -69,8 +67,7 @@ class _Result(_Read, frozen=True):
 def read_entry(folder: Path, file: str) -> HistoryEntry | None:
     """The entry of a file in a run's folder; None if it is not the result of a suite."""
     try:
-        found = read_result(folder / file, _Result)
-        return _entry(folder, file, found, str(found.cases[0].id) if found.cases else "")
+        return _entry(folder, file, read_result(folder / file, _Result))
     except (UsageError, OSError):
         return None
 
@@ -78,12 +75,11 @@ def read_entry(folder: Path, file: str) -> HistoryEntry | None:
 def entry_of(folder: Path, file: str, finished: FinishedSuite) -> HistoryEntry:
     """The entry of a result that is written to the file and still at hand."""
     result = msgspec.structs.replace(finished.result, cases=())
-    first = next((case.id for case in finished.cases()), "")
-    return _entry(folder, file, msgspec.convert(msgspec.to_builtins(result), _Result), first)
+    return _entry(folder, file, msgspec.convert(msgspec.to_builtins(result), _Result))
 
 
-def _entry(folder: Path, file: str, result: _Result, first_case: str) -> HistoryEntry:
-    name, slash, _ = first_case.partition("/")
+def _entry(folder: Path, file: str, result: _Result) -> HistoryEntry:
+    """The entry; its suite is empty where the result does not name it, until it is asked for."""
     began = _time(result.timestamp) or _time_of(folder)
     summary = result.summary
     return HistoryEntry(
@@ -92,9 +88,9 @@ def _entry(folder: Path, file: str, result: _Result, first_case: str) -> History
         run_id=result.run_id or folder.name,
         timestamp=began.isoformat(timespec="seconds").replace("+00:00", "Z"),
         began=(began_at(folder.name) if result.run_id == folder.name else None) or began.timestamp(),
+        suite=result.suite or "",
         tool_name=result.tool_name,
         tier=result.tier,
-        suite=name if slash else None,
         agent_endpoint=result.agent_endpoint,
         total_cases=summary.total_cases,
         passed=summary.passed,
@@ -127,7 +123,7 @@ def _time_of(folder: Path) -> datetime:
 
 FILE_NAME: Final = "history.db"
 _FILES: Final = (FILE_NAME, f"{FILE_NAME}-wal", f"{FILE_NAME}-shm")
-VERSION: Final = 2
+VERSION: Final = 3
 
 PATIENCE_S: Final = 5.0
 """How long another process may hold the index."""
@@ -259,14 +255,29 @@ class Index:
             self._put(rows)
 
     def entries(self, suite: str | None = None) -> Iterator[HistoryEntry]:
-        """The entries, the newest first: all, or those of a suite: its tool or its name, with `.TIER` or without."""
-        wanted = "" if suite is None else "AND :suite IN (tool, suite, tool || '.' || tier, suite || '.' || tier)"
+        """The entries, the newest first: all, or those of a suite: its name or its tool, with `.TIER` or without."""
+        named = "SELECT tool FROM files WHERE :suite IN (suite, tool, suite || '.' || tier, tool || '.' || tier)"
+        wanted = "" if suite is None else f"AND tool IN ({named})"
         found = self._connection.execute(
             f"SELECT entry FROM files WHERE entry IS NOT NULL {wanted} ORDER BY began DESC, run DESC, file",  # noqa: S608 - either of two texts
             {} if suite is None else {"suite": suite},
         )
         decoder = msgspec.json.Decoder(HistoryEntry)
-        return (decoder.decode(entry) for (entry,) in found)
+        for (text,) in found:
+            entry = decoder.decode(text)
+            key = self.suite_of(entry)
+            if suite is None or suite in {key.name, str(key), entry.tool_name, f"{entry.tool_name}.{entry.tier}"}:
+                yield msgspec.structs.replace(entry, suite=key.name)
+
+    def suite_of(self, record: SuiteRecord) -> SuiteKey:
+        """The suite of a result or an entry: as it is named in any result, where this one does not name it."""
+        return self._named.key_of(record) or key_of(record)
+
+    @cached_property
+    def _named(self) -> KnownSuites:
+        """The suites that results name."""
+        found = self._connection.execute("SELECT DISTINCT suite, tier, tool FROM files WHERE suite IS NOT NULL")
+        return KnownSuites((SuiteKey(name, tier), tool) for name, tier, tool in found)
 
     def strangers(self) -> int:
         """How many JSON files in the folders of runs are not results of suites."""
@@ -287,7 +298,7 @@ class Index:
 def _columns(entry: HistoryEntry | None) -> tuple[float | None, str | None, str | None, str | None, str | None]:
     if entry is None:
         return None, None, None, None, None
-    return entry.began, entry.tool_name, entry.tier, entry.suite, msgspec.json.encode(entry).decode()
+    return entry.began, entry.tool_name, entry.tier, entry.suite or None, msgspec.json.encode(entry).decode()
 
 
 def _remove(output_dir: Path) -> None:

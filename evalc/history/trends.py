@@ -10,6 +10,7 @@ from pathlib import Path
 from evalc.history.index import Index
 from evalc.model.history import HistoryEntry, Trend, TrendPoint
 from evalc.model.result import SuiteResult
+from evalc.model.suite import SuiteKey, key_of
 
 
 def trends_beside(suites: Iterable[SuiteResult], output_dir: Path) -> tuple[Trend, ...]:
@@ -18,16 +19,16 @@ def trends_beside(suites: Iterable[SuiteResult], output_dir: Path) -> tuple[Tren
     A report never fails by that: there are no trends if the history cannot be read.
     """
     suites = tuple(suites)
-    names = dict.fromkeys(f"{suite.tool_name}.{suite.tier}" for suite in suites)
-    agents = {(suite.tool_name, suite.tier, suite.agent_endpoint) for suite in suites}
-    wanted = agents | {(tool_name, tier, None) for tool_name, tier, _ in agents}
     try:
         with Index.followed(output_dir) as index:
+            agents = {(index.suite_of(suite), suite.agent_endpoint) for suite in suites}
+            names = dict.fromkeys(str(key) for key, _ in agents)
             trends = trends_of(chain.from_iterable(map(index.entries, names)))
     except (sqlite3.Error, OSError):
         return ()
+    wanted = agents | {(key, None) for key, _ in agents}
     there = (trend for trend in trends if len(trend.points) > 1)
-    return tuple(trend for trend in there if (trend.tool_name, trend.tier, trend.agent_endpoint) in wanted)
+    return tuple(trend for trend in there if (key_of(trend), trend.agent_endpoint) in wanted)
 
 
 def trends_of(entries: Iterable[HistoryEntry]) -> tuple[Trend, ...]:
@@ -36,10 +37,10 @@ def trends_of(entries: Iterable[HistoryEntry]) -> tuple[Trend, ...]:
     Runs of a part of the cases are left out: their pass rate is not that of the suite. A suite that several agents
     have run has a course for each of them: they are as different as suites are.
     """
-    by_suite: dict[tuple[str, str], list[HistoryEntry]] = {}
+    by_suite: dict[SuiteKey, list[HistoryEntry]] = {}
     for entry in entries:
         if not entry.partial:
-            by_suite.setdefault((entry.tool_name, entry.tier), []).append(entry)
+            by_suite.setdefault(key_of(entry), []).append(entry)
     return tuple(trend for runs in by_suite.values() for trend in _trends(runs))
 
 
@@ -55,6 +56,7 @@ def _trends(entries: Sequence[HistoryEntry]) -> Iterator[Trend]:
 def _trend(newest_first: Sequence[HistoryEntry], agent: str | None) -> Trend:
     runs = newest_first[::-1]
     return Trend(
+        suite=runs[0].suite,
         tool_name=runs[0].tool_name,
         tier=runs[0].tier,
         agent_endpoint=agent,

@@ -64,7 +64,7 @@ class _Importer:
 
     def imported(self) -> Imported | None:
         cases = list(self._suite.cases())
-        prefix = f"{self._suite.metadata.tool_name}/"
+        prefix = f"{self._suite.ir.name}/"
         names = CaseNames(case.id.removeprefix(prefix) for case in cases if case.id.startswith(prefix))
         written = [self._case(case, f"{self._base}/{index}", names, prefix) for index, case in enumerate(cases)]
         data = {**self._head(), "eval": {**self._criteria(), "test_cases": written}}
@@ -87,7 +87,7 @@ class _Importer:
     def _head(self) -> dict[str, Any]:
         metadata = self._suite.metadata
         fields = {
-            "suite": metadata.tool_name,
+            "suite": self._suite.ir.name,
             "tier": metadata.tier,
             "tool": metadata.tool_name,
             "tool_version": metadata.tool_version,

@@ -176,13 +176,14 @@ class Case(_Record, frozen=True, kw_only=True):
 
 
 class Metadata(_Record, frozen=True, kw_only=True):
-    """The envelope's metadata (contract, Staleness Checks), and evalc's own `criteria`, `gates` and `requires`.
+    """The envelope's metadata (contract, Staleness Checks), and evalc's own `suite`, `criteria`, `gates`, `requires`.
 
-    `description_hash` is `sha256(description)[0:12]`. `requires` names the assertions that a runner which knows
-    only the contract would not check.
+    `suite` is the suite's name; None if it is that of the tool. `description_hash` is `sha256(description)[0:12]`.
+    `requires` names the assertions that a runner which knows only the contract would not check.
     """
 
     tool_name: str
+    suite: str | None = None
     tier: Tier
     tool_version: str | None = None
     description_hash: str | None = None

@@ -94,6 +94,7 @@ class SuiteComparison(_Record, frozen=True, kw_only=True):
     """
 
     tool_name: str
+    suite: str
     tier: str
     agent_endpoint: str | msgspec.UnsetType = msgspec.UNSET
     before_run_id: str
@@ -115,7 +116,7 @@ class SuiteComparison(_Record, frozen=True, kw_only=True):
 
 
 class RunComparison(_Record, frozen=True, kw_only=True):
-    """Two runs. Suites that only one of them has are named `TOOL (TIER)`, with the agent if it has several.
+    """Two runs. Suites that only one of them has are named `SUITE (TIER)`, with the agent if it has several.
 
     `significance` is over the cases of all suites that both have.
     """

@@ -12,7 +12,6 @@ class _Record(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
 class HistoryEntry(_Record, frozen=True, kw_only=True):
     """A suite in a run.
 
-    `suite` is its own name, as the id of its first case has it, `SUITE/NAME`; null if that has none.
     `run` is the name of the run's folder, `began` the seconds since 1970 at which the run did; `criteria` are the mean
     scores by criterion, null if nothing scored it. `partial` says that not all of the suite's cases ran, because
     some were chosen or the run stopped; `rescored` that no agent was asked.
@@ -24,8 +23,8 @@ class HistoryEntry(_Record, frozen=True, kw_only=True):
     timestamp: str
     began: float
     tool_name: str
+    suite: str
     tier: str
-    suite: str | None
     agent_endpoint: str
     total_cases: int
     passed: int
@@ -55,6 +54,7 @@ class Trend(_Record, frozen=True, kw_only=True):
     """
 
     tool_name: str
+    suite: str
     tier: str
     agent_endpoint: str | None
     criteria: tuple[str, ...]

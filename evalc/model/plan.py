@@ -57,6 +57,7 @@ class SuitePlan(_Record, frozen=True, kw_only=True):
     """
 
     tool_name: str
+    suite: str
     tier: str
     cases: int
     attempts: int

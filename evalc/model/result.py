@@ -302,9 +302,10 @@ class ResultMetadata(_Result, frozen=True, kw_only=True):
 class SuiteResult(_Result, frozen=True, kw_only=True):
     """EvalSuiteResult: the outcome of one suite, every key of the contract.
 
-    `gates` are there where the suite has any, `selected` where not all of its cases were chosen, `stopped` is why the
-    run sent no more, and `decided` is true if that is because the gates are decided: measured values are then those
-    of a part of the cases. `rescoredFrom` is the run whose answers were checked again, if no agent was asked.
+    `suite` is the suite's name, which earlier versions of evalc and other runners do not write. `gates` are there where
+    the suite has any, `selected` where not all of its cases were chosen, `stopped` is why the run sent no more, and
+    `decided` is true if that is because the gates are decided: measured values are then those of a part of the cases.
+    `rescoredFrom` is the run whose answers were checked again, if no agent was asked.
     `significance` is there where the suite was compared with a baseline. `came` are the ids of cases that the baseline
     does not have, `changed` of those that are another case now, `went` of those that the suite had then and has no
     more, unless flags selected some of its cases; each is there if there are any.
@@ -314,6 +315,7 @@ class SuiteResult(_Result, frozen=True, kw_only=True):
     timestamp: str
     tier: str
     tool_name: str
+    suite: str | None = None
     agent_endpoint: str
     metadata: ResultMetadata
     staleness_warnings: tuple[str, ...]

@@ -40,6 +40,7 @@ class CaseStrength(_Record, frozen=True, kw_only=True):
 
     id: str
     tool_name: str
+    suite: str
     tier: str
     mutants: int
     killed: int
@@ -69,6 +70,7 @@ class CriterionStrength(_Record, frozen=True, kw_only=True):
     """A criterion of a suite: of the mutants of cases with checks for it, how many these checks noticed."""
 
     tool_name: str
+    suite: str
     tier: str
     name: str
     mutants: int

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from typing import NamedTuple, final
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from typing import NamedTuple, Protocol, final
 
 import msgspec
 
@@ -29,9 +29,94 @@ class Selected(msgspec.Struct, frozen=True, kw_only=True):
     by: tuple[str, ...]
 
 
-def suite_title(tool_name: str, tier: str, agent: str | None) -> str:
-    """What messages call a suite: `TOOL (TIER)`, with its agent where the run has several."""
-    return f"{tool_name} ({tier})" if agent is None else f"{tool_name} ({tier}, {agent})"
+class SuiteKey(NamedTuple):
+    """What tells a suite from the others of a run: its name and its tier."""
+
+    name: str
+    tier: str
+
+    def __str__(self) -> str:
+        """`NAME.TIER`, as files are called."""
+        return f"{self.name}.{self.tier}"
+
+    def title(self, agent: str | None = None) -> str:
+        """What messages call the suite: `NAME (TIER)`, with its agent where the run has several."""
+        return f"{self.name} ({self.tier})" if agent is None else f"{self.name} ({self.tier}, {agent})"
+
+
+def suite_title(name: str, tier: str, agent: str | None) -> str:
+    """What messages call a suite."""
+    return SuiteKey(name, tier).title(agent)
+
+
+class CaseKey(NamedTuple):
+    """What tells a case from the others of a run."""
+
+    suite: SuiteKey
+    id: str
+
+
+class SuiteRecord(Protocol):
+    """What a run has left of a suite. Earlier versions of evalc, and other runners, do not write `suite`."""
+
+    @property
+    def suite(self) -> str | None:
+        """The suite's name."""
+
+    @property
+    def tool_name(self) -> str:
+        """The tool that it is about."""
+
+    @property
+    def tier(self) -> str:
+        """Its tier."""
+
+
+def key_of(record: SuiteRecord) -> SuiteKey:
+    """The suite that a record is of; one that does not say it is called what its tool is."""
+    return SuiteKey(record.suite or record.tool_name, record.tier)
+
+
+@final
+class KnownSuites:
+    """Finds out which suite a record of an earlier run is of.
+
+    A record that does not name its suite is of the suite that has its tool and tier, if there is exactly one. `suites`
+    are the keys of suites, each with its tool.
+    """
+
+    def __init__(self, suites: Iterable[tuple[SuiteKey, str]]) -> None:
+        self._of_tool: dict[tuple[str, str], dict[SuiteKey, None]] = {}
+        self._unclear: dict[tuple[str, str], Collection[SuiteKey]] = {}
+        for key, tool_name in suites:
+            self._of_tool.setdefault((tool_name, key.tier), {})[key] = None
+
+    @classmethod
+    def named_by(cls, records: Iterable[SuiteRecord]) -> KnownSuites:
+        """The suites that records name."""
+        return cls((key_of(record), record.tool_name) for record in records if record.suite)
+
+    def candidates(self, record: SuiteRecord) -> Collection[SuiteKey]:
+        """The suites that the record may be of, at least one; ids of cases tell which, if there are several."""
+        own = key_of(record)
+        return {own} if record.suite else self._of_tool.get((record.tool_name, record.tier), {own})
+
+    def key_of(self, record: SuiteRecord) -> SuiteKey | None:
+        """The record's suite; None if it may be of several."""
+        candidates = self.candidates(record)
+        if len(candidates) > 1:
+            self._unclear[record.tool_name, record.tier] = candidates
+            return None
+        return next(iter(candidates))
+
+    def warnings(self, of: str, cure: str) -> Iterator[str]:
+        """One that results `of` something are left out since their suite is not clear, and how to cure it; or none."""
+        if self._unclear:
+            which = "; ".join(
+                f"`{tool_name}` ({tier}) may be {' or '.join(f'`{key.name}`' for key in keys)}"
+                for (tool_name, tier), keys in self._unclear.items()
+            )
+            yield f"{of} names tools and not suites, so results of several suites are left out: {which}; {cure}"
 
 
 class LocatedCase(NamedTuple):
@@ -43,11 +128,12 @@ class LocatedCase(NamedTuple):
 
 @final
 class Suite(msgspec.Struct, frozen=True, kw_only=True):
-    """One tool, one tier: the unit of a run and of a result file.
+    """One suite, one tier: the unit of a run and of a result file.
 
     Attributes:
         metadata: the envelope's metadata; None for a bare array, whose staleness is not checked.
-        tool_name: the tool; with the tier it names the suite's files and is unique in a run.
+        name: the suite's name; with the tier it names the suite's files and is unique in a run.
+        tool_name: the tool that it is about.
         tier: golden, labeled, regression or rubric.
         file_hash: `sha256[0:12]` of the eval JSON file, or of the compiled bytes.
         origin: the file it came from, for messages.
@@ -58,6 +144,7 @@ class Suite(msgspec.Struct, frozen=True, kw_only=True):
     """
 
     metadata: Metadata | None
+    name: str
     tool_name: str
     tier: str
     file_hash: str
@@ -69,6 +156,11 @@ class Suite(msgspec.Struct, frozen=True, kw_only=True):
     agent: str | None = None
 
     @property
+    def key(self) -> SuiteKey:
+        """What tells it from the others, whichever its agent."""
+        return SuiteKey(self.name, self.tier)
+
+    @property
     def title(self) -> str:
         """What messages call it, such as `get_weather (golden)`."""
-        return suite_title(self.tool_name, self.tier, self.agent)
+        return self.key.title(self.agent)

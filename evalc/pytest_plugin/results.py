@@ -48,9 +48,9 @@ class Results:
             _of(suites[number], cases, endpoint if len(endpoints) > 1 else None)
             for (number, endpoint), cases in zip(keys, ran, strict=True)
         ]
-        names = [(suite.tool_name, suite.tier, suite.agent) for suite in written]
+        names = [(suite.key, suite.agent) for suite in written]
         if len(set(names)) < len(names):
-            yield "no results are written: two suites are of one tool and tier, so their files would collide"
+            yield "no results are written: two suites have the same name and tier, so their files would collide"
             return
         try:
             journal = begin_run(written, endpoints, options)

@@ -22,7 +22,7 @@ from evalc.model.result import (
     SuiteResult,
     Summary,
 )
-from evalc.model.suite import Selected
+from evalc.model.suite import Selected, key_of
 from evalc.report.case_lines import (
     Columns,
     SourceContext,
@@ -86,7 +86,7 @@ def suite_lines(
     """
     symbols = symbols_of(screen)
     told = None if sources is None else SourceContext(sources, result.timestamp)
-    title = f"{symbols.title * 3} {visible(result.tool_name)} {symbols.dash} {visible(result.tier)} evals "
+    title = f"{symbols.title * 3} {visible(key_of(result).name)} {symbols.dash} {visible(result.tier)} evals "
     rule_width = min(_RULE_WIDTH, screen.width)
     yield painted(title + symbols.title * (rule_width - cells(title)), "bold", on=screen.color)
     all_cases = result.cases if cases is None else cases

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Sequence
 from itertools import islice
 
 from evalc.model.comparison import ChangedCase, Difference, Medians, Rate, RunComparison, SuiteComparison, Verdict
-from evalc.model.suite import suite_title
+from evalc.model.suite import key_of
 from evalc.report.legible import in_short
 from evalc.report.words import Symbols, difference_words, milliseconds, significance_line, symbols_of
 from evalc.terminal import Color, Screen, cells, counted, padded, painted, shortened, visible
@@ -41,7 +41,7 @@ def diff_lines(comparison: RunComparison, screen: Screen) -> Iterator[str]:
 
 def _suite(suite: SuiteComparison, symbols: Symbols, screen: Screen) -> Iterator[str]:
     runs = f"{visible(suite.before_run_id)} {symbols.arrow} {visible(suite.after_run_id)}"
-    title = visible(suite_title(suite.tool_name, suite.tier, suite.agent_endpoint or None))
+    title = visible(key_of(suite).title(suite.agent_endpoint or None))
     yield painted(f"{symbols.title * 3} {title}  {runs}", "bold", on=screen.color)
     found = suite.significance
     yield painted(f"  {significance_line(found)}", _COLORS[found.verdict], on=screen.color)

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from itertools import pairwise
 
 from evalc.model.history import History, HistoryEntry, Trend
-from evalc.model.suite import suite_title
+from evalc.model.suite import key_of
 from evalc.report.words import rounded, symbols_of
 from evalc.terminal import Screen, cells, counted, padded, painted, shortened, visible
 
@@ -47,7 +47,7 @@ def _row(entry: HistoryEntry, names: Mapping[str, str], screen: Screen) -> tuple
     notes += ["part of the cases"] if entry.partial else []
     notes += ["rescored"] if entry.rescored else []
     told = f" ({', '.join(notes)})" if notes else ""
-    texts = (names.get(entry.run, entry.run), f"{entry.tool_name} ({entry.tier})", entry.agent_endpoint)
+    texts = (names.get(entry.run, entry.run), key_of(entry).title(), entry.agent_endpoint)
     return (
         entry.timestamp[:16].replace("T", " "),
         *(shortened(visible(text), _LONGEST_CELL, ellipsis) for text in texts),
@@ -69,9 +69,7 @@ def _trend(trend: Trend, screen: Screen) -> Iterator[str]:
         if len(points) < len(trend.points)
         else f"{len(points)} runs"
     )
-    yield painted(
-        f"{visible(suite_title(trend.tool_name, trend.tier, trend.agent_endpoint))}, {runs}", "bold", on=screen.color
-    )
+    yield painted(f"{visible(key_of(trend).title(trend.agent_endpoint))}, {runs}", "bold", on=screen.color)
     for name, values in told:
         last = next(value for value in reversed(values) if value is not None)
         yield f"  {padded(name, width)}  {sparkline(values, screen)}  {rounded(last)}"

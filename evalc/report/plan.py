@@ -6,14 +6,14 @@ from collections.abc import Iterator
 
 from evalc.model.numbers import shown_confidence
 from evalc.model.plan import GatePlan, NoisePlan, Option, Plan, SuitePlan
-from evalc.model.suite import suite_title
+from evalc.model.suite import key_of
 from evalc.terminal import counted, visible
 
 
 def plan_lines(plan: Plan) -> Iterator[str]:
     """A paragraph a suite: its size, what its gate needs, what so many cases can show."""
     for suite in plan.suites:
-        yield visible(suite_title(suite.tool_name, suite.tier, None))
+        yield visible(key_of(suite).title())
         yield f"  {_size(suite)}"
         if suite.gate is not None:
             yield f"  {_gate(suite.gate, suite.cases)}"

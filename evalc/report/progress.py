@@ -118,7 +118,7 @@ class Progress:
             parts.append(f"{_duration(left)} left")
         if self._cost_usd:
             parts.append(f"${self._cost_usd:.4f}")
-        return ", ".join([*parts, visible(suite.tool_name)])
+        return ", ".join([*parts, visible(suite.name)])
 
     def _seconds_left(self, now: float) -> float | None:
         """As the cases so far took; None if there are no more in this suite, or nothing is known yet."""

@@ -11,7 +11,7 @@ from evalc.model.coverage import Coverage
 from evalc.model.history import Trend
 from evalc.model.result import CaseResult, GateResult, MissingSuite, RunSummary, SkippedCase, SuiteResult
 from evalc.model.strength import Strength
-from evalc.model.suite import Selected, suite_title
+from evalc.model.suite import KnownSuites, Selected, key_of
 from evalc.report.source_lines import PlacesOf, no_places
 
 
@@ -90,21 +90,24 @@ class ReportedRun:
         yield from self.warnings
 
     def name_of(self, suite: SuiteResult) -> str:
-        """`TOOL.TIER`, and the agent behind it if the run has several, so that each suite has a name of its own."""
-        name = f"{suite.tool_name}.{suite.tier}"
+        """`SUITE.TIER`, and the agent behind it if the run has several, so that each suite has a name of its own."""
+        name = str(key_of(suite))
         return f"{name} ({suite.agent_endpoint})" if self.several_agents else name
 
     def title_of(self, suite: SuiteResult) -> str:
-        """What sentences call the suite: `TOOL (TIER)`, with its agent where the run has several."""
-        return suite_title(suite.tool_name, suite.tier, suite.agent_endpoint if self.several_agents else None)
+        """What sentences call the suite: `SUITE (TIER)`, with its agent where the run has several."""
+        return key_of(suite).title(suite.agent_endpoint if self.several_agents else None)
 
 
 def beside(suites: Iterable[ReportedSuite], baseline: Sequence[ReportedSuite] = ()) -> tuple[ReportedSuite, ...]:
     """The suites, each with its cases of the baseline, where that has the suite: of the same agent if it can be."""
-    return tuple(replace(suite, baseline=_before(suite.result, baseline)) for suite in suites)
+    suites = tuple(suites)
+    known = KnownSuites.named_by(reported.result for reported in (*suites, *baseline))
+    return tuple(replace(suite, baseline=_before(suite.result, baseline, known)) for suite in suites)
 
 
-def _before(suite: SuiteResult, baseline: Iterable[ReportedSuite]) -> Mapping[str, CaseResult]:
-    same = [past for past in baseline if (past.result.tool_name, past.result.tier) == (suite.tool_name, suite.tier)]
+def _before(suite: SuiteResult, baseline: Iterable[ReportedSuite], known: KnownSuites) -> Mapping[str, CaseResult]:
+    key = known.key_of(suite)
+    same = [past for past in baseline if key is not None and known.key_of(past.result) == key]
     same.sort(key=lambda past: past.result.agent_endpoint != suite.agent_endpoint)
     return {case.id: case for case in same[0].cases} if same else {}

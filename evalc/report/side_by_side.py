@@ -9,7 +9,7 @@ from typing import Final, NamedTuple, final
 from msgspec import UNSET
 
 from evalc.model.result import CaseResult, Status
-from evalc.model.suite import suite_title
+from evalc.model.suite import key_of
 from evalc.report.reported import ReportedSuite
 from evalc.report.words import COLORS, Symbols, rounded, symbols_of
 from evalc.terminal import Screen, cells, padded, painted, shortened, visible
@@ -31,7 +31,7 @@ def side_by_side_lines(suites: Sequence[ReportedSuite], screen: Screen) -> Itera
     for suite in suites:
         result = suite.result
         agent = result.agent_endpoint if len(agents) > 1 else None
-        title = f"prompt variants of {suite_title(result.tool_name, result.tier, agent)}"
+        title = f"prompt variants of {key_of(result).title(agent)}"
         yield from _table(title, _of_variants(suite.cases), screen)
     if len(agents) > 1:
         yield from _table(f"{len(agents)} agents side by side", _of_agents(suites, agents), screen)
@@ -128,7 +128,7 @@ def _of_agents(suites: Sequence[ReportedSuite], agents: Sequence[str]) -> _Rows:
     rows = _Rows(agents)
     by_suite: dict[str, dict[str, ReportedSuite]] = {}
     for suite in suites:
-        title = suite_title(suite.result.tool_name, suite.result.tier, None)
+        title = key_of(suite.result).title()
         by_suite.setdefault(title, {})[suite.result.agent_endpoint] = suite
     for title, by_agent in by_suite.items():
         columns = [by_agent[agent].cases if agent in by_agent else () for agent in agents]

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Final
 
 from evalc.model.strength import CaseStrength, CheckStrength, Strength
+from evalc.model.suite import key_of
 from evalc.terminal import counted, visible
 
 _MOST_CASES: Final = 20
@@ -72,7 +73,7 @@ def _criteria(strength: Strength) -> Iterator[str]:
         return
     yield "Criteria:"
     for each in strength.criteria:
-        suite = f"{visible(each.tool_name)} ({each.tier})"
+        suite = visible(key_of(each).title())
         yield f"  {visible(each.name)}: its checks noticed {each.killed} of {each.mutants} in {suite}"
     yield ""
 

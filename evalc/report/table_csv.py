@@ -10,6 +10,7 @@ from typing import Final
 from msgspec import UNSET
 
 from evalc.model.result import PASSING, CaseResult, SkippedCase, SuiteResult
+from evalc.model.suite import key_of
 from evalc.report.legible import legible
 from evalc.report.reported import ReportedRun
 from evalc.report.words import main_reason, place_of
@@ -37,6 +38,7 @@ COLUMNS: Final = (
     "tools_called",
     "response",
     "not_attempted",
+    "tool",
 )
 """The columns in their order; new ones are added at the end."""
 
@@ -65,7 +67,7 @@ def _case(case: CaseResult, suite: SuiteResult) -> tuple[Cell, ...]:
     place = place_of(case)
     attempts = () if case.attempts is UNSET else case.attempts
     return (
-        suite.tool_name,
+        key_of(suite).name,
         suite.tier,
         suite.agent_endpoint,
         case.id,
@@ -87,18 +89,20 @@ def _case(case: CaseResult, suite: SuiteResult) -> tuple[Cell, ...]:
         _listed(case.details.tools_called),
         case.details.response,
         case.not_attempted or None,
+        suite.tool_name,
     )
 
 
 def _not_run(skipped: SkippedCase, suite: SuiteResult) -> tuple[Cell, ...]:
     known: dict[str, Cell] = {
-        "suite": suite.tool_name,
+        "suite": key_of(suite).name,
         "tier": suite.tier,
         "agent": suite.agent_endpoint,
         "case": skipped.id,
         "status": "skipped",
         "reason": f"archived: {skipped.reason}" if skipped.archived else skipped.reason,
         "description": skipped.description,
+        "tool": suite.tool_name,
     }
     return tuple(known.get(column) for column in COLUMNS)
 

@@ -12,6 +12,7 @@ import pyarrow.parquet as pq
 from msgspec import UNSET
 
 from evalc.model.result import PASSING, CaseResult, SkippedCase, SuiteResult
+from evalc.model.suite import key_of
 from evalc.report.reported import ReportedRun
 from evalc.report.words import main_reason, place_of
 
@@ -49,6 +50,7 @@ SCHEMA: Final = pa.schema(
         ("output_tokens", pa.int64()),
         ("cost_usd", _NUMBER),
         ("not_attempted", pa.int32()),
+        ("tool", _TEXT),
     ]
 )
 """The columns in their order; new ones are added at the end."""
@@ -110,7 +112,8 @@ def _of_suite(suite: SuiteResult) -> _Row:
     return {
         "run_id": suite.run_id,
         "timestamp": _time(suite.timestamp),
-        "suite": suite.tool_name,
+        "suite": key_of(suite).name,
+        "tool": suite.tool_name,
         "tier": suite.tier,
         "agent": suite.agent_endpoint,
     }

@@ -7,6 +7,7 @@ from evalc.schema.records import Sentences
 COMPILED_FILE: Sentences = {
     "Metadata": {
         "toolName": "The tool that the evals are about; by default from the file's name.",
+        "suite": "The suite's name; by default the tool.",
         "tier": "The tier of the cases; by default from the file's name.",
         "toolVersion": "The tool's version that the evals were written for.",
         "descriptionHash": "The first 12 digits of the SHA-256 of the tool's description.",
@@ -149,6 +150,7 @@ RESULT: Sentences = {
         "timestamp": "When the suite began, as ISO 8601 has it.",
         "tier": "The tier of the suite.",
         "toolName": "The tool that the suite is about.",
+        "suite": "The suite's name; null where an earlier version or another runner wrote the result.",
         "agentEndpoint": "The agent that was asked.",
         "metadata": "What the tools and the eval file were at that time.",
         "stalenessWarnings": "What has changed since the evals were written.",

@@ -15,6 +15,7 @@ from evalc.config.settings import Settings
 from evalc.dsl.build_case import TIERS
 from evalc.errors import UsageError
 from evalc.git import changed_files, commit_of, ignored_files
+from evalc.model.suite import KnownSuites, SuiteKey
 from evalc.project import links_to
 from evalc.runtime.run.select import MOST_SHARDS, Known, NamedCases, Wanted
 from evalc.runtime.store.journaled import FILE_NAME, read_header
@@ -22,9 +23,6 @@ from evalc.runtime.store.past.results import find_results, read_result
 from evalc.runtime.store.past.runs import LATEST, find_folder, has_results, steps_back
 
 SEPARATOR: Final = "::"
-
-SuiteKey = tuple[str, str]
-"""A suite by its tool and tier."""
 
 Failures = Mapping[SuiteKey, frozenset[str]]
 """The ids of the cases that did not pass, of every suite that the run has."""
@@ -160,9 +158,9 @@ def _run_with_durations(name: str | None, settings: Settings) -> str | None:
     return newest.name
 
 
-def _durations(name: str, settings: Settings) -> Mapping[tuple[str, str], Mapping[str, float]]:
+def _durations(name: str, settings: Settings, known: KnownSuites) -> Mapping[SuiteKey, Mapping[str, float]]:
     in_usual_folder = not has_results(settings.results_folder / name)
-    return durations_of(name, settings.default_results_folder if in_usual_folder else settings.results_folder)
+    return durations_of(name, settings.default_results_folder if in_usual_folder else settings.results_folder, known)
 
 
 def known_of(
@@ -174,18 +172,21 @@ def known_of(
         UsageError: a run cannot be read, or git does not answer.
     """
     suites = list(suites)
-    failed, notes = _failed(wanted, suites, settings.results_folder)
+    known = KnownSuites((suite.key, suite.ir.tool) for suite in suites)
+    failed, notes = _failed(wanted, suites, settings.results_folder, known)
     return Known(
         named=tuple(_named(argument, suites, files_of) for argument in wanted.cases),
         failed=failed,
         notes=notes,
         changed=None if wanted.changed_since is None else _changed(wanted.changed_since, suites, settings),
-        durations=None if wanted.durations_of is None else _durations(wanted.durations_of, settings),
+        durations=None if wanted.durations_of is None else _durations(wanted.durations_of, settings, known),
     )
 
 
-def _failed(wanted: Wanted, suites: Sequence[CompiledSuite], results: Path) -> tuple[Failures | None, tuple[str, ...]]:
-    """The ids that failed in the run, None for all cases; and a warning about suites that the run does not have.
+def _failed(
+    wanted: Wanted, suites: Sequence[CompiledSuite], results: Path, known: KnownSuites
+) -> tuple[Failures | None, tuple[str, ...]]:
+    """The ids that failed in the run, None for all cases; and warnings about suites that the run does not have.
 
     Raises:
         UsageError: the run cannot be read, or has none of the suites.
@@ -193,29 +194,27 @@ def _failed(wanted: Wanted, suites: Sequence[CompiledSuite], results: Path) -> t
     run = wanted.failed_from
     if run is None:
         return None, ()
-    failed = _still_failing(run, results) if wanted.else_all else failures_of(run, results)
-    absent = [suite for suite in suites if _key(suite) not in failed]
+    failed = _still_failing(run, results, known) if wanted.else_all else failures_of(run, results, known)
+    unclear = known.warnings(f"the run `{run}`", "the next run names its suites")
+    absent = [suite for suite in suites if suite.key not in failed]
     whole = wanted.else_all and not any(_has_any(failed, suite) for suite in suites)
     if len(absent) == len(suites):
         has = f"the run `{run}` has none of these suites"
         if not whole:
-            raise UsageError(f"{has}, so it does not say which of their cases failed")
-        return None, (f"{has}, so all of their cases run",)
+            raise UsageError("; ".join((*unclear, f"{has}, so it does not say which of their cases failed")))
+        return None, (*unclear, f"{has}, so all of their cases run")
     if whole:
         return None, (f"no case of these suites failed in the run `{run}`, so all of them run",)
     then = "all of its cases run" if wanted.else_all else "none of its cases runs"
-    return failed, tuple(
-        f"the run `{run}` does not have the suite `{suite.ir.tool}` ({suite.tier}), so {then}" for suite in absent
+    return failed, (
+        *unclear,
+        *(f"the run `{run}` does not have the suite `{suite.ir.name}` ({suite.tier}), so {then}" for suite in absent),
     )
-
-
-def _key(suite: CompiledSuite) -> SuiteKey:
-    return suite.ir.tool, suite.tier
 
 
 def _has_any(failed: Failures, suite: CompiledSuite) -> bool:
     """Whether a case of the suite is among those that failed. A case with another name by now is not."""
-    ids = failed.get(_key(suite), frozenset())
+    ids = failed.get(suite.key, frozenset())
     return bool(ids) and any(case.id in ids for case in suite.cases())
 
 
@@ -259,9 +258,10 @@ class _Result(msgspec.Struct, frozen=True, rename="camel"):
     tool_name: str
     tier: str
     cases: tuple[_Case, ...]
+    suite: str | None = None
 
 
-def failures_of(name: str, output_dir: Path) -> Failures:
+def failures_of(name: str, output_dir: Path, known: KnownSuites) -> Failures:
     """The ids that failed or ended in error in the run: its id, `latest`, its folder or a result.
 
     In a run of several agents these are the ids that did so with any of them.
@@ -269,10 +269,10 @@ def failures_of(name: str, output_dir: Path) -> Failures:
     Raises:
         UsageError: the run does not exist, or its results cannot be read.
     """
-    return _failed_of(_verdicts_of(name, output_dir))
+    return _failed_of(_verdicts_of(name, output_dir, known))
 
 
-def _still_failing(name: str, output_dir: Path) -> Failures:
+def _still_failing(name: str, output_dir: Path, known: KnownSuites) -> Failures:
     """The ids that failed in the run, and those that it left out although they had failed in the run before.
 
     A run with `--last-failed` has only some cases of the run that it was chosen from, so it continues that one.
@@ -280,13 +280,13 @@ def _still_failing(name: str, output_dir: Path) -> Failures:
     Raises:
         UsageError: the run does not exist, or its results cannot be read.
     """
-    verdicts = _verdicts_of(name, output_dir)
+    verdicts = _verdicts_of(name, output_dir, known)
     seen = {name}
     while (earlier := _chosen_from(output_dir / name)) is not None and earlier not in seen:
         seen.add(name := earlier)
         if not has_results(output_dir / name):
             break
-        for suite, passed in _verdicts_of(name, output_dir).items():
+        for suite, passed in _verdicts_of(name, output_dir, known).items():
             verdicts[suite] = passed | verdicts.get(suite, {})
     return _failed_of(verdicts)
 
@@ -303,12 +303,15 @@ def _chosen_from(folder: Path) -> str | None:
     return run if isinstance(run, str) and Path(run).name == run else None
 
 
-def _verdicts_of(name: str, output_dir: Path) -> dict[SuiteKey, dict[str, bool]]:
+def _verdicts_of(name: str, output_dir: Path, known: KnownSuites) -> dict[SuiteKey, dict[str, bool]]:
     """By suite, whether each case passed, with every agent."""
     verdicts: dict[SuiteKey, dict[str, bool]] = {}
     for file in find_results(name, output_dir).files:
         result = read_result(file, _Result)
-        of_suite = verdicts.setdefault((result.tool_name, result.tier), {})
+        suite = known.key_of(result)
+        if suite is None:
+            continue
+        of_suite = verdicts.setdefault(suite, {})
         for case in result.cases:
             of_suite[case.id] = case.passed and of_suite.get(case.id, True)
     return verdicts
@@ -321,18 +324,19 @@ def _failed_of(verdicts: Mapping[SuiteKey, Mapping[str, bool]]) -> Failures:
     }
 
 
-def durations_of(name: str, output_dir: Path) -> Mapping[tuple[str, str], Mapping[str, float]]:
-    """By tool and tier, the milliseconds that each case of the run took; in a run of several agents, of all together.
+def durations_of(name: str, output_dir: Path, known: KnownSuites) -> Mapping[SuiteKey, Mapping[str, float]]:
+    """By suite, the milliseconds that each case of the run took; in a run of several agents, of all together.
 
     Raises:
         UsageError: the run does not exist, or its results cannot be read.
     """
-    durations: dict[tuple[str, str], dict[str, float]] = {}
+    durations: dict[SuiteKey, dict[str, float]] = {}
     for file in find_results(name, output_dir).files:
         result = read_result(file, _Result)
-        of_suite = durations.setdefault((result.tool_name, result.tier), {})
-        for case in result.cases:
-            of_suite[case.id] = of_suite.get(case.id, 0.0) + case.duration_ms
+        for suite in known.candidates(result):
+            of_suite = durations.setdefault(suite, {})
+            for case in result.cases:
+                of_suite[case.id] = of_suite.get(case.id, 0.0) + case.duration_ms
     return durations
 
 

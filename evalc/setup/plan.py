@@ -13,7 +13,7 @@ from evalc.errors import UsageError
 from evalc.model.case import Gates
 from evalc.model.numbers import USUAL_CONFIDENCE
 from evalc.model.plan import GatePlan, NoisePlan, Option, Plan, SuitePlan
-from evalc.model.suite import Suite
+from evalc.model.suite import KnownSuites, Suite, SuiteKey
 from evalc.runtime.run.attempts import skipped_case
 from evalc.runtime.store.past.load import load_run
 from evalc.runtime.store.past.results import find_results
@@ -23,8 +23,8 @@ from evalc.setup.to_run import ToRun
 
 _TIMES: Final = (1, 2, 4)
 
-_Costs = Mapping[tuple[str, str], float]
-"""What an attempt at a case of a suite costs, in US dollars, by tool and tier."""
+_Costs = Mapping[SuiteKey, float]
+"""What an attempt at a case of a suite costs, in US dollars."""
 
 
 def plan_of(what: ToRun, output_dir: Path, *, confidence: float | None, gates: Gates | None) -> Plan:
@@ -36,13 +36,11 @@ def plan_of(what: ToRun, output_dir: Path, *, confidence: float | None, gates: G
         confidence: how sure what is shown has to be; None is what each suite says, else 95 %.
         gates: those of the run as a whole, which hold for suites without any.
     """
-    run_id, costs = _costs_of_latest(output_dir)
+    known = KnownSuites((suite.key, suite.tool_name) for suite in what.suites)
+    run_id, costs = _costs_of_latest(output_dir, known)
     sure = USUAL_CONFIDENCE if confidence is None else confidence
-    earlier = earlier_verdicts(output_dir)
-    suites = tuple(
-        _plan_of(suite, costs, earlier.get((suite.tool_name, suite.tier), ()), confidence, gates)
-        for suite in what.suites
-    )
+    earlier = earlier_verdicts(output_dir, known)
+    suites = tuple(_plan_of(suite, costs, earlier.get(suite.key, ()), confidence, gates) for suite in what.suites)
     return Plan(confidence=sure, costs_of=run_id, suites=suites)
 
 
@@ -59,10 +57,11 @@ def _plan_of(
     sure = confidence or said or USUAL_CONFIDENCE
     repeats = [located.case.repeat or 1 for located in suite.cases if skipped_case(located.case) is None]
     cases, attempts = len(repeats), sum(repeats)
-    cost = costs.get((suite.tool_name, suite.tier))
+    cost = costs.get(suite.key)
     whole = None if cost is None else cost * attempts
     noise = _noise(earlier, single=attempts == cases)
     return SuitePlan(
+        suite=suite.name,
         tool_name=suite.tool_name,
         tier=suite.tier,
         cases=cases,
@@ -118,20 +117,20 @@ def _option(cases: int, confidence: float, noise: NoisePlan, cost_usd: float | N
     )
 
 
-def _costs_of_latest(output_dir: Path) -> tuple[str | None, _Costs]:
+def _costs_of_latest(output_dir: Path, known: KnownSuites) -> tuple[str | None, _Costs]:
     """What the cases of the newest run cost, judges included; nothing if no run says."""
     try:
         run, _ = load_run(find_results(LATEST, output_dir))
     except UsageError:
         return None, {}
-    found: dict[tuple[str, str], float] = {}
+    found: dict[SuiteKey, float] = {}
     for suite in run.suites:
-        known = [
+        costs = [
             sum(usage.get("costUsd", 0.0) for usage in (case.details.usage, case.details.judge_usage) if usage)
             / len(case.attempts or (None,))
             for case in suite.cases
             if case.details.usage and "costUsd" in case.details.usage
         ]
-        if known:
-            found[suite.result.tool_name, suite.result.tier] = fmean(known)
+        if costs:
+            found |= dict.fromkeys(known.candidates(suite.result), fmean(costs))
     return (run.run_id if found else None), found

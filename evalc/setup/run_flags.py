@@ -99,7 +99,7 @@ FLAGS: Final[Mapping[str, Flag]] = {
     "keywords": Flag(
         "EXPR",
         CHOICE,
-        "Cases whose id, tool or tags contain these words, joined by and, or, not and parentheses.",
+        "Cases whose id, suite, tool or tags contain these words, joined by and, or, not and parentheses.",
         names=("-k",),
     ),
     "tag": Flag("TAG", CHOICE, "Cases with this tag; !TAG without it. May be repeated."),

@@ -6,9 +6,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple, final
 
 from evalc.model.result import CaseResult
+from evalc.model.suite import CaseKey
 from evalc.report.words import main_reason, symbols_of
 from evalc.terminal import Screen, cells, padded, painted, shortened, visible
-from evalc.watch.cases import CaseKey
 
 _LEAST_ROWS = 5
 _WIDEST_ID = 50

@@ -3,24 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import NamedTuple
 
 from evalc.compiler.compiled import CompiledSuite
 from evalc.model.codec import short_hash, to_json
-
-
-class CaseKey(NamedTuple):
-    """What a case is known by from one save to the next."""
-
-    tool: str
-    tier: str
-    id: str
+from evalc.model.suite import CaseKey
 
 
 def fingerprints(suites: Iterable[CompiledSuite]) -> dict[CaseKey, str]:
     """The hash of every case that would be run, in source order."""
     return {
-        CaseKey(suite.ir.tool, suite.tier, case.id): short_hash(to_json(case))
+        CaseKey(suite.key, case.id): short_hash(to_json(case))
         for suite in suites
         for case in suite.cases()
         if case.skip is None and case.archived is None

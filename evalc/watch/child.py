@@ -10,11 +10,11 @@ from pathlib import Path
 
 from evalc.errors import EvalcError
 from evalc.model.result import CaseResult
+from evalc.model.suite import CaseKey, key_of
 from evalc.runtime.store.past.load import load_run
 from evalc.runtime.store.past.results import find_results
 from evalc.runtime.store.past.runs import LATEST
 from evalc.setup.choice import id_in_pattern
-from evalc.watch.cases import CaseKey
 
 _LONGEST_FILTER = 100_000
 """The characters that a choice of cases may take on a command line; of more cases, all are run."""
@@ -36,11 +36,7 @@ def run_cases(
             run = load_run(find_results(LATEST, Path(folder)))[0]
         except (EvalcError, OSError):
             return {}
-        return {
-            CaseKey(suite.result.tool_name, suite.result.tier, case.id): case
-            for suite in run.suites
-            for case in suite.cases
-        }
+        return {CaseKey(key_of(suite.result), case.id): case for suite in run.suites for case in suite.cases}
 
 
 def _choice(chosen: Sequence[CaseKey] | None) -> list[str]:

@@ -15,9 +15,10 @@ from evalc import api
 from evalc.compiler.compiled import Compilation
 from evalc.config.settings import Settings
 from evalc.errors import EvalcError, UsageError
+from evalc.model.suite import CaseKey
 from evalc.setup.collector import collector_off
 from evalc.watch.board import Board
-from evalc.watch.cases import CaseKey, changed, fingerprints
+from evalc.watch.cases import changed, fingerprints
 from evalc.watch.child import run_cases
 
 _DEBOUNCE_MS: Final = 200

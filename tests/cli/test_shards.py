@@ -14,7 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from evalc.model.case import Case, Expect, Input
-from evalc.model.suite import Suite
+from evalc.model.suite import Suite, SuiteKey
 from evalc.runtime.run.select import balanced, shard_of
 from tests.cli.conftest import Invoke
 from tests.support.steady import steady, steady_results
@@ -190,7 +190,7 @@ def test_shards_that_are_none(invoke: Invoke, suites: Path, shard: str) -> None:
 
 def case_of(tool: str, tier: str, identity: str) -> tuple[Suite, Case]:
     case = Case(id=identity, description="d", input=Input(message="m"), expect=Expect())
-    suite = Suite(metadata=None, tool_name=tool, tier=tier, file_hash="", origin="", cases=(), size=0)
+    suite = Suite(metadata=None, name=tool, tool_name=tool, tier=tier, file_hash="", origin="", cases=(), size=0)
     return suite, case
 
 
@@ -215,11 +215,11 @@ def test_no_shard_takes_longer_than_another_by_more_than_a_case(
     durations: dict[str, float], new: set[str], of: int
 ) -> None:
     cases = [case_of("t", "labeled", identity) for identity in {*durations, *new}]
-    numbers = balanced(cases, {("t", "labeled"): durations}, of)
-    assert {name for _, _, name in numbers} == {case.id for _, case in cases}
+    numbers = balanced(cases, {SuiteKey("t", "labeled"): durations}, of)
+    assert {name for _, name in numbers} == {case.id for _, case in cases}
     usual = sum(durations.values()) / len(durations) if durations else 1.0
     loads = dict.fromkeys(range(1, of + 1), 0.0)
-    for (_, _, name), number in numbers.items():
+    for (_, name), number in numbers.items():
         loads[number] += durations.get(name, usual)
     longest = max([*durations.values(), usual], default=usual)
     assert max(loads.values()) - min(loads.values()) <= longest * 1.000001

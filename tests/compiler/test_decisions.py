@@ -126,7 +126,7 @@ def test_a_suite_of_several_tiers_is_a_file_a_tier() -> None:
     )
     compilation = evalc.compile(evalc.Source("s.eval.yaml", suite_of(cases, "tool: get_x\n")))
     names = [(suite.file_name, [case.id for case in suite.cases()]) for suite in compilation.suites]
-    assert names == [("get-x.labeled.json", ["s/a", "s/c"]), ("get-x.regression.json", ["s/b"])]
+    assert names == [("s.labeled.json", ["s/a", "s/c"]), ("s.regression.json", ["s/b"])]
 
 
 def test_difficulties_have_defaults() -> None:

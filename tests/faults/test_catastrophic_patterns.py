@@ -51,6 +51,7 @@ def run(
     located = tuple(LocatedCase(each, {}) for each in cases)
     suite = Suite(
         metadata=None,
+        name="t",
         tool_name="t",
         tier="labeled",
         file_hash="0123456789ab",

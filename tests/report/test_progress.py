@@ -16,7 +16,14 @@ from tests.report.results import case
 
 def a_suite(size: int) -> Suite:
     return Suite(
-        metadata=None, tool_name="get\x1bweather", tier="golden", file_hash="0", origin="a.yaml", cases=(), size=size
+        metadata=None,
+        name="get\x1bweather",
+        tool_name="get\x1bweather",
+        tier="golden",
+        file_hash="0",
+        origin="a.yaml",
+        cases=(),
+        size=size,
     )
 
 

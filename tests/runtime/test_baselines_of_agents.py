@@ -31,7 +31,9 @@ def a_suite(*names: str) -> Suite:
         )
         for name in names
     )
-    return Suite(metadata=None, tool_name="s", tier="labeled", file_hash="h", origin="o", cases=cases, size=len(cases))
+    return Suite(
+        metadata=None, name="s", tool_name="s", tier="labeled", file_hash="h", origin="o", cases=cases, size=len(cases)
+    )
 
 
 SUITE = a_suite("one")

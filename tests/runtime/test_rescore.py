@@ -58,7 +58,14 @@ def case(name: str, message: str = "a", expect: Expect | None = None, **fields: 
 def suite(*cases: Case, tool: str = "s") -> Suite:
     located = tuple(LocatedCase(each, {}) for each in cases)
     return Suite(
-        metadata=None, tool_name=tool, tier="labeled", file_hash="h", origin="o", cases=located, size=len(located)
+        metadata=None,
+        name=tool,
+        tool_name=tool,
+        tier="labeled",
+        file_hash="h",
+        origin="o",
+        cases=located,
+        size=len(located),
     )
 
 

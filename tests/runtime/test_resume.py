@@ -40,6 +40,7 @@ def suite(*cases: Case, tool: str = "s", file_hash: str = "0123456789ab") -> Sui
     located = tuple(LocatedCase(each, {}) for each in cases)
     return Suite(
         metadata=None,
+        name=tool,
         tool_name=tool,
         tier="labeled",
         file_hash=file_hash,

@@ -57,6 +57,7 @@ def suite(*cases: Case, tool: str = "get_weather", tier: str = "labeled", metada
     located = tuple(LocatedCase(case, {}) for case in cases)
     return Suite(
         metadata=metadata,
+        name=tool,
         tool_name=tool,
         tier=tier,
         file_hash="0123456789ab",
@@ -88,8 +89,8 @@ def test_the_file_is_the_contract_s(tmp_path: Path) -> None:
     written = json.loads(text)
     assert text == json.dumps(written, indent=2, ensure_ascii=False) + "\n"
     assert list(written) == [
-        "runId", "timestamp", "tier", "toolName", "agentEndpoint", "metadata", "stalenessWarnings", "cases", "summary",
-        "baselineRunId", "regressions", "newPasses", "stale", "warnings", "skipped",
+        "runId", "timestamp", "tier", "toolName", "suite", "agentEndpoint", "metadata", "stalenessWarnings", "cases",
+        "summary", "baselineRunId", "regressions", "newPasses", "stale", "warnings", "skipped",
     ]  # fmt: skip
     assert written["runId"] == finished.run_id
     assert list(written["cases"][1]) == [
@@ -456,7 +457,9 @@ class Failing:
 
 
 def test_cases_that_cannot_be_read_end_the_run_and_keep_what_was_done(tmp_path: Path) -> None:
-    broken = Suite(metadata=None, tool_name="t", tier="labeled", file_hash="", origin="", cases=Failing(), size=2)
+    broken = Suite(
+        metadata=None, name="t", tool_name="t", tier="labeled", file_hash="", origin="", cases=Failing(), size=2
+    )
     with pytest.raises(OSError, match="the rows are gone"):
         run(tmp_path, broken, concurrency=3)
     (folder,) = tmp_path.iterdir()

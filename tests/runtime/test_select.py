@@ -8,7 +8,7 @@ import pytest
 
 from evalc.errors import UsageError
 from evalc.model.case import Case, Input
-from evalc.model.suite import LocatedCase, Selected, Suite
+from evalc.model.suite import LocatedCase, Selected, Suite, SuiteKey
 from evalc.runtime.run.select import Known, NamedCases, Wanted, select_cases, selected_of
 
 
@@ -19,6 +19,7 @@ def case(name: str, *tags: str, **fields: Any) -> LocatedCase:
 def suite(tool: str, *cases: LocatedCase, tier: str = "labeled") -> Suite:
     return Suite(
         metadata=None,
+        name=tool,
         tool_name=tool,
         tier=tier,
         file_hash="0" * 12,
@@ -93,10 +94,10 @@ def test_a_named_case_that_another_flag_leaves_out_is_there() -> None:
     assert chosen(Wanted(cases=("weather.yaml::paris",), tags=("!city",)), named("paris")) == ["rg-review-001"]
 
 
-def test_failed_cases_by_tool_and_tier() -> None:
+def test_failed_cases_by_suite_and_tier() -> None:
     failed = {
-        ("weather", "labeled"): frozenset({"weather/help", "gone"}),
-        ("review", "golden"): frozenset({"rg-review-001"}),
+        SuiteKey("weather", "labeled"): frozenset({"weather/help", "gone"}),
+        SuiteKey("review", "golden"): frozenset({"rg-review-001"}),
     }
     assert chosen(Wanted(failed_from="r"), Known(failed=failed)) == ["weather/help"]
 

@@ -71,7 +71,8 @@ def emit(suite: MergedSuite, names: Names, schemas: SchemaLoader, problems: Diag
         prompts=tuple(_prompts(tree.source, names)),
         cases=ir.Cases(parts),
         where=tree.span,
-        tool_at=_named_at(tree),
+        name_at=_first_of(tree, tree.name, tree.tool),
+        tool_at=_first_of(tree, tree.tool, tree.name),
         locate=_locate,
         partial=tree.partial or any(case.partial for case in suite.cases),
     )
@@ -88,10 +89,10 @@ def emit(suite: MergedSuite, names: Names, schemas: SchemaLoader, problems: Diag
     )
 
 
-def _named_at(tree: SuiteTree) -> Span:
-    """The place of the name that the suite's files have."""
-    prompt_id = None if tree.prompt is None else tree.prompt.id
-    return next((name.span for name in (tree.tool, tree.name, prompt_id) if name is not None), tree.span)
+def _first_of(tree: SuiteTree, *names: Str | None) -> Span:
+    """The place of the first name that the suite has, else of what it is called after."""
+    prompt_id = tree.prompt_id if tree.prompt is None else tree.prompt.id
+    return next((name.span for name in (*names, prompt_id) if name is not None), tree.span)
 
 
 def _prompts(home: Source, names: Names) -> Iterator[ir.PromptTemplate]:

@@ -108,7 +108,7 @@ def lift(source: Source, data: object, problems: Diagnostics, *, cases_at: str =
     _check_unique_ids(reader, cases)
     return ir.Suite(
         source=source,
-        name=metadata.tool_name,
+        name=metadata.suite or metadata.tool_name,
         tool=metadata.tool_name,
         tier=metadata.tier,
         tool_version=metadata.tool_version,
@@ -120,7 +120,8 @@ def lift(source: Source, data: object, problems: Diagnostics, *, cases_at: str =
         gates=metadata.gates,
         cases=ir.Cases(cases),
         where="/metadata" if raw_metadata is not None else base,
-        tool_at="/metadata/toolName" if raw_metadata is not None else base,
+        name_at=base if raw_metadata is None else "/metadata/toolName" if metadata.suite is None else "/metadata/suite",
+        tool_at=base if raw_metadata is None else "/metadata/toolName",
         authored=metadata if raw_metadata is not None else None,
         from_json=True,
         bare=raw_metadata is None,
@@ -151,10 +152,12 @@ def _metadata(reader: JsonReader, raw: object, raw_cases: list[Any]) -> m.Metada
     if faults:
         return m.Metadata(tool_name=tool, tier=tier)
     metadata = msgspec.convert(completed, m.Metadata)
-    if not is_slug(metadata.tool_name):
-        suggestion = slug(metadata.tool_name)
-        finding = NotASlug(what="tool's name", value=metadata.tool_name, suggestion=suggestion)
-        reader.add("/metadata/toolName", finding)
+    for key, what, name in (
+        ("toolName", "tool's name", metadata.tool_name),
+        ("suite", "suite's name", metadata.suite),
+    ):
+        if name is not None and not is_slug(name):
+            reader.add(f"/metadata/{key}", NotASlug(what=what, value=name, suggestion=slug(name)))
     check_ranges(reader, metadata, "/metadata")
     if metadata.gates is not None:
         check_ranges(reader, metadata.gates, "/metadata/gates")

@@ -365,9 +365,10 @@ class UnknownPrompt(Finding, frozen=True, kw_only=True):
 
 
 class SuiteCollision(Finding, frozen=True, kw_only=True):
-    """Two suites of one run have the same tool and tier.
+    """Two suites of one run have the same name and tier.
 
-    A result file is named by tool and tier, and baselines are matched by them: one would overwrite the other.
+    Results are filed by a suite's name and tier, and baselines are matched by them: one would overwrite the other.
+    Suites may share a tool.
 
     Example:
         suite: a
@@ -385,15 +386,15 @@ class SuiteCollision(Finding, frozen=True, kw_only=True):
     """
 
     code: ClassVar[str] = "EV210"
-    tool: str
+    name: str
     tier: str
     other: str
 
     def message(self) -> str:
-        return f"this is a second suite of the tool `{self.tool}` in the tier {self.tier}; the first is {self.other}"
+        return f"this is a second suite `{self.name}` in the tier {self.tier}; the first is {self.other}"
 
     def help(self) -> str:
-        return "give one of them another `tool:` or `tier:`"
+        return "give one of them another name (`suite:`) or `tier:`"
 
 
 class DanglingLink(Finding, frozen=True, kw_only=True):

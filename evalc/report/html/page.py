@@ -15,7 +15,8 @@ from typing import Final, final
 
 import msgspec
 
-from evalc.model.suite import Place
+from evalc.model.result import SuiteResult
+from evalc.model.suite import Place, key_of
 from evalc.report.html.records import CaseRecord, case_records, in_html, trend_record
 from evalc.report.html.strength_records import coverage_record, strength_record
 from evalc.report.reported import ReportedRun, ReportedSuite
@@ -96,7 +97,7 @@ def render(run: ReportedRun) -> Iterator[bytes]:
     filled = before.replace("{{script hash}}", _hash(script)).replace("{{style hash}}", _hash(style))
     yield filled.replace("{{style}}", style).replace("{{in short}}", escape(_in_short(run.suites))).encode()
     totals = {
-        "suites": [msgspec.structs.replace(suite.result, cases=(), skipped=()) for suite in run.suites],
+        "suites": [_without_cases(suite.result) for suite in run.suites],
         "gates": tuple(not_met(run)),
         "warnings": (*_failed_all_the_same(run), *missing_lines(run), *run.warnings),
         "history": tuple(map(trend_record, run.trends)),
@@ -111,6 +112,11 @@ def render(run: ReportedRun) -> Iterator[bytes]:
             yield _block("cases", in_html(block))
     yield _block("sources", in_html(sources.excerpts()))
     yield after.replace("{{script}}", script).encode()
+
+
+def _without_cases(result: SuiteResult) -> SuiteResult:
+    """The totals of a suite, which the page calls by its name."""
+    return msgspec.structs.replace(result, suite=key_of(result).name, cases=(), skipped=())
 
 
 def _failed_all_the_same(run: ReportedRun) -> Iterator[str]:

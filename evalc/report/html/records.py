@@ -127,7 +127,7 @@ def case_records(index: int, suite: ReportedSuite) -> Iterator[CaseRecord]:
 class TrendRecord(_Record, frozen=True, kw_only=True, omit_defaults=False):
     """The newest runs of a suite, the oldest of them first, out of so many."""
 
-    tool_name: str
+    suite: str
     tier: str
     agent_endpoint: str | None
     criteria: tuple[str, ...]
@@ -138,7 +138,7 @@ class TrendRecord(_Record, frozen=True, kw_only=True, omit_defaults=False):
 def trend_record(trend: Trend) -> TrendRecord:
     """As much of the course of a suite as the page plots."""
     return TrendRecord(
-        tool_name=trend.tool_name,
+        suite=trend.suite,
         tier=trend.tier,
         agent_endpoint=trend.agent_endpoint,
         criteria=trend.criteria,

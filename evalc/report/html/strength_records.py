@@ -39,7 +39,7 @@ class WeakCaseRecord(_Record, frozen=True, kw_only=True):
     """A case that misses faults: its counts by challenger, and what survives it, out of `survivors_of`."""
 
     id: str
-    tool_name: str
+    suite: str
     tier: str
     mutants: int
     killed: int
@@ -128,7 +128,7 @@ def coverage_record(coverage: Coverage, redact: Redact) -> CoverageRecord:
 def _weak(case: CaseStrength, redact: Redact) -> WeakCaseRecord:
     return WeakCaseRecord(
         id=case.id,
-        tool_name=case.tool_name,
+        suite=case.suite,
         tier=case.tier,
         mutants=case.mutants,
         killed=case.killed,

@@ -10,6 +10,7 @@ import msgspec
 from msgspec import UNSET
 
 from evalc.model.result import AssertionResult, CaseDetails, CaseResult, Outcome, RunSummary, SuiteResult, Summary
+from evalc.model.suite import key_of
 from evalc.providers import PROVIDERS
 from evalc.report.words import timed_out
 
@@ -36,8 +37,9 @@ def of_suite(result: SuiteResult) -> Attributes:
     status = "aborted" if result.stopped else "failure" if result.summary.failed else "success"
     return _known(
         {
-            "test.suite.name": f"{result.tool_name}.{result.tier}",
+            "test.suite.name": str(key_of(result)),
             "test.suite.run.status": status,
+            "evalc.suite": key_of(result).name,
             "evalc.tool": result.tool_name,
             "evalc.tier": result.tier,
             "evalc.agent": result.agent_endpoint,

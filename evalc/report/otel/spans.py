@@ -17,6 +17,7 @@ from opentelemetry.trace import SpanContext, SpanKind, Status, StatusCode, Trace
 
 from evalc import __version__
 from evalc.model.result import CaseResult, RunSummary
+from evalc.model.suite import key_of
 from evalc.report.otel.attributes import Attributes, evaluations, of_agent, of_case, of_run, of_suite
 from evalc.report.reported import ReportedSuite
 
@@ -70,14 +71,14 @@ class _Spans:
     def of_suite(self, suite: ReportedSuite, root: SpanContext, start: int) -> Iterator[ReadableSpan]:
         """The spans of a suite's cases, then its own."""
         result = suite.result
-        names = ("suite", result.agent_endpoint, result.tool_name, result.tier)
+        names = ("suite", result.agent_endpoint, *key_of(result))
         context = self.context(*names)
         agent = of_agent(result.agent_endpoint)
         end = start
         for case in suite.cases:
             began, end = end, end + round(case.duration_ms * 1_000_000)
             yield self._of_case(case, agent, self.context(*names, case.id), context, (began, end))
-        name = f"evalc suite {result.tool_name}.{result.tier}"
+        name = f"evalc suite {key_of(result)}"
         yield self.span(name, context, root, (start, end), of_suite(result), failed=result.summary.failed)
 
     def _of_case(

@@ -67,6 +67,7 @@ def journaled_suites(suites: Sequence[Suite], root: Path | None) -> tuple[Journa
     """The suites as the header names them; `root` is the project's folder."""
     return tuple(
         JournaledSuite(
+            suite=suite.name,
             tool_name=suite.tool_name,
             tier=suite.tier,
             file_hash=suite.file_hash,

@@ -180,6 +180,7 @@ def _finish_suite(number: int, suite: Suite, name: str, journal: Journal, ending
         run_id=header.run_id,
         timestamp=header.timestamp,
         tier=suite.tier,
+        suite=suite.name,
         tool_name=suite.tool_name,
         agent_endpoint=agent,
         metadata=state_at_run(suite, ending.registry),

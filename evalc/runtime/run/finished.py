@@ -10,7 +10,7 @@ from typing import Final, final
 import msgspec
 
 from evalc.model.result import CaseResult, GateResult, MissingSuite, RunResult, RunSummary, SkippedCase, SuiteResult
-from evalc.model.suite import Selected, suite_title
+from evalc.model.suite import Selected, key_of
 from evalc.regular import read_limited, write_atomic
 from evalc.runtime.run.score import score_run
 from evalc.runtime.store.journaled import JournaledCases
@@ -86,8 +86,7 @@ class FinishedRun:
         several = len(self.agents) > 1
         below = ((suite.result, suite.gate) for suite in self.suites if suite.gate)
         return tuple(
-            f"{suite_title(result.tool_name, result.tier, result.agent_endpoint if several else None)}: {gate}"
-            for result, gate in below
+            f"{key_of(result).title(result.agent_endpoint if several else None)}: {gate}" for result, gate in below
         )
 
     @property

@@ -166,13 +166,11 @@ def _refuse_what_cannot_run(suites: Sequence[Suite], options: RunOptions) -> Non
         raise UsageError(f"the rate is {options.rpm} requests a minute, and must be at least 1")
     if not 0 < options.timeout_ms < float("inf"):
         raise UsageError(f"the timeout is {options.timeout_ms} ms, and must be above 0")
-    for (tool, tier), count in Counter((suite.tool_name, suite.tier) for suite in suites).items():
+    for key, count in Counter(suite.key for suite in suites).items():
         if count > 1:
-            origins = ", ".join(
-                f"`{suite.origin}`" for suite in suites if (suite.tool_name, suite.tier) == (tool, tier)
-            )
+            origins = ", ".join(f"`{suite.origin}`" for suite in suites if suite.key == key)
             raise UsageError(
-                f"{count} suites are of tool `{tool}` and tier `{tier}`, so their results collide: {origins}"
+                f"{count} suites are called `{key.name}` in the tier {key.tier}, so their results collide: {origins}"
             )
 
 

@@ -18,7 +18,7 @@ import msgspec
 from evalc.ecma.regexp import PatternError, compile_pattern
 from evalc.errors import NothingToDo, UsageError
 from evalc.model.case import Case
-from evalc.model.suite import LocatedCase, Selected, Suite
+from evalc.model.suite import CaseKey, LocatedCase, Selected, Suite, SuiteKey
 from evalc.runtime.run.keywords import Expression, parse_keywords
 from evalc.terminal import counted
 
@@ -40,26 +40,26 @@ class Shard(msgspec.Struct, frozen=True, array_like=True):
 
 
 def shard_of(suite: Suite, case: Case, shards: int) -> int:
-    """The number of the shard that a case is in: by its id and its suite's tool and tier alone, so that it stays."""
+    """The number of the shard that a case is in: by its id and its suite's name and tier alone, so that it stays."""
     import hashlib  # noqa: PLC0415 - for start-up: OpenSSL is loaded with it
 
-    name = "\0".join(_named(suite, case)).encode("utf-8", "surrogatepass")
+    name = "\0".join((*suite.key, case.id)).encode("utf-8", "surrogatepass")
     return 1 + int.from_bytes(hashlib.blake2b(name, digest_size=8).digest()) % shards
 
 
 def balanced(
-    cases: Iterable[tuple[Suite, Case]], durations: Mapping[tuple[str, str], Mapping[str, float]], shards: int
-) -> Mapping[tuple[str, str, str], int]:
+    cases: Iterable[tuple[Suite, Case]], durations: Mapping[SuiteKey, Mapping[str, float]], shards: int
+) -> Mapping[CaseKey, int]:
     """The numbers of the shards of cases, so that each takes about as long: the longest first, to the shard with least.
 
     A case that was not there before is taken to last as long as the others did on average.
     """
     known = [taken for of_suite in durations.values() for taken in of_suite.values()]
     usual = fmean(known) if known else 1.0
-    named = {_named(suite, case) for suite, case in cases}
-    lasting = sorted((-durations.get(name[:2], {}).get(name[2], usual), name) for name in named)
+    named = {CaseKey(suite.key, case.id) for suite, case in cases}
+    lasting = sorted((-durations.get(name.suite, {}).get(name.id, usual), name) for name in named)
     loads = [(0.0, number) for number in range(1, shards + 1)]
-    numbers: dict[tuple[str, str, str], int] = {}
+    numbers: dict[CaseKey, int] = {}
     for duration, name in lasting:
         load, number = heappop(loads)
         numbers[name] = number
@@ -67,16 +67,12 @@ def balanced(
     return numbers
 
 
-def _named(suite: Suite, case: Case) -> tuple[str, str, str]:
-    return suite.tool_name, suite.tier, case.id
-
-
 class Wanted(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """What a command line says of the cases that are to run, as the journal keeps it.
 
     Attributes:
         cases: `PATH::CASE`, the case by its id, its name, or a glob of them; or the id alone.
-        keywords: an expression of words that ids, tools and tags contain.
+        keywords: an expression of words that ids, names of suites, tools and tags contain.
         tags: tags one of which a case must have; with `!` in front, tags it must not have.
         ids: globs, or a regular expression between slashes, one of which an id must match.
         tiers: the tiers that are run.
@@ -140,17 +136,17 @@ class Known:
 
     Attributes:
         named: the cases that are named with their files.
-        failed: by tool and tier, the ids that did not pass; None for all cases.
+        failed: by suite, the ids that did not pass; None for all cases.
         notes: what the user should know of the choice.
         changed: the files of the suites that have changed; None if that was not asked for.
-        durations: by tool and tier, the milliseconds that the cases took; None where shards go by ids.
+        durations: by suite, the milliseconds that the cases took; None where shards go by ids.
     """
 
     named: tuple[NamedCases, ...] = ()
-    failed: Mapping[tuple[str, str], frozenset[str]] | None = None
+    failed: Mapping[SuiteKey, frozenset[str]] | None = None
     notes: tuple[str, ...] = ()
     changed: frozenset[str] | None = None
-    durations: Mapping[tuple[str, str], Mapping[str, float]] | None = None
+    durations: Mapping[SuiteKey, Mapping[str, float]] | None = None
 
 
 def select_cases(suites: Sequence[Suite], wanted: Wanted, known: Known) -> tuple[Suite, ...]:
@@ -187,9 +183,7 @@ def _undecided(suite: Suite) -> Suite:
 
 def _refuse_nothing_to_do(suites: Sequence[Suite], wanted: Wanted, known: Known) -> None:
     """Why no case can be selected, whatever the other flags say; that is not an error."""
-    if known.failed is not None and not (
-        wanted.else_all or any(known.failed.get((suite.tool_name, suite.tier)) for suite in suites)
-    ):
+    if known.failed is not None and not (wanted.else_all or any(known.failed.get(suite.key) for suite in suites)):
         raise NothingToDo(f"nothing to run: no case of these suites failed in the run `{wanted.failed_from}`")
     if known.changed is not None and not any(suite.origin in known.changed for suite in suites):
         raise NothingToDo(f"nothing to run: no file of these suites has changed since `{wanted.changed_since}`")
@@ -230,7 +224,7 @@ class _Choice:
             if self.takes(suite, located.case)
         )
         numbers = balanced(wanted, self._known.durations, shard.of)
-        self._in_shard = lambda suite, case: numbers[_named(suite, case)] == shard.number
+        self._in_shard = lambda suite, case: numbers[CaseKey(suite.key, case.id)] == shard.number
 
     def takes_suite(self, suite: Suite) -> bool:
         """Whether cases of the suite may be wanted at all."""
@@ -267,12 +261,12 @@ class _Choice:
         failed = self._known.failed
         if failed is None:
             return True
-        of_suite = failed.get((suite.tool_name, suite.tier))
+        of_suite = failed.get(suite.key)
         return self._else_all if of_suite is None else case.id in of_suite
 
 
 def _texts(suite: Suite, case: Case) -> tuple[str, ...]:
-    return tuple(text.casefold() for text in (case.id, suite.tool_name, *(case.tags or ())))
+    return tuple(text.casefold() for text in (case.id, suite.name, suite.tool_name, *(case.tags or ())))
 
 
 def _names(identity: str) -> tuple[str, ...]:

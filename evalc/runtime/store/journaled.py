@@ -31,11 +31,13 @@ Asked = Mapping[str, Any]
 class JournaledSuite(msgspec.Struct, frozen=True, kw_only=True, rename="camel", omit_defaults=True):
     """A suite as the header names it; a run may only be finished with a suite of the same hash.
 
-    `agent` is what it was run against, in a run of several agents, where a suite is listed once for each agent.
+    `suite` is its name, which journals of earlier versions do not have. `agent` is what it was run against, in a run of
+    several agents, where a suite is listed once for each agent.
     `origin` is its file as the run was given it, `file` the path from the project's folder.
     """
 
     tool_name: str
+    suite: str | None = None
     tier: str
     file_hash: str
     origin: str

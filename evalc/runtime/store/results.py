@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from math import isfinite
 from pathlib import Path
 from typing import Final, NamedTuple, final
@@ -16,7 +16,7 @@ from evalc.model.case import Criterion
 from evalc.model.codec import short_hash
 from evalc.model.comparison import Significance
 from evalc.model.result import PASSING, CriterionResult, LabelResult, SkippedCase, Status, Summary
-from evalc.model.suite import Suite
+from evalc.model.suite import Suite, SuiteKey
 from evalc.regular import make_folder, write_atomic
 from evalc.runtime.checks.verdict import Note
 from evalc.runtime.run.totals import Classified, RepeatedCases, SuiteScore
@@ -274,13 +274,13 @@ def _pretty(encoded: bytes) -> bytes:
 
 
 def file_names(suites: Sequence[Suite]) -> list[str]:
-    """`<tool>.<tier>.json` for each suite; tools whose names come to the same slug are identified by a hash.
+    """`<suite>.<tier>.json` for each suite; suites whose names come to the same slug are identified by a hash.
 
-    In a run of several agents each has a folder: `<agent>/<tool>.<tier>.json`.
+    In a run of several agents each has a folder: `<agent>/<suite>.<tier>.json`.
     """
     folders = agent_folders([suite.agent for suite in suites if suite.agent is not None])
-    plain = _plain_names(list({(suite.tool_name, suite.tier): suite for suite in suites}.values()))
-    names = [plain[suite.tool_name, suite.tier] for suite in suites]
+    plain = _plain_names(dict.fromkeys(suite.key for suite in suites))
+    names = [plain[suite.key] for suite in suites]
     return [
         name if suite.agent is None else f"{folders[suite.agent]}/{name}"
         for name, suite in zip(names, suites, strict=True)
@@ -296,18 +296,14 @@ def agent_folders(agents: Iterable[str]) -> Mapping[str, str]:
     }
 
 
-def _plain_names(suites: Sequence[Suite]) -> Mapping[tuple[str, str], str]:
-    """The names of the files of different suites, by tool and tier."""
-    slugs = [_slug(suite.tool_name, "tool") for suite in suites]
-    plain = [f"{slug}.{_slug(suite.tier, 'tier')}.json" for slug, suite in zip(slugs, suites, strict=True)]
+def _plain_names(keys: Collection[SuiteKey]) -> Mapping[SuiteKey, str]:
+    """The names of the files of different suites."""
+    slugs = [_slug(key.name, "suite") for key in keys]
+    plain = [f"{slug}.{_slug(key.tier, 'tier')}.json" for slug, key in zip(slugs, keys, strict=True)]
     taken = Counter(name.casefold() for name in plain)
     return {
-        (suite.tool_name, suite.tier): (
-            name
-            if taken[name.casefold()] == 1
-            else f"{slug}-{short_hash(suite.tool_name)}.{_slug(suite.tier, 'tier')}.json"
-        )
-        for name, slug, suite in zip(plain, slugs, suites, strict=True)
+        key: name if taken[name.casefold()] == 1 else f"{slug}-{short_hash(key.name)}.{_slug(key.tier, 'tier')}.json"
+        for name, slug, key in zip(plain, slugs, keys, strict=True)
     }
 
 

@@ -28,6 +28,7 @@ def found(checks: list[c.Check]) -> Diagnostics:
         tier="labeled",
         cases=ir.Cases([case]),
         where=Span(0, 0),
+        name_at=Span(0, 0),
         tool_at=Span(0, 0),
         locate=lambda where: where if isinstance(where, Span) else Span(0, 0),
     )

@@ -82,7 +82,12 @@ def trends(runs: int = 12, *, now: ReportedSuite | None = None) -> tuple[Trend, 
     if now is not None:
         points = (*points[:-1], _ended(points[-1], now.result.summary))
     labeled = Trend(
-        tool_name="get_weather", tier="labeled", agent_endpoint=None, criteria=tuple(_WEIGHTS), points=points
+        suite="get_weather",
+        tool_name="desk",
+        tier="labeled",
+        agent_endpoint=None,
+        criteria=tuple(_WEIGHTS),
+        points=points,
     )
     first = replace(points[-2], pass_rate=0.8, score=None, criteria={})
     golden = replace(labeled, tier="golden", criteria=(), points=(first, replace(first, run=RUN_ID, pass_rate=1.0)))
@@ -148,7 +153,8 @@ def suite(
         run_id=RUN_ID,
         timestamp="2026-03-14T09:26:53.589Z",
         tier=tier,
-        tool_name="get_weather",
+        suite="get_weather",
+        tool_name="desk",
         agent_endpoint=agent,
         metadata=ResultMetadata(tool_version=None, description_hash=None, registry_size=None, eval_file_hash="0" * 12),
         staleness_warnings=("Tool description has changed since these evals were written",) if labeled else (),

@@ -25,7 +25,8 @@ def _counts(killed: int) -> tuple[ChallengerCount, ...]:
 def _case(identity: str, killed: int) -> CaseStrength:
     return CaseStrength(
         id=identity,
-        tool_name="get_weather",
+        suite="get_weather",
+        tool_name="desk",
         tier="labeled",
         mutants=22,
         killed=killed,

@@ -93,7 +93,9 @@ class Moody:
 
 
 def verdicts(folder: Path, agent: Agent, concurrency: int = 3) -> list[CaseResult]:
-    suite = Suite(metadata=None, tool_name="t", tier="labeled", file_hash="h", origin="o", cases=CASES, size=len(CASES))
+    suite = Suite(
+        metadata=None, name="t", tool_name="t", tier="labeled", file_hash="h", origin="o", cases=CASES, size=len(CASES)
+    )
     options = RunOptions(output_dir=folder, timeout_ms=400, concurrency=concurrency)
     finished = asyncio.run(run_suites([suite], agent, options))
     return list(finished.suites[0].cases())
@@ -124,7 +126,9 @@ def test_an_answer_takes_as_long_as_it_took(tmp_path: Path) -> None:
     only(tmp_path).write_text(json.dumps({**exchange, "durationMs": 321.5}))
     assert ask(replaying(tmp_path)).duration_ms == 321.5
     located = LocatedCase(CASES[0].case, {})
-    suite = Suite(metadata=None, tool_name="t", tier="labeled", file_hash="h", origin="o", cases=[located], size=1)
+    suite = Suite(
+        metadata=None, name="t", tool_name="t", tier="labeled", file_hash="h", origin="o", cases=[located], size=1
+    )
     ask(recording(ScriptedAgent(default="a"), tmp_path), "a")
     for file in tmp_path.glob("*/*-*-*.json"):
         file.write_text(json.dumps({**json.loads(file.read_bytes()), "durationMs": 321.5}))

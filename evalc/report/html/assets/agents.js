@@ -10,8 +10,8 @@ function showAgents() {
   if (agents.length < 2) return;
   const rows = new Map();
   for (const entry of ran) {
-    const { toolName, tier } = suites[entry.suite];
-    const key = JSON.stringify([toolName, tier, entry.id]);
+    const { suite, tier } = suites[entry.suite];
+    const key = JSON.stringify([suite, tier, entry.id]);
     if (!rows.has(key)) rows.set(key, { id: entry.id, entries: [] });
     rows.get(key).entries.push(entry);
   }

@@ -11,13 +11,13 @@ const GOOD = new Set(["passed", "unverified", "expected-failure"]);
 const SEVERITY = Object.keys(STATUSES);
 
 const agents = [...new Set(suites.map(suite => suite.agentEndpoint))];
-const nameOf = suite => `${suite.toolName} (${suite.tier})${agents.length > 1 ? ` · ${suite.agentEndpoint}` : ""}`;
+const nameOf = suite => `${suite.suite} (${suite.tier})${agents.length > 1 ? ` · ${suite.agentEndpoint}` : ""}`;
 
 // A case's place in the address: its suite and id, and a number where two would be the same.
 const byAddress = new Map();
 for (const [index, entry] of cases.entries()) {
   const suite = suites[entry.suite];
-  const address = encodeURIComponent(plain(`${suite.toolName}.${suite.tier}/${entry.id}`));
+  const address = encodeURIComponent(plain(`${suite.suite}.${suite.tier}/${entry.id}`));
   entry.index = index;
   entry.tags ??= [];
   entry.criteria ??= [];
@@ -38,7 +38,7 @@ function changeOf(entry) {
 const kin = new Map();
 const kinship = entry => {
   const id = entry.variant && entry.id.endsWith(`@${entry.variant}`) ? entry.id.slice(0, -entry.variant.length - 1) : entry.id;
-  return JSON.stringify([suites[entry.suite].toolName, suites[entry.suite].tier, id]);
+  return JSON.stringify([suites[entry.suite].suite, suites[entry.suite].tier, id]);
 };
 for (const entry of cases) {
   const key = kinship(entry);

@@ -11,7 +11,7 @@ function showHistory() {
 
 function courseOf(trend) {
   const { points } = trend;
-  const name = `${trend.toolName} (${trend.tier})${trend.agentEndpoint === null ? "" : ` · ${trend.agentEndpoint}`}`;
+  const name = `${trend.suite} (${trend.tier})${trend.agentEndpoint === null ? "" : ` · ${trend.agentEndpoint}`}`;
   const found = points.findLastIndex(point => runIds.has(point.run));
   const course = { points, now: found < 0 ? points.length - 1 : found };
   const told = measuresOf(trend).filter(({ values }) => values.some(value => value !== null));

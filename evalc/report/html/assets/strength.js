@@ -46,8 +46,8 @@ function weakRow(entry, challengers) {
   return el("tr", null, el("th", { scope: "row" }, caseLink(entry)), challengers.map(cell));
 }
 
-function caseLink({ toolName, tier, id }) {
-  const address = encodeURIComponent(plain(`${toolName}.${tier}/${id}`));
+function caseLink({ suite, tier, id }) {
+  const address = encodeURIComponent(plain(`${suite}.${tier}/${id}`));
   return byAddress.has(address) ? el("a", { href: `#${address}` }, shown(id)) : el("span", null, shown(id));
 }
 

@@ -80,7 +80,7 @@ function showScores(choose) {
 function suiteScores(suite, choose) {
   const { passed, totalCases, score: whole, criteria } = suite.summary;
   const button = el("button", { type: "button", class: "suite", title: "Show only this suite" },
-    el("span", { class: "name" }, el("b", null, shown(suite.toolName)), ` ${suite.tier}`, agents.length > 1 ? el("small", null, shown(suite.agentEndpoint)) : null),
+    el("span", { class: "name" }, el("b", null, shown(suite.suite)), ` ${suite.tier}`, agents.length > 1 ? el("small", null, shown(suite.agentEndpoint)) : null),
     el("span", { class: "of" }, `${passed} of ${totalCases}`));
   button.addEventListener("click", choose);
   const rows = criteria.map(criterion => scoreRow(shown(criterion.name), criterion.weight, criterion.score, `${criterion.cases} of ${counted(criterion.of, "case")}`));

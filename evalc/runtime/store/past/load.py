@@ -9,6 +9,7 @@ from typing import final
 
 from evalc.errors import UsageError
 from evalc.model.result import RunSummary, SuiteResult
+from evalc.model.suite import key_of
 from evalc.runtime.run.finished import summarize_run
 from evalc.runtime.store.journaled import FILE_NAME, read_header
 from evalc.runtime.store.past.results import PastResults, each_result
@@ -44,9 +45,7 @@ def _place_in(folder: Path) -> Callable[[SuiteResult], int]:
         header = read_header(folder / FILE_NAME)
     except UsageError:
         header = None
-    order = [(suite.tool_name, suite.tier, suite.agent) for suite in header.suites] if header else []
+    order = [(key_of(suite), suite.agent) for suite in header.suites] if header else []
     several = bool(header and header.agents)
     places = {key: place for place, key in enumerate(order)}
-    return lambda suite: places.get(
-        (suite.tool_name, suite.tier, suite.agent_endpoint if several else None), len(places)
-    )
+    return lambda suite: places.get((key_of(suite), suite.agent_endpoint if several else None), len(places))

@@ -15,7 +15,7 @@ import msgspec
 from evalc.errors import UsageError
 from evalc.model.case import Case
 from evalc.model.result import CaseResult, SkippedCase, Status
-from evalc.model.suite import LocatedCase, Suite
+from evalc.model.suite import KnownSuites, LocatedCase, Suite, key_of
 from evalc.runtime.agents.wire import fingerprint_of
 from evalc.runtime.judges.panel import JudgePool
 from evalc.runtime.run.ask import request_of
@@ -71,11 +71,13 @@ async def rescore_suites(
     if read is None:
         raise UsageError(f"the run `{past.run_id}` has no answers: it ended before its journal began")
     header, cases = read
+    known = KnownSuites((suite.key, suite.tool_name) for suite in suites)
     recorded = {
-        (suite.tool_name, suite.tier, suite.agent): _PastSuite(
+        (key, suite.agent): _PastSuite(
             number=number, cases=cases, numbers={name: case for case, name in cases.ids(number)}
         )
         for number, suite in enumerate(header.suites)
+        for key in known.candidates(suite)
     }
     agents = header.agents or (header.agent_endpoint,)
     baseline = (
@@ -95,7 +97,7 @@ async def rescore_suites(
             for number, suite in enumerate(suites):
                 if observer:
                     observer.suite_started(suite)
-                past_suite = recorded.get((suite.tool_name, suite.tier, suite.agent))
+                past_suite = recorded.get((suite.key, suite.agent))
                 rescoring = _Rescoring(suite, number, past_suite, journal, options, observer)
                 await rescoring.run()
                 suite_warnings[number] = rescoring.warnings()
@@ -103,7 +105,7 @@ async def rescore_suites(
             baseline=baseline,
             registry=options.registry,
             redactor=options.redactor,
-            warnings=(*blocked, *_unreadable(cases), *_suites_gone(header, suites)),
+            warnings=(*blocked, *_unreadable(cases), *_suites_gone(header, suites, known)),
             suite_warnings=suite_warnings,
             told=observer.suite_finished if observer else None,
         )
@@ -144,14 +146,10 @@ def _unreadable(cases: journaled.JournaledCases) -> tuple[str, ...]:
     return (f"{what} of the run's journal cannot be read, so the cases on them are left out",) if lines else ()
 
 
-def _suites_gone(header: journaled.Header, suites: Sequence[Suite]) -> tuple[str, ...]:
-    there = {(suite.tool_name, suite.tier) for suite in suites}
-    gone = dict.fromkeys((suite.tool_name, suite.tier) for suite in header.suites)
-    return tuple(
-        f"the suite `{tool_name}` ({tier}) of the run is not there any more"
-        for tool_name, tier in gone
-        if (tool_name, tier) not in there
-    )
+def _suites_gone(header: journaled.Header, suites: Sequence[Suite], known: KnownSuites) -> tuple[str, ...]:
+    there = {suite.key for suite in suites}
+    gone = dict.fromkeys(key_of(suite) for suite in header.suites if there.isdisjoint(known.candidates(suite)))
+    return tuple(f"the suite `{key.name}` ({key.tier}) of the run is not there any more" for key in gone)
 
 
 @final

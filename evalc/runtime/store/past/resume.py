@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any, Final, final
 
 from evalc.errors import UsageError
+from evalc.model.suite import KnownSuites, key_of
 from evalc.runtime.store.journaled import FILE_NAME, Asked, Header, JournaledSuite, read_header
 from evalc.runtime.store.past.runs import find_folder, steps_back
 
@@ -69,7 +70,8 @@ def refuse_another_run(past: Header, now: Header) -> None:
 
 def differences(past: Header, now: Header) -> Iterator[str]:
     """What would keep the cases of one run from standing beside those of the other, in words."""
-    yield from _changed_suites(_by_name(past), _by_name(now))
+    known = KnownSuites.named_by(now.suites)
+    yield from _changed_suites(_by_name(past, known), _by_name(now, known))
     if past.agent_endpoint != now.agent_endpoint:
         yield f"its agent was `{past.agent_endpoint}`, and not `{now.agent_endpoint}`"
     for key, name in _DECIDING.items():
@@ -106,8 +108,9 @@ def not_compared(headers: Iterable[Header]) -> tuple[str, ...]:
     return (f"{told} `body`, `response`, the model's settings or headers have changed could not be compared",)
 
 
-def _by_name(header: Header) -> Mapping[str, JournaledSuite]:
-    return {f"`{suite.tool_name}` ({suite.tier})": suite for suite in header.suites}
+def _by_name(header: Header, known: KnownSuites) -> Mapping[str, JournaledSuite]:
+    keys = [(known.key_of(suite) or key_of(suite), suite) for suite in header.suites]
+    return {f"`{key.name}` ({key.tier})": suite for key, suite in keys}
 
 
 def _changed_suites(past: Mapping[str, JournaledSuite], now: Mapping[str, JournaledSuite]) -> Iterator[str]:

@@ -12,6 +12,7 @@ import msgspec
 from evalc.compare.noise import Noise, noise_of_attempts
 from evalc.errors import UsageError
 from evalc.model.result import PASSING, Status
+from evalc.model.suite import KnownSuites, SuiteKey
 from evalc.runtime.store.past.results import read_result
 from evalc.runtime.store.past.runs import age, has_results, result_files, run_folders
 
@@ -42,6 +43,7 @@ class PastVerdicts(_Past, frozen=True):
     tool_name: str
     tier: str
     cases: tuple[_Case, ...]
+    suite: str | None = None
     agent_endpoint: str | None = None
     selected: Any = None
     stopped: str | None = None
@@ -57,17 +59,18 @@ class PastVerdicts(_Past, frozen=True):
         return not (self.selected or self.stopped or self.rescored_from)
 
 
-def earlier_verdicts(output_dir: Path) -> Mapping[tuple[str, str], Sequence[PastVerdicts]]:
-    """By tool and tier, the suites of the newest runs that ran whole, the newest first."""
+def earlier_verdicts(output_dir: Path, known: KnownSuites) -> Mapping[SuiteKey, Sequence[PastVerdicts]]:
+    """By suite, the suites of the newest runs that ran whole, the newest first."""
     newest = sorted(run_folders(output_dir, has_results), key=age, reverse=True)[:_MOST_RUNS]
-    found: dict[tuple[str, str], list[PastVerdicts]] = {}
+    found: dict[SuiteKey, list[PastVerdicts]] = {}
     for file in (file for folder in newest for file in result_files(folder)):
         try:
             suite = read_result(file, PastVerdicts)
         except UsageError:  # a plan is good without it
             continue
-        if suite.is_fair:
-            found.setdefault((suite.tool_name, suite.tier), []).append(suite)
+        key = known.key_of(suite)
+        if suite.is_fair and key is not None:
+            found.setdefault(key, []).append(suite)
     return found
 
 
