@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
+import msgspec
+
 from evalc.diagnostics.catalogue.values import EmptyValue, OnlyOneOf, WrongType
 from evalc.diagnostics.problem import Diagnostics
 from evalc.dsl.build_case import TIERS, build_case, build_defaults
@@ -12,7 +14,7 @@ from evalc.dsl.build_check import build_checks
 from evalc.dsl.build_criterion import build_criterion
 from evalc.dsl.build_prompt import PROMPT_KEYS, PROMPT_READ, build_inputs, build_variants, inline_prompt
 from evalc.dsl.cut_texts import report_cut_texts
-from evalc.dsl.document_kind import Kind
+from evalc.dsl.document_kind import Kind, has_evals
 from evalc.dsl.fields import Fields, Foreign, described
 from evalc.dsl.nodes import Mapping, Node, Scalar, span_of
 from evalc.dsl.tree import CaseTree, CriterionTree, GatesTree, Num, PromptTree, RuleTree, SharedTree, Str, SuiteTree
@@ -51,7 +53,8 @@ def build_prompt(source: Source, node: Mapping, problems: Diagnostics) -> Prompt
     report_cut_texts(source, node, problems)
     keys = (*KEYS[Kind.PROMPT], *EVAL_KEYS)
     fields = Fields(source, node, what="a prompt file", keys=keys, foreign=_OF_PROMPT, problems=problems)
-    return inline_prompt(fields, build_inputs(fields))
+    prompt = inline_prompt(fields, build_inputs(fields))
+    return None if prompt is None else msgspec.structs.replace(prompt, has_evals=has_evals(node))
 
 
 def build_suite(source: Source, node: Mapping, kind: Kind, problems: Diagnostics) -> SuiteTree:

@@ -109,8 +109,8 @@ class InputTree(msgspec.Struct, frozen=True, kw_only=True):
 class PromptTree(msgspec.Struct, frozen=True, kw_only=True):
     """A prompt: its template's text in its source, and the inputs it declares (None: it declares none).
 
-    `system` are the texts of its role and its instructions, in their order.
-    `partial` says that something of these declarations is left out.
+    `system` are the texts of its role and its instructions, in their order. `has_evals` says that its document holds
+    evals, `partial` that something of these declarations is left out.
     """
 
     source: Source
@@ -118,6 +118,7 @@ class PromptTree(msgspec.Struct, frozen=True, kw_only=True):
     id: Str | None = None
     system: tuple[str, ...] = ()
     inputs: tuple[InputTree, ...] | None = None
+    has_evals: bool = False
     partial: bool = False
 
 

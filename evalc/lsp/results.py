@@ -8,9 +8,7 @@ from pathlib import Path
 from typing import Final, NamedTuple, final
 
 from evalc.compiler.compiled import file_name
-from evalc.compiler.resolve.names import suite_name
 from evalc.config.settings import Settings
-from evalc.diagnostics.problem import Diagnostics
 from evalc.dsl.tree import CaseTree, SuiteTree
 from evalc.errors import EvalcError
 from evalc.model.result import CaseResult
@@ -42,31 +40,32 @@ class LatestResults:
     """How cases ended in the newest runs, which are read once."""
 
     def __init__(self) -> None:
-        self._known: dict[tuple[Path, str], tuple[list[Path], dict[str, CaseVerdict]]] = {}
+        self._known: dict[tuple[Path, str, str], tuple[list[Path], dict[str, CaseVerdict]]] = {}
 
-    def verdicts(self, settings: Settings, suite: SuiteTree) -> Mapping[str, CaseVerdict]:
-        """How the cases of a suite ended in the last few runs, by id; of each, the newest that it was in."""
-        return self._of_tool(settings.results_folder, suite_of(suite) if suite.tool is None else suite.tool.value)
+    def verdicts(self, settings: Settings, name: str, tool: str) -> Mapping[str, CaseVerdict]:
+        """How the cases of a suite ended in the last few runs, by id; of each, the newest that it was in.
 
-    def _of_tool(self, folder: Path, tool: str) -> dict[str, CaseVerdict]:
-        """The verdicts on the cases of a tool, by the ids without what rows and variants add."""
+        The ids are without what rows and variants add. Results that do not name their suite are filed under its tool.
+        """
+        folder = settings.results_folder
         runs = sorted(run_folders(folder, has_results), key=age)[-_MOST_RUNS:]
-        known = self._known.get((folder, tool))
+        known = self._known.get((folder, name, tool))
         if known is None or known[0] != runs:
             verdicts: dict[str, CaseVerdict] = {}
             for run in runs:
-                verdicts |= _verdicts(run, tool)
-            known = self._known[folder, tool] = (runs, verdicts)
+                verdicts |= _verdicts(run, name, tool)
+            known = self._known[folder, name, tool] = (runs, verdicts)
         return known[1]
 
 
-def _verdicts(run: Path, tool: str) -> dict[str, CaseVerdict]:
+def _verdicts(run: Path, name: str, tool: str) -> dict[str, CaseVerdict]:
     """Those of one run. A file that cannot be read, or is very large, has none."""
     cases: dict[str, list[CaseResult]] = {}
-    for file in run.glob(file_name(tool, "*")):
+    for file in (file for called in dict.fromkeys((name, tool)) for file in run.glob(file_name(called, "*"))):
         try:
             suite = read_suite(file) if file.stat().st_size <= _LARGEST else None
-            for case in () if suite is None else suite.cases:
+            is_other = suite is None or (suite.result.suite or name) != name
+            for case in () if suite is None or is_other else suite.cases:
                 for id_ in dict.fromkeys((case.id, case.id.partition("@")[0])):
                     cases.setdefault(id_, []).append(case)
         except (EvalcError, OSError):
@@ -74,14 +73,8 @@ def _verdicts(run: Path, tool: str) -> dict[str, CaseVerdict]:
     return {id_: CaseVerdict(run.name, tuple(found)) for id_, found in cases.items()}
 
 
-def suite_of(suite: SuiteTree) -> str:
-    """What a suite is called, where somebody else reports what is wrong with that."""
-    return suite_name(suite, Diagnostics())
-
-
-def ids_of(suite: SuiteTree) -> list[tuple[CaseTree, str]]:
-    """The cases of a suite with their ids, without what rows and variants add."""
-    name = suite_of(suite)
+def ids_of(suite: SuiteTree, name: str) -> list[tuple[CaseTree, str]]:
+    """The cases of a suite with their ids, without what rows and variants add; `name` is what it is called."""
     return [(each, f"{name}/{each.name.value}" if each.id is None else each.id.value) for each in suite.cases]
 
 

@@ -178,8 +178,10 @@ class EditorSession(LanguageServer):
         """Show how a case ended in the newest run; the same text is the answer of the command."""
         settings = self.files.settings(document.path)
         for suite in self.files.outline(document).suites:
-            if any(each == id_ for _, each in ids_of(suite)):
-                verdict = self.results.verdicts(settings, suite).get(id_)
+            name = self.files.name_of(document, suite)
+            if any(each == id_ for _, each in ids_of(suite, name)):
+                tool = name if suite.tool is None else suite.tool.value
+                verdict = self.results.verdicts(settings, name, tool).get(id_)
                 if verdict is not None:
                     text = as_markdown(verdict)
                     await self._show_text(id_, text)

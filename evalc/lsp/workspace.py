@@ -6,10 +6,12 @@ import os
 import re
 from collections.abc import Iterator
 from contextlib import AbstractContextManager
+from functools import partial
 from pathlib import Path
 from typing import Final, NamedTuple, final
 
 from evalc.compiler.pipeline import is_json
+from evalc.compiler.resolve.names import suite_name
 from evalc.compiler.resolve.prompts import PromptLibrary
 from evalc.config.load import Loaded, load_settings
 from evalc.config.settings import Settings
@@ -17,7 +19,7 @@ from evalc.diagnostics.catalogue.files import NotAnEvalFile, ResultFile
 from evalc.diagnostics.problem import Diagnostics, Problem
 from evalc.dsl.document_kind import Kind, is_meant_as_eval, names_an_eval
 from evalc.dsl.nodes import is_cut
-from evalc.dsl.tree import PromptTree
+from evalc.dsl.tree import PromptTree, SuiteTree
 from evalc.files import read_source, unsaved
 from evalc.lsp.cases import CaseSpans
 from evalc.lsp.document import Document, Encoding, path_of, uri_of
@@ -196,6 +198,10 @@ class Workspace:
         """The ids of the prompts of the project that a document belongs to."""
         with self._as_edited():
             return self._library(document).ids
+
+    def name_of(self, document: Document, suite: SuiteTree) -> str:
+        """What a suite of a document is called; what is wrong with that is reported elsewhere."""
+        return suite_name(suite, partial(self.prompts, document), Diagnostics())
 
     def prompts(self, document: Document, prompt_id: str) -> list[PromptTree]:
         """The prompts with an id, in the project that a document belongs to."""

@@ -169,3 +169,55 @@ def test_the_id_of_a_prompt_need_not_be_a_slug() -> None:
     write("p.yaml", prompt(id="Summary of Texts") + EVAL + CASE)
     assert told() == []
     assert [name for name, _ in messages()] == ["Summary-of-Texts/one"]
+
+
+LIBRARY: Final = {
+    "prompts/coding/code-review.yaml": "code-review-v1",
+    "prompts/writing/summary.yaml": "summary-v1",
+    "prompts/writing/haiku.yaml": "haiku-v1",
+}
+MORE_CASES: Final = "prompt_id: {id}\ntest_cases:\n  - {{name: {name}, inputs: {{text: Hi}}, validate: [non-empty]}}\n"
+
+
+@pytest.mark.parametrize(
+    ("file", "suite"),
+    [
+        ("eval/test_cases/{name}/cases.yaml", "{name}"),
+        ("evals/{name}/tests.yaml", "{name}"),
+        ("evals/{name}.yaml", "{name}"),
+        ("evals/{name}.cases.yaml", "{name}.cases"),
+        ("prompts/{id}/cases.yaml", "{id}-cases"),
+        ("evals/{id}.eval.yaml", "{id}-cases"),
+        ("{name}/eval/test_cases/cases.yaml", "{name}"),
+    ],
+)
+def test_a_library_whose_prompts_have_evals_and_cases_in_other_files(file: str, suite: str) -> None:
+    for path, id_ in LIBRARY.items():
+        write(path, prompt(id=id_) + EVAL + CASE)
+        name = Path(path).stem
+        write(file.format(name=name, id=id_), MORE_CASES.format(id=id_, name="one"))
+    assert told() == []
+    suites = {(each.ir.name, each.ir.tool, each.file_name) for each in evalc.compile(".").suites}
+    names = {*LIBRARY.values(), *(suite.format(name=Path(path).stem, id=id_) for path, id_ in LIBRARY.items())}
+    assert suites == {(name, name, f"{name}.labeled.json") for name in names}
+    run = evalc.run(".", agent=evalc.ScriptedAgent(default="Hi"), output_dir=Path("runs"))
+    assert (run.exit_code, run.summary.passed, run.summary.suites) == (0, 6, 6)
+
+
+def test_the_name_of_cases_does_not_depend_on_what_is_compiled_with_them() -> None:
+    write("prompts/summary.yaml", prompt() + EVAL + CASE)
+    write("evals/short/cases.yaml", MORE_CASES.format(id="summary-v1", name="two"))
+    assert messages("evals/short/cases.yaml") == [("short/two", "Summarise Hi in a warm tone.")]
+    assert ("short/two", "Summarise Hi in a warm tone.") in messages()
+
+
+def test_cases_at_the_root_of_a_project_are_not_called_as_its_folder() -> None:
+    write("prompts/summary.yaml", prompt() + EVAL + CASE)
+    write("cases.yaml", MORE_CASES.format(id="summary-v1", name="two"))
+    assert [id_ for id_, _ in messages()] == ["summary-v1-cases/two", "summary-v1/one"]
+
+
+def test_cases_of_a_prompt_without_evals_are_called_as_the_prompt() -> None:
+    write("prompts/summary.yaml", prompt())
+    write("evals/short/cases.yaml", MORE_CASES.format(id="summary-v1", name="two"))
+    assert [id_ for id_, _ in messages()] == ["summary-v1/two"]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
 from typing import Final, final
@@ -136,7 +136,7 @@ def resolve_names(
 ) -> Names:
     """Look up every name of a suite and report those that mean nothing."""
     tree = suite.tree
-    name = suite_name(tree, problems)
+    name = suite_name(tree, library.find, problems)
     names = Names(
         suite=name,
         tool=_tool_name(tree, name, problems),
@@ -168,20 +168,39 @@ def _given_by(cases: Iterable[MergedCase]) -> set[str]:
 # --- names of the suite --------------------------------------------------------------------------------------------
 
 
-def suite_name(tree: SuiteTree, problems: Diagnostics) -> str:
-    """What the suite calls itself, else its prompt's id or its file's name; a prompt's id need not be a slug."""
-    if tree.name is None:
-        named_for = tree.prompt.id if tree.prompt is not None else _prompt_of_cases(tree)
-        by_file = slug(stem(tree.source.name)) or "suite"
-        if named_for is None:
-            return by_file
-        return named_for.value if is_slug(named_for.value) else slug(named_for.value) or by_file
-    return _checked_slug(tree.source, tree.name, "suite's name", problems) or "suite"
+def suite_name(tree: SuiteTree, find: Callable[[str], Sequence[PromptTree]], problems: Diagnostics) -> str:
+    """What the suite calls itself, else its prompt's id or its file's name; a prompt's id need not be a slug.
+
+    External cases in a file that is called no more than what it holds (`cases.yaml`) are named for their prompt. Where
+    that is a suite itself, they are named for their folder. `find` gives the prompts with an id.
+    """
+    if tree.name is not None:
+        return _checked_slug(tree.source, tree.name, "suite's name", problems) or "suite"
+    by_file = slug(stem(tree.source.name)) or "suite"
+    if tree.prompt is not None:
+        return by_file if tree.prompt.id is None else _slug_of(tree.prompt.id.value) or by_file
+    is_called_cases = _is_called_cases(stem(tree.source.name))
+    by_prompt = "" if tree.prompt_id is None else _slug_of(tree.prompt_id.value) or by_file
+    if tree.prompt_id is None or not (is_called_cases or by_file == by_prompt):
+        return by_file
+    if not any(prompt.has_evals for prompt in find(tree.prompt_id.value)):
+        return by_prompt
+    by_folder = _named_by_folder(Path(tree.source.name)) if is_called_cases else ""
+    return f"{by_prompt}-cases" if by_folder in ("", by_prompt) else by_folder
 
 
-def _prompt_of_cases(tree: SuiteTree) -> Str | None:
-    """The id of the prompt that cases are for, where their file is called no more than what it holds: `cases.yaml`."""
-    return tree.prompt_id if stem(tree.source.name).lower() in _NAMES_OF_CASES else None
+def _slug_of(id_: str) -> str:
+    return id_ if is_slug(id_) else slug(id_)
+
+
+def _is_called_cases(name: str) -> bool:
+    return name.lower() in _NAMES_OF_CASES
+
+
+def _named_by_folder(file: Path) -> str:
+    """The nearest folder within the project that says more than that there are cases in it; empty if none does."""
+    folders = file.resolve().parent.relative_to(project_root(file)).parts
+    return next((slug(folder) for folder in reversed(folders) if not _is_called_cases(folder)), "")
 
 
 def _tool_name(tree: SuiteTree, suite: str, problems: Diagnostics) -> str:

@@ -25,8 +25,9 @@ def _lenses(workspace: Workspace, results: LatestResults, document: Document) ->
     for suite in workspace.outline(document).suites:
         if suite.cases:
             yield _lens(document.range_of(suite.span), "run all", RUN, document.uri, "")
-        verdicts = results.verdicts(settings, suite)
-        for case, id_ in ids_of(suite):
+        name = workspace.name_of(document, suite)
+        verdicts = results.verdicts(settings, name, name if suite.tool is None else suite.tool.value)
+        for case, id_ in ids_of(suite, name):
             range_ = document.range_of(case.name.span)
             verdict = verdicts.get(id_)
             if verdict is not None:
