@@ -33,7 +33,7 @@ def diff(
 ) -> int:
     """Compare two runs, and say what of the difference may be chance.
 
-    The exit code is 1 where a case fails that passed in A, else 0.
+    The exit code is 1 if a case fails that passed in A, or if B should have had a case or suite of A, else 0.
 
     \b
     Examples:
@@ -53,4 +53,4 @@ def diff(
         sys.stdout.buffer.write(to_json(comparison) + b"\n")
     else:
         sys.stdout.writelines(f"{line}\n" for line in diff_lines(comparison, Screen.of(sys.stdout, os.environ)))
-    return ExitCode.FAILED if comparison.regressions else ExitCode.OK
+    return ExitCode.FAILED if comparison.regressions or comparison.missing else ExitCode.OK

@@ -99,6 +99,10 @@ class _Summary(_Past, frozen=True):
     criteria: tuple[WeightedCriterion, ...] = ()
 
 
+class _Skipped(_Past, frozen=True):
+    id: str
+
+
 class ComparedSuite(_Past, frozen=True):
     """A suite of a run."""
 
@@ -109,4 +113,6 @@ class ComparedSuite(_Past, frozen=True):
     run_id: str | None = None
     agent_endpoint: str | None = None
     decided: bool = False
+    selected: object = None
+    skipped: tuple[_Skipped, ...] = ()
     summary: _Summary = _Summary()

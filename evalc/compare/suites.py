@@ -124,9 +124,15 @@ _Run = Mapping[_Key, ComparedSuite]
 
 
 def compare_runs(
-    before: Iterable[ComparedSuite], after: Iterable[ComparedSuite], *, names: tuple[str, str]
+    before: Iterable[ComparedSuite],
+    after: Iterable[ComparedSuite],
+    *,
+    names: tuple[str, str],
+    looked_at: Callable[[SuiteKey], bool] = lambda _: False,
 ) -> RunComparison:
     """Compare the suites that two runs have in common, by name and tier; `names` are what the runs are called.
+
+    `looked_at` says of a suite of the earlier run whether the later one looked where it was.
 
     Where a run has a suite of several agents, each is compared with itself, else with the only one of the other run.
     Of several results of a suite and agent in one run, the first counts.
@@ -150,10 +156,24 @@ def compare_runs(
         significance=significance_of_all(suite.significance for suite in compared),
         only_before=tuple(_title(key, old) for key in old if key not in pairs.values()),
         only_after=tuple(_title(key, new) for key in new if key not in pairs),
+        missing=tuple(_missing(old, new, pairs, looked_at)),
         regressions=sum(len(suite.regressions) for suite in compared),
         new_passes=sum(len(suite.new_passes) for suite in compared),
         warnings=tuple(warnings),
     )
+
+
+def _missing(old: _Run, new: _Run, pairs: Mapping[_Key, _Key], looked_at: Callable[[SuiteKey], bool]) -> Iterator[str]:
+    """The cases and suites of the earlier run that the later one should have had."""
+    names: dict[str, None] = {}
+    for key, past in pairs.items():
+        suite = new[key]
+        if suite.selected is None:
+            there = {case.id for case in suite.cases} | {case.id for case in suite.skipped}
+            names.update((case.id, None) for case in old[past].cases if case.id not in there)
+    yield from names
+    gone = dict.fromkeys(key[0] for key in old if not _of_suite(key, new))
+    yield from (suite.title() for suite in gone if looked_at(suite))
 
 
 def _of_early_ends(title: str, *runs: ComparedSuite) -> Iterator[str]:

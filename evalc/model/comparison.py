@@ -118,7 +118,8 @@ class SuiteComparison(_Record, frozen=True, kw_only=True):
 class RunComparison(_Record, frozen=True, kw_only=True):
     """Two runs. Suites that only one of them has are named `SUITE (TIER)`, with the agent if it has several.
 
-    `significance` is over the cases of all suites that both have.
+    `significance` is over the cases of all suites that both have. `missing` are the cases, by id, and the suites that
+    the later run should have had.
     """
 
     before: str
@@ -127,6 +128,7 @@ class RunComparison(_Record, frozen=True, kw_only=True):
     significance: Significance
     only_before: tuple[str, ...]
     only_after: tuple[str, ...]
+    missing: tuple[str, ...]
     regressions: int
     new_passes: int
     warnings: tuple[str, ...] = ()

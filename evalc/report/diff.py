@@ -35,6 +35,8 @@ def diff_lines(comparison: RunComparison, screen: Screen) -> Iterator[str]:
     for run, suites in ((comparison.before, comparison.only_before), (comparison.after, comparison.only_after)):
         if suites:
             yield f"  only in {visible(run)}: {_named(suites)}"
+    if comparison.missing:
+        yield painted(f"  missing in {visible(comparison.after)}: {_named(comparison.missing)}", "red", on=screen.color)
     for warning in comparison.warnings:
         yield painted(f"  {symbols.warning} {visible(warning)}", "yellow", on=screen.color)
 

@@ -344,6 +344,37 @@ def test_every_report_names_what_is_gone(invoke: Invoke, suites: Path, project: 
     assert "    - kept (labeled), 2 cases" in quiet
 
 
+@pytest.mark.parametrize(
+    ("change", "choice", "missing"),
+    [
+        (drop_case, (), ["gone/two"]),
+        (drop_suite, (), ["gone (labeled)"]),
+        (drop_suite, ("evals",), ["gone (labeled)"]),
+        (drop_suite, ("evals/kept",), []),
+        (drop_case, ("--filter", "*/one"), []),
+        (drop_suite, ("-k", "one"), []),
+    ],
+)
+def test_a_comparison_of_runs_names_what_is_gone(
+    invoke: Invoke, suites: Path, change: object, choice: tuple[str, ...], missing: list[str]
+) -> None:
+    run(invoke)
+    assert callable(change)
+    change(suites)
+    run(invoke, *choice)
+    compared = invoke("diff", "--json")
+    assert (compared.code, json.loads(compared.out)["missing"]) == (int(bool(missing)), missing)
+    assert [name in invoke("diff").out.partition("missing in ")[2] for name in missing] == [True] * len(missing)
+
+
+def test_a_skipped_case_is_not_missing_in_a_comparison(invoke: Invoke, suites: Path) -> None:
+    run(invoke)
+    file = suites / "gone" / "gone.eval.yaml"
+    file.write_text(file.read_text().replace("name: two,", "name: two, skip: the service is down,"))
+    run(invoke)
+    assert invoke("diff").code == 0
+
+
 def test_the_api_says_it_too(suites: Path) -> None:
     evalc.run(agent=ECHO)
     drop_suite(suites)

@@ -52,6 +52,14 @@ class Scope(msgspec.Struct, frozen=True):
         return file is not None and any(_leads_to(path, file) for path in self.paths)
 
 
+def selects_cases(flags: Mapping[str, Any]) -> bool:
+    """Whether flags of a run, as its journal keeps them, told cases of a suite apart."""
+    try:
+        return msgspec.convert(flags.get("wanted") or {}, Wanted).selects_cases
+    except msgspec.ValidationError:
+        return True
+
+
 def scope_paths(named: Iterable[str], root: Path, *, whole: bool) -> tuple[str, ...]:
     """The paths as a scope has them; `whole` says that nothing narrows them down to a part of the project."""
     paths = tuple(dict.fromkeys(in_project(path, root) for path in named))

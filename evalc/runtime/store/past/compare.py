@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 
 from msgspec.structs import replace
@@ -10,7 +11,10 @@ from evalc.compare.past import ComparedSuite
 from evalc.compare.suites import compare_runs
 from evalc.errors import UsageError
 from evalc.model.comparison import RunComparison
-from evalc.runtime.store.past.results import PastResults, find_results, read_results, results_before
+from evalc.model.suite import SuiteKey, key_of
+from evalc.runtime.run.scope import Scope, selects_cases
+from evalc.runtime.store.journaled import Header
+from evalc.runtime.store.past.results import PastResults, find_results, header_beside, read_results, results_before
 
 
 def compare_past(before: str | None, after: str, output_dir: Path) -> RunComparison:
@@ -25,12 +29,23 @@ def compare_past(before: str | None, after: str, output_dir: Path) -> RunCompari
     if _real(earlier) & _real(later):
         raise UsageError(f"`{before}` and `{after}` are the same run: there is nothing to compare")
     old, new = (tuple(read_results(results, ComparedSuite, warnings)) for results in (earlier, later))
-    comparison = compare_runs(old, new, names=(earlier.name, later.name))
+    header = None if later.is_part else header_beside(later.folder)
+    looked_at = _looked_at(header, header_beside(earlier.folder))
+    comparison = compare_runs(old, new, names=(earlier.name, later.name), looked_at=looked_at)
+    if header is not None and selects_cases(header.flags):
+        comparison = replace(comparison, missing=())
     if not comparison.suites:
         there = ", ".join(comparison.only_before), ", ".join(comparison.only_after)
         named = before or earlier.name
         raise UsageError(f"the runs have no suite in common: `{named}` has {there[0]}, `{after}` has {there[1]}")
     return replace(comparison, warnings=(*warnings, *comparison.warnings))
+
+
+def _looked_at(later: Header | None, earlier: Header | None) -> Callable[[SuiteKey], bool]:
+    """Whether a run looked where an earlier one had a suite."""
+    scope = None if later is None else Scope.of(later.flags)
+    files = {} if earlier is None else {key_of(suite): suite.file for suite in earlier.suites}
+    return lambda key: scope is not None and scope.has(files.get(key), key.tier)
 
 
 def _real(results: PastResults) -> set[Path]:
