@@ -20,15 +20,22 @@ from evalc.diagnostics.catalogue.files import ExpandsTooFar, NestedTooDeep
 from evalc.diagnostics.catalogue.syntax_yaml import (
     BadAnchor,
     BadMerge,
+    BadYamlEscape,
+    BracketInItem,
     CutOffText,
     DuplicateKey,
     ForbiddenCharacter,
     ForbiddenTag,
     HalfCharacter,
     KeyNotText,
+    MissingComma,
     RecursiveAlias,
     ReservedCharacter,
+    StrayBracket,
     TagMismatch,
+    TextBehindValue,
+    UnclosedBracket,
+    UnclosedQuote,
     UnexpectedColon,
     UnknownAlias,
     UnquotedTemplate,
@@ -83,8 +90,28 @@ _TAG_PREFIX: Final = "tag:yaml.org,2002:"
 _SCALAR_TAGS: Final = frozenset({"!!str", "!!int", "!!float", "!!bool", "!!null"})
 _CORE_TAGS: Final = _SCALAR_TAGS | {"!!seq", "!!map"}
 
+_TEARS: Final = (
+    UnclosedBracket,
+    UnclosedQuote,
+    MissingComma,
+    BracketInItem,
+    StrayBracket,
+    TextBehindValue,
+    BadYamlEscape,
+)
+"""The findings about a value that is torn: what is below it is read as if it were whole."""
+
 _TAG: Final = re.compile(r"!<[^>]*>|![^\s,\[\]{}]*")
 _BLOCK_HEADER: Final = re.compile(r"[|>][-+0-9]*")
+_ENTRY: Final = re.compile(
+    r"""
+    [ ]*(?:-[ ]+)*(?P<key>)
+    (?:(?: [^\s"'\#\[\]{},&*!|>%@`-] [^\#\[\]{}\r\n]*? | "[^"\r\n]*" | '[^'\r\n]*' ):[ ]+)?
+    """,
+    re.VERBOSE,
+)
+"""What precedes the value of a line: dashes, and a key, which begins at the group."""
+_FOLLOWING: Final = re.compile(r"(?P<indent>[ ]*)(?P<entry>-(?:\s|\Z)|[\w\"'.][^\r\n]*?:(?:\s|\Z)|---|\.\.\.)?[^\r\n]*")
 _PROPERTIES: Final = re.compile(r"(?:[&!][^\s,\[\]{}]*|#[^\r\n]*|\s+)*")
 
 
@@ -130,6 +157,7 @@ class _Constructor:
         self._mask: Mask | None = None
         self._given = ""  # what the parser gets
         self._hidden: list[Span] = []  # what is masked in it since it lacks quotes
+        self._torn: list[Span] = []  # what is masked in it since nobody knows where it ends
         self._read_again = 0
         self._begin()
 
@@ -252,6 +280,8 @@ class _Constructor:
                 style = "hole"
         elif self._mask is not None:
             text = self._mask.unmasked(text)
+        if any(torn.start == start for torn in self._torn):
+            style = "hole"
         tag = self._tag(event.tag, event.start_mark.index, end, _SCALAR_TAGS) if event.tag else ""
         scalar = Scalar(start, end, text, style, tag)
         if event.anchor:
@@ -465,7 +495,11 @@ class _Constructor:
             # `*important* note`: a text that begins with a star, which is reported as an alias of nothing
             return False
         last = len(self._text)  # libyaml's marks may be after it
-        self._report(Span(min(span.start, last), min(span.end, last)), finding)
+        span = Span(min(span.start, last), min(span.end, last))
+        torn = self._torn_value(span.start) if isinstance(finding, _TEARS) else None
+        if torn is not None and any(torn.start <= before.start < torn.end for before in self._torn):
+            return self._leave_out(torn)  # it follows from what is reported
+        self._report(span, finding)
         match finding:
             case (
                 UnexpectedColon(quoted=text)
@@ -475,14 +509,44 @@ class _Constructor:
             ):
                 return self._hide(span.start, unquoted_line(text))
             case _:
-                return False
+                return torn is not None and self._leave_out(torn)
+
+    def _torn_value(self, at: int) -> Span | None:
+        """The value about a place, with the lines that continue it; None where there is nothing around the value.
+
+        It begins after the key or the dashes of its line, and ends before the next entry that is not indented more.
+        """
+        if not self._open or self._open[0].flow:
+            return None
+        text = self._text
+        at = min([at, *(opened.start for opened in self._open if opened.flow)])
+        line_start = text.rfind("\n", 0, at) + 1
+        while not (entry := _ENTRY.match(text, line_start, at)) or not entry[0].strip():
+            if line_start == 0:
+                return None
+            line_start = text.rfind("\n", 0, line_start - 1) + 1
+        column = entry.start("key") - line_start
+        end = entry.end()
+        while (end := text.find("\n", end)) >= 0 and (line := _FOLLOWING.match(text, end + 1)) is not None:
+            if line["entry"] is not None and len(line["indent"]) <= column:
+                break
+            end = line.end()
+        return Span(entry.end(), entry.end() + len(text[entry.end() : end if end >= 0 else None].rstrip()))
+
+    def _leave_out(self, torn: Span) -> bool:
+        """Mask a value whose end nobody knows, so that what is below it can be read; whether that could be done."""
+        self._torn.append(torn)
+        return self._masked(torn)
 
     def _hide(self, at: int, raw: str) -> bool:
-        """Mask a raw text about a place in what the parser gets; whether that could be done, and may."""
+        """Mask a raw text about a place in what the parser gets."""
         start = self._text.rfind(raw, 0, at + len(raw))
         if not start <= at < start + len(raw):  # nothing to quote
             return False
-        hidden = Span(start, start + len(raw))
+        return self._masked(Span(start, start + len(raw)))
+
+    def _masked(self, hidden: Span) -> bool:
+        """Mask a stretch in what the parser gets; whether that could be done, and may."""
         self._read_again += len(self._given)
         if self._mask is None:
             self._mask = Mask.of(self._given, always=True)

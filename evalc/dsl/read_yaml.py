@@ -16,8 +16,9 @@ _DEFAULT_LIMITS: Final = YamlLimits()
 def read_yaml(source: Source, report: Report, limits: YamlLimits = _DEFAULT_LIMITS) -> list[Node | None]:
     """The documents of a YAML text, None for an empty one.
 
-    A text that only lacks its quotes is reported, and read as if it had them. Any other syntax error ends the
-    document: what precedes it is kept, its open collections marked as `cut`.
+    A text that only lacks its quotes is reported, and read as if it had them. A value with an unclosed bracket or quote
+    is reported and becomes a hole, and what is below it is read. Any other syntax error ends the document: what
+    precedes it is kept, its open collections marked as `cut`.
     """
     # Each reader is imported when it is needed, for start-up: few commands need both.
     if len(source.text) >= _LONG and not has_forbidden(source.text):

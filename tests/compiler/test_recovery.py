@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 import evalc
 
@@ -75,3 +77,40 @@ def test_what_is_found(name: str) -> None:
     text, expected = (ALONE | BOTH)[name]
     problems = evalc.check(evalc.Source("x.eval.yaml", text))
     assert [f"{problem.start.line}:{problem.start.column} {problem.code}" for problem in problems] == expected
+
+
+TORN = st.sampled_from(
+    (
+        "inputs: {q: hi",
+        "inputs: {q: [a, {b: c",
+        "inputs: {q: hi # x",
+        "tags: [x, y",
+        "tags: [a, b]]",
+        "tags: ['a' 'b']",
+        'tags: [a, "b',
+        "tags: [a, tools called [b]]",
+        "tags:\n      - [x, y",
+        "tags: [\n        a, b",
+        "tags: [\n        'a' 'b'\n      ]",
+        "tags: [\n\n      a,\n      b\n",
+        "inputs: {\n      }}",
+        'description: "never closed',
+        "description: 'it's'",
+        "description: 'never\n        closed",
+        'description: "over\n        two" lines',
+        'description: "a\\d"',
+        "description: 'x' y",
+        "it's: [a",
+    )
+)
+
+
+@given(st.lists(TORN, min_size=1, max_size=3), st.sampled_from(("\n", "\r\n")))
+def test_a_value_without_an_end_hides_nothing_below_it(torn: list[str], line_end: str) -> None:
+    wrong = '      validate:\n        - contians "x"\n'
+    cases = [f"    - name: a{number}\n      message: hi\n      {each}\n{wrong}" for number, each in enumerate(torn)]
+    text = "eval:\n  test_cases:\n" + "".join(cases) + "    - name: b\n      message: hi\n" + wrong
+    found = [p for p in evalc.check(evalc.Source("x.eval.yaml", text.replace("\n", line_end))) if p.code != "EV201"]
+    below = [number for number, line in enumerate(text.split("\n"), 1) if "contians" in line]
+    assert [problem.start.line for problem in found if problem.code == "EV203"] == below
+    assert len(found) == len(below) + len(torn), "one message for each value"

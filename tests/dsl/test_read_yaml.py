@@ -291,7 +291,7 @@ def test_a_text_of_private_characters_keeps_them() -> None:
 
 
 def test_a_syntax_error_leaves_what_stands_before_it() -> None:
-    documents, found = read("a: 1\na: 2\n---\nb: [1, {c: 2, d\ne: @\n")
+    documents, found = read("a: 1\na: 2\n---\n{b: [1, {c: 2, d\ne: @\n")
     assert [finding.code for _, finding in found] == ["EV111", "EV104"]
     first, second = documents
     assert isinstance(first, Mapping)
@@ -303,8 +303,22 @@ def test_a_syntax_error_leaves_what_stands_before_it() -> None:
     assert inner.cut
 
 
+def test_behind_a_value_without_an_end_the_text_is_read_on() -> None:
+    documents, found = read("a: 1\nb: [1, {c: 2, d\n  e: x\nf: 'y\n---\ng: @\n")
+    assert list(dict.fromkeys(finding.code for _, finding in found)) == ["EV104", "EV103", "EV106"]
+    first, second = documents
+    assert isinstance(first, Mapping)
+    assert not first.cut
+    assert [(key.text, value.text, value.style) for key, value in first.pairs if isinstance(value, Scalar)] == [
+        ("a", "1", "plain"),
+        ("b", "[1, {c: 2, d\n  e: x", "hole"),
+        ("f", "'y", "hole"),
+    ]
+    assert isinstance(second, Mapping)
+
+
 def test_a_key_without_its_value_is_dropped_at_a_syntax_error() -> None:
-    documents, _ = read("a: 1\nb: 'x\n")
+    documents, _ = read("a: 1\nb: |x\n")
     assert documents == [Mapping(0, 6, ((scalar(0, 1, "a"), scalar(3, 4, "1")),), cut=True)]
 
 
