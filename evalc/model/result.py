@@ -363,7 +363,7 @@ class RunSummary(_Result, frozen=True, kw_only=True):
 class MissingSuite(_Result, frozen=True, kw_only=True):
     """A suite of the baseline that the run should have had: its number of cases then, and its file, where known."""
 
-    tool_name: str
+    suite: str
     tier: str
     cases: int
     file: str | msgspec.UnsetType = msgspec.UNSET

@@ -44,11 +44,6 @@ class SuiteKey(NamedTuple):
         return f"{self.name} ({self.tier})" if agent is None else f"{self.name} ({self.tier}, {agent})"
 
 
-def suite_title(name: str, tier: str, agent: str | None) -> str:
-    """What messages call a suite."""
-    return SuiteKey(name, tier).title(agent)
-
-
 class CaseKey(NamedTuple):
     """What tells a case from the others of a run."""
 

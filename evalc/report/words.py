@@ -23,7 +23,7 @@ from evalc.model.result import (
     Summary,
     TextFinding,
 )
-from evalc.model.suite import Place, Selected, suite_title
+from evalc.model.suite import Place, Selected, SuiteKey
 from evalc.report.legible import in_short, legible
 from evalc.report.reported import ReportedRun
 from evalc.terminal import Color, Screen, counted, visible
@@ -325,7 +325,7 @@ def not_met(run: ReportedRun) -> Iterator[str]:
 
 def missing_suite(suite: MissingSuite) -> str:
     """What sentences call a suite of the baseline that is gone: `b (labeled), 3 cases of evals/b.eval.yaml`."""
-    title = suite_title(suite.tool_name, suite.tier, None)
+    title = SuiteKey(suite.suite, suite.tier).title()
     file = "" if suite.file is msgspec.UNSET else f" of {suite.file}"
     return f"{title}, {counted(suite.cases, 'case')}{file}"
 

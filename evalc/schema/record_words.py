@@ -363,7 +363,7 @@ RESULT: Sentences = {
         "missing": "The suites of the baseline that the run should have had.",
     },
     "MissingSuite": {
-        "toolName": "The tool that the suite was about.",
+        "suite": "The suite's name.",
         "tier": "The tier of the suite.",
         "cases": "How many cases of it the baseline has.",
         "file": "Where it was, from the project's folder; absent where that is not known.",

@@ -295,7 +295,7 @@ def test_several_agents_miss_it_once(invoke: Invoke, suites: Path) -> None:
     invoke("accept")
     drop_suite(suites)
     outcome = invoke("run", *both, GATE, "--json")
-    assert [suite["toolName"] for suite in json.loads(outcome.out)["missing"]] == ["gone"]
+    assert [suite["suite"] for suite in json.loads(outcome.out)["missing"]] == ["gone"]
     assert outcome.code == 1
     assert "no longer in it: the suite `gone (labeled)`\n" in invoke("accept").out
 
@@ -379,7 +379,7 @@ def test_the_api_says_it_too(suites: Path) -> None:
     evalc.run(agent=ECHO)
     drop_suite(suites)
     finished = evalc.run(agent=ECHO, fail_on_regression=True)
-    assert [suite.tool_name for suite in finished.missing] == ["gone"]
+    assert [suite.suite for suite in finished.missing] == ["gone"]
     assert finished.exit_code == 1
 
 

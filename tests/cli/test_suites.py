@@ -193,6 +193,38 @@ def test_suites_of_one_name_may_differ_in_tier(invoke: Invoke) -> None:
     assert "EV210" not in invoke("check").err
 
 
+def test_each_suite_of_a_tool_has_a_baseline_of_its_own(invoke: Invoke) -> None:
+    run(invoke)
+    assert invoke("accept").code == 0
+    accepted = json.loads(Path("evals/baseline.json").read_text())["suites"]
+    assert [(suite["suite"], suite["tool"], sorted(suite["cases"])) for suite in accepted] == [
+        ("arguments", "desk", ["arguments/broken", "arguments/parcel"]),
+        ("routing", "desk", ["routing/hello", "routing/refund"]),
+    ]
+    assert invoke("run", "--agent", ECHO, "--fail-on-regression").code == 0
+    found = {suite["suite"]: suite for suite in json.loads(gated(invoke, FORGETFUL).out)["suites"]}
+    assert {name: suite["regressions"] for name, suite in found.items()} == {
+        "arguments": [],
+        "routing": ["routing/refund"],
+    }
+
+
+@pytest.mark.parametrize("accepts", [True, False])
+def test_a_suite_that_is_gone_is_missing_though_another_has_its_tool(invoke: Invoke, accepts: bool) -> None:
+    Path("evals/arguments.eval.yaml").write_text(ARGUMENTS.replace("nonsense", "Break"))
+    assert invoke("run", "--agent", ECHO).code == 0
+    if accepts:
+        invoke("accept")
+    Path("evals/arguments.eval.yaml").unlink()
+    outcome = gated(invoke, ECHO)
+    assert outcome.code == 1
+    assert [suite["suite"] for suite in json.loads(outcome.out)["missing"]] == ["arguments"]
+
+
+def gated(invoke: Invoke, agent: str, *more: str) -> Outcome:
+    return invoke("run", "--agent", agent, "--fail-on-regression", "--baseline", "latest", "--json", *more)
+
+
 # --- what earlier versions wrote ------------------------------------------------------------------------------------
 
 EARLIER = Path(__file__).parents[1] / "earlier"
@@ -333,3 +365,118 @@ def test_an_earlier_run_that_did_not_end_is_resumed_or_refused_in_words(
     else:
         assert outcome.code == 2
         assert "has changed since" in outcome.err
+
+
+# --- baselines that earlier versions wrote --------------------------------------------------------------------------
+
+
+def with_baseline(name: str) -> Path:
+    """The accepted baseline of the project, as an earlier version wrote it."""
+    shutil.rmtree("evals/results")
+    return Path(shutil.copy(name, "evals/baseline.json"))
+
+
+def regressions(outcome: Outcome) -> dict[tuple[str, str], list[str]]:
+    """What regressed or went, by suite, tier and agent."""
+    suites = json.loads(outcome.out)["suites"]
+    return {(each["suite"], each["tier"]): [*each["regressions"], *each.get("went", ())] for each in suites}
+
+
+@pytest.mark.parametrize("name", ["baseline.json", "baseline-of-two-agents.json"])
+def test_an_earlier_baseline_holds_for_the_only_suite_of_the_tool(invoke: Invoke, earlier: Path, name: str) -> None:
+    with_baseline(name)
+    agents = [GOOD] if name == "baseline.json" else [GOOD, "--agent", "python:helpers:forgetful"]
+    outcome = gated(invoke, *agents, ".")
+    assert outcome.code == 0, outcome.out + outcome.err
+    suites = json.loads(outcome.out)["suites"]
+    assert {suite["baselineRunId"] for suite in suites} == {"evals/baseline.json"}
+    assert not any(suite.get("came") or suite.get("went") for suite in suites)
+
+
+def test_what_an_earlier_baseline_has_of_a_suite_regresses(invoke: Invoke, earlier: Path) -> None:
+    with_baseline("baseline.json")
+    Path("mute.py").write_text("def agent(message):\n    return 'no'\n")
+    outcome = gated(invoke, "python:mute:agent", ".")
+    assert outcome.code == 1
+    assert regressions(outcome) == {
+        ("routing", "labeled"): ["routing/refund", "routing/greet"],
+        ("routing", "regression"): ["routing/once_wrong"],
+        ("polite", "labeled"): [],
+    }
+
+
+def test_an_earlier_baseline_of_a_tool_with_two_suites_is_left_out_with_one_warning(
+    invoke: Invoke, earlier: Path
+) -> None:
+    with_baseline("baseline.json")
+    a_second_suite_of_the_tool()
+    outcome = invoke("run", ".", "--agent", GOOD, "--fail-on-regression")
+    (warning,) = [line for line in outcome.out.splitlines() if "names tools" in line]
+    assert warning.strip("⚠ ") == (
+        "the baseline `evals/baseline.json` names tools and not suites, so results of several suites are left out: "
+        "`desk` (labeled) may be `arguments` or `routing`; `evalc accept` renews it"
+    )
+    assert outcome.code == 1, "without a baseline every case has to pass"
+    assert invoke("accept").code == 0
+    accepted = json.loads(Path("evals/baseline.json").read_text())["suites"]
+    assert [(suite["suite"], suite["tier"]) for suite in accepted] == [
+        ("arguments", "labeled"),
+        ("polite", "labeled"),
+        ("routing", "labeled"),
+        ("routing", "regression"),
+    ]
+    renewed = invoke("run", ".", "--agent", GOOD, "--fail-on-regression")
+    assert (renewed.code, "names tools" in renewed.out) == (0, False)
+
+
+def test_an_earlier_baseline_is_not_that_of_another_suite_of_the_tool(invoke: Invoke, earlier: Path) -> None:
+    with_baseline("baseline.json")
+    a_second_suite_of_the_tool()
+    found = regressions(gated(invoke, GOOD, "arguments.eval.yaml"))
+    assert found == {("arguments", "labeled"): []}
+    invoke("accept")
+    kept = json.loads(Path("evals/baseline.json").read_text())["suites"]
+    assert [(suite.get("suite"), suite["tool"], len(suite["cases"])) for suite in kept if suite["tool"] == "desk"] == [
+        ("arguments", "desk", 2),
+        (None, "desk", 2),
+        (None, "desk", 1),
+    ]
+
+
+def test_accepting_a_part_of_a_suite_names_the_rest_of_its_earlier_entry(invoke: Invoke, earlier: Path) -> None:
+    with_baseline("baseline.json")
+    run(invoke, ".", "-k", "greet", agent=GOOD)
+    assert invoke("accept").code == 0
+    accepted = json.loads(Path("evals/baseline.json").read_text())["suites"]
+    assert [
+        (each.get("suite"), each["tier"], sorted(each["cases"])) for each in accepted if each["tool"] == "desk"
+    ] == [
+        (None, "regression", ["routing/once_wrong"]),
+        ("routing", "labeled", ["routing/greet", "routing/refund"]),
+    ]
+
+
+def test_the_newest_earlier_run_is_the_baseline_of_the_only_suite_of_the_tool(invoke: Invoke, earlier: Path) -> None:
+    for run_id in (ONE, TWO):  # the suite `polite` failed there, so the runs would not count
+        (Path("evals/results") / run_id / "closing.jsonl").unlink()
+        for file in (Path("evals/results") / run_id).rglob("polite.labeled.json"):
+            file.unlink()
+    outcome = gated(invoke, GOOD, "desk.eval.yaml")
+    assert outcome.code == 0, outcome.out
+    assert {suite["baselineRunId"] for suite in json.loads(outcome.out)["suites"]} == {ONE}
+
+
+def test_the_run_before_may_be_of_an_earlier_version(invoke: Invoke, earlier: Path) -> None:
+    run(invoke, "desk.eval.yaml", agent=GOOD)
+    found = json.loads(invoke("diff", "--json").out)
+    assert found["before"] == TWO
+    assert {suite["suite"] for suite in found["suites"]} == {"routing"}
+
+
+@pytest.mark.parametrize("named", [ONE, f"evals/results/{ONE}/desk.labeled.json"])
+def test_an_earlier_run_that_is_named_is_the_baseline_of_the_only_suite_of_the_tool(
+    invoke: Invoke, earlier: Path, named: str
+) -> None:
+    outcome = invoke("run", "desk.eval.yaml", "--agent", GOOD, "--baseline", named, "--json")
+    labeled = json.loads(outcome.out)["suites"][0]
+    assert (labeled["suite"], labeled["baselineRunId"], labeled.get("came")) == ("routing", ONE, None)

@@ -9,7 +9,13 @@ from pathlib import Path
 import pytest
 
 from evalc.errors import UsageError
+from evalc.model.suite import Suite, SuiteKey
 from evalc.runtime.store.past.baseline import PastSuite, find_baseline
+
+SUITES = [
+    Suite(metadata=None, name=name, tool_name=name, tier="golden", file_hash="h", origin="o", cases=(), size=0)
+    for name in ("t", "u", "v")
+]
 
 
 def result(tool: str = "t", run_id: str | None = "r1", **passed: bool) -> str:
@@ -26,10 +32,10 @@ def save(folder: Path, text: str, name: str = "t.golden.json") -> Path:
 def test_by_run_id_latest_folder_and_file(tmp_path: Path) -> None:
     file = save(tmp_path / "r1", result(a=True, b=True))
     for name in ("r1", "latest", str(tmp_path / "r1"), str(file)):
-        found = find_baseline(name, tmp_path, ["t.golden.json"])
+        found = find_baseline(name, tmp_path, SUITES[:1])
         assert found is not None
-        assert found.of("t", "golden") == PastSuite(run_id="r1", passed={"a": True, "b": True})
-        assert found.of("t", "labeled") is None
+        assert found.of(SuiteKey("t", "golden")) == PastSuite(run_id="r1", passed={"a": True, "b": True})
+        assert found.of(SuiteKey("t", "labeled")) is None
 
 
 def test_a_run_of_several_suites(tmp_path: Path) -> None:
@@ -37,8 +43,8 @@ def test_a_run_of_several_suites(tmp_path: Path) -> None:
     save(tmp_path / "r1", result("u", a=False), "u.golden.json")
     found = find_baseline("r1", tmp_path, [])
     assert found is not None
-    assert found.of("t", "golden") == PastSuite(run_id="r1", passed={"a": True})
-    assert found.of("u", "golden") == PastSuite(run_id="r1", passed={"a": False})
+    assert found.of(SuiteKey("t", "golden")) == PastSuite(run_id="r1", passed={"a": True})
+    assert found.of(SuiteKey("u", "golden")) == PastSuite(run_id="r1", passed={"a": False})
 
 
 def test_the_latest_of_a_suite_is_the_newest_run_that_has_it(tmp_path: Path) -> None:
@@ -46,11 +52,11 @@ def test_the_latest_of_a_suite_is_the_newest_run_that_has_it(tmp_path: Path) -> 
     new = "01990000-0000-7000-8000-000000000000"
     save(tmp_path / old, result("t", run_id=old, a=True))
     save(tmp_path / new, result("u", run_id=new, a=True), "u.golden.json")
-    found = find_baseline("latest", tmp_path, ["t.golden.json", "u.golden.json", "v.golden.json"])
+    found = find_baseline("latest", tmp_path, SUITES)
     assert found is not None
-    assert found.of("t", "golden") == PastSuite(run_id=old, passed={"a": True})
-    assert found.of("u", "golden") == PastSuite(run_id=new, passed={"a": True})
-    assert found.of("v", "golden") is None
+    assert found.of(SuiteKey("t", "golden")) == PastSuite(run_id=old, passed={"a": True})
+    assert found.of(SuiteKey("u", "golden")) == PastSuite(run_id=new, passed={"a": True})
+    assert found.of(SuiteKey("v", "golden")) is None
 
 
 def test_the_latest_is_by_the_time_in_the_id_then_by_the_folder_s(tmp_path: Path) -> None:
@@ -61,20 +67,20 @@ def test_the_latest_is_by_the_time_in_the_id_then_by_the_folder_s(tmp_path: Path
     other = save(tmp_path / "from-elsewhere", result(run_id="x")).parent
     os.utime(other, (1, 1))
     (tmp_path / "01a00000-0000-7000-8000-000000000000").mkdir()  # it did not end
-    found = find_baseline("latest", tmp_path, ["t.golden.json"])
+    found = find_baseline("latest", tmp_path, SUITES[:1])
     assert found is not None
-    assert found.of("t", "golden") == PastSuite(run_id=new, passed={})
+    assert found.of(SuiteKey("t", "golden")) == PastSuite(run_id=new, passed={})
 
 
 def test_a_result_without_a_run_id_is_called_by_its_folder(tmp_path: Path) -> None:
     found = find_baseline(str(save(tmp_path / "x", result(run_id=None))), tmp_path, [])
     assert found is not None
-    assert found.of("t", "golden") == PastSuite(run_id="x", passed={})
+    assert found.of(SuiteKey("t", "golden")) == PastSuite(run_id="x", passed={})
 
 
 def test_there_may_be_no_latest_run(tmp_path: Path) -> None:
-    assert find_baseline("latest", tmp_path, ["t.golden.json"]) is None
-    assert find_baseline("latest", tmp_path / "gone", ["t.golden.json"]) is None
+    assert find_baseline("latest", tmp_path, SUITES[:1]) is None
+    assert find_baseline("latest", tmp_path / "gone", SUITES[:1]) is None
 
 
 @pytest.mark.parametrize(

@@ -555,7 +555,7 @@ def test_a_suite_that_the_baseline_lacks_is_a_warning(tmp_path: Path) -> None:
     before = run(tmp_path, suite(case(1)))
     result = run(tmp_path, suite(case(1), tier="golden"), baseline=before.run_id).suites[0].result
     assert result.baseline_run_id is None
-    assert result.warnings == (f"the baseline `{before.run_id}` has no suite of this tool and tier",)
+    assert result.warnings == (f"the baseline `{before.run_id}` has no suite of this name and tier",)
 
 
 def test_the_latest_of_no_runs_is_a_warning(tmp_path: Path) -> None:

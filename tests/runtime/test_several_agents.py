@@ -15,7 +15,7 @@ from evalc.runtime.run.finished import FinishedRun
 from evalc.runtime.run.run_options import RunOptions
 from evalc.runtime.run.run_suite import run_suites
 from evalc.runtime.run.stopping import Limits
-from evalc.runtime.store.results import agent_folders
+from evalc.runtime.store.file_names import agent_folders
 from evalc.runtime.store.written import Redactor
 from tests.runtime.test_run_suite import Echo, case, suite
 

@@ -21,9 +21,10 @@ from evalc.runtime.run.gates import Measured, durations_of, judge_gates, scores_
 from evalc.runtime.run.scope import Scope
 from evalc.runtime.run.score import below
 from evalc.runtime.run.stopping import Decided
+from evalc.runtime.store.file_names import file_names
 from evalc.runtime.store.journal import Journal
 from evalc.runtime.store.past.baseline import Baseline, PastSuite
-from evalc.runtime.store.results import SuiteTotals, file_names, sum_up, write_result
+from evalc.runtime.store.results import SuiteTotals, sum_up, write_result
 from evalc.runtime.store.written import Redactor, encoded, redacted
 from evalc.tools.registry import Tool, ToolRegistry
 
@@ -89,7 +90,7 @@ def finish_run(suites: Sequence[Suite], journal: Journal, ending: Ending) -> Fin
         summary=summarize_run([suite.result for suite in finished]),
         gates=_as_decided(gates, ending.decided.get(None)),
         missing=missing,
-        warnings=ending.warnings,
+        warnings=(*ending.warnings, *(ending.baseline.warnings if ending.baseline else ())),
     )
 
 
@@ -99,7 +100,7 @@ def _missing(
     """The suites of the baseline that the run should have had."""
     if ending.baseline is None:
         return ()
-    there = {(suite.tool_name, suite.tier) for suite in suites}
+    there = {suite.key for suite in suites}
     agents = dict.fromkeys(suite.result.agent_endpoint for suite in finished)
     return tuple(ending.baseline.missing(there, agents, Scope.of(journal.header.flags)))
 
@@ -154,7 +155,7 @@ def _finish_suite(number: int, suite: Suite, name: str, journal: Journal, ending
     metadata, path, cases = suite.metadata, journal.path.parent / name, journal.cases
     header = journal.header
     agent = header.agent_endpoint if suite.agent is None else suite.agent
-    past = ending.baseline.of(suite.tool_name, suite.tier, agent) if ending.baseline else None
+    past = ending.baseline.of(suite.key, agent) if ending.baseline else None
     totals = sum_up(
         cases.entries(number),
         metadata.criteria if metadata else None,
@@ -244,7 +245,7 @@ def _warnings_of(suite: Suite, past: PastSuite | None, ending: Ending) -> tuple[
         warnings.append(left_out)
     if ending.baseline is not None and past is None:
         asked = "" if suite.agent is None else " with this agent"
-        warnings.append(f"the baseline `{ending.baseline.name}` has no suite of this tool and tier{asked}")
+        warnings.append(f"the baseline `{ending.baseline.name}` has no suite of this name and tier{asked}")
     return tuple(warnings)
 
 

@@ -32,7 +32,6 @@ from evalc.runtime.store.journal import Journal
 from evalc.runtime.store.past.baseline import Baseline, find_baseline
 from evalc.runtime.store.past.resume import not_compared
 from evalc.runtime.store.past.runs import LATEST, steps_back
-from evalc.runtime.store.results import file_names
 from evalc.runtime.store.turn_log import TurnLog
 
 
@@ -120,7 +119,7 @@ def _baseline(suites: Sequence[Suite], agents: Sequence[str], options: RunOption
     return find_baseline(
         name,
         options.output_dir,
-        file_names(suites),
+        suites,
         agents=agents,
         before=options.resumed,
         accepted=options.accepted,
@@ -298,7 +297,7 @@ class _Run:
         """Whether the case passed in the baseline; None if that does not know it."""
         suite = self._suites[job.suite]
         agent = self._journal.header.agent_endpoint if suite.agent is None else suite.agent
-        past = None if self._baseline is None else self._baseline.of(suite.tool_name, suite.tier, agent)
+        past = None if self._baseline is None else self._baseline.of(suite.key, agent)
         return None if past is None else past.passed.get(job.located.case.id)
 
     def decided(self) -> Mapping[int | None, Decided]:

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import re
 from collections import Counter
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from math import isfinite
 from pathlib import Path
 from typing import Final, NamedTuple, final
@@ -13,10 +12,8 @@ import msgspec
 
 from evalc.compare.flips import Flips
 from evalc.model.case import Criterion
-from evalc.model.codec import short_hash
 from evalc.model.comparison import Significance
 from evalc.model.result import PASSING, CriterionResult, LabelResult, SkippedCase, Status, Summary
-from evalc.model.suite import Suite, SuiteKey
 from evalc.regular import make_folder, write_atomic
 from evalc.runtime.checks.verdict import Note
 from evalc.runtime.run.totals import Classified, RepeatedCases, SuiteScore
@@ -27,7 +24,6 @@ from evalc.terminal import counted
 MOST_WARNINGS: Final = 100
 """The distinct warnings that a suite lists; the rest are counted."""
 
-_LONGEST_SLUG: Final = 100
 _NO_CASES: Final = b'\n  "cases": []'
 _NONE_SKIPPED: Final = b'\n  "skipped": []'
 
@@ -271,42 +267,3 @@ def _items(records: Iterable[bytes]) -> Iterator[bytes]:
 
 def _pretty(encoded: bytes) -> bytes:
     return msgspec.json.format(encoded, indent=2)
-
-
-def file_names(suites: Sequence[Suite]) -> list[str]:
-    """`<suite>.<tier>.json` for each suite; suites whose names come to the same slug are identified by a hash.
-
-    In a run of several agents each has a folder: `<agent>/<suite>.<tier>.json`.
-    """
-    folders = agent_folders([suite.agent for suite in suites if suite.agent is not None])
-    plain = _plain_names(dict.fromkeys(suite.key for suite in suites))
-    names = [plain[suite.key] for suite in suites]
-    return [
-        name if suite.agent is None else f"{folders[suite.agent]}/{name}"
-        for name, suite in zip(names, suites, strict=True)
-    ]
-
-
-def agent_folders(agents: Iterable[str]) -> Mapping[str, str]:
-    """The name of each agent's folder; agents whose names come to the same slug are identified by a hash."""
-    slugs = {agent: _slug(agent, "agent") for agent in agents}
-    taken = Counter(slug.casefold() for slug in slugs.values())
-    return {
-        agent: slug if taken[slug.casefold()] == 1 else f"{slug}-{short_hash(agent)}" for agent, slug in slugs.items()
-    }
-
-
-def _plain_names(keys: Collection[SuiteKey]) -> Mapping[SuiteKey, str]:
-    """The names of the files of different suites."""
-    slugs = [_slug(key.name, "suite") for key in keys]
-    plain = [f"{slug}.{_slug(key.tier, 'tier')}.json" for slug, key in zip(slugs, keys, strict=True)]
-    taken = Counter(name.casefold() for name in plain)
-    return {
-        key: name if taken[name.casefold()] == 1 else f"{slug}-{short_hash(key.name)}.{_slug(key.tier, 'tier')}.json"
-        for name, slug, key in zip(plain, slugs, keys, strict=True)
-    }
-
-
-def _slug(name: str, what: str) -> str:
-    slug = re.sub(r"[^A-Za-z0-9]+", "-", name).strip("-")[:_LONGEST_SLUG]
-    return slug or f"{what}-{short_hash(name)}"

@@ -18,17 +18,13 @@ import msgspec
 
 from evalc.errors import UsageError
 from evalc.model.result import PASSING, Status
-from evalc.model.suite import suite_title
+from evalc.model.suite import SuiteKey, key_of
 from evalc.regular import make_folder, read_limited, write_atomic
 from evalc.runtime.run.scope import Scope
 from evalc.runtime.store.journaled import Header
 from evalc.runtime.store.past.results import PastResults, header_beside, read_results
 
 _LARGEST: Final = 256_000_000
-
-
-SuiteKey = tuple[str, str]
-"""What a suite is matched by: its tool and tier."""
 
 
 class AcceptedCase(msgspec.Struct, frozen=True, omit_defaults=True):
@@ -39,14 +35,15 @@ class AcceptedCase(msgspec.Struct, frozen=True, omit_defaults=True):
     digest: str | None = None
 
 
-class AcceptedSuite(msgspec.Struct, frozen=True, omit_defaults=True):
+class AcceptedSuite(msgspec.Struct, frozen=True, omit_defaults=True, kw_only=True):
     """The cases of a suite by id.
 
-    `file` is where it was authored, from the project's folder, and `digest` that of its content; `agent` is set in a
-    run of several.
+    `suite` is its name, which earlier versions did not write. `file` is where it was authored, from the project's
+    folder, and `digest` that of its content; `agent` is set in a run of several.
     """
 
-    tool: str
+    suite: str | None = None
+    tool_name: str = msgspec.field(name="tool")
     tier: str
     digest: str
     file: str | None = None
@@ -56,7 +53,7 @@ class AcceptedSuite(msgspec.Struct, frozen=True, omit_defaults=True):
     @property
     def key(self) -> SuiteKey:
         """What it is matched by."""
-        return (self.tool, self.tier)
+        return key_of(self)
 
 
 class _File(msgspec.Struct, frozen=True):
@@ -93,13 +90,14 @@ class _Suite(msgspec.Struct, frozen=True, rename="camel"):
     agent_endpoint: str
     metadata: _Metadata
     cases: tuple[_Case, ...]
+    suite: str | None = None
     skipped: tuple[_Skipped, ...] = ()
     selected: object = None
     stopped: str | None = None
 
     @property
     def key(self) -> SuiteKey:
-        return (self.tool_name, self.tier)
+        return key_of(self)
 
     def left(self) -> Callable[[str], bool]:
         """Whether the suite may have a case that did not run: flags selected others, or the run stopped before it."""
@@ -135,7 +133,7 @@ def accept(results: PastResults, file: Path) -> Accepted:
     if warnings:
         raise UsageError(warnings[0])
     newer = _Newer(of_run, None if results.is_part else header_beside(results.folder))
-    before = _read(file) if file.exists() else _Read((), ())
+    before = _named(_read(file), of_run) if file.exists() else _Read((), ())
     _refuse_twice(file, (twice for twice in before.twice if not newer.replaces(twice.suite, twice.case)))
     stay = [
         msgspec.structs.replace(
@@ -165,7 +163,7 @@ def _removed(before: Iterable[AcceptedSuite], now: Iterable[AcceptedSuite]) -> S
         if suite.key in there:
             names.update((f"`{case}`", None) for case in suite.cases if case not in there[suite.key])
         else:
-            names[f"the suite `{suite_title(suite.tool, suite.tier, None)}`"] = None
+            names[f"the suite `{suite.key.title()}`"] = None
     return tuple(names)
 
 
@@ -180,7 +178,7 @@ class _Newer:
 
     def __init__(self, suites: Sequence[_Suite], header: Header | None) -> None:
         self._scope = None if header is None else Scope.of(header.flags)
-        files = {} if header is None else {(suite.tool_name, suite.tier): suite.file for suite in header.suites}
+        files = {} if header is None else {key_of(suite): suite.file for suite in header.suites}
         several = len({suite.agent_endpoint for suite in suites}) > 1
         self.parts = {suite.key for suite in suites if suite.selected or suite.stopped}
         self.accepted: list[AcceptedSuite] = []
@@ -213,7 +211,8 @@ class _Newer:
 
 def _accepted(suite: _Suite, file: str | None, agent: str | None) -> AcceptedSuite:
     return AcceptedSuite(
-        tool=suite.tool_name,
+        suite=suite.key.name,
+        tool_name=suite.tool_name,
         tier=suite.tier,
         digest=suite.metadata.eval_file_hash,
         file=file,
@@ -233,6 +232,20 @@ def read_accepted(file: Path) -> Sequence[AcceptedSuite]:
     read = _read(file)
     _refuse_twice(file, read.twice)
     return _united(read.suites)
+
+
+def _named(read: _Read, of_run: Sequence[_Suite]) -> _Read:
+    """The file, in which suites that name only their tool are called as the suite of the run that has their cases."""
+
+    def named(suite: AcceptedSuite) -> AcceptedSuite:
+        tool = suite.tool_name, suite.tier
+        same = (each for each in of_run if suite.suite is None and (each.tool_name, each.tier) == tool)
+        names = {each.key.name for each in same if any(case.id in suite.cases for case in each.cases)}
+        return msgspec.structs.replace(suite, suite=names.pop()) if len(names) == 1 else suite
+
+    return _Read(
+        tuple(map(named, read.suites)), tuple(twice._replace(suite=named(twice.suite)) for twice in read.twice)
+    )
 
 
 class _Twice(NamedTuple):
@@ -271,7 +284,7 @@ def _refuse_twice(file: Path, twice: Iterable[_Twice]) -> None:
     first = next(iter(twice), None)
     if first is not None:
         one, other = first.lines
-        title = suite_title(first.suite.tool, first.suite.tier, None)
+        title = first.suite.key.title()
         raise UsageError(
             f"the baseline `{file}` has the case `{first.case}` of `{title}` twice, on lines {one} and {other}: "
             "remove one of them (a merge may have kept both sides), or run all cases and `evalc accept` the run"
@@ -358,7 +371,7 @@ def passed(case: AcceptedCase) -> bool:
 
 def _text(suites: Iterable[AcceptedSuite]) -> str:
     """The file: JSON, everything sorted, a case a line."""
-    ordered = sorted(suites, key=lambda suite: (suite.tool, suite.tier, suite.agent or ""))
+    ordered = sorted(suites, key=lambda suite: (suite.key, suite.agent or ""))
     return '{"baseline": 1, "suites": [\n' + ",\n".join(map(_suite_text, ordered)) + "\n]}\n"
 
 

@@ -14,11 +14,12 @@ import msgspec
 
 from evalc.errors import UsageError
 from evalc.model.result import MissingSuite
-from evalc.model.suite import Selected, suite_title
+from evalc.model.suite import KnownSuites, Selected, Suite, SuiteKey, key_of
 from evalc.project import below_working_folder
 from evalc.runtime.run.finished import read_closing
 from evalc.runtime.run.scope import Scope
-from evalc.runtime.store.past.accepted import SuiteKey, is_accepted_file, passed, read_accepted
+from evalc.runtime.store.file_names import file_names, name_by_tool
+from evalc.runtime.store.past.accepted import AcceptedSuite, is_accepted_file, passed, read_accepted
 from evalc.runtime.store.past.results import header_beside, read_result
 from evalc.runtime.store.past.runs import (
     age,
@@ -43,6 +44,7 @@ class _SuiteResult(msgspec.Struct, frozen=True, rename="camel"):
     tool_name: str
     tier: str
     cases: tuple[_PastCase, ...]
+    suite: str | None = None
     run_id: str | None = None
     agent_endpoint: str | None = None
 
@@ -68,28 +70,39 @@ class PastSuite:
 class Baseline:
     """What a run is compared with: past suites, each by agent. `name` is what was asked for.
 
-    A run of one agent is what any agent is compared with: its suites are under None.
+    A run of one agent is what any agent is compared with: its suites are under None. `warnings` say what is left out.
     """
 
     name: str
     suites: Mapping[SuiteKey, Mapping[str | None, PastSuite]]
+    warnings: tuple[str, ...] = ()
 
     @classmethod
-    def made(cls, name: str, suites: Iterable[tuple[SuiteKey, str | None, PastSuite]]) -> Baseline:
-        """The baseline of such suites. What an agent's own entry lacks of a suite is as it was with any agent."""
+    def made(
+        cls,
+        name: str,
+        suites: Iterable[tuple[SuiteKey, str | None, PastSuite]],
+        warnings: Callable[[], Iterable[str]] = tuple,
+    ) -> Baseline:
+        """The baseline of such suites. What an agent's own entry lacks of a suite is as it was with any agent.
+
+        Of two entries of a suite and an agent, the second holds where both have a case. `warnings` are asked for when
+        the suites have gone by.
+        """
         by_key: dict[SuiteKey, dict[str | None, PastSuite]] = {}
         for key, agent, suite in suites:
-            by_key.setdefault(key, {})[agent] = suite
+            of_suite = by_key.setdefault(key, {})
+            of_suite[agent] = _joined(suite, of_suite[agent]) if agent in of_suite else suite
         for by_agent in by_key.values():
             for_any = by_agent.get(None)
             for agent, suite in by_agent.items():
                 if for_any is not None and agent is not None:
                     by_agent[agent] = _joined(suite, for_any)
-        return cls(name=name, suites=by_key)
+        return cls(name=name, suites=by_key, warnings=tuple(warnings()))
 
-    def of(self, tool_name: str, tier: str, agent: str | None = None) -> PastSuite | None:
+    def of(self, key: SuiteKey, agent: str | None = None) -> PastSuite | None:
         """The suite as it was, with that agent if there are several; None if the baseline does not have it."""
-        by_agent = self.suites.get((tool_name, tier), {})
+        by_agent = self.suites.get(key, {})
         return by_agent.get(agent) or by_agent.get(None)
 
     def missing(
@@ -98,10 +111,9 @@ class Baseline:
         """The suites that it has of these agents, that are not `there`, and that the run should have had."""
         for key, by_agent in self.suites.items():
             past = next((by_agent[agent] for agent in (*agents, None) if agent in by_agent), None)
-            tool_name, tier = key
-            if scope is not None and past is not None and key not in there and scope.has(past.file, tier):
+            if scope is not None and past is not None and key not in there and scope.has(past.file, key.tier):
                 file = msgspec.UNSET if past.file is None else past.file
-                yield MissingSuite(tool_name=tool_name, tier=tier, cases=len(past.passed), file=file)
+                yield MissingSuite(suite=key.name, tier=key.tier, cases=len(past.passed), file=file)
 
     @property
     def agents(self) -> frozenset[str | None]:
@@ -120,10 +132,45 @@ def _joined(suite: PastSuite, more: PastSuite) -> PastSuite:
     )
 
 
+AFRESH: Final = "`evalc run` writes results that name their suite"
+
+
+@final
+class _KnownCases:
+    """The suites of a run, by which records of earlier runs are recognised.
+
+    Attributes:
+        names: the names that the files of each suite's results have or, by earlier versions, had.
+    """
+
+    def __init__(self, suites: Sequence[Suite]) -> None:
+        self._suites = {suite.key: suite for suite in suites}
+        self._known = KnownSuites((suite.key, suite.tool_name) for suite in suites)
+        self.names: dict[SuiteKey, set[str]] = {}
+        for suite, name in zip(suites, file_names(suites), strict=True):
+            self.names.setdefault(suite.key, {name_by_tool(suite.tool_name, suite.tier)}).add(Path(name).name)
+
+    def key_of(self, record: _SuiteResult | AcceptedSuite) -> SuiteKey | None:
+        """The suite that a record is of; None if it may be of several.
+
+        One that names only its tool is not of another suite of the tool: it has one of the suite's cases.
+        """
+        key = self._known.key_of(record)
+        suite = None if key is None or record.suite else self._suites.get(key)
+        if suite is None:
+            return key
+        ids = {case if isinstance(case, str) else case.id for case in record.cases}
+        return key if any(located.case.id in ids for located in suite.cases) else key_of(record)
+
+    def warnings(self, of: str, cure: str) -> Iterator[str]:
+        """That records of several suites were left out, if any were."""
+        return self._known.warnings(of, cure)
+
+
 def find_baseline(
     name: str,
     output_dir: Path,
-    file_names: Sequence[str],
+    suites: Sequence[Suite],
     *,
     agents: Sequence[str] = (),
     before: Path | None = None,
@@ -133,7 +180,7 @@ def find_baseline(
     """The run called `name`, as `find_folder` knows it, or the path of a result file or of an accepted baseline.
 
     The latest is the `accepted` baseline where that file is there. Else it is that of each suite: the newest run which
-    met its gates, has the suite's result file, one of `file_names`, with one of `agents`, and began before the run of
+    met its gates, has the suite, one of `suites`, with one of `agents`, and began before the run of
     the folder `before`; `latest~1` is the run before that. None if there is no such run yet. What else it should have
     had is what the newest such run had that looked at the same files, which is its `scope`.
     Of a run of several agents, the results with any of `agents` count.
@@ -141,25 +188,25 @@ def find_baseline(
     Raises:
         UsageError: there is no such run, it has several agents and none of `agents`, or its results cannot be read.
     """
-    back = steps_back(name)
+    back, known = steps_back(name), _KnownCases(suites)
     if back == 0 and accepted is not None and accepted.exists():
-        return _accepted(accepted)
+        return _accepted(accepted, known)
     if back is not None:
-        past = _PastRuns(_before(before, run_folders(output_dir, has_results)), is_alone=len(agents) <= 1)
-        found = [past.newest(file, agent, back) for file in file_names for agent in agents or ("",)]
-        found += [file for agent in agents or ("",) for file in past.others(file_names, agent, back, scope)]
+        past = _PastRuns(_before(before, run_folders(output_dir, has_results)), known, is_alone=len(agents) <= 1)
+        found = [past.newest(key, agent, back) for key in known.names for agent in agents or ("",)]
+        found += [file for agent in agents or ("",) for file in past.others(agent, back, scope)]
         files = list(dict.fromkeys(file for file in found if file is not None))
-        return _load(files, name, is_of_any=lambda _: past.is_alone) if files else None
+        return _load(files, name, known, is_of_any=lambda _: past.is_alone) if files else None
     path = find_folder(name, output_dir, Path.exists)
     if path is None:
         raise UsageError(f"the baseline `{name}` is neither a run in `{output_dir}` nor a result file or folder")
     if path.is_file() and is_accepted_file(path):
-        return _accepted(path)
+        return _accepted(path, known)
     files = result_files(path) if path.is_dir() else [path]
     if not files:
         raise UsageError(f"the baseline `{path}` holds no results: the run did not end")
     folder = path if path.is_dir() else path.parent
-    baseline = _load(files, name, is_of_any=lambda file: file.parent == folder)
+    baseline = _load(files, name, known, is_of_any=lambda file: file.parent == folder)
     there = baseline.agents
     if None not in there and there.isdisjoint(agents):
         listed = ", ".join(f"`{agent}`" for agent in sorted(filter(None, there)))
@@ -190,28 +237,30 @@ class _Agent(msgspec.Struct, frozen=True, rename="camel"):
 class _PastRuns:
     """The runs of these folders, the newest first. `is_alone` says whether the run to compare has a single agent."""
 
-    def __init__(self, folders: Sequence[Path], *, is_alone: bool) -> None:
+    def __init__(self, folders: Sequence[Path], known: _KnownCases, *, is_alone: bool) -> None:
         self._folders = folders
+        self._known = known
+        self._key_of = cache(lambda file: known.key_of(read_result(file, _SuiteResult, what="baseline")))
         self.is_alone = is_alone
         self._met = cache(met_its_gates)
         self._agent_of = cache(lambda file: read_result(file, _Agent, what="baseline").agent_endpoint)
 
-    def newest(self, file: str, agent: str, back: int) -> Path | None:
-        """The result with an agent that is so many before the newest, of the runs that met their gates.
+    def newest(self, key: SuiteKey, agent: str, back: int) -> Path | None:
+        """The result of a suite with an agent that is so many before the newest, of the runs that met their gates.
 
         The same agent at another port of this machine counts if neither run has several agents, and if none has this
         one. Results of runs which left cases out count if no other does.
         """
         for fits in self._ways():
-            there = partial(self._results, Path(file).name, partial(fits, agent))
+            there = partial(self._results, key, partial(fits, agent))
             whole = next(islice(filter(_is_whole, there()), back, None), None)
             found = whole or next(islice(there(), back, None), None)
             if found is not None:
                 return found
         return None
 
-    def others(self, files: Iterable[str], agent: str, back: int, scope: Scope | None) -> Iterator[Path]:
-        """The results with an agent that are not of the files, in the run so many before the newest of this scope."""
+    def others(self, agent: str, back: int, scope: Scope | None) -> Iterator[Path]:
+        """The results of other suites with an agent, in the run so many before the newest of this scope."""
         if scope is None:
             return
         for fits in self._ways():
@@ -219,8 +268,7 @@ class _PastRuns:
             folders = (folder for folder in of_scope if any(fits(agent, folder, path) for path in result_files(folder)))
             folder = next(islice(folders, back, None), None)
             if folder is not None:
-                names = {Path(file).name for file in files}
-                there = (path for path in result_files(folder) if path.name not in names)
+                there = (path for path in result_files(folder) if self._key_of(path) not in self._known.names)
                 yield from (path for path in there if fits(agent, folder, path))
                 return
 
@@ -228,10 +276,10 @@ class _PastRuns:
         """How results of an agent are recognised, the surest first."""
         return (self._is_same, self._is_same_but_for_the_port) if self.is_alone else (self._is_same,)
 
-    def _results(self, name: str, fits: Callable[[Path, Path], bool]) -> Iterator[Path]:
+    def _results(self, key: SuiteKey, fits: Callable[[Path, Path], bool]) -> Iterator[Path]:
         for folder in self._folders:
-            results = (path for path in result_files(folder) if path.name == name)
-            found = next((path for path in results if fits(folder, path)), None)
+            results = (path for path in result_files(folder) if path.name in self._known.names[key])
+            found = next((path for path in results if fits(folder, path) and self._key_of(path) == key), None)
             if found is not None and self._met(folder):
                 yield found
 
@@ -288,50 +336,58 @@ def met_its_gates(folder: Path) -> bool:
     return True
 
 
-def _load(files: Iterable[Path], name: str, *, is_of_any: Callable[[Path], bool]) -> Baseline:
+def _load(files: Iterable[Path], name: str, known: _KnownCases, *, is_of_any: Callable[[Path], bool]) -> Baseline:
     """The results; those that are `of_any` are a baseline for any agent."""
     suites: dict[tuple[SuiteKey, str | None], PastSuite] = {}
     authored = cache(_authored_files)
     for file in files:
         suite = read_result(file, _SuiteResult, what="baseline")
         agent = None if is_of_any(file) else suite.agent_endpoint
-        key = (suite.tool_name, suite.tier)
+        key = known.key_of(suite)
+        if key is None:
+            continue
         if (key, agent) in suites:
-            title = suite_title(suite.tool_name, suite.tier, agent)
+            title = key.title(agent)
             raise UsageError(f"the baseline `{name}` has more than one result of `{title}`: `{file}` is the second")
         suites[key, agent] = PastSuite(
             run_id=suite.run_id or file.parent.name,
             passed={case.id: case.passed for case in suite.cases},
             errors=frozenset(case.id for case in suite.cases if case.status == "error"),
             digests={case.id: case.case_hash for case in suite.cases if case.case_hash is not None},
-            file=authored(file.parent).get(key),
+            file=authored(file.parent).get(key_of(suite)),
         )
-    return Baseline.made(name, ((key, agent, suite) for (key, agent), suite in suites.items()))
+    return Baseline.made(
+        name,
+        ((key, agent, suite) for (key, agent), suite in suites.items()),
+        lambda: known.warnings(f"the baseline `{name}`", AFRESH),
+    )
 
 
 def _authored_files(folder: Path) -> Mapping[SuiteKey, str | None]:
     """Where the suites of a run were authored, by its journal, which is beside the results or the agents' folders."""
     header = header_beside(folder)
-    return {} if header is None else {(suite.tool_name, suite.tier): suite.file for suite in header.suites}
+    return {} if header is None else {key_of(suite): suite.file for suite in header.suites}
 
 
-def _accepted(file: Path) -> Baseline:
+def _accepted(file: Path, known: _KnownCases) -> Baseline:
     """The baseline that a project has accepted."""
     name = str(below_working_folder(file))
-    return Baseline.made(
-        name,
-        (
-            (
-                suite.key,
-                suite.agent,
-                PastSuite(
-                    run_id=name,
-                    passed={id_: passed(case) for id_, case in suite.cases.items()},
-                    errors=frozenset(id_ for id_, case in suite.cases.items() if case.status == "error"),
-                    digests={id_: case.digest for id_, case in suite.cases.items() if case.digest is not None},
-                    file=suite.file,
-                ),
-            )
-            for suite in read_accepted(file)
-        ),
+
+    def suites() -> Iterator[tuple[SuiteKey, str | None, PastSuite]]:
+        # Of cases that an entry with the suite's name has too, that one is newer.
+        for suite in sorted(read_accepted(file), key=lambda suite: suite.suite is not None):
+            key = known.key_of(suite)
+            if key is not None:
+                yield key, suite.agent, _past_suite(suite, name)
+
+    return Baseline.made(name, suites(), lambda: known.warnings(f"the baseline `{name}`", "`evalc accept` renews it"))
+
+
+def _past_suite(suite: AcceptedSuite, name: str) -> PastSuite:
+    return PastSuite(
+        run_id=name,
+        passed={id_: passed(case) for id_, case in suite.cases.items()},
+        errors=frozenset(id_ for id_, case in suite.cases.items() if case.status == "error"),
+        digests={id_: case.digest for id_, case in suite.cases.items() if case.digest is not None},
+        file=suite.file,
     )

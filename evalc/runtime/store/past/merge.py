@@ -22,7 +22,6 @@ from evalc.runtime.store.journal import Journal
 from evalc.runtime.store.journaled import FILE_NAME, Entry, Header, JournaledCases, Line, read_journal
 from evalc.runtime.store.past.baseline import find_baseline
 from evalc.runtime.store.past.resume import PastRun, differences, not_compared
-from evalc.runtime.store.results import file_names
 
 _MOST_NAMED: Final = 5
 _TURN: Final = 256
@@ -100,7 +99,7 @@ async def merge_suites(
         find_baseline(
             options.baseline,
             options.output_dir,
-            file_names(suites),
+            suites,
             agents=agents,
             accepted=options.accepted,
             scope=Scope.of(_flags_of(first)),

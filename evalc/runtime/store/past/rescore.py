@@ -15,7 +15,7 @@ import msgspec
 from evalc.errors import UsageError
 from evalc.model.case import Case
 from evalc.model.result import CaseResult, SkippedCase, Status
-from evalc.model.suite import KnownSuites, LocatedCase, Suite, key_of
+from evalc.model.suite import KnownSuites, LocatedCase, Suite, SuiteKey, key_of
 from evalc.runtime.agents.wire import fingerprint_of
 from evalc.runtime.judges.panel import JudgePool
 from evalc.runtime.run.ask import request_of
@@ -29,11 +29,9 @@ from evalc.runtime.run.run_options import RunOptions
 from evalc.runtime.run.run_suite import Observer
 from evalc.runtime.store import journaled
 from evalc.runtime.store.journal import Journal
-from evalc.runtime.store.past.accepted import SuiteKey
 from evalc.runtime.store.past.answers import recorded_answers
-from evalc.runtime.store.past.baseline import Baseline, PastSuite, find_baseline
+from evalc.runtime.store.past.baseline import AFRESH, Baseline, PastSuite, find_baseline
 from evalc.runtime.store.past.resume import PastRun
-from evalc.runtime.store.results import file_names
 
 _MOST_LISTED: Final = 10
 
@@ -81,11 +79,9 @@ async def rescore_suites(
     }
     agents = header.agents or (header.agent_endpoint,)
     baseline = (
-        find_baseline(
-            options.baseline, options.output_dir, file_names(suites), agents=agents, accepted=options.accepted
-        )
+        find_baseline(options.baseline, options.output_dir, suites, agents=agents, accepted=options.accepted)
         if options.baseline
-        else _itself(header, cases)
+        else _itself(header, cases, known)
     )
     if header.agents:
         suites = [msgspec.structs.replace(suite, agent=agent) for suite in suites for agent in agents]
@@ -114,21 +110,24 @@ async def rescore_suites(
         journal.close()
 
 
-def _itself(header: journaled.Header, cases: journaled.JournaledCases) -> Baseline:
+def _itself(header: journaled.Header, cases: journaled.JournaledCases, known: KnownSuites) -> Baseline:
     """The run as a baseline; its journal has its verdicts, also if it did not end."""
     decoder = msgspec.json.Decoder(_Verdict)
 
     def suites() -> Iterator[tuple[SuiteKey, str | None, PastSuite]]:
         for number, suite in enumerate(header.suites):
+            key = known.key_of(suite)
+            if key is None:
+                continue
             verdicts = [decoder.decode(entry.result) for entry in cases.entries(number)]
             past = PastSuite(
                 run_id=header.run_id,
                 passed={verdict.id: verdict.passed for verdict in verdicts},
                 errors=frozenset(verdict.id for verdict in verdicts if verdict.status == "error"),
             )
-            yield (suite.tool_name, suite.tier), suite.agent, past
+            yield key, suite.agent, past
 
-    return Baseline.made(header.run_id, suites())
+    return Baseline.made(header.run_id, suites(), lambda: known.warnings(f"the run `{header.run_id}`", AFRESH))
 
 
 class _Verdict(msgspec.Struct, frozen=True):

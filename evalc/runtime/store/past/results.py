@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final, TypeVar, final
@@ -11,6 +12,7 @@ import msgspec
 
 from evalc.errors import UsageError
 from evalc.regular import TooLarge, read_limited
+from evalc.runtime.store.file_names import name_by_tool
 from evalc.runtime.store.journaled import FILE_NAME, Header, read_header
 from evalc.runtime.store.past.runs import age, find_folder, has_results, result_files, run_folders
 
@@ -72,7 +74,7 @@ def results_before(later: PastResults, output_dir: Path) -> PastResults:
     Raises:
         UsageError: none has any of them.
     """
-    suites = {file.name for file in later.files}
+    suites = {name for file in later.files for name in _names_of(file)}
     at = later.folder.resolve()
     shared = {
         folder: len(suites & {file.name for file in result_files(folder)})
@@ -83,6 +85,19 @@ def results_before(later: PastResults, output_dir: Path) -> PastResults:
     if found is None:
         raise UsageError(f"no run in `{output_dir}` that began before `{later.name}` has any of its suites")
     return find_results(str(found), output_dir)
+
+
+class _Head(msgspec.Struct, frozen=True, rename="camel"):
+    tool_name: str
+    tier: str
+
+
+def _names_of(file: Path) -> Iterator[str]:
+    """The name of a result's file, and the one that earlier versions gave it."""
+    yield file.name
+    with suppress(UsageError):
+        head = read_result(file, _Head)
+        yield name_by_tool(head.tool_name, head.tier)
 
 
 def read_results(results: PastResults, kind: type[Record], warnings: list[str]) -> Iterator[Record]:
