@@ -25,6 +25,7 @@ class CompileOptions(msgspec.Struct, frozen=True, kw_only=True):
         lock_folder: the folder whose `evalc.lock` the regression cases are compared with; None: with none.
         tools: the tool registry that names of tools are looked up in; None: they are not.
         inputs_sent: names of inputs that the agent is sent whether or not a template uses them.
+        judged: whether the project has a judge, who scores the criteria that no check names.
         finder: how folders are searched.
         known_prompts: the prompts of the project, read already; None: they are read when they are needed.
         hashed: whether the hashes of the compiled files will be asked for.
@@ -38,6 +39,7 @@ class CompileOptions(msgspec.Struct, frozen=True, kw_only=True):
     lock_folder: Path | None = None
     tools: RegistryFile | None = None
     inputs_sent: frozenset[str] = frozenset()
+    judged: bool = False
     finder: Finder = msgspec.field(default_factory=Finder)
     known_prompts: PromptLibrary | None = None
     hashed: bool = False

@@ -22,7 +22,7 @@ from evalc.compiler.merge.include import IncludeLibrary
 from evalc.compiler.options import CompileOptions
 from evalc.compiler.passes.check_contract import check_contract
 from evalc.compiler.passes.check_contradictions import Contradictions
-from evalc.compiler.passes.check_suite import check_criteria, check_ids, check_links
+from evalc.compiler.passes.check_suite import Links, check_criteria, check_ids
 from evalc.compiler.passes.check_vacuity import check_vacuity
 from evalc.compiler.resolve.names import resolve_names
 from evalc.compiler.resolve.prompts import PromptLibrary
@@ -334,11 +334,12 @@ class Compiler:
         suite = emitted.suite
         hashing = HashingOnTheWay(suite) if emitted.has_tables and self._options.hashed else None
         ids = Fingerprints()
+        links = Links()
         contradictions = Contradictions()
         for cases in ir.in_pieces(emitted.cases, _PIECE):
             piece = msgspec.structs.replace(suite, cases=cases)
             check_ids(piece, ids, self._problems)
-            check_links(piece, self._problems)
+            links.check(piece, self._problems)
             check_contract(piece, self._problems)
             check_vacuity(piece, self._problems)
             contradictions.check(piece, self._problems)
@@ -350,6 +351,8 @@ class Compiler:
                     hashing.add(cases)
         suite = emitted.complete(suite)
         check_criteria(suite, self._problems)
+        if not self._options.judged:
+            links.finish(suite, self._problems)
         if suite.gates is not None:
             from evalc.compiler.passes.check_gates import check_gates  # noqa: PLC0415 - for start-up: few suites have any
 

@@ -248,9 +248,10 @@ def _scores(summary: Summary, judges: Sequence[str], symbols: Symbols, screen: S
         return
     names = [shortened(visible(criterion.name), screen.width // 3, symbols.ellipsis) for criterion in summary.criteria]
     width = max(map(cells, (*names, "score")))
+    linked = any("linked" in criterion.scored_by for criterion in summary.criteria)
     for name, criterion in zip(names, summary.criteria, strict=True):
         drawn = _bar(criterion.score, symbols)
-        mean = f"{_mean(criterion, summary.errors)}{_by(criterion, judges)}"
+        mean = f"{_mean(criterion, summary.errors)}{_by(criterion, judges, linked=linked)}"
         yield f"  {padded(name, width)}  {criterion.weight:<5g} {drawn}  {mean}"
     score = "unscored" if summary.score is None else rounded(summary.score)
     share = summary.scored_weight
@@ -267,12 +268,20 @@ def _mean(criterion: CriterionSummary, errors: int) -> str:
     return f"{rounded(criterion.score)} over {criterion.cases} of {counted(criterion.of, 'case')}{broken}"
 
 
-def _by(criterion: CriterionSummary, judges: Sequence[str]) -> str:
-    """Who scored a criterion, but for the checks linked to it alone: ` (judge openai:MODEL; unlinked checks)`."""
-    if set(criterion.scored_by) <= {"linked"}:
+def _by(criterion: CriterionSummary, judges: Sequence[str], *, linked: bool) -> str:
+    """Who scored a criterion, but for the checks that name it alone: ` (judge openai:MODEL; by all checks)`.
+
+    `linked` says whether checks name any criterion of the suite: if so, the others score one that none names.
+    """
+    by = set(criterion.scored_by)
+    if by <= {"linked"}:
         return ""
-    who = f"judge{'s' if len(judges) > 1 else ''} {', '.join(map(visible, judges))}"
-    return f" ({'; '.join(who if kind == 'judge' else f'{kind} checks' for kind in criterion.scored_by)})"
+    who = [f"judge{'s' if len(judges) > 1 else ''} {', '.join(map(visible, judges))}"] if "judge" in by else []
+    if "unlinked" in by:
+        who.append("by the other checks" if linked and "linked" not in by else "by all checks")
+    elif "linked" in by:
+        who.append("by its checks")
+    return f" ({'; '.join(who)})"
 
 
 def _bar(score: float | None, symbols: Symbols) -> str:

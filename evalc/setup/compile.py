@@ -85,6 +85,7 @@ def options_for(settings: Settings, prompt_id: str | None = None) -> CompileOpti
         lock_folder=settings.root,
         tools=_registry_file(settings),
         inputs_sent=frozenset() if settings.agent.body is None else settings.agent.body.inputs,
+        judged=bool(settings.judges),
         finder=Finder(
             exclude=settings.exclude,
             output_folders=settings.written_folders,

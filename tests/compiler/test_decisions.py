@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 import evalc
+from evalc.config.load import load_settings
 from evalc.model.case import Case, CheckLink
+from evalc.setup.compile import problems_of
 from tests.support.checking import codes
 
 
@@ -140,7 +143,9 @@ def test_difficulties_have_defaults() -> None:
 def test_weights() -> None:
     def with_weights(*weights: Any) -> list[str]:
         criteria = ", ".join(f"{{name: c{index}, weight: {weight}}}" for index, weight in enumerate(weights))
-        return codes(f"eval: {{criteria: [{criteria}], test_cases: [{{name: a, message: hi, validate: [json]}}]}}\n")
+        return codes(
+            f"eval: {{criteria: [{criteria}], test_cases: [{{name: a, message: hi, validate: [json for c0]}}]}}\n"
+        )
 
     assert with_weights(0.3, 0.7) == []
     assert with_weights(0.3, 0.3) == ["EV305"]
@@ -173,3 +178,36 @@ def test_what_fills_a_pattern_is_escaped_and_what_an_input_holds_is_no_template(
     (pattern,) = case.expect.response_matches or ()
     assert pattern.startswith("^")
     assert r"\.b\{\{x\}\}" in pattern
+
+
+# --- criteria that no check names -----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("head", "checks", "found"),
+    [
+        ("", ["json"], ["EV424"]),
+        ("", ["json", "json"], ["EV424"]),
+        ("", ["json for a", "json"], ["EV425"]),
+        ("", ["json for a", "json for b"], []),
+        ("tier: rubric\n", ["json"], []),
+        ("", ['judge "Kind?" >= 3/5'], []),
+        ("", ['turn 1 judge "Kind?" >= 3/5'], []),
+    ],
+)
+def test_criteria_that_no_check_names_have_one_score(head: str, checks: list[str], found: list[str]) -> None:
+    cases = ", ".join(f"{{name: c{index}, message: hi, validate: ['{check}']}}" for index, check in enumerate(checks))
+    suite = f"{head}eval: {{criteria: [a, b], test_cases: [{cases}]}}\n"
+    assert codes(suite) == found
+    assert codes(suite.replace("[a, b]", "[a]").replace("for b", "for a")) == [
+        code for code in found if code not in ("EV424", "EV425")
+    ]
+
+
+def test_a_judge_of_the_project_scores_the_criteria_that_no_check_names(tmp_path: Path) -> None:
+    case = "{name: c, message: hi, validate: [json]}"
+    source = evalc.Source("s.eval.yaml", f"eval: {{criteria: ['a (0.5): x', 'b (0.5): y'], test_cases: [{case}]}}\n")
+    for judges, found in (("", ["EV424"]), ('judges = ["openai:gpt"]', [])):
+        (tmp_path / "evalc.toml").write_text(judges + "\n")
+        settings = load_settings(tmp_path).settings
+        assert [problem.code for problem in problems_of(source, settings=settings)] == found

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evalc.model.result import AssertionResult, CriterionSummary, GateResult, SkippedCase, SuiteResult
+from evalc.model.result import AssertionResult, CriterionSummary, GateResult, ScoredBy, SkippedCase, SuiteResult
 from evalc.model.suite import Place
 from evalc.report.console import Detail, run_lines, suite_lines, summary_lines
 from evalc.terminal import Screen, cells
@@ -177,14 +177,26 @@ def test_scores() -> None:
     ]
 
 
-def test_a_criterion_that_unlinked_checks_score_says_so() -> None:
-    criteria = (
-        CriterionSummary(name="tone", weight=1, score=0.8667, cases=1, of=1, scored_by=("unlinked",)),
-        CriterionSummary(name="facts", weight=1, score=0.5, cases=1, of=1, scored_by=("linked",)),
+@pytest.mark.parametrize(
+    ("tone", "facts", "words"),
+    [
+        (("unlinked",), ("unlinked",), " (by all checks)"),
+        (("linked", "unlinked"), ("unlinked",), " (by all checks)"),
+        (("unlinked",), ("linked",), " (by the other checks)"),
+        (("judge", "unlinked"), ("judge",), " (judge m; by all checks)"),
+        (("judge", "linked"), ("linked",), " (judge m; by its checks)"),
+        (("judge",), ("linked",), " (judge m)"),
+        (("linked",), ("linked",), ""),
+    ],
+)
+def test_a_criterion_says_what_scored_it(tone: tuple[ScoredBy, ...], facts: tuple[ScoredBy, ...], words: str) -> None:
+    criteria = tuple(
+        CriterionSummary(name=name, weight=1, score=0.5, cases=1, of=1, scored_by=by)
+        for name, by in (("tone", tone), ("facts", facts))
     )
-    lines = shown(suite(case("a"), score=0.7, criteria=criteria)).split("\n")
-    assert lines[-3].endswith("0.87 over 1 of 1 case (unlinked checks)")
-    assert lines[-2].endswith("0.50 over 1 of 1 case")
+    result = suite(case("a"), score=0.7, criteria=criteria)
+    lines = shown(msgspec.structs.replace(result, judges=("m",))).split("\n")
+    assert lines[-3].endswith(f"0.50 over 1 of 1 case{words}")
 
 
 def test_a_suite_that_nothing_scored_is_unscored_and_no_more() -> None:

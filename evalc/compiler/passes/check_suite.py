@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from typing import final
+
 from evalc.compiler import ir
 from evalc.compiler.fingerprints import Fingerprints
-from evalc.diagnostics.catalogue.contract import NeverScored
+from evalc.diagnostics.catalogue.contract import NeverScored, OneScore, PartlyLinked
 from evalc.diagnostics.catalogue.names import DuplicateName, UnknownCriterion
 from evalc.diagnostics.catalogue.values import OddWeights, WeightsSumToNothing, outside
 from evalc.diagnostics.problem import Diagnostics
+from evalc.model.assertions import asks_judge
 from evalc.model.numbers import WEIGHT
 
 
@@ -41,16 +44,51 @@ def check_criteria(suite: ir.Suite, problems: Diagnostics) -> None:
         problems.add(*first, OddWeights(found=f"the weights of the criteria add up to {total:g}"))
 
 
-def check_links(suite: ir.Suite, problems: Diagnostics) -> None:
-    """Report checks that count for a criterion which the suite does not declare; none where some may be lacking."""
-    if suite.criteria_partial:
-        return
-    known = tuple(criterion.name for criterion in suite.criteria)
-    for case in suite.cases:
-        for link in case.links:
-            if link.criterion is not None and link.criterion not in known:
-                finding = UnknownCriterion(name=link.criterion, known=known)
-                problems.add(*suite.place(link.where), finding)
+@final
+class Links:
+    """Reports which checks count for unknown criteria, and where none counts for any; the cases come in pieces."""
+
+    def __init__(self) -> None:
+        self._cases = 0
+        self._unlinked = 0
+        self._first = ""
+        self._is_scored_otherwise = False
+
+    def check(self, suite: ir.Suite, problems: Diagnostics) -> None:
+        """Report checks that count for a criterion which the suite does not declare; none where some may be lacking."""
+        if suite.criteria_partial:
+            return
+        known = tuple(criterion.name for criterion in suite.criteria)
+        for case in suite.cases:
+            is_linked = False
+            for link in case.links:
+                is_linked |= link.criterion is not None
+                if link.criterion is not None and link.criterion not in known:
+                    finding = UnknownCriterion(name=link.criterion, known=known)
+                    problems.add(*suite.place(link.where), finding)
+            if not case.checks and case.expected is None:
+                continue  # it asserts nothing, which is reported
+            self._cases += 1
+            if not is_linked:
+                self._is_scored_otherwise = self._is_scored_otherwise or case.partial or _is_judged(case)
+                self._unlinked += 1
+                self._first = self._first or case.id
+
+    def finish(self, suite: ir.Suite, problems: Diagnostics) -> None:
+        """Report that all criteria have the same score, in each case or in some of them."""
+        several = len({criterion.name for criterion in suite.criteria}) > 1
+        if not several or not self._unlinked or suite.partial or suite.weights_partial or self._is_scored_otherwise:
+            return
+        place = suite.place(suite.criteria[0].where)
+        if self._unlinked == self._cases:
+            problems.add(*place, OneScore(criteria=len(suite.criteria)))
+        else:
+            problems.add(*place, PartlyLinked(unlinked=self._unlinked, of=self._cases, case=self._first))
+
+
+def _is_judged(case: ir.Case) -> bool:
+    """Whether the case needs a judge, who then scores the criteria that no check names."""
+    return case.tier == "rubric" or any(asks_judge(item.check) for item in case.checks)
 
 
 def check_ids(suite: ir.Suite, seen: Fingerprints, problems: Diagnostics) -> None:

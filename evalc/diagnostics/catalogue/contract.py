@@ -611,6 +611,75 @@ class NeverScored(Finding, frozen=True, kw_only=True):
         return "add `criteria:` to the suite, or remove it; every check has to pass anyway"
 
 
+class OneScore(Finding, frozen=True, kw_only=True):
+    """No check of a suite says which criterion it counts for, so that all criteria have the same score.
+
+    A criterion is scored by the checks that name it, else by a judge, else by the case's other checks. Where no check
+    names one and there is no judge, all checks score each criterion alike, and the weights decide nothing. This is not
+    reported where a judge is certain: if the configuration names `judges`, in the tier `rubric`, or if a check asks a
+    judge.
+
+    Example:
+        eval:
+          criteria: ["tone (0.4): Is it kind?", "facts (0.6): Is it right?"]
+          test_cases:
+            - {name: a, message: hi, validate: [contains "sorry", contains "14 days"]}
+
+    Cure:
+        eval:
+          criteria: ["tone (0.4): Is it kind?", "facts (0.6): Is it right?"]
+          test_cases:
+            - {name: a, message: hi, validate: [contains "sorry" for tone, contains "14 days" for facts]}
+    """
+
+    code: ClassVar[str] = "EV424"
+    blocks: ClassVar[bool] = False
+    severity: ClassVar[Severity] = "warning"
+    criteria: int
+
+    def message(self) -> str:
+        return f"no check names a criterion, so the {self.criteria} criteria always have the same score"
+
+    def help(self) -> str:
+        return "end a check with `for NAME`, or name a judge in the configuration (`judges`)"
+
+
+class PartlyLinked(Finding, frozen=True, kw_only=True):
+    """In some cases checks say which criterion they count for, and in others none does.
+
+    The score of a criterion is the mean over all cases. In those where no check names a criterion, all checks score
+    each criterion alike: a case about facts then lowers the score for tone. Like EV424, this is not reported where a
+    judge is certain.
+
+    Example:
+        eval:
+          criteria: ["tone (0.4): Is it kind?", "facts (0.6): Is it right?"]
+          test_cases:
+            - {name: a, message: hi, validate: [contains "sorry" for tone, contains "14 days" for facts]}
+            - {name: b, message: bye, validate: [contains "21 days"]}
+
+    Cure:
+        eval:
+          criteria: ["tone (0.4): Is it kind?", "facts (0.6): Is it right?"]
+          test_cases:
+            - {name: a, message: hi, validate: [contains "sorry" for tone, contains "14 days" for facts]}
+            - {name: b, message: bye, validate: [contains "21 days" for facts]}
+    """
+
+    code: ClassVar[str] = "EV425"
+    blocks: ClassVar[bool] = False
+    severity: ClassVar[Severity] = "warning"
+    unlinked: int
+    of: int
+    case: str
+
+    def message(self) -> str:
+        return f"in {self.unlinked} of {self.of} cases no check names a criterion, so all have the same score there"
+
+    def help(self) -> str:
+        return f"end their checks with `for NAME` as in the other cases; the first is `{self.case}`"
+
+
 class NeedsJudge(Finding, frozen=True, kw_only=True):
     """A check asks a judge, and the configuration names none.
 

@@ -79,14 +79,14 @@ class OutOfRange(Finding, frozen=True, kw_only=True):
           criteria:
             - {name: clarity, weight: -0.3}
             - {name: depth, weight: 1}
-          test_cases: [{name: a, message: hi, validate: [contains "x"]}]
+          test_cases: [{name: a, message: hi, validate: [contains "x" for depth]}]
 
     Cure:
         eval:
           criteria:
             - {name: clarity, weight: 0}
             - {name: depth, weight: 1}
-          test_cases: [{name: a, message: hi, validate: [contains "x"]}]
+          test_cases: [{name: a, message: hi, validate: [contains "x" for depth]}]
     """
 
     code: ClassVar[str] = "EV303"
@@ -143,14 +143,14 @@ class OddWeights(Finding, frozen=True, kw_only=True):
           criteria:
             - {name: clarity, weight: 0.3}
             - {name: depth, weight: 0.3}
-          test_cases: [{name: a, message: hi, validate: [contains "x"]}]
+          test_cases: [{name: a, message: hi, validate: [contains "x" for depth]}]
 
     Cure:
         eval:
           criteria:
             - {name: clarity, weight: 0.5}
             - {name: depth, weight: 0.5}
-          test_cases: [{name: a, message: hi, validate: [contains "x"]}]
+          test_cases: [{name: a, message: hi, validate: [contains "x" for depth]}]
     """
 
     code: ClassVar[str] = "EV305"

@@ -63,8 +63,10 @@ function excerpt(place) {
     lines.length ? el("pre", { tabindex: "0", "aria-label": `Lines of ${plain(place.file)}` }, lines.map(([number, text]) => el("span", { class: number === place.line ? "line here" : "line" }, el("span", { class: "line-number" }, String(number)), shown(text)))) : null);
 }
 
-function criterionRow({ name, weight, score: value, scoredBy, judged: said }) {
-  return el("li", null, el("span", { class: "criterion" }, shown(name), el("small", null, ` × ${weight}`)), scoreBar(value), el("span", { class: "number" }, score(value)), el("small", { class: "by" }, scoredBy ? `by ${scoredBy === "judge" ? "the judge" : `${scoredBy} checks`}` : "unscored"), judged(said));
+function criterionRow({ name, weight, score: value, scoredBy, judged: said }, _, criteria) {
+  const unlinked = criteria.some(each => each.scoredBy === "linked") ? "the other checks" : "all checks";
+  const who = { judge: "the judge", linked: "its checks", unlinked }[scoredBy];
+  return el("li", null, el("span", { class: "criterion" }, shown(name), el("small", null, ` × ${weight}`)), scoreBar(value), el("span", { class: "number" }, score(value)), el("small", { class: "by" }, who ? `by ${who}` : "unscored"), judged(said));
 }
 
 function sentOf(entry) {
