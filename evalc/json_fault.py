@@ -10,6 +10,9 @@ from collections.abc import Callable
 from json import JSONDecodeError
 from typing import Final, NamedTuple
 
+NO_COMMENTS: Final = "JSON has no comments"
+"""What is wrong with a file that is not meant as JSON but as JSON with comments, as a `tsconfig.json` is."""
+
 _WORD: Final = re.compile(r"[A-Za-z_$][\w$-]*")
 _FOREIGN_WORDS: Final = {"True": "true", "False": "false", "None": "null", "undefined": "null", "nil": "null"}
 _NAMED_ESCAPES: Final = {"\n": r"\n", "\r": r"\r", "\t": r"\t"}
@@ -103,7 +106,7 @@ def _foreign(_message: str, text: str, at: int) -> JsonFault | None:
     if text.startswith("'", at):
         return JsonFault(*_one(at), found="texts must be in double quotes", cure="write `\"` instead of `'`")
     if text.startswith(("//", "/*", "#"), at):
-        return JsonFault(*_one(at), found="JSON has no comments", cure="remove it")
+        return JsonFault(*_one(at), found=NO_COMMENTS, cure="remove it")
     return None
 
 

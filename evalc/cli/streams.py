@@ -55,6 +55,7 @@ def inventory_lines(inventory: Inventory, *, all_good: bool = False, verbose: bo
         yield f"{'all good: ' if all_good else 'read '}{read}{skipped}\n"
     if verbose:
         yield from (f"skipped {visible(name)}\n" for name in inventory.others)
+        yield from (f"skipped {visible(name)}, which cannot be parsed\n" for name in inventory.unparsed)
     if inventory.with_examples and not inventory.suites:
         first = visible(inventory.with_examples[0])
         yield f"these prompts have examples and no test cases: `evalc import {first}` makes cases of the examples\n"

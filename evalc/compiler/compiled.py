@@ -330,6 +330,7 @@ class Inventory(msgspec.Struct, frozen=True, kw_only=True):
         shared: how many files of shared rules were named.
         with_examples: those of the prompt files that have examples, of which `evalc import` could make cases.
         others: the YAML and JSON files of other kinds that a search came upon.
+        unparsed: those that cannot be read as YAML or JSON, and in which nothing looks like evals.
     """
 
     suites: int = 0
@@ -337,6 +338,7 @@ class Inventory(msgspec.Struct, frozen=True, kw_only=True):
     shared: int = 0
     with_examples: tuple[str, ...] = ()
     others: tuple[str, ...] = ()
+    unparsed: tuple[str, ...] = ()
 
     @property
     def is_empty(self) -> bool:
@@ -351,8 +353,9 @@ class Inventory(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def skipped(self) -> str:
-        """What was skipped, in words: `4 other files`; empty if it is nothing."""
-        return counted(len(self.others), "other file") if self.others else ""
+        """What was skipped, in words: `4 other files, 1 that cannot be parsed`; empty if it is nothing."""
+        others = [counted(len(self.others), "other file")] if self.others else []
+        return ", ".join([*others, *([f"{len(self.unparsed)} that cannot be parsed"] if self.unparsed else [])])
 
 
 @final

@@ -28,15 +28,15 @@ _NEVER = frozenset({".git", ".hg", ".venv", "venv", "node_modules", "__pycache__
 
 
 class Found(NamedTuple):
-    """A file, and whether it has to be an eval file: the user named it, or its own name says so (`x.eval.yaml`)."""
+    """A file that may hold evals.
+
+    `named` says that it has to be an eval file: the user named it, or its own name says so (`x.eval.yaml`). Else it has
+    to be `legible` at least where the user named its folder: it may be of another kind, and may not be broken.
+    """
 
     path: Path
     named: bool
-
-    @classmethod
-    def by_search(cls, path: Path) -> Found:
-        """A file that a search came upon."""
-        return cls(path, named=is_eval_name(path.name))
+    legible: bool = True
 
 
 @final
@@ -80,14 +80,16 @@ class Finder(msgspec.Struct, frozen=True, kw_only=True):
                 if match.is_dir():
                     yield from self._named_folder(match, report)
                 else:
-                    yield Found.by_search(match)
+                    yield Found(match, named=is_eval_name(match.name))
         else:
             yield Found(path, named=True)
 
     def _named_folder(self, folder: Path, report: ReportIn | None) -> Iterator[Found]:
         link = link_out(folder)
         if link is None:
-            yield from map(Found.by_search, self.search(folder, SUFFIXES, report))
+            legible = folder.resolve() != Path.cwd()  # which is searched without being named, too
+            for path in self.search(folder, SUFFIXES, report):
+                yield Found(path, is_eval_name(path.name), legible)
         elif report is not None:
             finding = LinkedFileLeadsOut(path=shown(folder), link=shown(link))
             report(Source(shown(folder), ""), Span(0, 0), finding)

@@ -27,9 +27,10 @@ from evalc.compiler.passes.check_vacuity import check_vacuity
 from evalc.compiler.resolve.names import resolve_names
 from evalc.compiler.resolve.prompts import PromptLibrary
 from evalc.compiler.schemas import SchemaLoader
-from evalc.diagnostics.catalogue.files import FileUnreadable, LinkedFileLeadsOut, NotAnEvalFile, ResultFile
+from evalc.diagnostics.catalogue.files import FileUnreadable, LinkedFileLeadsOut, NearMiss, NotAnEvalFile, ResultFile
 from evalc.diagnostics.catalogue.names import SuiteCollision
-from evalc.diagnostics.problem import Diagnostics
+from evalc.diagnostics.catalogue.syntax_yaml import ForbiddenTag, InvalidJson, UnquotedTemplate
+from evalc.diagnostics.problem import Diagnostics, Finding
 from evalc.dsl.build_suite import build_prompt, build_shared_file, build_suite
 from evalc.dsl.document_kind import (
     Kind,
@@ -40,6 +41,8 @@ from evalc.dsl.document_kind import (
     is_of_promptfoo,
     kind_of_document,
     names_an_eval,
+    near_miss,
+    plain,
     slip_in,
     with_key,
 )
@@ -48,6 +51,7 @@ from evalc.dsl.nodes import Mapping, Node, is_cut, span_of
 from evalc.dsl.read_yaml import read_yaml
 from evalc.dsl.tree import SuiteTree
 from evalc.files import JSON_LIMIT, YAML_LIMIT, beginning_of, read_source
+from evalc.json_fault import NO_COMMENTS
 from evalc.model.paths import pointer_step
 from evalc.project import project_root
 from evalc.source import Source, Span
@@ -78,10 +82,11 @@ def compile_sources(subjects: Iterable[str | Path | Source], options: CompileOpt
 
 
 class SourceToCompile(NamedTuple):
-    """A text to compile; `named` says that the user named it, so that it has to be an eval file."""
+    """A text to compile; `named` and `legible` say what it has to be, as of a `Found`."""
 
     source: Source
     named: bool
+    legible: bool = True
 
 
 class _Document(NamedTuple):
@@ -142,6 +147,7 @@ class Compiler:
         self._prompt_files: list[_PromptFile] = []
         self._shared = 0
         self._others: list[str] = []
+        self._unparsed: list[str] = []
         self._come_upon: set[str] = set()
         self._searched: list[Path] = []
         self._may_be_kept = _MOST_KEPT_ALIVE
@@ -181,27 +187,25 @@ class Compiler:
         source = read_source(found.path, problems.add, limit=limit)
         if not (
             found.named
+            or found.legible
             or not len(problems)
             or _may_not_be_read(problems)
             or is_meant_as_eval(name, beginning_of(found.path))
         ):
-            self._others.append(str(found.path))
+            self._unparsed.append(str(found.path))
             return None
         self._problems.extend(problems)
-        return None if source is None else SourceToCompile(source, named=found.named)
+        return None if source is None else SourceToCompile(source, found.named, found.legible)
 
     def add(self, text: SourceToCompile) -> None:
         """Compile a text: the suites in it; of a file that a search found and that is not an eval file, nothing."""
-        source, named = text
+        source, named, legible = text
         problems = Diagnostics()
         read = self._read_json if is_json(source) else self._read_yaml
         suites = read(source, problems, named=named)
-        if (
-            suites is None
-            and not named
-            and not (problems.has_errors and is_meant_as_eval(Path(source.name).name, source.text))
-        ):
-            self._others.append(source.name)
+        if suites is None and not named and not self._has_to_be_told(source, problems, legible=legible):
+            (self._unparsed if problems.has_errors else self._others).append(source.name)
+            self._problems.extend(problem for problem in problems if isinstance(problem.finding, NearMiss))
             return
         if suites is None and not problems.has_errors:
             problems.add(source, Span(0, 0), NotAnEvalFile(path=source.name))
@@ -210,6 +214,14 @@ class Compiler:
         for suite in suites or ():
             self._finish_suite(suite, problems)
         self._problems.extend(problems)
+
+    def _has_to_be_told(self, source: Source, problems: Diagnostics, *, legible: bool) -> bool:
+        """Whether what is wrong with a file that a search found, and in which no evals were found, is reported."""
+        if not problems.has_errors:
+            return False
+        if is_meant_as_eval(Path(source.name).name, source.text):
+            return True
+        return legible and not any(_is_of_another_kind(problem.finding) for problem in problems)
 
     def _report_prompts(self, made_of: Set[str]) -> None:
         """Report what is wrong with prompts: if no case uses one, it is a warning, and blocks nothing.
@@ -231,6 +243,7 @@ class Compiler:
             shared=self._shared,
             with_examples=tuple(source.name for source, _, has_examples in self._prompt_files if has_examples),
             others=tuple(name for name in self._others if os.path.realpath(name) not in made_of),
+            unparsed=tuple(name for name in self._unparsed if os.path.realpath(name) not in made_of),
         )
 
     # --- the front ends: each gives None for a text of another kind ---
@@ -265,6 +278,8 @@ class Compiler:
             problems.add(source, at, NotAnEvalFile(path=source.name, key=slip, meant="cases"))
             lifted = lift(source, data, problems, cases_at=slip)
             return [Emitted(lifted, iter(lifted.cases))]
+        if not named:
+            _report_near_miss(source, data, problems)
         return None
 
     def _read_yaml(self, source: Source, problems: Diagnostics, *, named: bool) -> list[Emitted] | None:
@@ -285,7 +300,12 @@ class Compiler:
         if named and any(is_of_promptfoo(document.node) for document in documents):
             problems.add(source, Span(0, 0), NotAnEvalFile(path=source.name, is_of_promptfoo=True))
         recognised = slips or bool(kinds if named else kinds - {Kind.SHARED})
-        return [*self._suites_of(source, documents, problems)] if recognised else None
+        if recognised:
+            return [*self._suites_of(source, documents, problems)]
+        if not named:
+            for document in documents:
+                _report_near_miss(source, plain(document.node), problems)
+        return None
 
     def _suites_of(self, source: Source, documents: list[_Document], problems: Diagnostics) -> Iterator[Emitted]:
         """The suites of a file of evals, in which every document has to be something of ours."""
@@ -418,6 +438,21 @@ def is_json(source: Source) -> bool:
     if source.name == STDIN:
         return _BEGINS_AS_JSON.match(source.text) is not None
     return source.name.lower().endswith(".json")
+
+
+def _report_near_miss(source: Source, data: object, problems: Diagnostics) -> None:
+    holds = near_miss(data)
+    if holds:
+        problems.add(source, Span(0, 0), NearMiss(path=source.name, holds=holds))
+
+
+def _is_of_another_kind(finding: Finding) -> bool:
+    """Whether something is wrong with a file only if it is YAML or JSON: comments in JSON, tags, templates."""
+    match finding:
+        case InvalidJson():
+            return finding.found == NO_COMMENTS
+        case _:
+            return isinstance(finding, ForbiddenTag | UnquotedTemplate)
 
 
 def _may_not_be_read(problems: Diagnostics) -> bool:

@@ -26,7 +26,7 @@ from evalc.source import Source, Span
 Level = Literal["error", "warning", "off"]
 
 _UNREAD: Final = ("EV1", "EV60", "EV61", "EV62")
-_STRICT: Final = ("EV5", "EV7")
+_STRICT: Final = ("EV5", "EV619", "EV7")
 
 
 class BadSelector(ValueError):
@@ -89,7 +89,7 @@ class Policy(msgspec.Struct, frozen=True, kw_only=True):
     """What is reported, and as what.
 
     Attributes:
-        strict: warnings of the families EV5xx and EV7xx (checks and gates that tell nothing) are errors.
+        strict: warnings of the families EV5xx and EV7xx (checks and gates that tell nothing) and EV619 are errors.
         selections: what is reported has to be taken by each of them.
         severities: levels of codes; the selector that names a code closest wins, over `strict` too.
         per_file: patterns of files, as in a `.gitignore`, each with what is left out there.

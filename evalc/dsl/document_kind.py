@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Collection
 from enum import Enum
 from typing import Final, NamedTuple
 
@@ -33,9 +34,12 @@ _NAME_LIKE_AN_EVAL: Final = re.compile(
     r".*\.(eval\.(ya?ml|json)|(prompt|cases)\.ya?ml|(golden|labeled|regression|rubric)\.jsonl?)", re.IGNORECASE
 )
 _OUTER_YAML_KEY: Final = re.compile(r"^\t*(eval|test_cases|prompt_id|suite)[ \t]*:", re.MULTILINE)
+_WORDS_OF_CASES: Final = "expect|validate|test_cases|rubric"
+_KEY_OF_CASES: Final = re.compile(
+    rf"""(?P<quote>["'])(?:cases|{_WORDS_OF_CASES})(?P=quote)|(?<![\w.$-])(?:{_WORDS_OF_CASES})[ \t]*:"""
+)
 _JSON_TOKEN: Final = re.compile(r'"(?:[^"\\]|\\.)*"|[\[\]{}]', re.DOTALL)
 _COLON: Final = re.compile(r"\s*:")
-_JSON_KEYS: Final = frozenset({'"eval"', '"test_cases"', '"cases"'})
 
 _HEADS: Final = frozenset({"suite", "tool", "prompt_id"})
 """The keys, any of which makes a document with `test_cases` an eval."""
@@ -161,7 +165,7 @@ def is_eval_name(name: str) -> bool:
 
 
 def is_meant_as_eval(name: str, beginning: str) -> bool:
-    """Whether a file that cannot be read was probably meant as evals: by its name, or by how its text begins."""
+    """Whether a file that cannot be read was probably meant as evals: by its name, or by keys in its text."""
     return names_an_eval(name) or looks_like_eval(beginning)
 
 
@@ -171,15 +175,53 @@ def names_an_eval(name: str) -> bool:
 
 
 def looks_like_eval(text: str) -> bool:
-    """Whether a text that could not be read was probably meant as an eval file."""
-    return _OUTER_YAML_KEY.search(text) is not None or _has_outer_json_key(text)
+    """Whether a text that could not be read was probably meant as an eval file.
+
+    Better once too often: nobody would miss the cases of a file that is skipped.
+    """
+    return _OUTER_YAML_KEY.search(text) is not None or _KEY_OF_CASES.search(text) is not None or _has_outer_eval(text)
 
 
-def _has_outer_json_key(text: str) -> bool:
-    """Whether a text that begins as an object of JSON has a key of eval files in that object, not deeper."""
+def _has_outer_eval(text: str) -> bool:
+    """Whether a text that begins as an object of JSON has the key `eval` in that object, not deeper."""
     depth = 0
     for token in _JSON_TOKEN.finditer(text) if text.lstrip().startswith("{") else ():
-        if depth == 1 and token[0] in _JSON_KEYS and _COLON.match(text, token.end()):
+        if depth == 1 and token[0] == '"eval"' and _COLON.match(text, token.end()):
             return True
         depth += {"{": 1, "[": 1, "}": -1, "]": -1}.get(token[0], 0)
     return False
+
+
+# --- near misses -----------------------------------------------------------------------------------------------------
+
+_DEEPEST: Final = 3
+
+
+def plain(node: Node, depth: int = _DEEPEST) -> object:
+    """The upper levels of a document as plain data, as far as telling what it is takes."""
+    if isinstance(node, Scalar) or not depth:
+        return None
+    if isinstance(node, Sequence):
+        return [plain(item, depth - 1) for item in node.items]
+    return {key.text: plain(value, depth - 1) for key, value in node.pairs}
+
+
+def near_miss(data: object) -> str:
+    """What looks like evals in a file of another kind, in words; empty if nothing does."""
+    tops = [each for each in (data if isinstance(data, list) else [data]) if isinstance(each, dict)]
+    for top in tops:
+        if "test_cases" in top or (isinstance(top.get("eval"), dict) and "test_cases" in top["eval"]):
+            return "`test_cases`"
+        if {"tests", "metadata"} <= top.keys():
+            return "`tests` beside `metadata`"
+    for cases in (tops, *(value for top in tops for value in top.values() if isinstance(value, list))):
+        for case in cases:
+            if isinstance(case, dict):
+                sent, checked = _first_of(case, ("input", "inputs")), _first_of(case, ("expect", "expects"))
+                if sent and checked:
+                    return f"a list whose items have `{sent}` and `{checked}`"
+    return ""
+
+
+def _first_of(keys: Collection[object], wanted: tuple[str, ...]) -> str:
+    return next((each for each in wanted if each in keys), "")

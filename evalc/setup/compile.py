@@ -73,8 +73,11 @@ def _without(inventory: Inventory, settings: Settings) -> Inventory:
     ours = {
         os.path.realpath(file) for file in (settings.seed_manifest, settings.tool_registry_path, settings.file) if file
     }
-    others = tuple(name for name in inventory.others if os.path.realpath(name) not in ours)
-    return msgspec.structs.replace(inventory, others=others)
+    others, unparsed = (
+        tuple(name for name in names if os.path.realpath(name) not in ours)
+        for names in (inventory.others, inventory.unparsed)
+    )
+    return msgspec.structs.replace(inventory, others=others, unparsed=unparsed)
 
 
 def options_for(settings: Settings, prompt_id: str | None = None) -> CompileOptions:

@@ -8,8 +8,10 @@ from pathlib import Path
 from typing import Final
 
 import pytest
+from typer.testing import CliRunner
 
 import evalc
+from evalc.cli.app import app
 
 CASE: Final = "{name: a, message: hi, validate: [non-empty]}"
 CASES: Final = f"test_cases: [{CASE}]\n"
@@ -139,7 +141,113 @@ def test_a_search_ignores_it_and_counts_it(way: str) -> None:
     write(name, content)
     compilation = evalc.compile(".")
     assert (compilation.problems, compilation.inventory.read) == ((), "1 suite")
-    assert compilation.inventory.others == (name,)
+    assert (*compilation.inventory.others, *compilation.inventory.unparsed) == (name,)
+
+
+ARRAY: Final = json.dumps([JSON_CASE])
+BROKEN: Final[dict[str, tuple[str, str]]] = {
+    "a trailing comma in an array of cases": ("cases.json", ARRAY[:-1] + ",]"),
+    "a comment in an array of cases": ("cases.json", f"// cases\n{ARRAY}"),
+    "an array of cases that is cut off": ("cases.json", ARRAY[:-9]),
+    "a missing comma in an array of cases": ("cases.json", ARRAY.replace('"a", "input"', '"a" "input"')),
+    "an array of cases with a rubric": ("cases.json", '[{"input": {}, "rubric": {}},]'),
+    "cases behind other keys": ("cases.json", '{"a": {"cases": [}}'),
+    "a list of cases in YAML": ("cases.yaml", "- name: a\n  validate: [json\n"),
+    "a suite in a list": ("cases.yaml", "- suite: a\n  eval:\n    test_cases: [{name: a}\n"),
+    "cases that expect": ("cases.yaml", "a:\n  - expect: {b: [}\n"),
+}
+"""What a search once skipped, since it is broken and has the name of no eval."""
+
+
+@pytest.mark.parametrize("way", BROKEN)
+@pytest.mark.parametrize("folder", [".", "evals"])
+def test_a_broken_file_that_looks_like_cases_is_an_error_under_any_name(way: str, folder: str) -> None:
+    name, content = BROKEN[way]
+    write(f"evals/{name}", content)
+    problems = [problem for problem in evalc.check(folder) if problem.source.name == f"evals/{name}"]
+    assert any(problem.severity == "error" for problem in problems)
+
+
+UNPARSED: Final[dict[str, tuple[str, str | bytes]]] = {
+    "YAML": ("x.yaml", "foo: [\n"),
+    "JSON": ("x.json", '{"a": '),
+    "a file that is not text": ("x.yaml", b"\x00\x01"),
+    "Latin-1": ("x.yaml", b"a: \xe9\n"),
+}
+
+
+@pytest.mark.parametrize("way", UNPARSED)
+def test_a_broken_file_in_a_folder_that_is_named_is_an_error(way: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    name, content = UNPARSED[way]
+    path = write(f"evals/{name}", content)
+    named = (
+        evalc.check("evals"),
+        evalc.check(str(path.parent.resolve())),
+        evalc.check("e*"),
+        evalc.check(f"evals/{name[0]}.*"),
+    )
+    for problems in named:
+        assert {(problem.source.name.endswith(name), problem.severity) for problem in problems} == {(True, "error")}
+    assert evalc.check(".") == ()
+    Path("evalc.toml").write_text('paths = ["evals"]\n')
+    assert CliRunner().invoke(app, ["check"]).exit_code == 2
+    monkeypatch.chdir("evals")
+    assert evalc.check(".") == ()
+
+
+OF_OTHER_KINDS: Final = {
+    "JSON with comments": ("tsconfig.json", '{\n  // strict\n  "compilerOptions": {}\n}\n'),
+    "a template": ("chart.yaml", "a: {{ .Values.a }}\n{{- if .b }}\nc: d\n{{- end }}\n"),
+    "tags of others": ("stack.yaml", "a: !Ref b\nc: !Sub d\n"),
+}
+
+
+@pytest.mark.parametrize("way", OF_OTHER_KINDS)
+@pytest.mark.parametrize("folder", [".", "evals"])
+def test_files_that_only_seem_broken_are_of_another_kind(way: str, folder: str) -> None:
+    name, content = OF_OTHER_KINDS[way]
+    write(f"evals/{name}", content)
+    write("evals/s.eval.yaml", SUITE)
+    compilation = evalc.compile(folder)
+    assert compilation.problems == ()
+    assert compilation.inventory.unparsed == (f"evals/{name}",)
+
+
+@pytest.mark.parametrize("command", ["check", "run"])
+def test_what_is_skipped_is_counted_and_named(command: str) -> None:
+    write("a.yaml", "a: b\n")
+    write("b.json", '{"a": ')
+    agent = ["--agent", "demo"] if command == "run" else []
+    result = CliRunner().invoke(app, [command, *agent, "-v"])
+    said = result.stdout + result.stderr
+    assert "1 suite; skipped 1 other file, 1 that cannot be parsed\n" in said
+    assert "skipped a.yaml\nskipped b.json, which cannot be parsed\n" in said
+
+
+NEAR: Final[dict[str, tuple[str, str]]] = {
+    "cases without a suite": ("x.yaml", "name: x\ntest_cases: [{name: a, message: hi}]\n"),
+    "a suite in a list": ("x.yaml", f"- suite: x\n  {CASES}"),
+    "a suite with `eval` in a list": ("x.yaml", f"- suite: x\n  eval: {{{CASES.strip()}}}\n"),
+    "`tests` beside `metadata`": ("x.json", '{"metadata": {}, "tests": [{}]}'),
+    "`inputs` for `input`": ("x.json", '[{"id": "a", "inputs": {"message": "hi"}, "expect": {}}]'),
+    "`expects` for `expect`": ("x.json", '[{"id": "a", "input": {"message": "hi"}, "expects": {}}]'),
+    "cases under another key": ("x.json", '{"items": [{"input": {"message": "hi"}, "expect": {}}]}'),
+    "such a list in YAML": ("x.yaml", "- {input: {message: hi}, expects: {}}\n"),
+    "in a second document": ("x.yaml", f"a: b\n---\nname: x\n{CASES.replace('validate', 'check')}"),
+}
+
+
+@pytest.mark.parametrize("way", NEAR)
+def test_a_file_that_nearly_holds_evals_is_told_and_fails_under_strict(way: str) -> None:
+    name, content = NEAR[way]
+    write(f"evals/{name}", content)
+    write("evals/s.eval.yaml", SUITE)
+    for folder in (".", "evals"):
+        (problem,) = evalc.check(folder)
+        assert (problem.code, problem.severity, problem.source.name) == ("EV619", "warning", f"evals/{name}")
+    assert CliRunner().invoke(app, ["check"]).exit_code == 0
+    for command in (["check", "--strict"], ["run", "--agent", "demo", "--strict"]):
+        assert CliRunner().invoke(app, command).exit_code == 2
 
 
 @pytest.mark.parametrize(

@@ -302,6 +302,27 @@ class LinkedFileLeadsOut(Finding, frozen=True, kw_only=True):
         return "put the file into the project, or name the file itself on the command line"
 
 
+class NearMiss(Finding, frozen=True, kw_only=True):
+    """A file looks like evals and is not read as evals.
+
+    Its content is of no kind that evalc knows, so its cases are not run. A suite in YAML has `suite:` and `eval:`, or
+    `suite:` and `test_cases:` at the top of a document; eval JSON is `{"metadata": ..., "cases": [...]}` or an array of
+    cases that each have `input`, and `expect` or `rubric`. `--strict` makes this an error. If the file belongs to
+    another tool, add it to `exclude`.
+    """
+
+    code: ClassVar[str] = "EV619"
+    severity: ClassVar[Severity] = "warning"
+    path: str
+    holds: str
+
+    def message(self) -> str:
+        return f"`{self.path}` has {self.holds}, and is not an eval file: it is skipped"
+
+    def help(self) -> str:
+        return "a suite has `suite:` and `test_cases:`, eval JSON has `metadata` and `cases`; else `exclude` the file"
+
+
 class ResultFile(Finding, frozen=True, kw_only=True):
     """The file is the result of a run, not an eval.
 
