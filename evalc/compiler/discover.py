@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import glob
+import itertools
 import os
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
@@ -10,20 +11,20 @@ from typing import TYPE_CHECKING, NamedTuple, final
 
 import msgspec
 
+from evalc.compiler.git_index import Tracked
+from evalc.compiler.gitignore import GitIgnore
 from evalc.diagnostics.catalogue.files import FileUnreadable, FolderLoop, LinkedFileLeadsOut, LinkLeadsOut
 from evalc.diagnostics.problem import Finding
 from evalc.dsl.document_kind import is_eval_name, names_an_eval
 from evalc.errors import UsageError
 from evalc.files import ReportIn
 from evalc.project import link_out, project_root
-from evalc.regular import read_limited
 from evalc.source import Source, Span
 
 if TYPE_CHECKING:
     from pathspec import GitIgnoreSpec
 
 SUFFIXES = (".yaml", ".yml", ".json")
-_LARGEST_GITIGNORE = 1_000_000
 _NEVER = frozenset({".git", ".hg", ".venv", "venv", "node_modules", "__pycache__"})
 
 
@@ -96,26 +97,7 @@ class Finder(msgspec.Struct, frozen=True, kw_only=True):
 
     def search(self, folder: Path, suffixes: Sequence[str], report: ReportIn | None = None) -> Iterator[Path]:
         """The files below a folder with one of the suffixes, in small letters or capitals, without ignored files."""
-        search = _Search(self, tuple(suffixes), report, project_root(folder))
-        yield from search.walk(folder, self._ignored_from_above(folder))
-
-    def leaves_out(self, path: Path, rules: tuple[_Rules, ...], *, is_folder: bool) -> bool:
-        """Whether a search passes a file or folder over."""
-        if is_folder and (path.name in _NEVER or path.resolve() in self._outputs()):
-            return True
-        return any(rule.leave_out(path, is_folder=is_folder) for rule in rules)
-
-    def _outputs(self) -> set[Path]:
-        return {folder.resolve() for folder in self.output_folders}
-
-    def _ignored_from_above(self, folder: Path) -> tuple[_Rules, ...]:
-        """The rules of the project's root down to the folder's parent, and the configuration's."""
-        root = project_root(folder)
-        above = [parent for parent in folder.resolve().parents if parent.is_relative_to(root)]
-        rules = tuple(rule for parent in reversed(above) for rule in _rules_of(parent))
-        if not self.exclude:
-            return rules
-        return (*rules, _Rules(root, _spec(self.exclude)))
+        yield from _Search(self, tuple(suffixes), report, project_root(folder)).walk(folder)
 
 
 @final
@@ -128,16 +110,34 @@ class _Search:
         self._report = report
         self._root = root
         self._searched: set[Path] = set()
+        self._outputs = {each.resolve() for each in finder.output_folders}
+        self._excluded = _spec(finder.exclude) if finder.exclude else None
+        self._tracked: Tracked | None = None
 
-    def walk(self, folder: Path, rules: tuple[_Rules, ...], above: frozenset[Path] = frozenset()) -> Iterator[Path]:
+    def walk(self, folder: Path, above: frozenset[Path] = frozenset()) -> Iterator[Path]:
         """The files below a folder; `above` are the folders that led here, their links followed."""
+        yield from self._walk(folder, above, *self._ignoring_above(folder.resolve()))
+
+    def _ignoring_above(self, folder: Path) -> tuple[tuple[GitIgnore, ...], bool]:
+        """What the folders between the project's root and a folder say, and whether they ignore the folder."""
+        way = [each for each in reversed((folder, *folder.parents)) if each.is_relative_to(self._root)]
+        ignoring: tuple[GitIgnore, ...] = ()
+        ignored = False
+        for parent, inner in itertools.pairwise(way):
+            ignoring = _with_those_of(parent, ignoring)
+            ignored = ignored or _is_ignored(inner, ignoring, is_folder=True)
+        return ignoring, ignored
+
+    def _walk(
+        self, folder: Path, above: frozenset[Path], ignoring: tuple[GitIgnore, ...], is_ignored: bool
+    ) -> Iterator[Path]:
         real = folder.resolve()
         if real in self._searched:
             if real in above:
                 self._tell(folder, FolderLoop(path=shown(folder)))
             return
         self._searched.add(real)
-        rules = (*rules, *_rules_of(folder))
+        ignoring = _with_those_of(real, ignoring)
         try:
             entries = sorted(os.scandir(folder), key=lambda entry: entry.name)
         except OSError as error:
@@ -146,7 +146,12 @@ class _Search:
         for entry in entries:
             path = folder / entry.name
             inner = is_folder(entry)
-            if self._finder.leaves_out(path, rules, is_folder=inner):
+            if self._leaves_out(path, real / entry.name, is_folder=inner):
+                continue
+            # To git a link is a file, whatever it leads to.
+            is_own_folder = inner and not entry.is_symlink()
+            ignored = is_ignored or _is_ignored(real / entry.name, ignoring, is_folder=is_own_folder)
+            if ignored and not self._is_tracked(real / entry.name):
                 continue
             if not (inner or entry.name.lower().endswith(self._suffixes)):
                 continue
@@ -154,8 +159,25 @@ class _Search:
                 self._tell(path, self._leads_out(path, has_to_be_eval=not inner and names_an_eval(entry.name)))
             elif not inner:
                 yield path
+            elif is_own_folder:
+                yield from self._walk(path, above | {real}, ignoring, ignored)
             else:
-                yield from self.walk(path, rules, above | {real})
+                yield from self.walk(path, above | {real})
+
+    def _leaves_out(self, path: Path, real: Path, *, is_folder: bool) -> bool:
+        """Whether a file or folder is left out, whatever git says."""
+        if is_folder and (path.name in _NEVER or path.resolve() in self._outputs):
+            return True
+        if self._excluded is None or not real.is_relative_to(self._root):
+            return False
+        # What of a name is not UTF-8 no pattern can name either.
+        legible = real.relative_to(self._root).as_posix().encode(errors="replace").decode()
+        return self._excluded.match_file(legible + "/" if is_folder else legible)
+
+    def _is_tracked(self, path: Path) -> bool:
+        if self._tracked is None:  # a search in which nothing is ignored need not know
+            self._tracked = Tracked.around(self._root)
+        return self._tracked.has(path)
 
     def _leads_out(self, link: Path, *, has_to_be_eval: bool) -> Finding:
         if has_to_be_eval:
@@ -182,30 +204,16 @@ def _real(path: Path) -> str:
         return str(path)
 
 
-@final
-class _Rules:
-    """The patterns of one `.gitignore`, and the folder that they count from."""
-
-    def __init__(self, folder: Path, spec: GitIgnoreSpec) -> None:
-        self._folder = folder.resolve()
-        self._spec = spec
-
-    def leave_out(self, path: Path, *, is_folder: bool) -> bool:
-        absolute = path.parent.resolve() / path.name
-        if not absolute.is_relative_to(self._folder):
-            return False
-        relative = absolute.relative_to(self._folder).as_posix()
-        # What of a name is not UTF-8 no pattern can name either.
-        legible = relative.encode(errors="replace").decode()
-        return self._spec.match_file(legible + "/" if is_folder else legible)
+def _with_those_of(folder: Path, ignoring: tuple[GitIgnore, ...]) -> tuple[GitIgnore, ...]:
+    """The files above a folder and its own, the nearest first."""
+    own = GitIgnore.of(folder)
+    return ignoring if own is None else (own, *ignoring)
 
 
-def _rules_of(folder: Path) -> tuple[_Rules, ...]:
-    try:
-        data = read_limited(folder / ".gitignore", _LARGEST_GITIGNORE)
-    except (OSError, ValueError):  # there is none, or it is not a readable text: a search finds more then, never less
-        return ()
-    return (_Rules(folder, _spec(data.decode(errors="replace").splitlines())),)
+def _is_ignored(path: Path, ignoring: tuple[GitIgnore, ...], *, is_folder: bool) -> bool:
+    """Whether git ignores a path that it does not track, by the nearest file that has a line about it."""
+    decided = (each.decides(path, is_folder=is_folder) for each in ignoring)
+    return next((each for each in decided if each is not None), False)
 
 
 def _spec(patterns: Iterable[str]) -> GitIgnoreSpec:

@@ -1,0 +1,184 @@
+"""Reads `.gitignore` files, and tells what git would ignore by them.
+
+Each path is matched by itself, as git does, byte by byte: that what is in an ignored folder is ignored, too, is for the
+search to know.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Final, NamedTuple, final
+
+from evalc.regular import read_limited
+
+_LARGEST: Final = 1_000_000
+_BOM: Final = b"\xef\xbb\xbf"
+_ANY_PATH: Final = ".*"
+_ANY_FOLDERS: Final = "(?:.*/)?"
+_NEVER: Final = re.compile(r"(?!)")
+_CLASSES: Final = {
+    "alnum": r"[0-9A-Za-z]",
+    "alpha": r"[A-Za-z]",
+    "blank": r"[ \t]",
+    "cntrl": r"[\x00-\x1f\x7f]",
+    "digit": r"[0-9]",
+    "graph": r"[!-~]",
+    "lower": r"[a-z]",
+    "print": r"[ -~]",
+    "punct": r"[!-/:-@\[-`{-~]",
+    "space": r"[ \t-\r]",
+    "upper": r"[A-Z]",
+    "xdigit": r"[0-9A-Fa-f]",
+}
+"""The classes of characters that a pattern can name, as the C locale has them."""
+
+
+class _Pattern(NamedTuple):
+    """One line: `undoes` says that it begins with `!`, `whole` that it is about paths and not about names alone."""
+
+    matches: re.Pattern[str]
+    undoes: bool
+    whole: bool
+    folders_only: bool
+
+
+@final
+class GitIgnore:
+    """The patterns of one `.gitignore`, and the folder that they count from."""
+
+    def __init__(self, folder: Path, text: bytes) -> None:
+        self._folder = folder.resolve()
+        lines = text.removeprefix(_BOM).decode("latin-1").split("\n")
+        self._patterns = [*filter(None, map(_pattern, lines))][::-1]
+
+    @classmethod
+    def of(cls, folder: Path) -> GitIgnore | None:
+        """The file of a folder; None if there is none, or it is unreadable: a search finds more then, never less."""
+        try:
+            return cls(folder, read_limited(folder / ".gitignore", _LARGEST))
+        except (OSError, ValueError):
+            return None
+
+    def decides(self, path: Path, *, is_folder: bool) -> bool | None:
+        """Whether a path, real but for its last part, is ignored; None if no line is about it. The last line wins."""
+        if not path.is_relative_to(self._folder):
+            return None
+        whole = os.fsencode(path.relative_to(self._folder)).decode("latin-1").replace(os.sep, "/")
+        name = whole.rpartition("/")[2]
+        for pattern in self._patterns:
+            if (is_folder or not pattern.folders_only) and pattern.matches.fullmatch(whole if pattern.whole else name):
+                return not pattern.undoes
+        return None
+
+
+def _pattern(line: str) -> _Pattern | None:
+    text = line.removesuffix("\r")
+    while text.endswith(" ") and not _is_escaped(text):
+        text = text[:-1]
+    undoes = text.startswith("!")
+    text = text.removeprefix("!")
+    folders_only = text.endswith("/")
+    text = text.removesuffix("/")
+    if not text or line.startswith("#"):
+        return None
+    whole = "/" in text
+    return _Pattern(_expression(text.removeprefix("/")), undoes, whole, folders_only)
+
+
+def _is_escaped(text: str) -> bool:
+    """Whether the last character has an odd number of backslashes before it."""
+    before = text[:-1]
+    return (len(before) - len(before.rstrip("\\"))) % 2 == 1
+
+
+def _expression(pattern: str) -> re.Pattern[str]:
+    """A regular expression of the paths that a pattern matches, in time linear in each name of the path."""
+    parts: list[str] = []
+    star: int | None = None  # where the last star of this name is among the parts
+    try:
+        for part in _tokens(pattern):
+            if part == "*":
+                if star is not None:  # what is between two stars is best found as early as possible
+                    parts[star:] = [f"(?>[^/]*?{''.join(parts[star + 1 :])})"]
+                star = len(parts)
+                parts.append("[^/]*")
+                continue
+            if part in ("/", _ANY_FOLDERS):
+                star = None
+            parts.append(part)
+    except ValueError:
+        return _NEVER
+    return re.compile("".join(parts), re.DOTALL)
+
+
+def _tokens(pattern: str) -> Iterator[str]:
+    """The parts of a pattern as expressions; `*` for a single star.
+
+    Raises:
+        ValueError: the pattern matches nothing.
+    """
+    at = 0
+    while at < len(pattern):
+        character = pattern[at]
+        if character == "*":
+            end = at + len(pattern[at:]) - len(pattern[at:].lstrip("*"))
+            begins_name = at == 0 or pattern[at - 1] == "/"
+            if end - at == 1 or not begins_name or pattern[end : end + 1] not in ("", "/"):
+                yield "*"
+            elif end == len(pattern):
+                yield _ANY_PATH
+            else:
+                yield _ANY_FOLDERS
+                end += 1
+            at = end
+        elif character == "?":
+            yield "[^/]"
+            at += 1
+        elif character == "[":
+            expression, at = _class(pattern, at + 1)
+            yield expression
+        else:
+            at += character == "\\"
+            if at == len(pattern):
+                raise ValueError
+            yield re.escape(pattern[at])
+            at += 1
+
+
+def _class(pattern: str, at: int) -> tuple[str, int]:
+    """The expression of a class of characters, and where it ends; `at` is behind its bracket."""
+    negated = pattern[at : at + 1] in ("^", "!") and at < len(pattern)
+    at += negated
+    taken: set[int] = set()
+    first, before = at, None
+    while at == first or pattern[at : at + 1] != "]":
+        if at >= len(pattern):
+            raise ValueError
+        end = pattern.find("]", at + 2) if pattern.startswith("[:", at) else -1
+        if end - 1 > at + 1 and pattern[end - 1] == ":":
+            name = pattern[at + 2 : end - 1]
+            if name not in _CLASSES:
+                raise ValueError
+            taken |= {code for code in range(256) if re.fullmatch(_CLASSES[name], chr(code))}
+            at, before = end + 1, None
+            continue
+        if pattern[at] == "-" and before is not None and pattern[at + 1 : at + 2] not in ("", "]"):
+            at += 1
+            at += pattern[at] == "\\"
+            if at == len(pattern):
+                raise ValueError
+            taken |= set(range(before, ord(pattern[at]) + 1))
+            at, before = at + 1, None
+            continue
+        at += pattern[at] == "\\"
+        if at == len(pattern):
+            raise ValueError
+        before = ord(pattern[at])
+        taken.add(before)
+        at += 1
+    codes = sorted((set(range(256)) - taken if negated else taken) - {ord("/")})
+    listed = "".join(f"\\x{code:02x}" for code in codes)
+    return f"[{listed}]" if listed else "(?!)", at + 1
