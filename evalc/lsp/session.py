@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any, Final, NamedTuple, final
 
 from lsprotocol import types as lsp
+from pygls.exceptions import JsonRpcException, JsonRpcInvalidParams
 from pygls.lsp.server import LanguageServer
 from pygls.protocol import LanguageServerProtocol, lsp_method
 
@@ -47,6 +48,15 @@ class _Protocol(LanguageServerProtocol):
         handler = self.fm.features.get(lsp.TEXT_DOCUMENT_DID_CHANGE)
         if handler is not None:
             yield handler, (params,), None
+
+    def structure_message(self, data: dict[str, Any]) -> Any:
+        """Answer a request that is not as the protocol has it: pygls would say so in its log, and the editor wait."""
+        try:
+            return super().structure_message(data)
+        except JsonRpcException:
+            if "id" in data and "method" in data:
+                self._send_response(data["id"], error=JsonRpcInvalidParams().to_response_error())
+            raise
 
 
 class _Known(NamedTuple):

@@ -3,7 +3,12 @@
 from __future__ import annotations
 
 import contextlib
+import json
+import re
+import subprocess
+import sys
 from pathlib import Path
+from typing import Final
 
 import pytest
 from hypothesis import given
@@ -23,7 +28,7 @@ from evalc.lsp.features.symbols import symbols
 from evalc.lsp.results import LatestResults
 from evalc.lsp.workspace import Workspace
 from tests.lsp.conftest import FILES
-from tests.lsp.editor import Editor
+from tests.lsp.editor import SECONDS, Editor
 
 WEATHER = "weather.eval.yaml"
 PIECES = [
@@ -127,3 +132,44 @@ def test_a_command_for_another_address_is_refused(editor: Editor) -> None:
     params = lsp.ExecuteCommandParams("evalc.run", ["file:///etc/passwd", "x"])
     with pytest.raises(JsonRpcException):
         editor.wait(editor.client.workspace_execute_command_async(params))
+
+
+DOCUMENT: Final = {"textDocument": {"uri": "file:///a.eval.yaml"}}
+BAD_PARAMS: Final[dict[str, object]] = {
+    "a line below 0": DOCUMENT | {"position": {"line": -1, "character": 0}},
+    "a line beyond 32 bits": {
+        "textDocument": {"uri": "file:///a.eval.yaml"},
+        "position": {"line": 2**40, "character": 0},
+    },
+    "a line that is a text": {
+        "textDocument": {"uri": "file:///a.eval.yaml"},
+        "position": {"line": "x", "character": 0},
+    },
+    "no position": DOCUMENT,
+    "a list": [],
+    "null": None,
+    "nothing": ...,
+}
+
+
+def test_a_request_with_invalid_params_is_answered_with_an_error() -> None:
+    bad: list[dict[str, object]] = [
+        {"method": f"textDocument/{method}", **({} if params is ... else {"params": params})}
+        for method in ("hover", "completion", "rename", "codeAction")
+        for params in BAD_PARAMS.values()
+    ]
+    begin: dict[str, object] = {"processId": None, "rootUri": None, "capabilities": {}}
+    calls: list[dict[str, object]] = [{"method": "initialize", "params": begin}, *bad, {"method": "shutdown"}]
+    requests = [{"jsonrpc": "2.0", "id": id_, **each} for id_, each in enumerate(calls)]
+    end = {"jsonrpc": "2.0", "method": "exit"}
+    messages = [json.dumps(each).encode() for each in (*requests, end)]
+    done = subprocess.run(
+        [sys.executable, "-m", "evalc", "lsp", "--stdio"],
+        input=b"".join(b"Content-Length: %d\r\n\r\n%s" % (len(each), each) for each in messages),
+        capture_output=True,
+        timeout=SECONDS,
+        check=False,
+    )
+    answers = [json.loads(each) for each in re.findall(rb"\r\n\r\n(\{.*?\})(?=Content-|$)", done.stdout, re.DOTALL)]
+    codes = {each["id"]: each.get("error", {}).get("code") for each in answers if "id" in each}
+    assert codes == {id_: -32602 if 0 < id_ <= len(bad) else None for id_ in range(len(requests))}
