@@ -9,9 +9,21 @@ _FIRST_SIZE: Final = 1 << 10
 _BITS: Final = (1 << 64) - 1
 
 
+def composed(text: str) -> str:
+    """A text in the form that all texts have which look like it: `é` is one character, or `e` with an accent.
+
+    Which of them a file holds depends on the system that it was written on, and nobody sees it.
+    """
+    if text.isascii():
+        return text
+    import unicodedata  # noqa: PLC0415 - for start-up: most ids are ASCII
+
+    return unicodedata.normalize("NFC", text)
+
+
 @final
 class Fingerprints:
-    """The 64-bit hashes of texts, each with a number, in a hash table of two arrays: 24 bytes a text at most."""
+    """The 64-bit hashes of composed texts, each with a number, in a hash table of two arrays: at most 24 bytes each."""
 
     __slots__ = ("_count", "_hashes", "_mask", "_numbers")
 
@@ -23,7 +35,7 @@ class Fingerprints:
 
     def add(self, text: str, number: int = 0) -> int | None:
         """Note a text that is new, with its number, below 2^32; for a text that was seen before, return its number."""
-        hashed = (hash(text) & _BITS) or 1  # 0 means an empty place
+        hashed = (hash(composed(text)) & _BITS) or 1  # 0 means an empty place
         at = self._place_of(hashed)
         if self._hashes[at]:
             return self._numbers[at]

@@ -10,6 +10,7 @@ from typing import Any, Final, NamedTuple
 import msgspec
 
 from evalc.compiler import ir
+from evalc.compiler.fingerprints import composed
 from evalc.compiler.lift.check_case import check_case, check_ranges
 from evalc.compiler.order import rank
 from evalc.compiler.places import JsonReader
@@ -364,7 +365,7 @@ def _as_ir(criterion: m.Criterion, where: str) -> ir.Criterion:
 def _check_unique_ids(reader: JsonReader, cases: list[ir.Case]) -> None:
     first: dict[str, ir.Case] = {}
     for case in cases:
-        earlier = first.setdefault(case.id, case)
+        earlier = first.setdefault(composed(case.id), case)
         if earlier is not case:
             line = reader.source.position(reader.locate(f"{earlier.where}/id").start).line
             reader.add(f"{case.where}/id", DuplicateName(what="id", name=case.id, line=line))

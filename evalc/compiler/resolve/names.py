@@ -12,6 +12,7 @@ import msgspec
 
 from evalc.compiler.discover import shown
 from evalc.compiler.fill import tokens, variables
+from evalc.compiler.fingerprints import composed
 from evalc.compiler.merge.cases import MergedCase, MergedSuite
 from evalc.compiler.resolve.declared import check_declaration
 from evalc.compiler.resolve.prompts import PromptLibrary, read_prompts
@@ -235,7 +236,7 @@ def _check_unique(tree: SuiteTree, suite: str, problems: Diagnostics) -> None:
 
 
 def _note(source: Source, what: str, name: Str, id_: str, first: dict[str, Str], problems: Diagnostics) -> None:
-    earlier = first.setdefault(id_, name)
+    earlier = first.setdefault(composed(id_), name)
     if earlier is not name:
         line = source.position(earlier.span.start).line
         problems.add(source, where_used(name.span), DuplicateName(what=what, name=name.value, line=line))

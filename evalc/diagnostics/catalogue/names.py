@@ -230,7 +230,8 @@ class UnknownVariable(Finding, frozen=True, kw_only=True):
 class DuplicateName(Finding, frozen=True, kw_only=True):
     """A name that has to be unique is used twice.
 
-    Results, baselines and criteria are matched by name: of two with one name, one would be lost.
+    Results, baselines and criteria are matched by name: of two with one name, one would be lost. Names that differ only
+    in how Unicode composes them, such as `é` and `e` with an accent, are one: nobody could tell them apart.
 
     Example:
         eval:
@@ -255,7 +256,8 @@ class DuplicateName(Finding, frozen=True, kw_only=True):
         return f"the {self.what} `{self.name}` is repeated here{first}"
 
     def help(self) -> str:
-        return f"give each {self.what} a name of its own"
+        seen = "" if self.name.isascii() else "; texts that Unicode writes in two ways and that look alike are one"
+        return f"give each {self.what} a name of its own{seen}"
 
 
 class UndeclaredInput(Finding, frozen=True, kw_only=True):
