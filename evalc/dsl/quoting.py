@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 
 from evalc.dsl.nodes import Mapping, Node, Scalar, Sequence
 from evalc.grammar.parse import parse_check
@@ -11,6 +12,7 @@ from evalc.source import AliasedSpan, Source, Span
 _SPACES = frozenset((" ", "\t"))
 _COMMENT_BEHIND = re.compile(r"[ \t]+(#[^\r\n]*)")
 _CUT_OFF = re.compile(r"[ \t]*(?<=[ \t])#(?!evalc: ignore)\S[^\r\n]*")
+_COMMENT = re.compile(r"[ \t]+#")
 _TAKEN_APART = re.compile(r":(?: |$)| #")
 _LINE_REST = re.compile(r"[^\r\n]*")
 
@@ -79,24 +81,28 @@ def split_at_comma(source: Source, sequence: Sequence) -> tuple[Span, ...]:
 
 
 def split_at_colon(source: Source, mapping: Mapping) -> Span | None:
-    """The whole line of a one-pair mapping that a colon inside a check made: in a string, a pattern or an argument."""
+    """The whole check of a one-pair mapping that a colon inside it made: in a string, a pattern or an argument."""
     if len(mapping.pairs) != 1:
         return None
-    key, _ = mapping.pairs[0]
+    key, value = mapping.pairs[0]
     if key.style != "plain":
         return None
-    span = _line_of(source, mapping, key)
-    if _inside_string(key.text) or not parse_check(source.text[span.start : span.end]).faults:
-        return span
-    return None
+    stretches = [*_lines_of(source, mapping, key, value)]
+    whole = next((span for span in stretches if not parse_check(source.text[slice(*span)]).faults), None)
+    return stretches[-1] if whole is None and _inside_string(key.text) else whole
 
 
-def _line_of(source: Source, mapping: Mapping, key: Scalar) -> Span:
+def _lines_of(source: Source, mapping: Mapping, key: Scalar, value: Node) -> Iterator[Span]:
+    """What may be the line that the colon is in: up to a `#` that begins a comment to YAML, and with what follows."""
     if source.text.startswith("{", mapping.start):
-        return Span(mapping.start, mapping.end)
+        yield Span(mapping.start, mapping.end)
+        return
     rest = _LINE_REST.match(source.text, key.end)
-    line = rest[0].rstrip() if rest is not None else ""
-    return Span(key.start, key.end + len(line))
+    end = key.end if rest is None else rest.start() + len(rest[0].rstrip())
+    if key.end < value.end < end:
+        yield Span(key.start, value.end)
+        yield from (Span(key.start, comment.start()) for comment in _COMMENT.finditer(source.text, value.end + 1, end))
+    yield Span(key.start, end)
 
 
 def _inside_string(text: str) -> bool:

@@ -34,7 +34,9 @@ def test_a_quoted_line_is_the_text_again(raw: str) -> None:
     ("text", "line"),
     [
         ('- contains "a: b"', 'contains "a: b"'),
-        ('- contains "a: b" for tone  # why', 'contains "a: b" for tone  # why'),
+        ('- contains "a: b" for tone  # why', 'contains "a: b" for tone'),
+        ('- contains "a: b #c" for tone  # why', 'contains "a: b #c" for tone'),
+        ("- not contains 'a: b'  # why", "not contains 'a: b'"),
         ('- contains "a: #b"', 'contains "a: #b"'),
         ('[{contains "a: b"}]', '{contains "a: b"}'),
         ("- clarity (0.3): Text", None),
