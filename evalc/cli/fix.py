@@ -84,9 +84,8 @@ def print_diffs(problems: Sequence[Problem], task: Task) -> Counted:
 
 
 def held_back_line(problems: Sequence[Problem], task: Task) -> str:
-    """Which of the problems that fixing has left would have a fix, and why it was not made; empty if none has."""
+    """Which fixes were not made, since what is left would keep the file from being read; empty if there are none."""
     from evalc.diagnostics.fixes import edit_for  # noqa: PLC0415 - for start-up, as below
-    from evalc.diagnostics.fixing import ends_the_file  # noqa: PLC0415 - as above
 
     edit_of = partial(edit_for, unsafe=task.unsafe)
     held = [problem for problem in problems if problem.source.name in task.files and edit_of(problem) is not None]
@@ -94,10 +93,8 @@ def held_back_line(problems: Sequence[Problem], task: Task) -> str:
         return ""
     places = ", ".join(f"{visible(problem.source.name)}:{problem.start.line}" for problem in held[:_NAMED])
     more = f" and {len(held) - _NAMED} more" if len(held) > _NAMED else ""
-    fixes, they = ("1 fix", "it") if len(held) == 1 else (f"{len(held)} fixes", "they")
-    if any(ends_the_file(problem) and edit_of(problem) is None for problem in problems):
-        return f"held back {fixes}, at {places}{more}: first mend the syntax errors that no fix cures\n"
-    return f"held back {fixes}, at {places}{more}: {they} would cause other problems\n"
+    fixes = counted(len(held), "fix", "fixes")
+    return f"held back {fixes}, at {places}{more}: first mend the syntax errors that no fix cures\n"
 
 
 def _fixed_sources(problems: Sequence[Problem], task: Task) -> Iterator[tuple[Source, Fixed]]:

@@ -10,7 +10,7 @@ from evalc.diagnostics.fixes import FIXABLE
 from evalc.diagnostics.problem import Finding
 
 _WIDTH = 88
-_FIXABLE = ", in sure cases fixable with `evalc check --fix`"
+_FIXABLE = ", in safe cases fixable with `evalc check --fix`"
 
 
 class Explanation(NamedTuple):

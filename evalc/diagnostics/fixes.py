@@ -1,13 +1,13 @@
-"""Finds the edits that cure a problem: a sure edit, or edits that a reader has to look at."""
+"""Finds the edits that cure a problem: safe ones, which only add quotes and brackets, and ones to review."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from typing import Final, NamedTuple
 
 from evalc.diagnostics.catalogue.config import UnknownSetting
-from evalc.diagnostics.catalogue.names import MissingKey, UnknownCheck, UnknownCriterion, UnknownKey
+from evalc.diagnostics.catalogue.names import MissingKey, UnknownCheck
 from evalc.diagnostics.catalogue.syntax_grammar import ResponseNeeded, Unexpected
 from evalc.diagnostics.catalogue.syntax_yaml import (
     BadAnchor,
@@ -21,9 +21,8 @@ from evalc.diagnostics.catalogue.syntax_yaml import (
     UnexpectedColon,
     UnquotedTemplate,
 )
-from evalc.diagnostics.catalogue.values import NotAChoice, WrongType
+from evalc.diagnostics.catalogue.values import WrongType
 from evalc.diagnostics.meant_line import MeantLine
-from evalc.diagnostics.near import same_spelling
 from evalc.diagnostics.problem import Finding, Problem
 from evalc.source import Span
 
@@ -37,22 +36,18 @@ FIXABLE: Final[tuple[type[Finding], ...]] = (
     ReservedCharacter,
     BadAnchor,
     Unexpected,
-    MissingKey,
-    UnknownKey,
-    UnknownCheck,
-    UnknownCriterion,
-    NotAChoice,
     WrongType,
 )
-"""The findings that may have a sure cure; whether one has depends on its text."""
+"""The findings that may have a safe fix; whether one has depends on its text."""
 
-_WORDS: Final = re.compile(r"[A-Za-z][\w-]*(?: [A-Za-z][\w-]*)*", re.ASCII)
+_SAFE_TO_ADD: Final = frozenset("\"'[],% ")
 _CHECK: Final = re.compile(r"""(?:[^"#]|"(?:[^"\\]|\\.)*"|(?<=[^ \t])#)*""")
 _NEEDS_CARE: Final = re.compile(r"""["'\\\r\n\t]""")
 """What cannot be put into a text whose quotes nobody has looked at."""
 _LONGEST_SHOWN: Final = 60
 _IN_BRACKETS: Final = frozenset("[]{},")
 _BEFORE_COMMENT: Final = re.compile(r"[ \t]#")
+_LINE_END: Final = re.compile(r"\r\n|\n|\r")
 _TEMPLATE: Final = re.compile(r"\{\{[^{}\r\n\"']*\}\}")
 
 
@@ -65,27 +60,37 @@ class Edit(NamedTuple):
 
 
 class ProposedFix(NamedTuple):
-    """An edit that may cure a problem: what it does, in words, and whether it certainly is what was meant."""
+    """An edit that may cure a problem: what it does, in words, and whether it is safe to make unseen."""
 
     title: str
     edit: Edit
-    is_sure: bool
+    is_safe: bool
 
 
 def cures_for(problem: Problem) -> tuple[ProposedFix, ...]:
-    """The sure cure of a problem if it has one, else every one that its message offers, the likeliest first."""
-    sure = edit_for(problem)
-    edits = [sure] if sure is not None else dict.fromkeys(_unsafe_edits(problem))
-    return tuple(ProposedFix(_title(edit, problem), edit, sure is not None) for edit in edits)
+    """The safe fix of a problem if it has one, else every one that its message offers, the likeliest first."""
+    edits = _edits(problem)
+    safe = next((edit for edit in edits if is_safe(edit, problem)), None)
+    return tuple(ProposedFix(_title(edit, problem), edit, safe is not None) for edit in ((safe,) if safe else edits))
 
 
 def edit_for(problem: Problem, *, unsafe: bool = False) -> Edit | None:
-    """The edit that cures the problem and changes nothing else; None if that is not sure.
+    """The safe edit that cures the problem, or with `unsafe` the likeliest of all; None if there is none."""
+    cure = next(iter(cures_for(problem)), None)
+    return cure.edit if cure is not None and (cure.is_safe or unsafe) else None
 
-    With `unsafe`, it may be the likeliest of those that the message offers, too.
-    """
-    edit = _sure_edit(problem)
-    return next(_unsafe_edits(problem), None) if edit is None and unsafe else edit
+
+def is_safe(edit: Edit, problem: Problem) -> bool:
+    """Whether an edit only adds quotes, brackets, commas or `%`, and the finding is not in doubt about it."""
+    if not isinstance(problem.finding, FIXABLE):
+        return False
+    left = edit.text
+    for character in problem.source.text[edit.start : edit.end]:
+        added, found, left = left.partition(character)
+        if not found or not _SAFE_TO_ADD.issuperset(added):
+            return False
+    line = getattr(problem.finding, "meant_line", None)
+    return _SAFE_TO_ADD.issuperset(left) and (line is None or line.is_sure)
 
 
 def _title(edit: Edit, problem: Problem) -> str:
@@ -102,25 +107,41 @@ def _shown(text: str) -> str:
     return f"`{line if len(line) <= _LONGEST_SHOWN else line[: _LONGEST_SHOWN - 3] + '...'}`"
 
 
-def _unsafe_edits(problem: Problem) -> Iterator[Edit]:
-    """The edits that a message offers, and that a reader has to look at."""
+def _edits(problem: Problem) -> tuple[Edit, ...]:
+    """The edits that cure a problem, each once, with the line ends of its source."""
+    if not problem.finding.offers:
+        return ()
+    end = _LINE_END.search(problem.source.text)
+    edits = (edit for edit in _offered(problem) if edit is not None)
+    return tuple(dict.fromkeys(edit._replace(text=edit.text.replace("\n", end[0])) if end else edit for edit in edits))
+
+
+def _offered(problem: Problem) -> Iterator[Edit | None]:
+    """The edits that a message offers, the likeliest first."""
     match problem.finding:
+        case UnquotedTemplate(quoted=quoted):
+            yield _quoted(problem, quoted) if _is_whole(problem.source.text[slice(*problem.span)]) else None
+        case (
+            ColonInString(quoted=quoted)
+            | CommentInString(quoted=quoted)
+            | CommaInString(quoted=quoted)
+            | BracketInItem(quoted=quoted)
+        ):
+            yield _quoted_check(problem, quoted)
+        case UnexpectedColon(quoted=quoted) | ReservedCharacter(quoted=quoted) | BadAnchor(quoted=quoted) if quoted:
+            yield _quoted_about(problem, quoted)
         case Unexpected(meant_line=line) | UnknownCheck(meant_line=line) | MissingKey(meant_line=line) if (
             line is not None
         ):
-            for item in line.items:
-                yield _rewritten(problem, line, item)
+            yield _rewritten(problem, line)
         case CutOffText(meant_line=line) if line is not None:
-            yield _rewritten(problem, line, line.items[0])
-        case CutOffText(quoted=quoted) | CutOffWords(quoted=quoted) if quoted and (edit := _quoted(problem, quoted)):
-            yield edit
+            yield _rewritten(problem, line)
+        case CutOffText(quoted=quoted) | CutOffWords(quoted=quoted) if quoted:
+            yield _quoted(problem, quoted)
         case MissingKey(instead=(start, end, text)):
             yield Edit(start, end, text)
         case WrongType(what=what, corrected=corrected) if corrected and "..." not in corrected:
-            start, end = problem.span
-            at = problem.source.text.rfind(key := f"{what.strip('`')}:", 0, start)
-            if at >= 0 and not problem.source.text[at + len(key) : start].strip(" "):
-                yield Edit(at, end, corrected)
+            yield _revalued(problem, what.strip("`"), corrected)
         case UnknownSetting():
             pass  # the configuration is not among the files that are fixed
         case ResponseNeeded():
@@ -131,37 +152,6 @@ def _unsafe_edits(problem: Problem) -> Iterator[Edit]:
                 yield Edit(*place, slip.meant)
         case _:
             pass
-
-
-def _sure_edit(problem: Problem) -> Edit | None:
-    match problem.finding:
-        case UnquotedTemplate(quoted=quoted):
-            return _quoted(problem, quoted) if _is_whole(problem.source.text[slice(*problem.span)]) else None
-        case (
-            ColonInString(quoted=quoted)
-            | CommentInString(quoted=quoted)
-            | CommaInString(quoted=quoted)
-            | BracketInItem(quoted=quoted)
-        ):
-            return _quoted_check(problem, quoted)
-        case UnexpectedColon(quoted=quoted) | ReservedCharacter(quoted=quoted) | BadAnchor(quoted=quoted) if quoted:
-            return _quoted_about(problem, quoted)
-        case Unexpected(meant_line=line) | UnknownCheck(meant_line=line) | MissingKey(meant_line=line) if (
-            line is not None and line.is_sure
-        ):
-            return _rewritten(problem, line, line.items[0])
-        case UnknownCheck(name=name, known=known, meant=meant, offered=None):
-            return _respelt(problem, name, (meant,) if meant else known)
-        case (
-            UnknownKey(key=name, known=known)
-            | UnknownCriterion(name=name, known=known)
-            | NotAChoice(value=name, choices=known)
-        ):
-            return _respelt(problem, name, known)
-        case WrongType(what=what, corrected=corrected):
-            return _revalued(problem, what.strip("`"), corrected)
-        case _:
-            return None
 
 
 def _quoted(problem: Problem, quoted: str) -> Edit | None:
@@ -198,10 +188,10 @@ def _quoted_about(problem: Problem, quoted: str) -> Edit | None:
     return Edit(start, start + len(raw), quoted) if is_there and " #" not in raw and raw[0] != "-" else None
 
 
-def _rewritten(problem: Problem, meant: MeantLine, item: str) -> Edit:
-    """Put a check that may be meant in the place of the item of a list that was written."""
+def _rewritten(problem: Problem, meant: MeantLine) -> Edit:
+    """Put the check that may be meant in the place of the item of a list that was written."""
     text = problem.source.text
-    line = item.removeprefix("- ")
+    line = meant.item.removeprefix("- ")
     is_quoted = line[0] in "'\""
     in_flow = not text[: meant.start].rstrip(" ").endswith("-")
     if not is_quoted and (text[meant.start] in "'\"" or (in_flow and _IN_BRACKETS.intersection(line))):
@@ -224,30 +214,16 @@ def _is_whole(raw: str) -> bool:
     return not raw.startswith("{{") or _TEMPLATE.match(raw) is not None
 
 
-def _respelt(problem: Problem, name: str, known: Iterable[str]) -> Edit | None:
-    """Put the known name in the place of the same name in another spelling."""
-    meant = same_spelling(name, known)
-    if meant is None or not _WORDS.fullmatch(meant):
-        return None
-    place = _place_of(name, problem)
-    return Edit(*place, meant) if place is not None else None
-
-
 def _revalued(problem: Problem, key: str, corrected: str) -> Edit | None:
-    """Put the value of the corrected line in the place of the value, where the line keeps its key."""
-    value = corrected.removeprefix(f"{key}: ")
-    return None if value == corrected or "..." in value else Edit(*problem.span, value)
-
-
-def _place_of(name: str, problem: Problem) -> Span | None:
-    """The place of the name itself: the whole span, or what is between the quotes in it."""
+    """Put the corrected value in the place of the value, or the whole line where the key is another."""
     start, end = problem.span
-    raw = problem.source.text[start:end]
-    if raw == name:
-        return Span(start, end)
-    if raw in (f'"{name}"', f"'{name}'"):
-        return Span(start + 1, end - 1)
-    return None
+    value = corrected.removeprefix(f"{key}: ")
+    if value != corrected:
+        return Edit(start, end, value)
+    at = problem.source.text.rfind(before := f"{key}:", 0, start)
+    if at < 0 or problem.source.text[at + len(before) : start].strip(" "):
+        return None
+    return Edit(at, end, corrected)
 
 
 def _place_within(name: str, problem: Problem) -> Span | None:

@@ -1,15 +1,21 @@
-"""Applies the certain fixes of a source. Each one is proved by checking the result again."""
+"""Applies the fixes of a source, and finds the suggestions that would not help. Both check the result again."""
 
 from __future__ import annotations
 
+import re
 from bisect import bisect_left, bisect_right
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from functools import partial
 from itertools import accumulate
-from typing import Final, NamedTuple, final
+from typing import Any, Final, NamedTuple, final
 
+import msgspec
+
+from evalc.diagnostics.catalogue.files import NotAnEvalFile
+from evalc.diagnostics.catalogue.names import UnknownKey
 from evalc.diagnostics.catalogue.syntax_yaml import DuplicateKey
-from evalc.diagnostics.fixes import Edit, edit_for
+from evalc.diagnostics.fixes import Edit, cures_for, edit_for, is_safe
 from evalc.diagnostics.problem import Problem
 from evalc.source import Source
 
@@ -24,6 +30,11 @@ EditOf = Callable[[Problem], Edit | None]
 
 _ROUNDS: Final = 10
 _ATTEMPTS: Final = 10
+_ITEM_REST: Final = re.compile(r"[^,\]}\r\n]*")
+_MOST_TRIALS: Final = 100
+"""How many suggestions of a source are tried alone; further ones are not made."""
+_SUGGESTIONS: Final[dict[str, Any]] = {"meant_line": None, "corrected": "", "quoted": ""}
+"""The fields of findings that hold a suggestion, and their values without one."""
 
 _ENDS_THE_FILE: Final = frozenset(f"EV{number}" for number in (*range(100, 110), 123, 124, 125, 126, 127, 130))
 """The codes of syntax errors after which a file is not read."""
@@ -40,6 +51,20 @@ class _Round(NamedTuple):
     source: Source
     problems: Sequence[Problem]
     fixes: int
+
+
+class _Proposal(NamedTuple):
+    """An edit that is proposed for a problem.
+
+    Attributes:
+        edit: the edit.
+        reveals: whether evalc can then read what the problem kept it from reading, with the problems in that.
+        is_safe: whether it is made unseen; then what it stands in must be right afterwards.
+    """
+
+    edit: Edit
+    reveals: bool
+    is_safe: bool
 
 
 def fixed(
@@ -59,7 +84,7 @@ def fixed(
     """
     done = _Round(source, problems, 0)
     for _ in range(_ROUNDS):
-        step = _round(done, check, [*_edits(done.problems, wanted, edit_of)])
+        step = _round(done, check, _proposals(done.problems, wanted, edit_of))
         if step is None:
             break
         done = _Round(step.source, step.problems, done.fixes + step.fixes)
@@ -83,58 +108,184 @@ def applied(text: str, edits: Sequence[Edit]) -> str:
     return "".join([*pieces, text[at:]])
 
 
-def _edits(problems: Iterable[Problem], wanted: Wanted, edit_of: EditOf) -> Iterator[Edit]:
-    return (edit for problem in problems if wanted(problem) and (edit := edit_of(problem)) is not None)
+def without_idle_suggestions(problems: Iterable[Problem], check: Check) -> tuple[Problem, ...]:
+    """The problems, without suggestions that would leave as many errors as before, or bring new ones about.
+
+    Each suggestion is tried on the text of its file, which is then checked as if it were the file.
+    """
+    problems = tuple(problems)
+    offering = [problem for problem in problems if problem.source.first_line == 1 and cures_for(problem)]
+    idle: set[int] = set()
+    for name in dict.fromkeys(problem.source.name for problem in offering):
+        ours = [problem for problem in offering if problem.source.name == name]
+        source = ours[0].source
+        idle |= {id(problem) for problem in _idle(ours, _Round(source, check(source), 0), check)}
+    return tuple(_without_suggestion(problem) if id(problem) in idle else problem for problem in problems)
 
 
-def _round(before: _Round, check: Check, edits: Iterable[Edit]) -> _Round | None:
-    """One step: all edits that do not overlap, without those that do harm; None if there are none."""
-    edits = _apart(edits)
+def _idle(problems: Sequence[Problem], before: _Round, check: Check) -> Iterator[Problem]:
+    """Those of the problems of a source whose suggestions do not help.
+
+    Suggestions on different lines are tried together, as long as all of those help; the others are tried alone.
+    """
+    by_line: dict[int, Problem] = {}
+    alone: list[Problem] = []
+    for problem, proposal in zip(problems, _proposals(problems, lambda _: True, _likeliest), strict=True):
+        line = before.source.position(proposal.edit.start).line
+        (alone.append if line in by_line else partial(by_line.setdefault, line))(problem)
+    together = list(by_line.values())
     for _ in range(_ATTEMPTS):
-        if not edits:
-            return None
-        after = Source(before.source.name, applied(before.source.text, edits))
-        problems = check(after)
-        harmful = frozenset(_harmful(edits, before, after, problems))
+        harmful = _tried(together, before, check)
         if not harmful:
-            return _Round(after, problems, len(edits))
-        edits = [edit for edit in edits if edit not in harmful]
+            break
+        alone += [problem for problem in together if _likeliest(problem) in harmful]
+        together = [problem for problem in together if _likeliest(problem) not in harmful]
+    else:
+        alone += together
+    for tried, problem in enumerate(alone):
+        if tried >= _MOST_TRIALS or _tried([problem], before, check):
+            yield problem
+
+
+def _tried(problems: Sequence[Problem], before: _Round, check: Check) -> Collection[Edit]:
+    """The edits that do harm if all of them are made."""
+    proposals = sorted(_proposals(problems, lambda _: True, _likeliest))
+    if len(_apart(proposals)) < len(proposals):
+        return [each.edit for each in proposals]
+    after = Source(before.source.name, applied(before.source.text, [each.edit for each in proposals]))
+    return _harmful(proposals, before, after, check(after)) if proposals else ()
+
+
+def _likeliest(problem: Problem) -> Edit | None:
+    return edit_for(problem, unsafe=True)
+
+
+def _without_suggestion(problem: Problem) -> Problem:
+    finding = problem.finding
+    held = {field: empty for field, empty in _SUGGESTIONS.items() if field in finding.__struct_fields__}
+    if getattr(finding, "instead", None) is not None:
+        held |= {"instead": None, "why": ""}
+    return msgspec.structs.replace(problem, finding=msgspec.structs.replace(finding, offers=False, **held))
+
+
+def _proposals(problems: Iterable[Problem], wanted: Wanted, edit_of: EditOf) -> list[_Proposal]:
+    return [
+        _Proposal(
+            edit,
+            reveals=isinstance(problem.finding, UnknownKey | NotAnEvalFile) or ends_the_file(problem),
+            is_safe=is_safe(edit, problem),
+        )
+        for problem in problems
+        if wanted(problem) and (edit := edit_of(problem)) is not None
+    ]
+
+
+def _round(before: _Round, check: Check, proposals: Iterable[_Proposal]) -> _Round | None:
+    """One step: all edits that do not overlap, without those that do harm; None if there are none."""
+    proposals = _apart(proposals)
+    for _ in range(_ATTEMPTS):
+        if not proposals:
+            return None
+        after = Source(before.source.name, applied(before.source.text, [each.edit for each in proposals]))
+        problems = check(after)
+        harmful = frozenset(_harmful(proposals, before, after, problems))
+        if not harmful:
+            return _Round(after, problems, len(proposals))
+        proposals = [each for each in proposals if each.edit not in harmful]
     return None
 
 
-def _apart(edits: Iterable[Edit]) -> list[Edit]:
-    """The edits in order; of two that overlap, the first."""
-    kept: list[Edit] = []
-    for edit in sorted(edits):
-        if not kept or edit.start >= kept[-1].end:
-            kept.append(edit)
+def _apart(proposals: Iterable[_Proposal]) -> list[_Proposal]:
+    """The proposals in order; of two that overlap, the first."""
+    kept: list[_Proposal] = []
+    for each in sorted(proposals):
+        if not kept or each.edit.start >= kept[-1].edit.end:
+            kept.append(each)
     return kept
 
 
-def _harmful(edits: Sequence[Edit], before: _Round, after: Source, problems: Sequence[Problem]) -> Collection[Edit]:
+def _harmful(
+    proposals: Sequence[_Proposal], before: _Round, after: Source, problems: Sequence[Problem]
+) -> Collection[Edit]:
     """The edits that do not cure what they should, or bring something new about."""
+    edits = [each.edit for each in proposals]
     shifts = list(accumulate((len(edit.text) - (edit.end - edit.start) for edit in edits), initial=0))
     was = _CodesByStart(before.source, before.problems)
     now = _CodesByStart(after, problems)
-    moved = list(zip(edits, shifts[:-1], strict=True))
+    moved = [_Moved(*each, after) for each in zip(proposals, shifts, strict=False)]
     twice = _keys_written_twice(problems)
+    errors = _CodesByStart(after, _errors_of_what_is_read(problems))
     harmful = [
-        edit
-        for edit, shift in moved
-        if not now.within(edit.start + shift, len(edit.text)) < was.within(edit.start, edit.end - edit.start)
-        or (after.position(edit.start + shift).line, edit.text) in twice
+        each.edit
+        for each in moved
+        if not now.within(*each.then) < was.within(*each.first)
+        or (each.line, each.edit.text) in twice
+        or (each.proposal.is_safe and errors.within(*_item_around(after.text, *each.then)))
     ]
     if harmful:
         return harmful
     broken = _broken_at(problems)
     broken_before = _broken_at(before.problems)
-    if broken is None:
-        return ()
     behind = 0 if broken_before is None else bisect_right(edits, broken_before, key=lambda edit: edit.start)
-    if broken_before is not None and broken > broken_before + shifts[behind]:
-        return ()  # the file can be read further than before
+    if broken is None or (broken_before is not None and broken > broken_before + shifts[behind]):
+        return _with_errors_elsewhere(moved, before, after, problems)  # the file can be read as far as before
     line = after.position(broken).line
-    return [edit for edit, shift in moved if after.position(edit.start + shift).line == line] or edits
+    return [each.edit for each in moved if each.line == line] or edits
+
+
+def _with_errors_elsewhere(
+    moved: Sequence[_Moved], before: _Round, after: Source, problems: Sequence[Problem]
+) -> Collection[Edit]:
+    """The edits on whose lines new errors are; where they are on others, half of the edits, to be tried apart.
+
+    On other lines, what could not be read before may have errors of its own.
+    """
+    errors = _errors_of_what_is_read(problems)
+    was = _CodesByStart(before.source, _errors_of_what_is_read(before.problems))
+    now = _CodesByStart(after, errors)
+    new = Counter(now.codes)
+    new.subtract(was.codes)
+    for each in moved:
+        new.update(was.within(*each.first))
+        new.subtract(now.within(*each.then))
+    codes = {code for code, count in new.items() if count > 0}
+    if not codes:
+        return ()
+    lines = {problem.start.line for problem in errors if problem.code in codes}
+    harmful = [each.edit for each in moved if each.line in lines]
+    if harmful or _broken_at(before.problems) is not None or any(each.proposal.reveals for each in moved):
+        return harmful
+    return [each.edit for each in moved[len(moved) // 2 :]]
+
+
+def _errors_of_what_is_read(problems: Iterable[Problem]) -> list[Problem]:
+    """The errors, but for one that ends the file."""
+    return [problem for problem in problems if problem.severity == "error" and not ends_the_file(problem)]
+
+
+def _item_around(text: str, start: int, length: int) -> tuple[int, int]:
+    """The place and the length of the item around a stretch: up to a comma, a bracket or the ends of its line."""
+    begin = max(text.rfind(sign, 0, start) for sign in ",[{\r\n") + 1
+    rest = _ITEM_REST.match(text, start + length)
+    return begin, (start + length if rest is None else rest.end()) - begin
+
+
+@final
+class _Moved:
+    """A proposal, and where it is in the text that has all of them.
+
+    Attributes:
+        first: the stretch of the text before, as a place and a length.
+        then: the stretch of the text after.
+        line: the line on which it then begins.
+    """
+
+    def __init__(self, proposal: _Proposal, shift: int, after: Source) -> None:
+        start, end, text = self.edit = proposal.edit
+        self.proposal = proposal
+        self.first = (start, max(end - start, 1))
+        self.then = (start + shift, len(text))
+        self.line = after.position(start + shift).line
 
 
 @final
@@ -144,12 +295,12 @@ class _CodesByStart:
     def __init__(self, source: Source, problems: Sequence[Problem]) -> None:
         here = sorted((problem.span.start, problem.code) for problem in problems if problem.source.name == source.name)
         self._starts = [start for start, _ in here]
-        self._codes = [code for _, code in here]
+        self.codes = [code for _, code in here]
 
     def within(self, start: int, length: int) -> Counter[str]:
         """The codes that start in a stretch, or on the quote before it."""
         first = bisect_left(self._starts, start - 1)
-        return Counter(self._codes[first : bisect_left(self._starts, start + length)])
+        return Counter(self.codes[first : bisect_left(self._starts, start + length)])
 
 
 def _keys_written_twice(problems: Iterable[Problem]) -> set[tuple[int, str]]:

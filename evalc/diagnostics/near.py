@@ -2,11 +2,19 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 from typing import Final, NamedTuple
 
 _DIGITS_OF_LETTERS: Final = str.maketrans("OIL", "011")
 """In a code a letter that looks like a digit is a likelier slip than another digit."""
+_LONGEST: Final = 80
+_SHORTEST: Final = 4
+"""Shorter words are not taken for mistyped: each has many others near it."""
+_MOST_LEFT_OUT: Final = 3
+"""How many letters at the end of a word may be left out: `gold` is `golden`."""
+_NEGATIONS: Final = frozenset(("not", "non", "never", "none"))
+_WORD: Final = re.compile(r"[^\W_A-Z]+|[A-Z]+[^\W_A-Z]*")
 
 
 class Slip(NamedTuple):
@@ -26,7 +34,7 @@ def nearest(name: str, known: Iterable[str]) -> str | None:
 
     Case and the difference between `-`, `_`, a space and camelCase are overlooked.
     """
-    if len(name) > 80:
+    if len(name) > _LONGEST:
         return None
     by_fold: dict[str, str] = {}
     for candidate in known:
@@ -37,7 +45,7 @@ def nearest(name: str, known: Iterable[str]) -> str | None:
 
 def nearest_of(name: str, known: Iterable[str], most: int) -> tuple[str, ...]:
     """The known names that are somewhat like `name`, the nearest first."""
-    return tuple(_close_matches(name[:80], list(known), most, 0.5))
+    return tuple(_close_matches(name[:_LONGEST], list(known), most, 0.5))
 
 
 def _close_matches(name: str, known: list[str], most: int, cutoff: float) -> list[str]:
@@ -46,20 +54,53 @@ def _close_matches(name: str, known: list[str], most: int, cutoff: float) -> lis
     return get_close_matches(name, known, n=most, cutoff=cutoff)
 
 
-def same_spelling(name: str, known: Iterable[str]) -> str | None:
-    """The one known name that differs from `name` only in case and separators; None if there is not exactly one.
-
-    Both are the same name to whoever wrote it, so that the known one may be put in the place of the other.
-    """
-    fold = _fold(name) if len(name) <= 80 else ""
-    same = {candidate for candidate in known if fold and _fold(candidate) == fold}
-    return same.pop() if len(same) == 1 and name not in same else None
-
-
 def slip_of(name: str, known: Iterable[str]) -> Slip | None:
-    """The name and the known name nearest to it; None if none is near."""
-    near = nearest(name, known)
-    return None if near is None else Slip(name, near)
+    """The name and the known name that may be put in its place; None if there is none.
+
+    It has every word of the name, up to typing mistakes: `icontains`, `not_contains` and `tool_error_count` are not
+    offered as `contains` and `tool_count`, which would drop what changes the meaning.
+    """
+    if len(name) > _LONGEST:
+        return None
+    near = [(mistakes, each) for each in known if (mistakes := _mistakes(name, each)) is not None]
+    return Slip(name, min(near, key=lambda found: found[0])[1]) if near else None
+
+
+def _mistakes(name: str, known: str) -> int | None:
+    """How many typing mistakes turn the known name into the name; None if they are not the same words."""
+    written, meant = _words(name), _words(known)
+    joined = "".join(written), "".join(meant)
+    if not all(joined):
+        return None
+    if joined[0] == joined[1]:
+        return 0
+    if len(written) > len(meant) or _NEGATIONS.intersection(written) != _NEGATIONS.intersection(meant):
+        return None
+    if len(written) < len(meant):  # `testcase` lacks what separates the words of `test_cases`
+        return _mistakes_of_word(*joined)
+    found = [_mistakes_of_word(*words) for words in zip(written, meant, strict=True)]
+    return sum(filter(None, found)) if None not in found else None
+
+
+def _mistakes_of_word(written: str, meant: str) -> int | None:
+    if written == meant:
+        return 0
+    shortest, longest = sorted((len(written), len(meant)))
+    if longest < _SHORTEST or shortest < _SHORTEST - 1 or longest > _LONGEST or {written, meant} & _NEGATIONS:
+        return None
+    if written[0] != meant[0]:
+        return None  # a letter in front may negate a word, or change whether case counts
+    if re.findall(r"\d", written) != re.findall(r"\d", meant):
+        return None
+    from rapidfuzz.distance import OSA  # noqa: PLC0415 - for start-up: only for a mistake
+
+    mistakes = OSA.distance(written, meant)
+    most = _MOST_LEFT_OUT if meant.startswith(written) else 1 if written.startswith(meant) else max(longest // 4, 1)
+    return mistakes if mistakes <= most else None
+
+
+def _words(name: str) -> list[str]:
+    return [word.lower() for word in _WORD.findall(name)]
 
 
 def did_you_mean(name: str, known: Iterable[str]) -> str:

@@ -25,6 +25,8 @@ class Finding(msgspec.Struct, frozen=True, kw_only=True):
     severity: ClassVar[Severity] = "error"
     blocks: ClassVar[bool] = True
     """Whether nothing sound can be made of a suite while this is an error, whatever the user says of it."""
+    offers: bool = True
+    """Whether what it suggests helps: false once that was tried and left errors."""
 
     def message(self) -> str:
         """A plain sentence that says what was found, without a full stop."""
@@ -36,7 +38,7 @@ class Finding(msgspec.Struct, frozen=True, kw_only=True):
 
     def label(self) -> str:
         """A few words beside the caret underline (`did you mean ...?`); may be empty."""
-        slip = self.slip()
+        slip = self.slip() if self.offers else None
         return "" if slip is None else slip.question
 
     def help(self) -> str:

@@ -53,7 +53,7 @@ def _fixable(problems: Sequence[Problem]) -> tuple[int, int]:
     """How many of the problems a sure fix would cure, and how many others an unsafe one."""
     from evalc.diagnostics.fixes import cures_for  # noqa: PLC0415 - for start-up: most files have no problem
 
-    offered = [cures[0].is_sure for problem in problems if (cures := cures_for(problem))]
+    offered = [cures[0].is_safe for problem in problems if (cures := cures_for(problem))]
     return sum(offered), len(offered) - sum(offered)
 
 

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from functools import cache
-from typing import TYPE_CHECKING, Final, Literal
+from typing import Final, Literal
 
 import msgspec
 
@@ -36,9 +37,6 @@ from evalc.model.numbers import WEIGHT
 from evalc.model.paths import pointer_step
 from evalc.source import Source, Span
 
-if TYPE_CHECKING:
-    from evalc.grammar.suggestions import Meant
-
 _NO_ARGUMENTS: Final = frozenset(("type", "rule", "criterion", "weight"))
 
 
@@ -56,6 +54,8 @@ def build_custom(fields: Fields, type_: Str) -> CheckLeaf:
     check = Custom(name=type_.value, args=args, options=options)
     return CheckLeaf(span=type_.span, check=check, atoms=atoms)
 
+
+_TAKEN_APART: Final = re.compile(r": | #")
 
 GroupOp = Literal["any_of", "all_of", "not"]
 GROUPS: tuple[GroupOp, ...] = ("any_of", "all_of", "not")
@@ -175,8 +175,9 @@ def _cut_check(source: Source, cut: Span, *, is_sound: bool) -> CutOffText | Non
 
         meant = meant_by(whole)
         lost = " ".join(whole[whole.index("#") :].split()).replace("\\", "\\\\").replace('"', '\\"')
-        if meant is not None and all(lost in line for line in meant.lines):
-            return CutOffText(quoted="", meant_line=_meant_line(meant._replace(is_sure=False), cut))
+        if meant is not None and lost in meant.line:
+            line = MeantLine(item=as_item(meant.line), is_sure=False, start=cut.start, end=cut.end)
+            return CutOffText(quoted="", meant_line=line)
     return CutOffText(quoted="") if is_sound else None
 
 
@@ -187,12 +188,10 @@ def _with_line(finding: Finding, text: str, span: Span) -> Finding:
     from evalc.grammar.suggestions import meant_by  # noqa: PLC0415 - for start-up: its patterns are for mistakes
 
     meant = meant_by(text)
-    return finding if meant is None else msgspec.structs.replace(finding, meant_line=_meant_line(meant, span))
-
-
-def _meant_line(meant: Meant, span: Span) -> MeantLine:
-    items = tuple(as_item(line) for line in meant.lines)
-    return MeantLine(items=items, is_sure=meant.is_sure, start=span.start, end=span.end)
+    if meant is None:
+        return finding
+    line = MeantLine(item=as_item(meant.line), is_sure=meant.is_sure, start=span.start, end=span.end)
+    return msgspec.structs.replace(finding, meant_line=line)
 
 
 def _as_most(item: Mapping) -> CheckTree | None:
@@ -282,13 +281,19 @@ def _no_check(fields: Fields, item: Mapping) -> MissingKey:
     """What to say of a mapping without a `type:`; `contains: x` says plainly enough what was meant."""
     from evalc.grammar.suggestions import meant_by_pair  # noqa: PLC0415 - as above
 
-    if len(item.pairs) == 1 and "\n" not in (written := fields.source.text[item.start : item.end]):
+    if len(item.pairs) == 1:
         key, value = item.pairs[0]
-        meant = meant_by_pair(key.text, fields.source.text[value.start : value.end])
-        if meant is not None:
+        text = fields.source.text
+        end = item.end if text[item.start] == "{" else value.end
+        rule = None if isinstance(value, Scalar) and value.style != "plain" else text[value.start : value.end]
+        of_text = value.text if isinstance(value, Scalar) else None
+        is_plain_pair = text[key.end : value.start].strip() in {":", ""} and not _TAKEN_APART.search(rule or "")
+        written = text[key.start : value.end]
+        line = meant_by_pair(key.text, rule, of_text, written) if is_plain_pair and "\n" not in written else None
+        if line is not None:
             why = "a check on one line has no colon after its name"
-            span = Span(item.start, item.start + len(written))
-            return MissingKey(key="type", what="a check", why=why, meant_line=_meant_line(meant, span))
+            meant = MeantLine(item=as_item(line), is_sure=False, start=item.start, end=end)
+            return MissingKey(key="type", what="a check", why=why, meant_line=meant)
     for key, value in item.pairs:
         raw = fields.source.text[value.start : value.end]
         if key.text in CHECK_TYPES and "\n" not in raw and is_sound_rule(key.text, raw):

@@ -1,6 +1,8 @@
-"""Suggests the check that was meant by a line in words that people use and evalc does not.
+"""Suggests the check that was meant by a line that is not a check.
 
-A guess is only made where the line that comes of it is a check.
+The parser says where the line stops making sense. There, and only there, one of three repairs is tried: other words for
+the same thing are replaced, a misspelt keyword is corrected, or the rest of the line is put in quotes or brackets.
+Everything else stays as it was written. A line is only suggested if the result is a check.
 """
 
 from __future__ import annotations
@@ -8,271 +10,244 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable
-from itertools import combinations
+from functools import cache
 from typing import Final, NamedTuple
 
-from evalc.grammar.parse import parse_check
-from evalc.model.checks import TextCheck
-from evalc.model.checks.declaration import beginnings, members
+from evalc.diagnostics.catalogue.syntax_grammar import CHECK_WORDS
+from evalc.diagnostics.near import slip_of
+from evalc.grammar.lalr import load
+from evalc.grammar.parse import follow_check, parse_check
+from evalc.grammar.unexpected import words_of
 
 _LONGEST: Final = 1_000
-_MOST_CHOICES: Final = 10
-_STRING: Final = r"""(?:"[^"\\]*(?:\\.[^"\\]*)*"|'[^'\\]*(?:\\.[^'\\]*)*')"""
-_NAMES: Final = r"[\w.-]+(?:\s*,\s*[\w.-]+)*"
-_TAIL: Final = r"(?:\s+ignoring case)?(?:\s+for\s+[\w-]+)?"
-_END: Final = f"(?P<end>{_TAIL})"
+_MOST_REPAIRS: Final = 8
+_BARE: Final = re.compile(r"[\w .-]+")
 
 
 class Meant(NamedTuple):
-    """The lines that may be meant, the likeliest first, and whether that one surely is."""
+    """The line that was meant, and whether it surely was: then only quotes and brackets were added."""
 
-    lines: tuple[str, ...]
+    line: str
     is_sure: bool
 
 
 def meant_by(text: str) -> Meant | None:
-    """The check, as it is written; None if nobody can say."""
-    if len(text) > _LONGEST:
+    """The check that a line was meant as; None if nobody can say."""
+    if len(text) > _LONGEST or text != text.strip():
         return None
-    line = " ".join(text.split())
-    guessed = False
-    for pattern, rewrite in _SLIPS:
-        match = pattern.fullmatch(line)
-        if match is None:
-            continue
-        line = rewrite(match)
-        guessed |= rewrite in _GUESSES
-        if not parse_check(line).faults:
-            return Meant((line,), not guessed)
-    bare = _UNCOMPARED.fullmatch(line)
-    lines = tuple(f"{bare['what']} {sign} {bare['rest']}" for sign in (">=", "<=", "==")) if bare is not None else ()
-    sound = tuple(line for line in lines if not parse_check(line).faults)
-    return Meant(sound, len(sound) == 1) if sound else None
+    meant = Meant(text, True)
+    for _ in range(_MOST_REPAIRS):
+        repaired = _repaired(meant.line)
+        if repaired is None:
+            return None
+        meant = Meant(repaired.line, meant.is_sure and repaired.is_sure)
+        if not parse_check(meant.line).faults:
+            return meant
+    return None
 
 
-def meant_by_pair(words: str, value: str) -> Meant | None:
-    """The check that `words: value` was meant as.
+def meant_by_pair(words: str, rule: str | None, text: str | None, written: str) -> str | None:
+    """The check that a key and its value were meant as; None if nobody can say.
 
-    Behind the words of a check the colon is one too many, and the value is the rule as it is written or in quotes; in
-    a text that lacks its quotes it belongs to the text.
+    The colon between them is only left out where it is not part of a text.
+
+    Args:
+        words: the key.
+        rule: the value as it is written, unless it is in quotes.
+        text: the text that it is, unless it is a list or a mapping.
+        written: both, and what is between them.
     """
-    candidates = (f"{words} {value}".strip(), f"{words} {_quoted(value)}")
+    if not _BARE.fullmatch(words):
+        return None
+    as_rule = None if rule is None else f"{words} {rule}".strip()
+    as_text = None if text is None else f"{words} {json.dumps(text, ensure_ascii=False)}"
+    candidates = [line for line in (as_rule, as_text) if line is not None]
     sound = next((line for line in candidates if not parse_check(line).faults), None)
     if sound is not None:
-        return Meant((sound,), True)
-    return meant_by(f"{words}: {value}") or meant_by(candidates[0])
+        return sound
+    with_colon = None if rule is None else written
+    of_rule = as_rule if follow_check(words).at >= len(words) else None
+    tried = (meant_by(line) for line in (with_colon, as_text, of_rule) if line is not None)
+    meant = next((each for each in tried if each is not None), None)
+    return None if meant is None else meant.line
 
 
-def _quoted(text: str) -> str:
-    return json.dumps(text, ensure_ascii=False)
+def _repaired(line: str) -> Meant | None:
+    """The line with a repair where the parser stops."""
+    follows = follow_check(line)
+    before, rest = line[: follows.at], line[follows.at :]
+    for phrase in _PHRASES:
+        if phrase.terminal in follows.terminals and (found := phrase.pattern.match(rest)) is not None:
+            written = phrase.replacement(before, found)
+            if written is not None:
+                return Meant(f"{before}{written}{rest[found.end() :]}", False)
+    return _quoted(before, rest, follows.terminals) or _respelt(before, rest, follows.terminals)
 
 
-def _in_quotes(match: re.Match[str]) -> str:
-    return f"{match['start']} {_quoted(match['text'])}{match['end']}"
+# --- quotes and brackets -------------------------------------------------------------------------------------------
 
-
-def _in_brackets(match: re.Match[str]) -> str:
-    return f"tools {match['words']} [{match['names']}]{match['end']}"
-
-
-def _straight(match: re.Match[str]) -> str:
-    return _CURLY.sub(lambda text: _quoted(text[1] or text[2]), match[0])
-
-
-def _as_pattern(match: re.Match[str]) -> str:
-    pattern = match["text"].replace("/", r"\/")
-    return f"{match['start']} /{pattern}/{match['end']}"
-
-
-def _contains_any(match: re.Match[str]) -> str:
-    return f"contains any of [{', '.join(_texts(match['texts']))}]{match['end']}"
-
-
-def _one_of(match: re.Match[str]) -> str:
-    return f"{match['words']} [{', '.join(_texts(match['texts']))}]{match['end']}"
-
-
-def _each(match: re.Match[str]) -> str:
-    return " and ".join(f"contains {text}" for text in _texts(match["texts"])) + match["end"]
-
-
-def _at_least(match: re.Match[str]) -> str:
-    """Each choice of this many of the texts, joined; none if there are too many to help."""
-    texts, least = _texts(match["texts"]), int(match["least"])
-    if least == 1:
-        return f"contains any of [{', '.join(texts)}]{match['end']}"
-    choices = [" and ".join(f"contains {text}" for text in some) for some in combinations(texts, least)]
-    if not choices or len(choices) > _MOST_CHOICES:
-        return match[0]
-    joined = choices[0] if len(choices) == 1 else " or ".join(f"({choice})" for choice in choices)
-    return f"{joined}{match['end']}"
-
-
-def _on_a_scale(match: re.Match[str]) -> str:
-    """A least score with the scale that it is probably meant on: to 1, 5 or 10."""
-    least = float(match["least"])
-    scale = next((scale for scale in (1, 5, 10) if least <= scale), None)
-    return match[0] if scale is None else f"{match['start']} >= {match['least']}/{scale}{match['end']}"
-
-
-def _of_any_call(match: re.Match[str]) -> str:
-    """A bound of a parameter, as a check of any call has it."""
-    comparison = ">=" if match["sign"] in _LEAST else "<="
-    return f"any call of {match['tool']} has {match['param']} {comparison} {match['number']}{match['end']}"
-
-
-_GUESSES: Final = (_on_a_scale, _of_any_call)
-"""The rewritings of which only the author knows whether they are meant."""
-
-
-def _either(match: re.Match[str]) -> str:
-    return " or ".join(f"{match['words']} {text}" for text in _texts(match["texts"])) + match["end"]
-
-
-def _texts(listed: str) -> list[str]:
-    """The texts of a list, in quotes: those that have none are names or words between commas."""
-    listed = _JOINED.sub(", ", listed)
-    return [text if text[0] in "\"'" else _quoted(text) for text in re.findall(rf"{_STRING}|{_BARE}", listed)]
-
-
-def _headings(match: re.Match[str]) -> str:
-    return f"has headings {', '.join(_texts(match['texts']))}{match['end']}"
-
-
-def _with_words(match: re.Match[str]) -> str:
-    """The line with `and` and `or` for the signs of programming languages."""
-    return re.sub(rf"({_STRING})|&&?|\|\|?", lambda sign: sign[1] or ("and" if "&" in sign[0] else "or"), match[0])
-
-
-def _bounded(match: re.Match[str]) -> str:
-    """`length > 20` counts whole things, so that it is `length >= 21`."""
-    number, sign = match["number"], match["sign"]
-    is_strict = sign in {">", "<", "over", "above", "under", "below", "more than", "less than", "fewer than"}
-    is_least = sign in _LEAST
-    if is_strict and match["what"] in {"length", "tool count", "tokens"}:
-        number = str(max(int(number) + (1 if is_least else -1), 0))
-    comparison = "==" if sign in {"=", "==", "is", "exactly"} else ">=" if is_least else "<="
-    return f"{match['what']} {comparison} {number}{match['end']}"
-
-
-def _in_unit(match: re.Match[str]) -> str:
-    return f"{match['start']}{_UNITS[match['unit']]}{match['end']}"
-
-
-_UNITS: Final = {
-    **dict.fromkeys(("millisecond", "milli", "msec"), "ms"),
-    **dict.fromkeys(("second", "sec"), "s"),
-    **dict.fromkeys(("minute", "min"), "m"),
-    **dict.fromkeys(("character", "char", "letter"), " chars"),
-    "word": " words",
-    "line": " lines",
-    "byte": " bytes",
-}
-_SIGN: Final = (
-    r"(?:[<>]=?|==?|is|exactly|over|above|under|below|more than|less than|fewer than|at least|at most"
-    r"|max(?:imum)?|min(?:imum)?|no (?:more|less) than|up to)"
+_VALUES: Final = frozenset(("STRING", "REGEXP", "ANY", "NUMBER", "TRUE", "FALSE", "NULL", "LSQB", "LBRACE"))
+"""What may follow the words of a check that lack nothing but a text."""
+_WORD: Final = re.compile(r"[^\W\d_]+(?:['\u2019][^\W\d_]+)*")
+_TEXT: Final = re.compile(r"(?!.*(?:\.\w|(?<!\w)/|(?<!\w)&|&(?!\w)|(?<!\w)!))[\w '\u2019.!?:;/&%°@#$€+-]+")
+"""What may be a text without its quotes: no sign in it is an operator, a path, a list or a quote."""
+_PATTERN: Final = re.compile(r"(?!.*(?:\w\.\w|\$\.|\[\*\]|[=<>~]=))[^\s/\"'{}]+")
+_WORDS: Final = re.compile(r"[^\W\d_]+(?:['\u2019-][^\W\d_]+)*(?: [^\W\d_]+(?:['\u2019-][^\W\d_]+)*)*")
+_NAMES: Final = re.compile(r"[A-Za-z_][\w-]*(?: ?, ?[A-Za-z_][\w-]*)*", re.ASCII)
+_SURE_NAMES: Final = re.compile(r"[,_A-Z0-9-]")
+_DESCRIBES: Final = re.compile(
+    "an?|the|th(?:is|at|[eo]se)|some|each|n?either|both|all|(?:an)?other|its|his|her|their|our|your|my|wh(?:at|ich)|such"
+    "|exactly|more|most|less|least|few(?:er|est)?|many|much|several|enough|about|over|under|up|between"
+    "|(?:some|any|every|no)thing|two|three|four|five|six|seven|eight|nine|ten|once|twice"
+    "|(?:lower|upper)[ -]?case|capital(?:ized)?|valid|is|are|be|been|was|were"
 )
-_LEAST: Final = frozenset({">", ">=", "over", "above", "more than", "at least", "min", "minimum", "no less than"})
-_MEASURED: Final = (
-    rf"(?P<what>length|tool count|tokens|latency|cost) ?(?P<sign>{_SIGN}) ?"
-    r"(?P<number>\$?\d+)(?P<end>.*)"
+"""Words that begin the description of a text rather than a text: `contains an email address`."""
+
+
+@cache
+def keywords() -> frozenset[str]:
+    """The words of the grammar."""
+    terminals = {name for state in load("check").states for name in state.actions if name.isupper()}
+    words = (word for terminal in terminals for word in words_of(terminal))
+    return frozenset(part for word in words for part in _WORD.findall(word))
+
+
+def _quoted(before: str, rest: str, terminals: frozenset[str]) -> Meant | None:
+    """The line with the rest of it in quotes or brackets, if the words before it lack nothing else."""
+    words = _WORD.findall(rest.lower())
+    if not before.endswith((" ", ",")) or not rest or not terminals <= _VALUES or keywords().intersection(words):
+        return None
+    is_question = before.rstrip().endswith("judge")
+    if not is_question and rest[0].isalpha() and _DESCRIBES.fullmatch(words[0]):
+        return None
+    if terminals == {"LSQB"}:
+        return _listed(before, rest)
+    if "STRING" not in terminals:
+        return None
+    if before.rstrip().endswith("headings"):
+        return _texts(before, rest, "{}")
+    is_sure = _is_name(rest)
+    if "REGEXP" in terminals and not is_sure:
+        return Meant(f"{before}/{rest}/", False) if _PATTERN.fullmatch(rest) else None
+    if not _TEXT.fullmatch(rest):
+        return None
+    return Meant(f'{before}"{rest}"', is_sure or (is_question and not re.search(r"[\d&/]", rest)))
+
+
+def _listed(before: str, rest: str) -> Meant | None:
+    """The line with brackets around the names or the texts of its list."""
+    if parse_check(f"{before}[name]").faults:
+        return _texts(before, rest, "[{}]")
+    if not _NAMES.fullmatch(rest):
+        return None
+    return Meant(f"{before}[{rest}]", _SURE_NAMES.search(rest) is not None)
+
+
+def _texts(before: str, rest: str, form: str) -> Meant | None:
+    """The texts between the commas of the rest, each in quotes."""
+    pieces = re.split(r"(\s*,\s*)", rest)
+    texts = pieces[::2]
+    if not all(_TEXT.fullmatch(text) for text in texts):
+        return None
+    pieces[::2] = [f'"{text}"' for text in texts]
+    return Meant(f"{before}{form.format(''.join(pieces))}", all(map(_is_name, texts)))
+
+
+def _is_name(text: str) -> bool:
+    """Whether a text is words with capital letters, or of a script without: it does not describe another text."""
+    words = text.split() if _WORDS.fullmatch(text) else ()
+    return bool(words) and all(len(word) > 1 and not word[0].islower() and not word[1].isupper() for word in words)
+
+
+# --- other words ---------------------------------------------------------------------------------------------------
+
+_Replacement = Callable[[str, re.Match[str]], "str | None"]
+
+
+class _Phrase(NamedTuple):
+    """Other words for a part of a check: nothing is lost where the replacement stands in their place."""
+
+    terminal: str
+    pattern: re.Pattern[str]
+    replacement: _Replacement
+
+
+def _phrase(terminal: str, pattern: str, replacement: str | _Replacement) -> _Phrase:
+    if isinstance(replacement, str):
+        template = replacement
+        return _Phrase(terminal, re.compile(pattern), lambda _before, found: found.expand(template))
+    return _Phrase(terminal, re.compile(pattern), replacement)
+
+
+_MORE: Final = ">|over|above|more than"
+
+
+def _whole_bound(before: str, found: re.Match[str]) -> str | None:
+    """A strict bound of what is counted in whole things: `length > 20` is `length >= 21`."""
+    number = int(found["number"])
+    if not before.rstrip().endswith(("length", "tool count", "tokens", " count")):
+        return None
+    if re.fullmatch(_MORE, found["sign"]):
+        return f">= {number + 1}"
+    return f"<= {number - 1}" if number else None
+
+
+_TEXT_IN_QUOTES: Final = r"""(?:"[^"\\]*(?:\\.[^"\\]*)*"|'[^'\\]*(?:\\.[^'\\]*)*')"""
+_WITH_TEXT: Final = "contains|equals|starts with|ends with|matches"
+_LIKE_BEFORE: Final = re.compile(
+    rf"(?P<verb>{_WITH_TEXT}) {_TEXT_IN_QUOTES}(?: (?:and|or) (?P=verb) {_TEXT_IN_QUOTES})* (?:and|or) "
 )
-_UNCOMPARED: Final = re.compile(r"(?P<what>length|tool count|tokens|latency|cost):? (?P<rest>\$?\d.*)")
-_CURLY: Final = re.compile(r"[“„”]([^“„”]*)[“”]|`([^`]*)`")
-_MEANS_MORE: Final = re.compile(r"[\\^$.*+?()\[\]{}|/]")
-_JOINED: Final = re.compile(r"(?<=[\"']),? (?:and|or) (?=[\"'])")
-_BARE: Final = r"[^\s\"',\[\]](?:[^\"',\[\]]*[^\s\"',\[\]])?"
-_LIST: Final = rf"\[?(?P<texts>(?:{_STRING}|{_BARE})(?:, ?(?:{_STRING}|{_BARE}))*)\]?"
-_STRINGS: Final = rf"{_STRING}(?:(?:,| %s|, %s) {_STRING})+"
-_SOME: Final = _STRINGS % ("or", "or")
-_ALL: Final = _STRINGS % ("and", "and")
-_PARAM: Final = r"tool [\w-]+\.[\w.-]+"
-_TEXT: Final = r"(?![\"'\[/])(?P<text>(?:(?! (?:and|or) )[^\"])+?)"
-_OF_A_TEXT: Final = "|".join(line for kind in members(TextCheck) if "{value}" in kind.line for line in beginnings(kind))
-_UNQUOTED: Final = (
-    rf"(?P<start>(?:not )?(?:{_OF_A_TEXT}|judge)|{_PARAM} (?:not )?(?:equals|contains)"
-    rf"|at \S+ (?:not )?(?:{_OF_A_TEXT})) {_TEXT}(?P<end>(?: >= [\d./]+%?)?{_TAIL})"
+
+
+def _with_verb(before: str, found: re.Match[str]) -> str | None:
+    """A text with the words of the check before it: `contains "a" or "b"`."""
+    like = _LIKE_BEFORE.fullmatch(before)
+    return None if like is None else f"{like['verb']} {found[0]}"
+
+
+_PHRASES: Final = (
+    _phrase("CONTAINS", _TEXT_IN_QUOTES, _with_verb),
+    _phrase("STRING", r"[“„”]([^“„”\"\\]*)[“”]|`([^`\"\\]*)`", lambda _before, found: f'"{found[1] or found[2]}"'),
+    _phrase("NOT", r"(?:(?:does|do|must|should|may|can) ?not|(?:does|do|must|should)n['\u2019]t|never)(?= \w)", "not"),
+    _phrase("NOT", r"!(?=\w)", "not "),
+    _phrase("NOT", rf"(?:!==?|is not|isn['\u2019]t)(?= ?{_TEXT_IN_QUOTES})", "not equals"),
+    _phrase("EQUALS", rf"(?:===?|=|is|equal(?:s? to)?)(?= ?{_TEXT_IN_QUOTES})", "equals"),
+    _phrase("EQUALS", r"equal(?:s? to)?(?= \S)", "equals"),
+    _phrase("CONTAINS", rf"icontains ({_TEXT_IN_QUOTES})", r"contains \1 ignoring case"),
+    _phrase("CONTAINS", r"(?:contain|includes?|mentions?)(?= \S)", "contains"),
+    _phrase("MATCHES", r"(?:match|regex)(?= ?[/\"'])", "matches"),
+    _phrase("STARTS", r"(?:start|begins?)[ -]?[wW]ith(?= \S)|starts[-_]?[wW]ith(?= \S)", "starts with"),
+    _phrase("ENDS", r"end[ -]?[wW]ith(?= \S)|ends[-_]?[wW]ith(?= \S)", "ends with"),
+    _phrase("IGNORING", r"\(?(?:ignor(?:e|es|ing)(?: the)? case|case[ -]insensitive)\)?(?![\w-])", "ignoring case"),
+    _phrase("AND", r"&&", "and"),
+    _phrase("OR", r"\|\|", "or"),
+    _phrase("GE", r"(?:at least|no less than|min(?:imum)?)(?= \$?\d)", ">="),
+    _phrase("LE", r"(?:at most|no more than|max(?:imum)?|up to)(?= \$?\d)", "<="),
+    _phrase("EQ", r"(?:exactly|===?|=)(?= ?\d)", "=="),
+    _phrase("GE", rf"(?P<sign>{_MORE}) ?(?P<number>\d{{1,9}})(?![\d.])", _whole_bound),
+    _phrase("LE", r"(?P<sign><|under|below|less than|fewer than) ?(?P<number>\d{1,9})(?![\d.])", _whole_bound),
+    _phrase("NUMBER", r"between (\d+) and (\d+)|(?:from )?(\d+) ?(?:to|-) ?(\d+)", r"\1\3..\2\4"),
+    _phrase("LENGTH", r"(?:max(?:imum)?|up to)(?= \d+ (?:char|word|line|byte))", "length <="),
+    _phrase("LENGTH", r"min(?:imum)?(?= \d+ (?:char|word|line|byte))", "length >="),
+    _phrase("UNIT", r"char(?:acter(?:s)?)?(?!\w)", "chars"),
+    _phrase("TIME_UNIT", r"(?:milliseconds?|millis?|msecs?)(?!\w)", "ms"),
+    _phrase("TIME_UNIT", r"(?:seconds?|secs?)(?!\w)", "s"),
+    _phrase("TIME_UNIT", r"(?:minutes?|mins?)(?!\w)", "m"),
 )
-_WITHOUT_SLASHES: Final = (
-    rf"(?P<start>(?:(?:{_PARAM}|at \S+) )?(?:not )?matches) (?![\"'/])(?P<text>(?:(?! (?:and|or) ).)+?){_END}"
-)
-_NEGATION: Final = r"(?:(?:does|do|must|should|may|can) ?no?t|doesn't|mustn't|shouldn't|never)"
-_COUNTED: Final = r"(?P<what>length|tokens|tool count|latency|cost)"
-_PATTERNS: Final[tuple[tuple[str, Callable[[re.Match[str]], str]], ...]] = (
-    (r"[^“„”`]*(?:[“„”][^“„”]*[“”]|`[^`]*`).*", _straight),
-    (r"[^/]*(?:&|\|)[^/]*", _with_words),
-    (r"(?:the )?(?:response |answer |output )(?P<rest>.+)", "{rest}".format_map),
-    (rf"(?:is not|isn't|is no|!=|not equal(?:s| to)?) (?P<rest>{_STRING}.*)", "not equals {rest}".format_map),
-    (rf"(?:is|==?) (?P<rest>{_STRING}.*)", "equals {rest}".format_map),
-    (
-        r"(?P<no>(?:not )?)match(?:es)? (?:the )?(?:regexp?|pattern|regular expression) (?P<rest>.+)",
-        "{no}matches {rest}".format_map,
-    ),
-    (rf"(?P<sign>max(?:imum)?|min(?:imum)?) {_COUNTED}[: ]+(?P<number>\$?\d+)(?P<end>.*)", _bounded),
-    (rf"contains at least (?P<least>\d) of {_LIST}{_END}", _at_least),
-    (rf"(?P<start>judge {_STRING}) >= (?P<least>0?\.\d+|\d+)(?P<end>{_TAIL})", _on_a_scale),
-    (rf"{_NEGATION} (?P<rest>.+)", "not {rest}".format_map),
-    (r"(?:must be|should be|must|should|has to be|has to|is|be|to be) (?P<rest>.+)", "{rest}".format_map),
-    (r"(?:a )?(?:valid )?(?:json|JSON)(?P<end>.*)", "json{end}".format_map),
-    (r"not (?:be )?(?:a )?(?:valid )?(?:json|JSON)", "not json".format_map),
-    (r"(?:not|non)[ -]?(?:be )?empty", "non-empty".format_map),
-    (r"no (?:tool )?errors?(?P<end>.*)", "no tool errors{end}".format_map),
-    (r"no tools? (?:called|calls?)(?P<end>.*)", "tools called []{end}".format_map),
-    (rf"(?:not|no|without) (?P<rest>{_STRING}.*)", "not contains {rest}".format_map),
-    (
-        r"(?P<no>(?:not )?)icontains (?P<rest>\S.*?)(?P<end>(?: for [\w-]+)?)",
-        "{no}contains {rest} ignoring case{end}".format_map,
-    ),
-    (r"(?P<no>(?:not )?)(?:contain|includes?|mentions?) (?P<rest>.+)", "{no}contains {rest}".format_map),
-    (
-        r"(?P<no>(?:not )?)contains (?:the )?(?:word|phrase|text|string|term) (?P<rest>.+)",
-        "{no}contains {rest}".format_map,
-    ),
-    (
-        r"(?P<rest>.+?),? \(?(?:case[ -]insensitive|ignor(?:e|es|ing)(?: the)? case)\)?(?P<end>(?: for [\w-]+)?)",
-        "{rest} ignoring case{end}".format_map,
-    ),
-    (rf"(?P<start>{_PARAM}) (?:==?|is|equal|equal to) (?P<rest>.+)", "{start} equals {rest}".format_map),
-    (rf"(?P<start>{_PARAM}) (?:exist|is there|is set)(?P<end>.*)", "{start} exists{end}".format_map),
-    (rf"(?P<words>{_PARAM} (?:not )?one of) {_LIST}{_END}", _one_of),
-    (r"(?P<no>(?:not )?)(?:equal to|equals to|equal|exactly) (?P<rest>.+)", "{no}equals {rest}".format_map),
-    (r"(?P<no>(?:not )?)(?:match|regex) (?P<rest>.+)", "{no}matches {rest}".format_map),
-    (r"(?P<no>(?:not )?)(?:start|begins?) with (?P<rest>.+)", "{no}starts with {rest}".format_map),
-    (r"(?P<no>(?:not )?)end with (?P<rest>.+)", "{no}ends with {rest}".format_map),
-    (rf"tools? (?P<words>called|not called) (?P<names>{_NAMES}|{_STRING}(?:, ?{_STRING})*){_END}", _in_brackets),
-    (rf"tools? (?P<names>{_NAMES}) (?:(?:is|are|was|were) )?(?P<words>called|not called){_END}", _in_brackets),
-    (rf"calls? (?:the )?(?:tools? )?(?P<names>{_NAMES}){_END}", "tools called [{names}]{end}".format_map),
-    (rf"contains (?:(?:any|one|either)(?: of)? )?(?P<texts>{_SOME}){_END}", _contains_any),
-    (rf"contains (?:any|one|either)(?: of)? {_LIST}{_END}", _contains_any),
-    (rf"contains(?: both| all(?: of)?)? (?P<texts>{_ALL}){_END}", _each),
-    (rf"contains all(?: of)? {_LIST}{_END}", _each),
-    (rf"(?P<words>starts with|ends with|equals) (?P<texts>{_SOME}){_END}", _either),
-    (
-        rf"has (?:the )?(?:fields?|keys?) (?P<open>\[?)(?P<names>{_NAMES})(?(open)\]?){_END}",
-        "has fields {names}{end}".format_map,
-    ),
-    (rf"has (?:the )?(?:headings?|sections?) {_LIST}{_END}", _headings),
-    (rf"(?P<rest>{_SIGN} \d+ (?:char|word|line|byte|letter).*)", "length {rest}".format_map),
-    (
-        r"(?P<what>length|tool count) (?:between |from )?(?P<least>\d+) ?(?:and|to|-) ?(?P<most>\d+)(?P<end>.*)",
-        "{what} {least}..{most}{end}".format_map,
-    ),
-    (_MEASURED, _bounded),
-    (
-        rf"tool (?P<tool>[\w-]+)\.(?P<param>[\w.-]+) (?P<sign>(?!=|is |exactly){_SIGN}) ?(?P<number>-?[\d.]+){_END}",
-        _of_any_call,
-    ),
-    (
-        rf"(?P<start>(?:latency|length) [^a-z]*[\d.]+) ?(?P<unit>{'|'.join(_UNITS)})s?{_END}",
-        _in_unit,
-    ),
-    (rf"(?P<start>cost <= \$?[\d.]+) ?(?:USD|dollars?|\$){_END}", "{start}{end}".format_map),
-    (
-        rf"(?P<start>(?:similar to|judge) {_STRING}) (?:at least |at |> ?)?(?P<least>[\d.]+(?:%|/\d+)?){_END}",
-        "{start} >= {least}{end}".format_map,
-    ),
-    (_UNQUOTED, _in_quotes),
-    (_WITHOUT_SLASHES, _as_pattern),
-)
-_SLIPS: Final = tuple((re.compile(pattern), rewrite) for pattern, rewrite in _PATTERNS)
-"""What people write, and what it is in evalc's words; tried in this order, each on what the one before has made."""
+"""What people write, and the words of evalc for exactly that."""
+
+
+# --- misspelt keywords ---------------------------------------------------------------------------------------------
+
+_MISSPELT: Final = re.compile(r"[^\W\d][\w-]*")
+
+
+def _respelt(before: str, rest: str, terminals: frozenset[str]) -> Meant | None:
+    """The line with the keyword that may be meant by the word where the parser stops."""
+    found = _MISSPELT.match(rest)
+    if found is None:
+        return None
+    words = {word: word for terminal in terminals for word in words_of(terminal) if word[0].isalpha()}
+    known = CHECK_WORDS | words if "MATCHES" in terminals and "EXISTS" not in terminals else words
+    slip = slip_of(found[0], known)
+    return None if slip is None else Meant(f"{before}{known[slip.meant]}{rest[found.end() :]}", False)

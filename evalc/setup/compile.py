@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
@@ -58,14 +59,29 @@ def compiled(
     )
     compilation = compile_sources(subjects, options)
     compilation = msgspec.structs.replace(compilation, inventory=_without(compilation.inventory, settings))
-    return _under(policy, compilation, errors_stay=errors_stay)
+    compilation = _under(policy, compilation, errors_stay=errors_stay)
+    return msgspec.structs.replace(compilation, problems=_with_helpful_suggestions(compilation.problems, options))
 
 
 def _under(policy: Policy, compilation: Compilation, *, errors_stay: bool) -> Compilation:
-    complete = (suite.ir.source for suite in compilation.suites)
-    problems = policy.reported(silenced(compilation.problems, complete, texts_of), errors_stay=errors_stay)
+    problems = policy.reported(_not_ignored(compilation), errors_stay=errors_stay)
     failed = any(problem.severity == "error" for problem in problems)
     return msgspec.structs.replace(compilation, suites=() if failed else compilation.suites, problems=problems)
+
+
+def _not_ignored(compilation: Compilation) -> Sequence[Problem]:
+    """The problems that no comment in their file ignores, and what is wrong with such comments."""
+    return silenced(compilation.problems, (suite.ir.source for suite in compilation.suites), texts_of)
+
+
+def _with_helpful_suggestions(problems: tuple[Problem, ...], options: CompileOptions) -> tuple[Problem, ...]:
+    """The problems, with only those suggestions that leave fewer errors."""
+    if not problems:
+        return ()
+    from evalc.diagnostics.fixing import without_idle_suggestions  # noqa: PLC0415 - for start-up: only for problems
+
+    alone = msgspec.structs.replace(options, hashed=False, kept_alive=None)
+    return without_idle_suggestions(problems, partial(_problems_of, options=alone))
 
 
 def _without(inventory: Inventory, settings: Settings) -> Inventory:
@@ -106,8 +122,12 @@ def _registry_file(settings: Settings) -> RegistryFile | None:
 
 
 def problems_of(source: Source, *, settings: Settings) -> Sequence[Problem]:
-    """Every problem of one text as it is found, whatever of it would be reported."""
-    return compile_sources([source], options_for(settings)).problems
+    """Every problem of one text that no comment in it ignores, whatever of it would be reported."""
+    return _problems_of(source, options_for(settings))
+
+
+def _problems_of(source: Source, options: CompileOptions) -> Sequence[Problem]:
+    return tuple(_not_ignored(compile_sources([source], options)))
 
 
 def nothing_found(subjects: Sequence[Subject], inventory: Inventory) -> str:

@@ -214,7 +214,10 @@ def test_tool_and_tier_of_a_bare_array(name: str, id_: str, tool: str, tier: str
 @pytest.mark.parametrize(
     ("text", "corrected"),
     [
-        (case_of("[json]", more="threshold: 80%, "), "threshold: 0.8"),
+        (
+            "eval: {criteria: [c], test_cases: [{name: a, message: hi, threshold: 80%, validate: [json]}]}\n",
+            "threshold: 0.8",
+        ),
         (case_of("[{any_of: contains 'x'}]"), "any_of: ['contains ''x''']"),
         (case_of("contains 'x'"), "validate: ['contains ''x''']"),
         (case_of("[tool x.y equals Tokyo]"), '- tool x.y equals "Tokyo"'),

@@ -187,9 +187,39 @@ def test_every_cure_that_a_message_offers_is_an_edit(text: str) -> None:
 def test_a_check_that_people_write_so_has_a_cure(line: str) -> None:
     text = f"{HEAD}        - {line}\n"
     proposed = [cure for problem in problems_of(text) for cure in cures(text, problem)]
-    without = {"length: 3 sentences", "{length: 3 sentences}"}  # sentences cannot be counted
-    assert bool(proposed) != (line in without)
+    assert bool(proposed) != (line in WITHOUT_CURE)
 
+
+WITHOUT_CURE = {
+    "length: 3 sentences",
+    "{length: 3 sentences}",
+    # A word would be dropped.
+    'matches regex "[0-9]+"',
+    'not matches pattern "[0-9]+"',
+    'should contain "x"',
+    'no "x"',
+    "valid json",
+    "not empty",
+    "no errors",
+    "no tool calls",
+    "icontains hi",
+    # One of several readings would be taken.
+    'contains at least 1 of ["a", "b"]',
+    'contains at least 2 of ["a", "b"]',
+    'contains at least 2 of ["a", "b", "c"]',
+    'judge "ok?" >= 0.7',
+    'judge "ok?" >= 4',
+    "max length 100",
+    "max length 100 words",
+    "max tokens: 100",
+    "min length 3",
+    "max cost $0.02",
+    "max tool count 3",
+    "length: 3 words",
+    "length 3 words",
+    '"tokens: 100"',
+}
+"""The checks of which only the author can say how they were meant."""
 
 WITHOUT_QUOTES = """\
 prompt: Extract from: {{text}}
@@ -215,7 +245,7 @@ def test_a_text_without_its_quotes_hides_no_other_mistake() -> None:
 
 
 def test_a_text_without_its_quotes_is_fixed() -> None:
-    text = WITHOUT_QUOTES.replace("      mesage: *hi*, Ann\n", "").replace("containz", "Contains")
+    text = WITHOUT_QUOTES.replace("      mesage: *hi*, Ann\n", "").replace('containz "x"', "contains Tokyo")
     fixed = evalc_fixed(text)
     assert problems_of(fixed) == ()
     assert "prompt: 'Extract from: {{text}}'\n" in fixed
@@ -226,14 +256,10 @@ def test_a_text_without_its_quotes_is_fixed() -> None:
 @pytest.mark.parametrize(
     ("written", "sound"),
     [
-        ("contains hello", 'contains "hello"'),
-        ("'contains hello'", "'contains \"hello\"'"),
-        ("contains hello # why", 'contains "hello" # why'),
-        ("contains: hello", 'contains "hello"'),
-        ("matches a: b", "'matches /a: b/'"),
-        ("tokens 100", "tokens <= 100"),
-        ("contains all of [a, b]", 'contains "a" and contains "b"'),
-        ("tools called x", "tools called [x]"),
+        ("contains Tokyo", 'contains "Tokyo"'),
+        ("contains Tokyo # why", 'contains "Tokyo" # why'),
+        ("contains any of Tokyo, Paris", 'contains any of ["Tokyo", "Paris"]'),
+        ("tools called book, search", "tools called [book, search]"),
     ],
 )
 def test_a_check_that_is_surely_meant_is_written_by_fix(written: str, sound: str) -> None:
@@ -242,11 +268,13 @@ def test_a_check_that_is_surely_meant_is_written_by_fix(written: str, sound: str
 
 
 def test_in_a_list_on_one_line_a_check_with_brackets_gets_quotes() -> None:
-    fixed = evalc_fixed(in_a_case("message: hi\n      validate: [tools called x, contains hi]"))
-    assert fixed == in_a_case("message: hi\n      validate: ['tools called [x]', contains \"hi\"]")
+    fixed = evalc_fixed(in_a_case("message: hi\n      validate: [tools called get_x, contains Tokyo]"))
+    assert fixed == in_a_case("message: hi\n      validate: ['tools called [get_x]', contains \"Tokyo\"]")
 
 
-@pytest.mark.parametrize("written", ["length 3 words", 'judge "ok?" >= 4', "message: - hi", "a: b # c"])
+@pytest.mark.parametrize(
+    "written", ["contains hello", "contains: Tokyo", "tools called x", "message: - hi", "a: b # c"]
+)
 def test_what_is_guessed_is_left_to_the_author(written: str) -> None:
     text = in_a_case(f"message: hi\n      validate:\n        - {written}")
     assert evalc_fixed(text) == text

@@ -169,8 +169,12 @@ def test_no_key_loses_the_end_of_its_text_to_a_comment_in_silence(code: str, tex
         (problem,) = cut(check(written))
         assert problem.code == code
         assert problem.source.text[slice(*problem.span)] == lost
-        (cure,) = cures_for(problem)
-        assert not cure.is_sure
+        if not (cures := cures_for(problem)):  # the whole text is wrong there in another way
+            whole = written.replace(lost, "'" + lost.replace("'", "''") + "'")
+            assert any(each.severity == "error" and each.code != code for each in check(whole))
+            return
+        (cure,) = cures
+        assert not cure.is_safe
         mended = applied(written, [cure.edit])
         assert len(mended) - len(written) == 2 + lost.count("'")
         assert mended.count(line_end) == written.count(line_end)
@@ -201,7 +205,7 @@ def test_no_check_loses_its_end_to_a_comment_in_silence(negation: str, lost: str
 @pytest.mark.parametrize(
     ("line", "mended"),
     [
-        ("contains order #4711", "'contains \"order #4711\"'"),
+        ("contains ticket #4711", "'contains \"ticket #4711\"'"),
         ("contains #4711", 'contains "#4711"'),
         ("matches /a #b/", "'matches /a #b/'"),
         ("non-empty #4711", None),

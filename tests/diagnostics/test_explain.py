@@ -81,4 +81,4 @@ def test_paragraphs_are_filled() -> None:
 
 
 def test_what_can_be_fixed_is_said() -> None:
-    assert explain(CommentInString).startswith("EV121 (error, in sure cases fixable with `evalc check --fix`)\n")
+    assert explain(CommentInString).startswith("EV121 (error, in safe cases fixable with `evalc check --fix`)\n")

@@ -1,20 +1,25 @@
-"""The sure fixes, each proved by a new check, and the laws that all of them keep."""
+"""The fixes, each proved by a new check, and the laws that all of them keep."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
+from pathlib import Path
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 import evalc
+from evalc.config.settings import Settings
 from evalc.diagnostics.catalogue.index import findings
 from evalc.diagnostics.catalogue.syntax_yaml import CommentInString, UnquotedTemplate
 from evalc.diagnostics.explain import split_docstring
-from evalc.diagnostics.fixes import FIXABLE, Edit, edit_for
-from evalc.diagnostics.fixing import Fixed, applied, fixed
+from evalc.diagnostics.fixes import FIXABLE, Edit, cures_for, edit_for
+from evalc.diagnostics.fixing import Fixed, applied, fixed, without_idle_suggestions
+from evalc.diagnostics.near import slip_of
 from evalc.diagnostics.problem import Finding, Problem
+from evalc.setup.compile import problems_of
 from evalc.source import Source, Span
 from tests.diagnostics.problems import problem_at
 
@@ -23,9 +28,9 @@ def check(source: Source) -> Sequence[Problem]:
     return evalc.check(source)
 
 
-def fix(text: str, name: str = "a.eval.yaml") -> Fixed:
+def fix(text: str, name: str = "a.eval.yaml", *, unsafe: bool = False) -> Fixed:
     source = Source(name, text)
-    return fixed(source, check(source), check, wanted=lambda _: True)
+    return fixed(source, check(source), check, wanted=lambda _: True, edit_of=partial(edit_for, unsafe=unsafe))
 
 
 def suite(*checks: str, message: str = "hi", rest: str = "") -> str:
@@ -41,11 +46,8 @@ def suite(*checks: str, message: str = "hi", rest: str = "") -> str:
         ('contains "it\'s: b"', "'contains \"it''s: b\"'"),
         ('contains "a #b"', "'contains \"a #b\"'"),
         ('contains "a #b" # why', "'contains \"a #b\"' # why"),
-        ('Contains "a"', 'contains "a"'),
-        ('not-contains "a"', 'not contains "a"'),
-        ("NonEmpty", "non-empty"),
-        ("{type: Contains, rule: a}", "{type: contains, rule: a}"),
-        ("{type: contains, rule: a, 'Weight': 1}", "{type: contains, rule: a, 'weight': 1}"),
+        ("not contains 'a: b'  # why", "'not contains ''a: b'''  # why"),
+        ("contains Tokyo", 'contains "Tokyo"'),
         ("{type: tools_called, rule: refund}", "{type: tools_called, rule: [refund]}"),
         ('{any_of: contains "a"}', "{any_of: ['contains \"a\"']}"),
     ],
@@ -53,6 +55,23 @@ def suite(*checks: str, message: str = "hi", rest: str = "") -> str:
 def test_checks(broken: str, sound: str) -> None:
     assert fix(suite(broken)) == Fixed(suite(sound), 1)
     assert check(Source("a.eval.yaml", suite(sound))) == ()
+
+
+@pytest.mark.parametrize(
+    ("broken", "sound"),
+    [
+        ('Contains "a"', 'contains "a"'),
+        ('not-contains "a"', 'not contains "a"'),
+        ("NonEmpty", "non-empty"),
+        ("contains: a", 'contains "a"'),
+        ("{type: Contains, rule: a}", "{type: contains, rule: a}"),
+        ("{type: contains, rule: a, 'Weight': 1}", "{type: contains, rule: a, 'weight': 1}"),
+        ('tool t.p equals "x" and contains "y"', 'tool t.p equals "x" and response contains "y"'),
+    ],
+)
+def test_other_words_are_only_put_right_where_somebody_reviews_it(broken: str, sound: str) -> None:
+    assert fix(suite(broken)) == Fixed(suite(broken), 0)
+    assert fix(suite(broken), unsafe=True) == Fixed(suite(sound), 1)
 
 
 @pytest.mark.parametrize(
@@ -81,8 +100,8 @@ def test_keys_criteria_and_tiers() -> None:
     text += "      message: hi\n      validate: [contains 'x' for Clarity]\n"
     sound = text.replace("Criteria", "criteria").replace("testCases", "test_cases").replace("Name", "name")
     sound = sound.replace("Golden", "golden").replace("Clarity", "clarity")
-    result = fix(text)
-    assert result == Fixed(sound, 5)
+    assert fix(text) == Fixed(text, 0)
+    assert fix(text, unsafe=True) == Fixed(sound, 5)
 
 
 def test_json() -> None:
@@ -91,7 +110,8 @@ def test_json() -> None:
         ' "difficulty": "edge", "input": {"message": "hi"}, "expect": {"response_contains": ["x"]}}]}'
     )
     sound = text.replace("Labeled", "labeled").replace("response_contains", "responseContains")
-    assert fix(text, "a.json") == Fixed(sound, 2)
+    assert fix(text, "a.json") == Fixed(text, 0)
+    assert fix(text, "a.json", unsafe=True) == Fixed(sound, 2)
 
 
 @pytest.mark.parametrize(
@@ -115,20 +135,20 @@ def test_what_is_not_sure_is_left_as_it_is(text: str) -> None:
 
 
 def test_an_edit_that_does_harm_does_not_keep_the_others_from_being_made() -> None:
-    text = suite('Contains "a"', 'containz "a: b"', 'contains "c: d"')
-    sound = suite('contains "a"', 'containz "a: b"', "'contains \"c: d\"'")
+    text = suite("contains Tokyo", 'containz "a: b"', 'contains "c: d"')
+    sound = suite('contains "Tokyo"', 'containz "a: b"', "'contains \"c: d\"'")
     assert fix(text) == Fixed(sound, 2)
 
 
 def test_what_a_fix_brings_to_light_is_fixed_too() -> None:
     text = suite('Contains "a"').replace("test_cases", "test-cases")
-    assert fix(text) == Fixed(suite('contains "a"'), 2)
+    assert fix(text, unsafe=True) == Fixed(suite('contains "a"'), 2)
 
 
 def test_only_what_is_wanted_is_fixed() -> None:
-    source = Source("a.eval.yaml", suite('Contains "a"', 'contains "c: d"'))
-    result = fixed(source, check(source), check, wanted=lambda problem: problem.code == "EV203")
-    assert result == Fixed(suite('contains "a"', 'contains "c: d"'), 1)
+    source = Source("a.eval.yaml", suite("contains Tokyo", 'contains "c: d"'))
+    result = fixed(source, check(source), check, wanted=lambda problem: problem.code == "EV131")
+    assert result == Fixed(suite('contains "Tokyo"', 'contains "c: d"'), 1)
 
 
 def test_many_fixes_at_once() -> None:
@@ -149,12 +169,8 @@ def test_a_span_that_does_not_hold_the_text_is_not_edited() -> None:
 @pytest.mark.parametrize("entry", FIXABLE, ids=lambda entry: str(entry.code))
 def test_every_finding_that_says_so_can_be_fixed(entry: type[Finding]) -> None:
     examples = {
-        "EV201": suite("non-empty").replace("name", "Name"),
-        "EV202": suite("{contains: hi}"),
-        "EV203": suite('Contains "a"'),
-        "EV204": suite('contains "a" for Clarity').replace("  test", "  criteria: ['clarity (1): C']\n  test"),
+        "EV131": suite("contains Tokyo"),
         "EV301": suite("non-empty", rest="      tags: smoke\n"),
-        "EV302": suite("non-empty", rest="      tier: Labeled\n"),
     }
     text = examples.get(entry.code) or split_docstring(entry).example
     assert entry.code in {problem.code for problem in check(Source("a.eval.yaml", text))}
@@ -179,6 +195,7 @@ LINES = st.lists(
         [
             'contains "a: b"',
             'contains "a #b"',
+            "contains Tokyo",
             'Contains "é𝄞"',
             'contains "a: b" # note: "x',
             "contains 'it''s: #'",
@@ -236,7 +253,7 @@ def test_edits_change_nothing_outside_themselves(text: str, cuts: list[int], new
 
 def test_a_check_that_never_ends_the_search_is_cut_short() -> None:
     """A checker that always sees another harmful place: fixing gives up, and changes nothing."""
-    text = suite(*[f'Contains "{number}"' for number in range(30)])
+    text = suite(*["contains Tokyo"] * 30)
     source = Source("a.eval.yaml", text)
     problems = check(source)
     calls = 0
@@ -244,8 +261,96 @@ def test_a_check_that_never_ends_the_search_is_cut_short() -> None:
     def spiteful(after: Source) -> Sequence[Problem]:
         nonlocal calls
         calls += 1
-        at = after.text.index("contains")
+        at = after.text.index('"Tokyo"')
         return [Problem(source=after, span=Span(at, at + 8), finding=problems[0].finding, severity="error")]
 
     assert fixed(source, problems, spiteful, wanted=lambda _: True) == Fixed(text, 0)
     assert calls == 10
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "no tools",  # `no tool` is no check either
+        "containz =",
+        'check unheard_of({"a: b": 1})',
+        "isinstance(at total, int)",
+    ],
+)
+def test_what_leaves_as_many_errors_is_not_suggested(line: str) -> None:
+    problems = check(Source("a.eval.yaml", suite(line)))
+    assert problems
+    for problem in problems:
+        assert not problem.finding.label().startswith("did you mean")
+        assert "write it as" not in problem.finding.help()
+        assert cures_for(problem) == ()
+
+
+def test_a_list_of_what_may_not_be_in_it_is_not_suggested() -> None:
+    text = suite("non-empty").replace("message: hi", "turns: hello")
+    (problem,) = check(Source("a.eval.yaml", text))
+    assert (problem.code, problem.finding.help()) == ("EV301", "")
+
+
+def test_a_suggestion_that_only_helps_beside_another_is_not_made() -> None:
+    """`- judge: a: b` is a mapping of its own once its text is in quotes."""
+    problems = check(Source("a.eval.yaml", suite("judge: a: b")))
+    safe = [cure for problem in problems for cure in cures_for(problem) if cure.is_safe]
+    assert (len(problems), safe) == (2, [])
+
+
+def test_of_many_suggestions_those_that_help_are_kept() -> None:
+    lines = ["contains Tokyo", 'containz "x"', "no tools", "contains hello"] * 20
+    problems = check(Source("a.eval.yaml", suite(*lines)))
+    helped = [bool(cures_for(problem)) for problem in problems]
+    assert helped == [True, True, False, True] * 20
+
+
+def test_suggestions_are_not_tried_for_ever(tmp_path: Path) -> None:
+    source = Source("a.eval.yaml", suite(*["contains Tokyo"] * 400))
+    problems = problems_of(source, settings=Settings(root=tmp_path))
+    calls = 0
+
+    def spiteful(_: Source) -> Sequence[Problem]:
+        nonlocal calls
+        calls += 1
+        return problems
+
+    assert not any(map(cures_for, without_idle_suggestions(problems, spiteful)))
+    assert calls <= 120
+
+
+@pytest.mark.parametrize("end", ["\n", "\r\n", "\r"])
+def test_the_line_ends_of_the_file_are_kept(end: str) -> None:
+    text = suite("non-empty", "contains: hi\n          criterion: c")
+    text = text.replace("eval:\n", "eval:\n  criteria: [c]\n").replace("\n", end)
+    result = fix(text, unsafe=True)
+    assert result.fixes == 1
+    assert not set(result.text.replace(end, "")) & {"\n", "\r"}
+
+
+@pytest.mark.parametrize(
+    ("name", "known", "meant"),
+    [
+        ("containz", "contains", "contains"),
+        ("testCases", "test_cases", "test_cases"),
+        ("testcase", "test_cases", "test_cases"),
+        ("gold", "golden", "golden"),
+        ("get_wether", "get_weather", "get_weather"),
+        # A word or what changes one would be dropped, or another one is meant.
+        ("icontains", "contains", None),
+        ("ncontains", "contains", None),
+        ("not_contains", "contains", None),
+        ("tool_error_count", "tool_count", None),
+        ("total-tokens", "tokens", None),
+        ("skip_if", "skip", None),
+        ("skipif", "skip", None),
+        ("tool_cost", "tool_count", None),
+        ("refund_v1", "refund_v2", None),
+        ("not", "note", None),
+        ("tools_called", "tools_not_called", None),
+    ],
+)
+def test_a_near_name_drops_nothing(name: str, known: str, meant: str | None) -> None:
+    slip = slip_of(name, [known])
+    assert (None if slip is None else slip.meant) == meant

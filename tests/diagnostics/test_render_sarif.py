@@ -120,11 +120,11 @@ def test_every_example_of_the_catalogue(code: str) -> None:
 
 def test_a_fix_is_told() -> None:
     (problem,) = evalc.check(
-        Source("a.eval.yaml", "eval: {test_cases: [{name: a, message: hi, validate: [Contains 'x']}]}")
+        Source("a.eval.yaml", "eval: {test_cases: [{name: a, message: hi, tags: smoke, validate: [non-empty]}]}")
     )
     (result,) = log_of(problem)["results"]
     (change,) = result["fixes"][0]["artifactChanges"]
-    assert change["replacements"][0]["insertedContent"]["text"] == "contains"
+    assert change["replacements"][0]["insertedContent"]["text"] == "[smoke]"
     assert change["replacements"][0]["deletedRegion"] == result["locations"][0]["physicalLocation"]["region"]
 
 

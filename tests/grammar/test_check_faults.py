@@ -17,7 +17,7 @@ FAULTS = [
     ("json and regex /x/", 9, 14, "EV203", "`regex` is not a check", "did you mean `matches`?"),
     ("(jsn)", 1, 4, "EV203", "`jsn` is not a check", "did you mean `json`?"),
     ("tool_count 1..2", 0, 10, "EV203", "`tool_count` is not a check", "did you mean `tool count`?"),
-    ('no_pii("x")', 0, 6, "EV203", "`no_pii` is not a check", "did you mean `check no_pii(...)`?"),
+    ('no_pii("x")', 0, 6, "EV203", "`no_pii` is not a check", "did you mean `check no_pii`?"),
     ('containz ("x")', 0, 8, "EV203", "`containz` is not a check", "did you mean `contains`?"),
     ("frobnicate", 0, 10, "EV203", "`frobnicate` is not a check", ""),
     ('similar "x"', 8, 11, "EV131", 'expected `to` here, found `"x"`', ""),

@@ -419,11 +419,11 @@ def test_a_warning_can_be_ignored_on_its_line(editor: Editor) -> None:
     assert "- length >= 0 # evalc: ignore[EV501]\n" in editor.fixed(WEATHER, action)
 
 
-def test_all_sure_fixes_at_once(editor: Editor) -> None:
-    text = FILES[WEATHER].replace("type: not_contains", "type: not-contains").replace('contains "{{', 'Contains "{{')
-    editor.open(WEATHER, text)
+def test_all_safe_fixes_at_once(editor: Editor) -> None:
+    sound = FILES[WEATHER].replace("use: short", 'contains "Tokyo"').replace("tools called", "tools not called")
+    editor.open(WEATHER, sound.replace('"Tokyo"', "Tokyo").replace("type: not_contains", "type: not-contains"))
     [action] = editor.actions(WEATHER, "suite|", lsp.CodeActionKind.SourceFixAll).values()
-    assert editor.fixed(WEATHER, action) == FILES[WEATHER]
+    assert editor.fixed(WEATHER, action) == sound.replace("type: not_contains", "type: not-contains")
     assert editor.actions(WEATHER, "suite|", lsp.CodeActionKind.Refactor) == {}
 
 

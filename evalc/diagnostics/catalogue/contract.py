@@ -571,11 +571,11 @@ class SlashedPattern(Finding, frozen=True, kw_only=True):
         return f"the slashes and the flags of `/{self.pattern}/{self.flags}` are part of this pattern"
 
     def slip(self) -> Slip | None:
-        return Slip(f"/{self.pattern}/{self.flags}", self.meant)
+        return Slip(f"/{self.pattern}/{self.flags}", self.meant) if self.flags in {"", "i"} else None
 
     @property
     def meant(self) -> str:
-        """The pattern without slashes; with the flag `i` as a part of it."""
+        """The pattern without slashes; with the flag `i` as a part of it, which no other flag can be."""
         return f"(?i:{self.pattern})" if self.flags == "i" else self.pattern
 
     def help(self) -> str:

@@ -8,7 +8,7 @@ from typing import ClassVar, Final, Literal, final
 
 from evalc.diagnostics.catalogue.names import UnknownCheck
 from evalc.diagnostics.meant_line import MeantLine
-from evalc.diagnostics.near import Slip, nearest, slip_of
+from evalc.diagnostics.near import Slip, slip_of
 from evalc.diagnostics.problem import Finding
 from evalc.model.checks import Check
 from evalc.model.checks.declaration import beginnings, members, type_name
@@ -20,28 +20,31 @@ CHECK_LINES: Final = tuple(dict.fromkeys(line for kind in members(Check) for lin
 """How each check begins on one line."""
 
 
+_BARE_WORDS: Final = re.compile(r"[a-z -]+")
+"""Words to write as they are: `at PATH count` is a form, of which somebody has to fill in the capitals."""
+
+
 def _check_words() -> Iterator[tuple[str, str]]:
     """What may begin a check or be meant for its beginning, each with the words that the check is written in."""
+    for line in (*CHECK_LINES, "not"):
+        word = line.partition(" ")[0]
+        yield word, word
     taken: set[str] = set()
     for kind in members(Check):
         begin = next(iter(beginnings(kind)), kind.line.partition(" {")[0])
-        if begin:
-            yield type_name(kind), kind.line.replace("{value}", '"..."') if begin in taken else begin
+        if begin and begin not in taken:
+            yield type_name(kind), begin
         taken.add(begin)
-    for line in CHECK_LINES:
-        yield line.partition(" ")[0], line
-    yield "not", "not"
 
 
-CHECK_WORDS: Final = dict(reversed([*_check_words()]))
-"""Of two checks that begin with one word, the first is meant by it."""
+CHECK_WORDS: Final = {word: line for word, line in _check_words() if _BARE_WORDS.fullmatch(line)}
 
 
 def unknown_check(word: str, *, called: bool = False) -> UnknownCheck:
     """The finding for a line that begins with an unknown word; `called`: a parenthesis follows the word."""
-    near = nearest(word, CHECK_WORDS)
-    of_a_package = f"check {word}(...)" if called else ""
-    return UnknownCheck(name=word, known=CHECK_LINES, meant=of_a_package if near is None else CHECK_WORDS[near])
+    near = slip_of(word, CHECK_WORDS)
+    of_a_package = f"check {word}" if called else ""
+    return UnknownCheck(name=word, known=CHECK_LINES, meant=of_a_package if near is None else CHECK_WORDS[near.meant])
 
 
 def _either(names: tuple[str, ...]) -> str:
@@ -556,8 +559,9 @@ class UnknownHelper(Finding, frozen=True, kw_only=True):
         return f"`{self.helper}` is not a block helper"
 
     def slip(self) -> Slip | None:
-        near = "each" if "each" in self.helper.lower() else nearest(self.helper, ("if", "unless", "each"))
-        return None if near is None else Slip(self.helper, near)
+        if "each" in self.helper.lower():
+            return Slip(self.helper, "each")
+        return slip_of(self.helper, ("if", "unless", "each"))
 
     def help(self) -> str:
         return "the helpers are `#if`, `#unless` and `#each`"

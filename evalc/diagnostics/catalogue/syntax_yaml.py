@@ -1115,7 +1115,7 @@ def _shown(text: str) -> str:
 
 def _quote(what: str, quoted: str) -> str:
     """How to put a text right that needs quotes: the text itself, unless it is too long to be read in a message."""
-    return f"quote {what}: {quoted}" if len(quoted) <= 200 else f"put {what} in single quotes"
+    return f"quote {what}: {quoted}" if 0 < len(quoted) <= 200 else f"put {what} in single quotes"
 
 
 def _spaces_listed(counts: tuple[int, ...]) -> str:
@@ -1153,7 +1153,7 @@ class BracketInItem(Finding, frozen=True, kw_only=True):
         return "YAML cannot read brackets within an item of a list in brackets"
 
     def help(self) -> str:
-        return f"quote the item, {self.quoted}, or give it a line of its own"
+        return f"{_quote('the item', self.quoted)}, or give it a line of its own"
 
 
 class CutOffText(Finding, frozen=True, kw_only=True):

@@ -51,7 +51,7 @@ def _quick_fix(workspace: Workspace, document: Document, problem: Problem, cure:
         title=cure.title,
         kind=lsp.CodeActionKind.QuickFix,
         diagnostics=[diagnostic(problem, workspace.encoding)],
-        is_preferred=cure.is_sure,
+        is_preferred=cure.is_safe,
         edit=lsp.WorkspaceEdit(changes={document.uri: [edit]}),
     )
 
@@ -79,7 +79,7 @@ def _fix_all(workspace: Workspace, document: Document, problems: Sequence[Proble
         found = problems_of(source, settings=settings)
         return [problem for problem in found if problem.source.name == source.name]
 
-    if not any(cure.is_sure for problem in problems for cure in cures_for(problem)):
+    if not any(cure.is_safe for problem in problems for cure in cures_for(problem)):
         return
     codes = {problem.code for problem in problems}
     with collector_off():

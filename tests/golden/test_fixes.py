@@ -1,0 +1,66 @@
+"""What `evalc check --fix` makes of lines that are not checks, word for word: a table with a row for each.
+
+`pytest --update-goldens` writes the table anew; the change is then read before it is kept.
+"""
+
+from __future__ import annotations
+
+import re
+from functools import partial
+from pathlib import Path
+
+import evalc
+from evalc.diagnostics.fixes import edit_for
+from evalc.diagnostics.fixing import fixed
+
+GOLDEN = Path(__file__).parent / "fixes" / "lines.md"
+HEAD = """\
+suite: s
+eval:
+  criteria: [tone, waiting]
+  test_cases:
+    - name: a
+      message: hi
+      validate:
+"""
+KEPT = "-"
+
+
+def rows() -> list[str]:
+    """What is written in each row, the first cell."""
+    cells = re.findall(r"^\| (`+) ?(.*?) ?\1 \|", GOLDEN.read_text(encoding="utf-8"), re.MULTILINE)
+    return [cell.replace("\\|", "|") for _, cell in cells]
+
+
+def row(line: str) -> str:
+    cells = (line, made(line, unsafe=False), made(line, unsafe=True))
+    return f"| {' | '.join(map(in_code, cells))} |"
+
+
+def made(line: str, *, unsafe: bool) -> str:
+    """What the fixes make of the line; `-` if there are none."""
+    source = evalc.Source("a.eval.yaml", f"{HEAD}        - {line}\n")
+    edit_of = partial(edit_for, unsafe=unsafe)
+    result = fixed(source, evalc.check(source), evalc.check, wanted=lambda _: True, edit_of=edit_of)
+    return result.text.removeprefix(f"{HEAD}        - ").removesuffix("\n") if result.fixes else KEPT
+
+
+def in_code(cell: str) -> str:
+    if cell == KEPT:
+        return cell
+    fence = "``" if "`" in cell else "`"
+    space = " " if cell.startswith("`") or cell.endswith("`") else ""
+    return f"{fence}{space}{cell}{space}{fence}".replace("|", "\\|").replace("\n", " ")
+
+
+def test_fixes(update_goldens: bool) -> None:
+    head, rule, table = GOLDEN.read_text(encoding="utf-8").partition("| --- | --- | --- |\n")
+    made_now = "".join(f"{row(line)}\n" for line in rows())
+    if update_goldens:
+        GOLDEN.write_text(f"{head}{rule}{made_now}", encoding="utf-8")
+        table = made_now
+    assert table == made_now
+
+
+def test_there_are_enough() -> None:
+    assert len(rows()) >= 50
