@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import html
 import json
+import quopri
 import re
 from collections.abc import Callable
 from urllib.parse import quote, quote_plus
@@ -84,7 +85,35 @@ ENCODINGS = {
     "base64 at 76": lambda text: wrapped(base64.b64encode(text.encode()).decode(), 76, "\r\n"),
     "base64 behind something": lambda text: wrapped(base64.b64encode(b"user:" + text.encode()).decode(), 7, "\n  "),
     "base64 in json": lambda text: json.dumps(wrapped(base64.b64encode(text.encode()).decode(), 64, "\n"))[1:-1],
+    "quoted-printable": lambda text: quopri.encodestring(text.encode(), quotetabs=True).decode().replace("=\n", ""),
+    "percent, all": lambda text: "".join(f"%{byte:02X}" for byte in text.encode()),
+    "percent, all, twice": lambda text: "".join(f"%25{byte:02x}" for byte in text.encode()),
+    "json, all": lambda text: "".join(f"\\u{unit}" for unit in utf_16(text)),
+    "json, all, within json": lambda text: json.dumps("".join(f"\\u{unit}" for unit in utf_16(text)))[1:-1],
+    "python, all": lambda text: "".join(f"\\x{byte:02x}" for byte in text.encode()),
+    "html, every character": lambda text: "".join(f"&#{ord(char)};" for char in text),
+    "html, every character, with zeros": lambda text: "".join(f"&#{ord(char):04};" for char in text),
+    "html, every character, twice": lambda text: "".join(f"&amp;#{ord(char)};" for char in text),
+    "hex": lambda text: text.encode().hex(),
+    "hex, capitals": lambda text: text.encode().hex().upper(),
+    "hex with :": lambda text: text.encode().hex(":"),
+    "hex with spaces": lambda text: text.encode().hex(" "),
+    "hex with 0x": lambda text: "0x" + text.encode().hex(),
+    "hex, each with 0x": lambda text: ", ".join(f"0x{byte:02x}" for byte in text.encode()),
+    "hex behind something": lambda text: "ab" + text.encode().hex(),
+    "base32": lambda text: base64.b32encode(text.encode()).decode().rstrip("="),
+    "base32, small": lambda text: base64.b32encode(text.encode()).decode().rstrip("=").lower(),
+    "base32 behind something": lambda text: wrapped(
+        base64.b32encode(b"ab" + text.encode()).decode().rstrip("="), 64, "\n"
+    ),
 }
+
+
+def utf_16(text: str) -> list[str]:
+    digits = text.encode("utf-16-be").hex()
+    return [digits[at : at + 4] for at in range(0, len(digits), 4)]
+
+
 PEM = (
     "-----BEGIN KEY-----\n"
     + wrapped(base64.b64encode(bytes(range(256)) * 3).decode(), 64, "\n")
@@ -133,6 +162,9 @@ def test_hostile_whitespace_is_read_in_linear_time(text: str) -> None:
         (["aaaaaaaa"], "aaaaaaaaaaa", "***"),
         (["abcdefgh"], "abcdefghabcdefgh x", "****** x"),
         (["abcdefgh"], "ABCDEFGH", "ABCDEFGH"),
+        (["abcdefghabcdefgh"], "ABCDEFGHABCDEFGH", "ABCDEFGHABCDEFGH"),
+        (["Sk-abcdefg-12345"], "SK-ABCDEFG-12345 sk-abcdefg-12345", "*** ***"),
+        (["sk-abc-1"], "sk-abc-1 SK-ABC-1", "*** SK-ABC-1"),
     ],
 )
 def test_what_is_a_secret(values: list[str], text: str, redacted: str) -> None:

@@ -198,8 +198,15 @@ def _as_json(value: str) -> Iterator[str]:
 _SLASHES: Final = r"\\{1,8}"
 """What precedes an escape: as many backslashes as there are languages around it."""
 
-_BREAK: Final = rf"(?:\s|{_SLASHES}[nrt]|{_SLASHES}(?=\s)|%(?:25)?(?:0[AaDd9]|20)|&#(?:1[03]|32|[xX](?:0?[aAdD]|20));)"
+_BREAK: Final = (
+    rf"(?:\s|{_SLASHES}[nrt]|{_SLASHES}(?=\s)|(?:%(?:25)?|=)(?:0[AaDd9]|20)|&#(?:1[03]|32|[xX](?:0?[aAdD]|20));)"
+)
 """A piece of whitespace, however it is written."""
+
+_HEX_GAPS: Final = re.compile(rf"(?:{_SLASHES}[xu]|%(?:25)?|&(?:amp;)?#[xX](?:00)*|0[xX]|[;:,\s-])+")
+"""What stands between the bytes of a text in hexadecimal: `73:65`, `0x73, 0x65`, `%73%65`, `\\u0073\\u0065`."""
+_DECIMAL_GAPS: Final = re.compile(r"(?:&(?:amp;)?#0*)+")
+"""What precedes each number in `&#115;&#101;`."""
 
 _BREAKS: Final = re.compile(f"{_BREAK}+")
 _NEVER_ENCODED: Final = re.compile(r"[A-Za-z0-9]{4,}")
@@ -218,38 +225,54 @@ class AnyEncoding:
         values = sorted(secrets, key=lambda secret: (-len(secret), secret))
         groups = count(1)
         self._written_out = re.compile("|".join(_written_out(value, groups) for value in values)) if values else None
-        self._base64 = [written for secret in values for written in _base64_of(secret)]
-        self.telling = frozenset(part for secret in values for part in (_telling(secret), *self._parts()))
+        self._bases = [written for secret in values for written in (*_base64_of(secret), *_base32_of(secret))]
+        self._hex = [re.compile(digits, re.IGNORECASE | re.ASCII) for secret in values for digits in _hex_of(secret)]
+        self._decimal = [re.compile("".join(f"{ord(character)};" for character in secret)) for secret in values]
+        self._in_one_case = [written for secret in values for written in _in_one_case(secret)]
+        self.telling = frozenset(
+            part
+            for secret in values
+            for part in (
+                _telling(secret),
+                *self._parts(),
+                *_hex_begins(secret),
+                f"{ord(secret[0])};",
+                *_in_one_case(secret),
+            )
+        )
 
     def places(self, text: str) -> Iterator[tuple[int, int]]:
         """Where the secrets are, in no order; places may overlap."""
         if self._written_out is None:
             return
         yield from (match.span() for match in self._written_out.finditer(text))
-        bare = _Bare(text)
-        for written in self._base64:
-            at = bare.text.find(written)
-            while at >= 0:
-                yield bare.place(at, at + len(written))
-                at = bare.text.find(written, at + 1)
+        bare = _Bare(text, _BREAKS)
+        for written in self._bases:
+            yield from (bare.place(*found) for found in _stretches(written, bare.text))
+        for patterns, gaps in ((self._hex, _HEX_GAPS), (self._decimal, _DECIMAL_GAPS)):
+            bare = _Bare(text, gaps)
+            for pattern in patterns:
+                yield from (bare.place(*match.span()) for match in pattern.finditer(bare.text))
+        for written in self._in_one_case:
+            yield from _stretches(written, text)
 
     def _parts(self) -> Iterator[str]:
-        """The beginnings of base64, and what follows on them, since a line may end in either of them."""
-        for written in self._base64:
+        """The beginnings of base64 and base32, and what follows on them, since a line may end in either of them."""
+        for written in self._bases:
             yield written[:_TELLING_BYTES]
             yield written[_TELLING_BYTES : 2 * _TELLING_BYTES]
 
 
 @final
 class _Bare:
-    """A text without whitespace, and where its characters were."""
+    """A text without what matches `gaps`, such as whitespace, and where its characters were."""
 
-    def __init__(self, text: str) -> None:
+    def __init__(self, text: str, gaps: re.Pattern[str]) -> None:
         pieces: list[str] = []
         self._starts: list[int] = []  # of the pieces, in the bare text
         self._places: list[int] = []  # of the pieces, in the text
         at = size = 0
-        for gap in _BREAKS.finditer(text):
+        for gap in gaps.finditer(text):
             size = self._add(pieces, text[at : gap.start()], at, size)
             at = gap.end()
         self._add(pieces, text[at:], at, size)
@@ -305,6 +328,7 @@ def _ways(character: str) -> Iterator[str]:
     yield "".join(rf"{_SLASHES}u{_hex(high << 8 | low, 4)}" for high, low in zip(units[::2], units[1::2], strict=True))
     if code < 256:
         yield f"{_SLASHES}x{_hex(code, 2)}"
+    yield "".join(f"={_hex(byte, 2)}" for byte in raw)
     yield f"&(?:amp;)?#(?:0*{code}|[xX]0*{_hex(code)});"
     if (name := _NAMES.get(code)) is not None:
         yield f"&(?:amp;)?{name};"
@@ -325,3 +349,49 @@ def _base64_of(secret: str) -> Iterator[str]:
         for before in range(3):
             first, last = -(-before * 8 // 6), (before + len(raw)) * 8 // 6
             yield encode(b"\0" * before + raw).decode()[first:last]
+
+
+_BASE32_GROUP: Final = 5
+"""The bytes that are eight characters of base32."""
+
+
+def _base32_of(secret: str) -> Iterator[str]:
+    """The secret in base32, as `_base64_of`."""
+    raw = secret.encode(errors="replace")
+    for before in range(_BASE32_GROUP):
+        first, last = -(-before * 8 // 5), (before + len(raw)) * 8 // 5
+        written = base64.b32encode(b"\0" * before + raw).decode()[first:last]
+        yield from (written, written.lower())
+
+
+def _hex_of(secret: str) -> Iterator[str]:
+    """The digits of the secret in UTF-8, and in UTF-16, as `\\u0073` has it."""
+    yield secret.encode(errors="replace").hex()
+    yield secret.encode("utf-16-be", errors="replace").hex()
+
+
+def _hex_begins(secret: str) -> Iterator[str]:
+    """How the secret may begin in hexadecimal."""
+    raw = secret.encode(errors="replace")
+    unit = secret.encode("utf-16-be", errors="replace")[:2].hex()
+    for case in (str.lower, str.upper):
+        first, second, long = case(f"{raw[0]:02x}"), case(f"{raw[1]:02x}"), case(unit)
+        yield from (f"{first}{between}{second}" for between in ("", ":", "-", " "))
+        yield from (f"%{first}", f"%25{first}", f"x{first}", f"u{long}", f"x{long}")
+
+
+_DISTINCT: Final = 16
+"""The length from which a secret with letters and digits is like no word, however its letters are written."""
+
+
+def _in_one_case(secret: str) -> Iterator[str]:
+    """The secret in capitals and in small letters, where that cannot be a word that means something else."""
+    if len(secret) >= _DISTINCT and re.search("[0-9]", secret) and re.search("[A-Za-z]", secret):
+        yield from {secret.upper(), secret.lower()} - {secret}
+
+
+def _stretches(written: str, text: str) -> Iterator[tuple[int, int]]:
+    at = text.find(written)
+    while at >= 0:
+        yield at, at + len(written)
+        at = text.find(written, at + 1)
