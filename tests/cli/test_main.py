@@ -58,14 +58,14 @@ def test_output_that_cannot_be_written_is_told_in_a_line(arguments: str) -> None
         ("check s.eval.yaml", 0),
         ("check gone.eval.yaml", 2),
         ("run s.eval.yaml --agent demo", 0),
-        ("run s.eval.yaml --agent python:code:answer", 0),
+        ("run s.eval.yaml --agent python:greeter:answer", 0),
         ("run s.eval.yaml --agent python:gone:answer", 2),
         ("show", 2),
     ],
 )
 def test_standard_error_that_cannot_be_written_decides_nothing(tmp_path: Path, arguments: str, code: int) -> None:
     (tmp_path / "evalc.toml").touch()
-    (tmp_path / "code.py").write_text("def answer(message):\n    return 'hi'\n")
+    (tmp_path / "greeter.py").write_text("def answer(message):\n    return 'hi'\n")
     (tmp_path / "s.eval.yaml").write_text(
         "suite: s\neval:\n  test_cases: [{name: a, message: hi, validate: [non-empty]}]\n"
     )
