@@ -139,7 +139,11 @@ def compare_runs(
     """
     warnings: list[str] = []
     before, after = tuple(before), tuple(after)
-    known = KnownSuites.named_by((*before, *after))
+    named = [suite for suite in (*before, *after) if suite.suite]
+    known = KnownSuites(
+        ((key_of(suite), suite.tool_name) for suite in named),
+        lambda key: (case.id for suite in named if key_of(suite) == key for case in suite.cases),
+    )
     old, new = _by_suite(before, names[0], known, warnings), _by_suite(after, names[1], known, warnings)
     warnings += known.warnings("one of the runs", "`evalc run` writes results that name their suite")
     pairs = {key: past for key in new if (past := _counterpart(key, old)) is not None}
@@ -194,7 +198,7 @@ def _of_early_ends(title: str, *runs: ComparedSuite) -> Iterator[str]:
 def _by_suite(suites: Iterable[ComparedSuite], run: str, known: KnownSuites, warnings: list[str]) -> _Run:
     found: dict[_Key, ComparedSuite] = {}
     for suite in suites:
-        key = known.key_of(suite)
+        key = known.key_of(suite, {case.id for case in suite.cases})
         if key is None:
             continue
         if (key, suite.agent_endpoint) in found:

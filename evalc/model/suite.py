@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from typing import NamedTuple, Protocol, final
 
 import msgspec
@@ -77,10 +77,14 @@ class KnownSuites:
     """Finds out which suite a record of an earlier run is of.
 
     A record that does not name its suite is of the suite that has its tool and tier, if there is exactly one. `suites`
-    are the keys of suites, each with its tool.
+    are the keys of suites, each with its tool. With `ids_of`, the ids of a suite's cases, that suite has to have one of
+    the record's: the tool may have had another suite then.
     """
 
-    def __init__(self, suites: Iterable[tuple[SuiteKey, str]]) -> None:
+    def __init__(
+        self, suites: Iterable[tuple[SuiteKey, str]], ids_of: Callable[[SuiteKey], Iterable[str]] = lambda _: ()
+    ) -> None:
+        self._ids_of = ids_of
         self._of_tool: dict[tuple[str, str], dict[SuiteKey, None]] = {}
         self._unclear: dict[tuple[str, str], Collection[SuiteKey]] = {}
         for key, tool_name in suites:
@@ -96,13 +100,16 @@ class KnownSuites:
         own = key_of(record)
         return {own} if record.suite else self._of_tool.get((record.tool_name, record.tier), {own})
 
-    def key_of(self, record: SuiteRecord) -> SuiteKey | None:
-        """The record's suite; None if it may be of several."""
+    def key_of(self, record: SuiteRecord, ids: Collection[str] | None = None) -> SuiteKey | None:
+        """The record's suite; None if it may be of several. `ids` are those of its cases, where they are to decide."""
         candidates = self.candidates(record)
         if len(candidates) > 1:
             self._unclear[record.tool_name, record.tier] = candidates
             return None
-        return next(iter(candidates))
+        (key,) = candidates
+        if record.suite or ids is None or any(id_ in ids for id_ in self._ids_of(key)):
+            return key
+        return key_of(record)
 
     def warnings(self, of: str, cure: str) -> Iterator[str]:
         """One that results `of` something are left out since their suite is not clear, and how to cure it; or none."""

@@ -172,7 +172,10 @@ def known_of(
         UsageError: a run cannot be read, or git does not answer.
     """
     suites = list(suites)
-    known = KnownSuites((suite.key, suite.ir.tool) for suite in suites)
+    known = KnownSuites(
+        ((suite.key, suite.ir.tool) for suite in suites),
+        lambda key: (case.id for suite in suites if suite.key == key for case in suite.cases()),
+    )
     failed, notes = _failed(wanted, suites, settings.results_folder, known)
     return Known(
         named=tuple(_named(argument, suites, files_of) for argument in wanted.cases),
@@ -308,7 +311,7 @@ def _verdicts_of(name: str, output_dir: Path, known: KnownSuites) -> dict[SuiteK
     verdicts: dict[SuiteKey, dict[str, bool]] = {}
     for file in find_results(name, output_dir).files:
         result = read_result(file, _Result)
-        suite = known.key_of(result)
+        suite = known.key_of(result, {case.id for case in result.cases})
         if suite is None:
             continue
         of_suite = verdicts.setdefault(suite, {})

@@ -367,6 +367,16 @@ def test_an_earlier_run_that_did_not_end_is_resumed_or_refused_in_words(
         assert "has changed since" in outcome.err
 
 
+def test_an_earlier_result_is_not_that_of_another_suite_of_the_tool(invoke: Invoke, earlier: Path) -> None:
+    a_second_suite_of_the_tool()
+    folder = run(invoke, "arguments.eval.yaml", "polite.eval.yaml", "--last-failed", agent=GOOD)
+    assert files_in(folder) == ["arguments.labeled.json", "polite.labeled.json"]
+    found = json.loads(invoke("diff", ONE, "latest", "--json").out)
+    assert [suite["suite"] for suite in found["suites"]] == ["polite"]
+    assert found["onlyBefore"] == ["desk (labeled)", "desk (regression)"]
+    assert found["missing"] == []
+
+
 # --- baselines that earlier versions wrote --------------------------------------------------------------------------
 
 

@@ -144,23 +144,18 @@ class _KnownCases:
     """
 
     def __init__(self, suites: Sequence[Suite]) -> None:
-        self._suites = {suite.key: suite for suite in suites}
-        self._known = KnownSuites((suite.key, suite.tool_name) for suite in suites)
+        by_key = {suite.key: suite for suite in suites}
+        self._known = KnownSuites(
+            ((suite.key, suite.tool_name) for suite in suites),
+            lambda key: (located.case.id for located in by_key[key].cases) if key in by_key else (),
+        )
         self.names: dict[SuiteKey, set[str]] = {}
         for suite, name in zip(suites, file_names(suites), strict=True):
             self.names.setdefault(suite.key, {name_by_tool(suite.tool_name, suite.tier)}).add(Path(name).name)
 
     def key_of(self, record: _SuiteResult | AcceptedSuite) -> SuiteKey | None:
-        """The suite that a record is of; None if it may be of several.
-
-        One that names only its tool is not of another suite of the tool: it has one of the suite's cases.
-        """
-        key = self._known.key_of(record)
-        suite = None if key is None or record.suite else self._suites.get(key)
-        if suite is None:
-            return key
-        ids = {case if isinstance(case, str) else case.id for case in record.cases}
-        return key if any(located.case.id in ids for located in suite.cases) else key_of(record)
+        """The suite that a record is of; None if it may be of several."""
+        return self._known.key_of(record, {case if isinstance(case, str) else case.id for case in record.cases})
 
     def warnings(self, of: str, cure: str) -> Iterator[str]:
         """That records of several suites were left out, if any were."""
