@@ -80,3 +80,16 @@ def test_paths_are_from_the_project(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     assert scope_paths(["../evals"], tmp_path, whole=True) == ()
     assert in_project("../..", tmp_path) == ".."
     assert in_project("a\0b", tmp_path).endswith("a\0b")
+
+
+def test_a_link_on_the_way_to_the_project_is_followed(tmp_path: Path) -> None:
+    project, other = tmp_path / "project", tmp_path / "other"
+    (project / "real").mkdir(parents=True)
+    (project / "evals").symlink_to("real")
+    other.symlink_to(project)
+    (tmp_path / "inside").symlink_to(project / "real")
+    for root in (project, other):
+        for way in (project, other):
+            assert in_project(str(way), root) == "."
+            assert in_project(str(way / "evals" / "*.yaml"), root) == "evals/*.yaml"
+        assert in_project(str(tmp_path / "inside" / "gone.yaml"), root) == "real/gone.yaml"

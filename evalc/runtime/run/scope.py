@@ -67,9 +67,17 @@ def scope_paths(named: Iterable[str], root: Path, *, whole: bool) -> tuple[str, 
 
 
 def in_project(path: str, root: Path) -> str:
-    """A path from the working folder, as a path from the project's folder."""
+    """A path from the working folder, as one from the project's folder; links on the way to the project are followed.
+
+    Links within the project stay as they are, since its files are found by them.
+    """
+    project = os.path.realpath(root)
+    whole = PurePath(os.path.abspath(path))  # noqa: PTH100 - a path with links in it, of a file that may be gone
     try:
-        return PurePath(os.path.relpath(path, os.path.realpath(root))).as_posix()
+        for folder in (*reversed(whole.parents), whole):
+            if (entry := PurePath(os.path.realpath(folder))).is_relative_to(project):
+                return (entry.relative_to(project) / whole.relative_to(folder)).as_posix()
+        return PurePath(os.path.relpath(whole, project)).as_posix()
     except ValueError:  # it holds NUL, or is on another drive
         return path
 
