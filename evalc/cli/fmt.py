@@ -84,7 +84,7 @@ def _formatted(paths: Sequence[str], settings: Settings, problems: Diagnostics) 
         text = format_source(source, problems, named=True)
         if text is not None:
             yield FormattedFile(source=source, text=text)
-    finder = Finder(exclude=settings.exclude, output_folders=settings.written_folders)
+    finder = Finder(exclude=settings.exclude, outputs=settings.written_paths)
     for path, named, _ in finder.expand((path for path in paths if path != "-"), problems.add):
         file = None if path.suffix.lower() in (".json", ".jsonl") else format_file(path, problems, named=named)
         if file is not None:

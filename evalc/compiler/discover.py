@@ -46,11 +46,11 @@ class Finder(msgspec.Struct, frozen=True, kw_only=True):
 
     Attributes:
         exclude: patterns of files and folders to leave out, as in a `.gitignore`.
-        output_folders: folders that evalc writes to.
+        outputs: folders and files that evalc writes.
     """
 
     exclude: tuple[str, ...] = ()
-    output_folders: tuple[Path, ...] = ()
+    outputs: tuple[Path, ...] = ()
 
     def expand(self, paths: Iterable[str | Path], report: ReportIn | None = None) -> Iterator[Found]:
         """The files of all paths, each once, in the order of the paths; a folder's files in the order of names.
@@ -110,7 +110,7 @@ class _Search:
         self._report = report
         self._root = root
         self._searched: set[Path] = set()
-        self._outputs = {each.resolve() for each in finder.output_folders}
+        self._outputs = {each.resolve() for each in finder.outputs}
         self._excluded = _spec(finder.exclude) if finder.exclude else None
         self._tracked: Tracked | None = None
 
@@ -166,7 +166,7 @@ class _Search:
 
     def _leaves_out(self, path: Path, real: Path, *, is_folder: bool) -> bool:
         """Whether a file or folder is left out, whatever git says."""
-        if is_folder and (path.name in _NEVER or path.resolve() in self._outputs):
+        if (is_folder and path.name in _NEVER) or (path.resolve() if is_folder else real) in self._outputs:
             return True
         if self._excluded is None or not real.is_relative_to(self._root):
             return False

@@ -551,9 +551,9 @@ class Settings(Table, frozen=True, kw_only=True):
         return self.root / "evals" / "build"
 
     @property
-    def written_folders(self) -> tuple[Path, ...]:
-        """The folders in which evalc's own files are, also those of earlier runs that no flag led elsewhere."""
-        return (self.results_folder, self.default_results_folder, self.build_folder)
+    def written_paths(self) -> tuple[Path, ...]:
+        """The folders and files that evalc writes, also those of earlier runs that no flag led elsewhere."""
+        return (self.results_folder, self.default_results_folder, self.build_folder, self.accepted_baseline)
 
     @property
     def judge_cache_folder(self) -> Path:

@@ -210,7 +210,7 @@ class EvalSession:
             SourceError: the configuration has errors.
         """
         settings = self.settings
-        if any(path.is_relative_to(folder) for folder in settings.written_folders):
+        if any(path.is_relative_to(folder) for folder in settings.written_paths):
             return True
         if path.is_relative_to(settings.root):
             excluded = GitIgnoreSpec.from_lines(settings.exclude)

@@ -107,7 +107,7 @@ def options_for(settings: Settings, prompt_id: str | None = None) -> CompileOpti
         judged=bool(settings.judges),
         finder=Finder(
             exclude=settings.exclude,
-            output_folders=settings.written_folders,
+            outputs=settings.written_paths,
         ),
     )
 

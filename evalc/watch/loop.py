@@ -117,7 +117,7 @@ class Watcher:
         return _Places(tuple(outermost), tuple(sorted(each for each in flat if not _is_in(each, outermost))))
 
     def _wanted(self) -> _Wanted:
-        return _Wanted([os.path.realpath(folder) for folder in self.settings.written_folders], self._others)
+        return _Wanted([os.path.realpath(path) for path in self.settings.written_paths], self._others)
 
     def _is_other(self, name: str) -> bool:
         return _is_in(os.path.realpath(name), self._others)
