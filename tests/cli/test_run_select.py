@@ -172,7 +172,7 @@ def test_where_there_is_nothing_to_do_the_reports_say_so(invoke: Invoke, cities:
     assert "results in" not in written["a.txt"]
     assert "nothing to run" in written["a.md"]
     assert "nothing to run" in written["a.html"]
-    assert written["a.github"] == ""
+    assert written["a.github"] == f"::warning title=evalc::{why}\n"
     again = invoke("run", "--failed-from", "latest", "--agent", "demo", *outputs)
     assert (again.code, again.out) == (0, "")
 
