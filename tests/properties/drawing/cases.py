@@ -174,17 +174,21 @@ _RUBRIC: Final = (
 _SAME: Final[dict[str, tuple[str, tuple[Any, ...]]]] = {
     "description": ("description", ("About {{name}}: \\{{", "#1", "it's")),
     "expected": ("expected", ("{{name}} - or so", "yes")),
-    "tags": ("tags", (["slow"], ["a b", "#"])),
+    "tags": ("tags", (["slow"], ["a b", "#", "of {{name}}"])),
     "threshold": ("threshold", (0.5, 1)),
     "stubs": ("stubs", ({"get_weather": {"t": [1, None, {}]}, "book.table": "ok"},)),
     "max_turns": ("maxTurns", (1, 7)),
-    "expected_failure": ("expectedFailure", ("known: #4",)),
-    "skip": ("skip", ("too slow",)),
-    "archived": ("archived", ("old",)),
-    "allow": ("allow", ({"refusal": "asked: #4"}, {"silent": "{{name}}", "negated": "yes"})),
+    "expected_failure": ("expectedFailure", ("known: #4", "{{name}}: #4")),
+    "skip": ("skip", ("too slow", "no {{name}}")),
+    "archived": ("archived", ("old", "\\{{ {{name}}")),
+    "allow": ("allow", ({"refusal": "asked: #4"}, {"silent": "{{name}}", "negated": "yes, it may"})),
     "reference_data": ("referenceData", ({"a": [1.5, "b: c"]},)),
 }
 """Fields whose value is the same in both forms: the name in YAML, the name in JSON, values."""
+
+
+_FILLED: Final = ("description", "expected", "tags", "expectedFailure", "skip", "archived", "allow")
+"""Those whose texts are templates, by their names in JSON."""
 
 
 def extras(draw: Draw, tier: str, *, scored: bool) -> tuple[Data, Data]:
@@ -298,7 +302,7 @@ class Case:
             sent |= {"user": {renamed.get(key, key): user[key] for key in user}}
         if self.messages:
             sent["messages"] = [{**each, "content": filled(each["content"], values)} for each in self.messages]
-        described: Data = {key: filled(meant[key], values) for key in ("description", "expected") if key in meant}
+        described: Data = {key: filled(meant[key], values) for key in _FILLED if key in meant}
         own = {check.record["type"] for check in (*self.checks.meant, *self.checks.meant_by_expect)}
         inherited = [check for check in self.defaults if check.record["type"] != "latency" or "latency" not in own]
         checks_ = [*inherited, *self.checks.meant, *self.checks.meant_by_expect]
@@ -310,7 +314,7 @@ class Case:
             **({"difficulty": difficulty} if difficulty else {}),
             **meant,
             **described,
-            **({"tags": [*self.tags, *meant.get("tags", [])]} if self.tags else {}),
+            **({"tags": [*self.tags, *described.get("tags", [])]} if self.tags else {}),
             "input": {**sent, **({"inputs": given} if given else {})},
             **asserted(checks_, values, criteria, meant.get("rubric", [])),
         }
