@@ -73,7 +73,7 @@ class AgentResponse(msgspec.Struct, frozen=True, kw_only=True, rename="camel", o
     `tool_mode` says what noToolErrors means for it: tools were executed, stubbed by the case, or only chosen.
     `finish_reason` is why a model stopped, in its provider's word, such as `stop`, `length` or `refusal`.
     `reports_calls` is false where the answer does not say which tools were called; `near_calls` is then a key of it
-    that holds a list and is probably meant to. `state` is any JSON that the agent wants back with the next turn of the
+    that probably holds them. `state` is any JSON that the agent wants back with the next turn of the
     conversation.
     """
 

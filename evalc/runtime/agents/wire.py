@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from math import isfinite
 from types import NoneType, UnionType
 from typing import Any, Final, NoReturn
@@ -124,29 +124,41 @@ def answer_of(answer: object) -> AgentResponse:
 
 def _near_calls(fields: Mapping[str, Any]) -> str | None:
     """A key that probably holds the tool calls of an answer which has none under the agreed keys."""
-    if any(key in fields for key in CALLS):
-        return None
-    return _near(fields, _NEAR_CALLS, list | tuple) or _near(fields, _NEAR_CALL, Mapping)
+    return None if calls_in(fields) is not None else near_calls_in(fields)
 
 
-def _near(fields: Mapping[str, Any], names: Collection[str], kinds: type | UnionType) -> str | None:
-    """The first key that has one of the names, spelt in any case, and a value of one of the types in it."""
-    return next((key for key, value in fields.items() if isinstance(value, kinds) and _bare(key) in names), None)
+def near_calls_in(fields: Mapping[str, Any]) -> str | None:
+    """A key that is not one for tool calls and probably holds some: a list, an object, or either as JSON in a text."""
+    return _near(fields, _NEAR_CALLS, lambda value: isinstance(value, list | tuple | Mapping) or _is_json(value))
+
+
+def _is_json(value: object) -> bool:
+    return isinstance(value, str) and value.lstrip().startswith(("[", "{"))
+
+
+def _near(fields: Mapping[str, Any], names: Collection[str], holds: Callable[[Any], bool]) -> str | None:
+    """The first key that has one of the names, spelt in any case, and whose value counts."""
+    return next((key for key, value in fields.items() if _bare(key) in names and holds(value)), None)
 
 
 def _bare(key: object) -> str:
     return key.lower().replace("_", "").replace("-", "") if isinstance(key, str) else ""
 
 
-_NEAR_CALL: Final = ("toolcall", "functioncall")
 _NEAR_CALLS: Final = frozenset(
-    ("toolcalls", "toolcall", "tools", "toolscalled", "toolcalled", "toolscalls", "calls", "functioncalls", "toolsused")
-)
+    f"{before}{name}{after}"
+    for name in ("tool", "tools", "function", "functions")
+    for before, after in (
+        *(("", "call"), ("", "calls"), ("", "called"), ("called", ""), ("", "use"), ("", "uses"), ("", "used")),
+        *(("used", ""), ("", "invocation"), ("", "invocations")),
+    )
+) | {"tools", "calls"}
 _NEAR_PARAMS: Final = frozenset(
     f"{owner}{name}"
     for owner in ("", "tool", "call", "function")
     for name in (*PARAMS, "param", "parameter", "argument", "arg", "inputs", "kwargs")
 )
+_NEAR: Final = _NEAR_CALLS | _NEAR_PARAMS
 
 
 def failure_in(fields: Mapping[str, Any]) -> str | None:
@@ -271,7 +283,7 @@ def _params(fields: Mapping[str, Any], place: str) -> dict[str, Any]:
     if len(given) > 1:
         raise AgentProtocolError(f"`{place}` has both `{given[0]}` and `{given[1]}`: send only its parameters{_OR_MAP}")
     if not given:
-        if (near := _near(fields, _NEAR_PARAMS, Mapping)) is not None and fields[near]:
+        if (near := _near(fields, _NEAR_PARAMS, _holds_params)) is not None:
             raise AgentProtocolError(f"`{place}` has `{near}` and no `params`: call them `params`{_OR_MAP}")
         return {}
     (key,) = given
@@ -282,6 +294,11 @@ def _params(fields: Mapping[str, Any], place: str) -> dict[str, Any]:
         raise _wrong(f"{place}.{key}", value, "an object")
     params: dict[str, Any] = json_value(value or {}, f"{place}.{key}")
     return params
+
+
+def _holds_params(value: object) -> bool:
+    """Whether a value is not empty, as text of JSON either."""
+    return value.strip() not in ("", "{}", "[]", "null") if isinstance(value, str) else bool(value)
 
 
 _OR_MAP: Final = ", or map them (`agent.response.params` in the configuration)"
@@ -334,10 +351,11 @@ def count_of(value: object) -> int | None:
 
 
 def _fields_of(value: object, known: Sequence[str], place: str) -> Mapping[str, Any]:
-    """The value itself when it is a mapping, else those of the known names that it has as attributes."""
+    """The value itself when it is a mapping, else its attributes of the known names or of near ones."""
     if isinstance(value, Mapping):
         return value
     fields = {name: getattr(value, name) for name in known if hasattr(value, name)}
+    fields |= {name: held for name, held in getattr(value, "__dict__", {}).items() if _bare(name) in _NEAR}
     if not fields:
         raise AgentProtocolError(f"{place} is {kind_of(value)}, not an object")
     return fields

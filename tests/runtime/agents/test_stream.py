@@ -132,6 +132,35 @@ def test_a_function_call_of_the_time_before_tool_calls_is_a_call() -> None:
     assert answered(stream).tool_calls == (ToolCall(name="book", params={"city": "Oslo"}),)
 
 
+NEAR = {"calls": [{"name": "book", "args": {"city": "Oslo"}}]}
+
+
+@pytest.mark.parametrize(
+    "stream",
+    [
+        data(NEAR, {"response": "ok"}),
+        data({"delta": "ok", **NEAR}) + named("done", {}),
+        data({"delta": "ok"}) + named("done", NEAR),
+        data({"response": "ok", **NEAR}),
+    ],
+)
+def test_calls_of_an_event_under_another_key_are_noticed(stream: bytes) -> None:
+    answer = answered(stream)
+    assert (answer.near_calls, answer.reports_calls, answer.tool_calls) == ("calls", False, ())
+
+
+def test_calls_of_an_event_under_another_key_do_not_count_where_others_are_reported() -> None:
+    answer = answered(data(NEAR, {"toolCalls": []}, {"response": "ok"}))
+    assert (answer.near_calls, answer.reports_calls) == (None, True)
+
+
+@pytest.mark.parametrize("arguments", [{"force": True}, '{"force": true}'])
+def test_parameters_of_an_event_under_another_name_are_an_error(arguments: object) -> None:
+    stream = data({"toolCalls": [{"name": "book", "kwargs": arguments}]}, {"response": "ok"})
+    with serving(streams(stream)) as server:
+        assert "`toolCalls[0]` has `kwargs` and no `params`" in str(failure(HttpAgent(server.url)))
+
+
 @pytest.mark.parametrize(
     "stream", [OPENAI + DONE, ANTHROPIC + STOP, data({"response": "Hello"}), b"data: Hello\n\n" + DONE]
 )
@@ -238,6 +267,16 @@ def test_a_configured_shape() -> None:
     with serving(streams(stream, then=hangs)) as server:
         response = ask(HttpAgent(server.url, options=configured("out.t", "used", "last")))
     assert response == AgentResponse(response="Hello", tool_calls=(ToolCall(name="t", params={"a": 1}),))
+
+
+def test_a_configured_shape_has_its_calls_where_the_contract_has_them_if_no_path_says_otherwise() -> None:
+    def calls(event: dict[str, Any]) -> AgentResponse:
+        with serving(streams(data(event, {"t": "ok"}))) as server:
+            return ask(HttpAgent(server.url, options=configured("t")))
+
+    call = {"tool": "book", "args": {"city": "Oslo"}}
+    assert calls({"toolCalls": [call]}).tool_calls == (ToolCall(name="book", params={"city": "Oslo"}),)
+    assert calls({"calls": [call]}).near_calls == "calls"
 
 
 @pytest.mark.parametrize(

@@ -236,12 +236,37 @@ def test_parameters_that_are_no_object_are_an_error(key: str, value: object, wor
     assert words in str(raised.value)
 
 
-@pytest.mark.parametrize("key", ["kwargs", "Params", "ARGS", "tool_input", "functionArguments", "call_args", "inputs"])
-def test_parameters_under_a_name_that_is_only_near_are_an_error(key: str) -> None:
+@pytest.mark.parametrize(
+    "key",
+    [
+        *("kwargs", "Params", "ARGS", "Arguments", "tool_input", "toolInput", "functionArguments", "call_args"),
+        *("inputs", "param", "parameter", "argument"),
+    ],
+)
+@pytest.mark.parametrize("value", [{"id": 7}, '{"id": 7}', ' {"id":', "Paris", [7], 7, True])
+def test_parameters_under_a_name_that_is_only_near_are_an_error(key: str, value: object) -> None:
     with pytest.raises(AgentProtocolError, match=rf"`toolCalls\[0\]` has `{key}` and no `params`: call them `params`"):
-        answer_with({"name": "a", key: {"id": 7}})
-    assert answer_with({"name": "a", key: {"id": 7}, "params": {"id": 8}}).tool_calls[0].params == {"id": 8}
-    assert answer_with({"name": "a", key: {}}).tool_calls[0].params == {}
+        answer_with({"name": "a", key: value})
+    assert answer_with({"name": "a", key: value, "params": {"id": 8}}).tool_calls[0].params == {"id": 8}
+
+
+@pytest.mark.parametrize("value", [{}, [], None, "", " ", "{}", " {}\n", "null"])
+def test_a_near_name_that_holds_nothing_is_no_error(value: object) -> None:
+    assert answer_with({"name": "a", "kwargs": value}).tool_calls == (ToolCall(name="a"),)
+
+
+def test_near_names_are_noticed_in_objects() -> None:
+    class Call:
+        def __init__(self) -> None:
+            self.name, self.kwargs = "a", {"id": 7}
+
+    class Answer:
+        def __init__(self, **fields: object) -> None:
+            self.__dict__ |= fields
+
+    with pytest.raises(AgentProtocolError, match=r"`tool_calls\[0\]` has `kwargs` and no `params`"):
+        wire.answer_of(Answer(text="r", tool_calls=[Call()]))
+    assert wire.answer_of(Answer(text="r", calls=[Call()])).near_calls == "calls"
 
 
 def test_parameters_of_objects_are_read_under_each_of_their_names() -> None:
@@ -264,9 +289,16 @@ def test_calls_under_two_keys_are_those_of_the_key_that_holds_some() -> None:
     assert wire.answer_of(answer).tool_calls == (ToolCall(name="a"),)
 
 
-@pytest.mark.parametrize("key", ["function_call", "toolCall"])
-def test_a_single_call_under_another_key_is_noticed(key: str) -> None:
-    assert wire.answer_of({"response": "r", key: {"name": "a"}}).near_calls == key
+@pytest.mark.parametrize(
+    "key",
+    ["function_call", "functionCalls", "toolCall", "tool_uses", "toolUse", "toolInvocations", "calls", "used_tools"],
+)
+@pytest.mark.parametrize("calls", [{"name": "a"}, [{"name": "a"}], '[{"name": "a"}]'])
+def test_calls_under_another_key_are_noticed(key: str, calls: object) -> None:
+    assert wire.answer_of({"response": "r", key: calls}).near_calls == key
+    assert wire.answer_of({"response": "r", key: calls, "toolCalls": None}).near_calls == key
+    assert wire.answer_of({"response": "r", key: calls, "toolCalls": []}).near_calls is None
+    assert wire.answer_of({"response": "r", key: "none"}).near_calls is None
 
 
 # --- an error beside an answer ----------------------------------------------------------------------------------------

@@ -16,7 +16,7 @@ from evalc.runtime.agents import wire
 from evalc.runtime.agents.base import AgentResponse
 from evalc.runtime.agents.http.mapped import found, read_call
 from evalc.runtime.agents.http.sse import EventParser, ServerSentEvent
-from evalc.runtime.agents.http.stream_shapes import AnthropicEvents, OpenAIChunks, OwnEvents
+from evalc.runtime.agents.http.stream_shapes import AnthropicEvents, EventCalls, OpenAIChunks, OwnEvents
 
 _FAILURE: Final = re.compile(r"(?:response\.)?(?:error|exception|failed|failure)", re.IGNORECASE)
 
@@ -106,10 +106,9 @@ class _Configured:
         self.done = False
         self.may_end = paths.done is None
         self._paths = paths
-        self._call_paths = calls
         self._texts: list[str] = []
         self._matched = False
-        self._calls: list[object] = []
+        self._calls = EventCalls(lambda call: read_call(call, calls))
 
     def take(self, event: ServerSentEvent, document: object) -> None:
         if event.data == "[DONE]":
@@ -127,14 +126,17 @@ class _Configured:
             calls = found(self._paths.tool_calls, document)
             if calls is not None and not isinstance(calls, list):
                 raise AgentProtocolError(f"the path `{self._paths.tool_calls.text}` of `toolCalls` finds no list")
-            self._calls += [read_call(call, self._call_paths) for call in calls or ()]
+            self._calls.take({"toolCalls": calls})
+        elif isinstance(document, Mapping):
+            self._calls.take(document)
         if self._paths.done is not None:
             self.done = bool(found(self._paths.done, document))
 
     def fields(self) -> Mapping[str, Any]:
-        if not self._matched and not self._calls:
+        calls = self._calls.fields()
+        if not self._matched and not calls.get("toolCalls"):
             raise AgentProtocolError(f"the path `{self._paths.text.text}` of `text` matches nothing in the stream")
-        return {"response": "".join(self._texts), "toolCalls": self._calls}
+        return {"response": "".join(self._texts), **calls}
 
 
 def _document(data: str) -> object:

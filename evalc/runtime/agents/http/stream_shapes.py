@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any, Final, final
 
 from evalc.errors import AgentError, AgentProtocolError
@@ -27,7 +27,7 @@ class OwnEvents:
         self.may_end = True
         self._texts: list[str] = []
         self._last: dict[str, Any] = {}
-        self._calls: list[object] = []
+        self._calls = EventCalls()
 
     def take(self, event: ServerSentEvent, document: object) -> None:
         """Add an event (see Shape)."""
@@ -42,22 +42,57 @@ class OwnEvents:
             self._take_fields(document)
         else:
             self._texts.append(event.data)
+            if isinstance(document, Mapping):
+                self._calls.take(document)
 
     def _take_fields(self, document: Mapping[str, Any]) -> None:
         for key in ("delta", "text"):
             if (text := document.get(key)) is not None:
                 self._texts.append(_text(text, key))
-        _, calls = wire.calls_in(document) or ("", ())
-        if not isinstance(calls, list | tuple):
-            raise AgentProtocolError("the tool calls of an event are not a list")
-        if self.done and calls:
-            self._calls.clear()  # the last event tells them all
-        self._calls += calls
+        self._calls.take(document, is_last=self.done)
         self._last = {key: document[key] for key in ("response", "usage") if key in document}
 
     def fields(self) -> Mapping[str, Any]:
         """The answer so far (see Shape)."""
-        return {"response": "".join(self._texts), "toolCalls": self._calls, **self._last}
+        return {"response": "".join(self._texts), **self._calls.fields(), **self._last}
+
+
+@final
+class EventCalls:
+    """The tool calls of events that have them under the contract's names, or under names near them.
+
+    Args:
+        read: what makes a call of the contract's shape of one in an event.
+    """
+
+    def __init__(self, read: Callable[[object], object] = lambda call: call) -> None:
+        self._read = read
+        self._calls: list[object] = []
+        self._are_reported = False
+        self._near: dict[str, Any] = {}
+
+    def take(self, document: Mapping[str, Any], *, is_last: bool = False) -> None:
+        """Add the calls of an event; those of the last replace all others, if it has any.
+
+        Raises:
+            AgentProtocolError: they are not a list.
+        """
+        found = wire.calls_in(document)
+        if found is None:
+            if (near := wire.near_calls_in(document)) is not None:
+                self._near.setdefault(near, document[near])
+            return
+        _, calls = found
+        if not isinstance(calls, list | tuple):
+            raise AgentProtocolError("the tool calls of an event are not a list")
+        self._are_reported = True
+        if is_last and calls:
+            self._calls.clear()
+        self._calls += map(self._read, calls)
+
+    def fields(self) -> Mapping[str, Any]:
+        """The calls; where no event reports any, what probably is one."""
+        return {"toolCalls": self._calls} if self._are_reported or not self._near else self._near
 
 
 class _Deltas:
