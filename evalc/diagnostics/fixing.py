@@ -30,7 +30,8 @@ EditOf = Callable[[Problem], Edit | None]
 
 _ROUNDS: Final = 10
 _ATTEMPTS: Final = 10
-_ITEM_REST: Final = re.compile(r"[^,\]}\r\n]*")
+_ITEM_ENDS: Final = re.compile(r"[,\]}\r\n]")
+_LIST_ENDS: Final = re.compile(r"[\]}\r\n]")
 _MOST_TRIALS: Final = 100
 """How many suggestions of a source are tried alone; further ones are not made."""
 _SUGGESTIONS: Final[dict[str, Any]] = {"meant_line": None, "corrected": "", "quoted": ""}
@@ -58,11 +59,13 @@ class _Proposal(NamedTuple):
 
     Attributes:
         edit: the edit.
+        since: where the problem begins, or the edit if that is earlier.
         reveals: whether evalc can then read what the problem kept it from reading, with the problems in that.
         is_safe: whether it is made unseen; then what it stands in must be right afterwards.
     """
 
     edit: Edit
+    since: int
     reveals: bool
     is_safe: bool
 
@@ -172,6 +175,7 @@ def _proposals(problems: Iterable[Problem], wanted: Wanted, edit_of: EditOf) -> 
     return [
         _Proposal(
             edit,
+            since=min(problem.span.start, edit.start),
             reveals=isinstance(problem.finding, UnknownKey | NotAnEvalFile) or ends_the_file(problem),
             is_safe=is_safe(edit, problem),
         )
@@ -214,13 +218,15 @@ def _harmful(
     now = _CodesByStart(after, problems)
     moved = [_Moved(*each, after) for each in zip(proposals, shifts, strict=False)]
     twice = _keys_written_twice(problems)
-    errors = _CodesByStart(after, _errors_of_what_is_read(problems))
+    errors = _errors_of_what_is_read(problems)
+    hopeless = _CodesByStart(after, [problem for problem in errors if not cures_for(problem)])
+    of_errors = _CodesByStart(after, errors)
     harmful = [
         each.edit
         for each in moved
         if not now.within(*each.then) < was.within(*each.first)
         or (each.line, each.edit.text) in twice
-        or (each.proposal.is_safe and errors.within(*_item_around(after.text, *each.then)))
+        or (each.proposal.is_safe and _spoils(each, after, of_errors, hopeless))
     ]
     if harmful:
         return harmful
@@ -263,11 +269,22 @@ def _errors_of_what_is_read(problems: Iterable[Problem]) -> list[Problem]:
     return [problem for problem in problems if problem.severity == "error" and not ends_the_file(problem)]
 
 
-def _item_around(text: str, start: int, length: int) -> tuple[int, int]:
-    """The place and the length of the item around a stretch: up to a comma, a bracket or the ends of its line."""
-    begin = max(text.rfind(sign, 0, start) for sign in ",[{\r\n") + 1
-    rest = _ITEM_REST.match(text, start + length)
-    return begin, (start + length if rest is None else rest.end()) - begin
+def _spoils(each: _Moved, after: Source, errors: _CodesByStart, hopeless: _CodesByStart) -> bool:
+    """Whether a safe edit leaves an error in its item, or one without a fix in the list in brackets around it.
+
+    There a comma may have taken the text apart that was meant.
+    """
+    start, length = each.then
+    line = after.text.rfind("\n", 0, start) + 1
+    ends = _ITEM_ENDS.search(after.text, start + length), _LIST_ENDS.search(after.text, start + length)
+    begins = [max(after.text.rfind(sign, line, start) for sign in signs) + 1 for signs in (",[{", "[{")]
+    if after.text[line:].lstrip(" ").startswith("- ") or not any(begins):
+        begins = [line, line]
+    item, items = (
+        (begin, (len(after.text) if end is None else end.start()) - begin)
+        for begin, end in zip(begins, ends, strict=True)
+    )
+    return bool(errors.within(*item) or hopeless.within(*items))
 
 
 @final
@@ -283,8 +300,8 @@ class _Moved:
     def __init__(self, proposal: _Proposal, shift: int, after: Source) -> None:
         start, end, text = self.edit = proposal.edit
         self.proposal = proposal
-        self.first = (start, max(end - start, 1))
-        self.then = (start + shift, len(text))
+        self.first = (proposal.since, max(end - proposal.since, 1))
+        self.then = (proposal.since + shift, start - proposal.since + len(text))
         self.line = after.position(start + shift).line
 
 

@@ -150,7 +150,7 @@ def _one_line(fields: Fields, item: Scalar) -> CheckTree | None:
         fields.fault(cut, cut_check)
         return None
     for fault in parse.faults:
-        finding = _with_line(fault.finding, text.value, span_of(item))
+        finding = _with_line(fault.finding, text.value, item)
         if isinstance(finding, Unexpected) and not finding.found and has_comment(fields.source, item):
             finding = msgspec.structs.replace(finding, before_comment=True)
         fields.fault(locate(fields.source, text.span, fault.start, fault.end), finding)
@@ -181,16 +181,16 @@ def _cut_check(source: Source, cut: Span, *, is_sound: bool) -> CutOffText | Non
     return CutOffText(quoted="") if is_sound else None
 
 
-def _with_line(finding: Finding, text: str, span: Span) -> Finding:
-    """The finding with the check that was probably meant, if there is one."""
-    if not isinstance(finding, Unexpected | UnknownCheck):
+def _with_line(finding: Finding, text: str, item: Scalar) -> Finding:
+    """The finding with the check that was probably meant, if there is one and the item is on one line."""
+    if not isinstance(finding, Unexpected | UnknownCheck) or item.style in {"literal", "folded"}:
         return finding
     from evalc.grammar.suggestions import meant_by  # noqa: PLC0415 - for start-up: its patterns are for mistakes
 
     meant = meant_by(text)
     if meant is None:
         return finding
-    line = MeantLine(item=as_item(meant.line), is_sure=meant.is_sure, start=span.start, end=span.end)
+    line = MeantLine(item=as_item(meant.line), is_sure=meant.is_sure, start=item.start, end=item.end)
     return msgspec.structs.replace(finding, meant_line=line)
 
 
@@ -285,11 +285,12 @@ def _no_check(fields: Fields, item: Mapping) -> MissingKey:
         key, value = item.pairs[0]
         text = fields.source.text
         end = item.end if text[item.start] == "{" else value.end
-        rule = None if isinstance(value, Scalar) and value.style != "plain" else text[value.start : value.end]
+        raw, written = text[value.start : value.end], text[key.start : value.end]
+        rule = None if raw[:1] in {"'", '"'} else raw
         of_text = value.text if isinstance(value, Scalar) else None
-        is_plain_pair = text[key.end : value.start].strip() in {":", ""} and not _TAKEN_APART.search(rule or "")
-        written = text[key.start : value.end]
-        line = meant_by_pair(key.text, rule, of_text, written) if is_plain_pair and "\n" not in written else None
+        is_whole = not _TAKEN_APART.search(raw) if rule is not None else len(raw) > 1 and raw[0] == raw[-1]
+        is_pair = is_whole and "\n" not in written and text[key.end : value.start].strip() in {":", ""}
+        line = meant_by_pair(key.text, rule, of_text, written) if is_pair else None
         if line is not None:
             why = "a check on one line has no colon after its name"
             meant = MeantLine(item=as_item(line), is_sure=False, start=item.start, end=end)

@@ -26,7 +26,7 @@ eval:
     - {name: rome, message: 'Weather in Rome?', validate: [contains "Rome"]}
     - {name: held, tier: regression, id: w-1, created_at: 2026-05-03, bug_ref: "#1", message: hi, validate: [non-empty]}
 """
-MESSY = "suite:   messy\neval:\n  test_cases:\n  - {Name: a, message: hi, validate: [contains hi]}\n"
+MESSY = "suite:   messy\neval:\n  test_cases:\n  - {name: a, message: hi, validate: [contains Tokyo]}\n"
 PROMPTFOO = "prompts: [Hi]\nproviders: [openai:gpt-4]\ntests:\n  - assert: [{type: contains, value: x}]\n"
 
 

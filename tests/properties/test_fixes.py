@@ -203,10 +203,12 @@ def holds_for_all_fixes(line: str, shape: str) -> bool:
         if not fixed_line:  # a mapping with keys of its own, for which more is written
             assert "PATH" not in after.text or "PATH" in source.text
             continue
-        line = COMMENT.sub("", line)
-        keeps_words(line, fixed_line)
-        keeps_negations_and_case(line, fixed_line)
-        keeps_bounds(line, fixed_line)
+        if fixed_line == line:  # all of it stands in quotes
+            continue
+        kept = line if "#" in fixed_line else COMMENT.sub("", line)
+        keeps_words(kept, fixed_line)
+        keeps_negations_and_case(kept, fixed_line)
+        keeps_bounds(kept, fixed_line)
     return bool(found)
 
 
