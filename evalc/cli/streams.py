@@ -54,6 +54,7 @@ def inventory_lines(inventory: Inventory, *, all_good: bool = False, verbose: bo
         skipped = f"; skipped {inventory.skipped}" if inventory.skipped else ""
         yield f"{'all good: ' if all_good else 'read '}{read}{skipped}\n"
     if verbose:
+        yield from (f"skipped {visible(name)}, a compiled copy of suites that were read\n" for name in inventory.copies)
         yield from (f"skipped {visible(name)}\n" for name in inventory.others)
         yield from (f"skipped {visible(name)}, which cannot be parsed\n" for name in inventory.unparsed)
     if inventory.with_examples and not inventory.suites:

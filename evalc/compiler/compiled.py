@@ -116,6 +116,10 @@ class CompiledSuite:
     def __len__(self) -> int:
         return len(self._cases)
 
+    def ids(self) -> Iterator[str]:
+        """The ids of the cases."""
+        return (case.id for case in self._cases)
+
     def cases(self) -> Iterator[m.Case]:
         """The cases, lowered one at a time."""
         return (lowered for _, lowered in self._lowered())
@@ -331,6 +335,7 @@ class Inventory(msgspec.Struct, frozen=True, kw_only=True):
         with_examples: those of the prompt files that have examples, of which `evalc import` could make cases.
         others: the YAML and JSON files of other kinds that a search came upon.
         unparsed: those that cannot be read as YAML or JSON, and in which nothing looks like evals.
+        copies: compiled files that a search came upon beside what they were compiled from.
     """
 
     suites: int = 0
@@ -339,6 +344,7 @@ class Inventory(msgspec.Struct, frozen=True, kw_only=True):
     with_examples: tuple[str, ...] = ()
     others: tuple[str, ...] = ()
     unparsed: tuple[str, ...] = ()
+    copies: tuple[str, ...] = ()
 
     @property
     def is_empty(self) -> bool:
@@ -354,8 +360,12 @@ class Inventory(msgspec.Struct, frozen=True, kw_only=True):
     @property
     def skipped(self) -> str:
         """What was skipped, in words: `4 other files, 1 that cannot be parsed`; empty if it is nothing."""
-        others = [counted(len(self.others), "other file")] if self.others else []
-        return ", ".join([*others, *([f"{len(self.unparsed)} that cannot be parsed"] if self.unparsed else [])])
+        kinds = (
+            (len(self.copies), "compiled copy", "compiled copies"),
+            (len(self.others), "other file", "other files"),
+        )
+        told = [f"{count} {one if count == 1 else several}" for count, one, several in kinds if count]
+        return ", ".join([*told, *([f"{len(self.unparsed)} that cannot be parsed"] if self.unparsed else [])])
 
 
 @final

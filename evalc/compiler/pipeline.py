@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterable, Iterator, Set
+from collections.abc import Iterable, Iterator, Sequence, Set
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple, final
 
@@ -53,6 +54,7 @@ from evalc.dsl.tree import SuiteTree
 from evalc.files import JSON_LIMIT, YAML_LIMIT, beginning_of, read_source
 from evalc.json_fault import NO_COMMENTS
 from evalc.model.paths import pointer_step
+from evalc.model.suite import SuiteKey
 from evalc.project import project_root
 from evalc.source import Source, Span
 
@@ -148,6 +150,7 @@ class Compiler:
         self._shared = 0
         self._others: list[str] = []
         self._unparsed: list[str] = []
+        self._copies: Sequence[str] = ()
         self._come_upon: set[str] = set()
         self._searched: list[Path] = []
         self._may_be_kept = _MOST_KEPT_ALIVE
@@ -238,12 +241,13 @@ class Compiler:
 
     def _inventory(self, made_of: Set[str]) -> Inventory:
         return Inventory(
-            suites=len(self._suites),
+            suites=len(self._suites) - len(self._copies),
             prompts=len(self._prompt_files),
             shared=self._shared,
             with_examples=tuple(source.name for source, _, has_examples in self._prompt_files if has_examples),
             others=tuple(name for name in self._others if os.path.realpath(name) not in made_of),
             unparsed=tuple(name for name in self._unparsed if os.path.realpath(name) not in made_of),
+            copies=tuple(self._copies),
         )
 
     # --- the front ends: each gives None for a text of another kind ---
@@ -388,16 +392,24 @@ class Compiler:
     def _without_copies(self, suites: tuple[CompiledSuite, ...]) -> tuple[CompiledSuite, ...]:
         """The suites less evalc's own output that a search came upon beside what it was compiled from.
 
-        Earlier versions named their output for the tool.
+        That is output all of whose cases an authored suite of its name has, or, as earlier versions named their
+        output for the tool, those of its tool.
         """
-        authored = {
-            (name, suite.tier) for suite in suites if not suite.ir.from_json for name in (suite.ir.name, suite.ir.tool)
-        }
-        return tuple(
-            suite
-            for suite in suites
-            if not (suite.is_output and suite.key in authored and suite.ir.source.name in self._come_upon)
-        )
+        authored: dict[SuiteKey, list[CompiledSuite]] = {}
+        for suite in suites:
+            if not suite.ir.from_json:
+                for name in (suite.ir.name, suite.ir.tool):
+                    authored.setdefault(SuiteKey(name, suite.tier), []).append(suite)
+        ids = cache(lambda key: {identity for suite in authored[key] for identity in suite.ids()})
+        self._copies = [
+            output.ir.source.name
+            for output in filter(self._is_output_come_upon, suites)
+            if output.key in authored and all(identity in ids(output.key) for identity in output.ids())
+        ]
+        return tuple(suite for suite in suites if suite.ir.source.name not in self._copies)
+
+    def _is_output_come_upon(self, suite: CompiledSuite) -> bool:
+        return suite.is_output and suite.ir.source.name in self._come_upon
 
     def _report_collisions(self, suites: tuple[CompiledSuite, ...]) -> None:
         first: dict[str, CompiledSuite] = {}
@@ -405,7 +417,8 @@ class Compiler:
             earlier = first.setdefault(suite.file_name, suite)
             if earlier is not suite:
                 other = f"{earlier.ir.source.name}:{earlier.ir.line(earlier.ir.name_at)}"
-                finding = SuiteCollision(name=suite.ir.name, tier=suite.tier, other=other)
+                outputs = [each.ir.source.name for each in (suite, earlier) if self._is_output_come_upon(each)]
+                finding = SuiteCollision(name=suite.ir.name, tier=suite.tier, other=other, outputs=tuple(outputs))
                 self._problems.add(*suite.ir.place(suite.ir.name_at), finding)
 
     def _is_wanted(self, tree: SuiteTree) -> bool:

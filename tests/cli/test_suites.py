@@ -91,6 +91,36 @@ def test_output_beside_the_suites_that_it_was_compiled_from_is_not_run_again(inv
     assert headers(invoke("run", "--agent", ECHO)) == ["arguments — labeled evals", "routing — labeled evals"]
 
 
+@pytest.mark.parametrize("name", ["desk", "elsewhere"])
+def test_a_compiled_file_with_cases_of_its_own_is_run(invoke: Invoke, name: str) -> None:
+    Path("evals/other.eval.yaml").write_text(f"suite: {name}\n" + ROUTING.partition("\n")[2].replace("refund", "lost"))
+    invoke("compile", "evals/other.eval.yaml", "-o", "evals/out")
+    Path("evals/other.eval.yaml").unlink()
+    outcome = invoke("run", "--agent", ECHO)
+    assert f"{name} — labeled evals" in headers(outcome)
+    assert "read 3 suites\n" in outcome.err
+    assert "all good: 3 suites\n" in invoke("check").out
+
+
+def test_a_compiled_file_of_a_suite_whose_cases_it_has_not_is_a_second_suite_of_that_name(invoke: Invoke) -> None:
+    invoke("compile", "-o", "evals/out")
+    Path("evals/routing.eval.yaml").write_text(ROUTING.replace("name: hello", "name: greeting"))
+    outcome = invoke("run", "--agent", ECHO)
+    assert (outcome.code, "EV210" in outcome.err) == (2, True)
+    assert f"evalc compiled `{Path('evals/out/routing.labeled.json')}` from other cases: delete it" in outcome.err
+
+
+def test_copies_are_not_counted_as_read_and_are_named(invoke: Invoke) -> None:
+    invoke("compile", "-o", "evals/out")
+    assert invoke("check").out == "all good: 2 suites; skipped 2 compiled copies\n"
+    assert "read 2 suites; skipped 2 compiled copies\n" in invoke("run", "--agent", ECHO).err
+    copies = [
+        f"skipped {Path('evals/out', name)}, a compiled copy of suites that were read"
+        for name in files_in(Path("evals/out"))
+    ]
+    assert invoke("check", "-v").out.splitlines()[1:] == copies
+
+
 def test_results_and_reports_show_the_suite(invoke: Invoke) -> None:
     folder = run(invoke)
     assert files_in(folder) == ["arguments.labeled.json", "routing.labeled.json"]

@@ -370,7 +370,8 @@ class SuiteCollision(Finding, frozen=True, kw_only=True):
     """Two suites of one run have the same name and tier.
 
     Results are filed by a suite's name and tier, and baselines are matched by them: one would overwrite the other.
-    Suites may share a tool.
+    Suites may share a tool. A file that evalc compiled, and that a search finds beside the suite, is skipped as a copy
+    only if it has no other cases.
 
     Example:
         suite: a
@@ -391,11 +392,15 @@ class SuiteCollision(Finding, frozen=True, kw_only=True):
     name: str
     tier: str
     other: str
+    outputs: tuple[str, ...] = ()
 
     def message(self) -> str:
         return f"this is a second suite `{self.name}` in the tier {self.tier}; the first is {self.other}"
 
     def help(self) -> str:
+        if self.outputs:
+            file = self.outputs[0]
+            return f"evalc compiled `{file}` from other cases: delete it if it is out of date, or rename its suite"
         return "give one of them another name (`suite:`) or `tier:`"
 
 
