@@ -106,8 +106,8 @@ def answer_of(answer: object) -> AgentResponse:
     if isinstance(answer, str):
         return AgentResponse(response=well_formed(answer), reports_calls=False)
     fields = _fields_of(answer, _FIELDS, "the answer")
-    if (failure := failure_in(fields)) is not None:
-        raise AgentError(f"the answer has an `error`: {failure}")
+    if (failure := failure_of(fields)) is not None:
+        raise AgentError(f"the answer has {failure}")
     response = AgentResponse(
         response=_text(fields),
         tool_calls=_tool_calls(fields),
@@ -158,7 +158,20 @@ _NEAR_PARAMS: Final = frozenset(
     for owner in ("", "tool", "call", "function")
     for name in (*PARAMS, "param", "parameter", "argument", "arg", "inputs", "kwargs")
 )
-_NEAR: Final = _NEAR_CALLS | _NEAR_PARAMS
+_NEAR_ERRORS: Final = frozenset(
+    ("error", "errors", "err", "errormessage", "errormsg", "exception", "exceptions", "exceptionmessage", "failure")
+)
+_NEAR: Final = _NEAR_CALLS | _NEAR_PARAMS | _NEAR_ERRORS
+
+
+def failure_of(fields: Mapping[str, Any]) -> str | None:
+    """What the answer of an agent says under `error`, or a similar name, and under which; None if it did not fail."""
+    if (failure := failure_in(fields)) is not None:
+        return f"an `error`: {failure}"
+    if (near := _near(fields, _NEAR_ERRORS, bool)) is None:
+        return None
+    failure = failure_in({"error": fields[near]})
+    return f"`{near}`, which counts as an `error` (if it is none, call it something else): {failure}"
 
 
 def failure_in(fields: Mapping[str, Any]) -> str | None:

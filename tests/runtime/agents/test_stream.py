@@ -269,6 +269,36 @@ def test_a_configured_shape() -> None:
     assert response == AgentResponse(response="Hello", tool_calls=(ToolCall(name="t", params={"a": 1}),))
 
 
+@pytest.mark.parametrize(
+    "last", [data({"response": "ok"}), data({"delta": "ok"}) + named("done", {}), b"data: ok\n\n" + DONE, OPENAI + DONE]
+)
+@pytest.mark.parametrize(
+    "error",
+    [
+        data({"error": "boom"}),
+        data({"errors": ["boom"]}),
+        data({"type": "error", "message": "boom"}),
+        *(named(name, "boom") for name in ("error", "run.failed", "response.failed", "thread.run.failed", "run_error")),
+    ],
+)
+def test_an_error_that_comes_with_the_last_event_is_one(last: bytes, error: bytes) -> None:
+    with serving(streams(last + error)) as server:
+        raised = failure(HttpAgent(server.url))
+    assert "the stream ends in an error" in str(raised)
+    assert "boom" in str(raised)
+
+
+def test_the_failure_of_a_tool_is_not_that_of_the_answer() -> None:
+    assert (
+        answered(named("tool.failed", {"delta": "It is "}) + data({"delta": "down."}) + DONE).response == "It is down."
+    )
+
+
+def test_what_else_comes_with_the_last_event_is_ignored() -> None:
+    stream = data({"response": "ok"}, {"response": "no"}, OWN_CALL, {"delta": 1}) + b"data: x\n\n"
+    assert answered(stream) == AgentResponse(response="ok", tool_calls=())
+
+
 def test_a_configured_shape_has_its_calls_where_the_contract_has_them_if_no_path_says_otherwise() -> None:
     def calls(event: dict[str, Any]) -> AgentResponse:
         with serving(streams(data(event, {"t": "ok"}))) as server:

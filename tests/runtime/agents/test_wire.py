@@ -329,3 +329,20 @@ def test_an_error_beside_an_answer_is_an_error(error: object, words: str, others
     with pytest.raises(AgentError) as raised:
         wire.answer_of({**others, "error": error})
     assert str(raised.value) == f"the answer has an `error`: {words}"
+
+
+@pytest.mark.parametrize(
+    "key", ["errors", "Error", "ERROR", "err", "exception", "error_message", "errorMessage", "failure"]
+)
+def test_an_error_under_a_similar_name_is_an_error(key: str) -> None:
+    class Answer:
+        def __init__(self) -> None:
+            self.text = "r"
+            setattr(self, key, "boom")
+
+    for answer in ({"response": "r", key: "boom"}, {"response": "r", "error": None, key: ["boom"]}, Answer()):
+        with pytest.raises(AgentError, match=rf"the answer has `{key}`, which counts as an `error` \(.*\): .*boom"):
+            wire.answer_of(answer)
+    empty: tuple[object, ...] = (None, False, "", 0, [], {})
+    for nothing in empty:
+        assert wire.answer_of({"response": "r", key: nothing}).response == "r"

@@ -18,7 +18,11 @@ from evalc.runtime.agents.http.mapped import found, read_call
 from evalc.runtime.agents.http.sse import EventParser, ServerSentEvent
 from evalc.runtime.agents.http.stream_shapes import AnthropicEvents, EventCalls, OpenAIChunks, OwnEvents
 
-_FAILURE: Final = re.compile(r"(?:response\.)?(?:error|exception|failed|failure)", re.IGNORECASE)
+_FAILURE: Final = re.compile(
+    r"(?:(?:(?:thread|workflow)\.)?(?:run|response|stream|agent|message|workflow)[._-])?(?:error|exception|failed|failure)",
+    re.IGNORECASE,
+)
+"""The name of an event that ends the whole answer; a tool that failed is the agent's business."""
 
 CONTENT_TYPE: Final = "text/event-stream"
 
@@ -65,7 +69,7 @@ class StreamedAnswer:
         """Add a piece of the body. Whether the answer is whole.
 
         Raises:
-            AgentError: the stream says that something went wrong.
+            AgentError: the stream says that something went wrong, which it may do behind its last event.
             AgentProtocolError: when there is something else in an event than belongs there; it carries the event.
         """
         for event in self._parser.feed(piece):
@@ -74,13 +78,13 @@ class StreamedAnswer:
                 raise AgentError(f"the stream ends in an error: {wire.shown(event.data)}")
             if self._shape is None:
                 self._shape = _shape_of(document)
+            if self._shape.done:
+                continue
             try:
                 self._shape.take(event, document)
             except AgentProtocolError as error:
                 raise AgentProtocolError(str(error), wire.shown(event.data)) from None
-            if self._shape.done:
-                return True
-        return False
+        return self._shape is not None and self._shape.done
 
     def answer(self, body: bytes) -> AgentResponse:
         """The answer of a stream that has come to its end, or has had enough; `body` is what came of it.
@@ -150,7 +154,7 @@ def _is_failure(name: str, document: object) -> bool:
     """Whether an event says that something went wrong: by its name or its type, such as `error`, or in an `error`."""
     if not isinstance(document, Mapping):
         return _names_failure(name)
-    return _names_failure(name) or _names_failure(document.get("type")) or wire.failure_in(document) is not None
+    return _names_failure(name) or _names_failure(document.get("type")) or wire.failure_of(document) is not None
 
 
 def _names_failure(name: object) -> bool:
