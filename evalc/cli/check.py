@@ -28,9 +28,7 @@ def check(  # noqa: PLR0913, PLR0917 - one parameter a flag
             help="Do not report these codes. Of --select and --ignore, the longer match wins.",
         ),
     ] = None,
-    fix: Annotated[
-        bool, typer.Option("--fix", help="Add missing quotes and brackets, where that is all that lacks.")
-    ] = False,
+    fix: Annotated[bool, typer.Option("--fix", help="Add missing quotes, brackets, commas and percent signs.")] = False,
     diff: Annotated[bool, typer.Option("--diff", help="Print what --fix would change, without changing it.")] = False,
     unsafe_fixes: Annotated[
         bool,

@@ -43,7 +43,7 @@ def compile_files(
     strict: Strict = False,
     config: Config = None,
 ) -> int:
-    """Compile eval files to JSON, one file for each tool and tier.
+    """Compile eval files to JSON, one file for each suite and tier.
 
     Without PATH, compile the paths of the configuration, else the working folder. When a file has errors, nothing is
     written.

@@ -95,9 +95,9 @@ class SettingValue(Finding, frozen=True, kw_only=True):
 class SettingOutside(Finding, frozen=True, kw_only=True):
     """A path in a project's configuration leads out of the project.
 
-    A configuration may come from someone else, as in a pull request. Else its paths could make evalc read or write any
-    file of yours. A path that you give as a flag, or in a configuration outside the project that you name with
-    `--config`, may lead anywhere.
+    A configuration may come from someone else, as in a pull request, and must not make evalc read or write
+    any other file of yours. A path that you give as a flag, or in a configuration outside the project that you
+    name with `--config`, may lead anywhere.
 
     Example:
         toolRegistryPath = "../tools.json"

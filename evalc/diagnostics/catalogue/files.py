@@ -320,7 +320,7 @@ class NearMiss(Finding, frozen=True, kw_only=True):
         return f"`{self.path}` has {self.holds}, and is not an eval file: it is skipped"
 
     def help(self) -> str:
-        return "a suite has `suite:` and `test_cases:`, eval JSON has `metadata` and `cases`; else `exclude` the file"
+        return "a suite has `suite:` and `test_cases:`, eval JSON has `metadata` and `cases`; or `exclude` the file"
 
 
 class ResultFile(Finding, frozen=True, kw_only=True):
