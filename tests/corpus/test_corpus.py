@@ -15,6 +15,8 @@ NOT_EVALS = {"evalc.toml", "prompt.txt", "weather.schema.json"}
 VALID_FILES = sorted(path for path in VALID.iterdir() if path.is_file() and path.name not in NOT_EVALS)
 
 ELSEWHERE = {
+    "EV158": "is about a schema's file: tests/compiler/test_schema_advice.py",
+    "EV159": "likewise",
     "EV211": "takes a folder of prompts: tests/compiler",
     "EV230": "takes a tool registry: tests/compiler/passes/test_tools.py",
     "EV231": "likewise",
@@ -37,6 +39,8 @@ ELSEWHERE = {
     "EV614": "likewise",
     "EV616": "takes a symbolic link: tests/compiler/test_skipped.py",
     "EV617": "likewise",
+    "EV618": "takes a symbolic link: tests/faults/test_links_out.py",
+    "EV619": "is about files that a search finds: tests/compiler/test_skipped.py",
     "EV624": "is about a configuration in JSON: tests/config",
     "EV641": "takes a result file: tests/compiler",
     "EV650": "is reported by `fmt` alone",
@@ -44,6 +48,7 @@ ELSEWHERE = {
     "EV652": "likewise",
     "EV653": "likewise",
     "EV654": "likewise",
+    "EV655": "likewise",
     "EV660": "is about a tool registry: tests/tools",
     "EV661": "likewise",
     "EV662": "likewise",

@@ -162,7 +162,7 @@ class _Suite:
     def twins(self) -> dict[str, Data]:
         """The eval JSON of each tier, by the name of its file."""
         tool = self._head["tool"]
-        metadata: Data = {"toolName": tool}
+        metadata: Data = {"toolName": tool, "suite": self.name}
         if "tool_version" in self._head:
             digest = sha256(self._head["tool_description"].encode()).hexdigest()[:12]
             metadata |= {
@@ -179,7 +179,7 @@ class _Suite:
             metadata["criteria"] = self._criteria
         found: dict[str, Data] = {}
         for case in self.cases:
-            name = f"{tool.replace('_', '-')}.{case.tier}.json"
+            name = f"{self.name}.{case.tier}.json"
             envelope = found.setdefault(name, {"metadata": {**metadata, "tier": case.tier}, "cases": []})
             envelope["cases"] += self._in_json(case)
         return found
