@@ -15,6 +15,8 @@ NAMES = ("evalc.toml", "evalc.config.json", "pyproject.toml")
 
 
 _LARGEST = 16_000_000
+_HEAD_OF_BASELINE = 40
+"""In bytes; a byte order mark may come before it."""
 
 
 class Project(NamedTuple):
@@ -42,6 +44,17 @@ def _mentions_evalc(pyproject: Path) -> bool:
         with open_file(pyproject) as file:
             return b"tool.evalc" in file.read(_LARGEST)
     except OSError:
+        return False
+
+
+def is_accepted_baseline(file: Path) -> bool:
+    """Whether a file is what `evalc accept` writes, whatever a merge made of it, rather than evals or a result."""
+    try:
+        if link_out(file) is not None:
+            return False
+        with open_file(file) as opened:
+            return b'"baseline"' in opened.read(_HEAD_OF_BASELINE)
+    except (OSError, ValueError):
         return False
 
 

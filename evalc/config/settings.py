@@ -17,6 +17,7 @@ from evalc.config.http import ANSWER_PATHS, BODY, STREAM_PATHS, Headers, credent
 from evalc.config.setting import Key, Setting, Table, keys_of
 from evalc.mapping.body import BodyTemplate
 from evalc.mapping.records import AnswerPaths, StreamPaths
+from evalc.project import is_accepted_baseline
 from evalc.providers import MODEL_FORMS, PROVIDERS, ApiName, Provider
 
 T = TypeVar("T")
@@ -553,7 +554,8 @@ class Settings(Table, frozen=True, kw_only=True):
     @property
     def written_paths(self) -> tuple[Path, ...]:
         """The folders and files that evalc writes, also those of earlier runs that no flag led elsewhere."""
-        return (self.results_folder, self.default_results_folder, self.build_folder, self.accepted_baseline)
+        baseline = (self.accepted_baseline,) if is_accepted_baseline(self.accepted_baseline) else ()
+        return (self.results_folder, self.default_results_folder, self.build_folder, *baseline)
 
     @property
     def judge_cache_folder(self) -> Path:

@@ -333,3 +333,14 @@ def test_there_is_nothing_to_accept(invoke: Invoke) -> None:
     outcome = invoke("accept")
     assert (outcome.code, outcome.out) == (2, "")
     assert "is neither a run with results in" in outcome.err
+
+
+def test_the_baseline_is_no_evals_but_evals_of_its_name_are(invoke: Invoke, cities: Path) -> None:
+    gated(invoke, "good")
+    invoke("accept")
+    file = cities / "evals" / "baseline.json"
+    file.write_text("\ufeff" + file.read_text(encoding="utf-8").replace("{", "{,", 1), encoding="utf-8")
+    assert invoke("check").code == 0
+    file.write_text('[{"id": "ls-t-001", "expect": {"responseContains": ["x"]}},]', encoding="utf-8")
+    outcome = invoke("check")
+    assert (outcome.code, "baseline.json:1:" in outcome.out) == (2, True)

@@ -356,14 +356,6 @@ def _united(suites: Iterable[AcceptedSuite]) -> Sequence[AcceptedSuite]:
     return tuple(found.values())
 
 
-def is_accepted_file(file: Path) -> bool:
-    """Whether a file is what `accept` writes, rather than the result of a suite."""
-    try:
-        return b'"baseline"' in read_limited(file, _LARGEST)[:40]
-    except (OSError, ValueError):
-        return False
-
-
 def passed(case: AcceptedCase) -> bool:
     """The contract's `passed`."""
     return case.status in PASSING

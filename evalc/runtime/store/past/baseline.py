@@ -15,11 +15,11 @@ import msgspec
 from evalc.errors import UsageError
 from evalc.model.result import MissingSuite
 from evalc.model.suite import KnownSuites, Selected, Suite, SuiteKey, key_of
-from evalc.project import below_working_folder
+from evalc.project import below_working_folder, is_accepted_baseline
 from evalc.runtime.run.finished import read_closing
 from evalc.runtime.run.scope import Scope
 from evalc.runtime.store.file_names import file_names, name_by_tool
-from evalc.runtime.store.past.accepted import AcceptedSuite, is_accepted_file, passed, read_accepted
+from evalc.runtime.store.past.accepted import AcceptedSuite, passed, read_accepted
 from evalc.runtime.store.past.results import header_beside, read_result
 from evalc.runtime.store.past.runs import (
     age,
@@ -195,7 +195,7 @@ def find_baseline(
     path = find_folder(name, output_dir, Path.exists)
     if path is None:
         raise UsageError(f"the baseline `{name}` is neither a run in `{output_dir}` nor a result file or folder")
-    if path.is_file() and is_accepted_file(path):
+    if is_accepted_baseline(path):
         return _accepted(path, known)
     files = result_files(path) if path.is_dir() else [path]
     if not files:
