@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evalc.runtime.run.user_facts import given_for, says
+from evalc.runtime.run.user_facts import given_for, gives, says
 
 SAID = [
     ("Oslo", "Oslo, please."),
@@ -37,6 +37,28 @@ SAID = [
     ("March 14", "14/3/2027"),
     ("09:00", "at 9 am"),
     ("18:30", "at 18:30"),
+    ("10:30 pm", "at 10:30 PM, please"),
+    ("10:30 pm", "at 10.30 p.m."),
+    ("10:30 pm", "at 22:30"),
+    ("10:30 pm", "at 10:30"),
+    ("22:30", "at 10:30 pm"),
+    ("9 am", "at 09:00"),
+    ("12 am", "at 0:00"),
+    ("9 am", "from 9 am to 5 pm"),
+    ("2026-03-02", "from 2026-03-01 to 2026-03-02"),
+    ("2026-03-02", "from 2026-03-01 to 2 March"),
+    ("2 March 2026", "2026-03-02"),
+    ("2026-03-02", "02/03/2026"),
+    ("2", "2.0 of them"),
+    ("no window", "not at the window"),
+    ("no window", "I don't like windows"),
+    ("no window", "anything but a window"),
+    ("no peanuts", "peanut-free"),
+    ("not vegan", "I am not a vegan"),
+    ("not before 9 am", "from 9 am on"),
+    ("no smoking", "non-smoking"),
+    ("window", "not the aisle, the window"),
+    ("order no. 5", "order 5"),
     ("A100", "order a-100"),
     ("EUR999", "999 euros"),
     ("B2", "seat b2"),
@@ -78,6 +100,17 @@ UNSAID = [
     ("12 Main Street", "12 Wall Street"),
     ("ann@example.com", "bob@example.com"),
     ("no nuts", "without milk"),
+    ("no window", "Window, please."),
+    ("not vegan", "I am vegan."),
+    ("no smoking", "Smoking"),
+    ("10:30 pm", "at 10:30 am"),
+    ("10 am", "at 10 p.m."),
+    ("10:30 pm", "at 11:30"),
+    ("2026-03-02", "2026-02-03"),
+    ("2026-03-02", "2025-03-02"),
+    ("2 March 2026", "2026-02-03"),
+    ("2", "2.4"),
+    ("two", "1.6"),
     ("東京", "大阪でお願いします"),
     ("bought a red lamp on 3 March which arrived broken", "My blue chair was lost."),
 ]
@@ -91,6 +124,27 @@ def test_what_says_a_value(value: str, text: str) -> None:
 @pytest.mark.parametrize(("value", "text"), UNSAID)
 def test_what_does_not_say_a_value(value: str, text: str) -> None:
     assert not says(text, value)
+
+
+@pytest.mark.parametrize(("value", "given"), [pair for pair in SAID if pair[0]])
+def test_what_says_a_value_gives_it(value: str, given: str) -> None:
+    assert gives(given, value)
+
+
+@pytest.mark.parametrize(
+    ("value", "given"),
+    [
+        ("vegan", "not vegan"),
+        ("vegan", "I'm not a vegan"),
+        ("smoking", "no smoking"),
+        ("smoking", "non-smoking"),
+        ("window", "without window"),
+        ("Oslo", "isn't Oslo"),
+        *UNSAID,
+    ],
+)
+def test_what_is_given_for_another_value(value: str, given: str) -> None:
+    assert not gives(given, value)
 
 
 @given(st.text(), st.text(), st.text())

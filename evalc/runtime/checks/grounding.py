@@ -38,12 +38,17 @@ def numbers_from(check: c.NumbersFrom, evidence: Evidence) -> Verdict:
     return sources if any(numbers_in(_LIST_MARKER.sub("", evidence.response))) else PASSED
 
 
-def unfounded_numbers(text: str, sources: Iterable[Any]) -> list[str]:
-    """The numbers in a text, as they are written, that none of the JSON values has, each once."""
+def unfounded_numbers(text: str, sources: Iterable[Any], *, rounded: bool = True) -> list[str]:
+    """The numbers in a text, as they are written, that none of the JSON values has, each once.
+
+    Unless it may not be `rounded`, a number is also founded on one that becomes it by rounding.
+    """
     with localcontext(prec=_PRECISION):
         claimed = list(numbers_in(_LIST_MARKER.sub("", text)))
         if not claimed:
             return []
+        if not rounded:
+            claimed = [number._replace(half=Decimal()) for number in claimed]
         known = sorted({value for source in sources for value in _values(source)})
         return list(dict.fromkeys(number.text for number in claimed if not _stands_in(number, known)))
 

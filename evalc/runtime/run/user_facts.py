@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Final
 
 from evalc.runtime.checks.grounding import unfounded_numbers
@@ -30,8 +30,21 @@ _MONTHS: Final = "january february march april may june july august september oc
 _MONTH_OF: Final = {
     name: number for number, month in enumerate(_MONTHS.split(), 1) for name in (month, month[:3], month[:4])
 }
+_ISO_DATE: Final = re.compile(r"\b(\d{4})-(0[1-9]|1[0-2])-(0[1-9]|[12]\d|3[01])\b")
 _DATE: Final = re.compile(r"\b(?:(\d{4})[-/.](\d{1,2})[-/.](\d{1,2})|(\d{1,2})[-/.](\d{1,2})[-/.](\d{4}))\b")
 _FULL_HOUR: Final = re.compile(r"(?<=\d)[:.]00\b")
+_TWELVE_HOURS: Final = re.compile(r"\b(0?[1-9]|1[0-2])(?:[:.]([0-5]\d))?\s*([ap])\.?m\b", re.IGNORECASE)
+_NEGATION: Final = re.compile(
+    r"\b(?:no(?!\.?\s*\d)|non|not|none|nor|neither|never|without|cannot)\b|n['\u2019]?t\b", re.IGNORECASE
+)
+"""A word that turns a fact round; `no. 7` is a number."""
+_EXCLUSION: Final = re.compile(
+    r"\b(?:nothing|nobody|nope|zero|free|less|avoid\w*|except\w*|exclud\w+|skip\w*|declin\w+|refus\w+|hat(?:e|es|ed|ing)"
+    r"|dislik\w+|allerg\w+|intoleran\w+|against|instead|rather|other|but|only|un\w+|from|after|later|earliest|least"
+    r"|before|earlier|latest|until|most|over|under|above|below)\b",
+    re.IGNORECASE,
+)
+"""What may stand for a negation in other words, as in `nut-free` and, for `not before 9`, `from 9 on`."""
 _YEAR: Final = re.compile(r"\b(?:19|20)\d\d\b")
 
 
@@ -39,15 +52,38 @@ def says(text: str, value: str) -> bool:
     """Whether a text says the value of a fact.
 
     Capitals, accents, punctuation, the order of words, their endings, a year, and the unit of a number do not count.
-    Numbers and months may be written in words or digits.
+    Numbers and months may be written in words or digits. Negations, am and pm, and the order of an ISO date do.
     """
     text, value = _plain(text), _plain(value)
     if not value.isascii() and value.casefold() in text.casefold():
         return True  # of scripts that do not divide words by spaces
     if any(map(str.isdigit, value)) and len(value) >= _SHORTEST_CODE and _is_in_one_piece(value, text):
         return True
-    parts = list(_parts(text, value))
-    return sum(parts) >= (len(parts) if len(parts) <= _WHOLE_WORDS else len(parts) / 2)
+    halves, said_halves = _halves(value), _halves(text)
+    if halves and said_halves and halves.isdisjoint(said_halves):
+        return False
+    text = _with_dates_in_words(_with_24_hours(text), _ISO_DATE.findall(value))
+    return any(_says_parts(text, form) for form in {value, _TWELVE_HOURS.sub(_in_24_hours, value)})
+
+
+def gives(text: str, value: str) -> bool:
+    """Whether what was given outright for a fact says its value, and does not deny it, as `not Oslo` does."""
+    if not says(text, value):
+        return False
+    denied = re.compile(rf"(?:{_NEGATION.pattern})[\s-]+(?:(?:a|an|any|at|in|of|on|the|to)\s+)?(\w+)", re.IGNORECASE)
+    words = {word for word in re.findall(r"\w+", _plain(value).casefold()) if word not in _MINOR_WORDS}
+    return _NEGATION.search(value) is not None or words.isdisjoint(
+        match[1].casefold() for match in denied.finditer(_plain(text))
+    )
+
+
+def _says_parts(text: str, value: str) -> bool:
+    parts = list(_parts(text, _with_dates_in_words(value, [])))
+    if len(parts) > _WHOLE_WORDS:
+        return sum(parts) >= len(parts) / 2
+    if parts and _NEGATION.search(value) and not (_NEGATION.search(text) or _EXCLUSION.search(text)):
+        return False
+    return all(parts)
 
 
 def given_for(name: str, text: str) -> Iterator[str]:
@@ -70,7 +106,7 @@ def _parts(text: str, value: str) -> Iterator[bool]:
         value = _YEAR.sub(" ", value)
     # A hyphen between numbers is not the sign of the second.
     numbers = list(numbers_in(re.sub(r"(?<=\d)-(?=\d)", " ", _FULL_HOUR.sub("", value))))
-    yield from (not unfounded_numbers(number.text, [text, *(months if dated else ())]) for number in numbers)
+    yield from (_has(number.text, text, *(months if dated else ())) for number in numbers)
     if not numbers or len(needed) > 1 or not _MONTH_OF.keys().isdisjoint(needed):  # else it is a unit
         yield from (_is_said(word, words, months, text) for word in needed)
 
@@ -79,13 +115,43 @@ def _is_said(word: str, words: list[str], months: set[int], text: str) -> bool:
     if any(other == word or _inflects(other, word) or _inflects(word, other) for other in words):
         return True
     if (month := _MONTH_OF.get(word)) is not None:
-        return month in months or not unfounded_numbers(str(month), [text])
-    return any(not unfounded_numbers(str(number), [text]) for number in numbers_in_words(word))
+        return month in months or _has(str(month), text)
+    return any(_has(str(number), text) for number in numbers_in_words(word))
+
+
+def _has(number: str, *sources: str | int) -> bool:
+    """Whether a number is said, and not another one that it is when it is rounded."""
+    return not unfounded_numbers(number, sources, rounded=False)
 
 
 def _inflects(longer: str, word: str) -> bool:
     """Whether a word is another one with an ending."""
     return len(word) >= _INFLECTED and longer.startswith(word)
+
+
+def _halves(text: str) -> set[str]:
+    """Which halves of the day the times of a text are in, where it says so."""
+    return {time[3].casefold() for time in _TWELVE_HOURS.finditer(text)}
+
+
+def _with_24_hours(text: str) -> str:
+    """The text, and its times of half a day once more as those of a whole one."""
+    return " ".join([text, *map(_in_24_hours, _TWELVE_HOURS.finditer(text))])
+
+
+def _in_24_hours(time: re.Match[str]) -> str:
+    hour = int(time[1]) % 12 + (12 if time[3].casefold() == "p" else 0)
+    return f"{hour}:{time[2] or '00'}"
+
+
+def _with_dates_in_words(text: str, only: Sequence[tuple[str, ...]]) -> str:
+    """The text with its ISO dates in words; if only some count, without the others."""
+
+    def in_words(date: re.Match[str]) -> str:
+        year, month, day = date.groups()
+        return "" if only and date.groups() not in only else f"{int(day)} {_MONTHS.split()[int(month) - 1]} {year}"
+
+    return _ISO_DATE.sub(in_words, text)
 
 
 def _plain(text: str) -> str:

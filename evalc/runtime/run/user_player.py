@@ -16,7 +16,7 @@ from evalc.runtime.checks.grounding import folded, unfounded_numbers
 from evalc.runtime.checks.json_text import NotJson, parse_leniently
 from evalc.runtime.checks.wording import number, quoted, shown
 from evalc.runtime.run.process_guard import bounded, unbounded
-from evalc.runtime.run.user_facts import given_for, says
+from evalc.runtime.run.user_facts import given_for, gives, says
 
 INSTRUCTIONS: Final = """\
 You play a user who talks to an assistant. You are not the assistant. You are given, as JSON: your `goal`, your
@@ -226,7 +226,7 @@ class UserPlayer:
             if not says(said.say, value := self._user.facts[name]):
                 raise _Unusable(f"it uses the fact {quoted(name)} and does not say {quoted(value)}")
         for name, value in self._user.facts.items():
-            if other := next((given for given in given_for(name, said.say) if not says(given, value)), None):
+            if other := next((given for given in given_for(name, said.say) if not gives(given, value)), None):
                 raise _Unusable(f"it says {quoted(other)} for the fact {quoted(name)}, which is {quoted(value)}")
 
     def _check_words(self, say: str, turns: Sequence[Exchange]) -> None:
