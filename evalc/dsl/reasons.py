@@ -8,16 +8,39 @@ from typing import Final
 from evalc.diagnostics.catalogue.values import NoReason
 from evalc.diagnostics.problem import Finding
 
-_NO: Final = frozenset({"", "false", "no", "off", "0", "null", "~"})
-_YES: Final = frozenset({"true", "yes", "on", "1"})
+_NO: Final = frozenset({"", "false", "no", "off", "null", "~"})
+_NEVER_A_REASON: Final = frozenset(
+    {"", "true", "yes", "on", "false", "no", "off", "null", "none", "nil", "nan", "nat", "na", "undefined"}
+)
+"""What may stand in the cell of a table that gives no reason, as letters and digits: `<NA>` is `na`."""
 
 
 def reason_of(text: str, key: str, fault: Callable[[Finding], object]) -> str | None:
-    """The reason that a text gives; None if it says no. A text that only says yes gives no reason, and is reported."""
+    """The reason that a text gives; None if it says no. A text that says neither why nor no is reported.
+
+    Tools that write tables fill cells with words of their own, which say neither that the row has nothing there nor
+    that it has something.
+    """
     word = text.strip().lower()
-    if word in _NO:
+    number = _number(word)
+    if word in _NO or number == 0:
         return None
-    if word in _YES:
+    if number is not None or not _is_worded(word):
         fault(NoReason(key=key, value=text.strip()))
         return None
     return text
+
+
+def _is_worded(word: str) -> bool:
+    """Whether there is something to read in it: at least a word of two letters, or the number of an issue (`#4711`)."""
+    characters = "".join(filter(str.isalnum, word))
+    if characters in _NEVER_A_REASON:
+        return False
+    return word.startswith("#") or (len(characters) > 1 and any(map(str.isalpha, characters)))
+
+
+def _number(word: str) -> float | None:
+    try:
+        return float(word)
+    except ValueError:
+        return None

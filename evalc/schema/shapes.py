@@ -34,9 +34,13 @@ def required_text() -> Schema:
 
 
 def reason() -> Schema:
-    """Why something is so; what only says yes is not a reason, and what says no counts as absent."""
-    words = r"^\s*([Tt][Rr][Uu][Ee]|[Yy][Ee][Ss]|[Oo][Nn]|1)\s*$"
-    return {**text(), "not": any_of({"enum": [True, 1]}, {"type": "string", "pattern": words})}
+    """Why something is so. What says no counts as absent; what says neither why nor no is not a reason."""
+    words = "|".join(
+        "".join(f"[{letter.upper()}{letter}]" if letter.isalpha() else letter for letter in word)
+        for word in ("true", "yes", "on", "none", "nan", "na", "n/a", "<na>")
+    )
+    texts = {"type": "string", "pattern": rf"^\s*({words}|[A-Za-z]|[1-9][0-9]*|-)\s*$"}
+    return {**text(), "not": any_of({"const": True}, {"type": "number", "not": {"const": 0}}, texts)}
 
 
 def number(**limits: float) -> Schema:

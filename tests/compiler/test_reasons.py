@@ -15,9 +15,56 @@ from evalc.model.case import Case
 from evalc.source import Source
 
 KEYS: Final = ("skip", "archived", "expected_failure")
-NO: Final = ("false", "False", "no", "No", "off", "0", "null", "~", '""', '"false"', '" no "', "")
-YES: Final = ("true", "True", "yes", "YES", "on", "1", '"true"', '" on "')
-REASONS: Final = ("the service is down", "no reason at all", "4711", "true story")
+NO: Final = (
+    "false",
+    "False",
+    "no",
+    "No",
+    "off",
+    "0",
+    "0.0",
+    "00",
+    "-0.0",
+    "0e0",
+    "null",
+    "~",
+    '""',
+    '"false"',
+    '" no "',
+    "",
+)
+YES: Final = ("true", "True", "yes", "YES", "on", "1", "1.0", "4711", "-1", "y", "x", '"true"', '" on "')
+NEITHER: Final = (
+    *(
+        "none",
+        "None",
+        '"nan"',
+        "NaN",
+        "NaT",
+        '"n/a"',
+        "N/A",
+        '"#N/A"',
+        "NA",
+        '"<NA>"',
+        "n",
+        "(none)",
+        "nil",
+        "undefined",
+    ),
+    *('"-"', '"--"', "—", '"?"', ".", '"#"', "inf", "infinity", '"0,0"', "0%", "1e5", "t", "f"),
+)
+"""What tools write into tables, and what is written for the sake of writing something."""
+
+REASONS: Final = (
+    "the service is down",
+    "no reason at all",
+    "true story",
+    '"#4711"',
+    "GH-12",
+    "n/a on Mondays",
+    "壊れた",
+    "4711 of them",
+)
 
 
 def cases(source: Source) -> tuple[list[str], list[Case]]:
@@ -46,14 +93,14 @@ def read(source: Source, key: str) -> tuple[list[str], list[str | None]]:
 
 
 @pytest.mark.parametrize("key", KEYS)
-@pytest.mark.parametrize("value", [*NO, *YES, *REASONS])
+@pytest.mark.parametrize("value", [*NO, *YES, *NEITHER, *REASONS])
 def test_both_forms_and_rows_read_a_reason_alike(key: str, value: str) -> None:
     text = value.strip('"')
     wanted: tuple[list[str], list[str | None]] = ([], [None])
-    if value in YES:
+    if value in (*YES, *NEITHER):
         wanted = (["EV317"], [])
     elif value in REASONS:
-        wanted = ([], [value])
+        wanted = ([], [text])
     assert read(in_yaml(f"      {key}: {value}\n"), key) == wanted
     row = f'      {key}: "{{{{why}}}}"\n      for_each: [{{id: x, why: {value}}}]\n'
     assert read(in_yaml(row), key) == wanted
@@ -62,7 +109,9 @@ def test_both_forms_and_rows_read_a_reason_alike(key: str, value: str) -> None:
 
 
 @pytest.mark.parametrize("key", ["skip", "archived", "expectedFailure"])
-@pytest.mark.parametrize(("value", "says"), [(False, "no"), (0, "no"), (None, "no"), (True, "yes"), (1, "yes")])
+@pytest.mark.parametrize(
+    ("value", "says"), [(False, "no"), (0, "no"), (0.0, "no"), (None, "no"), (True, "yes"), (1, "yes"), (4711, "yes")]
+)
 def test_eval_json_reads_values_of_other_types_as_yaml_does(key: str, value: object, says: str) -> None:
     field = "expected_failure" if key == "expectedFailure" else key
     assert read(in_json({key: value}), field) == (([], [None]) if says == "no" else (["EV317"], []))
@@ -98,10 +147,13 @@ def test_rows_decide_each_for_itself_which_is_skipped_and_how_it_is_tagged(
     ]
 
 
-def test_a_row_that_only_says_yes_is_reported_at_the_row(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("cell", ["true", "None", "nan", "1.0", "<NA>"])
+def test_a_row_that_does_not_say_why_is_reported_at_the_row(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, cell: str
+) -> None:
     monkeypatch.chdir(tmp_path)
     Path("evalc.toml").touch()
-    Path("rows.csv").write_text("id,why\noslo,\nrome,true\n")
+    Path("rows.csv").write_text(f"id,why\noslo,\nrome,{cell}\n")
     (problem,) = evalc.check(in_yaml('      skip: "{{why}}"\n      for_each: rows.csv\n'))
     assert (problem.code, problem.source.name.rsplit("/", 1)[-1]) == ("EV317", "rows.csv")
     assert problem.source.position(problem.span.start).line == 3
@@ -113,7 +165,7 @@ def test_unknown_names_in_tags_and_reasons_are_errors() -> None:
 
 
 def test_a_case_takes_back_what_the_defaults_allow() -> None:
-    head = 'defaults: {allow: {refusal: "{{why}}", truncated: b}, tags: ["{{why}}"]}\n'
+    head = 'defaults: {allow: {refusal: "{{why}}", truncated: bug}, tags: ["{{why}}"]}\n'
     source = in_yaml("      inputs: {why: because}\n      allow: {truncated: false}\n")
     errors, (case,) = cases(Source("s.eval.yaml", head + source.text))
     assert not errors

@@ -20,7 +20,7 @@ TEXTS = st.one_of(
 )  # fmt: skip
 PLAIN_TEXTS = TEXTS.filter(lambda text: "{{seed:" not in text and "{{snapshot:" not in text)
 FILLED = PLAIN_TEXTS.filter(lambda text: bool(text.strip()))
-REASONS = FILLED.filter(lambda text: text.strip() != "yes") | st.sampled_from([False, 0, None, 4711])
+REASONS = FILLED.map("since {}".format) | st.sampled_from([False, 0, None, "#4711"])
 NAMES = st.sampled_from(
     ["get_weather", "get-forecast", "github.search", "none", "not", "with space", 'quo"te', "ünï", "count"]
 )

@@ -89,7 +89,7 @@ class Emission(msgspec.Struct):
         return filled
 
     def one_text(self, text: Str | None, source: Source | None = None) -> str | None:
-        """Like `text`, for a text that a list or mapping cannot fill."""
+        """Like `text`, for a text that a list or mapping cannot fill; None if one does, which is reported."""
         filled = self.text(text, source)
         if text is not None and filled is not None and not self.quiet and "{{" in text.value:
             source = source or self.case.tree.source
@@ -97,6 +97,7 @@ class Emission(msgspec.Struct):
             for variable, node in not_texts(() if template is None else template.parts, self.inputs):
                 span = locate(source, text.span, variable.start, variable.end)
                 self.problems.add(source, span, NotOneText(name=variable.name, found=described(node)))
+                filled = None
         return filled
 
     def reason(self, key: str, text: Str | None, source: Source | None = None) -> str | None:

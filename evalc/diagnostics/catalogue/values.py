@@ -270,10 +270,11 @@ class EmptyValue(Finding, frozen=True, kw_only=True):
 
 
 class NoReason(Finding, frozen=True, kw_only=True):
-    """A key that takes a reason only says yes.
+    """A key that takes a reason does not say why.
 
     `skip`, `archived`, `expected_failure` and the faults of `allow` take the reason, which reports show. With `false`,
-    `no`, `off`, `0`, null or an empty text they count as left out.
+    `no`, `off`, `0`, `0.0`, null or an empty text they count as left out. `true`, other numbers, single letters, and
+    what tools write into cells that have no value (`none`, `nan`, `n/a`, `-`) say neither why nor no.
 
     Example:
         eval:
@@ -294,7 +295,7 @@ class NoReason(Finding, frozen=True, kw_only=True):
         return f"`{self.key}: {self.value}` does not say why"
 
     def help(self) -> str:
-        return f"write why in place of `{self.value}`, or leave `{self.key}` out"
+        return f"write why in place of `{self.value}`, or leave `{self.key}` out (in a table: leave the cell empty)"
 
 
 class BadSchema(Finding, frozen=True, kw_only=True):
