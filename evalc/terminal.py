@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import os
 import unicodedata
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from functools import lru_cache
-from typing import Literal, NamedTuple, TextIO
+from typing import Literal, NamedTuple, TextIO, TypeVar
+
+T = TypeVar("T")
 
 Color = Literal["red", "green", "yellow", "blue", "cyan", "bold", "dim"]
 
@@ -126,3 +128,9 @@ def _encodes(stream: TextIO, text: str) -> bool:
 def counted(count: int, noun: str, plural: str = "s") -> str:
     """The count with its noun; `plural` is what the noun of any other count but 1 ends with."""
     return f"{count} {noun}{'' if count == 1 else plural}"
+
+
+def first_of(items: Sequence[T], most: int, shown: Callable[[T], str] = str, separator: str = ", ") -> str:
+    """The first items as texts, and how many more there are: `a, b and 3 more`."""
+    listed = separator.join(map(shown, items[:most]))
+    return f"{listed} and {len(items) - most} more" if len(items) > most else listed

@@ -10,7 +10,7 @@ from evalc.cli.flags import sound_settings_from
 from evalc.cli.options import Config, OutputDir
 from evalc.cli.past_run import PastRun
 from evalc.cli.streams import print_warning, shown_path
-from evalc.terminal import counted, visible
+from evalc.terminal import counted, first_of, visible
 
 _MOST_NAMED: Final = 10
 
@@ -41,9 +41,7 @@ def accept_run(run: PastRun = "latest", output_dir: OutputDir = None, config: Co
     told += f", {failing} of which may keep failing" if failing else ""
     sys.stdout.write(f"wrote {shown_path(settings.accepted_baseline)}: {told}\n")
     if accepted.removed:
-        named = ", ".join(accepted.removed[:_MOST_NAMED])
-        more = len(accepted.removed) - _MOST_NAMED
-        sys.stdout.write(f"no longer in it: {visible(named)}{f' and {more} more' if more > 0 else ''}\n")
+        sys.stdout.write(f"no longer in it: {first_of(accepted.removed, _MOST_NAMED, visible)}\n")
     if accepted.only_part:
         print_warning("this run left out some of the cases, which will be new to a comparison with this baseline")
     return ExitCode.OK

@@ -16,7 +16,7 @@ from evalc.cli.options import Config, OutputDir
 from evalc.cli.past_run import warn_of_unfinished
 from evalc.cli.streams import print_warning
 from evalc.errors import UsageError
-from evalc.terminal import Screen, counted
+from evalc.terminal import Screen, counted, first_of
 
 if TYPE_CHECKING:
     from evalc.model.history import HistoryEntry
@@ -80,12 +80,11 @@ def history(
 
 def _there_is(wanted: str, entries: Sequence[HistoryEntry]) -> str:
     """What could have been meant: the nearest name, else the suites of the newest runs."""
-    from evalc.diagnostics.near import did_you_mean, listed  # noqa: PLC0415 - for start-up: only for a mistake
+    from evalc.diagnostics.near import did_you_mean  # noqa: PLC0415 - for start-up: only for a mistake
     from evalc.model.suite import key_of  # noqa: PLC0415 - as above
 
     suites = tuple(dict.fromkeys(str(key_of(entry)) for entry in entries))
     if not suites:
         return ""
     near = did_you_mean(wanted, (name for entry in entries for name in (entry.suite, entry.tool_name)))
-    more = f" and {len(suites) - _MOST_LISTED} more" if len(suites) > _MOST_LISTED else ""
-    return f"; {near or f'there are {listed(suites[:_MOST_LISTED])}{more}'}"
+    return f"; {near}" if near else f"; there are {first_of(suites, _MOST_LISTED, '`{}`'.format)}"

@@ -15,7 +15,7 @@ from evalc.cli.flags import sound_settings_from
 from evalc.cli.options import Config, Prompts, Tools
 from evalc.cli.streams import inventory_lines, print_error, print_problems
 from evalc.errors import UsageError
-from evalc.terminal import Screen, visible
+from evalc.terminal import Screen, first_of, visible
 
 if TYPE_CHECKING:
     from evalc.model.suite import CaseKey
@@ -104,9 +104,7 @@ def _show(watcher: Watcher, seen: Seen, *, runs: bool, running: Sequence[CaseKey
         print_problems(problems, sys.stdout)
         sys.stdout.writelines(inventory_lines(seen.compilation.inventory, all_good=not problems))
     if running:
-        named = ", ".join(visible(key.id) for key in running[:_MOST_NAMED])
-        more = f" and {len(running) - _MOST_NAMED} more" if len(running) > _MOST_NAMED else ""
-        sys.stdout.write(f"running {named}{more}\n")
+        sys.stdout.write(f"running {first_of(running, _MOST_NAMED, lambda key: visible(key.id))}\n")
     elif runs:
         screen = Screen.of(sys.stdout, os.environ)
         sys.stdout.writelines(f"{line}\n" for line in watcher.board.lines(screen, _height() - 4))

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from itertools import islice
 
 from evalc.model.comparison import ChangedCase, Difference, Medians, Rate, RunComparison, SuiteComparison, Verdict
 from evalc.model.suite import key_of
 from evalc.report.legible import in_short
 from evalc.report.words import Symbols, difference_words, milliseconds, significance_line, symbols_of
-from evalc.terminal import Color, Screen, cells, counted, padded, painted, shortened, visible
+from evalc.terminal import Color, Screen, cells, counted, first_of, padded, painted, shortened, visible
 
 _MOST_NAMED = 10
 
@@ -121,6 +120,4 @@ def _cases(heading: str, cases: Sequence[ChangedCase], color: Color, symbols: Sy
 
 
 def _named(names: Sequence[str]) -> str:
-    listed = ", ".join(map(visible, islice(names, _MOST_NAMED)))
-    more = len(names) - _MOST_NAMED
-    return f"{listed} and {more} more" if more > 0 else listed
+    return first_of(names, _MOST_NAMED, visible)

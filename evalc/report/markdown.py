@@ -22,7 +22,7 @@ from evalc.report.words import (
     rounded,
     selected_line,
 )
-from evalc.terminal import counted, shortened, visible
+from evalc.terminal import counted, first_of, shortened, visible
 
 MOST_BYTES: Final = 1_000_000
 """GitHub refuses the summary of a step that is larger than 1 MiB."""
@@ -147,9 +147,7 @@ def _suite_notes(result: SuiteResult, suite: str) -> Iterator[str]:
     if result.stopped:
         yield f"{suite}: the run stopped: {_name(result.stopped)}"
     if result.regressions:
-        told = ", ".join(map(_name, result.regressions[:_MOST_REGRESSIONS]))
-        more = len(result.regressions) - _MOST_REGRESSIONS
-        yield f"{suite}: regressions: {told}{f' and {more} more' if more > 0 else ''}"
+        yield f"{suite}: regressions: {first_of(result.regressions, _MOST_REGRESSIONS, _name)}"
     for warning in (*result.staleness_warnings, *result.warnings):
         yield f"{suite}: warning: {_name(warning)}"
 

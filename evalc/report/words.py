@@ -26,9 +26,9 @@ from evalc.model.result import (
 from evalc.model.suite import Place, Selected, SuiteKey
 from evalc.report.legible import in_short, legible
 from evalc.report.reported import ReportedRun
-from evalc.terminal import Color, Screen, counted, visible
+from evalc.terminal import Color, Screen, counted, first_of, visible
 
-MOST_MISSING: Final = 10
+_MOST_MISSING: Final = 10
 """The missing cases of a suite, and the missing suites, that reports name; JSON has all."""
 
 _MOST_DIGITS: Final = 12
@@ -334,15 +334,10 @@ def missing_lines(run: ReportedRun) -> Iterator[str]:
     """The cases and suites of the baseline that are gone, by name: a sentence a suite."""
     for result in [suite.result for suite in run.suites]:
         if went := result.went or ():
-            named = f"{', '.join(went[:MOST_MISSING])}{_more(len(went))}"
-            yield f"{run.title_of(result)}: missing since the baseline: {named}"
+            yield f"{run.title_of(result)}: missing since the baseline: {first_of(went, _MOST_MISSING)}"
     if run.missing:
-        named = f"{'; '.join(map(missing_suite, run.missing[:MOST_MISSING]))}{_more(len(run.missing))}"
+        named = first_of(run.missing, _MOST_MISSING, missing_suite, separator="; ")
         yield f"missing suites of the baseline: {named}"
-
-
-def _more(count: int) -> str:
-    return f" and {count - MOST_MISSING} more" if count > MOST_MISSING else ""
 
 
 def failed_all_the_same(gates: Sequence[GateResult], summary: Summary | RunSummary) -> str | None:

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from typing import ClassVar
 
-from evalc.diagnostics.near import Slip, listed, slip_of
+from evalc.diagnostics.near import Slip, slip_of
 from evalc.diagnostics.problem import Finding, Severity
+from evalc.terminal import first_of
 
 _MOST_LISTED = 20
 
 
 def _some(names: tuple[str, ...]) -> str:
-    more = len(names) - _MOST_LISTED
-    return listed(names[:_MOST_LISTED]) + (f" and {more} more" if more > 0 else "")
+    return first_of(names, _MOST_LISTED, "`{}`".format)
 
 
 def _tools_are(known: tuple[str, ...]) -> str:
