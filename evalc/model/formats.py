@@ -74,3 +74,6 @@ FORMATS: Final[dict[str, Callable[[str], bool]]] = {
     "ipv6": _is_ipv6,
 }
 """The check of each format but `regex`, which is checked as ECMAScript reads patterns."""
+
+CHECKED: Final = (*FORMATS, "regex")
+"""The formats that are checked."""

@@ -35,11 +35,6 @@ KEYWORDS: Final = (*dict.fromkeys((*_SCHEMAS, *_LISTS, *_MAPS, *_OTHERS)),)
 """The keywords of drafts 3 to 2020-12."""
 OF_OPENAPI: Final = ("discriminator", "example", "externalDocs", "nullable", "xml")
 """What OpenAPI adds to them."""
-CHECKED_FORMATS: Final = (
-    *("date", "time", "date-time", "uuid", "email", "uri", "url", "hostname", "ipv4", "ipv6"),
-    "regex",
-)
-"""The values of `format` that are checked."""
 
 
 def schemas_within(schema: object) -> Iterator[tuple[str, Mapping[str, Any]]]:

@@ -7,7 +7,6 @@ from typing import ClassVar
 from evalc.diagnostics.near import Slip, listed, slip_of
 from evalc.diagnostics.problem import Finding, Severity
 from evalc.model.numbers import Range, shown_number
-from evalc.model.schema_keywords import CHECKED_FORMATS
 
 
 class WrongType(Finding, frozen=True, kw_only=True):
@@ -393,7 +392,9 @@ class UncheckedFormat(Finding, frozen=True, kw_only=True):
         return f"{_schema(self.path)} names the format `{self.name}`, which is not checked{_on_line(self.line)}"
 
     def help(self) -> str:
-        return f"the checked formats are {listed(CHECKED_FORMATS)}; write a `pattern` for any other"
+        from evalc.model.formats import CHECKED  # noqa: PLC0415 - for start-up: compiles patterns
+
+        return f"the checked formats are {listed(CHECKED)}; write a `pattern` for any other"
 
 
 def _schema(path: str) -> str:

@@ -10,8 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from evalc.model import checks as c
-from evalc.model.formats import FORMATS
-from evalc.model.schema_keywords import CHECKED_FORMATS
+from evalc.model.formats import CHECKED, FORMATS
 from evalc.runtime.checks.schema import first_violation
 from tests.runtime.checks.conftest import Ask
 
@@ -76,10 +75,10 @@ def test_a_text_that_does_not(name: str, text: str) -> None:
 
 
 def test_each_format_that_is_named_is_checked() -> None:
-    assert set(HOLDS) == set(FAILS) == set(CHECKED_FORMATS) == {*FORMATS, "regex"}
+    assert set(HOLDS) == set(FAILS) == set(CHECKED) == {*FORMATS, "regex"}
 
 
-@given(st.sampled_from(CHECKED_FORMATS), st.one_of(st.none(), st.booleans(), st.integers(), st.lists(st.text())))
+@given(st.sampled_from(CHECKED), st.one_of(st.none(), st.booleans(), st.integers(), st.lists(st.text())))
 def test_only_texts_are_asked(name: str, value: object) -> None:
     assert first_violation(value, {"format": name}) is None
 
