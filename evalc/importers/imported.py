@@ -12,6 +12,9 @@ from typing import Final, final
 _OTHER: Final = re.compile(r"[^a-z0-9]+")
 _LONGEST_NAME: Final = 48
 
+NO_COUNTERPART: Final = "it has no counterpart here"
+"""Why something is not imported, unless there is more to say."""
+
 
 @final
 @dataclass(frozen=True, slots=True, kw_only=True)

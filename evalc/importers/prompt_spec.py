@@ -16,7 +16,7 @@ from evalc.dsl.nodes import Mapping, Node, Scalar, Sequence, span_of
 from evalc.dsl.read_yaml import read_yaml
 from evalc.dsl.scalars import to_plain
 from evalc.dsl.write_yaml import NotWritable, write_yaml
-from evalc.importers.imported import CaseNames, Imported
+from evalc.importers.imported import NO_COUNTERPART, CaseNames, Imported
 from evalc.model.codec import to_json
 from evalc.source import Source, Span
 
@@ -87,7 +87,7 @@ def _why_not(key: str, value: Node) -> str:
     if key in _READ:
         return ""
     near = nearest(key, _READ)
-    return f"an example has `{near}`" if near is not None else "it has no counterpart here"
+    return f"an example has `{near}`" if near is not None else NO_COUNTERPART
 
 
 def _literal(text: str) -> str:

@@ -22,7 +22,7 @@ from evalc.dsl.scalars import to_plain
 from evalc.dsl.write_yaml import Noted, NotWritable, write_yaml
 from evalc.files import read_source
 from evalc.importers.check_line import linked_to
-from evalc.importers.imported import CaseNames, Imported, Schemas
+from evalc.importers.imported import NO_COUNTERPART, CaseNames, Imported, Schemas
 from evalc.importers.nunjucks import NotPlain, rendered, template_of, variables_of
 from evalc.importers.promptfoo_assertions import MappedCheck, Unmappable, checks_of, ignored_keys, of_one_test
 from evalc.importers.promptfoo_table import rows_of
@@ -48,7 +48,6 @@ _ELSEWHERE: Final[dict[str, str]] = {
     "nunjucksFilters": "templates have no filters",
     "derivedMetrics": "scores are made of criteria and their weights",
 }
-_NO_COUNTERPART: Final = "it has no counterpart here"
 _OPTIONS: Final[dict[str, str]] = {
     "provider": "the judge is named in the configuration",
     "rubricPrompt": "the judge has a prompt of its own",
@@ -133,7 +132,7 @@ class _Importer:
             if key.text in _ELSEWHERE:
                 self._head.append(self._leave_out(self._source, key, f"`{key.text}`", _ELSEWHERE[key.text]))
             elif key.text not in (*_MARKS, "description", "$schema"):
-                self._head.append(self._leave_out(self._source, key, f"`{key.text}`", _NO_COUNTERPART))
+                self._head.append(self._leave_out(self._source, key, f"`{key.text}`", NO_COUNTERPART))
         prompt = self._prompt(values.get("prompts"))
         default = self._default(values.get("defaultTest"))
         tests = [*self._tests(self._source, values.get("tests"), default)]
@@ -220,7 +219,7 @@ class _Importer:
             if raw is None or "config" in fields or "function" in fields:
                 raise _NoCase("it is made by code or has a configuration of its own")
             for key in (key for key, value in node.pairs if value is not raw):
-                self._head.append(self._leave_out(self._source, key, f"`{key.text}` of the prompt", _NO_COUNTERPART))
+                self._head.append(self._leave_out(self._source, key, f"`{key.text}` of the prompt", NO_COUNTERPART))
             node = raw
         if not isinstance(node, Scalar):
             raise _NoCase("it is not a text")
@@ -337,7 +336,7 @@ class _Importer:
             for key, _ in item.pairs if isinstance(item, nodes.Mapping) else ():
                 if key.text not in ("config", "tests"):
                     what = f"`{key.text}` of the scenario"
-                    self._head.append(self._leave_out(self._source, key, what, _NO_COUNTERPART))
+                    self._head.append(self._leave_out(self._source, key, what, NO_COUNTERPART))
             for values in config.items:
                 given = _merged(default, self._read_test(_Test(self._source, values), self._source, values))
                 yield from self._tests(self._source, tests, given)
@@ -362,7 +361,7 @@ class _Importer:
                 case name if name in _TEST_KEYS:
                     self._problems.add(source, span_of(value), WrongShape(what=f"`{name}`", expected="a list or text"))
                 case name:
-                    why = _ELSEWHERE.get(f"{name}s", _NO_COUNTERPART)
+                    why = _ELSEWHERE.get(f"{name}s", NO_COUNTERPART)
                     test.comments.append(self._leave_out(source, key, f"`{name}`", why))
         return test
 
@@ -373,7 +372,7 @@ class _Importer:
             elif key.text == "disableDefaultAsserts" and isinstance(each, Scalar):
                 test.inherits = to_plain(each, lambda _span, _finding: None) is not True
             else:
-                why = _OPTIONS.get(key.text, _NO_COUNTERPART)
+                why = _OPTIONS.get(key.text, NO_COUNTERPART)
                 test.comments.append(self._leave_out(source, key, f"`{key.text}`", why))
 
     def _expanded(self, test: _Test) -> Iterator[_Test]:

@@ -20,6 +20,7 @@ from evalc.compiler.patterns import examine
 from evalc.compiler.spelling import quoted
 from evalc.grammar.parse import parse_check
 from evalc.importers.check_line import AS_TEMPLATES, line_of, mapping_of
+from evalc.importers.imported import NO_COUNTERPART
 from evalc.importers.nunjucks import NotPlain, template_of, variables_of
 from evalc.model import checks as c
 from evalc.model.paths import path_of_key
@@ -167,7 +168,7 @@ def _denied(call: c.CallHas) -> MappedCheck:
 def ignored_keys(assertion: Mapping[str, Any]) -> dict[str, str]:
     """The keys of an assertion and its members that have no counterpart, and why; it means the same without them."""
     ignored = {
-        key: _IGNORED_KEYS.get(key, "it has no counterpart here")
+        key: _IGNORED_KEYS.get(key, NO_COUNTERPART)
         for key in assertion
         if key not in _KEYS and key not in ("transform", "contextTransform")
     }

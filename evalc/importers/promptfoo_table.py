@@ -12,6 +12,7 @@ from typing import Final, final
 from evalc.compiler.merge.row_places import csv_reader
 from evalc.dsl.nodes import Mapping as MappingNode
 from evalc.dsl.nodes import Node, Scalar
+from evalc.importers.imported import NO_COUNTERPART
 from evalc.source import Source
 
 _TYPES: Final = frozenset(
@@ -85,18 +86,18 @@ def rows_of(source: Source, delimiter: str) -> Iterator[TestRow]:
             yield _row(dict(zip(header, cells, strict=False)), cells[len(header) :], at)
 
 
-def _row(cells: Mapping[str, str], behind: list[str], at: int) -> TestRow:
+def _row(cells: Mapping[str, str], more: list[str], at: int) -> TestRow:
     metric = cells.get("__metric", "")
     threshold = cells.get("__threshold", "").strip()
     is_number = re.fullmatch(r"\d+(?:\.\d+)?", threshold) is not None
     left_out = [
-        (key, _NO_VARIABLES.get(key, "it has no counterpart here"))
+        (key, _NO_VARIABLES.get(key, NO_COUNTERPART))
         for key in cells
         if cells[key] and key.startswith("__") and not key.startswith(("__expected", _METADATA)) and key not in _READ
     ]
     ignored = [("__threshold", f"`{threshold}` is not a number")] if threshold and not is_number else []
     ignored += [("__metadata", "it names no key")] if cells.get("__metadata") else []
-    ignored += [(text, "it has no heading") for text in behind if text]
+    ignored += [(text, "it has no heading") for text in more if text]
     return TestRow(
         node=Scalar(at, at, "", "plain"),
         description=cells.get("__description", ""),
