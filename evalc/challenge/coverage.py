@@ -40,7 +40,7 @@ def coverage_of(
         prompts |= prompts_of(suite.ir, judged=judged)
         criteria: dict[str, bool] = {each.name: judged for each in suite.head.criteria or ()}
         for case in suite.cases():
-            if case.skip is None and case.archived is None:
+            if case.running:
                 seen.add(suite.tier, case)
                 for name in _scored(case):
                     criteria[name] = True

@@ -174,6 +174,11 @@ class Case(_Record, frozen=True, kw_only=True):
     allow: dict[str, str] | None = None
     label: Label | None = None
 
+    @property
+    def running(self) -> bool:
+        """Whether it is run: neither skipped nor archived."""
+        return self.skip is None and self.archived is None
+
 
 class Metadata(_Record, frozen=True, kw_only=True):
     """The envelope's metadata (contract, Staleness Checks), and evalc's own `suite`, `criteria`, `gates`, `requires`.

@@ -225,7 +225,7 @@ def needing_user(compiled: Iterable[CompiledSuite], chosen: Iterable[Suite]) -> 
 
 def _first(chosen: Iterable[Suite], needs: Callable[[Case], bool]) -> str | None:
     cases = (located.case for suite in chosen for located in suite.cases)
-    return next((case.id for case in cases if case.skip is None and case.archived is None and needs(case)), None)
+    return next((case.id for case in cases if case.running and needs(case)), None)
 
 
 def _samples(suite: CompiledSuite) -> Iterator[ir.Case]:
@@ -239,7 +239,7 @@ def _samples(suite: CompiledSuite) -> Iterator[ir.Case]:
 def _asking(suites: Iterable[CompiledSuite]) -> Iterator[_Asking]:
     for suite in suites:
         for case in _samples(suite):
-            if case.skip is None and case.archived is None and case.tier == suite.tier:
+            if case.running and case.tier == suite.tier:
                 for check in case.checks:
                     if type(check.check) in _MAY_ASK and asks_judge(check.check):
                         yield _Asking(suite, case, check)

@@ -15,7 +15,7 @@ def fingerprints(suites: Iterable[CompiledSuite]) -> dict[CaseKey, str]:
         CaseKey(suite.key, case.id): short_hash(to_json(case))
         for suite in suites
         for case in suite.cases()
-        if case.skip is None and case.archived is None
+        if case.running
     }
 
 
