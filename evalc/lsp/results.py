@@ -42,12 +42,12 @@ class LatestResults:
     def __init__(self) -> None:
         self._known: dict[tuple[Path, str, str], tuple[list[Path], dict[str, CaseVerdict]]] = {}
 
-    def verdicts(self, settings: Settings, name: str, tool: str) -> Mapping[str, CaseVerdict]:
-        """How the cases of a suite ended in the last few runs, by id; of each, the newest that it was in.
+    def verdicts(self, settings: Settings, suite: SuiteTree, name: str) -> Mapping[str, CaseVerdict]:
+        """How the cases of a suite of this name ended in the last few runs, by id; of each, the newest that it was in.
 
         The ids are without what rows and variants add. Results that do not name their suite are filed under its tool.
         """
-        folder = settings.results_folder
+        folder, tool = settings.results_folder, name if suite.tool is None else suite.tool.value
         runs = sorted(run_folders(folder, has_results), key=age)[-_MOST_RUNS:]
         known = self._known.get((folder, name, tool))
         if known is None or known[0] != runs:

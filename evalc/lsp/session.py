@@ -190,8 +190,7 @@ class EditorSession(LanguageServer):
         for suite in self.files.outline(document).suites:
             name = self.files.name_of(document, suite)
             if any(each == id_ for _, each in ids_of(suite, name)):
-                tool = name if suite.tool is None else suite.tool.value
-                verdict = self.results.verdicts(settings, name, tool).get(id_)
+                verdict = self.results.verdicts(settings, suite, name).get(id_)
                 if verdict is not None:
                     text = as_markdown(verdict)
                     await self._show_text(id_, text)

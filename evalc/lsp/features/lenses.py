@@ -26,7 +26,7 @@ def _lenses(workspace: Workspace, results: LatestResults, document: Document) ->
         if suite.cases:
             yield _lens(document.range_of(suite.span), "run all", RUN, document.uri, "")
         name = workspace.name_of(document, suite)
-        verdicts = results.verdicts(settings, name, name if suite.tool is None else suite.tool.value)
+        verdicts = results.verdicts(settings, suite, name)
         for case, id_ in ids_of(suite, name):
             range_ = document.range_of(case.name.span)
             verdict = verdicts.get(id_)
