@@ -8,7 +8,7 @@ import msgspec
 
 from evalc.model.case import Message
 from evalc.model.comparison import Significance
-from evalc.model.suite import Place, Selected
+from evalc.model.suite import Place, Selected, SuiteKey
 
 Status = Literal["passed", "failed", "error", "unverified", "expected-failure", "unexpected-pass"]
 PASSING: Final[frozenset[Status]] = frozenset(("passed", "unverified", "expected-failure"))
@@ -367,6 +367,11 @@ class MissingSuite(_Result, frozen=True, kw_only=True):
     tier: str
     cases: int
     file: str | msgspec.UnsetType = msgspec.UNSET
+
+    @property
+    def key(self) -> SuiteKey:
+        """What identifies it in a run."""
+        return SuiteKey(self.suite, self.tier)
 
 
 class RunResult(_Result, frozen=True, kw_only=True):

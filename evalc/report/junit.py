@@ -110,7 +110,7 @@ def _missing(suite: MissingSuite, run: ReportedRun) -> Element:
     """A suite of the baseline that is gone: an empty one that says so."""
     counts = dict.fromkeys(_COUNTS, "0")
     began = run.suites[0].result.timestamp
-    named = {"name": f"{suite.suite}.{suite.tier}", **counts, "time": _seconds(0), "timestamp": began}
+    named = {"name": str(suite.key), **counts, "time": _seconds(0), "timestamp": began}
     element = _element("testsuite", named)
     _add_properties(SubElement(element, "properties"), {"missing": missing_suite(suite)})
     return element

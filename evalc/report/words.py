@@ -23,7 +23,7 @@ from evalc.model.result import (
     Summary,
     TextFinding,
 )
-from evalc.model.suite import Place, Selected, SuiteKey
+from evalc.model.suite import Place, Selected
 from evalc.report.legible import in_short, legible
 from evalc.report.reported import ReportedRun
 from evalc.terminal import Color, Screen, counted, first_of, visible
@@ -325,9 +325,8 @@ def not_met(run: ReportedRun) -> Iterator[str]:
 
 def missing_suite(suite: MissingSuite) -> str:
     """What sentences call a suite of the baseline that is gone: `b (labeled), 3 cases of evals/b.eval.yaml`."""
-    title = SuiteKey(suite.suite, suite.tier).title()
     file = "" if suite.file is msgspec.UNSET else f" of {suite.file}"
-    return f"{title}, {counted(suite.cases, 'case')}{file}"
+    return f"{suite.key.title()}, {counted(suite.cases, 'case')}{file}"
 
 
 def missing_lines(run: ReportedRun) -> Iterator[str]:
