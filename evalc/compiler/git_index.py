@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Final, final
 
@@ -21,7 +21,7 @@ _EXTENDED: Final = 0x4000
 class Tracked:
     """The files that a repository tracks, and the folders that hold any."""
 
-    def __init__(self, top: Path, names: Iterator[bytes] | tuple[bytes, ...] = ()) -> None:
+    def __init__(self, top: Path, names: Iterable[bytes] = ()) -> None:
         self._top = top
         self._paths: set[bytes] = set()
         for name in names:
@@ -42,7 +42,7 @@ class Tracked:
             return cls(top)
         for hash_size in _HASHES:
             try:
-                return cls(top, iter([*_names(index, hash_size)]))
+                return cls(top, _names(index, hash_size))
             except (IndexError, ValueError):  # of another hash, or damaged
                 continue
         return cls(top)

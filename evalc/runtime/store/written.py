@@ -230,14 +230,10 @@ class AnyEncoding:
         self._decimal = [re.compile("".join(f"{ord(character)};" for character in secret)) for secret in values]
         self._in_one_case = [written for secret in values for written in _in_one_case(secret)]
         self.telling = frozenset(
-            part
-            for secret in values
-            for part in (
-                _telling(secret),
+            (
                 *self._parts(),
-                *_hex_begins(secret),
-                f"{ord(secret[0])};",
-                *_in_one_case(secret),
+                *self._in_one_case,
+                *(part for secret in values for part in (_telling(secret), *_hex_begins(secret), f"{ord(secret[0])};")),
             )
         )
 
