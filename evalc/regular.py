@@ -34,7 +34,7 @@ class LeadsOut(OSError):
 def refuse_link_out(path: Path) -> None:
     """Refuse a path on which a link leads out of the project that the link lies in.
 
-    Whoever wrote the project may have put the link there. What lies elsewhere is read and written only where a user
+    The author of the project may have put the link there. What lies elsewhere is read and written only where a user
     names it by a path that goes through no such link.
 
     Raises:

@@ -32,7 +32,7 @@ class Flips:
 
 
 def significance_of_all(parts: Iterable[Significance]) -> Significance:
-    """What the changed verdicts of several suites say together: too few in each may be enough in all."""
+    """The significance over several suites: changed verdicts that are too few in each may be enough in all."""
     known = list(parts)
     return _significance(
         sum(part.pairs for part in known),

@@ -10,7 +10,7 @@ _FEWEST: Final = 30
 
 
 class Noise(NamedTuple):
-    """How an agent varies though nothing has changed.
+    """How the verdicts of an agent vary between runs though nothing has changed.
 
     Attributes:
         passes: the share of the cases that pass.
@@ -24,13 +24,14 @@ class Noise(NamedTuple):
 
 
 ASSUMED: Final = Noise(passes=0.9, flips=0.18)
-"""That of an agent which passes each case nine times in ten, by chance: 2 * 0.9 * 0.1 of the verdicts differ."""
+"""The noise of an agent that passes each case nine times in ten, by chance: 2 * 0.9 * 0.1 of the verdicts differ."""
 
 
 def noise_of_attempts(cases: Iterable[tuple[int, int]]) -> Noise | None:
-    """The noise of verdicts that are single attempts, from cases with so many attempts, of which so many passed.
+    """The noise of verdicts that are single attempts, from the attempts at each case and how many of them passed.
 
-    Two of the n attempts at a case, c of which passed, differ with a chance of 2c(n - c) / n(n - 1). None of too few.
+    Two of the n attempts at a case, c of which passed, differ with a chance of 2c(n - c) / n(n - 1). None if
+    there are too few.
     """
     repeated = [(attempts, passed) for attempts, passed in cases if attempts > 1]
     of = sum(attempts for attempts, _ in repeated)
@@ -42,7 +43,7 @@ def noise_of_attempts(cases: Iterable[tuple[int, int]]) -> Noise | None:
 
 
 def noise_of_verdicts(pairs: Iterable[tuple[bool, bool]]) -> Noise | None:
-    """The noise of verdicts, from those of the same cases in two runs each. None of too few."""
+    """The noise of verdicts, from those of the same cases in two runs each. None if there are too few."""
     known = list(pairs)
     if len(known) < _FEWEST:
         return None

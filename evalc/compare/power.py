@@ -64,8 +64,8 @@ def regression_power(cases: int, confidence: float, *, worse: float, better: flo
     mean, spread = cases * flips, math.sqrt(cases * flips * (1 - flips))
     if cases > _MOST_EXACT:
         drift = cases * (worse - better) - 1  # since the exact test needs about one more than the normal one
-        noise = math.sqrt(cases * max(flips - (worse - better) ** 2, 1e-12))
-        return NormalDist().cdf((drift - NormalDist().inv_cdf(1 - alpha) * math.sqrt(mean)) / noise)
+        deviation = math.sqrt(cases * max(flips - (worse - better) ** 2, 1e-12))
+        return NormalDist().cdf((drift - NormalDist().inv_cdf(1 - alpha) * math.sqrt(mean)) / deviation)
     needed = _worse_needed(alpha, cases)
     return sum(
         _chance(cases, count, flips) * at_least(needed[count], count, worse / (worse + better))

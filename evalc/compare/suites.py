@@ -181,7 +181,7 @@ def _missing(old: _Run, new: _Run, pairs: Mapping[_Key, _Key], looked_at: Callab
 
 
 def _of_early_ends(title: str, *runs: ComparedSuite) -> Iterator[str]:
-    """What cannot be said of a suite that a run with `--stop-when-sure` ended early, or some of whose cases it did."""
+    """Warnings about a suite that a run with `--stop-when-sure` ended early, or some of whose cases it did."""
     cut_short = max(sum(bool(case.not_attempted) for case in run.cases) for run in runs)
     if cut_short:
         yield (

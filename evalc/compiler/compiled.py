@@ -84,7 +84,7 @@ class CompiledSuite:
 
     @property
     def key(self) -> SuiteKey:
-        """What tells it from the others."""
+        """What identifies it in a run."""
         return SuiteKey(self.ir.name, self.tier)
 
     @property

@@ -31,8 +31,8 @@ _NEVER = frozenset({".git", ".hg", ".venv", "venv", "node_modules", "__pycache__
 class Found(NamedTuple):
     """A file that may hold evals.
 
-    `named` says that it has to be an eval file: the user named it, or its own name says so (`x.eval.yaml`). Else it has
-    to be `legible` at least where the user named its folder: it may be of another kind, and may not be broken.
+    `named` says that it has to be an eval file: the user named it, or its own name says so (`x.eval.yaml`). Where the
+    user named its folder, it has at least to be `legible`: it may be of another kind, but not broken.
     """
 
     path: Path
@@ -119,7 +119,7 @@ class _Search:
         yield from self._walk(folder, above, *self._ignoring_above(folder.resolve()))
 
     def _ignoring_above(self, folder: Path) -> tuple[tuple[GitIgnore, ...], bool]:
-        """What the folders between the project's root and a folder say, and whether they ignore the folder."""
+        """The `.gitignore` files between the project's root and a folder, and whether they ignore the folder."""
         way = [each for each in reversed((folder, *folder.parents)) if each.is_relative_to(self._root)]
         ignoring: tuple[GitIgnore, ...] = ()
         ignored = False

@@ -32,7 +32,7 @@ class Tracked:
 
     @classmethod
     def around(cls, folder: Path) -> Tracked:
-        """Those of the repository that a folder, given by its real path, lies in; none if its index is unreadable."""
+        """The files of the repository around a folder, given by its real path; none if its index is unreadable."""
         top = next((each for each in (folder, *folder.parents) if (each / ".git").exists()), None)
         if top is None:
             return cls(folder)

@@ -1,7 +1,6 @@
-"""Reads `.gitignore` files, and tells what git would ignore by them.
+"""Reads `.gitignore` files, and decides which paths git ignores.
 
-Each path is matched by itself, as git does, byte by byte: that what is in an ignored folder is ignored, too, is for the
-search to know.
+Each path is matched by itself, byte by byte, as git does. The search leaves out what is in an ignored folder.
 """
 
 from __future__ import annotations
@@ -149,7 +148,7 @@ def _tokens(pattern: str) -> Iterator[str]:
 
 
 def _class(pattern: str, at: int) -> tuple[str, int]:
-    """The expression of a class of characters, and where it ends; `at` is behind its bracket."""
+    """The expression of a class of characters, and where it ends; `at` is after its bracket."""
     negated = pattern[at : at + 1] in ("^", "!") and at < len(pattern)
     at += negated
     taken: set[int] = set()

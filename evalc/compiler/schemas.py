@@ -81,7 +81,7 @@ Schema = dict[str, Any] | bool
 
 
 class _Loaded(NamedTuple):
-    """A schema, and what it asks for in vain."""
+    """A schema, and warnings of what it asks for in vain."""
 
     schema: Schema
     advice: tuple[Finding, ...]

@@ -91,10 +91,10 @@ def _values_of_overrides(overrides: Iterable[Override], working: Path) -> Iterat
 
 
 def _values_of_file(file: Path, working: Path, root: Path, problems: Diagnostics) -> dict[str, Any]:
-    """What the file says, by the names of the keys.
+    """The values in the file, by the names of the keys.
 
-    A file of the project names no path outside the project: it may come from someone else. One that lies elsewhere is
-    the user's own, since only a user can name it.
+    A file of the project names no path outside the project: it may come from someone else. A file elsewhere
+    is the user's own, since only a user can name it.
     """
     language: Language = "JSON" if file.suffix == ".json" else "TOML"
     prefix: Keys = ("tool", "evalc") if file.name == "pyproject.toml" else ()

@@ -203,7 +203,7 @@ def _paths(value: Any, folders: Folders) -> tuple[str, ...]:
 
 def _seen_from_working_folder(value: Any, folders: Folders) -> str:
     path = _text(value, folders)
-    for part in (path, _MAGIC.split(path)[0]):  # `..` may come behind a pattern, a link before it
+    for part in (path, _MAGIC.split(path)[0]):  # `..` may come after a pattern, a link before it
         _within(part, folders)
     return path if Path(path).is_absolute() else os.path.relpath(folders.base / path, folders.working)
 

@@ -177,7 +177,7 @@ def names_an_eval(name: str) -> bool:
 def looks_like_eval(text: str) -> bool:
     """Whether a text that could not be read was probably meant as an eval file.
 
-    Better once too often: nobody would miss the cases of a file that is skipped.
+    If in doubt, it was: nobody would notice that the cases of a skipped file do not run.
     """
     return _OUTER_YAML_KEY.search(text) is not None or _KEY_OF_CASES.search(text) is not None or _has_outer_eval(text)
 
@@ -198,7 +198,7 @@ _DEEPEST: Final = 3
 
 
 def plain(node: Node, depth: int = _DEEPEST) -> object:
-    """The upper levels of a document as plain data, as far as telling what it is takes."""
+    """The upper levels of a document as plain data, which are enough to tell its kind."""
     if isinstance(node, Scalar) or not depth:
         return None
     if isinstance(node, Sequence):

@@ -93,7 +93,7 @@ def split_at_colon(source: Source, mapping: Mapping) -> Span | None:
 
 
 def _lines_of(source: Source, mapping: Mapping, key: Scalar, value: Node) -> Iterator[Span]:
-    """What may be the line that the colon is in: up to a `#` that begins a comment to YAML, and with what follows."""
+    """The stretches that may be the line with the colon: up to a `#` that begins a comment, and with what follows."""
     if source.text.startswith("{", mapping.start):
         yield Span(mapping.start, mapping.end)
         return

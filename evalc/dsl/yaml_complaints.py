@@ -194,7 +194,7 @@ def _bracket(complaint: Complaint, context: Context) -> _Explained | None:
 
 
 def _cut_item(text: str, opening: int, hash_at: int) -> Span | None:
-    """The item in brackets that a `#` without a space after it cuts off, with the bracket behind it."""
+    """The item in brackets that a `#` without a space after it cuts off, like the bracket after it."""
     before = _LAST_ITEM.search(text, opening, hash_at)
     behind = _CUT_REST.match(text, hash_at)
     return None if before is None or behind is None else Span(before.start(1), hash_at + len(behind[0].rstrip()))

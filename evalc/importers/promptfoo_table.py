@@ -115,7 +115,7 @@ def _row(cells: Mapping[str, str], more: list[str], at: int) -> TestRow:
 
 
 def _metadata(cells: Mapping[str, str]) -> Iterator[tuple[str, object]]:
-    """What the columns `__metadata:key` and, for lists, `__metadata:key[]` say."""
+    """The metadata in the columns `__metadata:key` and, for lists, `__metadata:key[]`."""
     for column, text in cells.items():
         if column.startswith(f"{_METADATA}:") and text.strip():
             key = column.removeprefix(f"{_METADATA}:")

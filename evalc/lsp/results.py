@@ -74,7 +74,7 @@ def _verdicts(run: Path, name: str, tool: str) -> dict[str, CaseVerdict]:
 
 
 def ids_of(suite: SuiteTree, name: str) -> list[tuple[CaseTree, str]]:
-    """The cases of a suite with their ids, without what rows and variants add; `name` is what it is called."""
+    """The cases of a suite with their ids, without what rows and variants add; `name` is the suite's."""
     return [(each, f"{name}/{each.name.value}" if each.id is None else each.id.value) for each in suite.cases]
 
 

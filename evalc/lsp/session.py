@@ -50,7 +50,7 @@ class _Protocol(LanguageServerProtocol):
             yield handler, (params,), None
 
     def structure_message(self, data: dict[str, Any]) -> Any:
-        """Answer a request that is not as the protocol has it: pygls would say so in its log, and the editor wait."""
+        """Answer an invalid request with an error: pygls would only log it, and the editor would wait."""
         try:
             return super().structure_message(data)
         except JsonRpcException:

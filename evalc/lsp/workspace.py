@@ -200,7 +200,7 @@ class Workspace:
             return self._library(document).ids
 
     def name_of(self, document: Document, suite: SuiteTree) -> str:
-        """What a suite of a document is called; what is wrong with that is reported elsewhere."""
+        """The name of a suite of a document; what is wrong with it is reported elsewhere."""
         return suite_name(suite, partial(self.prompts, document), Diagnostics())
 
     def prompts(self, document: Document, prompt_id: str) -> list[PromptTree]:

@@ -12,7 +12,7 @@ class _Record(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
 
 
 class NoisePlan(_Record, frozen=True, kw_only=True):
-    """How an agent is taken to vary from run to run though nothing has changed, and how that is known.
+    """The noise that a plan assumes: how verdicts vary between runs though nothing has changed, and how that is known.
 
     `passes` is the share of the cases that pass, `flips` the share whose verdict differs between two runs. `source` is
     `attempts` for those at the cases of one run, `runs` for the verdicts of earlier ones, `assumed` where neither

@@ -307,8 +307,8 @@ class SuiteResult(_Result, frozen=True, kw_only=True):
     `decided` is true if that is because the gates are decided: measured values are then those of a part of the cases.
     `rescoredFrom` is the run whose answers were checked again, if no agent was asked.
     `significance` is there where the suite was compared with a baseline. `came` are the ids of cases that the baseline
-    does not have, `changed` of those that are another case now, `went` of those that the suite had then and has no
-    more, unless flags selected some of its cases; each is there if there are any.
+    does not have, `changed` of those that are another case now, `went` of those that the suite no longer
+    has, unless flags selected some of its cases; each is there if there are any.
     """
 
     run_id: str

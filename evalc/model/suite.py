@@ -30,7 +30,7 @@ class Selected(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class SuiteKey(NamedTuple):
-    """What tells a suite from the others of a run: its name and its tier."""
+    """Identifies a suite in a run: its name and its tier."""
 
     name: str
     tier: str
@@ -40,19 +40,19 @@ class SuiteKey(NamedTuple):
         return f"{self.name}.{self.tier}"
 
     def title(self, agent: str | None = None) -> str:
-        """What messages call the suite: `NAME (TIER)`, with its agent where the run has several."""
+        """The suite in messages: `NAME (TIER)`, with its agent where the run has several."""
         return f"{self.name} ({self.tier})" if agent is None else f"{self.name} ({self.tier}, {agent})"
 
 
 class CaseKey(NamedTuple):
-    """What tells a case from the others of a run."""
+    """Identifies a case in a run."""
 
     suite: SuiteKey
     id: str
 
 
 class SuiteRecord(Protocol):
-    """What a run has left of a suite. Earlier versions of evalc, and other runners, do not write `suite`."""
+    """A record of a suite in a run. Earlier versions of evalc, and other runners, do not write `suite`."""
 
     @property
     def suite(self) -> str | None:
@@ -112,7 +112,7 @@ class KnownSuites:
         return key_of(record)
 
     def warnings(self, of: str, cure: str) -> Iterator[str]:
-        """One that results `of` something are left out since their suite is not clear, and how to cure it; or none."""
+        """A warning that results `of` something are left out since their suite is unclear, if any are; with a cure."""
         if self._unclear:
             which = "; ".join(
                 f"`{tool_name}` ({tier}) may be {' or '.join(f'`{key.name}`' for key in keys)}"
@@ -159,7 +159,7 @@ class Suite(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def key(self) -> SuiteKey:
-        """What tells it from the others, whichever its agent."""
+        """What identifies it in a run, whichever its agent."""
         return SuiteKey(self.name, self.tier)
 
     @property

@@ -178,7 +178,7 @@ def run_lines(
         yield from _warnings([warning for warning in warnings if warning != nothing], symbols, screen)
         if folder is not None:
             yield f"  results in {visible(str(folder))}"
-    # Last, where whoever reads no more sees it.
+    # Last, for readers who skip the rest.
     yield from _warnings(() if nothing is None else (nothing,), symbols, screen)
 
 
@@ -269,7 +269,7 @@ def _mean(criterion: CriterionSummary, errors: int) -> str:
 
 
 def _by(criterion: CriterionSummary, judges: Sequence[str], *, linked: bool) -> str:
-    """Who scored a criterion, but for the checks that name it alone: ` (judge openai:MODEL; by all checks)`.
+    """What scored a criterion: ` (judge openai:MODEL; by all checks)`; empty if only checks that name it did.
 
     `linked` says whether checks name any criterion of the suite: if so, the others score one that none names.
     """
@@ -402,7 +402,7 @@ def summary_lines(run: ReportedRun, screen: Screen, *, detail: Detail = "normal"
 
 
 def _of_all_suites(run: ReportedRun) -> Iterator[str]:
-    """What the changed verdicts of several suites say together: too few in each may be enough in all."""
+    """The significance over all suites, if there are several that were compared."""
     found = [suite.result.significance for suite in run.suites if suite.result.significance]
     whole = significance_of_all(found)
     if len(found) > 1 and whole.verdict != "unchanged":

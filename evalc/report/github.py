@@ -27,10 +27,8 @@ def render(run: ReportedRun) -> Iterator[bytes]:
     they can; a notice says how many it does not show. The first ten warnings of the suites and the run follow.
     """
     gates = (annotation("error", {"title": "evalc"}, [words]) for words in not_met(run))
-    minded = any(gate.missing and not gate.passed for gate in _gates(run))
-    missing = (
-        annotation("error" if minded else "warning", {"title": "evalc"}, [words]) for words in missing_lines(run)
-    )
+    fails = any(gate.missing and not gate.passed for gate in _gates(run))
+    missing = (annotation("error" if fails else "warning", {"title": "evalc"}, [words]) for words in missing_lines(run))
     count = 0
     for command in chain(gates, missing, starmap(_command, chain(_mains(run), _others(run)))):
         count += 1

@@ -95,7 +95,7 @@ class ReportedRun:
         return f"{name} ({suite.agent_endpoint})" if self.several_agents else name
 
     def title_of(self, suite: SuiteResult) -> str:
-        """What sentences call the suite: `SUITE (TIER)`, with its agent where the run has several."""
+        """The suite in sentences: `SUITE (TIER)`, with its agent where the run has several."""
         return key_of(suite).title(suite.agent_endpoint if self.several_agents else None)
 
 

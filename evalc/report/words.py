@@ -133,7 +133,7 @@ def selected_line(selected: Selected | None, total: int) -> str:
 
 
 def nothing_ran(summary: RunSummary) -> str | None:
-    """That no case of a run was sent, so that it verified nothing; None if one was."""
+    """A warning that no case of a run was sent, so that it verified nothing; None if one was."""
     if summary.total_cases or not summary.suites:
         return None
     skipped = summary.skipped
@@ -324,7 +324,7 @@ def not_met(run: ReportedRun) -> Iterator[str]:
 
 
 def missing_suite(suite: MissingSuite) -> str:
-    """What sentences call a suite of the baseline that is gone: `b (labeled), 3 cases of evals/b.eval.yaml`."""
+    """A suite of the baseline that is gone, in sentences: `b (labeled), 3 cases of evals/b.eval.yaml`."""
     file = "" if suite.file is msgspec.UNSET else f" of {suite.file}"
     return f"{suite.key.title()}, {counted(suite.cases, 'case')}{file}"
 

@@ -163,7 +163,7 @@ RESULT: Sentences = {
         "significance": "What the verdicts that are not those of the baseline say.",
         "came": "The ids of the cases that the baseline does not have.",
         "changed": "The ids of the cases that are other cases than those of the baseline.",
-        "went": "The ids of the cases of the baseline that the suite has no more.",
+        "went": "The ids of the cases of the baseline that the suite no longer has.",
         "rescoredFrom": "The run whose answers `evalc rescore` checked again; absent where an agent was asked.",
         "stale": "Whether anything has changed since the evals were written.",
         "warnings": "What else is to be known.",

@@ -1,4 +1,4 @@
-"""Says how a run asks its agents, judges and player, as a journal may keep it: a run that asks otherwise is another."""
+"""Collects for the journal how a run asks its agents, judges and player: if that has changed, it is another run."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ JUDGE: Final = ("temperature", "maxTokens", "seed", "extraBody")
 PROVIDER: Final = ("baseUrl", "api", "headers")
 LOCAL: Final = ("contextTokens",)
 _HASHED: Final = frozenset({"model.systemPrompt", "openai.baseUrl", "anthropic.baseUrl"})
-"""Texts that are no secrets to evalc, but may be long, or hold some after all."""
+"""Texts that evalc does not treat as secrets, but that may be long or contain some."""
 
 
 def asked_of(
@@ -53,7 +53,7 @@ def asked_of(
 
 
 def _names(settings: Settings, agents: Sequence[str]) -> Iterator[str]:
-    """The settings that concern whoever is asked."""
+    """The names of the settings that concern the agents, judges and the player."""
     for spec in agents:
         kind = _kind(spec)
         if kind in {"http", "https", "replay"}:
@@ -85,7 +85,7 @@ def _is_model(spec: str) -> bool:
 
 
 def _reached(spec: str) -> Iterator[str]:
-    """How a model is reached, whether it is an agent, a judge or a player."""
+    """The settings of how a model is reached, whether it is an agent, a judge or a player."""
     provider = provider_of(spec)
     if provider is not None:
         yield from (f"{provider.name}.{key}" for key in PROVIDER if key in TABLES[provider.name])

@@ -208,7 +208,7 @@ def _failed(
         return None, (*unclear, f"{has}, so all of their cases run")
     if whole:
         return None, (f"no case of these suites failed in the run `{run}`, so all of them run",)
-    then = "all of its cases run" if wanted.else_all else "none of its cases runs"
+    then = "all of its cases run" if wanted.else_all else "none of its cases run"
     return failed, (
         *unclear,
         *(f"the run `{run}` does not have the suite `{suite.ir.name}` ({suite.tier}), so {then}" for suite in absent),

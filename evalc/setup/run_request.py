@@ -124,7 +124,7 @@ class RunRequest(msgspec.Struct, frozen=True, kw_only=True):
             raise UsageError(f"what chooses cases has a value that cannot be: {error}") from None
 
     def _kept(self, wanted: Wanted, settings: Settings) -> dict[str, Any]:
-        """What the journal keeps of it, so that the run's id is enough to resume it, and shows what it looked at."""
+        """What the journal keeps of the request: what the run looked at, and enough to resume it by its id."""
         named = (each.name if isinstance(each, Source) else str(each) for each in self.looked_at(settings))
         whole = not self.paths and bool(settings.paths)
         said = _said(self.flags) | {

@@ -202,7 +202,7 @@ def _with_reasons(reader: JsonReader, raw: object, pointer: str) -> object:
 
 
 def _reason(reader: JsonReader, value: object, key: str, at: str) -> object:
-    """What a reason is read as: a scalar as its text, as in YAML."""
+    """A reason as it is read: a scalar as its text, as in YAML."""
     if value is None or isinstance(value, str | bool | int | float):
         text = value if isinstance(value, str) else msgspec.json.encode(value).decode()
         return reason_of(text, key, lambda finding: reader.add(at, finding))

@@ -170,10 +170,10 @@ def _given_by(cases: Iterable[MergedCase]) -> set[str]:
 
 
 def suite_name(tree: SuiteTree, find: Callable[[str], Sequence[PromptTree]], problems: Diagnostics) -> str:
-    """What the suite calls itself, else its prompt's id or its file's name; a prompt's id need not be a slug.
+    """The name that the suite gives itself, else its prompt's id or its file's name; a prompt's id need not be a slug.
 
-    External cases in a file that is called no more than what it holds (`cases.yaml`) are named for their prompt. Where
-    that is a suite itself, they are named for their folder. `find` gives the prompts with an id.
+    External cases in a file with a general name (`cases.yaml`) are named after their prompt, or after their folder
+    where the prompt is a suite itself. `find` gives the prompts with an id.
     """
     if tree.name is not None:
         return _checked_slug(tree.source, tree.name, "suite's name", problems) or "suite"
@@ -199,7 +199,7 @@ def _is_called_cases(name: str) -> bool:
 
 
 def _named_by_folder(file: Path) -> str:
-    """The nearest folder within the project that says more than that there are cases in it; empty if none does."""
+    """The nearest folder within the project whose name is not such a general one; empty if there is none."""
     folders = file.resolve().parent.relative_to(project_root(file)).parts
     return next((slug(folder) for folder in reversed(folders) if not _is_called_cases(folder)), "")
 

@@ -25,7 +25,7 @@ _QUOTE: Final = re.compile(
         |“([^”\n]+)”|„([^“”\n]+)[“”]|«([^»\n]+)»|「([^」\n]+)」""",
     re.VERBOSE,
 )
-"""A quote. A straight mark behind a text and before a space only ends a quote; else it is the mark of inches."""
+"""A quote. A straight mark after a text and before a space can only end a quote; else it is the mark of inches."""
 _SPACES: Final = re.compile(r"\s+")
 
 

@@ -117,7 +117,7 @@ def _shown(value: Any) -> str:
 
 
 def place_of(path: str, evidence: Evidence) -> Evidence | Verdict:
-    """What a check of a place looks at; its text is a string itself, or what `JSON.stringify` writes."""
+    """The place that a check looks at; its text is a string itself, or what `JSON.stringify` writes."""
     if ("every", EVERY) in steps(path):
         return broken(f"{quoted(path)} is more than one place")
     try:

@@ -37,7 +37,7 @@ class CaseJudge:
 
     @property
     def notes(self) -> list[Note]:
-        """What the suite should warn of."""
+        """The warnings for the suite."""
         return [*self._disagreements, *(Note(fact, "scored by the others") for fact in self.meter.unscored)]
 
     async def score(self, question: Question, text: str | None = None) -> JudgedScore:

@@ -250,7 +250,7 @@ def _warnings_of(suite: Suite, past: PastSuite | None, ending: Ending) -> tuple[
 
 
 def _shifted(past: PastSuite | None, totals: SuiteTotals, went: Iterable[str]) -> Iterator[str]:
-    """That rows without ids of their own may be compared with others."""
+    """A warning that rows without ids of their own may be compared with other rows."""
     if past is None or totals.since is None:
         return
     changed = dict.fromkeys(_tables(chain(went, totals.since.came)))

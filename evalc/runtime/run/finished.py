@@ -32,7 +32,7 @@ class FinishedSuite:
         result: everything in it but the cases, run and skipped, since there may be many.
         gate: why the suite's score does not meet its threshold; None if it does or has none.
         regressions: how many of its cases the gate on regressions minds.
-        missing: how many cases of the baseline it should have and has no more.
+        missing: how many cases of the baseline it should have and no longer has.
     """
 
     path: Path

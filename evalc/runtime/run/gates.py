@@ -38,7 +38,7 @@ class Measured:
         regressions: how many cases fail that passed in the baseline; without one, how many fail.
         new_passes: how many cases pass that failed in the baseline; None without one.
         watched: whether the run would have ended at regressions that a sequential test shows.
-        missing: how many cases of the baseline the suites should have had and have no more.
+        missing: how many cases of the baseline the suites should have and no longer have.
         labels: how well cases were classified; None if none has a label.
     """
 

@@ -41,7 +41,7 @@ class RunOptions:
         gates: what the run as a whole has to reach.
         limits: when it stops before its end.
         panel: who judges what only a judge can tell; None if nobody does.
-        asked: how agents, judges and the player are asked, for whoever resumes the run; None if nobody says.
+        asked: how agents, judges and the player are asked, for resuming the run; None if that is not known.
         user: who plays simulated users; None if nobody does.
         stop_when_sure: whether the run ends where its gates are decided, and the repeats of a case if that is.
         rubrics_always: whether the rubric tier is run also where others did not pass.

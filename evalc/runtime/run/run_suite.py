@@ -27,7 +27,7 @@ from evalc.runtime.run.process_guard import exits_told
 from evalc.runtime.run.run_case import CaseRun
 from evalc.runtime.run.run_options import RunOptions
 from evalc.runtime.run.scope import Scope
-from evalc.runtime.run.stopping import Decided, StopPolicy, Watches, in_random_order, look_at_attempts, not_run
+from evalc.runtime.run.stopping import Decided, StopPolicy, Watches, in_random_order, measures_attempts, not_run
 from evalc.runtime.store.journal import Journal
 from evalc.runtime.store.past.baseline import Baseline, find_baseline
 from evalc.runtime.store.past.resume import not_compared
@@ -329,7 +329,7 @@ class _Run:
         metadata = self._suites[suite].metadata
         gates = (self._options.gates, None if metadata is None else metadata.gates)
         threshold = None if metadata is None else metadata.threshold
-        return threshold is not None or any(map(look_at_attempts, gates))
+        return threshold is not None or any(map(measures_attempts, gates))
 
     def _attempt_of(self, job: _Job, worker: CaseWorker) -> Callable[[LocatedCase], Awaitable[CaseRun]]:
         """How a case is attempted: the turns of a conversation are kept as they are answered."""

@@ -17,7 +17,7 @@ _EVERYTHING: Final = "."
 
 @final
 class Scope(msgspec.Struct, frozen=True):
-    """What a run looked at.
+    """The part of a project that a run looked at.
 
     Attributes:
         paths: the files, folders and globs that were named, from the project's folder; none for the whole project.
@@ -53,7 +53,7 @@ class Scope(msgspec.Struct, frozen=True):
 
 
 def selects_cases(flags: Mapping[str, Any]) -> bool:
-    """Whether flags of a run, as its journal keeps them, told cases of a suite apart."""
+    """Whether flags of a run, as its journal keeps them, selected cases within a suite."""
     try:
         return msgspec.convert(flags.get("wanted") or {}, Wanted).selects_cases
     except msgspec.ValidationError:

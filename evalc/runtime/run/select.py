@@ -98,7 +98,7 @@ class Wanted(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
 
     @property
     def selects_cases(self) -> bool:
-        """Whether it tells cases of a suite apart."""
+        """Whether it selects cases within a suite."""
         return bool(self.cases or self.tags or self.ids or self.failed_from or self.keywords is not None or self.shard)
 
     def words(self) -> tuple[str, ...]:

@@ -142,7 +142,7 @@ def in_random_order(jobs: Iterable[T], seed: str) -> list[T]:
     return ordered
 
 
-def look_at_attempts(gates: Gates | None) -> bool:
+def measures_attempts(gates: Gates | None) -> bool:
     """Whether a gate measures every attempt at a case, rather than how the case ended."""
     return gates is not None and (gates.min_score is not None or gates.max_p95_ms is not None)
 

@@ -126,7 +126,7 @@ class RepeatedCases:
         return tuple(self._summary(k) for k in ks)
 
     def warning(self) -> str | None:
-        """That they cannot be estimated; None if they can."""
+        """A warning that they cannot be estimated; None if they can."""
         if not self.cut_short:
             return None
         return (

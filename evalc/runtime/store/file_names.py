@@ -14,7 +14,7 @@ _LONGEST_SLUG: Final = 100
 
 
 def file_names(suites: Sequence[Suite]) -> list[str]:
-    """`<suite>.<tier>.json` for each suite; suites whose names come to the same slug are identified by a hash.
+    """`<suite>.<tier>.json` for each suite; suites whose names have the same slug are identified by a hash.
 
     In a run of several agents each has a folder: `<agent>/<suite>.<tier>.json`.
     """
@@ -28,7 +28,7 @@ def file_names(suites: Sequence[Suite]) -> list[str]:
 
 
 def agent_folders(agents: Iterable[str]) -> Mapping[str, str]:
-    """The name of each agent's folder; agents whose names come to the same slug are identified by a hash."""
+    """The name of each agent's folder; agents whose names have the same slug are identified by a hash."""
     slugs = {agent: _slug(agent, "agent") for agent in agents}
     taken = Counter(slug.casefold() for slug in slugs.values())
     return {
@@ -48,7 +48,7 @@ def plain_names(keys: Collection[SuiteKey]) -> Mapping[SuiteKey, str]:
 
 
 def name_by_tool(tool_name: str, tier: str) -> str:
-    """What earlier versions called the result of a suite: `<tool>.<tier>.json`."""
+    """The file of a suite's result as earlier versions named it: `<tool>.<tier>.json`."""
     (name,) = plain_names([SuiteKey(tool_name, tier)]).values()
     return name
 

@@ -61,7 +61,7 @@ class Since(NamedTuple):
         new_passes: those that failed and pass now.
         came: those that the baseline does not have; of these `came_failing` fail.
         changed: those that are another case under the same id.
-        went: those that the baseline has and the suite has no more.
+        went: those that the baseline has and the suite no longer has.
     """
 
     regressions: tuple[str, ...]

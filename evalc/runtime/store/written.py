@@ -367,7 +367,7 @@ def _hex_of(secret: str) -> Iterator[str]:
 
 
 def _hex_begins(secret: str) -> Iterator[str]:
-    """How the secret may begin in hexadecimal."""
+    """The beginnings that the secret may have in hexadecimal."""
     raw = secret.encode(errors="replace")
     unit = secret.encode("utf-16-be", errors="replace")[:2].hex()
     for case in (str.lower, str.upper):
