@@ -125,7 +125,7 @@ async def run(
     )
     specs = [agent for agent in agents or settings.agent_endpoints if isinstance(agent, str)]
     options = replace(options, asked=asked_of(settings, specs, os.environ, what.tools, options.redactor))
-    options = _started(options, start, snapshot)
+    options = _started(options, start, what, snapshot)
     shard = None if start.wanted is None else start.wanted.shard
     if shard is not None and settings.stop_when_sure:
         raise UsageError("`--stop-when-sure` looks at the cases of a whole run: it cannot be used with `--shard`")
@@ -283,10 +283,13 @@ def _snapshot_of(start: Start) -> object:
     return None if start.past is None or start.past.header is None else kept_snapshot(start.past.header)
 
 
-def _started(options: RunOptions, start: Start, snapshot: object) -> RunOptions:
+def _started(options: RunOptions, start: Start, what: ToRun, snapshot: object) -> RunOptions:
     """The options of a run that begins, or continues, like this."""
     limits = replace(options.limits, max_fail=start.max_fail)
-    options = replace(options, run_id=start.run_id, flags=start.flags, limits=limits)
+    flags = start.flags
+    if what.wanted is not None and what.wanted.none_failed:
+        flags = {**flags, "wanted": msgspec.to_builtins(what.wanted)}
+    options = replace(options, run_id=start.run_id, flags=flags, limits=limits)
     if start.past is None:
         return options
     folder = start.past.folder

@@ -34,6 +34,7 @@ class ToRun(msgspec.Struct, frozen=True, kw_only=True):
         problems: the warnings about the eval files.
         tools: the tool registry, where one is named and can be read.
         selected: which of all cases were chosen; None if it is all of them.
+        wanted: how they were chosen.
         inventory: what was read for it, and what was skipped.
         notes: what the user should know of the choice.
         needs_user: the id of the first case with a simulated user whom nobody plays; None if there is none.
@@ -45,6 +46,7 @@ class ToRun(msgspec.Struct, frozen=True, kw_only=True):
     tools: ToolRegistry | None
     selected: Selected | None
     inventory: Inventory
+    wanted: Wanted | None = None
     notes: tuple[str, ...] = ()
     needs_judge: str | None = None
     needs_user: str | None = None
@@ -77,6 +79,8 @@ def to_run(
     all_suites = [suite.to_suite() for suite in compilation.suites]
     wanted = wanted or Wanted()
     known = known_of(wanted, compilation.suites, settings, lambda path: _names_of(path, settings))
+    if wanted.failed_from is not None and known.failed is None:
+        wanted = msgspec.structs.replace(wanted, none_failed=True)
     try:
         suites = select_cases(all_suites, wanted, known)
     except UsageError as error:  # it quotes what chooses, which may hold a secret
@@ -86,6 +90,7 @@ def to_run(
         problems=compilation.problems,
         tools=compilation.tools,
         selected=selected_of(suites, all_suites, wanted),
+        wanted=wanted,
         inventory=compilation.inventory,
         notes=known.notes,
         needs_judge=None if settings.judges else needing_judge(compilation.suites, suites),

@@ -157,6 +157,17 @@ def test_what_was_deselected_is_not_missing(
     assert (outcome.code, "MISSING" in outcome.out, "missing" in outcome.out) == (0, False, False)
 
 
+@pytest.mark.parametrize(("change", "named"), [(drop_suite, "- gone (labeled), 2 cases"), (drop_case, "- gone/two")])
+def test_what_is_gone_is_missing_where_no_case_failed_last(
+    invoke: Invoke, suites: Path, baseline: tuple[str, ...], change: object, named: str
+) -> None:
+    assert callable(change)
+    change(suites)
+    outcome = run(invoke, "--last-failed", *baseline)
+    assert (outcome.code, named in outcome.out) == (1, True)
+    assert run(invoke, "--last-failed", GATE, "--baseline", "latest").code == 1
+
+
 @pytest.mark.parametrize("flags", [("-x",), ("--maxfail", "1")])
 def test_what_was_not_reached_is_not_missing_but_what_is_gone_is(
     invoke: Invoke,

@@ -66,6 +66,10 @@ def test_a_run_that_selected_cases_does_not_say(flags: dict[str, Any]) -> None:
     assert Scope.of(flags) is None
 
 
+def test_a_run_of_what_failed_that_nothing_failed_in_looked_at_everything() -> None:
+    assert Scope.of({"looked_at": [], "wanted": {"failed_from": "r", "else_all": True, "none_failed": True}}) == Scope()
+
+
 def test_how_often_cases_run_selects_nothing() -> None:
     flags = {"looked_at": ["evals"], "wanted": {"repeat": 3, "tiers": ["golden"]}}
     assert Scope.of(flags) == Scope(("evals",), ("golden",))

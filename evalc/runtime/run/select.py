@@ -78,6 +78,7 @@ class Wanted(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
         tiers: the tiers that are run.
         failed_from: the run whose failed cases are run.
         else_all: run all cases of these suites if none of them failed in that run, or if it does not have the suite.
+        none_failed: that run has no failed case of these suites, so it deselects nothing.
         changed_since: the commit since which a suite's files have changed.
         repeat: how often each case is run.
         shard: the part of the chosen cases that is run.
@@ -91,6 +92,7 @@ class Wanted(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     tiers: tuple[str, ...] = ()
     failed_from: str | None = None
     else_all: bool = False
+    none_failed: bool = False
     changed_since: str | None = None
     repeat: Annotated[int, msgspec.Meta(ge=1)] | None = None
     shard: Shard | None = None
@@ -99,7 +101,8 @@ class Wanted(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     @property
     def selects_cases(self) -> bool:
         """Whether it selects cases within a suite."""
-        return bool(self.cases or self.tags or self.ids or self.failed_from or self.keywords is not None or self.shard)
+        by_failures = self.failed_from is not None and not self.none_failed
+        return bool(self.cases or self.tags or self.ids or by_failures or self.keywords is not None or self.shard)
 
     def words(self) -> tuple[str, ...]:
         """What narrows the choice down, as a user says it."""
@@ -109,7 +112,7 @@ class Wanted(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
             *(f"--tag {tag}" for tag in self.tags),
             *(f"--filter {pattern}" for pattern in self.ids),
             *(f"--tier {tier}" for tier in self.tiers),
-            f"--failed-from {self.failed_from}" if self.failed_from else "",
+            f"--failed-from {self.failed_from}" if self.failed_from and not self.none_failed else "",
             f"--changed-since {self.changed_since}" if self.changed_since else "",
             f"--shard {self.shard}" if self.shard else "",
         )
