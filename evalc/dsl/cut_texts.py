@@ -49,7 +49,11 @@ _COLLECTIONS: Final = frozenset(
 )  # fmt: skip
 """The keys whose value is a list or a mapping: a comment in its place hides no text."""
 
-_CUT: Final = re.compile(r"#(?<=[ \t]#)\S")
+_CUT: Final = re.compile(r"#(?<=[ \t,\[]#)\S")
+_EMPTIED: Final = re.compile(r"\s*:[ \t]+(#(?!evalc: ignore)\S[^\r\n]*)")
+"""Behind a key, a comment in the place of its value."""
+_COMMENTS: Final = re.compile(r"([^#\r\n]*)(#[^\r\n]*)?")
+_LEFT_OUT: Final = re.compile(r"#(?!evalc: ignore)\S.*")
 _INSIDE_BRACKETS: Final = re.compile(r"[\[\]{},]")
 _DATA_OF_INPUT: Final = frozenset(("default", "options"))
 
@@ -90,6 +94,8 @@ class _Walk:
         in_flow = self._source.text.startswith("[", node.start)
         for item in node.items:
             self._value(item, holds, in_flow=in_flow)
+        if in_flow and holds not in ("checks", "criteria"):
+            self._items_left_out(node, holds)
 
     def mapping(self, node: Mapping, holds: _Holds, *, is_document: bool = False) -> None:
         in_flow = self._source.text.startswith("{", node.start)
@@ -98,7 +104,26 @@ class _Walk:
             if holds != "data" and name in _COLLECTIONS and isinstance(value, Scalar) and not value.text:
                 continue
             below = self._below(name, value, holds, is_document=is_document)
+            if in_flow and _is_empty(value) and below not in ("checks", "settings"):
+                # YAML puts such a value where the brackets go on, behind the comment that took its place.
+                if (emptied := _EMPTIED.match(self._source.text, key.end)) is not None:
+                    cut = Span(emptied.start(1), emptied.start(1) + len(emptied[1].rstrip()))
+                    self._report(cut, below, is_sound=_INSIDE_BRACKETS.search(emptied[1]) is None)
+                continue
             self._value(value, below, in_flow=in_flow)
+
+    def _items_left_out(self, node: Sequence, holds: _Holds) -> None:
+        """Report comments in the place of an item: behind a comma or the bracket, on the same line."""
+        ends = [node.start + 1, *(item.end for item in node.items)]
+        starts = [*(item.start for item in node.items), node.end - 1]
+        for start, end in zip(ends, starts, strict=True):
+            for line in _COMMENTS.finditer(self._source.text, start, end):
+                before, comment = line.groups()
+                is_in_place = before.rstrip().endswith(",") or (line.start() == node.start + 1 and not before.strip())
+                if is_in_place and comment and _LEFT_OUT.fullmatch(comment):
+                    span = Span(line.start(2), line.start(2) + len(comment.rstrip()))
+                    is_last = end == node.end - 1
+                    self._report(span, holds, is_sound=is_last and _INSIDE_BRACKETS.search(comment) is None)
 
     def _below(self, name: str, value: Node, holds: _Holds, *, is_document: bool) -> _Holds:
         """What the value of a key holds."""
@@ -125,14 +150,19 @@ class _Walk:
         cut = cut_off(self._source, node)
         if cut is None:
             return
+        text = self._source.text
+        self._report(cut, holds, is_sound=not (in_flow and _INSIDE_BRACKETS.search(text, node.end, cut.end)))
+
+    def _report(self, cut: Span, holds: _Holds, *, is_sound: bool = True) -> None:
+        """Report a text, with a fix if the whole text can be in quotes in its place."""
         raw = self._source.text[cut.start : cut.end]
-        is_sound = not (
-            re.search(r"[\r\n]", raw)
-            or (in_flow and _INSIDE_BRACKETS.search(self._source.text, node.end, cut.end))
-            or (holds == "criteria" and parse_criterion(raw).faults)
-        )
+        is_sound = is_sound and not (re.search(r"[\r\n]", raw) or (holds == "criteria" and parse_criterion(raw).faults))
         quoted = quoted_line(raw) if is_sound else ""
         if holds != "words":
             self.found[cut.start] = (cut, CutOffText(quoted=quoted))
         else:
             self.found.setdefault(cut.start, (cut, CutOffWords(quoted=quoted)))
+
+
+def _is_empty(node: Node) -> bool:
+    return isinstance(node, Scalar) and node.style == "plain" and node.start == node.end and node.alias is None

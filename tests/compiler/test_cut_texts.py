@@ -184,6 +184,50 @@ def test_no_key_loses_the_end_of_its_text_to_a_comment_in_silence(code: str, tex
     law()
 
 
+EMPTIED = {
+    "inputs: {y: 2, x: LOST\n      }": ERROR,
+    "inputs: {x: LOST\n      , y: 2}": ERROR,
+    "inputs: {'x':  LOST\n      }": ERROR,
+    "inputs: {z: {x: LOST\n      }}": ERROR,
+    "inputs: {q: [LOST\n      ]}": ERROR,
+    "inputs: {q: [a, LOST\n      ]}": ERROR,
+    "inputs: {q: ['a', LOST\n      # more\n      ]}": ERROR,
+    "for_each:\n      - {id: k, q: LOST\n        }": ERROR,
+    "expect:\n        responseNotContains: [q, LOST\n        ]": ERROR,
+    "tags: [q, LOST\n        ]": WARNING,
+}
+
+
+@pytest.mark.parametrize(("text", "code"), EMPTIED.items())
+@pytest.mark.parametrize("lost", ["#4711", "#4711 and more", "#4711, b", "#47]"])
+@pytest.mark.parametrize("line_end", ["\n", "\r\n"])
+def test_no_text_is_lost_to_a_comment_in_its_place_in_silence(text: str, code: str, lost: str, line_end: str) -> None:
+    written = f"suite: s\ntest_cases:\n    - name: n\n      message: hi\n      {text}\n".replace("\n", line_end)
+    assert not cut(check(written.replace("LOST", "# a comment")))
+    assert not cut(check(written.replace("LOST", "#evalc: ignore[EV101]")))
+    (problem,) = cut(check(written.replace("LOST", lost)))
+    assert (problem.code, problem.source.text[slice(*problem.span)]) == (code, lost)
+    cures = cures_for(problem)
+    assert len(cures) == ("," not in lost and "]" not in lost)
+    for cure in cures:
+        mended = applied(problem.source.text, [cure.edit])
+        assert lost in scalars(yaml.safe_load(mended))
+        assert not cut(check(mended))
+
+
+@pytest.mark.parametrize(
+    "lines", ["[a,\n      #b,\n      c]", "[\n      #a\n      b,\n      c # d, #e\n      ]", "[a, # b, #c\n      d]"]
+)
+def test_an_item_on_a_line_of_its_own_may_be_left_out(lines: str) -> None:
+    assert not cut(check(f"suite: s\ntest_cases:\n    - name: n\n      message: hi\n      tags: {lines}\n"))
+
+
+def test_a_comment_between_items_has_no_fix() -> None:
+    text = "suite: s\ntest_cases:\n    - name: n\n      message: hi\n      tags: [a, #b\n        c]\n"
+    (problem,) = cut(check(text))
+    assert (problem.code, cures_for(problem)) == (WARNING, ())
+
+
 @pytest.mark.parametrize(("code", "text"), [each for each in PLACES if each[1].startswith("suite: s\ntest_cases")])
 def test_a_long_file_is_read_alike(code: str, text: str) -> None:
     long = text.replace("TEXT", "Order #4711") + "    # a comment\n" * 4000
