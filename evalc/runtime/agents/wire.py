@@ -217,9 +217,9 @@ def decode_json(body: bytes) -> object:
         return _decode_json_leniently(body)
 
 
-def _decode_json_leniently(body: bytes) -> object:
+def _decode_json_leniently(body: bytes, pairs: Callable[[list[tuple[str, Any]]], object] | None = None) -> object:
     try:
-        return json.loads(body.decode("utf-8-sig"), parse_constant=_refuse_constant)
+        return json.loads(body.decode("utf-8-sig"), parse_constant=_refuse_constant, object_pairs_hook=pairs)
     except UnicodeDecodeError:
         raise AgentProtocolError("the answer is not UTF-8") from None
     except RecursionError:
@@ -320,9 +320,28 @@ _OR_MAP: Final = ", or map them (`agent.response.params` in the configuration)"
 def _params_of(text: str) -> object:
     """The parameters that a text of JSON holds, as model providers send them; an empty text holds none."""
     try:
-        return decode_json(text.encode(errors="surrogatepass")) if text.strip() else None
-    except AgentProtocolError:
-        raise AgentProtocolError(f"the parameters of a tool call are a text that is not JSON: {shown(text)}") from None
+        return decode_params(text) if text.strip() else None
+    except AgentProtocolError as error:
+        why = str(error).removeprefix("the answer ")
+        raise AgentProtocolError(f"the parameters of a tool call are a text that {why}: {shown(text)}") from None
+
+
+def decode_params(text: str) -> object:
+    """The value of a JSON text in which no object has a key twice, as in `{"force": true, "force": false}`.
+
+    Raises:
+        AgentProtocolError: as for `decode_json`, and where a key is repeated.
+    """
+    return _decode_json_leniently(text.encode(errors="surrogatepass"), pairs=_once)
+
+
+def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    fields = dict(pairs)
+    if len(fields) < len(pairs):
+        names = [name for name, _ in pairs]
+        twice = next(name for name in fields if names.count(name) > 1)
+        raise AgentProtocolError(f"the answer has the key `{shown(twice)}` twice")
+    return fields
 
 
 def _error_of(error: object, place: str) -> str | msgspec.UnsetType:

@@ -269,6 +269,12 @@ def test_near_names_are_noticed_in_objects() -> None:
     assert wire.answer_of(Answer(text="r", calls=[Call()])).near_calls == "calls"
 
 
+@pytest.mark.parametrize("text", ['{"force": true, "force": false}', '{"a": [{"force": 1, "b": 2, "force": 1}]}'])
+def test_a_text_of_parameters_with_a_key_twice_is_an_error(text: str) -> None:
+    with pytest.raises(AgentProtocolError, match="a text that has the key `force` twice"):
+        answer_with({"name": "a", "arguments": text})
+
+
 def test_parameters_of_objects_are_read_under_each_of_their_names() -> None:
     class Block:
         name, input = "a", {"id": 7}

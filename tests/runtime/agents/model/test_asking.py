@@ -139,7 +139,9 @@ def test_a_filtered_answer_is_empty() -> None:
     assert (response.response, response.finish_reason) == ("", "content_filter")
 
 
-@pytest.mark.parametrize("arguments", ['{"city": "Par', "[1]", "nonsense", '{"a": 1e999999}{'])
+@pytest.mark.parametrize(
+    "arguments", ['{"city": "Par', "[1]", "nonsense", '{"a": 1e999999}{', '{"city": "a", "city": "b"}']
+)
 def test_arguments_that_are_no_json_object_are_a_failed_call(arguments: str) -> None:
     for api in (CHAT, RESPONSES):
         response, _ = api.ask(AgentRequest(message="m"), api.answer("", [Called("get_weather", arguments)]))
