@@ -19,7 +19,7 @@ from evalc.model.suite import KnownSuites, SuiteKey
 from evalc.project import links_to
 from evalc.runtime.run.select import MOST_SHARDS, Known, NamedCases, Wanted
 from evalc.runtime.store.journaled import FILE_NAME, read_header
-from evalc.runtime.store.past.results import find_results, read_result
+from evalc.runtime.store.past.results import find_results, header_beside, read_result
 from evalc.runtime.store.past.runs import LATEST, find_folder, has_results, steps_back
 
 SEPARATOR: Final = "::"
@@ -296,10 +296,7 @@ def _still_failing(name: str, output_dir: Path, known: KnownSuites) -> Failures:
 
 def _chosen_from(folder: Path) -> str | None:
     """The run whose failed cases the run of a folder was to run, if it was begun with `--last-failed`."""
-    try:
-        header = read_header(folder / FILE_NAME)
-    except UsageError:
-        return None
+    header = header_beside(folder)
     wanted = {} if header is None else header.flags.get("wanted")
     run = wanted.get("failed_from") if isinstance(wanted, dict) and wanted.get("else_all") else None
     # A name that leads elsewhere is not ours: a journal may come from anyone.
