@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import base64
+import json
+from collections.abc import Callable
 
 import pytest
 
@@ -44,10 +46,49 @@ def test_a_character_of_two_units_is_found_in_its_escapes() -> None:
         assert redactor.redact(f"a {written} b") == "a *** b"
 
 
-def test_what_a_text_must_hold_is_the_longest_part_that_no_encoding_touches() -> None:
-    telling = AnyEncoding(["abcd!efghijkl"]).telling
-    whole = base64.b64encode(b"abcd!efghijkl").decode()
-    assert {"efghijkl", whole[:4], whole[4:8]} <= telling
-    assert "abcd" not in telling
-    assert not {part for part in telling if len(part) > 8}
-    assert "" in AnyEncoding(["a!b@c#d$"]).telling
+def test_a_character_alone_is_found_in_any_escape() -> None:
+    redactor = Redactor(["hunter2-hunter2"])
+    for written in ("-", r"\-", r"\U0000002d", r"\u{2d}", r"\x{2D}", r"\055", r"\0055", "%2D", "=2d", "&#45;", "=\n-"):
+        assert redactor.redact(f"a hunter2{written}hunter2 b") == "a *** b", written
+
+
+def test_a_space_alone_is_found_in_any_escape() -> None:
+    redactor = Redactor(["hunter2 hunter2"])
+    written = (
+        " ",
+        "\\n",
+        "\\x20",
+        "\\u000A",
+        "\\U00000020",
+        "\\u{a}",
+        "\\040",
+        "\\0012",
+        "%20",
+        "%250a",
+        "=20",
+        "&#x20;",
+    )
+    for space in (*written, "&#032;", "&amp;#9;", "=\n "):
+        assert redactor.redact(f"a hunter2{space}hunter2 b") == "a *** b", space
+
+
+@pytest.mark.parametrize(
+    "gap", ["", ":", "-", " ", "  ", "\n", "\t", ",", ", ", ";", " 0X", "\\x", "=", "=\r\n=", "%25"]
+)
+@pytest.mark.parametrize("capitals", [False, True])
+def test_hexadecimal_is_found_whatever_stands_between_its_bytes(gap: str, capitals: bool) -> None:
+    raw = [f"{byte:02X}" if capitals else f"{byte:02x}" for byte in SECRET.encode()]
+    redactor = Redactor([SECRET])
+    text = f"said {gap.join(raw)}."
+    assert redactor.redact(text) == "said ***."
+    assert json.loads(redactor.redact_bytes(json.dumps([text]).encode())) == ["said ***."]
+
+
+@pytest.mark.parametrize("columns", range(1, 9))
+@pytest.mark.parametrize("encode", [base64.b64encode, base64.b32encode])
+@pytest.mark.parametrize("end", ["\n", "\r\n\t", "\\n", "%0D%0A", "&#10;"])
+def test_bases_are_found_however_they_are_wrapped(encode: Callable[[bytes], bytes], columns: int, end: str) -> None:
+    whole = encode(b"abc" + SECRET.encode()).decode().rstrip("=")
+    text = broken(whole, columns).replace("\n", end)
+    assert "***" in Redactor([SECRET]).redact(text)
+    assert b"***" in Redactor([SECRET]).redact_bytes(json.dumps({"k": text}).encode())

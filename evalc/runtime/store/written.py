@@ -7,7 +7,7 @@ import html
 import json
 import re
 from bisect import bisect_right
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator
 from html.entities import codepoint2name
 from itertools import count, groupby
 from typing import Any, Final, TypeVar, final
@@ -98,28 +98,20 @@ class Redactor:
         forms = {form for value in values for form in _forms(value)}
         # Longest first, so that where one form begins like another the whole of it goes.
         self._forms = sorted(forms, key=lambda form: (-len(form), form))
-        # Forms are found when they are cut, too.
         self._any_encoding = AnyEncoding(values)
-        # What a text must have at the least to hold a secret.
-        self._beginnings = sorted({form[:_TELLING] for form in forms} | self._any_encoding.telling)
-        self._encoded = sorted(
-            {written.encode(errors="replace") for beginning in self._beginnings for written in _as_json(beginning)}
-        )
 
     def redact(self, text: str) -> str:
         """The text without any of the secrets; the same text where it holds none."""
-        if not any(beginning in text for beginning in self._beginnings):
-            return text
         parts: list[str] = []
         end = 0
         for start, stop in self._spans(text):
             parts += (text[end:start], _MASK)
             end = stop
-        return "".join([*parts, text[end:]])
+        return "".join([*parts, text[end:]]) if parts else text
 
     def redact_bytes(self, data: bytes) -> bytes:
         """The JSON, in UTF-8, without any of the secrets: it stays JSON, whatever characters a secret has."""
-        if not any(form in data for form in self._encoded):
+        if next(self._found(_all_texts(data)), None) is None:
             return data
         return _JSON_TOKEN.sub(self._redact_token, data)
 
@@ -145,9 +137,19 @@ class Redactor:
             yield start, stop
 
     def _found(self, text: str) -> Iterator[tuple[int, int]]:
+        cut = any(ellipsis in text for ellipsis in _ELLIPSES)
         for form in self._forms:
-            yield from _places(form, text)
+            yield from _places(form, text) if cut else _stretches(form, text)
         yield from self._any_encoding.places(text)
+
+
+def _all_texts(data: bytes) -> str:
+    """What the strings of the JSON say, and what stands between them, in one text."""
+    if b"\\" not in data:
+        return data.decode(errors="replace")
+    ends_marked = data.replace(b"\\\\", rb"\u005c").replace(b'\\"', rb"\u0022").replace(b'"', rb"\u0000")
+    text: str = json.loads(f'"{ends_marked.decode(errors="replace")}"', strict=False)
+    return text
 
 
 def _places(form: str, text: str) -> Iterator[tuple[int, int]]:
@@ -195,68 +197,105 @@ def _as_json(value: str) -> Iterator[str]:
         yield escaped.replace("/", "\\/")
 
 
-_SLASHES: Final = r"\\{1,8}"
+_SLASHES: Final = r"\\\\{0,7}"
 """What precedes an escape: as many backslashes as there are languages around it."""
 
-_BREAK: Final = (
-    rf"(?:\s|{_SLASHES}[nrt]|{_SLASHES}(?=\s)|(?:%(?:25)?|=)(?:0[AaDd9]|20)|&#(?:1[03]|32|[xX](?:0?[aAdD]|20));)"
+_SPACE_HEX: Final = "(?:0[AaDd9]|20)"
+_WRITTEN_BREAK: Final = (
+    rf"{_SLASHES}(?:[nrt]|(?=\s)|(?:x|u00|U0{{6}}){_SPACE_HEX}|[xu]\{{0*(?:[AaDd9]|20)\}}|0?0(?:1[125]|40))|"
+    rf"%(?:25)?{_SPACE_HEX}|={_SPACE_HEX}|&(?:amp;)?#(?:0*(?:9|1[03]|32)|[xX]0*(?:[AaDd9]|20));"
 )
+"""A piece of whitespace in an encoding."""
+_BREAK: Final = rf"(?:\s|{_WRITTEN_BREAK})"
 """A piece of whitespace, however it is written."""
+_WHITESPACE: Final = b" \t\n\r\v\f"
 
-_HEX_GAPS: Final = re.compile(rf"(?:{_SLASHES}[xu]|%(?:25)?|&(?:amp;)?#[xX](?:00)*|0[xX]|[;:,\s-])+")
+_SOFT_BREAKS: Final = re.compile(rf"=(?:\r?\n|{_SLASHES}r{_SLASHES}n|{_SLASHES}n)")
+"""Where quoted-printable breaks a line."""
+
+_HEX_GAP: Final = rf"(?:{_SLASHES}(?:[nrt]|[xu]\{{0*|[xuU])|%(?:25)?u?|&(?:amp;)?#[xX]0*|0[xX]|[=}};:,\s-])"
 """What stands between the bytes of a text in hexadecimal: `73:65`, `0x73, 0x65`, `%73%65`, `\\u0073\\u0065`."""
-_DECIMAL_GAPS: Final = re.compile(r"(?:&(?:amp;)?#0*)+")
+_DECIMAL_GAP: Final = r"(?:&(?:amp;)?#0*)"
 """What precedes each number in `&#115;&#101;`."""
+_OCTAL_GAP: Final = rf"(?:{_SLASHES}(?:0(?=[0-7]{{3}}))?)"
+"""What precedes each number in `\\163\\145`."""
 
 _BREAKS: Final = re.compile(f"{_BREAK}+")
-_NEVER_ENCODED: Final = re.compile(r"[A-Za-z0-9]{4,}")
-_TELLING_BYTES: Final = 4
+_WRITTEN_BREAKS: Final = re.compile(_WRITTEN_BREAK)
+_NEVER_ENCODED: Final = re.compile("[A-Za-z0-9]+")
 
 
 @final
 class AnyEncoding:
-    """Finds secrets.
-
-    Attributes:
-        telling: a text that holds a secret holds one of these; an empty one if that cannot be said.
-    """
+    """Finds secrets: each way of encoding looks first, cheaply, whether the text can hold any."""
 
     def __init__(self, secrets: Iterable[str]) -> None:
         values = sorted(secrets, key=lambda secret: (-len(secret), secret))
-        groups = count(1)
-        self._written_out = re.compile("|".join(_written_out(value, groups) for value in values)) if values else None
-        self._bases = [written for secret in values for written in (*_base64_of(secret), *_base32_of(secret))]
-        self._hex = [re.compile(digits, re.IGNORECASE | re.ASCII) for secret in values for digits in _hex_of(secret)]
-        self._decimal = [re.compile("".join(f"{ord(character)};" for character in secret)) for secret in values]
+        self._written_out = [(_never_encoded(value), re.compile(_written_out(value))) for value in values]
+        self._bases = {written for secret in values for written in (*_base64_of(secret), *_base32_of(secret))}
+        self._numbers = [
+            _Numbers(gap, {units for secret in values for units in units_of(secret)})
+            for gap, units_of in ((_HEX_GAP, _hex_of), (_DECIMAL_GAP, _decimal_of), (_OCTAL_GAP, _octal_of))
+        ]
         self._in_one_case = [written for secret in values for written in _in_one_case(secret)]
-        self.telling = frozenset(
-            (
-                *self._parts(),
-                *self._in_one_case,
-                *(part for secret in values for part in (_telling(secret), *_hex_begins(secret), f"{ord(secret[0])};")),
-            )
-        )
 
     def places(self, text: str) -> Iterator[tuple[int, int]]:
         """Where the secrets are, in no order; places may overlap."""
-        if self._written_out is None:
-            return
-        yield from (match.span() for match in self._written_out.finditer(text))
-        bare = _Bare(text, _BREAKS)
-        for written in self._bases:
-            yield from (bare.place(*found) for found in _stretches(written, bare.text))
-        for patterns, gaps in ((self._hex, _HEX_GAPS), (self._decimal, _DECIMAL_GAPS)):
-            bare = _Bare(text, gaps)
-            for pattern in patterns:
-                yield from (bare.place(*match.span()) for match in pattern.finditer(bare.text))
+        yield from self._places_written_out(text)
+        yield from self._places_in_bases(text)
+        small = text.lower()
+        for numbers in self._numbers:
+            yield from numbers.places(text, small)
         for written in self._in_one_case:
             yield from _stretches(written, text)
 
-    def _parts(self) -> Iterator[str]:
-        """The beginnings of base64 and base32, and what follows on them, since a line may end in either of them."""
-        for written in self._bases:
-            yield written[:_TELLING_BYTES]
-            yield written[_TELLING_BYTES : 2 * _TELLING_BYTES]
+    def _places_written_out(self, text: str) -> Iterator[tuple[int, int]]:
+        joined = _SOFT_BREAKS.sub("", text)
+        patterns = [pattern for part, pattern in self._written_out if part in joined]
+        for pattern in patterns:
+            yield from (match.span() for match in pattern.finditer(text))
+        if patterns and joined != text:
+            bare = _Bare(text, _SOFT_BREAKS)
+            for pattern in patterns:
+                yield from (bare.place(*match.span()) for match in pattern.finditer(joined))
+
+    def _places_in_bases(self, text: str) -> Iterator[tuple[int, int]]:
+        has_escapes = any(mark in text for mark in "\\%=&")
+        unescaped = _WRITTEN_BREAKS.sub("", text) if has_escapes else text
+        unbroken = unescaped.encode(errors="replace").translate(None, _WHITESPACE)
+        if any(written.encode() in unbroken for written in self._bases):
+            bare = _Bare(text, _BREAKS)
+            for written in self._bases:
+                yield from (bare.place(*place) for place in _stretches(written, bare.text))
+
+
+@final
+class _Numbers:
+    """Finds secrets whose characters or bytes are numbers in the text.
+
+    Args:
+        gap: what may stand before and between the numbers.
+        secrets: the numbers of each secret, in small letters.
+    """
+
+    def __init__(self, gap: str, secrets: Collection[tuple[str, ...]]) -> None:
+        self._gaps = re.compile(f"{gap}+")
+        # A text that holds the numbers holds the first of them, which is cheap to see, and the second behind it.
+        firsts = {first for first, *_ in secrets}
+        self._firsts = [first for first in firsts if not any(less in first for less in firsts - {first})]
+        self._secrets = [
+            (re.compile(f"{first}{gap}*{second}"), re.compile("".join((first, second, *more)), re.IGNORECASE))
+            for first, second, *more in secrets
+        ]
+
+    def places(self, text: str, small: str) -> Iterator[tuple[int, int]]:
+        """Where the secrets are, in no order; `small` is the text in small letters."""
+        if not any(first in small for first in self._firsts):
+            return
+        if patterns := [pattern for begin, pattern in self._secrets if begin.search(small) is not None]:
+            bare = _Bare(text, self._gaps)
+            for pattern in patterns:
+                yield from (bare.place(*match.span()) for match in pattern.finditer(bare.text))
 
 
 @final
@@ -289,17 +328,18 @@ class _Bare:
         return self._places[piece] + offset - self._starts[piece]
 
 
-def _telling(secret: str) -> str:
-    """The longest part of the secret that no encoding touches; empty if there is none."""
+def _never_encoded(secret: str) -> str:
+    """The longest part of the secret that is itself where only other characters are encoded; empty if there is none."""
     return max(_NEVER_ENCODED.findall(secret), key=len, default="")
 
 
-def _written_out(secret: str, groups: Iterator[int]) -> str:
+def _written_out(secret: str) -> str:
     """An expression for the secret, in which runs of whitespace may be any or none.
 
     A run is taken whole, by a lookahead and its group: before 3.11.5, Python mismatches `*+` after alternatives.
     The empty comment keeps digits of the secret from being read as the end of the group's number.
     """
+    groups = count(1)
     parts = (
         rf"(?=({_BREAK}*))\{next(groups)}(?#)" if is_space else "".join(map(_character, characters))
         for is_space, characters in groupby(secret, key=str.isspace)
@@ -324,6 +364,8 @@ def _ways(character: str) -> Iterator[str]:
     yield "".join(rf"{_SLASHES}u{_hex(high << 8 | low, 4)}" for high, low in zip(units[::2], units[1::2], strict=True))
     if code < 256:
         yield f"{_SLASHES}x{_hex(code, 2)}"
+    yield rf"{_SLASHES}(?:U{_hex(code, 8)}|[ux]\{{0*{_hex(code)}\}})"
+    yield "".join(f"{_SLASHES}0?{byte:03o}" for byte in raw)
     yield "".join(f"={_hex(byte, 2)}" for byte in raw)
     yield f"&(?:amp;)?#(?:0*{code}|[xX]0*{_hex(code)});"
     if (name := _NAMES.get(code)) is not None:
@@ -360,20 +402,20 @@ def _base32_of(secret: str) -> Iterator[str]:
         yield from (written, written.lower())
 
 
-def _hex_of(secret: str) -> Iterator[str]:
-    """The digits of the secret in UTF-8, and in UTF-16, as `\\u0073` has it."""
-    yield secret.encode(errors="replace").hex()
-    yield secret.encode("utf-16-be", errors="replace").hex()
+def _hex_of(secret: str) -> Iterator[tuple[str, ...]]:
+    """The secret's bytes, in UTF-8, UTF-16 (`\\u0073`) and UTF-32 (`\\U00000073`), and its characters (`&#x73;`)."""
+    for encoding, size in (("utf-8", 1), ("utf-16-be", 2), ("utf-32-be", 4)):
+        raw = secret.encode(encoding, errors="replace")
+        yield tuple(raw[at : at + size].hex() for at in range(0, len(raw), size))
+    yield tuple(f"{ord(character):x}" for character in secret)
 
 
-def _hex_begins(secret: str) -> Iterator[str]:
-    """The beginnings that the secret may have in hexadecimal."""
-    raw = secret.encode(errors="replace")
-    unit = secret.encode("utf-16-be", errors="replace")[:2].hex()
-    for case in (str.lower, str.upper):
-        first, second, long = case(f"{raw[0]:02x}"), case(f"{raw[1]:02x}"), case(unit)
-        yield from (f"{first}{between}{second}" for between in ("", ":", "-", " "))
-        yield from (f"%{first}", f"%25{first}", f"x{first}", f"u{long}", f"x{long}")
+def _decimal_of(secret: str) -> Iterator[tuple[str, ...]]:
+    yield tuple(f"{ord(character)};" for character in secret)
+
+
+def _octal_of(secret: str) -> Iterator[tuple[str, ...]]:
+    yield tuple(f"{byte:03o}" for byte in secret.encode(errors="replace"))
 
 
 _DISTINCT: Final = 16
