@@ -41,6 +41,10 @@ DEFAULT_TIMEOUT_MS: Final = 60_000
 
 _LONGEST_SENT: Final = 20_000
 _TIMED_OUT: Final = failed("timeout")
+_CUT_SHORT: Final = frozenset(
+    ("length", "max_tokens", "max_output_tokens", "model_context_window_exceeded", "content_filter", "incomplete")
+)
+"""Why a model stopped before its answer was whole, in the providers' words."""
 _NOTHING: Final = JudgedScore(score=0, max_score=1)
 
 
@@ -226,6 +230,7 @@ def _result(
     )
     notes = [note for verdict in verdicts.values() for note in verdict.notes]
     notes += checked.judge.notes if checked.judge else ()
+    notes += _notes_on_parts(answer) * len(verdicts)
     tool_mode = answer.response.tool_mode if answer.response else None
     costs = (_cost_of(answer), checked.judge.meter.cost_usd if checked.judge else None)
     return CaseRun(result, tuple(notes), sum_of_known(costs), tool_mode)
@@ -235,9 +240,21 @@ def _label(label: Label, answer: AgentAnswer) -> LabelResult:
     return label_result(label, None if answer.response is None else answer.response.response)
 
 
+def _notes_on_parts(answer: AgentAnswer) -> list[Note]:
+    """What to say, once for each assertion, of a model that stopped before its answer was whole."""
+    reasons = (response.finish_reason for response in _responses_of(answer))
+    reason = next((reason for reason in reasons if reason is not None and reason in _CUT_SHORT), None)
+    return [] if reason is None else [Note(f"the model was cut short (`{reason}`)", "checked on a part of its answer")]
+
+
+def _responses_of(answer: AgentAnswer) -> list[AgentResponse]:
+    """The responses: of a conversation those of its turns, those before it broke, too."""
+    return [turn.response for turn in answer.turns] or ([answer.response] if answer.response else [])
+
+
 def _cost_of(answer: AgentAnswer) -> float | None:
     """What the agent and the user cost; of a conversation what its turns did, those before it broke, too."""
-    answers = [turn.response for turn in answer.turns] or ([answer.response] if answer.response else [])
+    answers = _responses_of(answer)
     costs = [each.usage.cost_usd for each in answers if each.usage is not None]
     return sum_of_known([*costs, answer.user.cost_usd if answer.user else None])
 

@@ -65,6 +65,21 @@ def test_the_configured_system_prompt_goes_before_them(project: Path) -> None:
     assert sent["messages"][0] == {"role": "system", "content": "Other."}
 
 
+@pytest.mark.parametrize("reason", ["length", "content_filter", "max_tokens"])
+def test_an_answer_that_was_cut_short_is_warned_of(project: Path, reason: str) -> None:
+    answer = CHAT.answer("It is fine, bu", [])
+    answer["choices"][0]["finish_reason"] = reason
+    result, _ = run(project, PROMPT_FILE.replace('"fine", ', '"fine", not contains "bad", '), answers(answer))
+    assert result["cases"][0]["status"] == "passed"
+    (warning,) = result["warnings"]
+    assert warning.startswith(f"the model was cut short (`{reason}`): 3 assertions checked on a part of its answer")
+
+
+def test_a_whole_answer_is_not_warned_of(project: Path, api: TestedApi) -> None:
+    result, _ = run(project, PROMPT_FILE, answers(api.answer("It is fine.", [])), api=api)
+    assert not any("cut short" in warning for warning in result.get("warnings", ()))
+
+
 def test_compiled_files_carry_the_system_prompt(project: Path) -> None:
     compiled = {
         "metadata": {"toolName": "review", "tier": "golden"},
