@@ -33,6 +33,10 @@ def echo(message):
 
 def forgetful(message):
     return f"{message}: hello"
+
+def changing(message):
+    from pathlib import Path
+    return f"{message}: hello" + Path("more.txt").read_text()
 """
 ECHO = "python:desk_agents:echo"
 FORGETFUL = "python:desk_agents:forgetful"
@@ -253,6 +257,22 @@ def test_a_suite_that_is_gone_is_missing_though_another_has_its_tool(invoke: Inv
 
 def gated(invoke: Invoke, agent: str, *more: str) -> Outcome:
     return invoke("run", "--agent", agent, "--fail-on-regression", "--baseline", "latest", "--json", *more)
+
+
+@pytest.mark.parametrize(("name", "other"), [("refund.v1", "refund-v1"), ("Refund", "refund"), ("refund", "REFUND")])
+def test_the_latest_result_of_a_suite_is_found_whatever_suites_were_beside_it(
+    invoke: Invoke, name: str, other: str
+) -> None:
+    for file, suite in (("routing", name), ("other", other)):
+        Path(f"evals/{file}.eval.yaml").write_text(ROUTING.replace("suite: routing", f"suite: {suite}"))
+    alone, agent = ("evals/routing.eval.yaml",), "python:desk_agents:changing"
+    Path("more.txt").write_text("")
+    run(invoke, *alone, "--min-pass-rate", "0.5", agent=agent)
+    Path("more.txt").write_text(", a refund")
+    run(invoke, *alone, "evals/other.eval.yaml", agent=agent)
+    Path("more.txt").write_text("")
+    outcome = invoke("run", *alone, "--agent", agent, "--fail-on-regression", "--min-pass-rate", "0.5", "--json")
+    assert (outcome.code, regressions(outcome)) == (1, {(name, "labeled"): [f"{name}/refund"]})
 
 
 # --- what earlier versions wrote ------------------------------------------------------------------------------------

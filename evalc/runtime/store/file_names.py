@@ -38,19 +38,29 @@ def agent_folders(agents: Iterable[str]) -> Mapping[str, str]:
 
 def plain_names(keys: Collection[SuiteKey]) -> Mapping[SuiteKey, str]:
     """The names of the files of different suites."""
-    slugs = [_slug(key.name, "suite") for key in keys]
-    plain = [f"{slug}.{_slug(key.tier, 'tier')}.json" for slug, key in zip(slugs, keys, strict=True)]
+    plain = [_name(key) for key in keys]
     taken = Counter(name.casefold() for name in plain)
     return {
-        key: name if taken[name.casefold()] == 1 else f"{slug}-{short_hash(key.name)}.{_slug(key.tier, 'tier')}.json"
-        for name, slug, key in zip(plain, slugs, keys, strict=True)
+        key: name if taken[name.casefold()] == 1 else _name_with_hash(key)
+        for name, key in zip(plain, keys, strict=True)
     }
 
 
-def name_by_tool(tool_name: str, tier: str) -> str:
-    """The file of a suite's result as earlier versions named it: `<tool>.<tier>.json`."""
-    (name,) = plain_names([SuiteKey(tool_name, tier)]).values()
-    return name
+def possible_names(key: SuiteKey, tool_name: str) -> Collection[str]:
+    """The names that files of a suite's results may have, whatever other suites were in the run.
+
+    Earlier versions named them for the tool.
+    """
+    keys = (key, SuiteKey(tool_name, key.tier))
+    return {*map(_name, keys), *map(_name_with_hash, keys)}
+
+
+def _name(key: SuiteKey) -> str:
+    return f"{_slug(key.name, 'suite')}.{_slug(key.tier, 'tier')}.json"
+
+
+def _name_with_hash(key: SuiteKey) -> str:
+    return f"{_slug(key.name, 'suite')}-{short_hash(key.name)}.{_slug(key.tier, 'tier')}.json"
 
 
 def _slug(name: str, what: str) -> str:

@@ -18,7 +18,7 @@ from evalc.model.suite import KnownSuites, Selected, Suite, SuiteKey, key_of
 from evalc.project import below_working_folder, is_accepted_baseline
 from evalc.runtime.run.finished import read_closing
 from evalc.runtime.run.scope import Scope
-from evalc.runtime.store.file_names import file_names, name_by_tool
+from evalc.runtime.store.file_names import possible_names
 from evalc.runtime.store.past.accepted import AcceptedSuite, passed, read_accepted
 from evalc.runtime.store.past.results import header_beside, read_result
 from evalc.runtime.store.past.runs import (
@@ -140,7 +140,7 @@ class _KnownCases:
     """The suites of a run, by which records of earlier runs are recognised.
 
     Attributes:
-        names: the names that the files of each suite's results have or, by earlier versions, had.
+        names: the names that files of each suite's results may have.
     """
 
     def __init__(self, suites: Sequence[Suite]) -> None:
@@ -149,9 +149,7 @@ class _KnownCases:
             ((suite.key, suite.tool_name) for suite in suites),
             lambda key: (located.case.id for located in by_key[key].cases) if key in by_key else (),
         )
-        self.names: dict[SuiteKey, set[str]] = {}
-        for suite, name in zip(suites, file_names(suites), strict=True):
-            self.names.setdefault(suite.key, {name_by_tool(suite.tool_name, suite.tier)}).add(Path(name).name)
+        self.names = {suite.key: possible_names(suite.key, suite.tool_name) for suite in suites}
 
     def key_of(self, record: _SuiteResult | AcceptedSuite) -> SuiteKey | None:
         """The suite that a record is of; None if it may be of several."""

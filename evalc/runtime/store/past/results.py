@@ -11,8 +11,9 @@ from typing import Final, TypeVar, final
 import msgspec
 
 from evalc.errors import UsageError
+from evalc.model.suite import key_of
 from evalc.regular import TooLarge, read_limited
-from evalc.runtime.store.file_names import name_by_tool
+from evalc.runtime.store.file_names import possible_names
 from evalc.runtime.store.journaled import FILE_NAME, Header, read_header
 from evalc.runtime.store.past.runs import age, find_folder, has_results, result_files, run_folders
 
@@ -90,14 +91,15 @@ def results_before(later: PastResults, output_dir: Path) -> PastResults:
 class _Head(msgspec.Struct, frozen=True, rename="camel"):
     tool_name: str
     tier: str
+    suite: str | None = None
 
 
 def _names_of(file: Path) -> Iterator[str]:
-    """The name of a result's file, and the one that earlier versions gave it."""
+    """The name of a result's file, and those that it may have in other runs."""
     yield file.name
     with suppress(UsageError):
         head = read_result(file, _Head)
-        yield name_by_tool(head.tool_name, head.tier)
+        yield from possible_names(key_of(head), head.tool_name)
 
 
 def read_results(results: PastResults, kind: type[Record], warnings: list[str]) -> Iterator[Record]:
