@@ -231,6 +231,38 @@ def test_a_suite_that_is_excluded_now_is_missing(invoke: Invoke, suites: Path, p
     assert "- gone (labeled)" in run(invoke, GATE).out
 
 
+@pytest.fixture
+def linked(suites: Path, project: Path) -> Path:
+    """A suite that links lead to, and a link to all evals that a search meets before their folder."""
+    (project / "store").mkdir()
+    shared = project / "store" / "shared.eval.yaml"
+    shared.write_text(CASES.format(name="shared"))
+    (suites / "lk").symlink_to("../store")
+    (project / "ev").symlink_to("evals")
+    return shared
+
+
+@pytest.mark.parametrize("path", ["ev", "evals", "ev/lk", "evals/lk", "store", "evals/*"])
+def test_a_suite_is_missing_by_any_of_the_links_that_led_to_it(invoke: Invoke, linked: Path, path: str) -> None:
+    run(invoke)
+    invoke("accept")
+    (linked.parent / "other.eval.yaml").write_text(CASES.format(name="other"))
+    linked.unlink()
+    assert "- shared (labeled), 2 cases" in run(invoke, path, GATE).out
+    assert "shared" not in run(invoke, "evals/kept", GATE).out
+    assert "- shared (labeled), 2 cases" in run(invoke, GATE).out
+    run(invoke, path)
+    assert "no longer in it: the suite `shared (labeled)`\n" in invoke("accept").out
+
+
+def test_a_suite_is_missing_where_the_link_to_it_is_gone(invoke: Invoke, linked: Path, suites: Path) -> None:
+    run(invoke, "evals")
+    invoke("accept")
+    (suites / "lk").unlink()
+    assert "- shared (labeled), 2 cases" in run(invoke, "ev", GATE).out
+    assert "- shared (labeled), 2 cases" in run(invoke, "evals", GATE).out
+
+
 def test_from_a_folder_below_only_that_is_looked_at(
     invoke: Invoke, suites: Path, project: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

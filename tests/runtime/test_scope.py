@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from evalc.runtime.run.scope import Scope, in_project, scope_paths
+from evalc.runtime.run.scope import Place, Scope, in_project, names_in_project, scope_paths
 
 FILE = "evals/team/weather.eval.yaml"
 
@@ -33,15 +33,15 @@ FILE = "evals/team/weather.eval.yaml"
     ],
 )
 def test_the_paths_that_lead_to_a_file(path: str, has: bool) -> None:
-    assert Scope((path,)).has(FILE, "labeled") == has
-    assert Scope(("nowhere", path)).has(FILE, "labeled") == has
-    assert not Scope((path,)).has(None, "labeled")
+    assert Scope((path,)).has(Place(FILE), "labeled") == has
+    assert Scope(("nowhere", path)).has(Place(FILE), "labeled") == has
+    assert not Scope((path,)).has(Place(), "labeled")
 
 
 def test_the_whole_project_has_everything_even_what_is_of_no_known_file() -> None:
-    assert Scope().has(FILE, "labeled")
-    assert Scope().has(None, "labeled")
-    assert not Scope(tiers=("golden",)).has(FILE, "labeled")
+    assert Scope().has(Place(FILE), "labeled")
+    assert Scope().has(Place(), "labeled")
+    assert not Scope(tiers=("golden",)).has(Place(FILE), "labeled")
 
 
 @pytest.mark.parametrize(
@@ -97,3 +97,28 @@ def test_a_link_on_the_way_to_the_project_is_followed(tmp_path: Path) -> None:
             assert in_project(str(way), root) == "."
             assert in_project(str(way / "evals" / "*.yaml"), root) == "evals/*.yaml"
         assert in_project(str(tmp_path / "inside" / "gone.yaml"), root) == "real/gone.yaml"
+
+
+def test_a_file_has_the_paths_of_all_links_on_the_way(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    project = tmp_path / "project"
+    for folder in ("store", "evals"):
+        (project / folder).mkdir(parents=True)
+    (project / "evals" / "lk").symlink_to("../store")
+    (project / "ev").symlink_to("evals")
+    (project / "store" / "out").symlink_to(tmp_path)
+    (project / "store" / "loop").symlink_to("loop")
+    names = ("ev/lk/u.yaml", "evals/lk/u.yaml", "store/u.yaml")
+    assert names_in_project("project/ev/lk/u.yaml", project) == names
+    assert names_in_project(str(tmp_path / "project" / "evals" / "lk" / "u.yaml"), project) == names[1:]
+    assert names_in_project("project/store/u.yaml", project) == names[2:]
+    assert names_in_project("project/ev/*", project) == ("ev/*", "evals/*")
+    assert names_in_project("project/store/out/u.yaml", project) == ("store/out/u.yaml",)
+    assert names_in_project("project/store/loop/u.yaml", project)[0] == "store/loop/u.yaml"
+    assert names_in_project("elsewhere", project) == ("../elsewhere",)
+    assert names_in_project("a\0b", project)[0].endswith("a\0b")
+    assert scope_paths(["project/ev"], project, whole=False) == ("ev", "evals")
+    file = Place(names[0], names[1:])
+    assert [Scope((path,)).has(file, "labeled") for path in ("ev", "evals", "store", "evals/lk", "st")] == [
+        True
+    ] * 4 + [False]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import UTC, datetime
-from functools import partial
+from functools import cache, partial
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +12,7 @@ from evalc.errors import UsageError
 from evalc.model.suite import Suite
 from evalc.regular import make_folder
 from evalc.runtime.run.run_options import RunOptions
-from evalc.runtime.run.scope import in_project
+from evalc.runtime.run.scope import names_in_project
 from evalc.runtime.store.journal import Journal
 from evalc.runtime.store.journaled import FILE_NAME, Header, JournaledSuite, data_hash
 from evalc.runtime.store.past.resume import refuse_another_run
@@ -65,6 +65,8 @@ def header_of(
 
 def journaled_suites(suites: Sequence[Suite], root: Path | None) -> tuple[JournaledSuite, ...]:
     """The suites as the header names them; `root` is the project's folder."""
+    # A file may have many suites.
+    names_of = cache(lambda origin: () if root is None or origin.startswith("<") else names_in_project(origin, root))
     return tuple(
         JournaledSuite(
             suite=suite.name,
@@ -74,7 +76,8 @@ def journaled_suites(suites: Sequence[Suite], root: Path | None) -> tuple[Journa
             origin=suite.origin,
             cases=suite.size,
             agent=suite.agent,
-            file=None if root is None or suite.origin.startswith("<") else in_project(suite.origin, root),
+            file=next(iter(names_of(suite.origin)), None),
+            also=names_of(suite.origin)[1:],
         )
         for suite in suites
     )

@@ -14,6 +14,27 @@ from evalc.runtime.run.select import Wanted
 
 _EVERYTHING: Final = "."
 
+_MOST_LINKS: Final = 40
+"""On the way to one file; as many as Linux follows."""
+
+
+@final
+class Place(msgspec.Struct, frozen=True):
+    """Where a suite was found.
+
+    Attributes:
+        file: its file, by the path that a search met first, from the project's folder; None if it is unknown.
+        also: the other paths of the file, where links within the project lead to it.
+    """
+
+    file: str | None = None
+    also: tuple[str, ...] = ()
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """All paths of the file that are known."""
+        return () if self.file is None else (self.file, *self.also)
+
 
 @final
 class Scope(msgspec.Struct, frozen=True):
@@ -43,13 +64,11 @@ class Scope(msgspec.Struct, frozen=True):
             return None
         return cls(paths, wanted.tiers)
 
-    def has(self, file: str | None, tier: str) -> bool:
-        """Whether a suite of the tier in the file, which may be gone, is one of those that it looked at."""
+    def has(self, place: Place, tier: str) -> bool:
+        """Whether a suite of the tier at the place, which may be gone, is one of those that it looked at."""
         if self.tiers and tier not in self.tiers:
             return False
-        if not self.paths:
-            return True
-        return file is not None and any(_leads_to(path, file) for path in self.paths)
+        return not self.paths or any(_leads_to(path, name) for path in self.paths for name in place.names)
 
 
 def selects_cases(flags: Mapping[str, Any]) -> bool:
@@ -62,8 +81,33 @@ def selects_cases(flags: Mapping[str, Any]) -> bool:
 
 def scope_paths(named: Iterable[str], root: Path, *, whole: bool) -> tuple[str, ...]:
     """The paths as a scope has them; `whole` says that nothing narrows them down to a part of the project."""
-    paths = tuple(dict.fromkeys(in_project(path, root) for path in named))
+    paths = tuple(dict.fromkeys(name for path in named for name in names_in_project(path, root)))
     return () if whole or _EVERYTHING in paths else paths
+
+
+def names_in_project(path: str, root: Path) -> tuple[str, ...]:
+    """A path from the working folder as those from the project's folder that it has, the links followed one by one.
+
+    The first is that of `in_project`; each next one has a link fewer. What lies outside of the project has no others.
+    """
+    project = os.path.realpath(root)
+    names = [in_project(path, root)]
+    while len(names) <= _MOST_LINKS and (name := _with_link_followed(names[-1], project)) is not None:
+        names.append(name)
+    return tuple(dict.fromkeys(names))
+
+
+def _with_link_followed(name: str, project: str) -> str | None:
+    """A path from the project's folder with its first link followed; None if it has none, or one that leads out."""
+    path = PurePath(name)
+    if os.pardir in path.parts:
+        return None
+    for folder in (*reversed(path.parents), path):
+        there = PurePath(project, folder)
+        if os.path.islink(there):  # noqa: PTH114 - it may hold NUL
+            led = PurePath(os.path.realpath(there), path.relative_to(folder))
+            return led.relative_to(project).as_posix() if led.is_relative_to(project) else None
+    return None
 
 
 def in_project(path: str, root: Path) -> str:

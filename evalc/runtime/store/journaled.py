@@ -33,7 +33,8 @@ class JournaledSuite(msgspec.Struct, frozen=True, kw_only=True, rename="camel", 
 
     `suite` is its name, which journals of earlier versions do not have. `agent` is what it was run against, in a run of
     several agents, where a suite is listed once for each agent.
-    `origin` is its file as the run was given it, `file` the path from the project's folder.
+    `origin` is its file as the run was given it, `file` the path from the project's folder; `also` are the other paths
+    of that file, where links within the project lead to it.
     """
 
     tool_name: str
@@ -44,6 +45,7 @@ class JournaledSuite(msgspec.Struct, frozen=True, kw_only=True, rename="camel", 
     cases: int
     agent: str | None = None
     file: str | None = None
+    also: tuple[str, ...] = ()
 
 
 class Header(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):

@@ -20,9 +20,9 @@ from evalc.errors import UsageError
 from evalc.model.result import PASSING, Status
 from evalc.model.suite import SuiteKey, key_of
 from evalc.regular import make_folder, read_limited, write_atomic
-from evalc.runtime.run.scope import Scope
+from evalc.runtime.run.scope import Place, Scope
 from evalc.runtime.store.journaled import Header
-from evalc.runtime.store.past.results import PastResults, header_beside, read_results
+from evalc.runtime.store.past.results import PastResults, header_beside, places_in, read_results
 
 _LARGEST: Final = 256_000_000
 
@@ -38,8 +38,9 @@ class AcceptedCase(msgspec.Struct, frozen=True, omit_defaults=True):
 class AcceptedSuite(msgspec.Struct, frozen=True, omit_defaults=True, kw_only=True):
     """The cases of a suite by id.
 
-    `suite` is its name, which earlier versions did not write. `file` is where it was authored, from the project's
-    folder, and `digest` that of its content; `agent` is set in a run of several.
+    `suite` is its name, which earlier versions did not write. `file` is where it was found, from the project's
+    folder, `also` what links within the project call that file, and `digest` that of its content; `agent` is set in a
+    run of several.
     """
 
     suite: str | None = None
@@ -47,6 +48,7 @@ class AcceptedSuite(msgspec.Struct, frozen=True, omit_defaults=True, kw_only=Tru
     tier: str
     digest: str
     file: str | None = None
+    also: tuple[str, ...] = ()
     agent: str | None = None
     cases: Mapping[str, AcceptedCase] = {}
 
@@ -54,6 +56,11 @@ class AcceptedSuite(msgspec.Struct, frozen=True, omit_defaults=True, kw_only=Tru
     def key(self) -> SuiteKey:
         """What it is matched by."""
         return key_of(self)
+
+    @property
+    def place(self) -> Place:
+        """Where it was found."""
+        return Place(self.file, self.also)
 
 
 class _File(msgspec.Struct, frozen=True):
@@ -178,14 +185,14 @@ class _Newer:
 
     def __init__(self, suites: Sequence[_Suite], header: Header | None) -> None:
         self._scope = None if header is None else Scope.of(header.flags)
-        files = {} if header is None else {key_of(suite): suite.file for suite in header.suites}
+        places = places_in(header)
         several = len({suite.agent_endpoint for suite in suites}) > 1
         self.parts = {suite.key for suite in suites if suite.selected or suite.stopped}
         self.accepted: list[AcceptedSuite] = []
         self._left: dict[SuiteKey, list[tuple[AcceptedSuite, Callable[[str], bool]]]] = {}
         for suite in suites:
             agent = suite.agent_endpoint if several else None
-            now = _accepted(suite, files.get(suite.key), agent)
+            now = _accepted(suite, places.get(suite.key, Place()), agent)
             self.accepted.append(now)
             self._left.setdefault(suite.key, []).append((now, suite.left()))
 
@@ -195,7 +202,7 @@ class _Newer:
 
     def lacks(self, suite: AcceptedSuite) -> bool:
         """Whether the run should have had it, and did not."""
-        return not self.has(suite) and self._scope is not None and self._scope.has(suite.file, suite.tier)
+        return not self.has(suite) and self._scope is not None and self._scope.has(suite.place, suite.tier)
 
     def replaces(self, suite: AcceptedSuite, case: str) -> bool:
         """Whether a case of the file gives way: the run has it, or is certain that it is gone.
@@ -209,13 +216,14 @@ class _Newer:
         return any(case in now.cases for now, _ in own) or not any(left(case) for _, left in own)
 
 
-def _accepted(suite: _Suite, file: str | None, agent: str | None) -> AcceptedSuite:
+def _accepted(suite: _Suite, place: Place, agent: str | None) -> AcceptedSuite:
     return AcceptedSuite(
         suite=suite.key.name,
         tool_name=suite.tool_name,
         tier=suite.tier,
         digest=suite.metadata.eval_file_hash,
-        file=file,
+        file=place.file,
+        also=place.also,
         agent=agent,
         cases={
             case.id: AcceptedCase(status=case.status, score=case.score, digest=case.case_hash) for case in suite.cases

@@ -17,10 +17,10 @@ from evalc.model.result import MissingSuite
 from evalc.model.suite import KnownSuites, Selected, Suite, SuiteKey, key_of
 from evalc.project import below_working_folder, is_accepted_baseline
 from evalc.runtime.run.finished import read_closing
-from evalc.runtime.run.scope import Scope
+from evalc.runtime.run.scope import Place, Scope
 from evalc.runtime.store.file_names import possible_names
 from evalc.runtime.store.past.accepted import AcceptedSuite, passed, read_accepted
-from evalc.runtime.store.past.results import header_beside, read_result
+from evalc.runtime.store.past.results import header_beside, places_in, read_result
 from evalc.runtime.store.past.runs import (
     age,
     find_folder,
@@ -54,15 +54,14 @@ class _SuiteResult(msgspec.Struct, frozen=True, rename="camel"):
 class PastSuite:
     """A suite of an earlier run: which case ids passed, which ended in error, and digests of the cases, where known.
 
-    `run_id` is the run's, or the path of an accepted baseline. `file` is where the suite was authored, from the
-    project's folder, where known.
+    `run_id` is the run's, or the path of an accepted baseline. `place` is where the suite was found.
     """
 
     run_id: str
     passed: Mapping[str, bool]
     errors: frozenset[str] = frozenset()
     digests: Mapping[str, str] = field(default_factory=dict)
-    file: str | None = None
+    place: Place = field(default_factory=Place)
 
 
 @final
@@ -111,8 +110,8 @@ class Baseline:
         """The suites that it has of these agents, that are not `there`, and that the run should have had."""
         for key, by_agent in self.suites.items():
             past = next((by_agent[agent] for agent in (*agents, None) if agent in by_agent), None)
-            if scope is not None and past is not None and key not in there and scope.has(past.file, key.tier):
-                file = msgspec.UNSET if past.file is None else past.file
+            if scope is not None and past is not None and key not in there and scope.has(past.place, key.tier):
+                file = msgspec.UNSET if past.place.file is None else past.place.file
                 yield MissingSuite(suite=key.name, tier=key.tier, cases=len(past.passed), file=file)
 
     @property
@@ -128,7 +127,7 @@ def _joined(suite: PastSuite, more: PastSuite) -> PastSuite:
         passed={**more.passed, **suite.passed},
         errors=suite.errors | (more.errors - suite.passed.keys()),
         digests={**more.digests, **suite.digests},
-        file=suite.file,
+        place=suite.place,
     )
 
 
@@ -332,7 +331,7 @@ def met_its_gates(folder: Path) -> bool:
 def _load(files: Iterable[Path], name: str, known: _KnownCases, *, is_of_any: Callable[[Path], bool]) -> Baseline:
     """The results; those that are `of_any` are a baseline for any agent."""
     suites: dict[tuple[SuiteKey, str | None], PastSuite] = {}
-    authored = cache(_authored_files)
+    places = cache(lambda folder: places_in(header_beside(folder)))
     for file in files:
         suite = read_result(file, _SuiteResult, what="baseline")
         agent = None if is_of_any(file) else suite.agent_endpoint
@@ -347,19 +346,13 @@ def _load(files: Iterable[Path], name: str, known: _KnownCases, *, is_of_any: Ca
             passed={case.id: case.passed for case in suite.cases},
             errors=frozenset(case.id for case in suite.cases if case.status == "error"),
             digests={case.id: case.case_hash for case in suite.cases if case.case_hash is not None},
-            file=authored(file.parent).get(key_of(suite)),
+            place=places(file.parent).get(key_of(suite), Place()),
         )
     return Baseline.made(
         name,
         ((key, agent, suite) for (key, agent), suite in suites.items()),
         lambda: known.warnings(f"the baseline `{name}`", AFRESH),
     )
-
-
-def _authored_files(folder: Path) -> Mapping[SuiteKey, str | None]:
-    """Where the suites of a run were authored, by its journal, which is beside the results or the agents' folders."""
-    header = header_beside(folder)
-    return {} if header is None else {key_of(suite): suite.file for suite in header.suites}
 
 
 def _accepted(file: Path, known: _KnownCases) -> Baseline:
@@ -382,5 +375,5 @@ def _past_suite(suite: AcceptedSuite, name: str) -> PastSuite:
         passed={id_: passed(case) for id_, case in suite.cases.items()},
         errors=frozenset(id_ for id_, case in suite.cases.items() if case.status == "error"),
         digests={id_: case.digest for id_, case in suite.cases.items() if case.digest is not None},
-        file=suite.file,
+        place=suite.place,
     )

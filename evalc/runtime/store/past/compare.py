@@ -11,10 +11,17 @@ from evalc.compare.past import ComparedSuite
 from evalc.compare.suites import compare_runs
 from evalc.errors import UsageError
 from evalc.model.comparison import RunComparison
-from evalc.model.suite import SuiteKey, key_of
-from evalc.runtime.run.scope import Scope, selects_cases
+from evalc.model.suite import SuiteKey
+from evalc.runtime.run.scope import Place, Scope, selects_cases
 from evalc.runtime.store.journaled import Header
-from evalc.runtime.store.past.results import PastResults, find_results, header_beside, read_results, results_before
+from evalc.runtime.store.past.results import (
+    PastResults,
+    find_results,
+    header_beside,
+    places_in,
+    read_results,
+    results_before,
+)
 
 
 def compare_past(before: str | None, after: str, output_dir: Path) -> RunComparison:
@@ -44,8 +51,8 @@ def compare_past(before: str | None, after: str, output_dir: Path) -> RunCompari
 def _looked_at(later: Header | None, earlier: Header | None) -> Callable[[SuiteKey], bool]:
     """Whether a run looked where an earlier one had a suite."""
     scope = None if later is None else Scope.of(later.flags)
-    files = {} if earlier is None else {key_of(suite): suite.file for suite in earlier.suites}
-    return lambda key: scope is not None and scope.has(files.get(key), key.tier)
+    places = places_in(earlier)
+    return lambda key: scope is not None and scope.has(places.get(key, Place()), key.tier)
 
 
 def _real(results: PastResults) -> set[Path]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -11,8 +11,9 @@ from typing import Final, TypeVar, final
 import msgspec
 
 from evalc.errors import UsageError
-from evalc.model.suite import key_of
+from evalc.model.suite import SuiteKey, key_of
 from evalc.regular import TooLarge, read_limited
+from evalc.runtime.run.scope import Place
 from evalc.runtime.store.file_names import possible_names
 from evalc.runtime.store.journaled import FILE_NAME, Header, read_header
 from evalc.runtime.store.past.runs import age, find_folder, has_results, result_files, run_folders
@@ -67,6 +68,11 @@ def header_beside(folder: Path) -> Header | None:
         )
     except UsageError:
         return None
+
+
+def places_in(header: Header | None) -> Mapping[SuiteKey, Place]:
+    """Where the suites of a run were found, as its journal says."""
+    return {} if header is None else {key_of(suite): Place(suite.file, suite.also) for suite in header.suites}
 
 
 def results_before(later: PastResults, output_dir: Path) -> PastResults:
