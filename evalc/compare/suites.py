@@ -190,8 +190,8 @@ def _of_early_ends(title: str, *runs: ComparedSuite) -> Iterator[str]:
         )
     if any(run.decided for run in runs):
         yield (
-            f"{title}: a run ended once its gates were decided, by how its cases went: chance alone gives p-values as "
-            "small as this more often than they say"
+            f"{title}: a run ended as soon as its gates were decided, so chance alone gives small p-values more often "
+            "than they say"
         )
 
 

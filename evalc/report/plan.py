@@ -46,8 +46,8 @@ def _noise(noise: NoisePlan) -> str:
         case "runs":
             return f"noise: {varies}, as {noise.of} verdicts of earlier runs show; {_percent(noise.passes)} pass"
         case "assumed":
-            told = f"noise: {varies}, as where each passes nine times in ten: assumed, since too few earlier runs tell"
-            return f"{told}; `evalc run --repeat 5` measures it"
+            why = "assumed, since too few earlier runs tell: each case passes nine times in ten"
+            return f"noise: {varies} ({why}); `evalc run --repeat 5` measures it"
 
 
 def _percent(share: float) -> str:
