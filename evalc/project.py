@@ -60,7 +60,8 @@ def is_accepted_baseline(file: Path) -> bool:
 
 def below_working_folder(path: Path) -> Path:
     """The path as the working folder sees it, where it lies below."""
-    return path.relative_to(Path.cwd()) if path.is_absolute() and path.is_relative_to(Path.cwd()) else path
+    working = Path.cwd()
+    return path.relative_to(working) if path.is_absolute() and path.is_relative_to(working) else path
 
 
 def is_below(path: Path, root: Path) -> bool:

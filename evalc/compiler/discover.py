@@ -18,7 +18,7 @@ from evalc.diagnostics.problem import Finding
 from evalc.dsl.document_kind import is_eval_name, names_an_eval
 from evalc.errors import UsageError
 from evalc.files import ReportIn
-from evalc.project import link_out, project_root
+from evalc.project import below_working_folder, link_out, project_root
 from evalc.source import Source, Span
 
 if TYPE_CHECKING:
@@ -234,6 +234,5 @@ def _is_pattern(line: str) -> bool:
 
 
 def shown(path: Path) -> str:
-    """A path as messages name it: counted from the working folder where it lies below."""
-    working = Path.cwd()
-    return str(path.relative_to(working) if path.is_absolute() and path.is_relative_to(working) else path)
+    """A path as messages name it: from the working folder where it lies below."""
+    return str(below_working_folder(path))
