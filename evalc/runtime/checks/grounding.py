@@ -12,7 +12,7 @@ import msgspec
 
 from evalc.model import checks as c
 from evalc.model.result import TextFinding
-from evalc.runtime.checks.numbers_in_text import Number, numbers_in, numbers_in_words
+from evalc.runtime.checks.numbers_in_text import Number, amounts_with_commas, numbers_in, numbers_in_words
 from evalc.runtime.checks.verdict import PASSED, Evidence, Verdict, broken, failed
 from evalc.runtime.checks.wording import listed, shown
 
@@ -44,13 +44,22 @@ def unfounded_numbers(text: str, sources: Iterable[Any], *, rounded: bool = True
     Unless it may not be `rounded`, a number is also founded on one that becomes it by rounding.
     """
     with localcontext(prec=_PRECISION):
-        claimed = list(numbers_in(_LIST_MARKER.sub("", text)))
-        if not claimed:
+        text = _LIST_MARKER.sub("", text)
+        if not any(numbers_in(text)):
             return []
-        if not rounded:
-            claimed = [number._replace(half=Decimal()) for number in claimed]
         known = sorted({value for source in sources for value in _values(source)})
-        return list(dict.fromkeys(number.text for number in claimed if not _stands_in(number, known)))
+
+        def is_founded(number: Number) -> bool:
+            return _stands_in(number if rounded else number._replace(half=Decimal()), known)
+
+        pieces: list[str] = []
+        at = 0
+        for match, amount in amounts_with_commas(text):
+            if is_founded(amount):
+                pieces.append(text[at : match.start()])
+                at = match.end()
+        claimed = numbers_in(" ".join([*pieces, text[at:]]))
+        return list(dict.fromkeys(number.text for number in claimed if not is_founded(number)))
 
 
 def quotes_from(check: c.QuotesFrom, evidence: Evidence) -> Verdict:
@@ -125,6 +134,7 @@ def _values(value: Any) -> Iterator[Decimal]:
                 yield number.value
                 if number.scale:
                     yield number.value.scaleb(number.scale)
+            yield from (amount.value for _, amount in amounts_with_commas(leaf))
             yield from numbers_in_words(leaf)
         else:
             yield Decimal(leaf) if isinstance(leaf, int) else Decimal(repr(leaf))

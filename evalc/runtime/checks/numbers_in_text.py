@@ -88,6 +88,12 @@ _NUMBER_WORD: Final = re.compile(
 """A number up to 99 in words, in small letters."""
 
 
+_DECIMAL_COMMA: Final = re.compile(
+    r"(?P<sign>(?<!\w)[-\u2212])?(?<![\w.,])(?P<whole>\d{1,3}(?:\.\d{3})+|\d+),(?P<fraction>\d\d)(?!\w|[.,]\d)"
+)
+"""An amount with a comma before its cents, as in `1.234,50`; it may also be two numbers of a list."""
+
+
 class Number(NamedTuple):
     """A number in a text: as it is written, its value, half of its last digit, and the power of ten after it."""
 
@@ -107,6 +113,14 @@ def numbers_in(text: str) -> Iterator[Number]:
         word = (match["scale"] or "").strip().lower()
         signed = value.copy_negate() if match["sign"] else value
         yield Number(match[0].strip(), signed, half, _SCALES.get(word, 0))
+
+
+def amounts_with_commas(text: str) -> Iterator[tuple[re.Match[str], Number]]:
+    """The numbers of a text that have a comma before two decimals, where they can also be read as two numbers."""
+    for match in _DECIMAL_COMMA.finditer(text):
+        sign = "-" if match["sign"] else ""
+        value = Decimal(f"{sign}{match['whole'].replace('.', '')}.{match['fraction']}")
+        yield match, Number(match[0], value, Decimal("0.005"), 0)
 
 
 def numbers_in_words(text: str) -> Iterator[Decimal]:

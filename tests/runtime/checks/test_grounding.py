@@ -213,12 +213,41 @@ def test_a_rounded_number_passes_and_one_further_off_does_not(number: float, dig
     assert Ask()(c.NumbersFrom(), f"x {off}", tool_calls=calls).outcome == "failed"
 
 
+@pytest.mark.parametrize(
+    ("source", "response", "passes"),
+    [
+        (42, "It costs 42,00 €.", True),
+        (42, "Das macht EUR 42,00, bitte.", True),
+        (1234.5, "1.234,50 € or 1234,50 €", True),
+        (-3.25, "-3,25 °C", True),
+        (3.25, "-3,25 °C", False),
+        (42, "It costs 43,00 €.", False),
+        (42, "It costs 42,10 €.", False),
+        (42, "It costs 42,000 or 42,00,00", False),
+        ([19, 99], "19,99", True),
+        ("19,99 €", "It costs 19.99 euros, so 20.", True),
+        ("1.234,56", "1,234.56", True),
+        ("19,99 €", "It costs 18.99.", False),
+    ],
+)
+def test_amounts_may_have_a_comma_before_their_cents(ask: Ask, source: Any, response: str, passes: bool) -> None:
+    assert (ask(c.NumbersFrom(), response, tool_calls=(call(source),)).outcome == "passed") == passes
+
+
 @given(st.text("0123456789.,-eE%kM '\u00a0ab\n٣_一十两万是บs\u0131x\u017ftwoUSD", max_size=40))
 def test_any_text_is_read(text: str) -> None:
     assert Ask()(c.NumbersFrom(), text, tool_calls=(call([text, "1" * 5000]),)).outcome == "passed"
 
 
 def test_long_texts_are_read_in_linear_time(ask: Ask) -> None:
-    for text in ("1" * 200_000, "1," * 100_000, "1 " * 100_000, "-" * 200_000, "." * 200_000, '"' * 200_000):
+    for text in (
+        "1" * 200_000,
+        "1," * 100_000,
+        "1 " * 100_000,
+        "1,11 " * 50_000,
+        "-" * 200_000,
+        "." * 200_000,
+        '"' * 200_000,
+    ):
         assert ask(c.NumbersFrom(), text, tool_calls=(call(text),)).outcome == "passed"
         ask(c.QuotesFrom(), text, tool_calls=(call(text),))
