@@ -184,11 +184,17 @@ def check_paths(
 
 
 def compile_paths(
-    paths: Sequence[str], *, settings: Settings, prompt_id: str | None = None, stdin: str | None = None
+    paths: Sequence[str],
+    *,
+    settings: Settings,
+    prompt_id: str | None = None,
+    stdin: str | None = None,
+    output_folder: Path | None = None,
 ) -> Compilation:
-    """Compile the files that the paths name; `-` is the text `stdin`."""
+    """Compile the files that the paths name, to be written to a folder if one is given; `-` is the text `stdin`."""
     subjects = subjects_of(paths, stdin)
-    return compiled(subjects, settings, policy_of(settings), errors_stay=True, prompt_id=prompt_id)
+    policy = policy_of(settings)
+    return compiled(subjects, settings, policy, errors_stay=True, prompt_id=prompt_id, output_folder=output_folder)
 
 
 def paths_to_run(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Final
 
@@ -60,8 +61,9 @@ def compile_files(
     settings = sound_settings_from(config, prompts=prompts, strict=strict, tools=tools)
     looked_at = settings.looked_at(files or ())
     stdin = standard_input(looked_at)
+    folder = None if output == "-" else settings.build_folder if output is None else Path.cwd() / output
     with collector_off():
-        compilation = api.compile_paths(looked_at, settings=settings, stdin=stdin)
+        compilation = api.compile_paths(looked_at, settings=settings, stdin=stdin, output_folder=folder)
     unportable = tuple(problem for suite in compilation.suites if (problem := suite.portability()) is not None)
     warnings = api.policy_of(settings).reported(unportable, errors_stay=True)
     print_problems((*compilation.problems, *warnings), sys.stderr)
@@ -69,10 +71,9 @@ def compile_files(
         return ExitCode.USAGE
     if not compilation.suites:
         raise UsageError(api.nothing_found(looked_at, compilation.inventory))
-    if output == "-":
+    if folder is None:
         _print(compilation.suites)
     else:
-        folder = settings.build_folder if output is None else Path.cwd() / output
         _write(compilation.suites, folder, with_maps=source_map)
     return ExitCode.OK
 
@@ -84,7 +85,10 @@ def _print(suites: Sequence[CompiledSuite]) -> None:
 
 
 def _write(suites: Sequence[CompiledSuite], folder: Path, *, with_maps: bool) -> None:
-
+    names = sorted((suite.file_name for suite in suites), key=str.casefold)
+    for one, other in pairwise(names):
+        if one.casefold() == other.casefold():
+            raise UsageError(f"nothing was written: `{one}` and `{other}` are one file on some systems: rename a suite")
     if folder.exists() and not folder.is_dir():
         raise UsageError(f"`{shown_path(folder)}` is not a folder")
     for file in (folder / suite.file_name for suite in suites):

@@ -28,6 +28,7 @@ class CompileOptions(msgspec.Struct, frozen=True, kw_only=True):
         judged: whether the project has a judge, who scores the criteria that no check names.
         finder: how folders are searched.
         known_prompts: the prompts of the project, read already; None: they are read when they are needed.
+        output_folder: where compiled files will be written: those of the same suites there are replaced; None: nowhere.
         hashed: whether the hashes of the compiled files will be asked for.
         kept_alive: takes in what is needed no more, up to a limit, where the process ends soon; None: it is let go.
             Taking syntax trees apart is a twentieth of the time that a check takes.
@@ -42,5 +43,6 @@ class CompileOptions(msgspec.Struct, frozen=True, kw_only=True):
     judged: bool = False
     finder: Finder = msgspec.field(default_factory=Finder)
     known_prompts: PromptLibrary | None = None
+    output_folder: Path | None = None
     hashed: bool = False
     kept_alive: list[object] | None = None

@@ -393,19 +393,24 @@ class Compiler:
         """The suites less evalc's own output that a search came upon beside what it was compiled from.
 
         That is output all of whose cases an authored suite of its name has, or, as earlier versions named their
-        output for the tool, those of its tool.
+        output for the tool, those of its tool. It is also output in place of which a suite will be written.
         """
+        folder = self._options.output_folder
         authored: dict[SuiteKey, list[CompiledSuite]] = {}
         for suite in suites:
             if not suite.ir.from_json:
                 for name in (suite.ir.name, suite.ir.tool):
                     authored.setdefault(SuiteKey(name, suite.tier), []).append(suite)
         ids = cache(lambda key: {identity for suite in authored[key] for identity in suite.ids()})
-        self._copies = [
-            output.ir.source.name
-            for output in filter(self._is_output_come_upon, suites)
-            if output.key in authored and all(identity in ids(output.key) for identity in output.ids())
-        ]
+
+        def is_copy(output: CompiledSuite) -> bool:
+            of = authored.get(output.key, ())
+            if folder is not None and any(_is_file(output, folder / suite.file_name) for suite in of):
+                return True
+            return bool(of) and all(identity in ids(output.key) for identity in output.ids())
+
+        outputs = filter(self._is_output_come_upon, suites)
+        self._copies = [output.ir.source.name for output in outputs if is_copy(output)]
         return tuple(suite for suite in suites if suite.ir.source.name not in self._copies)
 
     def _is_output_come_upon(self, suite: CompiledSuite) -> bool:
@@ -432,6 +437,10 @@ class Compiler:
             folder = self._options.prompts or project_root(Path() if source.name == STDIN else Path(source.name))
             self._library = PromptLibrary(folder, self._options.finder)
         return self._library
+
+
+def _is_file(suite: CompiledSuite, file: Path) -> bool:
+    return os.path.realpath(suite.ir.source.name) == os.path.realpath(file)
 
 
 def _load_tools(file: RegistryFile, problems: Diagnostics) -> ToolRegistry | None:

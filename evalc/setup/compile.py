@@ -52,10 +52,15 @@ def compiled(
     prompt_id: str | None = None,
     known_prompts: PromptLibrary | None = None,
     kept_alive: list[object] | None = None,
+    output_folder: Path | None = None,
 ) -> Compilation:
     """Compile under a policy; `errors_stay` where something is to be made of the suites."""
     options = msgspec.structs.replace(
-        options_for(settings, prompt_id), hashed=errors_stay, known_prompts=known_prompts, kept_alive=kept_alive
+        options_for(settings, prompt_id),
+        hashed=errors_stay,
+        known_prompts=known_prompts,
+        kept_alive=kept_alive,
+        output_folder=output_folder,
     )
     compilation = compile_sources(subjects, options)
     compilation = msgspec.structs.replace(compilation, inventory=_without(compilation.inventory, settings))

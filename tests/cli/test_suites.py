@@ -111,7 +111,29 @@ def test_a_compiled_file_of_a_suite_whose_cases_it_has_not_is_a_second_suite_of_
     Path("evals/routing.eval.yaml").write_text(ROUTING.replace("name: hello", "name: greeting"))
     outcome = invoke("run", "--agent", ECHO)
     assert (outcome.code, "EV210" in outcome.err) == (2, True)
-    assert f"evalc compiled `{Path('evals/out/routing.labeled.json')}` from other cases: delete it" in outcome.err
+    assert f"`{Path('evals/out/routing.labeled.json')}` from other cases: if it is out of date" in outcome.err
+    compiled = invoke("compile", "-o", "evals/out")
+    assert compiled.code == 0, compiled.err
+    assert [case["id"] for case in json.loads(Path("evals/out/routing.labeled.json").read_text())["cases"]] == [
+        "routing/refund",
+        "routing/greeting",
+    ]
+    assert invoke("check").code == 0
+
+
+def test_a_compiled_file_of_a_suite_that_is_gone_stays_where_it_is_compiled_to(invoke: Invoke) -> None:
+    invoke("compile", "-o", "evals/out")
+    before = Path("evals/out/routing.labeled.json").read_text()
+    Path("evals/routing.eval.yaml").unlink()
+    assert invoke("compile", "-o", "evals/out").code == 0
+    assert Path("evals/out/routing.labeled.json").read_text() == before
+
+
+def test_suites_whose_files_differ_only_in_case_are_not_compiled_over_each_other(invoke: Invoke) -> None:
+    Path("evals/other.eval.yaml").write_text(ROUTING.replace("suite: routing", "suite: Routing"))
+    outcome = invoke("compile", "-o", "out")
+    assert (outcome.code, Path("out").exists()) == (2, False)
+    assert "`Routing.labeled.json` and `routing.labeled.json` are one file on some systems" in outcome.err
 
 
 def test_copies_are_not_counted_as_read_and_are_named(invoke: Invoke) -> None:

@@ -400,7 +400,8 @@ class SuiteCollision(Finding, frozen=True, kw_only=True):
     def help(self) -> str:
         if self.outputs:
             file = self.outputs[0]
-            return f"evalc compiled `{file}` from other cases: delete it if it is out of date, or rename its suite"
+            cure = "if it is out of date, compile again or delete it; else rename its suite"
+            return f"evalc compiled `{file}` from other cases: {cure}"
         return "give one of them another name (`suite:`) or `tier:`"
 
 
