@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection
+from collections.abc import Collection, Iterator
 from enum import Enum
 from typing import Final, NamedTuple
 
@@ -194,7 +194,10 @@ def _has_outer_eval(text: str) -> bool:
 
 # --- near misses -----------------------------------------------------------------------------------------------------
 
-_DEEPEST: Final = 3
+_DEEPEST: Final = 5
+_TEST_CASES: Final = ("test_cases", "testCases", "TestCases", "test-cases", "testcases")
+_SENT: Final = ("input", "inputs", "Input", "Inputs")
+_CHECKED: Final = ("expect", "expects", "Expect", "Expects")
 
 
 def plain(node: Node, depth: int = _DEEPEST) -> object:
@@ -208,20 +211,38 @@ def plain(node: Node, depth: int = _DEEPEST) -> object:
 
 def near_miss(data: object) -> str:
     """What looks like evals in a file of another kind, in words; empty if nothing does."""
-    tops = [each for each in (data if isinstance(data, list) else [data]) if isinstance(each, dict)]
-    for top in tops:
+    for top in data if isinstance(data, list) else [data]:
+        if not isinstance(top, dict):
+            continue
         if "test_cases" in top or (isinstance(top.get("eval"), dict) and "test_cases" in top["eval"]):
             return "`test_cases`"
         if {"tests", "metadata"} <= top.keys():
             return "`tests` beside `metadata`"
-    for cases in (tops, *(value for top in tops for value in top.values() if isinstance(value, list))):
-        for case in cases:
-            if isinstance(case, dict):
-                sent, checked = _first_of(case, ("input", "inputs")), _first_of(case, ("expect", "expects"))
-                if sent and checked:
-                    return f"a list whose items have `{sent}` and `{checked}`"
+    for each in _mappings(data, _DEEPEST):
+        if (key := _first_of(each, _TEST_CASES)) and _has_cases(each[key]):
+            return f"`{key}`"
+        sent, checked = _first_of(each, _SENT), _first_of(each, _CHECKED)
+        if sent and checked:
+            return f"a list whose items have `{sent}` and `{checked}`"
     return ""
 
 
-def _first_of(keys: Collection[object], wanted: tuple[str, ...]) -> str:
+def _mappings(data: object, depth: int) -> Iterator[dict[str, object]]:
+    """The mappings in the upper levels of plain data: it itself, and those in lists."""
+    if isinstance(data, dict):
+        yield data
+    if depth:
+        values = data if isinstance(data, list) else data.values() if isinstance(data, dict) else ()
+        for value in values:
+            if isinstance(value, list) or isinstance(data, list):
+                yield from _mappings(value, depth - 1)
+
+
+def _has_cases(value: object) -> bool:
+    """Whether plain data is a list in which something looks like a test case."""
+    of_cases = (*_OF_CASES, *_CHECKED)
+    return isinstance(value, list) and any(isinstance(item, dict) and _first_of(item, of_cases) for item in value)
+
+
+def _first_of(keys: Collection[object], wanted: Collection[str]) -> str:
     return next((each for each in wanted if each in keys), "")

@@ -232,6 +232,12 @@ NEAR: Final[dict[str, tuple[str, str]]] = {
     "`inputs` for `input`": ("x.json", '[{"id": "a", "inputs": {"message": "hi"}, "expect": {}}]'),
     "`expects` for `expect`": ("x.json", '[{"id": "a", "input": {"message": "hi"}, "expects": {}}]'),
     "cases under another key": ("x.json", '{"items": [{"input": {"message": "hi"}, "expect": {}}]}'),
+    "`Expect` for `expect`": ("x.json", '[{"id": "a", "input": {"message": "hi"}, "Expect": {}}]'),
+    "cases in a list in a list": ("x.labeled.json", '[[{"id": "a", "input": {"message": "hi"}, "expect": {}}]]'),
+    "suites of JSON in a list": ("x.json", '{"suites": [{"metadata": {}, "cases": [{"input": {}, "expect": {}}]}]}'),
+    "suites under another key": ("x.yaml", f"suites:\n  - suite: x\n    {CASES}"),
+    "`testCases` without a suite": ("x.yaml", "testCases: [{name: a, message: hi, validate: [length <= 9 words]}]\n"),
+    "`testCases` in a list": ("x.yaml", "- suite: x\n  testCases: [{name: a, message: hi, expect: {}}]\n"),
     "such a list in YAML": ("x.yaml", "- {input: {message: hi}, expects: {}}\n"),
     "in a second document": ("x.yaml", f"a: b\n---\nname: x\n{CASES.replace('validate', 'check')}"),
 }
@@ -248,6 +254,21 @@ def test_a_file_that_nearly_holds_evals_is_told_and_fails_under_strict(way: str)
     assert CliRunner().invoke(app, ["check"]).exit_code == 0
     for command in (["check", "--strict"], ["run", "--agent", "demo", "--strict"]):
         assert CliRunner().invoke(app, command).exit_code == 2
+
+
+@pytest.mark.parametrize(
+    ("name", "content"),
+    [
+        ("x.yaml", "testCases: [{id: 1, steps: [a]}]\n"),
+        ("x.json", '{"testCases": 3, "suites": [{"test_cases": []}]}'),
+        ("x.json", '{"a": {"input": 1, "expect": 2}}'),
+        ("x.json", "[" * 50 + '{"input": 1, "expect": 2}' + "]" * 50),
+    ],
+)
+def test_what_other_tools_have_is_no_near_miss(name: str, content: str) -> None:
+    write(f"evals/{name}", content)
+    write("evals/s.eval.yaml", SUITE)
+    assert evalc.check("evals") == ()
 
 
 @pytest.mark.parametrize(
