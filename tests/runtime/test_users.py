@@ -140,6 +140,7 @@ BROKEN = [
     ("return say(facts=['budget'])", "it uses the fact 'budget', which it does not have"),
     ("return say(say='Paris, please', facts=['city'])", "it uses the fact 'city' and does not say 'Oslo'"),
     ("return say(say='For two nights', facts=['nights'])", "it uses the fact 'nights' and does not say '3'"),
+    ("return say(say='City: not Oslo', facts=['city'])", "it says 'not Oslo' for the fact 'city', which is 'Oslo'"),
     ("return say(say='City: Paris')", "it says 'Paris' for the fact 'city', which is 'Oslo'"),
     ("return say(say='', done=True)", "it is done before it has said 'Oslo', its fact 'city'"),
     ("return say(say='Book Oslo!', facts=['city'], done=True)", "it is done before it has said 'Oslo', its fact"),
@@ -180,6 +181,15 @@ def play(exhibit):
     assert str(case.error)[: len(expected)] == expected
     assert case.details.turns
     assert case.details.turns[0].response == "City?"
+
+
+def test_a_player_who_turns_a_negation_round_is_to_blame(desk: str, tmp_path: Path) -> None:
+    said = {"goal": "Book a room in Oslo", "say": "Seat: window. Oslo", "facts": ["seat", "city"], "done": False}
+    (tmp_path / "turned_round.py").write_text(f"import json\ndef play(exhibit): return json.dumps({said})\n")
+    suite = SUITE.replace("nights: 3}", "seat: no window}")
+    case = run(desk, tmp_path, player="python:turned_round:play", suite=suite)
+    assert case.status == "error"
+    assert "it uses the fact 'seat' and does not say 'no window'" in str(case.error)
 
 
 def test_one_who_is_done_at_once_is_to_blame(desk: str, tmp_path: Path) -> None:
