@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 from typing import Any
 
+import msgspec
 import pytest
 
+import evalc
 from evalc.errors import AgentError, AgentProtocolError, AgentUnavailable
 from evalc.mapping.paths import JsonPath
 from evalc.mapping.records import AnswerPaths, StreamPaths
@@ -89,22 +92,36 @@ OWN_USAGE = {"usage": {"inputTokens": 7, "outputTokens": 3}}
 
 
 @pytest.mark.parametrize(
-    "stream",
+    ("stream", "reason"),
     [
-        OPENAI + DONE,
-        OPENAI,
-        ANTHROPIC + STOP,
-        data({"delta": "Hel"}, {"text": "lo"}, OWN_CALL) + named("done", OWN_USAGE),
-        data({"delta": "Hel"}, {"delta": "lo"}) + named("done", {**OWN_CALL, **OWN_USAGE}),
-        data({"delta": "He"}, {"response": "Hello", **OWN_CALL, **OWN_USAGE}),
+        (OPENAI + DONE, "stop"),
+        (OPENAI, "stop"),
+        (ANTHROPIC + STOP, "tool_use"),
+        (data({"delta": "Hel"}, {"text": "lo"}, OWN_CALL) + named("done", OWN_USAGE), None),
+        (data({"delta": "Hel"}, {"delta": "lo"}) + named("done", {**OWN_CALL, **OWN_USAGE}), None),
+        (data({"delta": "He"}, {"response": "Hello", **OWN_CALL, **OWN_USAGE}), None),
     ],
     ids=["openai", "openai without its mark", "anthropic", "own", "own, all at the end", "own, whole"],
 )
 @pytest.mark.parametrize("size", [1_000_000, 7])
-def test_known_shapes_cut_anywhere(stream: bytes, size: int) -> None:
+def test_known_shapes_cut_anywhere(stream: bytes, reason: str | None, size: int) -> None:
     pieces = [stream[at : at + size] for at in range(0, len(stream), size)]
     with serving(streams(*pieces)) as server:
-        assert ask(HttpAgent(server.url)) == PARIS
+        assert ask(HttpAgent(server.url)) == msgspec.structs.replace(PARIS, finish_reason=reason)
+
+
+@pytest.mark.parametrize(
+    "stream",
+    [
+        data(chunk({"content": "It is fi"}), chunk({}, "length")) + DONE,
+        ANTHROPIC.replace(b'"tool_use"}, "usage"', b'"max_tokens"}, "usage"') + STOP,
+    ],
+)
+def test_a_stream_that_a_model_cut_short_is_warned_of(stream: bytes, tmp_path: Path) -> None:
+    source = evalc.Source("a.eval.yaml", "eval:\n  test_cases: [{name: a, message: hi, validate: [non-empty]}]\n")
+    with serving(streams(stream)) as server:
+        (suite,) = evalc.run(source, agent=server.url, output_dir=tmp_path).suites
+    assert [warning for warning in suite.warnings if "the model was cut short" in warning]
 
 
 def test_plain_text_is_text() -> None:

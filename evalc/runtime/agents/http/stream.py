@@ -10,6 +10,8 @@ import re
 from collections.abc import Mapping
 from typing import Any, Final, Protocol, final
 
+import msgspec
+
 from evalc.errors import AgentError, AgentProtocolError
 from evalc.mapping.records import AnswerPaths, StreamPaths
 from evalc.runtime.agents import wire
@@ -33,10 +35,12 @@ class Shape(Protocol):
     Attributes:
         done: whether the answer is whole, whatever may still come.
         may_end: whether the answer is whole if nothing more comes.
+        finish_reason: why the model stopped, in its provider's word, where an event says it.
     """
 
     done: bool
     may_end: bool
+    finish_reason: str | None
 
     def take(self, event: ServerSentEvent, document: object) -> None:
         """Add an event; the document is that of its data, None where these are no JSON.
@@ -97,14 +101,17 @@ class StreamedAnswer:
         if not (self._shape.done or self._shape.may_end):
             raise AgentProtocolError("the stream ended before its last event", wire.shown(body[-wire.SHOWN :]))
         try:
-            return wire.answer_of(self._shape.fields())
+            answer = wire.answer_of(self._shape.fields())
         except AgentProtocolError as error:
             raise AgentProtocolError(str(error), wire.shown(body)) from None
+        return msgspec.structs.replace(answer, finish_reason=self._shape.finish_reason)
 
 
 @final
 class _Configured:
     """Events of a shape that the configuration describes."""
+
+    finish_reason: str | None = None
 
     def __init__(self, paths: StreamPaths, calls: AnswerPaths) -> None:
         self.done = False

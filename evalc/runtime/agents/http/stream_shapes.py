@@ -22,6 +22,8 @@ class OwnEvents:
     end without one.
     """
 
+    finish_reason: str | None = None
+
     def __init__(self) -> None:
         self.done = False
         self.may_end = True
@@ -101,6 +103,7 @@ class _Deltas:
     def __init__(self) -> None:
         self.done = False
         self.may_end = False
+        self.finish_reason: str | None = None
         self._texts: list[str] = []
         self._calls: dict[object, _Call] = {}
         self._usage: dict[str, Any] = {}
@@ -109,6 +112,10 @@ class _Deltas:
         """The answer so far (see Shape)."""
         calls = [call.fields() for call in self._calls.values()]
         return {"response": "".join(self._texts), "toolCalls": calls, "usage": self._usage}
+
+    def _take_reason(self, reason: object) -> None:
+        if isinstance(reason, str):
+            self.finish_reason = reason
 
 
 @final
@@ -127,9 +134,11 @@ class OpenAIChunks(_Deltas):
         choices = [_object(item, "a choice") for item in _list(chunk.get("choices"), "choices")]
         for choice in [each for each in choices if not each.get("index")][:1]:
             # Usage may still follow, so the stream is not cut here.
-            if choice.get("finish_reason") == "error":
+            reason = choice.get("finish_reason")
+            if reason == "error":
                 raise AgentError("the model failed: the stream ends with the reason `error`")
-            self.may_end = self.may_end or choice.get("finish_reason") is not None
+            self.may_end = self.may_end or reason is not None
+            self._take_reason(reason)
             self._take_delta(_object(choice.get("delta") or {}, "a delta"))
 
     def _take_delta(self, delta: Mapping[str, Any]) -> None:
@@ -169,6 +178,7 @@ class AnthropicEvents(_Deltas):
                 self._take_delta(_index(content), _object(content.get("delta"), "a delta"))
             case "message_delta":
                 self._take_usage(content.get("usage"))
+                self._take_reason(_object(content.get("delta") or {}, "a delta").get("stop_reason"))
             case "message_stop":
                 self.done = True
 
