@@ -1,4 +1,4 @@
-# The commands of the project. `make demo` and `make test` need Python 3.11 or later and nothing else.
+# The commands of the project. `make demo` and `make test` need Python 3.11 or later and a package index.
 
 PYTHON ?= python3
 VENV   := .venv
@@ -14,7 +14,7 @@ QUICK    := tests/golden tests/conformance tests/grammar tests/report tests/cli/
 .PHONY: help demo tour quick test test-package test-pythons browser neovim vscode check format pages picture tables test-editor test-model test-promptfoo demo-local bench bench-http bench-editor bench-report fuzz soak mutants requirements clean
 
 help: ## Show the commands
-	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
+	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
 
 demo: $(EVALC) ## Compile an example, run it against the demo agent and show its scores
 	$(BIN)/evalc compile $(DEMO)
@@ -60,11 +60,11 @@ check: $(READY) ## Format, lint, types and import contracts, without the tests
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 
-format: $(READY) ## Put the code into its form
+format: $(READY) ## Format the code
 	$(BIN)/ruff check --fix-only --quiet .
 	$(BIN)/ruff format .
 
-pages: $(READY) ## Write what is generated anew: the page of diagnostics, the table of settings, the JSON Schemas, the colours of editors
+pages: $(READY) ## Generate the page of diagnostics, the table of settings, the JSON Schemas and the syntax colours of editors
 	$(BIN)/python scripts/write_diagnostics_page.py
 	$(BIN)/python scripts/write_settings_table.py
 	$(BIN)/evalc schema -o specs/schema
@@ -120,7 +120,7 @@ requirements: ## Lock the requirements anew, with hashes
 mutants: $(READY) ## Break the code that verdicts rest on, and see whether tests notice; writes benchmarks/results/mutants.md
 	$(BIN)/python scripts/mutants.py
 
-clean: ## Remove what the other commands made
+clean: ## Remove what the other commands wrote
 	rm -rf editors/vscode/node_modules editors/vscode/dist editors/vscode/evalc.vsix
 	rm -rf $(VENV) .venv-external .venv-lock .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache dist evals/build evals/results
 
