@@ -22,6 +22,8 @@ AGENTS = """\
 import os
 
 def changing(message):
+    if os.environ["GATED_AGENTS_ARE"] == "down" and "Rome" in message:
+        raise OSError("down")
     return broken(message) if os.environ["GATED_AGENTS_ARE"] == "broken" else message
 
 def good(message):
@@ -100,6 +102,32 @@ def test_what_is_accepted_may_go_on_failing(invoke: Invoke) -> None:
     assert "2 cases of the run" in (said := invoke("accept").out)
     assert said.endswith(", 1 of which may keep failing\n")
     assert gated(invoke, "broken").code == 0
+
+
+@pytest.mark.parametrize("agents", [("changing",), ("changing", "other")])
+def test_an_error_says_nothing_of_how_an_agent_does(
+    invoke: Invoke, cities: Path, monkeypatch: pytest.MonkeyPatch, agents: tuple[str, ...]
+) -> None:
+    file = cities / "evals" / "baseline.json"
+    accepted = []
+    for state in ("good", "down", "broken", "down"):
+        monkeypatch.setenv("GATED_AGENTS_ARE", state)
+        invoke("run", *of_agents(agents))
+        assert invoke("accept").code == 0
+        accepted.append(file.read_text())
+    good, after_good, broken, after_broken = accepted
+    assert (after_good, after_broken) == (good, broken)
+    assert good != broken
+
+
+def test_a_case_that_only_ever_ended_in_an_error_is_accepted_as_that(
+    invoke: Invoke, cities: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("GATED_AGENTS_ARE", "down")
+    invoke("run", *of_agents(["changing"]))
+    assert "1 of which may keep failing" in invoke("accept").out
+    cases = json.loads((cities / "evals" / "baseline.json").read_text())["suites"][0]["cases"]
+    assert {name: case["status"] for name, case in cases.items()} == {"cities/paris": "passed", "cities/rome": "error"}
 
 
 def test_a_run_of_some_cases_leaves_the_others_as_they_were(invoke: Invoke, cities: Path) -> None:

@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence, Set
 from pathlib import Path
 from typing import Final, NamedTuple, final
 
@@ -106,11 +106,11 @@ class _Suite(msgspec.Struct, frozen=True, rename="camel"):
     def key(self) -> SuiteKey:
         return key_of(self)
 
-    def left(self) -> Callable[[str], bool]:
-        """Whether the suite may have a case that did not run: flags selected others, or the run stopped before it."""
+    def left(self, broken: Set[str]) -> Callable[[str], bool]:
+        """Whether the run says nothing of a case: flags selected others, it stopped before, or it is `broken`."""
         if self.selected is not None:
             return lambda _: True
-        return frozenset(each.id for each in self.skipped if each.stopped).__contains__
+        return (broken | {each.id for each in self.skipped if each.stopped}).__contains__
 
 
 class Accepted(NamedTuple):
@@ -129,7 +129,8 @@ class Accepted(NamedTuple):
 def accept(results: PastResults, file: Path) -> Accepted:
     """Write the suites of a run into the file, in place of what it had of them, with whatever agents.
 
-    Suites and cases that the run did not get to stay; those that it should have had are removed.
+    Suites and cases that the run did not get to stay, and so do cases that ended in an error, which says nothing of
+    how the agent does; those that the run should have had are removed.
 
     Raises:
         UsageError: the results or the file cannot be read, or a case that stays is in the file twice.
@@ -139,8 +140,8 @@ def accept(results: PastResults, file: Path) -> Accepted:
     of_run = list(read_results(results, _Suite, warnings))
     if warnings:
         raise UsageError(warnings[0])
-    newer = _Newer(of_run, None if results.is_part else header_beside(results.folder))
     before = _named(_read(file), of_run) if file.exists() else _Read((), ())
+    newer = _Newer(of_run, None if results.is_part else header_beside(results.folder), before.suites)
     _refuse_twice(file, (twice for twice in before.twice if not newer.replaces(twice.suite, twice.case)))
     stay = [
         msgspec.structs.replace(
@@ -176,25 +177,28 @@ def _removed(before: Iterable[AcceptedSuite], now: Iterable[AcceptedSuite]) -> S
 
 @final
 class _Newer:
-    """The suites of a run that is accepted, and what of the file they replace.
+    """The suites of a run that is accepted, and what of the file, the suites `before`, they replace.
 
     Attributes:
         accepted: the suites as the file will have them.
         parts: the keys of those of which cases were left out.
     """
 
-    def __init__(self, suites: Sequence[_Suite], header: Header | None) -> None:
+    def __init__(self, suites: Sequence[_Suite], header: Header | None, before: Iterable[AcceptedSuite]) -> None:
         self._scope = None if header is None else Scope.of(header.flags)
         places = places_in(header)
         several = len({suite.agent_endpoint for suite in suites}) > 1
         self.parts = {suite.key for suite in suites if suite.selected or suite.stopped}
         self.accepted: list[AcceptedSuite] = []
         self._left: dict[SuiteKey, list[tuple[AcceptedSuite, Callable[[str], bool]]]] = {}
+        there = {(suite.key, suite.agent, case) for suite in before for case in suite.cases}
         for suite in suites:
             agent = suite.agent_endpoint if several else None
-            now = _accepted(suite, places.get(suite.key, Place()), agent)
+            broken = {case.id for case in suite.cases if case.status == "error"}
+            stay = frozenset(case for case in broken if (suite.key, agent, case) in there)
+            now = _accepted(suite, places.get(suite.key, Place()), agent, without=stay)
             self.accepted.append(now)
-            self._left.setdefault(suite.key, []).append((now, suite.left()))
+            self._left.setdefault(suite.key, []).append((now, suite.left(stay)))
 
     def has(self, suite: AcceptedSuite) -> bool:
         """Whether the run had a suite of the file."""
@@ -216,7 +220,7 @@ class _Newer:
         return any(case in now.cases for now, _ in own) or not any(left(case) for _, left in own)
 
 
-def _accepted(suite: _Suite, place: Place, agent: str | None) -> AcceptedSuite:
+def _accepted(suite: _Suite, place: Place, agent: str | None, *, without: Container[str]) -> AcceptedSuite:
     return AcceptedSuite(
         suite=suite.key.name,
         tool_name=suite.tool_name,
@@ -226,7 +230,9 @@ def _accepted(suite: _Suite, place: Place, agent: str | None) -> AcceptedSuite:
         also=place.also,
         agent=agent,
         cases={
-            case.id: AcceptedCase(status=case.status, score=case.score, digest=case.case_hash) for case in suite.cases
+            case.id: AcceptedCase(status=case.status, score=case.score, digest=case.case_hash)
+            for case in suite.cases
+            if case.id not in without
         },
     )
 
