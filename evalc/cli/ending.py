@@ -127,7 +127,11 @@ def _explained(error: Exception) -> ExitCode:
             print_error("the working folder no longer exists")
             return ExitCode.USAGE
         case OSError(strerror=str(reason)):
+            from evalc.regular import LeadsOut  # noqa: PLC0415 - for start-up
+
             print_error(f"`{error.filename}`: {reason}" if error.filename else reason)
+            if isinstance(error, LeadsOut):
+                return ExitCode.USAGE
         case _:
             # Not its message, which may quote anything, secrets included.
             name = type(error).__name__
