@@ -144,7 +144,7 @@ def _offered(problem: Problem) -> Iterator[Edit | None]:
             yield _revalued(problem, what.strip("`"), corrected)
         case UnknownSetting():
             pass  # the configuration is not among the files that are fixed
-        case ResponseNeeded():
+        case ResponseNeeded(parameter=""):
             yield Edit(problem.span.start, problem.span.start, "response ")
         case finding if (slip := finding.slip()) is not None:
             place = _place_within(slip.written, problem)

@@ -16,7 +16,16 @@ from evalc.diagnostics.catalogue.values import EmptyValue, LinkInsideGroup, Wron
 from evalc.diagnostics.meant_line import MeantLine
 from evalc.diagnostics.near import nearest
 from evalc.diagnostics.problem import Finding
-from evalc.dsl.build_rule import CHECK_TYPES, atom, build_rule, is_sound_rule, json_value, keys_of, sound_check
+from evalc.dsl.build_rule import (
+    CHECK_TYPES,
+    TEXT_TYPES,
+    atom,
+    build_rule,
+    is_sound_rule,
+    json_value,
+    keys_of,
+    sound_check,
+)
 from evalc.dsl.fields import Fields, described, is_plainly_text
 from evalc.dsl.nodes import Mapping, Node, Scalar, Sequence, span_of
 from evalc.dsl.places import locate
@@ -279,7 +288,7 @@ def _fields_of_check(fields: Fields, item: Mapping, link_keys: tuple[str, ...]) 
 
 def _no_check(fields: Fields, item: Mapping) -> MissingKey:
     """What to say of a mapping without a `type:`; `contains: x` says plainly enough what was meant."""
-    from evalc.grammar.suggestions import meant_by_pair  # noqa: PLC0415 - as above
+    from evalc.grammar.suggestions import may_be_text, meant_by_pair  # noqa: PLC0415 - as above
 
     if len(item.pairs) == 1:
         key, value = item.pairs[0]
@@ -297,7 +306,9 @@ def _no_check(fields: Fields, item: Mapping) -> MissingKey:
             return MissingKey(key="type", what="a check", why=why, meant_line=meant)
     for key, value in item.pairs:
         raw = fields.source.text[value.start : value.end]
-        if key.text in CHECK_TYPES and "\n" not in raw and is_sound_rule(key.text, raw):
+        is_text = key.text in TEXT_TYPES and isinstance(value, Scalar) and value.style == "plain"
+        is_rule = may_be_text(raw, of=key.text) if is_text else "\n" not in raw and is_sound_rule(key.text, raw)
+        if key.text in CHECK_TYPES and is_rule:
             why = f"write it as `type: {key.text}` and `rule: {raw}`"
             instead = (key.start, value.start, f"type: {key.text}{_behind_type(fields.source, item, key)}rule: ")
             return MissingKey(key="type", what="a check", why=why, instead=instead)

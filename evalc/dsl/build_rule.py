@@ -470,3 +470,7 @@ _BUILDERS: Final = {
 }
 CHECK_TYPES: Final = tuple(_KINDS)
 """Every `type:` that a check can have."""
+TEXT_TYPES: Final = frozenset(
+    ("regex", *(type_ for type_, build in _BUILDERS.items() if build in {_text_check, _contains_any, _similar, _judge}))
+)
+"""Those whose rule is a text, or may be one."""

@@ -154,12 +154,15 @@ class CheckBuilder:
                 return self._of_texts(_KINDS[label], children, at) if by_hand is None else by_hand(self, children, at)
 
     def _operands(self, operands: Children, at: str, depth: int) -> tuple[c.Check, ...]:
-        after_tool = False
+        parameter = ""
         for operand in operands:
-            kind = _kind(operand)
-            if after_tool and kind in _OF_RESPONSE:
-                self.faults.append(Fault(start_of(operand), _first_word_end(operand), ResponseNeeded()))
-            after_tool = after_tool or kind == "tool_param"
+            bare = _without_not(operand)
+            if parameter and bare.data in _OF_RESPONSE:
+                of_both = _first_word(bare).type in _VERBS_OF_PARAMETERS
+                finding = ResponseNeeded(parameter=parameter if of_both else "")
+                self.faults.append(Fault(start_of(operand), _first_word(operand).end_pos or 0, finding))
+            elif bare.data == "tool_param":
+                parameter = f"tool {bare.children[1]}.{bare.children[3]}"
         checks = (self.check(operand, f"{at}/checks/{index}", depth) for index, operand in enumerate(operands))
         return tuple(checks)
 
@@ -283,18 +286,18 @@ class CheckBuilder:
             seen.add(name.value)
 
 
-def _kind(operand: Tree | Token) -> str:
-    """What an operand is, whatever `not` precedes it."""
+def _without_not(operand: Tree | Token) -> Tree:
+    """An operand without the `not` that precedes it."""
     tree = cast("Tree", operand)
     while tree.data == "negation":
         tree = cast("Tree", tree.children[1])
-    return tree.data
+    return tree
 
 
-def _first_word_end(tree: Tree | Token) -> int:
+def _first_word(tree: Tree | Token) -> Token:
     while not isinstance(tree, str):
         tree = tree.children[0]
-    return tree.end_pos or 0
+    return tree
 
 
 _TEXTS: Final = frozenset(("STRING", "NAME"))
@@ -303,6 +306,8 @@ _OF_RESPONSE: Final = frozenset(
     ("at", "has_fields", "has_headings", *(type_name(kind) for kind in members(c.TextCheck | c.JsonCheck)), "grounded")
 )
 """The labels of checks that need `response` after a check of a tool's parameter."""
+_VERBS_OF_PARAMETERS: Final = frozenset(("EQUALS", "CONTAINS", "MATCHES"))
+"""The words that such a check may begin with, and that of a parameter has behind its name."""
 
 
 # --- checks that are more than their texts -------------------------------------------------------------------------

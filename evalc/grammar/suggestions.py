@@ -60,7 +60,8 @@ def meant_by_pair(words: str, rule: str | None, text: str | None, written: str) 
     if not _BARE.fullmatch(words):
         return None
     as_rule = None if rule is None else f"{words} {rule}".strip()
-    as_text = None if text is None else f"{words} {json.dumps(text, ensure_ascii=False)}"
+    is_text = text is not None and (rule is None or may_be_text(rule, of=words))
+    as_text = f"{words} {json.dumps(text, ensure_ascii=False)}" if is_text else None
     candidates = [line for line in (as_rule, as_text) if line is not None]
     sound = next((line for line in candidates if not parse_check(line).faults), None)
     if sound is not None:
@@ -112,13 +113,27 @@ def keywords() -> frozenset[str]:
     return frozenset(part for word in words for part in _WORD.findall(word))
 
 
+def may_be_text(unquoted: str, *, of: str) -> bool:
+    """Whether unquoted words can be the text of a check: nothing in them belongs to the language."""
+    is_pattern = of.endswith(("regex", "matches")) and _PATTERN.fullmatch(unquoted)
+    return bool(is_pattern or _TEXT.fullmatch(unquoted)) and _says_no_more(unquoted, of)
+
+
+def _says_no_more(unquoted: str, before: str) -> bool:
+    """Whether no word is a keyword, and they do not describe a text; a question may."""
+    words = _WORD.findall(unquoted.lower())
+    if keywords().intersection(words):
+        return False
+    return _is_question(before) or not unquoted[:1].isalpha() or not _DESCRIBES.fullmatch(words[0])
+
+
+def _is_question(before: str) -> bool:
+    return before.rstrip().endswith("judge")
+
+
 def _quoted(before: str, rest: str, terminals: frozenset[str]) -> Meant | None:
     """The line with the rest of it in quotes or brackets, if the words before it lack nothing else."""
-    words = _WORD.findall(rest.lower())
-    if not before.endswith((" ", ",")) or not rest or not terminals <= _VALUES or keywords().intersection(words):
-        return None
-    is_question = before.rstrip().endswith("judge")
-    if not is_question and rest[0].isalpha() and _DESCRIBES.fullmatch(words[0]):
+    if not before.endswith((" ", ",")) or not rest or not terminals <= _VALUES or not _says_no_more(rest, before):
         return None
     if terminals == {"LSQB"}:
         return _listed(before, rest)
@@ -131,7 +146,7 @@ def _quoted(before: str, rest: str, terminals: frozenset[str]) -> Meant | None:
         return Meant(f"{before}/{rest}/", False) if _PATTERN.fullmatch(rest) else None
     if not _TEXT.fullmatch(rest):
         return None
-    return Meant(f'{before}"{rest}"', is_sure or (is_question and not re.search(r"[\d&/]", rest)))
+    return Meant(f'{before}"{rest}"', is_sure or (_is_question(before) and not re.search(r"[\d&/]", rest)))
 
 
 def _listed(before: str, rest: str) -> Meant | None:

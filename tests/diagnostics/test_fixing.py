@@ -63,10 +63,10 @@ def test_checks(broken: str, sound: str) -> None:
         ('Contains "a"', 'contains "a"'),
         ('not-contains "a"', 'not contains "a"'),
         ("NonEmpty", "non-empty"),
-        ("contains: a", 'contains "a"'),
+        ("contains: b", 'contains "b"'),
         ("{type: Contains, rule: a}", "{type: contains, rule: a}"),
         ("{type: contains, rule: a, 'Weight': 1}", "{type: contains, rule: a, 'weight': 1}"),
-        ('tool t.p equals "x" and contains "y"', 'tool t.p equals "x" and response contains "y"'),
+        ('tool t.p equals "x" and has fields y', 'tool t.p equals "x" and response has fields y'),
     ],
 )
 def test_other_words_are_only_put_right_where_somebody_reviews_it(broken: str, sound: str) -> None:
@@ -354,3 +354,37 @@ def test_the_line_ends_of_the_file_are_kept(end: str) -> None:
 def test_a_near_name_drops_nothing(name: str, known: str, meant: str | None) -> None:
     slip = slip_of(name, [known])
     assert (None if slip is None else slip.meant) == meant
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        f"{words}: {value}"
+        for words in ("not contains", "not_contains", "contains", "does not contain", "icontains")
+        for value in ("bob ignoring case", "/bob/i", "A for tone", 'A or contains "y"', "A && B", "a, b", "", "# Rome")
+    ]
+    + [
+        "not matches: bob ignoring case",
+        "regex: bob ignoring case",
+        "not equals: # x",
+        "no call of book has city: # Rome",
+        "{not_contains: bob ignoring case, criterion: c}",
+        "not_contains: bob for tone\n          criterion: c",
+    ],
+)
+def test_the_value_of_a_key_is_no_text_where_words_of_the_language_are_in_it(line: str) -> None:
+    text = suite(line).replace("eval:\n", "eval:\n  criteria: [c]\n")
+    problems = check(Source("a.eval.yaml", text))
+    assert problems
+    assert [cures_for(problem) for problem in problems] == [()] * len(problems)
+
+
+@pytest.mark.parametrize(
+    "other", ['not contains "x"', 'contains "x"', 'equals "x"', 'contains "x" ignoring case', "matches /x/"]
+)
+@pytest.mark.parametrize("word", ["and", "or"])
+def test_a_check_that_may_be_about_the_parameter_is_not_moved_to_the_response(other: str, word: str) -> None:
+    (problem,) = check(Source("a.eval.yaml", suite(f'tool "a.b".c not contains "y" {word} {other}')))
+    assert cures_for(problem) == ()
+    assert "`response`" in problem.finding.label()
+    assert '`tool "a.b".c`' in problem.finding.label()

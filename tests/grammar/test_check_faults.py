@@ -78,7 +78,7 @@ FAULTS = [
     ("tokens <= 1234567890123456", 10, 26, "EV136", "this number has more than 15 digits", ""),
     ("json and json or json", 14, 16, "EV137", "this `or` follows an `and` without parentheses", "put parentheses around one of the groups"),
     ("(json or json and json)", 14, 17, "EV137", "this `and` follows an `or` without parentheses", "put parentheses around one of the groups"),
-    ('tool a.b exists and not contains "y"', 20, 23, "EV138", "a check of the response that follows a `tool` check must begin with `response`", "write `response` before it"),
+    ('tool a.b exists and not contains "y"', 20, 23, "EV138", "a check of the response that follows a `tool` check must begin with `response`", "write `response` before it, or `tool a.b` if it is about the parameter"),
     ('tool a.b exists or json or response json', 19, 23, "EV138", "a check of the response that follows a `tool` check must begin with `response`", "write `response` before it"),
     ("(" * 51 + "json" + ")" * 51, 50, 51, "EV139", "this is nested more than 50 levels deep", ""),
     ("not " * 10_000 + "json", 200, 201, "EV139", "this is nested more than 50 levels deep", ""),

@@ -50,6 +50,11 @@ BEGINNINGS = [
     """.replace("\n", "|").split("|")
     if each.strip()
 ]
+BEGINNINGS += [
+    f"tool x.q {test} {link}"
+    for test in ("exists", 'not equals "a"', 'contains "b"')
+    for link in ("and", "or", "and not")
+]
 PIECES = [
     each.strip()
     for each in """
@@ -65,6 +70,15 @@ PIECES = [
     """.replace("\n", "|").split("|")
     if each.strip()
 ] + ["A|B", "/a|b/", "^(a|b)$", "||", "ssn|password", "Tokyo", "Paris", "hello", '"x"', "'x'", "5", "10 words"]
+PIECES += [
+    'contains "b"',
+    "equals 'a'",
+    "matches /x/",
+    "not contains 'a'",
+    "bob ignoring case",
+    "bob for tone",
+    "/bob/i",
+]
 
 
 def drawn_line(seed: int) -> str:
@@ -72,6 +86,8 @@ def drawn_line(seed: int) -> str:
     random = Random(seed)
     begin = random.choice(BEGINNINGS if random.random() < 0.9 else PIECES)
     glue = random.choice([" "] * 8 + [": ", "  ", ", ", ""])
+    if random.random() < 0.2:  # a key and its value, which may be empty
+        return f"{begin}: {' '.join(random.choices(PIECES, k=random.choice([0, 1, 1, 2, 3])))}".strip()
     pieces = random.choices(PIECES, k=random.choice([0, 1, 1, 1, 1, 1, 2, 2, 3, 4]))
     if random.random() < 0.1:
         pieces.insert(0, "".join(random.choices("aZ&|'\":#,[]%!=<>/ ", k=random.randint(1, 4))))
@@ -207,6 +223,8 @@ def holds_for_all_fixes(line: str, shape: str) -> bool:
             continue
         kept = line if "#" in fixed_line else COMMENT.sub("", line)
         keeps_words(kept, fixed_line)
+        texts_are_bare_words(kept, fixed_line)
+        subject_is_the_same(kept, fixed_line)
         keeps_negations_and_case(kept, fixed_line)
         keeps_bounds(kept, fixed_line)
     return bool(found)
@@ -229,6 +247,26 @@ def keeps_words(line: str, fixed: str) -> None:
     for number in re.findall(r"\d+(?:\.\d+)?", line):
         assert number in fixed or re.search(rf"(?:{MORE}|{LESS}) ?{number}", line), (line, fixed)
     assert not re.search(r"\b(?:PATH|TOOL|NAME|PARAM)\b|\bcall N\b", fixed) or re.search("PATH|TOOL", line), fixed
+
+
+LANGUAGE = re.compile(r"(?i)[&|]{2}|\b(?:and|or|not|any|for|ignor\w*|case|contains|equals|matches|tools?)\b|^/.*/\w*$")
+
+
+def texts_are_bare_words(line: str, fixed: str) -> None:
+    """A text that was in no quotes is not empty, and nothing of the language is in it."""
+    node = parse_check(fixed).node
+    texts = [] if node is None else [each.value for each in node.atoms.values() if not isinstance(each, PatternAtom)]
+    for text in texts:
+        in_quotes = rf"""["'“`]{re.escape(text)}["'”`]"""
+        if not re.search(in_quotes, line) and not re.search(in_quotes, yaml_text(line)):
+            assert text, (line, fixed)
+            assert not LANGUAGE.search(text), (line, fixed)
+
+
+def subject_is_the_same(line: str, fixed: str) -> None:
+    """A check that a parameter can have as well does not become one of the response."""
+    if "response" not in line:
+        assert not re.search(r"\bresponse (?:not )*(?:contains|equals|matches)\b", fixed), (line, fixed)
 
 
 def yaml_text(line: str) -> str:
@@ -274,4 +312,6 @@ def test_the_laws_speak_of_lines_that_are_fixed() -> None:
     assert holds_for_safe_fixes("not contains 'Total: 5'", "        - {0}  # why\n")
     assert holds_for_safe_fixes('contains "a, b"', "        [non-empty, {0}]\n")
     assert holds_for_all_fixes("does not contain 'x'", block)
+    assert holds_for_all_fixes("not contains: Bob", block)
+    assert holds_for_all_fixes("tool x.q exists and has fields a", block)
     assert holds_for_all_fixes("length > 20 words", block)

@@ -354,7 +354,7 @@ class ResponseNeeded(Finding, frozen=True, kw_only=True):
     """A check of the response follows a check of a tool's parameter without saying `response`.
 
     In `tool get_weather.city contains "Paris" and contains "sunny"` the second check reads as if it were about the
-    parameter too. The word `response` says what it is about.
+    parameter too. The word `response` says what it is about, or `tool get_weather.city` where the parameter is meant.
 
     Example:
         eval:
@@ -375,11 +375,15 @@ class ResponseNeeded(Finding, frozen=True, kw_only=True):
 
     code: ClassVar[str] = "EV138"
 
+    parameter: str
+    """The parameter that the check may be about as well, such as `tool get_weather.city`; empty if it cannot be."""
+
     def message(self) -> str:
         return "a check of the response that follows a `tool` check must begin with `response`"
 
     def label(self) -> str:
-        return "write `response` before it"
+        about_parameter = f", or `{self.parameter}` if it is about the parameter" if self.parameter else ""
+        return f"write `response` before it{about_parameter}"
 
 
 @final
