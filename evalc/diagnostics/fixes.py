@@ -48,6 +48,9 @@ _LONGEST_SHOWN: Final = 60
 _IN_BRACKETS: Final = frozenset("[]{},")
 _BEFORE_COMMENT: Final = re.compile(r"[ \t]#")
 _LINE_END: Final = re.compile(r"\r\n|\n|\r")
+_BEFORE_TEXT: Final = frozenset(("", *" \t\r\n[{,:"))
+_BEHIND_TEXT: Final = frozenset(("", *" \t\r\n]},:"))
+"""What YAML lets stand directly beside a text in quotes; beside a quote, a quote would be an escape."""
 _TEMPLATE: Final = re.compile(r"\{\{[^{}\r\n\"']*\}\}")
 
 
@@ -112,8 +115,15 @@ def _edits(problem: Problem) -> tuple[Edit, ...]:
     if not problem.finding.offers:
         return ()
     end = _LINE_END.search(problem.source.text)
-    edits = (edit for edit in _offered(problem) if edit is not None)
+    edits = (edit for edit in _offered(problem) if edit is not None and _stands_apart(edit, problem.source.text))
     return tuple(dict.fromkeys(edit._replace(text=edit.text.replace("\n", end[0])) if end else edit for edit in edits))
+
+
+def _stands_apart(edit: Edit, text: str) -> bool:
+    """Whether YAML reads the quotes that an edit adds as those of a text of its own."""
+    before, behind = text[max(edit.start - 1, 0) : edit.start], text[edit.end : edit.end + 1]
+    opens, closes = edit.text.startswith(("'", '"')), edit.text.endswith(("'", '"'))
+    return (not opens or before in _BEFORE_TEXT) and (not closes or behind in _BEHIND_TEXT)
 
 
 def _offered(problem: Problem) -> Iterator[Edit | None]:

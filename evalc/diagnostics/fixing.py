@@ -30,8 +30,12 @@ EditOf = Callable[[Problem], Edit | None]
 
 _ROUNDS: Final = 10
 _ATTEMPTS: Final = 10
-_ITEM_ENDS: Final = re.compile(r"[,\]}\r\n]")
-_LIST_ENDS: Final = re.compile(r"[\]}\r\n]")
+_LINE_END: Final = re.compile(r"[\r\n]")
+_ITEM_END: Final = re.compile(r"[,\]}]")
+_HOLDS_NO_ITEMS: Final = re.compile(
+    r"""\{\{[^{}\r\n]*\}\}|(?<=[\s\[{,:])(?:'(?:[^'\r\n]|'')*'|"(?:[^"\\\r\n]|\\.)*")(?=[\s\]},:])"""
+)
+"""A template, or a text in quotes: no sign in it belongs to the list around it."""
 _MOST_TRIALS: Final = 100
 """How many suggestions of a source are tried alone; further ones are not made."""
 _SUGGESTIONS: Final[dict[str, Any]] = {"meant_line": None, "corrected": "", "quoted": ""}
@@ -270,21 +274,26 @@ def _errors_of_what_is_read(problems: Iterable[Problem]) -> list[Problem]:
 
 
 def _spoils(each: _Moved, after: Source, errors: _CodesByStart, hopeless: _CodesByStart) -> bool:
-    """Whether a safe edit leaves an error in its item, or one without a fix in the list in brackets around it.
+    """Whether a safe edit leaves an error in its item, or one without a fix on its line.
 
-    There a comma may have taken the text apart that was meant.
+    There a comma or a bracket may have taken the text apart that was meant.
     """
     start, length = each.then
-    line = after.text.rfind("\n", 0, start) + 1
-    ends = _ITEM_ENDS.search(after.text, start + length), _LIST_ENDS.search(after.text, start + length)
-    begins = [max(after.text.rfind(sign, line, start) for sign in signs) + 1 for signs in (",[{", "[{")]
-    if after.text[line:].lstrip(" ").startswith("- ") or not any(begins):
-        begins = [line, line]
-    item, items = (
-        (begin, (len(after.text) if end is None else end.start()) - begin)
-        for begin, end in zip(begins, ends, strict=True)
-    )
-    return bool(errors.within(*item) or hopeless.within(*items))
+    line = max(after.text.rfind(end, 0, start) for end in "\r\n") + 1
+    text = after.text[line : _end(_LINE_END, after.text, start + length)]
+    if hopeless.within(line, len(text)):
+        return True
+    text = _HOLDS_NO_ITEMS.sub(lambda found: "x" * len(found[0]), text)
+    begins = [text.rfind(sign, 0, start - line) + 1 for sign in "[{,"]
+    is_in_brackets = any(begins[:2]) and not text.lstrip(" ").startswith("- ")
+    begin, end = (max(begins), _end(_ITEM_END, text, start + length - line)) if is_in_brackets else (0, len(text))
+    return bool(errors.within(line + begin, end - begin))
+
+
+def _end(sign: re.Pattern[str], text: str, at: int) -> int:
+    """Where a sign is next, or the text ends."""
+    found = sign.search(text, at)
+    return len(text) if found is None else found.start()
 
 
 @final

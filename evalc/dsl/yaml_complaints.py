@@ -114,6 +114,22 @@ def _template(_complaint: Complaint, context: Context) -> _Explained | None:
     return None
 
 
+def _behind_quote(complaint: Complaint, context: Context) -> _Explained | None:
+    """A sign directly behind a text in quotes: more of the text is meant, not the beginning of another."""
+    is_name = _any(complaint.context, "an alias", "an anchor")
+    at = complaint.context_at if is_name else complaint.at
+    if not (is_name or "start any token" in complaint.problem) or context.quoted is None or context.quoted.end != at:
+        return None
+    return _bracket(complaint, context) or _behind_value(context.source, at)
+
+
+def _behind_value(source: Source, at: int) -> _Explained:
+    position = source.position(at)
+    line = source.line(position.line)
+    raw = line[position.column - 1 :].rstrip()
+    return Span(at, at + max(len(raw), 1)), TextBehindValue(quoted=_requoted(line))
+
+
 def _reserved(complaint: Complaint, context: Context) -> _Explained | None:
     if "start any token" not in complaint.problem:
         return None
@@ -263,8 +279,7 @@ def _indentation(complaint: Complaint, context: Context) -> _Explained | None:
     line = source.line(position.line)
     before = line[: position.column - 1]
     if before.strip() not in {"", "-"}:
-        raw = line[position.column - 1 :].rstrip()
-        return Span(complaint.at, complaint.at + max(len(raw), 1)), TextBehindValue(quoted=_requoted(line))
+        return _behind_value(source, complaint.at)
     raw = line[position.column - 1 :].rstrip()
     return Span(complaint.at, complaint.at + max(len(raw), 1)), BadIndentation(
         indent=position.column - 1,
@@ -299,6 +314,7 @@ _RULES: Final[tuple[Callable[[Complaint, Context], _Explained | None], ...]] = (
     _tab,
     _runaway_quote,
     _template,
+    _behind_quote,
     _reserved,
     _colon,
     _quote,

@@ -126,6 +126,13 @@ def test_json() -> None:
         suite("non-empty").replace("name:", "Name: b\n      name:"),
         suite("non-empty").replace("message:", "Message: b\n      message:"),
         suite("{type: contains, rule: a, 'Rule': b}"),
+        *(
+            suite("non-empty", message=f"{text}{sign}b{sign}")
+            for text in ("'it is '", '"a"', "'a'")
+            for sign in ("*", "&", "@", "%", "`", "!", "|", "{{b}}")
+        ),
+        *(suite(f"{{type: not_contains, rule: 'a'{sign}b}}") for sign in ("*", "@", "%", "`", "{{b}}")),
+        *(suite(f"type: not_contains\n          rule: 'a'{sign}b") for sign in ("*", "@", "%", "`", "{{b}}")),
         suite("non-empty", 'Contains "a"', 'contains "a: b"', rest="\t- x\n"),
         'eval:\n  test_cases:\n    - {name: a, message: {{x "y"}}, skip: no,\n       validate: [non-empty]}\n',
     ],
@@ -388,3 +395,16 @@ def test_a_check_that_may_be_about_the_parameter_is_not_moved_to_the_response(ot
     assert cures_for(problem) == ()
     assert "`response`" in problem.finding.label()
     assert '`tool "a.b".c`' in problem.finding.label()
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "tags: [{{x}} and {{y}}Total: {{x}}]",
+        "tags: ['[', {{x}} and {{y}}Total: {{x}}]",
+        "description: {{{seed:x}}a: b{{x}}: y",
+    ],
+)
+def test_nothing_is_put_in_quotes_in_a_value_that_stays_wrong(line: str) -> None:
+    text = suite("non-empty").replace("      message", f"      {line}\n      message")
+    assert fix(text) == Fixed(text, 0)

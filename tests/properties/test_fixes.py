@@ -291,6 +291,64 @@ def keeps_bounds(line: str, fixed: str) -> None:
             assert re.search(rf"(?:{sign}|{words}) ?{number}", fixed), (line, fixed)
 
 
+# --- texts ---------------------------------------------------------------------------------------------------------
+
+TEXTS = ["it is", "Bob", "a: b", "a, b", "# a", "{{x}}", "{{x}} and", "{{y}}", "Total: {{x}}", "{{{x}}a", "it's", ""]
+SIGNS = ["*", "&", "@", "%", "`", "!", "|", "#", ",", ": ", "]", "[", "{", "-", "'", '"', " ", " ", ""]
+PLACES = [
+    "      description: {0}\n",
+    "      tags: [{0}]\n",
+    "      tags: [b, {0}, c]\n",
+    "      tags:\n        - {0}\n",
+    "      validate:\n        - type: not_contains\n          rule: {0}\n",
+    "      validate: [{{type: not_contains, rule: {0}}}]\n",
+]
+
+
+def drawn_text(seed: int) -> str:
+    """Texts in quotes and without, with signs of YAML directly beside them."""
+    random = Random(seed)
+    pieces = []
+    for text in random.choices(TEXTS, k=random.choice([1, 1, 2, 2, 3])):
+        quote = random.choice(["'", '"', "", ""])
+        pieces += [quote, text, quote, random.choice(SIGNS)]
+    return "".join(pieces).strip()
+
+
+def texts_of(value: object) -> list[str]:
+    """The texts in what YAML reads, without keys."""
+    if isinstance(value, dict):
+        return [text for each in value.values() for text in texts_of(each)]
+    if isinstance(value, list):
+        return [text for each in value for text in texts_of(each)]
+    return [value] if isinstance(value, str) else []
+
+
+def stands_in(text: str, source: str) -> bool:
+    """Whether a text is all that is between two quotes, or stands without any."""
+    written = {text, text.replace("'", "''"), text.replace('"', '\\"')}
+    places = (found for each in written for found in re.finditer(re.escape(each), source))
+    return any(
+        (before := source[found.start() - 1]) == (behind := source[found.end()]) or not {before, behind} & {"'", '"'}
+        for found in places
+    )
+
+
+def holds_for_texts(text: str, place: str) -> bool:
+    """Whether there was a safe fix; what YAML reads then is written so, and compiles."""
+    head = "suite: s\neval:\n  test_cases:\n    - name: a\n      message: hi\n      inputs: {x: '1', y: '2'}\n"
+    checks = "" if "validate" in place else "      validate: [non-empty]\n"
+    source = Source("a.eval.yaml", head + checks + place.format(text))
+    result = fixed(source, evalc.check(source), evalc.check, wanted=lambda _: True)
+    if not result.fixes:
+        return False
+    assert only_gains(source.text, result.text, "\"'[],% "), result.text
+    assert not errors(evalc.check(Source(source.name, result.text))), (text, result.text)
+    for read in texts_of(yaml.load(result.text, LOADER)):
+        assert stands_in(read, source.text), (text, read)
+    return True
+
+
 # --- the laws ------------------------------------------------------------------------------------------------------
 
 
@@ -306,11 +364,19 @@ def test_no_fix_asks_for_less_or_for_something_else(line: str, shape: str) -> No
     holds_for_all_fixes(line, shape)
 
 
+@settings(max_examples=400)
+@given(st.integers(0, 2**60).map(drawn_text), st.sampled_from(PLACES))
+def test_what_yaml_reads_after_a_safe_fix_is_what_is_written(text: str, place: str) -> None:
+    holds_for_texts(text, place)
+
+
 def test_the_laws_speak_of_lines_that_are_fixed() -> None:
     block = "        - {0}\n"
     assert holds_for_safe_fixes("contains Tokyo", block)
     assert holds_for_safe_fixes("not contains 'Total: 5'", "        - {0}  # why\n")
     assert holds_for_safe_fixes('contains "a, b"', "        [non-empty, {0}]\n")
+    assert holds_for_texts("{{x}} and", PLACES[0])
+    assert holds_for_texts("@Bob", PLACES[4])
     assert holds_for_all_fixes("does not contain 'x'", block)
     assert holds_for_all_fixes("not contains: Bob", block)
     assert holds_for_all_fixes("tool x.q exists and has fields a", block)
