@@ -81,7 +81,7 @@ class AgentTable(Table, frozen=True, kw_only=True):
     accepted_statuses: Annotated[
         tuple[int, ...],
         Setting(
-            v.INCOMPLETE_STATUSES,
+            v.ACCEPTED_STATUSES,
             "Which of the statuses 202 and 206 come with complete answers. Other answers with them are errors.",
             examples=((202,),),
         ),

@@ -14,6 +14,7 @@ from typing import Any, Final, Literal, cast
 
 from evalc.config.http import NAME, VARIABLE, is_header_value, names_variables_well
 from evalc.config.setting import Folders, Outside, Reader, Refused, Schema, Value, described, read_parts
+from evalc.mapping.records import INCOMPLETE_STATUSES
 from evalc.project import is_below
 
 _FILLED: Final[Schema] = {"type": "string", "pattern": r"\S"}
@@ -54,12 +55,9 @@ def _statuses(value: Any, folders: Folders) -> tuple[int, ...]:
 
 
 def _status(value: Any, _: Folders) -> int:
-    if value not in _INCOMPLETE:
+    if value not in INCOMPLETE_STATUSES:
         raise Refused("202 or 206")
     return int(value)
-
-
-_INCOMPLETE: Final = (202, 206)
 
 
 def _variable(value: Any, folders: Folders) -> str:
@@ -87,7 +85,7 @@ def one_of(*choices: str) -> Value:
 TEXT: Final = Value(_text, {"type": ["string", "null"], "pattern": r"\S"})
 TEXTS: Final = Value(_texts, {"type": ["array", "null"], "items": _FILLED})
 VARIABLE_NAME: Final = Value(_variable, {**TEXT.schema, **_OF_VARIABLE})
-INCOMPLETE_STATUSES: Final = Value(_statuses, {**TEXTS.schema, "items": {"enum": list(_INCOMPLETE)}})
+ACCEPTED_STATUSES: Final = Value(_statuses, {**TEXTS.schema, "items": {"enum": sorted(INCOMPLETE_STATUSES)}})
 VARIABLE_NAMES: Final = Value(_variables, {**TEXTS.schema, "items": {**_FILLED, **_OF_VARIABLE}})
 
 

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, final
+from typing import TYPE_CHECKING, Final, final
 
 import msgspec
 
 if TYPE_CHECKING:
     from evalc.mapping.paths import JsonPath
+
+
+INCOMPLETE_STATUSES: Final = frozenset({202, 206})
+"""The statuses of success that say that the answer is still to come, or that it is a part of it."""
 
 
 class NotSearchable(Exception):

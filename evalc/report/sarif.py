@@ -11,7 +11,7 @@ from typing import Any, Final
 from evalc import __version__
 from evalc.model.result import PASSING, CaseResult
 from evalc.report.reported import ReportedRun
-from evalc.report.words import Reason, reasons
+from evalc.report.words import Reason, missing_lines, reasons
 from evalc.sarif import SCHEMA, artifact_location, message_text
 from evalc.terminal import visible
 
@@ -39,8 +39,9 @@ def render(run: ReportedRun) -> Iterator[bytes]:
 
 
 def _warnings(run: ReportedRun) -> dict[str, Any]:
-    """The warnings of the suites and the run, as notifications of the tool."""
-    notes = [{"level": "warning", "message": {"text": message_text(visible(text))}} for text in run.all_warnings()]
+    """What is missing since the baseline, and the warnings of the suites and the run, as notifications of the tool."""
+    texts = (*missing_lines(run), *run.all_warnings())
+    notes = [{"level": "warning", "message": {"text": message_text(visible(text))}} for text in texts]
     return {"invocations": [{"executionSuccessful": True, "toolExecutionNotifications": notes}]} if notes else {}
 
 

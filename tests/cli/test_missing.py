@@ -372,7 +372,7 @@ def test_every_report_names_what_is_gone(invoke: Invoke, suites: Path, project: 
     invoke("accept")
     drop_case(suites)
     (suites / "kept" / "kept.eval.yaml").unlink()
-    reports = ("r.txt", "r.json", "r.html", "r.xml", "r.md", "github:r.log")
+    reports = ("r.txt", "r.json", "r.html", "r.xml", "r.md", "r.sarif", "github:r.log")
     outcome = run(invoke, GATE, *(word for report in reports for word in ("-o", report)))
     assert outcome.code == 1
     for report in reports:

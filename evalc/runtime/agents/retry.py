@@ -10,19 +10,17 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Final, final
 
+from evalc.mapping.records import INCOMPLETE_STATUSES
 from evalc.runtime.agents.http.transport import NotConnected, Reply
 from evalc.runtime.run import pace
 
 RETRIED: Final = frozenset({429, 502, 503, 504})
 """The statuses that say "not now"."""
 
-_INCOMPLETE: Final = frozenset({202, 206})
-"""The statuses of success that say that the answer is still to come, or that it is a part of it."""
-
 
 def is_complete(status: int, accepted: Collection[int] = ()) -> bool:
     """Whether the body of a reply with this status is a whole answer; `accepted` are those that always are."""
-    return 200 <= status < 300 and (status not in _INCOMPLETE or status in accepted)
+    return 200 <= status < 300 and (status not in INCOMPLETE_STATUSES or status in accepted)
 
 
 _LONGEST_WAIT = 8.0

@@ -106,7 +106,7 @@ def answer_of(answer: object) -> AgentResponse:
     if isinstance(answer, str):
         return AgentResponse(response=well_formed(answer), reports_calls=False)
     fields = _fields_of(answer, _FIELDS, "the answer")
-    if (failure := failure_of(fields)) is not None:
+    if (failure := reported_failure(fields)) is not None:
         raise AgentError(f"the answer has {failure}")
     response = AgentResponse(
         response=_text(fields),
@@ -164,7 +164,7 @@ _NEAR_ERRORS: Final = frozenset(
 _NEAR: Final = _NEAR_CALLS | _NEAR_PARAMS | _NEAR_ERRORS
 
 
-def failure_of(fields: Mapping[str, Any]) -> str | None:
+def reported_failure(fields: Mapping[str, Any]) -> str | None:
     """What the answer of an agent says under `error`, or a similar name, and under which; None if it did not fail."""
     if (failure := failure_in(fields)) is not None:
         return f"an `error`: {failure}"

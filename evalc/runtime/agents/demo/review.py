@@ -18,7 +18,6 @@ _REVIEW = re.compile(r"\breview\w*\b", re.IGNORECASE)
 _CODE_WORD = re.compile(r"\b(code|python|function|class|script|snippet|module|pull request|diff)\b", re.IGNORECASE)
 _FENCED = re.compile(r"```[ \t]*(?:\w+[ \t]*\n|\n)?(.*?)(?:```|\Z)", re.DOTALL)
 _CODE_START = re.compile(r"(?:async[ \t]+def|def|class|import|from|try|with|for|while|if|@\w+)\b[^\n]*", re.MULTILINE)
-_STATEMENT = re.compile(r"^\s*\w[\w.]*\s*(=|\()", re.MULTILINE)
 
 _MOST_STARTS = 8
 

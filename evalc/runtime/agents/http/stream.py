@@ -161,7 +161,7 @@ def _is_failure(name: str, document: object) -> bool:
     """Whether an event says that something went wrong: by its name or its type, such as `error`, or in an `error`."""
     if not isinstance(document, Mapping):
         return _names_failure(name)
-    return _names_failure(name) or _names_failure(document.get("type")) or wire.failure_of(document) is not None
+    return _names_failure(name) or _names_failure(document.get("type")) or wire.reported_failure(document) is not None
 
 
 def _names_failure(name: object) -> bool:
