@@ -356,6 +356,21 @@ def test_earlier_results_are_left_out_with_one_warning_if_two_suites_have_the_to
     )
 
 
+def test_a_run_none_of_whose_suites_are_sure_is_not_compared_and_the_reason_is_given(
+    invoke: Invoke, earlier: Path
+) -> None:
+    a_second_suite_of_the_tool()
+    Path("polite.eval.yaml").unlink()
+    for name in ("polite.labeled.json", "desk.regression.json"):
+        Path("evals/results", ONE, name).unlink()
+    run(invoke, ".", agent=GOOD)
+    reason = "`desk` (labeled) may be `arguments` or `routing`"
+    compared = invoke("diff", ONE, "latest")
+    assert (compared.code, reason in compared.err) == (2, True)
+    named = invoke("run", "arguments.eval.yaml", "desk.eval.yaml", "--agent", GOOD, "--baseline", ONE)
+    assert (named.code, reason in named.out + named.err) == (1, True)
+
+
 def test_earlier_failures_are_those_of_the_only_suite_of_the_tool(invoke: Invoke, earlier: Path) -> None:
     folder = run(invoke, ".", "--last-failed", agent=GOOD)
     assert files_in(folder) == ["polite.labeled.json", "routing.labeled.json"]

@@ -200,7 +200,7 @@ def find_baseline(
     folder = path if path.is_dir() else path.parent
     baseline = _load(files, name, known, is_of_any=lambda file: file.parent == folder)
     there = baseline.agents
-    if None not in there and there.isdisjoint(agents):
+    if there and None not in there and there.isdisjoint(agents):
         listed = ", ".join(f"`{agent}`" for agent in sorted(filter(None, there)))
         now = " and ".join(f"`{agent}`" for agent in agents)
         raise UsageError(f"the baseline `{name}` is of the agents {listed}, and not of {now}")

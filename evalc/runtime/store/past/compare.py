@@ -42,6 +42,8 @@ def compare_past(before: str | None, after: str, output_dir: Path) -> RunCompari
     if header is not None and selects_cases(header.flags):
         comparison = replace(comparison, missing=())
     if not comparison.suites:
+        if comparison.warnings:
+            raise UsageError(f"the runs have no suite in common that is sure: {'; '.join(comparison.warnings)}")
         there = ", ".join(comparison.only_before), ", ".join(comparison.only_after)
         named = before or earlier.name
         raise UsageError(f"the runs have no suite in common: `{named}` has {there[0]}, `{after}` has {there[1]}")
