@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import os
 import stat
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import Final, NamedTuple
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from evalc.opening import open_file
+
+if TYPE_CHECKING:
+    from pathspec import GitIgnoreSpec
 
 NAMES = ("evalc.toml", "evalc.config.json", "pyproject.toml")
 """The files that may configure evalc, in the order in which one folder's are preferred."""
@@ -70,6 +73,23 @@ def is_below(path: Path, root: Path) -> bool:
         return path.resolve().is_relative_to(root)
     except (OSError, RuntimeError, ValueError):
         return False
+
+
+def exclusion(patterns: Iterable[str]) -> GitIgnoreSpec:
+    """The patterns of `exclude`; those that are invalid, such as a `!` alone, match nothing, as for git."""
+    from pathspec import GitIgnoreSpec  # noqa: PLC0415 - for start-up: only a search of folders needs it
+
+    return GitIgnoreSpec.from_lines(filter(_is_pattern, patterns))
+
+
+def _is_pattern(line: str) -> bool:
+    from pathspec import GitIgnoreSpec  # noqa: PLC0415 - as above
+
+    try:
+        GitIgnoreSpec.from_lines([line])
+    except ValueError:
+        return False
+    return True
 
 
 def project_root(path: Path) -> Path:

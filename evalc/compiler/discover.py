@@ -7,7 +7,7 @@ import itertools
 import os
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple, final
+from typing import NamedTuple, final
 
 import msgspec
 
@@ -18,11 +18,8 @@ from evalc.diagnostics.problem import Finding
 from evalc.dsl.document_kind import is_eval_name, names_an_eval
 from evalc.errors import UsageError
 from evalc.files import ReportIn
-from evalc.project import below_working_folder, link_out, project_root
+from evalc.project import below_working_folder, exclusion, link_out, project_root
 from evalc.source import Source, Span
-
-if TYPE_CHECKING:
-    from pathspec import GitIgnoreSpec
 
 SUFFIXES = (".yaml", ".yml", ".json")
 _NEVER = frozenset({".git", ".hg", ".venv", "venv", "node_modules", "__pycache__"})
@@ -111,7 +108,7 @@ class _Search:
         self._root = root
         self._searched: set[Path] = set()
         self._outputs = {each.resolve() for each in finder.outputs}
-        self._excluded = _spec(finder.exclude) if finder.exclude else None
+        self._excluded = exclusion(finder.exclude) if finder.exclude else None
         self._tracked: Tracked | None = None
 
     def walk(self, folder: Path, above: frozenset[Path] = frozenset()) -> Iterator[Path]:
@@ -214,23 +211,6 @@ def _is_ignored(path: Path, ignoring: tuple[GitIgnore, ...], *, is_folder: bool)
     """Whether git ignores a path that it does not track, by the nearest file that has a line about it."""
     decided = (each.decides(path, is_folder=is_folder) for each in ignoring)
     return next((each for each in decided if each is not None), False)
-
-
-def _spec(patterns: Iterable[str]) -> GitIgnoreSpec:
-    """The patterns; those that are invalid, such as a `!` alone, match nothing, as for git."""
-    from pathspec import GitIgnoreSpec  # noqa: PLC0415 - only a search of folders needs it
-
-    return GitIgnoreSpec.from_lines(filter(_is_pattern, patterns))
-
-
-def _is_pattern(line: str) -> bool:
-    from pathspec import GitIgnoreSpec  # noqa: PLC0415 - as above
-
-    try:
-        GitIgnoreSpec.from_lines([line])
-    except ValueError:
-        return False
-    return True
 
 
 def shown(path: Path) -> str:

@@ -12,7 +12,6 @@ from pathlib import Path
 from typing import NamedTuple, final
 
 import msgspec
-from pathspec import GitIgnoreSpec
 
 from evalc.config.load import Override, load_settings
 from evalc.config.settings import Settings
@@ -21,6 +20,7 @@ from evalc.errors import EvalcError, SourceError, UsageError
 from evalc.files import JSON_LIMIT
 from evalc.model.result import CaseResult
 from evalc.model.suite import LocatedCase, Suite
+from evalc.project import exclusion
 from evalc.pytest_plugin.results import Results
 from evalc.regular import read_limited
 from evalc.report.case_lines import SourceContext
@@ -212,10 +212,10 @@ class EvalSession:
         settings = self.settings
         if any(path.is_relative_to(folder) for folder in settings.written_paths):
             return True
-        if path.is_relative_to(settings.root):
-            excluded = GitIgnoreSpec.from_lines(settings.exclude)
-            if excluded.match_file(path.relative_to(settings.root).as_posix()):
-                return True
+        if path.is_relative_to(settings.root) and exclusion(settings.exclude).match_file(
+            path.relative_to(settings.root).as_posix()
+        ):
+            return True
         return path.suffix.lower() == ".json" and _is_written(path)
 
     def run(self, number: tuple[int, int], located: LocatedCase, agent: object) -> CaseResult:

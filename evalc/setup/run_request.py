@@ -13,9 +13,10 @@ from evalc.config.env_file import with_env_file
 from evalc.config.load import settings_with
 from evalc.config.settings import KEY_OF_FLAG, Settings
 from evalc.errors import UsageError
+from evalc.project import find_project
 from evalc.providers import PROVIDERS
 from evalc.runtime.agents.base import Agent
-from evalc.runtime.run.scope import scope_paths
+from evalc.runtime.run.scope import Configured, in_project, scope_paths
 from evalc.runtime.run.select import Wanted
 from evalc.runtime.store.past.resume import PastRun, find_run
 from evalc.runtime.store.past.runs import new_run_id
@@ -134,8 +135,20 @@ class RunRequest(msgspec.Struct, frozen=True, kw_only=True):
             "env_file": self.env_file,
             "wanted": msgspec.to_builtins(wanted) or None,
             "looked_at": scope_paths(named, settings.root, whole=whole),
+            "configured": msgspec.to_builtins(_configured(settings)) or None,
         }
         return {name: value for name, value in said.items() if value is not None and name not in _NOT_KEPT}
+
+
+def _configured(settings: Settings) -> Configured:
+    """What a scope has to know of the configuration."""
+    file, own = settings.file, find_project(settings.root).file
+    is_own = file is None or (own is not None and file.resolve() == own.resolve())
+    return Configured(
+        file="" if is_own else in_project(str(file), settings.root),
+        paths=scope_paths(settings.paths, settings.root, whole=not settings.paths),
+        exclude=settings.exclude,
+    )
 
 
 def resumed(given: RunRequest, name: str) -> RunRequest:

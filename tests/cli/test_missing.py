@@ -232,6 +232,98 @@ def test_a_suite_that_is_excluded_now_is_missing(invoke: Invoke, suites: Path, p
 
 
 @pytest.fixture
+def configs(project: Path) -> Path:
+    """Two more configurations, of a folder each."""
+    (project / "kept.toml").write_text('paths = ["evals/kept"]\n')
+    (project / "gone.toml").write_text('exclude = ["kept/"]\n')
+    return project
+
+
+KEPT, GONE = ("--config", "kept.toml"), ("--config", "gone.toml")
+
+
+def names_in_baseline(suites: Path) -> list[str]:
+    return [suite["suite"] for suite in json.loads((suites / "baseline.json").read_text())["suites"]]
+
+
+@pytest.mark.parametrize("accepted", [True, False])
+def test_a_second_configuration_misses_nothing_of_the_first(
+    invoke: Invoke, suites: Path, configs: Path, *, accepted: bool
+) -> None:
+    run(invoke)
+    if accepted:
+        invoke("accept")
+    for config in (KEPT, GONE):
+        outcome = run(invoke, *config, GATE)
+        assert (outcome.code, "missing" in outcome.out.casefold()) == (0, False)
+        assert invoke("diff").code == 0
+        assert run(invoke, *config, "evals", GATE).code == 0
+        if accepted:
+            assert "no longer in it" not in invoke("accept").out
+            assert names_in_baseline(suites) == ["gone", "kept"]
+    drop_suite(suites)
+    assert (run(invoke, *KEPT, GATE).code, run(invoke, GATE).code) == (0, 1)
+
+
+@pytest.mark.parametrize("accepted", [True, False])
+@pytest.mark.parametrize("change", ["paths = ['evals/gone']\n", "exclude = ['kept']\n", "exclude = ['evals/kept/']\n"])
+@pytest.mark.parametrize("name", ["kept.toml", "evalc.toml"])
+def test_a_configuration_that_hides_what_it_had_misses_it(
+    invoke: Invoke, configs: Path, change: str, name: str, *, accepted: bool
+) -> None:
+    (configs / name).write_text("paths = ['evals']\n")
+    run(invoke, "--config", name)
+    if accepted:
+        invoke("accept")
+        run(invoke)
+        invoke("accept")  # another configuration finds the same
+    (configs / name).write_text(change)
+    assert "- kept (labeled), 2 cases" in run(invoke, "--config", name, GATE).out
+
+
+def test_what_a_configuration_hides_stays_in_the_baseline_for_the_others(
+    invoke: Invoke, suites: Path, configs: Path
+) -> None:
+    (configs / "kept.toml").write_text("")
+    for config in ((), KEPT):
+        run(invoke, *config)
+        invoke("accept")
+    (configs / "kept.toml").write_text('exclude = ["gone"]\n')
+    assert run(invoke, *KEPT, GATE).code == 1
+    assert "no longer in it" not in invoke("accept").out
+    assert run(invoke, *KEPT, GATE).code == 0
+    drop_suite(suites)
+    assert (run(invoke, *KEPT, GATE).code, run(invoke, GATE).code) == (0, 1)
+    assert "no longer in it: the suite `gone (labeled)`\n" in invoke("accept").out
+
+
+def test_the_own_configuration_may_be_named(invoke: Invoke, suites: Path, project: Path) -> None:
+    (project / "evalc.toml").write_text("paths = ['evals']\n")
+    run(invoke)
+    invoke("accept")
+    assert "configs" not in (suites / "baseline.json").read_text()
+    (project / "evalc.toml").write_text("paths = ['evals/kept']\n")
+    for named in ((), ("--config", "evalc.toml"), ("--config", "evals/../evalc.toml")):
+        assert "- gone (labeled), 2 cases" in run(invoke, *named, GATE).out
+
+
+def test_the_paths_of_a_configuration_are_the_same_from_a_folder_below(
+    invoke: Invoke, suites: Path, configs: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (configs / "evalc.toml").write_text("paths = ['evals']\n")
+    monkeypatch.syspath_prepend(configs)
+    monkeypatch.chdir(suites / "kept")
+    run(invoke, "--config", "../../kept.toml")
+    invoke("accept")
+    assert '"configs": ["kept.toml"]' in (suites / "baseline.json").read_text()
+    run(invoke)
+    invoke("accept")
+    drop_suite(suites)
+    assert run(invoke, "--config", str(configs / "kept.toml"), GATE).code == 0
+    assert "- gone (labeled), 2 cases" in run(invoke, GATE).out
+
+
+@pytest.fixture
 def linked(suites: Path, project: Path) -> Path:
     """A suite that links lead to, and a link to all evals that a search meets before their folder."""
     (project / "store").mkdir()

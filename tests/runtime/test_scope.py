@@ -53,6 +53,7 @@ def test_the_whole_project_has_everything_even_what_is_of_no_known_file() -> Non
         {"looked_at": [1]},
         {"looked_at": [], "prompt_id": "p"},
         {"looked_at": [], "wanted": 5},
+        {"looked_at": [], "configured": {"paths": 5}},
         {"looked_at": [], "wanted": {"keywords": ""}},
         {"looked_at": [], "wanted": {"tags": ["a"]}},
         {"looked_at": [], "wanted": {"ids": ["a"]}},

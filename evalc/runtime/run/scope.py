@@ -5,14 +5,19 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Mapping, Sequence
 from fnmatch import fnmatchcase
+from functools import cache
 from pathlib import Path, PurePath
 from typing import Any, Final, Self, final
 
 import msgspec
 
+from evalc.project import exclusion
 from evalc.runtime.run.select import Wanted
 
 _EVERYTHING: Final = "."
+
+OWN_ALONE: Final = ("",)
+"""The configurations that found a suite, if that is the project's own alone."""
 
 _MOST_LINKS: Final = 40
 """On the way to one file; as many as Linux follows."""
@@ -25,10 +30,12 @@ class Place(msgspec.Struct, frozen=True):
     Attributes:
         file: its file, by the path that a search met first, from the project's folder; None if it is unknown.
         also: the other paths of the file, where links within the project lead to it.
+        configs: the configurations that find it when nothing is named, or did so once, each as `Configured.file`.
     """
 
     file: str | None = None
     also: tuple[str, ...] = ()
+    configs: tuple[str, ...] = OWN_ALONE
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -37,16 +44,54 @@ class Place(msgspec.Struct, frozen=True):
 
 
 @final
+class Configured(msgspec.Struct, frozen=True, omit_defaults=True):
+    """What the configuration of a run lets it find, as the journal keeps it.
+
+    Attributes:
+        file: the configuration's file, from the project's folder; empty for the project's own, named or not.
+        paths: the files, folders and globs that are run if none are named; none for the whole project.
+        exclude: the patterns of what a search leaves out.
+    """
+
+    file: str = ""
+    paths: tuple[str, ...] = ()
+    exclude: tuple[str, ...] = ()
+
+    @classmethod
+    def of(cls, flags: Mapping[str, Any]) -> Self:
+        """The configuration of a run, by what its journal keeps of its flags.
+
+        Raises:
+            ValidationError: that is something else.
+        """
+        return msgspec.convert(flags.get("configured") or {}, cls)
+
+    def finds(self, place: Place) -> bool:
+        """Whether a run that names nothing finds the file of a suite, if it is there."""
+        return not self.excludes(place) and _covers(self.paths, place)
+
+    def excludes(self, place: Place) -> bool:
+        """Whether a search leaves out the file of a suite."""
+        return bool(self.exclude) and any(map(_exclusion(self.exclude).match_file, place.names))
+
+
+_exclusion = cache(exclusion)
+
+
+@final
 class Scope(msgspec.Struct, frozen=True):
     """The part of a project that a run looked at.
 
     Attributes:
-        paths: the files, folders and globs that were named, from the project's folder; none for the whole project.
+        paths: the files, folders and globs that were named, from the project's folder; none for all that its
+            configuration knows.
         tiers: the tiers that were run; none if it was all of them.
+        configured: its configuration.
     """
 
     paths: tuple[str, ...] = ()
     tiers: tuple[str, ...] = ()
+    configured: Configured = Configured()
 
     @classmethod
     def of(cls, flags: Mapping[str, Any]) -> Self | None:
@@ -58,17 +103,34 @@ class Scope(msgspec.Struct, frozen=True):
         try:
             paths = msgspec.convert(flags.get("looked_at"), tuple[str, ...])
             wanted = msgspec.convert(flags.get("wanted") or {}, Wanted)
+            configured = Configured.of(flags)
         except msgspec.ValidationError:
             return None
         if flags.get("prompt_id") is not None or wanted.selects_cases or wanted.changed_since is not None:
             return None
-        return cls(paths, wanted.tiers)
+        return cls(paths, wanted.tiers, configured)
+
+    @property
+    def asked(self) -> tuple[object, ...]:
+        """What a command line said, whatever its configuration knew then: equal for runs that should have the same."""
+        return self.paths, self.tiers, self.configured.file
 
     def has(self, place: Place, tier: str) -> bool:
-        """Whether a suite of the tier at the place, which may be gone, is one of those that it looked at."""
+        """Whether a suite of the tier at the place, which may be gone, is one of those that it should have found.
+
+        What its configuration found once should be found again, though `paths` or `exclude` hide it by now. What only
+        another configuration found has to be where this one looks.
+        """
         if self.tiers and tier not in self.tiers:
             return False
-        return not self.paths or any(_leads_to(path, name) for path in self.paths for name in place.names)
+        was_found = self.configured.file in place.configs
+        if not was_found and self.configured.excludes(place):
+            return False
+        return _covers(self.paths or (() if was_found else self.configured.paths), place)
+
+
+def _covers(paths: Sequence[str], place: Place) -> bool:
+    return not paths or any(_leads_to(path, name) for path in paths for name in place.names)
 
 
 def selects_cases(flags: Mapping[str, Any]) -> bool:

@@ -20,7 +20,7 @@ from evalc.errors import UsageError
 from evalc.model.result import PASSING, Status
 from evalc.model.suite import SuiteKey, key_of
 from evalc.regular import make_folder, read_limited, write_atomic
-from evalc.runtime.run.scope import Place, Scope
+from evalc.runtime.run.scope import OWN_ALONE, Place, Scope
 from evalc.runtime.store.journaled import Header
 from evalc.runtime.store.past.results import PastResults, header_beside, places_in, read_results
 
@@ -40,7 +40,7 @@ class AcceptedSuite(msgspec.Struct, frozen=True, omit_defaults=True, kw_only=Tru
 
     `suite` is its name, which earlier versions did not write. `file` is where it was found, from the project's
     folder, `also` what links within the project call that file, and `digest` that of its content; `agent` is set in a
-    run of several.
+    run of several. `configs` are the configurations that find it, as in a `Place`; None for the project's own alone.
     """
 
     suite: str | None = None
@@ -49,6 +49,7 @@ class AcceptedSuite(msgspec.Struct, frozen=True, omit_defaults=True, kw_only=Tru
     digest: str
     file: str | None = None
     also: tuple[str, ...] = ()
+    configs: tuple[str, ...] | None = None
     agent: str | None = None
     cases: Mapping[str, AcceptedCase] = {}
 
@@ -60,7 +61,7 @@ class AcceptedSuite(msgspec.Struct, frozen=True, omit_defaults=True, kw_only=Tru
     @property
     def place(self) -> Place:
         """Where it was found."""
-        return Place(self.file, self.also)
+        return Place(self.file, self.also, OWN_ALONE if self.configs is None else self.configs)
 
 
 class _File(msgspec.Struct, frozen=True):
@@ -130,7 +131,8 @@ def accept(results: PastResults, file: Path) -> Accepted:
     """Write the suites of a run into the file, in place of what it had of them, with whatever agents.
 
     Suites and cases that the run did not get to stay, and so do cases that ended in an error, which says nothing of
-    how the agent does; those that the run should have had are removed.
+    how the agent does; those that the run should have had are removed. A suite that the run's configuration hides by
+    now stays for the other configurations that found it.
 
     Raises:
         UsageError: the results or the file cannot be read, or a case that stays is in the file twice.
@@ -143,11 +145,12 @@ def accept(results: PastResults, file: Path) -> Accepted:
     before = _named(_read(file), of_run) if file.exists() else _Read((), ())
     newer = _Newer(of_run, None if results.is_part else header_beside(results.folder), before.suites)
     _refuse_twice(file, (twice for twice in before.twice if not newer.replaces(twice.suite, twice.case)))
+    entries = [newer.withdrawn(suite) for suite in before.suites]
     stay = [
         msgspec.structs.replace(
             suite, cases={id_: case for id_, case in suite.cases.items() if not newer.replaces(suite, id_)}
         )
-        for suite in before.suites
+        for suite in entries
         if not newer.lacks(suite)
     ]
     suites = _united((*(suite for suite in stay if suite.cases or not newer.has(suite)), *newer.accepted))
@@ -192,13 +195,25 @@ class _Newer:
         self.accepted: list[AcceptedSuite] = []
         self._left: dict[SuiteKey, list[tuple[AcceptedSuite, Callable[[str], bool]]]] = {}
         there = {(suite.key, suite.agent, case) for suite in before for case in suite.cases}
+        configs: dict[SuiteKey, set[str]] = {}
+        for entry in before:
+            configs.setdefault(entry.key, set()).update(entry.place.configs)
         for suite in suites:
             agent = suite.agent_endpoint if several else None
             broken = {case.id for case in suite.cases if case.status == "error"}
             stay = frozenset(case for case in broken if (suite.key, agent, case) in there)
-            now = _accepted(suite, places.get(suite.key, Place()), agent, without=stay)
+            place = places.get(suite.key, Place())
+            now = _accepted(suite, place, agent, without=stay)
+            now = _found_by(now, configs.get(suite.key, set()).union(place.configs))
             self.accepted.append(now)
             self._left.setdefault(suite.key, []).append((now, suite.left(stay)))
+
+    def withdrawn(self, suite: AcceptedSuite) -> AcceptedSuite:
+        """A suite of the file without the run's configuration, if that hides the suite and another one found it."""
+        if self._scope is None or not self.lacks(suite) or self._scope.configured.finds(suite.place):
+            return suite
+        others = set(suite.place.configs) - {self._scope.configured.file}
+        return _found_by(suite, others) if others else suite
 
     def has(self, suite: AcceptedSuite) -> bool:
         """Whether the run had a suite of the file."""
@@ -218,6 +233,11 @@ class _Newer:
             return self.lacks(suite)
         own = [each for each in same if each[0].agent == suite.agent] or same
         return any(case in now.cases for now, _ in own) or not any(left(case) for _, left in own)
+
+
+def _found_by(suite: AcceptedSuite, configs: Iterable[str]) -> AcceptedSuite:
+    ordered = tuple(sorted(configs))
+    return msgspec.structs.replace(suite, configs=None if ordered == OWN_ALONE else ordered)
 
 
 def _accepted(suite: _Suite, place: Place, agent: str | None, *, without: Container[str]) -> AcceptedSuite:

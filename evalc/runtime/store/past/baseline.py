@@ -256,7 +256,7 @@ class _PastRuns:
         if scope is None:
             return
         for fits in self._ways():
-            of_scope = (folder for folder in self._folders if _scope_of(folder) == scope and self._met(folder))
+            of_scope = (folder for folder in self._folders if _asked(folder) == scope.asked and self._met(folder))
             folders = (folder for folder in of_scope if any(fits(agent, folder, path) for path in result_files(folder)))
             folder = next(islice(folders, back, None), None)
             if folder is not None:
@@ -284,9 +284,10 @@ class _PastRuns:
         return there is None or (file.parent == folder and _without_local_port(there) == _without_local_port(agent))
 
 
-def _scope_of(folder: Path) -> Scope | None:
+def _asked(folder: Path) -> tuple[object, ...] | None:
     header = header_beside(folder)
-    return None if header is None else Scope.of(header.flags)
+    scope = None if header is None else Scope.of(header.flags)
+    return None if scope is None else scope.asked
 
 
 class _Extent(msgspec.Struct, frozen=True):

@@ -9,11 +9,12 @@ from pathlib import Path
 from typing import Final, TypeVar, final
 
 import msgspec
+from msgspec.structs import replace
 
 from evalc.errors import UsageError
 from evalc.model.suite import SuiteKey, key_of
 from evalc.regular import TooLarge, read_limited
-from evalc.runtime.run.scope import Place
+from evalc.runtime.run.scope import Configured, Place
 from evalc.runtime.store.file_names import possible_names
 from evalc.runtime.store.journaled import FILE_NAME, Header, read_header
 from evalc.runtime.store.past.runs import age, find_folder, has_results, result_files, run_folders
@@ -72,7 +73,14 @@ def header_beside(folder: Path) -> Header | None:
 
 def places_in(header: Header | None) -> Mapping[SuiteKey, Place]:
     """Where the suites of a run were found, as its journal says."""
-    return {} if header is None else {key_of(suite): Place(suite.file, suite.also) for suite in header.suites}
+    if header is None:
+        return {}
+    try:
+        configured = Configured.of(header.flags)
+    except msgspec.ValidationError:
+        configured = Configured()
+    places = ((key_of(suite), Place(suite.file, suite.also, (configured.file,))) for suite in header.suites)
+    return {key: place if configured.finds(place) else replace(place, configs=()) for key, place in places}
 
 
 def results_before(later: PastResults, output_dir: Path) -> PastResults:
