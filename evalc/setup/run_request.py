@@ -137,6 +137,9 @@ class RunRequest(msgspec.Struct, frozen=True, kw_only=True):
             "looked_at": scope_paths(named, settings.root, whole=whole),
             "configured": msgspec.to_builtins(_configured(settings)) or None,
         }
+        if self.past is not None and self.past.header is not None:
+            # A run is resumed by the files of its suites, but should have had all that it was begun with.
+            said |= {name: self.past.header.flags.get(name) for name in ("looked_at", "configured")}
         return {name: value for name, value in said.items() if value is not None and name not in _NOT_KEPT}
 
 

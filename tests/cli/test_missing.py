@@ -405,11 +405,13 @@ def test_shards_of_some_cases_miss_nothing(invoke: Invoke, suites: Path) -> None
     assert "no longer in it" not in invoke("accept").out
 
 
-def test_a_run_that_is_resumed_misses_the_same(invoke: Invoke, suites: Path, project: Path) -> None:
-    run(invoke)
-    invoke("accept")
+@pytest.mark.parametrize("paths", [(), ("evals",)])
+def test_a_run_that_is_resumed_misses_the_same(
+    invoke: Invoke, suites: Path, baseline: tuple[str, ...], paths: tuple[str, ...]
+) -> None:
+    run(invoke, *paths)
     drop_suite(suites)
-    drop = json.loads(run(invoke, GATE, "--json").out)["runId"]
+    drop = json.loads(run(invoke, *paths, *baseline, "--json").out)["runId"]
     journal = suites / "results" / drop / "journal.jsonl"
     journal.write_bytes(b"".join(journal.read_bytes().splitlines(keepends=True)[:2]))
     outcome = invoke("run", "--resume", drop)
