@@ -85,7 +85,7 @@ async def _challenge_suite(suite: Suite, how: Challenge, count: AllTallies) -> N
         goods = await _good_answers(suite, case, how)
         if how.run_id is not None and not goods:
             key = CaseKey(suite.key, case.id)
-            count.skip(case.id, how.unusable.get(key) or "no recorded answer passes it")
+            count.skip(case.id, how.unusable.get(key) or "no recorded answer passes its checks")
             continue
         material = await _material(case, goods, suite_wide, neighbour, how)
         count.add(await _challenged(Tally(located, suite), material, how))

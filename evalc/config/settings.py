@@ -413,8 +413,8 @@ class Settings(Table, frozen=True, kw_only=True):
         bool,
         Setting(
             v.FLAG,
-            "Fail if a case fails that passed in the baseline, or is gone: `evals/baseline.json`, else the last green "
-            "run of this agent.",
+            "Fail if a case that passed in the baseline fails or is missing. The baseline is `evals/baseline.json`, "
+            "else the last green run of this agent.",
             flag="--fail-on-regression",
         ),
     ] = False
@@ -422,7 +422,7 @@ class Settings(Table, frozen=True, kw_only=True):
         float | None,
         Setting(
             v.CONFIDENCE,
-            "How sure gates have to be, above 0.5 and below 1; a gate that is less certain is undecided.",
+            "How sure gates have to be, such as `95%`; a gate that is less certain is undecided.",
             examples=("95%", 0.99),
             otherwise="gates compare what was measured",
             flag="--confidence",

@@ -40,8 +40,10 @@ def coverage_lines(coverage: Coverage) -> Iterator[str]:
 
 
 def _tool(tool: ToolCoverage) -> str:
-    parts = [f"{count} {name}" for name, count in (*tool.tiers.items(), *tool.difficulties.items()) if name != "none"]
+    parts = [f"{count} {name}" for name, count in tool.tiers.items()]
+    difficulties = [f"{count} {name}" for name, count in tool.difficulties.items() if name != "none"]
     checked = [name for name, cases in tool.arguments.items() if cases]
     arguments = f"; checks {', '.join(map(visible, checked))}" if checked else ""
-    by = f" ({', '.join(parts)})" if parts else ""
+    levels = f"; difficulty: {', '.join(difficulties)}" if difficulties else ""
+    by = f" ({', '.join(parts)}{levels})" if parts else ""
     return f"  {visible(tool.name)}: {counted(tool.cases, 'case')}{by}{arguments}"

@@ -136,10 +136,14 @@ def nothing_ran(summary: RunSummary) -> str | None:
     """A warning that no case of a run was sent, so that it verified nothing; None if one was."""
     if summary.total_cases or not summary.suites:
         return None
-    skipped = summary.skipped
-    return (
-        f"no case ran, so nothing was verified: {'the only case' if skipped == 1 else f'all {skipped} cases'} skipped"
-    )
+    match summary.skipped:
+        case 0:
+            why = "there was none to run"
+        case 1:
+            why = "the only case was skipped"
+        case skipped:
+            why = f"all {skipped} cases were skipped"
+    return f"no case ran, so nothing was verified: {why}"
 
 
 # --- comparisons -----------------------------------------------------------------------------------------------------
@@ -149,7 +153,7 @@ def significance_line(found: Significance) -> str:
     """The verdict on the changed verdicts of cases, as `inconclusive: 5 of 200 cases regressed, 6 newly pass (...)`."""
     left_out = f"; {found.errors} left out that ended in error" if found.errors else ""
     if found.verdict == "unchanged":
-        return f"unchanged: no verdict of {counted(found.pairs, 'case')} changed{left_out}"
+        return f"unchanged: the same verdict in {counted(found.pairs, 'case')}{left_out}"
     counts = (
         f"{found.regressed or 'none'} of {counted(found.pairs, 'case')} regressed, {_newly_pass(found.newly_passed)}"
     )

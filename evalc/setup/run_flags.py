@@ -110,7 +110,7 @@ FLAGS: Final[Mapping[str, Flag]] = {
     "last_failed": Flag(
         "",
         CHOICE,
-        "Cases that did not pass in the newest run; all if none failed, and of suites that it does not have.",
+        "Cases that did not pass in the newest run (all if none failed), and suites that it does not have.",
         names=("--last-failed", "--lf"),
     ),
     "changed_since": Flag("REF", CHOICE, "Suites whose files differ from those of a git commit."),

@@ -102,7 +102,7 @@ def test_answers_that_do_not_pass_are_not_changed(challenged: Challenging) -> No
     finished = challenged(suite_of('contains "ship"'), [PROSE, NONE])
     assert finished.strength.cases == ()
     assert [(each.id, each.reason) for each in finished.strength.not_challenged] == [
-        ("trains/paris", "no recorded answer passes it"),
+        ("trains/paris", "no recorded answer passes its checks"),
         ("trains/rome", "expected to fail: there are none"),
     ]
 

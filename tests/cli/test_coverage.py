@@ -68,7 +68,7 @@ def test_an_ambiguous_case_tells_tools_apart(covered: Invoke, project: Path) -> 
 def test_the_report_and_the_gate(covered: Invoke, invoke: Invoke, project: Path) -> None:
     outcome = covered("--min-coverage", "0.3")
     assert outcome.code == 0
-    assert "find_train: 1 case (1 labeled, 1 straightforward); checks to" in outcome.out
+    assert "find_train: 1 case (1 labeled; difficulty: 1 straightforward); checks to" in outcome.out
     assert "1 of 3 tools that a case expects to be called" in outcome.out
     assert outcome.out.endswith("coverage 0.36: 4 of 11\n")
     assert covered("--min-coverage", "0.5").code == 1

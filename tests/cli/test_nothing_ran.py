@@ -15,7 +15,7 @@ eval:
     - {name: a, message: hi, skip: later, validate: [non-empty]}
     - {name: b, message: ho, archived: gone, validate: [non-empty]}
 """
-WARNING = "no case ran, so nothing was verified: all 2 cases skipped"
+WARNING = "no case ran, so nothing was verified: all 2 cases were skipped"
 
 
 @pytest.fixture
@@ -67,7 +67,7 @@ def test_a_rescore_without_a_recorded_response(invoke: Invoke, project: Path) ->
     suite.write_text(suite.read_text().replace("in Paris?", "in Rome?"))
     outcome = invoke("rescore", "latest")
     assert outcome.code == 0
-    assert "no case ran, so nothing was verified: the only case skipped" in outcome.out
+    assert "no case ran, so nothing was verified: the only case was skipped" in outcome.out
     assert invoke("rescore", "latest~1", "--strict").code == 1
 
 

@@ -30,7 +30,7 @@ def test_a_run_is_listed_shown_and_compared(invoke: Invoke, results: Path) -> No
     assert (shown.code, shown.out) == (0, first.out)
     compared = invoke("diff")
     assert compared.code == 0
-    assert "unchanged: no verdict of 1 case changed" in compared.out
+    assert "unchanged: the same verdict in 1 case" in compared.out
 
 
 def test_a_run_that_has_not_finished_is_named(invoke: Invoke, results: Path) -> None:

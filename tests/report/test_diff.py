@@ -98,7 +98,7 @@ def found(regressed: int, newly_passed: int, **more: Any) -> Significance:
 
 
 def test_the_line_of_significance() -> None:
-    assert significance_line(found(0, 0, verdict="unchanged", pairs=1)) == "unchanged: no verdict of 1 case changed"
+    assert significance_line(found(0, 0, verdict="unchanged", pairs=1)) == "unchanged: the same verdict in 1 case"
     assert significance_line(found(0, 20, verdict="better", p_value=1e-9, errors=3)) == (
         "better: none of 50 cases regressed, 20 newly pass (McNemar's exact test, p < 0.0001); "
         "3 left out that ended in error"

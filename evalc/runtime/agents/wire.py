@@ -240,8 +240,8 @@ def _text(fields: Mapping[str, Any]) -> str:
                 raise _wrong(key, fields[key], "a text")
             return well_formed(fields[key])
     raise AgentProtocolError(
-        "the answer has neither `response` nor `text`; where its text is, `[agent.response]` of the configuration "
-        'says, as in `response = "output.text"`'
+        "the answer has neither `response` nor `text`; name the field with its text in `[agent.response]` of the "
+        'configuration, as in `response = "output.text"`'
     )
 
 

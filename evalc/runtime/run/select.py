@@ -173,7 +173,7 @@ def select_cases(suites: Sequence[Suite], wanted: Wanted, known: Known) -> tuple
         return tuple(_undecided(_repeated(suite, wanted.repeat)) for suite in chosen)
     if not any(suite.size for suite in chosen):
         total = sum(suite.size for suite in suites)
-        raise UsageError(f"none of {counted(total, 'case')} is selected by `{' '.join(words)}`")
+        raise UsageError(f"`{' '.join(words)}` selects none of {counted(total, 'case')}")
     return tuple(_repeated(suite, wanted.repeat) for suite in chosen if suite.size)
 
 

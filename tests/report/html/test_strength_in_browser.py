@@ -52,7 +52,7 @@ STRENGTH = Strength(
         CheckStrength(id="weather/cairo", at="/1", check="non-empty", mutants=7, killed=3, place=None),
     ),
     criteria=(),
-    not_challenged=(NotChallenged(id="a", reason="no recorded answer passes it"),),
+    not_challenged=(NotChallenged(id="a", reason="no recorded answer passes its checks"),),
 )
 COVERAGE = Coverage(
     coverage=0.5,
@@ -93,7 +93,7 @@ def test_it_lists_the_faults_and_the_lines_that_would_notice_them(shown: Shown) 
     assert missed.nth(14).inner_text() == "6 more"
     strength.get_by_text("1 check noticed nothing").click()
     assert "weather/cairo /0, 7 faults" in strength.inner_text()
-    assert "1 not challenged: no recorded answer passes it" in strength.inner_text()
+    assert "1 not challenged: no recorded answer passes its checks" in strength.inner_text()
 
 
 def test_it_shows_what_no_case_looks_at(shown: Shown) -> None:
