@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+import evalc.dsl.read_events
 import evalc.pytest_plugin.collecting  # noqa: F401 - sessions within this process forget what they import themselves
 from evalc.report.words import main_reason
 from evalc.runtime.run.finished import read_closing
@@ -328,3 +329,15 @@ def test_the_options_are_in_the_help(pytester: pytest.Pytester) -> None:
     run(pytester, "--help").stdout.fnmatch_lines(
         ["evals of LLM agents*", "*--evalc-agent=SPEC*", "*--evalc-output-dir=DIR*"]
     )
+
+
+def test_files_that_are_excluded_are_no_tests(
+    pytester: pytest.Pytester,
+) -> None:
+    pytester.makeini("[pytest]\nevalc = true\n")
+    write(pytester, "evalc.toml", "exclude = ['!', 'drafts/']\n")  # `!` alone matches nothing
+    write(pytester, "drafts/weather.eval.yaml", SUITE)
+    write(pytester, "weather.eval.yaml", SUITE)
+    found = run(pytester, "--evalc-agent", "demo", "--collect-only", "-q")
+    found.stdout.fnmatch_lines(["weather.eval.yaml::*paris"])
+    found.stdout.no_fnmatch_line("*drafts*")
