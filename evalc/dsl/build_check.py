@@ -65,6 +65,7 @@ def build_custom(fields: Fields, type_: Str) -> CheckLeaf:
 
 
 _TAKEN_APART: Final = re.compile(r": | #")
+_IN_QUOTES: Final = re.compile(r"""'(?:[^']|'')*'|"(?:[^"\\]|\\.)*\"""")
 
 GroupOp = Literal["any_of", "all_of", "not"]
 GROUPS: tuple[GroupOp, ...] = ("any_of", "all_of", "not")
@@ -297,7 +298,7 @@ def _no_check(fields: Fields, item: Mapping) -> MissingKey:
         raw, written = text[value.start : value.end], text[key.start : value.end]
         rule = None if raw[:1] in {"'", '"'} else raw
         of_text = value.text if isinstance(value, Scalar) else None
-        is_whole = not _TAKEN_APART.search(raw) if rule is not None else len(raw) > 1 and raw[0] == raw[-1]
+        is_whole = not _TAKEN_APART.search(raw) if rule is not None else _IN_QUOTES.fullmatch(raw) is not None
         is_pair = is_whole and "\n" not in written and text[key.end : value.start].strip() in {":", ""}
         line = meant_by_pair(key.text, rule, of_text, written) if is_pair else None
         if line is not None:

@@ -118,7 +118,8 @@ def _behind_quote(complaint: Complaint, context: Context) -> _Explained | None:
     """A sign directly behind a text in quotes: more of the text is meant, not the beginning of another."""
     is_name = _any(complaint.context, "an alias", "an anchor")
     at = complaint.context_at if is_name else complaint.at
-    if not (is_name or "start any token" in complaint.problem) or context.quoted is None or context.quoted.end != at:
+    is_sign = is_name or "start any token" in complaint.problem
+    if not is_sign or not context.source.text.endswith(("'", '"'), 0, at):
         return None
     return _bracket(complaint, context) or _behind_value(context.source, at)
 

@@ -373,6 +373,9 @@ def test_a_near_name_drops_nothing(name: str, known: str, meant: str | None) -> 
     + [
         "not matches: bob ignoring case",
         "regex: bob ignoring case",
+        "not contains: 'a', 'b'",
+        'not contains: "a" or "b"',
+        "equals: 'Total: 5' not contains 'a'",
         "not equals: # x",
         "no call of book has city: # Rome",
         "{not_contains: bob ignoring case, criterion: c}",
@@ -408,3 +411,14 @@ def test_a_check_that_may_be_about_the_parameter_is_not_moved_to_the_response(ot
 def test_nothing_is_put_in_quotes_in_a_value_that_stays_wrong(line: str) -> None:
     text = suite("non-empty").replace("      message", f"      {line}\n      message")
     assert fix(text) == Fixed(text, 0)
+
+
+@pytest.mark.parametrize("sign", ["*b*", "@b", "%b", "`b`", "&b"])
+@pytest.mark.parametrize("place", ["{text}", "[{text}]", "[b, {text}, c]"])
+def test_a_sign_directly_behind_a_text_is_not_quoted_alone(sign: str, place: str) -> None:
+    text = suite("non-empty", message=place.format(text=f"'a'{sign}"))
+    problems = check(Source("a.eval.yaml", text))
+    assert problems
+    assert not any(
+        "'" + sign in problem.finding.help() for problem in problems if "whole" not in problem.finding.help()
+    )

@@ -71,6 +71,8 @@ PIECES = [
     if each.strip()
 ] + ["A|B", "/a|b/", "^(a|b)$", "||", "ssn|password", "Tokyo", "Paris", "hello", '"x"', "'x'", "5", "10 words"]
 PIECES += [
+    "'a' 'b'",
+    '"a" or "b"',
     'contains "b"',
     "equals 'a'",
     "matches /x/",
@@ -231,6 +233,7 @@ def holds_for_all_fixes(line: str, shape: str) -> bool:
 
 
 def keeps_words(line: str, fixed: str) -> None:
+    line = re.sub(r"\bbetween (\d+) and (\d+)", r"\1 \2", line)
     words, left = Counter(WORD.findall(line.lower())), Counter(WORD.findall(fixed.lower()))
     for word, times in words.items():
         if left[word] >= times:
@@ -257,6 +260,7 @@ def texts_are_bare_words(line: str, fixed: str) -> None:
     node = parse_check(fixed).node
     texts = [] if node is None else [each.value for each in node.atoms.values() if not isinstance(each, PatternAtom)]
     for text in texts:
+        assert not re.search(r"""(['"]).*\1.*\1""", text), (line, fixed)
         in_quotes = rf"""["'“`]{re.escape(text)}["'”`]"""
         if not re.search(in_quotes, line) and not re.search(in_quotes, yaml_text(line)):
             assert text, (line, fixed)
