@@ -66,12 +66,14 @@ class _Proposal(NamedTuple):
         since: where the problem begins, or the edit if that is earlier.
         reveals: whether evalc can then read what the problem kept it from reading, with the problems in that.
         is_safe: whether it is made unseen; then what it stands in must be right afterwards.
+        code: the code of the problem.
     """
 
     edit: Edit
     since: int
     reveals: bool
     is_safe: bool
+    code: str
 
 
 def fixed(
@@ -182,6 +184,7 @@ def _proposals(problems: Iterable[Problem], wanted: Wanted, edit_of: EditOf) -> 
             since=min(problem.span.start, edit.start),
             reveals=isinstance(problem.finding, UnknownKey | NotAnEvalFile) or ends_the_file(problem),
             is_safe=is_safe(edit, problem),
+            code=problem.code,
         )
         for problem in problems
         if wanted(problem) and (edit := edit_of(problem)) is not None
@@ -228,7 +231,7 @@ def _harmful(
     harmful = [
         each.edit
         for each in moved
-        if not now.within(*each.then) < was.within(*each.first)
+        if not _cures(each, was, now)
         or (each.line, each.edit.text) in twice
         or (each.proposal.is_safe and _spoils(each, after, of_errors, hopeless))
     ]
@@ -241,6 +244,15 @@ def _harmful(
         return _with_errors_elsewhere(moved, before, after, problems)  # the file can be read as far as before
     line = after.position(broken).line
     return [each.edit for each in moved if each.line == line] or edits
+
+
+def _cures(each: _Moved, was: _CodesByStart, now: _CodesByStart) -> bool:
+    """Whether there is less wrong where an edit is, and nothing new.
+
+    A warning that an edit brings about, such as that a check repeats another, tells more than the error did.
+    """
+    code = each.proposal.code
+    return now.within(*each.then, of_errors_and=code) < was.within(*each.first, of_errors_and=code)
 
 
 def _with_errors_elsewhere(
@@ -319,14 +331,21 @@ class _CodesByStart:
     """The codes of a source's problems, to be asked for by where the problems start."""
 
     def __init__(self, source: Source, problems: Sequence[Problem]) -> None:
-        here = sorted((problem.span.start, problem.code) for problem in problems if problem.source.name == source.name)
-        self._starts = [start for start, _ in here]
-        self.codes = [code for _, code in here]
+        here = sorted(
+            (problem.span.start, problem.code, problem.severity)
+            for problem in problems
+            if problem.source.name == source.name
+        )
+        self._starts = [start for start, _, _ in here]
+        self._severities = [severity for _, _, severity in here]
+        self.codes = [code for _, code, _ in here]
 
-    def within(self, start: int, length: int) -> Counter[str]:
-        """The codes that start in a stretch, or on the quote before it."""
+    def within(self, start: int, length: int, *, of_errors_and: str = "") -> Counter[str]:
+        """The codes that start in a stretch, or on the quote before it: those of errors, and one of warnings."""
         first = bisect_left(self._starts, start - 1)
-        return Counter(self.codes[first : bisect_left(self._starts, start + length)])
+        stretch = slice(first, bisect_left(self._starts, start + length))
+        codes = zip(self.codes[stretch], self._severities[stretch], strict=True)
+        return Counter(code for code, severity in codes if code == of_errors_and or severity == "error")
 
 
 def _keys_written_twice(problems: Iterable[Problem]) -> set[tuple[int, str]]:

@@ -293,6 +293,40 @@ def test_what_leaves_as_many_errors_is_not_suggested(line: str) -> None:
         assert cures_for(problem) == ()
 
 
+@pytest.mark.parametrize(
+    ("text", "meant", "warned_of"),
+    [
+        (suite('contains "Paris"', 'icontains "paris"'), 'contains "paris" ignoring case', "EV505"),
+        (suite('contains "Paris"', 'Contains "Paris"'), 'contains "Paris"', "EV504"),
+        (suite("non-empty", rest="      foreach: [{y: '1'}]\n"), "for_each", "EV216"),
+    ],
+)
+def test_a_suggestion_is_made_where_only_a_warning_is_left(text: str, meant: str, warned_of: str) -> None:
+    (problem,) = check(Source("a.eval.yaml", text))
+    (cure,) = cures_for(problem)
+    assert (cure.edit.text, cure.is_safe) == (meant, False)
+    assert f"`{meant}`" in problem.finding.label() or f"`- {meant}`" in problem.finding.help()
+    result = fix(text, unsafe=True)
+    assert result.fixes == 1
+    assert [(left.code, left.severity) for left in check(Source("a.eval.yaml", result.text))] == [
+        (warned_of, "warning")
+    ]
+    assert fix(text) == Fixed(text, 0)
+
+
+def test_safe_fixes_that_repeat_one_another_are_all_made() -> None:
+    text = suite("contains Tokyo", "contains Tokyo", "not contains 'a: b'", "not contains 'a: b'")
+    assert len([problem for problem in check(Source("a.eval.yaml", text)) if edit_for(problem)]) == fix(text).fixes == 4
+
+
+def test_as_many_are_fixed_as_are_offered_a_fix_where_they_repeat_one_another() -> None:
+    text = suite('Contains "Paris"', 'icontains "paris"', "contains: Paris", 'not-contains "Rome"', "contains hello")
+    offered = [problem for problem in check(Source("a.eval.yaml", text)) if cures_for(problem)]
+    result = fix(text, unsafe=True)
+    assert len(offered) == result.fixes == 5
+    assert not [left for left in check(Source("a.eval.yaml", result.text)) if left.severity == "error"]
+
+
 def test_a_list_of_what_may_not_be_in_it_is_not_suggested() -> None:
     text = suite("non-empty").replace("message: hi", "turns: hello")
     (problem,) = check(Source("a.eval.yaml", text))
