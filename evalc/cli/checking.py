@@ -66,23 +66,24 @@ def check_files(  # noqa: PLR0913 - the parameters are the command's
         checked = api.check_paths(looked_at, settings=settings, stdin=stdin, selection=selection, kept_alive=kept_alive)
     if kept_alive is not None:
         kept_alive.append(checked)
+    tried: Tried = "nothing"
+    left: Sequence[Problem] = ()
     if fix or diff:
         from evalc.cli.fix import Task, fix_files, held_back_line, print_diffs  # noqa: PLC0415 - for start-up: seldom asked for
-        from evalc.diagnostics.render_text import unsafe_line  # noqa: PLC0415 - as above
 
         files = api.files_of(looked_at, settings=settings) | ({"<stdin>"} if stdin is not None else frozenset())
         task = Task(files, settings, api.policy_of(settings, selection), unsafe_fixes)
-        counted = (print_diffs if diff else fix_files)(checked.problems, task)
+        counted, left = print_diffs(checked.problems, task) if diff else (fix_files(checked.problems, task), ())
         sys.stderr.write(counted.line("would fix" if diff else "fixed"))
         if counted.fixes and not diff:
             checked = api.check_paths(looked_at, settings=settings, stdin=stdin, selection=selection)
-        if not diff:
-            sys.stderr.write(held_back_line(checked.problems, task))
-        elif not unsafe_fixes:
-            sys.stderr.write(unsafe_line(checked.problems))
+        sys.stderr.write(held_back_line(left if diff else checked.problems, task))
+        tried = "all fixes" if unsafe_fixes else "sure fixes"
     problems = (*of_config, *checked.problems)
-    if not diff:
-        _print(problems, output_format, tried="nothing" if not fix else "all fixes" if unsafe_fixes else "sure fixes")
+    if diff:
+        print_problems((*of_config, *left), sys.stderr, tried=tried)  # standard output is a patch
+    else:
+        _print(problems, output_format, tried=tried)
     if checked.inventory.is_empty and not problems:
         raise UsageError(api.nothing_found(looked_at, checked.inventory))
     if output_format is Format.TEXT and not diff:

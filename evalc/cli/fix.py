@@ -71,16 +71,22 @@ def write_unless_changed(source: Source, text: str) -> bool:
     return True
 
 
-def print_diffs(problems: Sequence[Problem], task: Task) -> Counted:
-    """Print what `fix_files` would change, as a unified diff."""
+def print_diffs(problems: Sequence[Problem], task: Task) -> tuple[Counted, Sequence[Problem]]:
+    """Print what `fix_files` would change, as a unified diff; also returns the problems that would be left."""
     from evalc.diagnostics.render_diff import render_diff  # noqa: PLC0415 - for start-up: seldom asked for
+    from evalc.setup.compile import compiled  # noqa: PLC0415 - as above
+    from evalc.source import Source  # noqa: PLC0415 - as above
 
     counted = Counted()
+    left = list(problems)
     for source, fixed in _fixed_sources(problems, task):
         diff = render_diff(visible(source.name), source.text, fixed.text)
         sys.stdout.write(_harmless(diff) if sys.stdout.isatty() else diff)
         counted = Counted(counted.fixes + fixed.fixes, counted.files + 1)
-    return counted
+        after = compiled([Source(source.name, fixed.text)], task.settings, task.policy, errors_stay=False)
+        left = [problem for problem in left if problem.source.name != source.name]
+        left += [problem for problem in after.problems if problem.source.name == source.name]
+    return counted, left
 
 
 def held_back_line(problems: Sequence[Problem], task: Task) -> str:

@@ -42,13 +42,6 @@ def summary_line(problems: Sequence[Problem], *, tried: Tried = "nothing") -> st
     return f"{', '.join(filter(None, counts))} in {files}{fix}"
 
 
-def unsafe_line(problems: Sequence[Problem]) -> str:
-    """How many problems only an unsafe fix would cure: `1 problem is fixable with ...`; empty if none is."""
-    _, unsafe = _fixable(problems)
-    verb = "is" if unsafe == 1 else "are"
-    return f"{_counted(unsafe, 'problem')} {verb} fixable with `--unsafe-fixes`\n" if unsafe else ""
-
-
 def _fixable(problems: Sequence[Problem]) -> tuple[int, int]:
     """How many of the problems a sure fix would cure, and how many others an unsafe one."""
     from evalc.diagnostics.fixes import cures_for  # noqa: PLC0415 - for start-up: most files have no problem

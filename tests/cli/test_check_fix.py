@@ -41,7 +41,19 @@ def test_what_is_left_is_told(invoke: Invoke, file: Path) -> None:
     assert outcome.out.endswith("\n1 error in 1 file (1 fixable with `--fix --unsafe-fixes`)\nread 1 suite\n")
     assert file.read_text() == SOUND + '        - containz "x"\n'
     shown = invoke("check", "--diff")
-    assert (shown.out, shown.err) == ("", "nothing to fix\n1 problem is fixable with `--unsafe-fixes`\n")
+    assert (shown.code, shown.out) == (2, "")
+    assert shown.err == "nothing to fix\n" + outcome.out.removesuffix("read 1 suite\n")
+
+
+@pytest.mark.parametrize("flags", [(), ("--unsafe-fixes",)])
+@pytest.mark.parametrize("fixable", ["", "        - contains Tokyo\n"])
+def test_a_diff_names_what_fix_would_leave(invoke: Invoke, file: Path, fixable: str, flags: tuple[str, ...]) -> None:
+    file.write_text(f'{SUITE}{fixable}        - no tools\n        - containz "x"\n')
+    shown = invoke("check", "--fix", "--diff", *flags)
+    written = invoke("check", "--fix", *flags)
+    assert (shown.code, written.code) == (2, 2)
+    assert "error[EV" in written.out
+    assert shown.err == written.err.replace("fixed", "would fix") + written.out.removesuffix("read 1 suite\n")
 
 
 def test_a_fix_that_would_bring_another_problem_about_is_neither_made_nor_counted(invoke: Invoke, file: Path) -> None:
