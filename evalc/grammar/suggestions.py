@@ -90,7 +90,7 @@ def _repaired(line: str) -> Meant | None:
 _VALUES: Final = frozenset(("STRING", "REGEXP", "ANY", "NUMBER", "TRUE", "FALSE", "NULL", "LSQB", "LBRACE"))
 """What may follow the words of a check that lack nothing but a text."""
 _WORD: Final = re.compile(r"[^\W\d_]+(?:['\u2019][^\W\d_]+)*")
-_TEXT: Final = re.compile(r"(?!.*(?:\.\w|(?<!\w)/|(?<!\w)&|&(?!\w)|(?<!\w)!))[\w '\u2019.!?:;/&%°@#$€+-]+")
+_TEXT: Final = re.compile(r"(?!.*(?:\.\w|(?<!\w)/|(?<!\w)&|&(?!\w)|(?<!\w)['!\u2019]))[\w '\u2019.!?:;/&%°@#$€+-]+")
 """What may be a text without its quotes: no sign in it is an operator, a path, a list or a quote."""
 _PATTERN: Final = re.compile(r"(?!.*(?:\w\.\w|\$\.|\[\*\]|[=<>~]=))[^\s/\"'{}]+")
 _WORDS: Final = re.compile(r"[^\W\d_]+(?:['\u2019-][^\W\d_]+)*(?: [^\W\d_]+(?:['\u2019-][^\W\d_]+)*)*")
