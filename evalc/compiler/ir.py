@@ -193,6 +193,7 @@ class Suite(msgspec.Struct, frozen=True, kw_only=True):
         gate_places: where each gate is written, by its name in YAML; empty for eval JSON, where pointers lead there.
         prompts: the prompts that its cases are made from; empty for eval JSON.
         name_at: where the suite is named: by `suite:`, else by what it is called after; else the suite.
+        named_after: what its name is made from; empty if `suite:` gives it, and for eval JSON.
         tool_at: where the tool is named: by `tool:`, else by what the suite is called; else the suite.
         locate: from a place in `source` to its span.
         files: the files that it was made from beside `source`: what it includes, prompts, tables, schemas.
@@ -217,6 +218,7 @@ class Suite(msgspec.Struct, frozen=True, kw_only=True):
     cases: Cases
     where: Where
     name_at: Where
+    named_after: str = ""
     tool_at: Where
     authored: m.Metadata | None = None
     from_json: bool = False

@@ -423,7 +423,14 @@ class Compiler:
             if earlier is not suite:
                 other = f"{earlier.ir.source.name}:{earlier.ir.line(earlier.ir.name_at)}"
                 outputs = [each.ir.source.name for each in (suite, earlier) if self._is_output_come_upon(each)]
-                finding = SuiteCollision(name=suite.ir.name, tier=suite.tier, other=other, outputs=tuple(outputs))
+                finding = SuiteCollision(
+                    name=suite.ir.name,
+                    tier=suite.tier,
+                    other=other,
+                    outputs=tuple(outputs),
+                    named_after=suite.ir.named_after,
+                    other_named_after=earlier.ir.named_after,
+                )
                 self._problems.add(*suite.ir.place(suite.ir.name_at), finding)
 
     def _is_wanted(self, tree: SuiteTree) -> bool:

@@ -182,13 +182,18 @@ MORE_CASES: Final = "prompt_id: {id}\ntest_cases:\n  - {{name: {name}, inputs: {
 @pytest.mark.parametrize(
     ("file", "suite"),
     [
-        ("eval/test_cases/{name}/cases.yaml", "{name}"),
-        ("evals/{name}/tests.yaml", "{name}"),
-        ("evals/{name}.yaml", "{name}"),
-        ("evals/{name}.cases.yaml", "{name}.cases"),
+        ("eval/test_cases/{name}/cases.yaml", "{id}-cases"),
+        ("evals/{name}/tests.yaml", "{id}-tests"),
+        ("evals/{name}.yaml", "{id}-eval"),
+        ("evals/{name}.cases.yaml", "{id}-cases"),
         ("prompts/{id}/cases.yaml", "{id}-cases"),
-        ("evals/{id}.eval.yaml", "{id}-cases"),
-        ("{name}/eval/test_cases/cases.yaml", "{name}"),
+        ("evals/{id}.eval.yaml", "{id}-eval"),
+        ("{name}/eval/test_cases/cases.yaml", "{id}-cases"),
+        ("prompts/{name}/review/cases.yaml", "{id}-review-cases"),
+        ("prompts/{name}/review/eval.yaml", "{id}-review-eval"),
+        ("prompts/{name}/my.cases.yaml", "{id}-my-cases"),
+        ("prompts/{name}/my.yaml", "{id}-my"),
+        ("prompts/{name}/{id}-short.yaml", "{id}-short"),
     ],
 )
 def test_a_library_whose_prompts_have_evals_and_cases_in_other_files(file: str, suite: str) -> None:
@@ -204,11 +209,41 @@ def test_a_library_whose_prompts_have_evals_and_cases_in_other_files(file: str, 
     assert (run.exit_code, run.summary.passed, run.summary.suites) == (0, 6, 6)
 
 
+@pytest.mark.parametrize("evals", ["", EVAL + CASE], ids=["prompts without evals", "prompts with evals"])
+def test_folders_and_files_of_one_name_that_belong_to_other_prompts_are_other_suites(evals: str) -> None:
+    for category in ("code", "writing"):
+        id_ = f"{category}-review-v1"
+        write(f"{category}/review/prompt.yaml", prompt(id=id_) + evals)
+        for file in ("cases.yaml", "eval.yaml", "my.cases.yaml"):
+            write(f"{category}/review/{file}", MORE_CASES.format(id=id_, name="two"))
+    assert told() == []
+    alone = messages("writing/review/cases.yaml")
+    assert set(alone) < set(messages())
+    suites = [suite.ir.name for suite in evalc.compile(".").suites]
+    assert len(set(suites)) == len(suites) == (8 if evals else 6)
+
+
+def test_the_error_of_two_suites_of_one_name_says_what_they_are_named_after() -> None:
+    write("prompts/summary.yaml", prompt() + EVAL + CASE)
+    for folder in ("a", "b"):
+        write(f"{folder}/short.yaml", MORE_CASES.format(id="summary-v1", name="two"))
+        write(f"{folder}/plain.yaml", "eval: {test_cases: [{name: a, message: hi, validate: [non-empty]}]}\n")
+    write("c.yaml", "suite: plain\neval: {test_cases: [{name: a, message: hi, validate: [non-empty]}]}\n")
+    by_file, by_id = "(named after its file)", "(named after its prompt's id and its path)"
+    first, short = f"{Path('a/plain.yaml')}:1 {by_file}", f"{Path('a/short.yaml')}:1 {by_id}"
+    second = "error EV210 this is a second suite"
+    assert sorted(told()) == [
+        f"{second} `plain` {by_file} in the tier labeled; the first is {first}",
+        f"{second} `plain` in the tier labeled; the first is {first}",
+        f"{second} `summary-v1-short` {by_id} in the tier labeled; the first is {short}",
+    ]
+
+
 def test_the_name_of_cases_does_not_depend_on_what_is_compiled_with_them() -> None:
     write("prompts/summary.yaml", prompt() + EVAL + CASE)
     write("evals/short/cases.yaml", MORE_CASES.format(id="summary-v1", name="two"))
-    assert messages("evals/short/cases.yaml") == [("short/two", "Summarise Hi in a warm tone.")]
-    assert ("short/two", "Summarise Hi in a warm tone.") in messages()
+    assert messages("evals/short/cases.yaml") == [("summary-v1-short-cases/two", "Summarise Hi in a warm tone.")]
+    assert ("summary-v1-short-cases/two", "Summarise Hi in a warm tone.") in messages()
 
 
 def test_cases_at_the_root_of_a_project_are_not_called_as_its_folder() -> None:

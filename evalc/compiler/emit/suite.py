@@ -15,8 +15,9 @@ from evalc.compiler.fill import plain
 from evalc.compiler.lower import lower, own_assertions
 from evalc.compiler.merge.cases import MergedCase, MergedSuite
 from evalc.compiler.merge.rows import Row, Rows
-from evalc.compiler.resolve.names import Names, Variant
+from evalc.compiler.resolve.names import Names, Variant, stem
 from evalc.compiler.schemas import SchemaLoader
+from evalc.compiler.slug import slug
 from evalc.diagnostics.catalogue.files import BadTable, MoreRowFaults
 from evalc.diagnostics.catalogue.names import NumberedRows
 from evalc.diagnostics.problem import Diagnostics, Finding, Problem
@@ -72,6 +73,7 @@ def emit(suite: MergedSuite, names: Names, schemas: SchemaLoader, problems: Diag
         cases=ir.Cases(parts),
         where=tree.span,
         name_at=_first_of(tree, tree.name, tree.tool),
+        named_after=_named_after(tree, names.suite),
         tool_at=_first_of(tree, tree.tool, tree.name),
         locate=_locate,
         partial=tree.partial or any(case.partial for case in suite.cases),
@@ -93,6 +95,15 @@ def _first_of(tree: SuiteTree, *names: Str | None) -> Span:
     """The place of the first name that the suite has, else of what it is called after."""
     prompt_id = tree.prompt_id if tree.prompt is None else tree.prompt.id
     return next((name.span for name in (*names, prompt_id) if name is not None), tree.span)
+
+
+def _named_after(tree: SuiteTree, name: str) -> str:
+    if tree.name is not None:
+        return ""
+    has_prompt = tree.prompt_id is not None or (tree.prompt is not None and tree.prompt.id is not None)
+    if not has_prompt or name == slug(stem(tree.source.name)):
+        return "its file"
+    return "its prompt's id" if tree.prompt_id is None else "its prompt's id and its path"
 
 
 def _prompts(home: Source, names: Names) -> Iterator[ir.PromptTemplate]:

@@ -172,22 +172,37 @@ def _given_by(cases: Iterable[MergedCase]) -> set[str]:
 def suite_name(tree: SuiteTree, find: Callable[[str], Sequence[PromptTree]], problems: Diagnostics) -> str:
     """The name that the suite gives itself, else its prompt's id or its file's name; a prompt's id need not be a slug.
 
-    External cases in a file with a general name (`cases.yaml`) are named after their prompt, or after their folder
-    where the prompt is a suite itself. `find` gives the prompts with an id.
+    Where a prompt with evals is a suite itself, its external cases are another. `find` gives the prompts with an id.
     """
     if tree.name is not None:
         return _checked_slug(tree.source, tree.name, "suite's name", problems) or "suite"
     by_file = slug(stem(tree.source.name)) or "suite"
     if tree.prompt is not None:
         return by_file if tree.prompt.id is None else _slug_of(tree.prompt.id.value) or by_file
-    is_called_cases = _is_called_cases(stem(tree.source.name))
-    by_prompt = "" if tree.prompt_id is None else _slug_of(tree.prompt_id.value) or by_file
-    if tree.prompt_id is None or not (is_called_cases or by_file == by_prompt):
+    by_prompt = "" if tree.prompt_id is None else _slug_of(tree.prompt_id.value)
+    if tree.prompt_id is None or not by_prompt:
         return by_file
-    if not any(prompt.has_evals for prompt in find(tree.prompt_id.value)):
-        return by_prompt
-    by_folder = _named_by_folder(Path(tree.source.name)) if is_called_cases else ""
-    return f"{by_prompt}-cases" if by_folder in ("", by_prompt) else by_folder
+    if _is_called_cases(by_file):
+        label, kind = _named_by_folder(Path(tree.source.name)), by_file
+    else:
+        label = by_file.removesuffix(".cases")
+        kind = "" if label == by_file else "cases"
+    is_plain = not kind or by_file.lower() == "cases"
+    if is_plain and not any(prompt.has_evals for prompt in find(tree.prompt_id.value)):
+        return by_prompt if kind else by_file
+    return _name_of_cases(by_prompt, label, kind)
+
+
+def _name_of_cases(prompt: str, label: str, kind: str) -> str:
+    """A name that begins with the prompt's id: files and folders of one name may belong to several prompts.
+
+    It does not depend on what else is compiled, since baselines go by it.
+    """
+    if label.startswith(f"{prompt}-"):
+        label = label[len(prompt) + 1 :]
+    elif f"{prompt}-".startswith(f"{label}-"):
+        label = ""
+    return "-".join(filter(None, (prompt, label, kind or ("" if label else "eval"))))
 
 
 def _slug_of(id_: str) -> str:

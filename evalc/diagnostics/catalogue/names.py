@@ -370,6 +370,7 @@ class SuiteCollision(Finding, frozen=True, kw_only=True):
     """Two suites of one run have the same name and tier.
 
     Results are filed by a suite's name and tier, and baselines are matched by them: one would overwrite the other.
+    A suite without `suite:` is named after its prompt or its file, and the message says which.
     Suites may share a tool. A file that evalc compiled, and that a search finds beside the suite, is skipped as a copy
     only if it has no other cases.
 
@@ -393,9 +394,12 @@ class SuiteCollision(Finding, frozen=True, kw_only=True):
     tier: str
     other: str
     outputs: tuple[str, ...] = ()
+    named_after: str = ""
+    other_named_after: str = ""
 
     def message(self) -> str:
-        return f"this is a second suite `{self.name}` in the tier {self.tier}; the first is {self.other}"
+        this, other = (f" (named after {of})" if of else "" for of in (self.named_after, self.other_named_after))
+        return f"this is a second suite `{self.name}`{this} in the tier {self.tier}; the first is {self.other}{other}"
 
     def help(self) -> str:
         if self.outputs:
