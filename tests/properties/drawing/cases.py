@@ -178,10 +178,10 @@ _SAME: Final[dict[str, tuple[str, tuple[Any, ...]]]] = {
     "threshold": ("threshold", (0.5, 1)),
     "stubs": ("stubs", ({"get_weather": {"t": [1, None, {}]}, "book.table": "ok"},)),
     "max_turns": ("maxTurns", (1, 7)),
-    "expected_failure": ("expectedFailure", ("known: #4", "{{name}}: #4")),
+    "expected_failure": ("expectedFailure", ("known: #4", "of {{name}}: #4")),
     "skip": ("skip", ("too slow", "no {{name}}")),
-    "archived": ("archived", ("old", "\\{{ {{name}}")),
-    "allow": ("allow", ({"refusal": "asked: #4"}, {"silent": "{{name}}", "negated": "yes, it may"})),
+    "archived": ("archived", ("old", "old \\{{ {{name}}")),
+    "allow": ("allow", ({"refusal": "asked: #4"}, {"silent": "of {{name}}", "negated": "yes, it may"})),
     "reference_data": ("referenceData", ({"a": [1.5, "b: c"]},)),
 }
 """Fields whose value is the same in both forms: the name in YAML, the name in JSON, values."""
