@@ -398,7 +398,7 @@ class Compiler:
         folder = self._options.output_folder
         authored: dict[SuiteKey, list[CompiledSuite]] = {}
         for suite in suites:
-            if not suite.ir.from_json:
+            if not suite.is_output:
                 for name in (suite.ir.name, suite.ir.tool):
                     authored.setdefault(SuiteKey(name, suite.tier), []).append(suite)
         ids = cache(lambda key: {identity for suite in authored[key] for identity in suite.ids()})

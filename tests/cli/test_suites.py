@@ -577,3 +577,18 @@ def test_an_earlier_run_that_is_named_is_the_baseline_of_the_only_suite_of_the_t
     outcome = invoke("run", "desk.eval.yaml", "--agent", GOOD, "--baseline", named, "--json")
     labeled = json.loads(outcome.out)["suites"][0]
     assert (labeled["suite"], labeled["baselineRunId"], labeled.get("came")) == ("routing", ONE, None)
+
+
+def test_what_eval_json_was_compiled_to_is_a_copy_of_it(invoke: Invoke) -> None:
+    for file in Path("evals").iterdir():
+        file.unlink()
+    case = {"id": "ls-t-001", "description": "d", "difficulty": "ambiguous", "input": {"message": "x"}}
+    envelope = {
+        "metadata": {"toolName": "t", "tier": "labeled"},
+        "cases": [{**case, "expect": {"responseContains": ["x"]}}],
+    }
+    Path("evals/t.json").write_text(json.dumps(envelope))
+    for _ in range(2):
+        compiled = invoke("compile", "-o", "evals")
+        assert compiled.code == 0, compiled.err
+    assert "all good: 1 suite; skipped 1 compiled copy\n" in invoke("check").out
