@@ -496,6 +496,9 @@ class _Constructor:
             return False
         last = len(self._text)  # libyaml's marks may be after it
         span = Span(min(span.start, last), min(span.end, last))
+        if complaint.problem == _TOO_DEEP_FOR_LIBYAML:
+            self._report(span, NestedTooDeep(limit=self._limits.depth))
+            return False
         torn = self._torn_value(span.start) if isinstance(finding, _TEARS) else None
         if torn is not None and any(torn.start <= before.start < torn.end for before in self._torn):
             return self._leave_out(torn)  # it follows from what is reported
@@ -567,6 +570,10 @@ class _Constructor:
         except (yaml.MarkedYAMLError, ValueError, OverflowError):
             pass
         return last
+
+
+_TOO_DEEP_FOR_LIBYAML: Final = "exceeded maximum nesting depth"
+"""What libyaml 0.2.6 and later say of a thousand brackets, before the events that lead to our own limit."""
 
 
 class _TooDeep(Exception):
