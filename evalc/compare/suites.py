@@ -22,7 +22,7 @@ from evalc.model.comparison import (
     RunComparison,
     SuiteComparison,
 )
-from evalc.model.suite import KnownSuites, SuiteKey, key_of
+from evalc.model.suite import RENEWED_BY_RUN, KnownSuites, SuiteKey, key_of
 from evalc.terminal import counted
 
 
@@ -145,7 +145,7 @@ def compare_runs(
         lambda key: (case.id for suite in named if key_of(suite) == key for case in suite.cases),
     )
     old, new = _by_suite(before, names[0], known, warnings), _by_suite(after, names[1], known, warnings)
-    warnings += known.warnings("one of the runs", "`evalc run` writes results that name their suite")
+    warnings += known.warnings("one of the runs", RENEWED_BY_RUN)
     pairs = {key: past for key in new if (past := _counterpart(key, old)) is not None}
     several = {key[0] for run in (old, new) for key in run if len(_of_suite(key, run)) > 1}
     compared = tuple(

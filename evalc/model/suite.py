@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
-from typing import NamedTuple, Protocol, final
+from typing import Final, NamedTuple, Protocol, final
 
 import msgspec
 
@@ -70,6 +70,10 @@ class SuiteRecord(Protocol):
 def key_of(record: SuiteRecord) -> SuiteKey:
     """The suite that a record is of; one that does not say it is called what its tool is."""
     return SuiteKey(record.suite or record.tool_name, record.tier)
+
+
+RENEWED_BY_RUN: Final = "`evalc run` writes results that name their suite"
+"""What to do about results of earlier versions, which name only the tool of their suite."""
 
 
 @final

@@ -14,7 +14,7 @@ import msgspec
 
 from evalc.errors import UsageError
 from evalc.model.result import MissingSuite
-from evalc.model.suite import KnownSuites, Selected, Suite, SuiteKey, key_of
+from evalc.model.suite import RENEWED_BY_RUN, KnownSuites, Selected, Suite, SuiteKey, key_of
 from evalc.project import below_working_folder, is_accepted_baseline
 from evalc.runtime.run.finished import read_closing
 from evalc.runtime.run.scope import Place, Scope
@@ -129,9 +129,6 @@ def _joined(suite: PastSuite, more: PastSuite) -> PastSuite:
         digests={**more.digests, **suite.digests},
         place=suite.place,
     )
-
-
-AFRESH: Final = "`evalc run` writes results that name their suite"
 
 
 @final
@@ -352,7 +349,7 @@ def _load(files: Iterable[Path], name: str, known: _KnownCases, *, is_of_any: Ca
     return Baseline.made(
         name,
         ((key, agent, suite) for (key, agent), suite in suites.items()),
-        lambda: known.warnings(f"the baseline `{name}`", AFRESH),
+        lambda: known.warnings(f"the baseline `{name}`", RENEWED_BY_RUN),
     )
 
 

@@ -15,7 +15,7 @@ import msgspec
 from evalc.errors import UsageError
 from evalc.model.case import Case
 from evalc.model.result import CaseResult, SkippedCase, Status
-from evalc.model.suite import KnownSuites, LocatedCase, Suite, SuiteKey, key_of
+from evalc.model.suite import RENEWED_BY_RUN, KnownSuites, LocatedCase, Suite, SuiteKey, key_of
 from evalc.runtime.agents.wire import fingerprint_of
 from evalc.runtime.judges.panel import JudgePool
 from evalc.runtime.run.ask import request_of
@@ -30,7 +30,7 @@ from evalc.runtime.run.run_suite import Observer
 from evalc.runtime.store import journaled
 from evalc.runtime.store.journal import Journal
 from evalc.runtime.store.past.answers import recorded_answers
-from evalc.runtime.store.past.baseline import AFRESH, Baseline, PastSuite, find_baseline
+from evalc.runtime.store.past.baseline import Baseline, PastSuite, find_baseline
 from evalc.runtime.store.past.resume import PastRun
 
 _MOST_LISTED: Final = 10
@@ -127,7 +127,7 @@ def _itself(header: journaled.Header, cases: journaled.JournaledCases, known: Kn
             )
             yield key, suite.agent, past
 
-    return Baseline.made(header.run_id, suites(), lambda: known.warnings(f"the run `{header.run_id}`", AFRESH))
+    return Baseline.made(header.run_id, suites(), lambda: known.warnings(f"the run `{header.run_id}`", RENEWED_BY_RUN))
 
 
 class _Verdict(msgspec.Struct, frozen=True):
