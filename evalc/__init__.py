@@ -9,10 +9,7 @@ TYPE_CHECKING = False  # as in typing, whose import would take as long as the re
 
 if TYPE_CHECKING:
     from evalc.api import Run, check, compile, run, run_async  # noqa: A004
-    from evalc.checks import Answer, Outcome
-    from evalc.compiler.compiled import Compilation
-    from evalc.diagnostics.problem import Problem
-    from evalc.errors import (
+    from evalc.base.errors import (
         AgentError,
         AgentProtocolError,
         AgentTimeout,
@@ -21,27 +18,30 @@ if TYPE_CHECKING:
         SourceError,
         UsageError,
     )
+    from evalc.base.source import Source
+    from evalc.checks import Answer, Outcome
+    from evalc.compiler.compiled import Compilation
+    from evalc.diagnostics.problem import Problem
     from evalc.runtime.agents.base import AgentResponse, ToolCall
     from evalc.runtime.agents.scripted import ScriptedAgent
-    from evalc.source import Source
 
 _HOMES = {
-    "AgentError": "evalc.errors",
-    "AgentProtocolError": "evalc.errors",
+    "AgentError": "evalc.base.errors",
+    "AgentProtocolError": "evalc.base.errors",
     "AgentResponse": "evalc.runtime.agents.base",
-    "AgentTimeout": "evalc.errors",
-    "AgentUnavailable": "evalc.errors",
+    "AgentTimeout": "evalc.base.errors",
+    "AgentUnavailable": "evalc.base.errors",
     "Answer": "evalc.checks",
     "Compilation": "evalc.compiler.compiled",
-    "EvalcError": "evalc.errors",
+    "EvalcError": "evalc.base.errors",
     "Outcome": "evalc.checks",
     "Problem": "evalc.diagnostics.problem",
     "Run": "evalc.api",
     "ScriptedAgent": "evalc.runtime.agents.scripted",
-    "Source": "evalc.source",
-    "SourceError": "evalc.errors",
+    "Source": "evalc.base.source",
+    "SourceError": "evalc.base.errors",
     "ToolCall": "evalc.runtime.agents.base",
-    "UsageError": "evalc.errors",
+    "UsageError": "evalc.base.errors",
     "check": "evalc.api",
     "compile": "evalc.api",
     "run": "evalc.api",

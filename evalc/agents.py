@@ -35,7 +35,7 @@ from __future__ import annotations
 
 from typing import Protocol
 
-from evalc.errors import AgentError, AgentProtocolError, AgentTimeout, AgentUnavailable, UsageError
+from evalc.base.errors import AgentError, AgentProtocolError, AgentTimeout, AgentUnavailable, UsageError
 from evalc.runtime.agents.base import Agent, AgentRequest, AgentResponse, Session, ToolCall, Usage
 
 __all__ = [

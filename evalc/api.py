@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, Any, Final, Unpack
 import msgspec
 
 from evalc import runner
+from evalc.base.errors import AgentError, UsageError
 from evalc.compiler.compiled import Compilation
 from evalc.config.load import Override, load_settings
 from evalc.config.settings import Settings
 from evalc.diagnostics.policy import Selection
-from evalc.errors import AgentError, UsageError
 from evalc.runner import Run
 from evalc.setup.compile import (
     Subject,

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any, final
 
 import msgspec
 
+from evalc.base.errors import UsageError
 from evalc.config.settings import Settings
-from evalc.errors import UsageError
 from evalc.model.codec import to_json
 
 if TYPE_CHECKING:

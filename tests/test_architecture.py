@@ -67,7 +67,7 @@ def test_files_are_read_in_one_way_that_nothing_blocks() -> None:
         plain += ["open" for call in calls if isinstance(call.func, ast.Name) and call.func.id == "open"]
         if plain:
             found[name] = plain
-    assert set(found) == set(OF_THE_PACKAGE), "read with `evalc.regular`"
+    assert set(found) == set(OF_THE_PACKAGE), "read with `evalc.base.files`"
 
 
 def reads(call: ast.Call) -> bool:
@@ -80,7 +80,6 @@ THROUGH_NO_LINK = {
     "grammar/build_tables.py": "the package's own tables",
     "importers/imported.py": "a folder that a caller from Python names",
     "lsp/session.py": "a temporary folder",
-    "opening.py": "opens for reading what `regular` has looked at",
 }
 
 

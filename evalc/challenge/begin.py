@@ -9,13 +9,14 @@ from typing import NamedTuple
 
 import msgspec
 
+from evalc.base.errors import UsageError
+from evalc.base.source import Source
 from evalc.challenge.fix import Insertion, insertions
 from evalc.challenge.strength import Challenge, GoodAnswers, challenge
 from evalc.compiler.compiled import Compilation
 from evalc.config.settings import Settings
 from evalc.diagnostics.problem import Diagnostics, Problem
-from evalc.errors import UsageError
-from evalc.files import read_source
+from evalc.dsl.sources import read_source
 from evalc.model.strength import Strength
 from evalc.model.suite import CaseKey, KnownSuites, Suite
 from evalc.runtime.agents.wire import fingerprint_of
@@ -29,7 +30,6 @@ from evalc.runtime.store.past.resume import PastRun
 from evalc.setup.compile import compiled, policy_of
 from evalc.setup.run import options_of
 from evalc.setup.to_run import ToRun
-from evalc.source import Source
 
 
 class Finished(NamedTuple):

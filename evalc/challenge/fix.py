@@ -8,6 +8,7 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Final, NamedTuple, final
 
+from evalc.base.source import Source
 from evalc.challenge.cure import kills, passes
 from evalc.challenge.insert import Inserted, with_checks
 from evalc.challenge.tally import Survived
@@ -17,7 +18,6 @@ from evalc.model.case import Case
 from evalc.model.result import PASSING
 from evalc.model.suite import CaseKey, LocatedCase, Place
 from evalc.runtime.run.run_case import CaseOptions, result_of
-from evalc.source import Source
 
 _VACUITY: Final = frozenset(f"EV50{number}" for number in range(1, 7))
 

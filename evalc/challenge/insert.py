@@ -7,11 +7,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from itertools import accumulate
 from typing import NamedTuple
 
+from evalc.base.source import Source
 from evalc.dsl import nodes
 from evalc.dsl.quoting import as_item, quoted_line, unquoted_line
 from evalc.dsl.read_yaml import read_yaml
 from evalc.model.suite import Place
-from evalc.source import Source
 
 
 class Inserted(NamedTuple):

@@ -6,9 +6,9 @@ import json
 from collections.abc import Iterator
 from typing import Any, Final, NamedTuple, Never
 
+from evalc.base.source import Source
 from evalc.dsl.read_json import JsonPlaces
 from evalc.model.paths import path_of_key, pointer_step
-from evalc.source import Source
 
 _DEEPEST: Final = 50
 

@@ -5,12 +5,12 @@ from __future__ import annotations
 import sys
 from typing import Final
 
+from evalc.base.terminal import counted, first_of, visible
 from evalc.cli.ending import ExitCode
 from evalc.cli.flags import sound_settings_from
 from evalc.cli.options import Config, OutputDir
 from evalc.cli.past_run import PastRun
 from evalc.cli.streams import print_warning, shown_path
-from evalc.terminal import counted, first_of, visible
 
 _MOST_NAMED: Final = 10
 

@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from evalc.base.errors import UsageError
+from evalc.base.terminal import counted, visible
 from evalc.cli.ending import ExitCode
 from evalc.cli.flags import refuse_no_share, settings_of_run, sound_settings_from
 from evalc.cli.options import Config, Judge, JudgeSamples, NoJudgeCache, OutputDir, Prompts, Tools
 from evalc.cli.streams import print_error, print_problems
 from evalc.cli.supervision import supervise
-from evalc.errors import UsageError
-from evalc.terminal import counted, visible
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

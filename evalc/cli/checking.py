@@ -10,10 +10,10 @@ from collections.abc import Callable, Sequence
 from enum import StrEnum
 from typing import TYPE_CHECKING
 
+from evalc.base.errors import UsageError
 from evalc.cli.ending import ExitCode
 from evalc.cli.flags import settings_from
 from evalc.cli.streams import inventory_lines, print_problems, standard_input
-from evalc.errors import UsageError
 from evalc.setup.collector import collector_off
 
 if TYPE_CHECKING:

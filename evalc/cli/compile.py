@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING, Annotated, Final
 
 import typer
 
+from evalc.base.errors import UsageError
+from evalc.base.files import make_folder, read_beginning, write_atomic
 from evalc.cli.ending import ExitCode
 from evalc.cli.flags import sound_settings_from
 from evalc.cli.options import Config, Prompts, Strict, Tools
 from evalc.cli.streams import print_problems, shown_path, standard_input
-from evalc.errors import UsageError
-from evalc.regular import make_folder, read_beginning, write_atomic
 from evalc.setup.collector import collector_off
 
 if TYPE_CHECKING:

@@ -7,8 +7,8 @@ from typing import Annotated
 
 import typer
 
+from evalc.base.errors import UsageError
 from evalc.cli.ending import ExitCode
-from evalc.errors import UsageError
 
 
 def demo_agent(

@@ -8,10 +8,10 @@ from typing import Annotated
 
 import typer
 
+from evalc.base.terminal import Screen
 from evalc.cli.ending import ExitCode
 from evalc.cli.flags import sound_settings_from
 from evalc.cli.options import Config, OutputDir
-from evalc.terminal import Screen
 
 
 def diff(

@@ -14,9 +14,9 @@ from pathlib import Path
 from types import FrameType
 from typing import TYPE_CHECKING, Final, Never, ParamSpec, final
 
+from evalc.base.errors import EvalcError, NothingToDo, SourceError, UsageError
+from evalc.base.terminal import visible
 from evalc.cli.streams import print_error, print_problems
-from evalc.errors import EvalcError, NothingToDo, SourceError, UsageError
-from evalc.terminal import visible
 
 if TYPE_CHECKING:
     from _typeshed import ReadableBuffer
@@ -127,7 +127,7 @@ def _explained(error: Exception) -> ExitCode:
             print_error("the working folder no longer exists")
             return ExitCode.USAGE
         case OSError(strerror=str(reason)):
-            from evalc.regular import LeadsOut  # noqa: PLC0415 - for start-up
+            from evalc.base.files import LeadsOut  # noqa: PLC0415 - for start-up
 
             print_error(f"`{error.filename}`: {reason}" if error.filename else reason)
             if isinstance(error, LeadsOut):

@@ -8,17 +8,17 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, NamedTuple
 
+from evalc.base.files import read_limited, write_atomic
+from evalc.base.terminal import counted, visible
 from evalc.cli.streams import print_error
-from evalc.files import JSON_LIMIT
-from evalc.regular import read_limited, write_atomic
-from evalc.terminal import counted, visible
+from evalc.dsl.sources import JSON_LIMIT
 
 if TYPE_CHECKING:
+    from evalc.base.source import Source
     from evalc.config.settings import Settings
     from evalc.diagnostics.fixing import Fixed
     from evalc.diagnostics.policy import Policy
     from evalc.diagnostics.problem import Problem
-    from evalc.source import Source
 
 _NAMED: Final = 5
 """How many places are named one by one."""
@@ -73,9 +73,9 @@ def write_unless_changed(source: Source, text: str) -> bool:
 
 def print_diffs(problems: Sequence[Problem], task: Task) -> tuple[Counted, Sequence[Problem]]:
     """Print what `fix_files` would change, as a unified diff; also returns the problems that would be left."""
+    from evalc.base.source import Source  # noqa: PLC0415 - as above
     from evalc.diagnostics.render_diff import render_diff  # noqa: PLC0415 - for start-up: seldom asked for
     from evalc.setup.compile import compiled  # noqa: PLC0415 - as above
-    from evalc.source import Source  # noqa: PLC0415 - as above
 
     counted = Counted()
     left = list(problems)

@@ -46,7 +46,7 @@ def refuse_no_share(flag: str, value: float | None) -> None:
     Raises:
         UsageError: it is below 0, above 1 or no number at all, with which nothing would ever be less.
     """
-    from evalc.errors import UsageError  # noqa: PLC0415 - for start-up, as below
+    from evalc.base.errors import UsageError  # noqa: PLC0415 - for start-up, as below
 
     if value is not None and not 0 <= value <= 1:
         raise UsageError(f"`{flag}` is between 0 and 1, and this is {value:g}")

@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from evalc.base.terminal import counted, visible
 from evalc.cli.ending import ExitCode
 from evalc.cli.flags import sound_settings_from
 from evalc.cli.options import Config
 from evalc.cli.streams import print_problems, standard_input
-from evalc.terminal import counted, visible
 
 if TYPE_CHECKING:
     from evalc.config.settings import Settings
@@ -74,9 +74,9 @@ def fmt(
 def _formatted(paths: Sequence[str], settings: Settings, problems: Diagnostics) -> Iterator[FormattedFile]:
     """The eval files of the paths, formatted; what keeps others from being formatted is reported."""
     # For start-up, as above.
+    from evalc.base.source import Source  # noqa: PLC0415
     from evalc.compiler.discover import Finder  # noqa: PLC0415
     from evalc.dsl.format.eval_file import FormattedFile, format_file, format_source  # noqa: PLC0415
-    from evalc.source import Source  # noqa: PLC0415
 
     typed = standard_input(paths)
     if typed is not None:
@@ -92,7 +92,7 @@ def _formatted(paths: Sequence[str], settings: Settings, problems: Diagnostics) 
 
 
 def _write(file: FormattedFile) -> None:
-    from evalc.regular import write_atomic  # noqa: PLC0415 - for start-up, as above
+    from evalc.base.files import write_atomic  # noqa: PLC0415 - for start-up, as above
 
     if file.source.name == _STDIN:
         sys.stdout.buffer.write(file.text.encode())

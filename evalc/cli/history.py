@@ -10,13 +10,13 @@ from typing import TYPE_CHECKING, Annotated, Final
 
 import typer
 
+from evalc.base.errors import UsageError
+from evalc.base.terminal import Screen, counted, first_of
 from evalc.cli.ending import ExitCode
 from evalc.cli.flags import sound_settings_from
 from evalc.cli.options import Config, OutputDir
 from evalc.cli.past_run import warn_of_unfinished
 from evalc.cli.streams import print_warning
-from evalc.errors import UsageError
-from evalc.terminal import Screen, counted, first_of
 
 if TYPE_CHECKING:
     from evalc.model.history import HistoryEntry

@@ -10,15 +10,15 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from evalc.base.errors import UsageError
+from evalc.base.terminal import counted
 from evalc.cli.ending import ExitCode
 from evalc.cli.streams import print_problems, shown_path, standard_input
-from evalc.errors import UsageError
-from evalc.terminal import counted
 
 if TYPE_CHECKING:
+    from evalc.base.source import Source
     from evalc.diagnostics.problem import Diagnostics
     from evalc.importers.imported import Imported
-    from evalc.source import Source
 
 
 class From(StrEnum):
@@ -97,8 +97,8 @@ def _imported(files: Sequence[str], origin: From, folder: Path, problems: Diagno
 
 def _sources(files: Sequence[str], problems: Diagnostics) -> Iterator[Source]:
     # For start-up, as above.
-    from evalc.files import JSON_LIMIT, YAML_LIMIT, read_source  # noqa: PLC0415
-    from evalc.source import Source  # noqa: PLC0415
+    from evalc.base.source import Source  # noqa: PLC0415
+    from evalc.dsl.sources import JSON_LIMIT, YAML_LIMIT, read_source  # noqa: PLC0415
 
     for file in dict.fromkeys(files):
         if file == "-":
@@ -118,7 +118,7 @@ def _print(imported: Sequence[Imported]) -> None:
 
 
 def _write(texts: dict[Path, Imported], *, force: bool) -> None:
-    from evalc.regular import make_folder, write_atomic  # noqa: PLC0415 - for start-up, as above
+    from evalc.base.files import make_folder, write_atomic  # noqa: PLC0415 - for start-up, as above
 
     written: dict[Path, str] = {}
     for path, suite in texts.items():

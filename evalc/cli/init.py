@@ -9,9 +9,9 @@ from typing import Annotated, Final
 
 import typer
 
+from evalc.base.errors import UsageError
 from evalc.cli.ending import ExitCode
 from evalc.cli.streams import print_warning, shown_path
-from evalc.errors import UsageError
 
 _NEXT: Final = """\
   evalc run --agent demo
@@ -32,7 +32,7 @@ def init(
     Example:
       evalc init my-evals
     """
-    from evalc.regular import make_folder  # noqa: PLC0415 - for start-up
+    from evalc.base.files import make_folder  # noqa: PLC0415 - for start-up
     from evalc.scaffold.files import (  # noqa: PLC0415 - for start-up: loads schemas
         WORKFLOW,
         in_the_way,

@@ -10,13 +10,13 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from evalc.base.errors import JudgeError, UsageError
+from evalc.base.terminal import Screen, counted, visible
 from evalc.cli.ending import ExitCode
 from evalc.cli.flags import sound_settings_from
 from evalc.cli.options import Config, Judge, JudgeSamples, NoJudgeCache
 from evalc.cli.streams import print_error, print_warning
 from evalc.cli.supervision import supervise
-from evalc.errors import JudgeError, UsageError
-from evalc.terminal import Screen, counted, visible
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

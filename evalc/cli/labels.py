@@ -8,13 +8,13 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Final, NamedTuple
 
+from evalc.base.errors import UsageError
+from evalc.base.files import read_limited
+from evalc.base.source import Source
+from evalc.base.terminal import counted
 from evalc.compiler.merge.row_places import csv_reader, csv_spans
 from evalc.diagnostics.near import did_you_mean, listed
-from evalc.errors import UsageError
-from evalc.regular import read_limited
 from evalc.runtime.judges.base import Exhibit, Question
-from evalc.source import Source
-from evalc.terminal import counted
 
 COLUMNS: Final = ("case", "message", "question", "criterion", "response", "reference", "maxScore", "label")
 _REQUIRED: Final = ("response", "label")

@@ -7,11 +7,11 @@ from typing import Annotated
 
 import typer
 
+from evalc.base.terminal import counted
 from evalc.cli.ending import ExitCode
 from evalc.cli.flags import sound_settings_from
 from evalc.cli.options import Config, Prompts
 from evalc.cli.streams import print_problems, shown_path
-from evalc.terminal import counted
 
 
 def lock(

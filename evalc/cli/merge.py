@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Annotated, Any, Final
 
 import typer
 
+from evalc.base.errors import UsageError
 from evalc.cli.flags import sound_settings_from
 from evalc.cli.options import Config, OutputDir
 from evalc.cli.reporting import Outputs, Shown, make_and_report, outputs_of
-from evalc.errors import UsageError
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

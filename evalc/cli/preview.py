@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import msgspec
 
+from evalc.base.terminal import counted, visible
 from evalc.cli.ending import ExitCode
 from evalc.cli.streams import print_warning
 from evalc.config.setting import Key
@@ -22,7 +23,6 @@ from evalc.runtime.agents.http.address import shown_url
 from evalc.runtime.checks.limits import count_tokens
 from evalc.runtime.run.attempts import skipped_case
 from evalc.setup.run import price_of, redactor_of
-from evalc.terminal import counted, visible
 
 if TYPE_CHECKING:
     from evalc.api import ToRun

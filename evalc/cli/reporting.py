@@ -15,12 +15,12 @@ from typing import TYPE_CHECKING, Annotated, Final, Generic, TextIO, TypeVar, fi
 
 import typer
 
+from evalc.base.errors import UsageError
+from evalc.base.files import make_folder, open_regular, read_beginning, write_atomic
+from evalc.base.terminal import Screen, visible
 from evalc.cli.ending import ExitCode, termination_as_interrupt
 from evalc.cli.streams import print_error, print_problems, shown_path
-from evalc.errors import UsageError
-from evalc.regular import make_folder, open_regular, read_beginning, write_atomic
 from evalc.setup.run_flags import SHOWN
-from evalc.terminal import Screen, visible
 
 if TYPE_CHECKING:
     from evalc.api import Run

@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING, Annotated, Any, Unpack, cast
 
 import typer
 
+from evalc.base.errors import EngineError, NothingToDo
+from evalc.base.terminal import Screen
 from evalc.cli.ending import ExitCode, termination_as_interrupt
 from evalc.cli.options import Quiet, Verbose, with_run_flags
 from evalc.cli.reporting import Outputs, Shown, outputs_of, report, report_nothing
@@ -23,9 +25,7 @@ from evalc.cli.streams import (
     standard_output_alone,
 )
 from evalc.cli.supervision import supervise
-from evalc.errors import EngineError, NothingToDo
 from evalc.setup.run_flags import CHOICE, INSTEAD, SHOWN, STOPS, RunFlags
-from evalc.terminal import Screen
 
 if TYPE_CHECKING:
     from evalc.report.console import Detail

@@ -9,10 +9,10 @@ from typing import Annotated, Final
 
 import typer
 
+from evalc.base.errors import UsageError
+from evalc.base.files import make_folder, read_beginning, write_atomic
 from evalc.cli.ending import ExitCode
 from evalc.cli.streams import shown_path
-from evalc.errors import UsageError
-from evalc.regular import make_folder, read_beginning, write_atomic
 
 _BEGINNING: Final = 200
 """Within how many bytes a schema says that it is one of evalc's."""

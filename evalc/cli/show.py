@@ -7,11 +7,11 @@ import sys
 from dataclasses import replace
 from pathlib import Path
 
+from evalc.base.terminal import Screen
 from evalc.cli.ending import ExitCode
 from evalc.cli.flags import sound_settings_from
 from evalc.cli.options import Config, OutputDir, Quiet, Verbose
 from evalc.cli.past_run import PastRun, past_run, warn_of_unfinished
-from evalc.terminal import Screen
 
 
 def show(

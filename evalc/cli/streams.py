@@ -9,8 +9,8 @@ from contextlib import contextmanager, redirect_stderr, redirect_stdout, suppres
 from pathlib import Path
 from typing import TYPE_CHECKING, TextIO
 
-from evalc.project import below_working_folder
-from evalc.terminal import Screen, painted, visible
+from evalc.base.files import below_working_folder
+from evalc.base.terminal import Screen, painted, visible
 
 if TYPE_CHECKING:
     from evalc.compiler.compiled import Inventory
@@ -121,8 +121,8 @@ def standard_input(paths: Sequence[object]) -> str | None:
     """
     if "-" not in paths:
         return None
-    from evalc.errors import UsageError  # noqa: PLC0415 - for start-up: only with `-`
-    from evalc.files import YAML_LIMIT  # noqa: PLC0415 - as above
+    from evalc.base.errors import UsageError  # noqa: PLC0415 - for start-up: only with `-`
+    from evalc.dsl.sources import YAML_LIMIT  # noqa: PLC0415 - as above
 
     if sys.stdin is None:  # as `<&-` leaves it
         raise UsageError("`-` is standard input, and that is closed")

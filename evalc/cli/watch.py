@@ -10,12 +10,12 @@ from typing import TYPE_CHECKING, Annotated, Final
 
 import typer
 
+from evalc.base.errors import UsageError
+from evalc.base.terminal import Screen, first_of, visible
 from evalc.cli.ending import ExitCode
 from evalc.cli.flags import sound_settings_from
 from evalc.cli.options import Config, Prompts, Tools
 from evalc.cli.streams import inventory_lines, print_error, print_problems
-from evalc.errors import UsageError
-from evalc.terminal import Screen, first_of, visible
 
 if TYPE_CHECKING:
     from evalc.model.suite import CaseKey

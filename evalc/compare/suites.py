@@ -9,6 +9,7 @@ from typing import final
 
 import msgspec
 
+from evalc.base.terminal import counted
 from evalc.compare.exact import wilson
 from evalc.compare.flips import Flips, significance_of_all
 from evalc.compare.means import difference
@@ -23,7 +24,6 @@ from evalc.model.comparison import (
     SuiteComparison,
 )
 from evalc.model.suite import RENEWED_BY_RUN, KnownSuites, SuiteKey, key_of
-from evalc.terminal import counted
 
 
 @final

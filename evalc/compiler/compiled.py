@@ -10,16 +10,16 @@ from typing import TYPE_CHECKING, final
 import msgspec
 
 from evalc import __version__
+from evalc.base.source import Source
+from evalc.base.terminal import counted
 from evalc.compiler import ir
 from evalc.compiler.lower import lower, own_assertions, wheres_of
 from evalc.diagnostics.catalogue.contract import OnlyEvalcChecks
 from evalc.diagnostics.problem import Diagnostics, Problem
-from evalc.files import JSON_LIMIT, read_source
+from evalc.dsl.sources import JSON_LIMIT, read_source
 from evalc.model import case as m
 from evalc.model.codec import EnvelopeWriter, encode_envelope, short_hash, to_json
 from evalc.model.suite import LocatedCase, Place, Suite, SuiteKey
-from evalc.source import Source
-from evalc.terminal import counted
 
 if TYPE_CHECKING:
     from evalc.tools.registry import ToolRegistry

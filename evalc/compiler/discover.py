@@ -11,15 +11,15 @@ from typing import NamedTuple, final
 
 import msgspec
 
+from evalc.base.errors import UsageError
+from evalc.base.files import below_working_folder, exclusion, link_out, project_root
+from evalc.base.source import Source, Span
 from evalc.compiler.git_index import Tracked
 from evalc.compiler.gitignore import GitIgnore
 from evalc.diagnostics.catalogue.files import FileUnreadable, FolderLoop, LinkedFileLeadsOut, LinkLeadsOut
 from evalc.diagnostics.problem import Finding
 from evalc.dsl.document_kind import is_eval_name, names_an_eval
-from evalc.errors import UsageError
-from evalc.files import ReportIn
-from evalc.project import below_working_folder, exclusion, link_out, project_root
-from evalc.source import Source, Span
+from evalc.dsl.sources import ReportIn
 
 SUFFIXES = (".yaml", ".yml", ".json")
 _NEVER = frozenset({".git", ".hg", ".venv", "venv", "node_modules", "__pycache__"})

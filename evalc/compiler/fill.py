@@ -6,12 +6,12 @@ import json
 from collections.abc import Callable, Iterator, Mapping
 from typing import assert_never
 
+from evalc.base.source import Span
 from evalc.diagnostics.problem import Finding
 from evalc.dsl.fields import is_null
 from evalc.dsl.nodes import Node, Scalar, Sequence
 from evalc.dsl.scalars import to_plain
 from evalc.grammar import nodes as g
-from evalc.source import Span
 
 Inputs = Mapping[str, Node]
 

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Final, final
 
-from evalc.regular import read_limited
+from evalc.base.files import read_limited
 
 _LARGEST: Final = 256_000_000
 _LARGEST_POINTER: Final = 10_000

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Final, NamedTuple, final
 
-from evalc.regular import read_limited
+from evalc.base.files import read_limited
 
 _LARGEST: Final = 1_000_000
 _BOM: Final = b"\xef\xbb\xbf"

@@ -13,12 +13,12 @@ from typing import Any, NamedTuple, final
 
 import msgspec
 
+from evalc.base.source import Source, Span
 from evalc.diagnostics.problem import Severity
 from evalc.grammar.nodes import Template
 from evalc.model import case as m
 from evalc.model import checks as c
 from evalc.model.case import Gates
-from evalc.source import Source, Span
 
 
 class Located(NamedTuple):

@@ -10,14 +10,14 @@ from typing import Any, Final, NamedTuple, final
 
 import msgspec
 
+from evalc.base.source import Source, Span
 from evalc.compiler import ir
 from evalc.compiler.compiled import CompiledSuite
 from evalc.compiler.lower import lower
 from evalc.config.decode import NotValid, decode, locate
 from evalc.diagnostics.catalogue.locking import LockedCaseChanged, LockedCaseMissing, LockFileBroken
 from evalc.diagnostics.problem import Diagnostics
-from evalc.files import read_source
-from evalc.source import Source, Span
+from evalc.dsl.sources import read_source
 
 LOCK_NAME: Final = "evalc.lock"
 LOCKED_TIER: Final = "regression"
@@ -236,7 +236,7 @@ def write_lock(lock: Lock) -> Path:
     Raises:
         OSError: the file cannot be written.
     """
-    from evalc.regular import write_atomic  # noqa: PLC0415 - for start-up: most commands write no lock
+    from evalc.base.files import write_atomic  # noqa: PLC0415 - for start-up: most commands write no lock
 
     path = lock.folder / LOCK_NAME
     write_atomic(path, lock_text(lock).encode())

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from evalc import installed
+from evalc.base import installed
 from evalc.diagnostics.catalogue.names import UnknownCheck
 from evalc.dsl.build_rule import CHECK_TYPES
 

@@ -11,6 +11,9 @@ from typing import TYPE_CHECKING, NamedTuple, final
 
 import msgspec
 
+from evalc.base.files import project_root
+from evalc.base.json_fault import NO_COMMENTS
+from evalc.base.source import Source, Span
 from evalc.compiler import ir
 from evalc.compiler.compiled import Compilation, CompiledSuite, HashingOnTheWay, Inventory, by_tier
 from evalc.compiler.discover import Found, is_folder
@@ -50,13 +53,10 @@ from evalc.dsl.document_kind import (
 from evalc.dsl.fields import is_null
 from evalc.dsl.nodes import Mapping, Node, is_cut, span_of
 from evalc.dsl.read_yaml import read_yaml
+from evalc.dsl.sources import JSON_LIMIT, YAML_LIMIT, beginning_of, read_source
 from evalc.dsl.tree import SuiteTree
-from evalc.files import JSON_LIMIT, YAML_LIMIT, beginning_of, read_source
-from evalc.json_fault import NO_COMMENTS
 from evalc.model.paths import pointer_step
 from evalc.model.suite import SuiteKey
-from evalc.project import project_root
-from evalc.source import Source, Span
 
 if TYPE_CHECKING:
     from evalc.tools.load import RegistryFile

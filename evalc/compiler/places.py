@@ -5,12 +5,12 @@ from __future__ import annotations
 from functools import cached_property
 from typing import Protocol, final
 
+from evalc.base.source import AliasedSpan, Source, Span
 from evalc.diagnostics.problem import Diagnostics, Finding
 from evalc.dsl.nodes import Mapping, Node, Scalar, Sequence, span_of
 from evalc.dsl.places import locate
 from evalc.dsl.read_json import JsonPlaces
 from evalc.model.paths import key_of_step
-from evalc.source import AliasedSpan, Source, Span
 
 
 def node_at(node: Node, pointer: str) -> Node:

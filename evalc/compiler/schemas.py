@@ -9,15 +9,15 @@ from urllib.parse import unquote
 
 import msgspec
 
+from evalc.base.files import is_below, project_root
+from evalc.base.source import Source, Span
 from evalc.diagnostics.catalogue.values import BadSchema
 from evalc.diagnostics.problem import Diagnostics, Fault, Finding
 from evalc.diagnostics.schema_advice import misspelt_keywords, unchecked_formats
 from evalc.dsl.read_json import HOLE, JsonPlaces, read_json
+from evalc.dsl.sources import read_source
 from evalc.ecma.regexp.schema_format import pattern_format
-from evalc.files import read_source
 from evalc.model.paths import pointer_step
-from evalc.project import is_below, project_root
-from evalc.source import Source, Span
 
 _DATA: Final = frozenset(("const", "enum", "default", "examples"))
 """The keywords whose values are data, in which `$ref` is a key like any other."""

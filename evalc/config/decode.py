@@ -12,9 +12,9 @@ from typing import Any, Literal, NamedTuple
 
 import msgspec
 
+from evalc.base.json_fault import fault_of
+from evalc.base.source import Span
 from evalc.config.setting import Keys
-from evalc.json_fault import fault_of
-from evalc.source import Span
 
 Language = Literal["TOML", "JSON"]
 

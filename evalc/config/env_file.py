@@ -14,9 +14,9 @@ from typing import Final
 
 import msgspec
 
+from evalc.base.errors import UsageError
+from evalc.base.files import read_limited
 from evalc.config.settings import Settings
-from evalc.errors import UsageError
-from evalc.regular import read_limited
 
 _LARGEST: Final = 1_000_000
 _LINE: Final = re.compile(r"\s*(?:export\s+)?(?P<name>[A-Za-z_][A-Za-z0-9_]*)?(?P<before>\s*)(?P<sign>=)?[ \t]*")

@@ -7,10 +7,10 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any, Final
 
+from evalc.base.errors import UsageError
+from evalc.base.json_fault import fault_of
 from evalc.config.setting import Folders, Refused, Schema, Value, described, read_parts
 from evalc.diagnostics.near import did_you_mean, listed
-from evalc.errors import UsageError
-from evalc.json_fault import fault_of
 from evalc.mapping.body import BadBody, BodyTemplate
 from evalc.mapping.records import AnswerPaths, StreamPaths
 

@@ -8,6 +8,9 @@ from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from evalc.base.errors import SourceError, UsageError
+from evalc.base.files import find_project, is_below
+from evalc.base.source import Source, Span
 from evalc.config.decode import KeyPlace, KeyPlaces, Language, NotValid, decode, locate
 from evalc.config.setting import Folders, Key, Keys, Refused, described
 from evalc.config.settings import ALL_KEYS, KEY_OF_FLAG, KEYS, TABLES, Settings, settings_of
@@ -19,10 +22,7 @@ from evalc.diagnostics.catalogue.config import (
     UnknownSetting,
 )
 from evalc.diagnostics.problem import Diagnostics, Finding, Problem
-from evalc.errors import SourceError, UsageError
-from evalc.files import read_source
-from evalc.project import find_project, is_below
-from evalc.source import Source, Span
+from evalc.dsl.sources import read_source
 
 _LARGEST = 1_000_000
 

@@ -12,13 +12,13 @@ from typing import Annotated, Any, Final, Literal, TypeVar, final
 
 import msgspec
 
+from evalc.base.files import is_accepted_baseline
+from evalc.base.providers import MODEL_FORMS, PROVIDERS, ApiName, Provider
 from evalc.config import values as v
 from evalc.config.http import ANSWER_PATHS, BODY, STREAM_PATHS, Headers, credentials_in, variables_of
 from evalc.config.setting import Key, Setting, Table, keys_of
 from evalc.mapping.body import BodyTemplate
 from evalc.mapping.records import AnswerPaths, StreamPaths
-from evalc.project import is_accepted_baseline
-from evalc.providers import MODEL_FORMS, PROVIDERS, ApiName, Provider
 
 T = TypeVar("T")
 

@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator
 from typing import Final, NamedTuple
 
+from evalc.base.source import Span
 from evalc.diagnostics.catalogue.config import UnknownSetting
 from evalc.diagnostics.catalogue.names import MissingKey, UnknownCheck
 from evalc.diagnostics.catalogue.syntax_grammar import ResponseNeeded, Unexpected
@@ -24,7 +25,6 @@ from evalc.diagnostics.catalogue.syntax_yaml import (
 from evalc.diagnostics.catalogue.values import WrongType
 from evalc.diagnostics.meant_line import MeantLine
 from evalc.diagnostics.problem import Finding, Problem
-from evalc.source import Span
 
 FIXABLE: Final[tuple[type[Finding], ...]] = (
     UnquotedTemplate,

@@ -12,12 +12,12 @@ from typing import Any, Final, NamedTuple, final
 
 import msgspec
 
+from evalc.base.source import Source
 from evalc.diagnostics.catalogue.files import NotAnEvalFile
 from evalc.diagnostics.catalogue.names import UnknownKey
 from evalc.diagnostics.catalogue.syntax_yaml import DuplicateKey
 from evalc.diagnostics.fixes import Edit, cures_for, edit_for, is_safe
 from evalc.diagnostics.problem import Problem
-from evalc.source import Source
 
 Check = Callable[[Source], Sequence[Problem]]
 """Finds every problem of a source."""

@@ -10,11 +10,11 @@ from typing import Final, final
 
 import msgspec
 
+from evalc.base.source import Source, Span
 from evalc.diagnostics.catalogue.ignores import ErrorNotIgnored, LateIgnoreFile, UnreadableIgnore, UnusedIgnore
 from evalc.diagnostics.catalogue.index import findings
 from evalc.diagnostics.policy import codes
 from evalc.diagnostics.problem import Diagnostics, Finding, Problem
-from evalc.source import Source, Span
 
 _COMMENT: Final = re.compile(
     r"(?:(?<=[ \t\r\n])|(?<![\s\S]))#[ \t]*evalc: ignore(?P<file>-file)?(?![\w-])"

@@ -19,9 +19,9 @@ from typing import Final, Literal, final
 
 import msgspec
 
+from evalc.base.source import Source, Span
 from evalc.diagnostics.near import as_code, did_you_mean
 from evalc.diagnostics.problem import Diagnostics, Problem, Severity
-from evalc.source import Source, Span
 
 Level = Literal["error", "warning", "off"]
 

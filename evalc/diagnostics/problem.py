@@ -7,8 +7,8 @@ from typing import ClassVar, Literal, NamedTuple, final
 
 import msgspec
 
+from evalc.base.source import AliasedSpan, Position, Source, Span
 from evalc.diagnostics.near import Slip
-from evalc.source import AliasedSpan, Position, Source, Span
 
 Severity = Literal["error", "warning"]
 

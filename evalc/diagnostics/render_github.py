@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from pathlib import Path
 
+from evalc.base.annotations import annotation
 from evalc.diagnostics.problem import Problem
-from evalc.workflow_command import annotation
 
 
 def render_github(problems: Iterable[Problem]) -> str:

@@ -9,11 +9,11 @@ from collections.abc import Sequence
 from typing import Any
 
 from evalc import __version__
+from evalc.base.annotations import SCHEMA, artifact_location, message_text, sound
+from evalc.base.source import Source
 from evalc.diagnostics.explain import explain, split_docstring
 from evalc.diagnostics.fixes import edit_for
 from evalc.diagnostics.problem import Finding, Problem
-from evalc.sarif import SCHEMA, artifact_location, message_text, sound
-from evalc.source import Source
 
 
 def render_sarif(problems: Sequence[Problem]) -> str:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Literal, NamedTuple
 
+from evalc.base.terminal import Color, cells, counted, painted, visible
 from evalc.diagnostics.problem import Problem
-from evalc.terminal import Color, cells, counted, painted, visible
 
 _CUT = "..."
 _TAB = "    "

@@ -8,7 +8,8 @@ from typing import Final, Literal
 
 import msgspec
 
-from evalc import installed
+from evalc.base import installed
+from evalc.base.source import Source, Span
 from evalc.diagnostics.catalogue.names import MissingKey, UnknownCheck
 from evalc.diagnostics.catalogue.syntax_grammar import Unexpected
 from evalc.diagnostics.catalogue.syntax_yaml import ColonInString, CommaInString, CommentInString, CutOffText
@@ -44,7 +45,6 @@ from evalc.grammar.parse import parse_check
 from evalc.model.checks import Custom
 from evalc.model.numbers import WEIGHT
 from evalc.model.paths import pointer_step
-from evalc.source import Source, Span
 
 _NO_ARGUMENTS: Final = frozenset(("type", "rule", "criterion", "weight"))
 

@@ -5,13 +5,13 @@ from __future__ import annotations
 import re
 from typing import Final
 
+from evalc.base.source import Span
 from evalc.diagnostics.catalogue.values import WrongType
 from evalc.dsl.fields import Fields, described
 from evalc.dsl.nodes import Mapping, Node, Scalar, span_of
 from evalc.dsl.places import locate
 from evalc.dsl.tree import CriterionTree, Num, Str
 from evalc.grammar.parse import parse_criterion
-from evalc.source import Span
 
 _NAME: Final = re.compile(r"\s*([^():\s][^():]*)")
 """The name of a line with a mistake after it, so that links to the name are not reported as well."""

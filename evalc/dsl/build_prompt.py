@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from evalc.base.source import Span, where_used
 from evalc.diagnostics.catalogue.names import DuplicateName, MissingKey
 from evalc.diagnostics.catalogue.values import EmptyValue, OnlyOneOf, WrongType
 from evalc.dsl.fields import Fields, Foreign, described, is_null
 from evalc.dsl.nodes import Mapping, Node, Scalar, Sequence
 from evalc.dsl.tree import InputTree, PromptTree, Str, VariantTree
-from evalc.source import Span, where_used
 
 PROMPT_READ = ("id", "prompt", "inputs", "role", "instructions")
 """The keys of a prompt that evalc reads."""

@@ -8,6 +8,7 @@ from typing import Any, Final, Literal, assert_never, cast, get_args
 
 import msgspec
 
+from evalc.base.source import Span
 from evalc.diagnostics.catalogue.contract import NeedsValue
 from evalc.diagnostics.catalogue.names import DuplicateName
 from evalc.diagnostics.catalogue.values import EmptyValue, WrongType
@@ -23,7 +24,6 @@ from evalc.grammar.parse import RULE_TYPES, parse_rule
 from evalc.model import checks as c
 from evalc.model.checks.declaration import Declared, by_type
 from evalc.model.paths import pointer_step
-from evalc.source import Span
 
 _QUOTED_KEY: Final = re.compile(r'(?<!\.)\["(?:[^"\\\x00-\x1f]|\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4}))*"\](?=[\s,:.\[]|\Z)')
 """`["a.b"]`, as paths of the case model have it."""

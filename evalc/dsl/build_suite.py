@@ -7,6 +7,7 @@ from typing import Final
 
 import msgspec
 
+from evalc.base.source import Source, Span
 from evalc.diagnostics.catalogue.values import EmptyValue, OnlyOneOf, WrongType
 from evalc.diagnostics.problem import Diagnostics
 from evalc.dsl.build_case import TIERS, build_case, build_defaults
@@ -18,7 +19,6 @@ from evalc.dsl.document_kind import Kind, has_evals
 from evalc.dsl.fields import Fields, Foreign, described
 from evalc.dsl.nodes import Mapping, Node, Scalar, span_of
 from evalc.dsl.tree import CaseTree, CriterionTree, GatesTree, Num, PromptTree, RuleTree, SharedTree, Str, SuiteTree
-from evalc.source import Source, Span
 
 EVAL_KEYS = ("criteria", "test_cases")
 SHARED_KEYS = ("rules", "defaults", "include")

@@ -5,13 +5,13 @@ from __future__ import annotations
 import re
 from typing import Final, Literal, final
 
+from evalc.base.source import Source, Span
 from evalc.diagnostics.catalogue.syntax_yaml import CutOffText, CutOffWords
 from evalc.diagnostics.problem import Diagnostics
 from evalc.dsl.build_prompt import INPUT_KEYS
 from evalc.dsl.nodes import Mapping, Node, Scalar, Sequence
 from evalc.dsl.quoting import cut_off, quoted_line
 from evalc.grammar.parse import parse_criterion
-from evalc.source import Source, Span
 
 _Holds = Literal["data", "own", "words", "checks", "declarations", "criteria", "settings"]
 """What a value holds.

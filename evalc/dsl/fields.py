@@ -8,6 +8,7 @@ from decimal import Decimal
 from functools import lru_cache
 from typing import Final, NamedTuple, TypeGuard, final
 
+from evalc.base.source import Source, Span
 from evalc.diagnostics.catalogue.names import MissingKey, OddPromptKey, UnknownKey
 from evalc.diagnostics.catalogue.values import EmptyValue, NotAChoice, WrongType
 from evalc.diagnostics.near import nearest
@@ -15,7 +16,6 @@ from evalc.diagnostics.problem import Diagnostics, Finding
 from evalc.dsl.nodes import Mapping, Node, Scalar, Sequence, behind, span_of
 from evalc.dsl.scalars import Value, kind_of, value_of
 from evalc.dsl.tree import Num, Str
-from evalc.source import Source, Span
 
 OTHER_WORDS: Final = {
     **dict.fromkeys(("prompt", "question", "query", "user", "user_message"), "message"),

@@ -15,8 +15,8 @@ from typing import Final, Literal, TypeVar, final
 
 import msgspec
 
+from evalc.base.source import AliasedSpan, Span
 from evalc.diagnostics.problem import Finding
-from evalc.source import AliasedSpan, Span
 
 Style = Literal["plain", "single", "double", "literal", "folded", "hole"]
 

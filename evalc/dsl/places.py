@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from evalc.source import AliasedSpan, Source, Span
+from evalc.base.source import AliasedSpan, Source, Span
 
 _SIGNS: Final = frozenset("|>&!# \t")  # of blocks, anchors, tags: the value does not begin here, or not as it is
 

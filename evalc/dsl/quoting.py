@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+from evalc.base.source import AliasedSpan, Source, Span
 from evalc.dsl.nodes import Mapping, Node, Scalar, Sequence
 from evalc.grammar.parse import parse_check
-from evalc.source import AliasedSpan, Source, Span
 
 _SPACES = frozenset((" ", "\t"))
 _COMMENT_BEHIND = re.compile(r"[ \t]+(#[^\r\n]*)")

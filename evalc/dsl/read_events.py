@@ -16,6 +16,7 @@ import msgspec
 import yaml
 from yaml import events
 
+from evalc.base.source import Source, Span
 from evalc.diagnostics.catalogue.files import ExpandsTooFar, NestedTooDeep
 from evalc.diagnostics.catalogue.syntax_yaml import (
     BadAnchor,
@@ -44,7 +45,6 @@ from evalc.diagnostics.problem import Finding
 from evalc.dsl.nodes import FORBIDDEN, Mapping, Node, Report, Scalar, Sequence, Style, YamlLimits, behind, has_forbidden
 from evalc.dsl.quoting import cut_off, quoted_line, unquoted_line
 from evalc.dsl.template_mask import Mask
-from evalc.source import Source, Span
 
 _CompiledParser: Callable[[str], Any] | None
 try:

@@ -13,14 +13,14 @@ from collections.abc import Iterator
 from enum import Enum
 from typing import Any, Final, NamedTuple, final
 
+from evalc.base.json_fault import fault_of
+from evalc.base.source import Source, Span
 from evalc.diagnostics.catalogue.files import NestedTooDeep
 from evalc.diagnostics.catalogue.syntax_yaml import DuplicateKey, HalfCharacter, InvalidJson, NumberNotJson
 from evalc.diagnostics.problem import Fault
 from evalc.dsl.nodes import Report
 from evalc.dsl.scalars import MAX_DIGITS
-from evalc.json_fault import fault_of
 from evalc.model.paths import key_of_step
-from evalc.source import Source, Span
 
 
 class Hole(Enum):

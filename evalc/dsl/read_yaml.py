@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Final
 
+from evalc.base.source import Source
 from evalc.dsl.nodes import Node, Report, YamlLimits, has_forbidden
-from evalc.source import Source
 
 _LONG: Final = 50_000
 """From so many characters on it pays to try the lines of a text before its events."""

@@ -14,7 +14,7 @@ import re
 from collections.abc import Iterator
 from typing import Final, final
 
-from evalc.source import Span
+from evalc.base.source import Span
 
 # No quote: in `["{{", "}}"]` the quotes are YAML's.
 _TEMPLATE: Final = re.compile(r"\{\{[^{}\r\n\"']*\}\}")

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from evalc.base.source import Source, Span
 from evalc.dsl.nodes import Mapping, Node, Scalar, Sequence
 from evalc.dsl.read_yaml import read_yaml
-from evalc.source import Source, Span
 
 
 def texts_of(source: Source) -> Iterator[Span]:

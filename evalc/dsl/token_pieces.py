@@ -10,7 +10,7 @@ from typing import Final, NamedTuple, final
 
 import msgspec
 
-from evalc.source import Source
+from evalc.base.source import Source
 
 _BREAK = r"(?:\r\n|\r|\n)"
 _PROPERTIES: Final = re.compile(r"(?:[&!][^ \t\r\n,\[\]{}]*|#[^\r\n]*|[ \t\r\n]+)*")

@@ -10,10 +10,10 @@ from typing import Literal
 
 import msgspec
 
+from evalc.base.source import Source, Span
 from evalc.dsl.nodes import Mapping, Node, Sequence
 from evalc.grammar import nodes as g
 from evalc.model.checks import Check
-from evalc.source import Source, Span
 
 
 class Str(msgspec.Struct, frozen=True, gc=False):

@@ -18,11 +18,11 @@ from ruamel.yaml.comments import CommentedMap, CommentedSeq
 from ruamel.yaml.error import YAMLError
 from ruamel.yaml.scalarstring import DoubleQuotedScalarString, LiteralScalarString, SingleQuotedScalarString
 
+from evalc.base.source import Source, Span
 from evalc.dsl.format import Unformattable, format_text
 from evalc.dsl.format.spacing import reads_plain
 from evalc.dsl.read_yaml import read_yaml
 from evalc.dsl.scalars import to_plain
-from evalc.source import Source, Span
 
 _WIDTH: Final = 1_000_000  # no text is folded
 _ON_ONE_LINE: Final = 88

@@ -11,6 +11,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Final, final
 
+from evalc.base.source import Source, Span
 from evalc.diagnostics.catalogue.syntax_yaml import (
     BadAnchor,
     BadBlockHeader,
@@ -33,7 +34,6 @@ from evalc.diagnostics.catalogue.syntax_yaml import (
 )
 from evalc.diagnostics.problem import Finding
 from evalc.dsl.quoting import quoted_line
-from evalc.source import Source, Span
 
 
 @final

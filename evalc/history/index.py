@@ -18,11 +18,11 @@ from typing import Annotated, Any, Final, NamedTuple, Self, final
 
 import msgspec
 
+from evalc.base.errors import UsageError
+from evalc.base.files import LeadsOut, refuse_link_out
 from evalc.compare.past import Measure
-from evalc.errors import UsageError
 from evalc.model.history import HistoryEntry
 from evalc.model.suite import KnownSuites, SuiteKey, SuiteRecord, key_of
-from evalc.regular import LeadsOut, refuse_link_out
 from evalc.runtime.run.finished import FinishedRun, FinishedSuite
 from evalc.runtime.store.past.results import read_result
 from evalc.runtime.store.past.runs import age, began_at, has_results, result_files, run_folders

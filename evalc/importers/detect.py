@@ -5,6 +5,7 @@ from __future__ import annotations
 from enum import StrEnum
 from pathlib import Path
 
+from evalc.base.source import Source, Span
 from evalc.compiler.lift.suite import is_eval_json, read_document
 from evalc.diagnostics.catalogue.imports import NothingToImport
 from evalc.diagnostics.problem import Diagnostics
@@ -13,7 +14,6 @@ from evalc.importers.imported import Imported
 from evalc.importers.prompt_spec import import_prompt_spec, is_prompt_with_examples
 from evalc.importers.promptfoo import import_promptfoo, is_promptfoo
 from evalc.importers.tool_forge import import_tool_forge
-from evalc.source import Source, Span
 
 
 class ImportFormat(StrEnum):

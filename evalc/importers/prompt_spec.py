@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, Final
 
+from evalc.base.source import Source, Span
 from evalc.compiler.slug import slug
 from evalc.diagnostics.catalogue.imports import NothingToImport, NotImported
 from evalc.diagnostics.near import nearest
@@ -18,7 +19,6 @@ from evalc.dsl.scalars import to_plain
 from evalc.dsl.write_yaml import NotWritable, write_yaml
 from evalc.importers.imported import NO_COUNTERPART, CaseNames, Imported
 from evalc.model.codec import to_json
-from evalc.source import Source, Span
 
 _ENDING: Final = ".cases.yaml"
 _READ: Final = ("name", "description", "inputs", "expected_output")

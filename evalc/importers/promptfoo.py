@@ -12,6 +12,8 @@ from itertools import islice, product
 from pathlib import Path
 from typing import Any, Final, final
 
+from evalc.base.files import is_below, project_root
+from evalc.base.source import Source, Span
 from evalc.compiler.slug import slug
 from evalc.diagnostics.catalogue.imports import ImportedApproximately, NothingToImport, NotImported, WrongShape
 from evalc.diagnostics.problem import Diagnostics
@@ -19,15 +21,13 @@ from evalc.dsl import nodes
 from evalc.dsl.nodes import Node, Scalar, span_of
 from evalc.dsl.read_yaml import read_yaml
 from evalc.dsl.scalars import to_plain
+from evalc.dsl.sources import read_source
 from evalc.dsl.write_yaml import Noted, NotWritable, write_yaml
-from evalc.files import read_source
 from evalc.importers.check_line import linked_to
 from evalc.importers.imported import NO_COUNTERPART, CaseNames, Imported, Schemas
 from evalc.importers.nunjucks import NotPlain, rendered, template_of, variables_of
 from evalc.importers.promptfoo_assertions import MappedCheck, Unmappable, checks_of, ignored_keys, of_one_test
 from evalc.importers.promptfoo_table import rows_of
-from evalc.project import is_below, project_root
-from evalc.source import Source, Span
 
 _ENDING: Final = ".eval.yaml"
 _FILE: Final = "file://"

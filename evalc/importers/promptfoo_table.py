@@ -9,11 +9,11 @@ from dataclasses import dataclass
 from itertools import accumulate
 from typing import Final, final
 
+from evalc.base.source import Source
 from evalc.compiler.merge.row_places import csv_reader
 from evalc.dsl.nodes import Mapping as MappingNode
 from evalc.dsl.nodes import Node, Scalar
 from evalc.importers.imported import NO_COUNTERPART
-from evalc.source import Source
 
 _TYPES: Final = frozenset(
     ("agent-rubric", "answer-relevance", "bleu", "classifier", "contains", "contains-all", "contains-any",

@@ -10,6 +10,7 @@ from typing import Any, Final, final
 
 import msgspec
 
+from evalc.base.source import Source, Span
 from evalc.compiler.compiled import CompiledSuite
 from evalc.compiler.options import CompileOptions
 from evalc.compiler.pipeline import compile_sources
@@ -25,7 +26,6 @@ from evalc.model import case as m
 from evalc.model.case import Gates
 from evalc.model.codec import to_json
 from evalc.runtime.checks.token_values import with_texts
-from evalc.source import Source, Span
 
 _ENDING: Final = ".eval.yaml"
 _DIFFICULTIES: Final[dict[m.Tier, m.Difficulty]] = {"labeled": "straightforward", "regression": "regression"}

@@ -6,9 +6,9 @@ import re
 from bisect import bisect_right
 from typing import Final, final
 
+from evalc.base.source import Source, Span
 from evalc.dsl.nodes import Mapping, Node, Sequence
 from evalc.dsl.read_yaml import read_yaml
-from evalc.source import Source, Span
 
 _FEWEST: Final = 20
 """Files with fewer cases are read whole: that takes no time."""

@@ -6,9 +6,9 @@ import re
 from collections.abc import Sequence as Sequence_
 from typing import Any, Final, NamedTuple
 
+from evalc.base.source import Source
 from evalc.dsl.nodes import Mapping, Node, Scalar, Sequence
 from evalc.dsl.read_yaml import read_yaml
-from evalc.source import Source
 
 _MARK: Final = "\ue000"
 """Stands where the cursor is while the text is read. No keyboard has it."""

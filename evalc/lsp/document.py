@@ -10,8 +10,8 @@ from urllib.parse import quote
 from lsprotocol import types as lsp
 from pygls.uris import to_fs_path
 
+from evalc.base.source import Position, Source, Span
 from evalc.lsp.cases import CaseSpans
-from evalc.source import Position, Source, Span
 
 _BYTES_A_UNIT = {"utf-8": ("utf-8", 1), "utf-16": ("utf-16-le", 2), "utf-32": ("utf-32-le", 4)}
 

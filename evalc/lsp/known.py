@@ -7,15 +7,15 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any, final
 
+from evalc.base.source import Source, Span
 from evalc.diagnostics.problem import Diagnostics
 from evalc.dsl.read_json import JsonPlaces, read_json
+from evalc.dsl.sources import JSON_LIMIT, read_source
 from evalc.dsl.tree import CriterionTree, InputTree, PromptTree, RuleTree, SuiteTree
 from evalc.ecma.tokens import resolve
-from evalc.files import JSON_LIMIT, read_source
 from evalc.lsp.document import Document
 from evalc.lsp.workspace import Workspace, beside
 from evalc.model.paths import pointer_step
-from evalc.source import Source, Span
 from evalc.tools.registry import ToolRegistry
 
 _MOST_SEED_PATHS = 2_000

@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterable, Iterator
 from typing import Final, Literal, NamedTuple, get_args
 
+from evalc.base.source import Source, Span
 from evalc.dsl.places import locate
 from evalc.dsl.tree import (
     CaseTree,
@@ -24,7 +25,6 @@ from evalc.ecma.tokens import find_tokens
 from evalc.grammar.nodes import Text
 from evalc.lsp.outline import Outline
 from evalc.model.checks.declaration import ToolName, texts_of
-from evalc.source import Source, Span
 
 Kind = Literal["rule", "criterion", "prompt", "input", "seed", "tool", "file"]
 

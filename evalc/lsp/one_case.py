@@ -7,10 +7,10 @@ from typing import final
 
 import msgspec
 
+from evalc.base.source import Source, Span
 from evalc.diagnostics.fixing import ends_the_file
 from evalc.diagnostics.problem import Problem
 from evalc.lsp.document import uri_of
-from evalc.source import Source, Span
 
 
 @final

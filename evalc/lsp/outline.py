@@ -6,13 +6,13 @@ from typing import final
 
 import msgspec
 
+from evalc.base.source import Source
 from evalc.diagnostics.problem import Diagnostics
 from evalc.dsl.build_suite import build_prompt, build_shared_file, build_suite
 from evalc.dsl.document_kind import Kind, has_evals, kind_of_document
 from evalc.dsl.nodes import Mapping, Node
 from evalc.dsl.read_yaml import read_yaml
 from evalc.dsl.tree import PromptTree, SharedTree, SuiteTree
-from evalc.source import Source
 
 
 @final

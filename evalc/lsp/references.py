@@ -6,10 +6,10 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import NamedTuple
 
+from evalc.base.source import Source
 from evalc.lsp.mentions import Mention, mentions
 from evalc.lsp.outline import Outline
 from evalc.lsp.workspace import Workspace
-from evalc.source import Source
 
 
 class Location(NamedTuple):

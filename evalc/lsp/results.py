@@ -7,10 +7,10 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Final, NamedTuple, final
 
+from evalc.base.errors import EvalcError
 from evalc.compiler.compiled import file_name
 from evalc.config.settings import Settings
 from evalc.dsl.tree import CaseTree, SuiteTree
-from evalc.errors import EvalcError
 from evalc.model.result import CaseResult
 from evalc.runtime.store.past.runs import age, has_results, run_folders
 from evalc.runtime.store.past.streamed import read_suite

@@ -10,6 +10,8 @@ from functools import partial
 from pathlib import Path
 from typing import Final, NamedTuple, final
 
+from evalc.base.files import is_below, project_root
+from evalc.base.source import Source, Span
 from evalc.compiler.pipeline import is_json
 from evalc.compiler.resolve.names import suite_name
 from evalc.compiler.resolve.prompts import PromptLibrary
@@ -19,16 +21,14 @@ from evalc.diagnostics.catalogue.files import NotAnEvalFile, ResultFile
 from evalc.diagnostics.problem import Diagnostics, Problem
 from evalc.dsl.document_kind import Kind, is_meant_as_eval, names_an_eval
 from evalc.dsl.nodes import is_cut
+from evalc.dsl.sources import read_source, unsaved
 from evalc.dsl.tree import PromptTree, SuiteTree
-from evalc.files import read_source, unsaved
 from evalc.lsp.cases import CaseSpans
 from evalc.lsp.document import Document, Encoding, path_of, uri_of
 from evalc.lsp.one_case import DocumentProblems, with_case
 from evalc.lsp.outline import Outline, outline
-from evalc.project import is_below, project_root
 from evalc.setup.collector import collector_off
 from evalc.setup.compile import compiled, options_for, policy_of
-from evalc.source import Source, Span
 from evalc.tools.load import load_tools
 from evalc.tools.registry import ToolRegistry
 

@@ -119,7 +119,7 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
     """Say where the results are, and what else there is to know."""
     evals = terminalreporter.config.stash.get(_SESSION, None)
     if evals is not None and evals.notes:
-        from evalc.terminal import visible  # noqa: PLC0415 - as above
+        from evalc.base.terminal import visible  # noqa: PLC0415 - as above
 
         terminalreporter.section("evalc")
         for note in dict.fromkeys(evals.notes):

@@ -11,10 +11,11 @@ from typing import Any, Final, Protocol, assert_never, final
 import pytest
 from msgspec import UNSET
 
+from evalc.base.errors import EvalcError, SourceError
+from evalc.base.terminal import Screen, shortened, visible
 from evalc.compiler.discover import shown
 from evalc.diagnostics.problem import Problem
 from evalc.diagnostics.render_text import render_text, summary_line
-from evalc.errors import EvalcError, SourceError
 from evalc.model.result import CaseResult
 from evalc.model.suite import LocatedCase
 from evalc.pytest_plugin.session import EvalSession
@@ -22,7 +23,6 @@ from evalc.report.case_lines import SourceContext, reason_lines
 from evalc.report.transcript import transcript
 from evalc.report.words import main_reason, symbols_of
 from evalc.runtime.run.attempts import skipped_case
-from evalc.terminal import Screen, shortened, visible
 
 _LONGEST_RESPONSE: Final = 500
 _MOST_TOOLS: Final = 20

@@ -8,7 +8,7 @@ from typing import NamedTuple, final
 
 import msgspec
 
-from evalc.errors import UsageError
+from evalc.base.errors import UsageError
 from evalc.history.index import register
 from evalc.model.suite import LocatedCase, Selected, Suite
 from evalc.runtime.agents.wire import fingerprint_of

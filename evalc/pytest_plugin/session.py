@@ -13,16 +13,15 @@ from typing import NamedTuple, final
 
 import msgspec
 
+from evalc.base.errors import EvalcError, SourceError, UsageError
+from evalc.base.files import exclusion, read_limited
 from evalc.config.load import Override, load_settings
 from evalc.config.settings import Settings
 from evalc.diagnostics.problem import Problem
-from evalc.errors import EvalcError, SourceError, UsageError
-from evalc.files import JSON_LIMIT
+from evalc.dsl.sources import JSON_LIMIT
 from evalc.model.result import CaseResult
 from evalc.model.suite import LocatedCase, Suite
-from evalc.project import exclusion
 from evalc.pytest_plugin.results import Results
-from evalc.regular import read_limited
 from evalc.report.case_lines import SourceContext
 from evalc.report.source_lines import SourceLines
 from evalc.runtime.agents.base import Agent

@@ -11,13 +11,13 @@ from typing import Final, Literal, NamedTuple
 import msgspec
 from msgspec import UNSET
 
+from evalc.base.terminal import Color, Screen, cells, padded, painted, shortened, visible
 from evalc.model.paths import values_at
 from evalc.model.result import PASSING, CaseResult, Outcome, Status, TextFinding
 from evalc.model.suite import Place
 from evalc.report.source_lines import SourceLines
 from evalc.report.transcript import response_of, transcript
 from evalc.report.words import COLORS, Reason, Symbols, milliseconds, reasons
-from evalc.terminal import Color, Screen, cells, padded, painted, shortened, visible
 
 _LONGEST_SEARCHED: Final = 20_000
 _LONGEST_ALIGNED: Final = 5_000

@@ -11,6 +11,7 @@ from typing import Final, Literal
 
 from msgspec import UNSET
 
+from evalc.base.terminal import Screen, cells, counted, padded, painted, shortened, visible
 from evalc.compare.flips import significance_of_all
 from evalc.model.result import (
     CaseResult,
@@ -50,7 +51,6 @@ from evalc.report.words import (
     significance_line,
     symbols_of,
 )
-from evalc.terminal import Screen, cells, counted, padded, painted, shortened, visible
 
 _RULE_WIDTH = 67
 _BAR_WIDTH = 20

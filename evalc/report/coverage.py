@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Final
 
+from evalc.base.terminal import counted, visible
 from evalc.model.coverage import Coverage, Kind, ToolCoverage
-from evalc.terminal import counted, visible
 
 _MOST_MISSING: Final = 20
 PARTS: Final[Mapping[Kind, str]] = {

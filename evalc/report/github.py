@@ -7,12 +7,12 @@ from itertools import chain, islice, starmap
 from pathlib import Path
 from typing import Final
 
+from evalc.base.annotations import annotation
+from evalc.base.files import below_working_folder
+from evalc.base.terminal import counted
 from evalc.model.result import PASSING, CaseResult, GateResult
-from evalc.project import below_working_folder
 from evalc.report.reported import ReportedRun
 from evalc.report.words import Reason, missing_lines, not_met, reasons
-from evalc.terminal import counted
-from evalc.workflow_command import annotation
 
 _MOST_SHOWN: Final = 10
 """The errors that GitHub shows of a step, and the warnings, the first of each; the log has all errors."""

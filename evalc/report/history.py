@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import pairwise
 
+from evalc.base.terminal import Screen, cells, counted, padded, painted, shortened, visible
 from evalc.model.history import History, HistoryEntry, Trend
 from evalc.model.suite import key_of
 from evalc.report.words import rounded, symbols_of
-from evalc.terminal import Screen, cells, counted, padded, painted, shortened, visible
 
 _BARS = "▁▂▃▄▅▆▇█"
 _DIGITS = "0123456789"

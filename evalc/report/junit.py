@@ -9,6 +9,7 @@ from xml.etree.ElementTree import Element, SubElement, tostring
 
 from msgspec import UNSET
 
+from evalc.base.terminal import visible
 from evalc.model.result import PASSING, CaseResult, MissingSuite, SkippedCase, Status, SuiteResult, Summary
 from evalc.model.suite import Place
 from evalc.report.legible import legible
@@ -24,7 +25,6 @@ from evalc.report.words import (
     rounded,
     timed_out,
 )
-from evalc.terminal import visible
 
 _NOT_XML: Final = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 """What XML 1.0 cannot hold, not even as a reference."""

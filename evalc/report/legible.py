@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import Final
 
-from evalc.terminal import shortened, visible
+from evalc.base.terminal import shortened, visible
 
 _LONGEST_LINE: Final = 400
 _BETWEEN_BREAKS: Final = re.compile(r"[^\n\t]+")

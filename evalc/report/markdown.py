@@ -9,6 +9,7 @@ from typing import Final
 
 from msgspec import UNSET
 
+from evalc.base.terminal import counted, first_of, shortened, visible
 from evalc.model.result import PASSING, CaseResult, GateResult, RunSummary, SuiteResult, Summary
 from evalc.report.legible import legible
 from evalc.report.reported import ReportedRun, ReportedSuite
@@ -22,7 +23,6 @@ from evalc.report.words import (
     rounded,
     selected_line,
 )
-from evalc.terminal import counted, first_of, shortened, visible
 
 MOST_BYTES: Final = 1_000_000
 """GitHub refuses the summary of a step that is larger than 1 MiB."""

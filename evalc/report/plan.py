@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from evalc.base.terminal import counted, visible
 from evalc.model.numbers import shown_confidence
 from evalc.model.plan import GatePlan, NoisePlan, Option, Plan, SuitePlan
 from evalc.model.suite import key_of
-from evalc.terminal import counted, visible
 
 
 def plan_lines(plan: Plan) -> Iterator[str]:

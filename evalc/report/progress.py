@@ -9,10 +9,10 @@ from typing import Self, TextIO, final
 
 from msgspec import UNSET
 
+from evalc.base.terminal import Screen, counted, padded, shortened, visible
 from evalc.model.result import CaseResult, SkippedCase
 from evalc.model.suite import Suite
 from evalc.report.words import main_reason, symbols_of
-from evalc.terminal import Screen, counted, padded, shortened, visible
 
 _SECONDS_BETWEEN_DRAWINGS = 0.1
 _MOST_NAMED = 20

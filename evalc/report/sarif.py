@@ -9,11 +9,11 @@ from itertools import islice
 from typing import Any, Final
 
 from evalc import __version__
+from evalc.base.annotations import SCHEMA, artifact_location, message_text
+from evalc.base.terminal import visible
 from evalc.model.result import PASSING, CaseResult
 from evalc.report.reported import ReportedRun
 from evalc.report.words import Reason, missing_lines, reasons
-from evalc.sarif import SCHEMA, artifact_location, message_text
-from evalc.terminal import visible
 
 _RULES: Final = {
     "failed": "The case failed: a check does not hold, or no answer came in time",

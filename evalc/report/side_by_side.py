@@ -8,11 +8,11 @@ from typing import Final, NamedTuple, final
 
 from msgspec import UNSET
 
+from evalc.base.terminal import Screen, cells, padded, painted, shortened, visible
 from evalc.model.result import CaseResult, Status
 from evalc.model.suite import key_of
 from evalc.report.reported import ReportedSuite
 from evalc.report.words import COLORS, Symbols, rounded, symbols_of
-from evalc.terminal import Screen, cells, padded, painted, shortened, visible
 
 MOST_ALIKE: Final = 12
 """A table of more rows leaves out those that are alike in every column."""

@@ -7,8 +7,8 @@ from datetime import datetime
 from pathlib import Path
 from typing import Final, NamedTuple, final
 
+from evalc.base.files import read_limited
 from evalc.model.suite import Place
-from evalc.regular import read_limited
 
 _LONGEST_LINE: Final = 300
 _LONGEST_STRUCK: Final = 20_000

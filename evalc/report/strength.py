@@ -6,9 +6,9 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Final
 
+from evalc.base.terminal import counted, visible
 from evalc.model.strength import CaseStrength, CheckStrength, Strength
 from evalc.model.suite import key_of
-from evalc.terminal import counted, visible
 
 _MOST_CASES: Final = 20
 _MOST_SURVIVORS: Final = 6

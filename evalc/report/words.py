@@ -10,6 +10,7 @@ from typing import Final, NamedTuple, assert_never
 import msgspec
 from msgspec import UNSET
 
+from evalc.base.terminal import Color, Screen, counted, first_of, visible
 from evalc.model.comparison import Difference, Significance
 from evalc.model.numbers import shown_confidence
 from evalc.model.result import (
@@ -26,7 +27,6 @@ from evalc.model.result import (
 from evalc.model.suite import Place, Selected
 from evalc.report.legible import in_short, legible
 from evalc.report.reported import ReportedRun
-from evalc.terminal import Color, Screen, counted, first_of, visible
 
 _MOST_MISSING: Final = 10
 """The missing cases of a suite, and the missing suites, that reports name; JSON has all."""

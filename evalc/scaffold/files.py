@@ -11,7 +11,7 @@ from typing import Final
 
 import msgspec
 
-from evalc.regular import make_folder, read_limited, write_atomic
+from evalc.base.files import make_folder, read_limited, write_atomic
 from evalc.schema.published import schema_text
 
 WORKFLOW: Final = ".github/workflows/evals.yml"

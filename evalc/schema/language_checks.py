@@ -8,7 +8,7 @@ from typing import Any, Final, get_args
 
 from msgspec import inspect as t
 
-from evalc import installed
+from evalc.base import installed
 from evalc.dsl.build_check import GROUPS, LINK_KEYS, USE
 from evalc.dsl.build_expect import EXPECT_KEYS
 from evalc.dsl.build_rule import CHECK_TYPES, PARAM_OPS, keys_of

@@ -7,10 +7,10 @@ from typing import Any, Final
 
 import msgspec
 
+from evalc.base.providers import provider_of
 from evalc.config.setting import Key
 from evalc.config.settings import TABLES, Settings
 from evalc.model.codec import short_hash
-from evalc.providers import provider_of
 from evalc.runtime.store.journaled import Asked
 from evalc.runtime.store.written import Redactor
 from evalc.tools.registry import ToolRegistry

@@ -10,13 +10,13 @@ from typing import Any, Final
 
 import msgspec
 
+from evalc.base.errors import UsageError
+from evalc.base.files import links_to
+from evalc.base.git import changed_files, commit_of, ignored_files
 from evalc.compiler.compiled import CompiledSuite
 from evalc.config.settings import Settings
 from evalc.dsl.build_case import TIERS
-from evalc.errors import UsageError
-from evalc.git import changed_files, commit_of, ignored_files
 from evalc.model.suite import KnownSuites, SuiteKey
-from evalc.project import links_to
 from evalc.runtime.run.select import MOST_SHARDS, Known, NamedCases, Wanted
 from evalc.runtime.store.journaled import FILE_NAME, read_header
 from evalc.runtime.store.past.results import find_results, header_beside, read_result

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import msgspec
 
+from evalc.base.source import Source
 from evalc.compiler import ir
 from evalc.compiler.compiled import Compilation, CompiledSuite, Inventory
 from evalc.compiler.discover import Finder
@@ -25,7 +26,6 @@ from evalc.model.assertions import asks_judge, assertions
 from evalc.model.case import Case
 from evalc.model.checks.declaration import has_parts, members
 from evalc.model.suite import Suite
-from evalc.source import Source
 
 if TYPE_CHECKING:
     from evalc.compiler.resolve.prompts import PromptLibrary

@@ -8,11 +8,11 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
+from evalc.base.errors import UsageError
+from evalc.base.providers import PROVIDERS, provider_of
 from evalc.config.http import expanded
 from evalc.config.settings import JudgeTable, ModelTable, Settings
-from evalc.errors import UsageError
 from evalc.model.case import Gates
-from evalc.providers import PROVIDERS, provider_of
 from evalc.runtime.agents.base import Agent
 from evalc.runtime.agents.http.options import HttpOptions
 from evalc.runtime.agents.http.route import Connecting, Tls

@@ -9,12 +9,13 @@ from typing import Any, Final, Literal, Union, final, get_args, get_origin, get_
 
 import msgspec
 
+from evalc.base.errors import UsageError
+from evalc.base.files import find_project
+from evalc.base.providers import PROVIDERS
+from evalc.base.source import Source
 from evalc.config.env_file import with_env_file
 from evalc.config.load import settings_with
 from evalc.config.settings import KEY_OF_FLAG, Settings
-from evalc.errors import UsageError
-from evalc.project import find_project
-from evalc.providers import PROVIDERS
 from evalc.runtime.agents.base import Agent
 from evalc.runtime.run.scope import Configured, in_project, scope_paths
 from evalc.runtime.run.select import Wanted
@@ -23,7 +24,6 @@ from evalc.runtime.store.past.runs import new_run_id
 from evalc.setup.choice import is_case_id, path_of, pinned, wanted_cases
 from evalc.setup.compile import Subject, subjects_among, type_of
 from evalc.setup.run_flags import RunFlags
-from evalc.source import Source
 
 _NOT_KEPT: Final = frozenset({"output_dir", "otel", "snapshot"})
 """The flags that a resumed run does not take from its journal: where it is found says the folder of results, the

@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, final
 
 import msgspec
 
+from evalc.base.errors import SourceError, UsageError
+from evalc.base.source import Source
 from evalc.config.settings import Settings
-from evalc.errors import SourceError, UsageError
 from evalc.setup.compile import Subject, compiled, files_of, needing_judge, needing_user, nothing_found, policy_of
-from evalc.source import Source
 
 if TYPE_CHECKING:
     from evalc.compiler.compiled import Compilation, Inventory

@@ -7,9 +7,9 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, Final, final
 
+from evalc.base.source import Span
 from evalc.diagnostics.catalogue.tools import BadToolField, DuplicateTool, NotARegistry, NotReadable, RegistryTooLarge
 from evalc.diagnostics.problem import Diagnostics
-from evalc.source import Span
 from evalc.tools.definitions import COMPUTED, SCHEMA_KEYS, misspelt_in, read_definition
 from evalc.tools.expressions import DEEPEST, Evaluator
 from evalc.tools.modules import ModuleLoader

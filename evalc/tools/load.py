@@ -7,11 +7,11 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any, Final, NamedTuple, final
 
+from evalc.base.source import Source, Span
 from evalc.diagnostics.catalogue.tools import BadToolField, DuplicateTool, NotARegistry, NotReadable, RegistryAbsent
 from evalc.diagnostics.problem import Diagnostics, Finding
 from evalc.dsl.read_json import HOLE, JsonPlaces, read_json
-from evalc.files import read_source
-from evalc.source import Source, Span
+from evalc.dsl.sources import read_source
 from evalc.tools.definitions import misspelt_in, named, read_definition, unwrapped
 from evalc.tools.registry import Tool, ToolPlace, ToolRegistry
 from evalc.tools.script import ENDINGS

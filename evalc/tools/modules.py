@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple, final
 from evalc.diagnostics.catalogue.files import OutsideProject
 from evalc.diagnostics.catalogue.tools import BrokenModule, MissingModule, NotReadable, RegistryTooLarge
 from evalc.diagnostics.problem import Diagnostics, Finding
-from evalc.files import read_source
+from evalc.dsl.sources import read_source
 from evalc.tools.script import ENDINGS, Script
 from evalc.tools.values import ModulePlace
 

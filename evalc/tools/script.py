@@ -9,7 +9,7 @@ from functools import cache, cached_property
 from itertools import accumulate
 from typing import TYPE_CHECKING, Final, final
 
-from evalc.source import Source, Span
+from evalc.base.source import Source, Span
 from evalc.tools.values import ModulePlace
 
 if TYPE_CHECKING:

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from enum import Enum
 from typing import Final, NamedTuple, final
 
-from evalc.source import Source, Span
+from evalc.base.source import Source, Span
 
 
 class ModulePlace(NamedTuple):

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple, final
 
+from evalc.base.terminal import Screen, cells, padded, painted, shortened, visible
 from evalc.model.result import CaseResult
 from evalc.model.suite import CaseKey
 from evalc.report.words import main_reason, symbols_of
-from evalc.terminal import Screen, cells, padded, painted, shortened, visible
 
 _LEAST_ROWS = 5
 _WIDEST_ID = 50

@@ -8,7 +8,7 @@ import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 
-from evalc.errors import EvalcError
+from evalc.base.errors import EvalcError
 from evalc.model.result import CaseResult
 from evalc.model.suite import CaseKey, key_of
 from evalc.runtime.store.past.load import load_run

@@ -12,9 +12,9 @@ from typing import Final, NamedTuple, Self, final
 from watchfiles import Change, DefaultFilter, watch
 
 from evalc import api
+from evalc.base.errors import EvalcError, UsageError
 from evalc.compiler.compiled import Compilation
 from evalc.config.settings import Settings
-from evalc.errors import EvalcError, UsageError
 from evalc.model.suite import CaseKey
 from evalc.setup.collector import collector_off
 from evalc.watch.board import Board

@@ -8,9 +8,9 @@ from textwrap import dedent
 import pytest
 
 import evalc
+from evalc.base.source import Source
 from evalc.challenge.insert import Inserted, with_checks
 from evalc.model.suite import Place
-from evalc.source import Source
 from tests.challenge.conftest import Challenging
 
 BLOCK = """\

@@ -6,11 +6,11 @@ import errno
 
 import pytest
 
+from evalc.base.errors import AgentUnavailable, SourceError, UsageError
+from evalc.base.source import Source, Span
 from evalc.cli.ending import exits
 from evalc.diagnostics.catalogue.config import ConfigSyntax
 from evalc.diagnostics.problem import Problem
-from evalc.errors import AgentUnavailable, SourceError, UsageError
-from evalc.source import Source, Span
 
 PROBLEM = Problem(
     source=Source("evalc.toml", "a b\n"),

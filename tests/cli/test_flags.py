@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
+from evalc.base.errors import SourceError, UsageError
 from evalc.cli.flags import settings_from, sound_settings_from
 from evalc.config.settings import KEY_OF_FLAG, Settings
-from evalc.errors import SourceError, UsageError
 from evalc.setup.run_flags import FLAGS, RunFlags, help_of, spelled
 
 

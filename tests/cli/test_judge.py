@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from evalc.base.errors import UsageError
 from evalc.cli.labels import read_labels
-from evalc.errors import UsageError
 from tests.cli.conftest import Invoke
 
 JUDGE = """

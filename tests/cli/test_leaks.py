@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
+from evalc.base.annotations import annotation
 from evalc.report.source_lines import quoted
 from evalc.runtime.store.written import Redactor
-from evalc.workflow_command import annotation
 from tests.cli.conftest import Invoke
 from tests.support.servers import answers_bytes, serving
 

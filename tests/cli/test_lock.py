@@ -9,6 +9,7 @@ from pathlib import Path
 import msgspec
 import pytest
 
+from evalc.base.source import Source
 from evalc.compiler.compiled import Compilation
 from evalc.compiler.lock import (
     Lock,
@@ -24,7 +25,6 @@ from evalc.compiler.lower import lower
 from evalc.compiler.options import CompileOptions
 from evalc.compiler.pipeline import compile_sources
 from evalc.diagnostics.problem import Diagnostics
-from evalc.source import Source
 from tests.cli.conftest import Invoke
 
 SUITE = """\

@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
+from evalc.base.errors import UsageError
 from evalc.cli.reporting import Output, outputs_of
-from evalc.errors import UsageError
 from evalc.report.outputs import FORMATS, Format
 from tests.cli.conftest import SUITE, Invoke
 from tests.support.weather import FAILING

@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 import evalc
+from evalc.base.errors import UsageError
 from evalc.compiler import ir
 from evalc.compiler.compiled import CompiledSuite
 from evalc.compiler.emit.case import CaseEmitter
@@ -17,7 +18,6 @@ from evalc.compiler.emit.suite import MOST_KEPT
 from evalc.compiler.options import CompileOptions
 from evalc.compiler.pipeline import compile_sources
 from evalc.dsl.build_case import CASE_KEYS
-from evalc.errors import UsageError
 from evalc.model.case import Case
 from evalc.model.codec import short_hash
 from evalc.model.suite import Place

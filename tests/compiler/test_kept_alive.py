@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
+from evalc.base.source import Source
 from evalc.compiler import pipeline
 from evalc.compiler.options import CompileOptions
 from evalc.compiler.pipeline import compile_sources
-from evalc.source import Source
 
 SUITE = """\
 eval:

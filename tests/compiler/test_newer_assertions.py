@@ -8,10 +8,10 @@ from typing import Any
 import pytest
 
 import evalc
+from evalc.base.source import Source
 from evalc.diagnostics.problem import Diagnostics
 from evalc.importers.tool_forge import import_tool_forge
 from evalc.model.codec import to_json
-from evalc.source import Source
 
 EXPECT: dict[str, Any] = {
     "responseNonEmpty": True,

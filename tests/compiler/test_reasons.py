@@ -9,10 +9,10 @@ from typing import Any, Final
 import pytest
 
 import evalc
+from evalc.base.source import Source
 from evalc.compiler.options import CompileOptions
 from evalc.compiler.pipeline import compile_sources
 from evalc.model.case import Case
-from evalc.source import Source
 
 KEYS: Final = ("skip", "archived", "expected_failure")
 NO: Final = (

@@ -13,10 +13,10 @@ from jsonschema import Draft3Validator, Draft4Validator, Draft6Validator, Draft7
 from jsonschema.validators import validator_for
 
 import evalc
+from evalc.base.source import Source
 from evalc.diagnostics.problem import Diagnostics
 from evalc.diagnostics.schema_advice import misspelt_keywords, unchecked_formats
 from evalc.model.schema_keywords import KEYWORDS
-from evalc.source import Source
 from evalc.tools.load import RegistryFile, load_tools, parse_tools
 
 CASE = "{name: %s, message: hi, validate: ['json matching \"s.json\"']}"

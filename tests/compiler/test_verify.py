@@ -9,10 +9,10 @@ import pytest
 from msgspec.structs import replace
 
 import evalc
+from evalc.base.source import Span
 from evalc.compiler import ir
 from evalc.compiler.lower import BrokenPromiseError, verify
 from evalc.model import checks as c
-from evalc.source import Span
 
 HERE = Span(0, 0)
 TEXT = (

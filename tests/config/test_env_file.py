@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
+from evalc.base.errors import UsageError
 from evalc.config.env_file import read_env_file, secrets_among
-from evalc.errors import UsageError
 
 TEXT = r"""
 # a comment

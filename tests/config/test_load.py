@@ -8,9 +8,9 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from evalc.base.errors import UsageError
 from evalc.config.load import Override, load_settings
 from evalc.diagnostics.render_text import render_text
-from evalc.errors import UsageError
 
 
 @pytest.fixture

@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
+from evalc.base.errors import UsageError
 from evalc.config.http import expanded
 from evalc.config.settings import AgentTable, Settings
-from evalc.errors import UsageError
 
 
 def with_headers(**headers: str) -> Settings:

@@ -10,7 +10,7 @@ from typing import Any, final
 
 import msgspec
 
-from evalc.errors import AgentUnavailable
+from evalc.base.errors import AgentUnavailable
 from evalc.runtime.agents.base import AgentRequest, AgentResponse, Session
 from evalc.runtime.agents.wire import answer_of
 from tests.support.servers import Behaviour, Exchange

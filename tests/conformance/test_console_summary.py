@@ -7,9 +7,9 @@ from typing import Any
 
 import msgspec
 
+from evalc.base.terminal import Screen
 from evalc.model.result import SuiteResult
 from evalc.report.console import suite_lines
-from evalc.terminal import Screen
 from tests.conformance.documents import Entry, with_key
 
 _OWN: dict[str, Any] = {"stale": False}

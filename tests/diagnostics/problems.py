@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from evalc.base.source import Source, Span
 from evalc.diagnostics.problem import Finding, Problem
-from evalc.source import Source, Span
 
 
 def problem_at(source: Source, marked: str, finding: Finding) -> Problem:

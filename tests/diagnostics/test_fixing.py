@@ -11,6 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import evalc
+from evalc.base.source import Source, Span
 from evalc.config.settings import Settings
 from evalc.diagnostics.catalogue.index import findings
 from evalc.diagnostics.catalogue.syntax_yaml import CommentInString, UnquotedTemplate
@@ -20,7 +21,6 @@ from evalc.diagnostics.fixing import Fixed, applied, fixed, without_idle_suggest
 from evalc.diagnostics.near import slip_of
 from evalc.diagnostics.problem import Finding, Problem
 from evalc.setup.compile import problems_of
-from evalc.source import Source, Span
 from tests.diagnostics.problems import problem_at
 
 

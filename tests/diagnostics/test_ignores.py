@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 import evalc
-from evalc.source import Source
+from evalc.base.source import Source
 
 VACUOUS = "length >= 0 chars"
 

@@ -8,13 +8,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from evalc.base.source import Source, Span
 from evalc.diagnostics.catalogue.files import FileMissing
 from evalc.diagnostics.catalogue.names import MissingKey
 from evalc.diagnostics.catalogue.syntax_yaml import TabIndent
 from evalc.diagnostics.catalogue.vacuity import CannotFail, CannotPass
 from evalc.diagnostics.policy import BadSelector, Level, Policy, Selection, codes, selector, silencer
 from evalc.diagnostics.problem import Finding, Problem
-from evalc.source import Source, Span
 
 SYNTAX = TabIndent()
 MISSING = MissingKey(key="name", what="a test case")

@@ -8,12 +8,12 @@ from pathlib import Path
 from hypothesis import given
 from hypothesis import strategies as st
 
+from evalc.base.source import Source, Span
+from evalc.base.terminal import visible
 from evalc.diagnostics.catalogue.names import UnknownCheck
 from evalc.diagnostics.catalogue.vacuity import CannotFail
 from evalc.diagnostics.problem import Finding, Problem
 from evalc.diagnostics.render_github import render_github
-from evalc.source import Source, Span
-from evalc.terminal import visible
 
 
 def rendered(name: str, finding: Finding) -> str:

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import json
 
+from evalc.base.source import Source, Span
 from evalc.diagnostics.catalogue.names import UnknownCheck
 from evalc.diagnostics.problem import Problem
 from evalc.diagnostics.render_json import render_json
-from evalc.source import Source, Span
 
 
 def test_every_key_of_a_problem() -> None:

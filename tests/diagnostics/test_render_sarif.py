@@ -12,12 +12,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import evalc
+from evalc.base.source import Source, Span
 from evalc.diagnostics.catalogue.index import findings
 from evalc.diagnostics.catalogue.names import UnknownCheck
 from evalc.diagnostics.explain import split_docstring
 from evalc.diagnostics.problem import Problem
 from evalc.diagnostics.render_sarif import render_sarif
-from evalc.source import Source, Span
 from tests.diagnostics.problems import problem_at
 
 

@@ -9,11 +9,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from evalc.base.source import Source, Span
+from evalc.base.terminal import cells
 from evalc.diagnostics.catalogue.names import UnknownCheck
 from evalc.diagnostics.problem import Finding, Problem, Severity
 from evalc.diagnostics.render_text import render_text, summary_line
-from evalc.source import Source, Span
-from evalc.terminal import cells
 
 
 class Invented(Finding, frozen=True, kw_only=True):

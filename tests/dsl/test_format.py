@@ -13,12 +13,12 @@ from hypothesis import given, settings
 from ruamel.yaml import YAML
 
 import evalc
+from evalc.base.source import Source
 from evalc.dsl.format import Unformattable, format_text
 from evalc.dsl.format.same import same_documents
 from evalc.dsl.nodes import Mapping, Node, Scalar, Sequence
 from evalc.dsl.read_yaml import read_yaml
 from evalc.dsl.write_yaml import write_yaml
-from evalc.source import Source
 from tests.dsl.commented_yaml import eval_files
 
 EXAMPLES = sorted((Path(__file__).parents[2] / "examples").rglob("*.yaml"))

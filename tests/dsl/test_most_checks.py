@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from evalc.base.source import Source
 from evalc.diagnostics.problem import Diagnostics, Problem
 from evalc.dsl import build_check
 from evalc.dsl.build_rule import CHECK_TYPES
@@ -12,7 +13,6 @@ from evalc.dsl.document_kind import kind_of_document
 from evalc.dsl.nodes import Mapping
 from evalc.dsl.read_yaml import read_yaml
 from evalc.dsl.tree import SuiteTree
-from evalc.source import Source
 
 RULES = (
     "{{language}} is",

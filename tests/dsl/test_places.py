@@ -10,10 +10,10 @@ import yaml
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
+from evalc.base.source import Source, Span
 from evalc.dsl.nodes import Mapping, Node, Scalar, Sequence
 from evalc.dsl.places import locate
 from evalc.dsl.read_yaml import read_yaml
-from evalc.source import Source, Span
 
 _PAIR = re.compile(r"\\u[dD][89abAB]..\\u[dD][c-fC-F]..")
 

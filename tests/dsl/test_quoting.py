@@ -6,10 +6,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from evalc.base.source import Source
 from evalc.dsl.nodes import Mapping, Node, Scalar, Sequence
 from evalc.dsl.quoting import lost_to_comment, quoted_line, split_at_colon, split_at_comma
 from evalc.dsl.read_yaml import read_yaml
-from evalc.source import Source
 
 
 def read(text: str) -> tuple[Source, Node]:

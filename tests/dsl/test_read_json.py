@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from evalc.base.source import Source, Span
 from evalc.diagnostics.problem import Finding
 from evalc.dsl.read_json import HOLE, JsonPlaces, _members, _tokenized, read_json
-from evalc.source import Source, Span
 
 
 def read(text: str) -> tuple[object, list[tuple[Span, Finding]]]:

@@ -6,12 +6,12 @@ import pytest
 from hypothesis import assume, example, given, settings
 from hypothesis import strategies as st
 
+from evalc.base.source import Source
 from evalc.dsl import read_yaml as module
 from evalc.dsl.nodes import Node, YamlLimits
 from evalc.dsl.read_events import read_events
 from evalc.dsl.read_lines import read_lines
 from evalc.dsl.read_yaml import read_yaml
-from evalc.source import Source
 from tests.dsl.commented_yaml import eval_files
 
 

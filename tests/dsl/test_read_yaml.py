@@ -15,12 +15,12 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from ruamel.yaml import YAML
 
+from evalc.base.source import Source, Span
 from evalc.diagnostics.problem import Finding
 from evalc.dsl import read_events as module
 from evalc.dsl.nodes import Mapping, Node, Scalar, Sequence, YamlLimits
 from evalc.dsl.read_yaml import read_yaml
 from evalc.dsl.scalars import to_plain
-from evalc.source import Source, Span
 
 Found = list[tuple[Span, Finding]]
 

@@ -8,10 +8,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from evalc.base.source import Span
 from evalc.diagnostics.problem import Finding
 from evalc.dsl.nodes import Mapping, Scalar, Sequence, Style
 from evalc.dsl.scalars import Value, kind_of, text_of, to_plain, value_of
-from evalc.source import Span
 
 
 def scalar(text: str, style: Style = "plain", tag: str = "") -> Scalar:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from evalc.base.source import Source
 from evalc.dsl.texts import texts_of
-from evalc.source import Source
 
 
 @pytest.mark.parametrize(

@@ -18,7 +18,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Final
 
-from evalc.providers import PROVIDERS, ApiName
+from evalc.base.providers import PROVIDERS, ApiName
 from evalc.runtime.agents.base import AgentRequest, AgentResponse
 from evalc.runtime.agents.model.agent import ModelAgent
 from evalc.runtime.agents.model.options import Access, ModelOptions, Sampling

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from evalc.errors import AgentProtocolError
+from evalc.base.errors import AgentProtocolError
 from evalc.runtime.agents.command import CommandAgent
 from tests.support.asking import PATIENCE, ask, ask_after_timeout, failure, run_out_of_time
 

@@ -10,7 +10,7 @@ import socket
 
 import pytest
 
-from evalc.errors import AgentError, AgentProtocolError, AgentUnavailable
+from evalc.base.errors import AgentError, AgentProtocolError, AgentUnavailable
 from evalc.runtime.agents.base import AgentRequest
 from evalc.runtime.agents.http.agent import HttpAgent
 from evalc.runtime.agents.retry import Backoff

@@ -14,9 +14,8 @@ from typing import BinaryIO, Final
 import pytest
 from typer.testing import CliRunner
 
+from evalc.base.files import link_out, open_file
 from evalc.cli.app import app
-from evalc.opening import open_file
-from evalc.project import link_out
 
 pytestmark = pytest.mark.skipif(os.name == "nt", reason="links are a Unix matter")
 
@@ -152,7 +151,7 @@ def test_the_journal_of_a_run_is_not_read_behind_a_link(
         opened.append(path)
         return open_file(path)
 
-    monkeypatch.setattr("evalc.regular.open_file", opening)
+    monkeypatch.setattr("evalc.base.files.open_file", opening)
     for command in (("show", "latest"), ("report", "latest"), ("history",), ("rescore", "latest"), ("merge", "latest")):
         evalc(project, *command)
     assert opened

@@ -10,6 +10,7 @@ from collections.abc import Callable
 from functools import partial
 from typing import Final
 
+from evalc.base.source import Source
 from evalc.compiler.options import CompileOptions
 from evalc.compiler.pipeline import compile_sources
 from evalc.diagnostics.catalogue.syntax_yaml import ForbiddenCharacter
@@ -18,7 +19,6 @@ from evalc.dsl.nodes import YamlLimits
 from evalc.dsl.read_events import read_events
 from evalc.dsl.read_lines import read_lines
 from evalc.grammar.parse import RULE_TYPES, parse_check, parse_criterion, parse_rule, parse_template
-from evalc.source import Source
 
 _OPTIONS: Final = CompileOptions()
 

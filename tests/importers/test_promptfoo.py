@@ -11,12 +11,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import evalc
+from evalc.base.source import Source
 from evalc.diagnostics.problem import Diagnostics, Problem
 from evalc.dsl.format import format_text
 from evalc.importers.imported import Imported
 from evalc.importers.nunjucks import NotPlain, rendered, template_of, variables_of
 from evalc.importers.promptfoo import import_promptfoo
-from evalc.source import Source
 
 
 def imported(text: str, folder: Path = Path()) -> tuple[Imported | None, list[Problem]]:

@@ -12,12 +12,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import evalc
+from evalc.base.source import Source
 from evalc.diagnostics.problem import Diagnostics, Problem
 from evalc.importers.prompt_spec import import_prompt_spec
 from evalc.importers.promptfoo import import_promptfoo
 from evalc.importers.promptfoo_table import _TYPES, rows_of
 from evalc.model.case import Case
-from evalc.source import Source
 
 
 def imported(text: str, folder: Path = Path()) -> tuple[list[Case], list[Problem], str]:

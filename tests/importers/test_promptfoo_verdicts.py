@@ -10,10 +10,10 @@ from typing import Any
 import pytest
 
 import evalc
+from evalc.base.errors import SourceError
+from evalc.base.source import Source
 from evalc.diagnostics.problem import Diagnostics
-from evalc.errors import SourceError
 from evalc.importers.promptfoo import import_promptfoo
-from evalc.source import Source
 
 RECORDED: list[dict[str, Any]] = json.loads((Path(__file__).parent / "promptfoo_verdicts.json").read_text())
 AGENT = """

@@ -11,13 +11,13 @@ import pytest
 from hypothesis import assume, given, settings
 
 import evalc
+from evalc.base.source import Source
 from evalc.compiler.options import CompileOptions
 from evalc.compiler.pipeline import compile_sources
 from evalc.diagnostics.problem import Diagnostics, Problem
 from evalc.dsl.format import format_text
 from evalc.importers.imported import Imported
 from evalc.importers.tool_forge import import_tool_forge
-from evalc.source import Source
 from tests.importers.envelopes import envelopes
 
 ROOT = Path(__file__).parents[2]

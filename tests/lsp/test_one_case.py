@@ -9,12 +9,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 from lsprotocol import types as lsp
 
+from evalc.base.source import Span
 from evalc.diagnostics.fixing import ends_the_file
 from evalc.diagnostics.problem import Problem
 from evalc.lsp.document import Document
 from evalc.lsp.one_case import DocumentProblems
 from evalc.lsp.workspace import Workspace
-from evalc.source import Span
 
 HEAD = """suite: many
 eval:

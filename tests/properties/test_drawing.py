@@ -9,6 +9,7 @@ from typing import Any, Final
 from hypothesis import Phase, given, seed, settings
 from hypothesis import strategies as st
 
+from evalc.base.source import Source, Span
 from evalc.diagnostics.problem import Finding
 from evalc.dsl.build_case import CASE_KEYS, DEFAULT_KEYS, FOR_EACH_KEYS
 from evalc.dsl.build_check import GROUPS, LINK_KEYS, USE
@@ -21,7 +22,6 @@ from evalc.dsl.document_kind import Kind
 from evalc.dsl.read_yaml import read_yaml
 from evalc.dsl.scalars import to_plain
 from evalc.grammar.lalr import load
-from evalc.source import Source, Span
 from tests.properties.drawing.checks import LABELED, MANY, ONCE, Draw, Spelt, about, judged
 from tests.properties.drawing.suites import Project, projects
 from tests.properties.drawing.worlds import DATA, PROSE

@@ -15,12 +15,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import evalc
+from evalc.base.source import Source
 from evalc.diagnostics.fixes import cures_for
 from evalc.diagnostics.fixing import applied, fixed
 from evalc.diagnostics.problem import Problem
 from evalc.grammar.nodes import PatternAtom
 from evalc.grammar.parse import parse_check
-from evalc.source import Source
 
 HEAD = """\
 suite: s

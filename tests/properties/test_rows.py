@@ -10,12 +10,12 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from evalc.base.source import Source
 from evalc.compiler.emit import suite as emit_suite
 from evalc.compiler.options import CompileOptions
 from evalc.compiler.pipeline import compile_sources
 from evalc.diagnostics.catalogue.vacuity import Implied, NeverReached, Repeated
 from evalc.model.case import Case
-from evalc.source import Source
 
 CHECKS = (
     """'contains "{{a}}"'""",

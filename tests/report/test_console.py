@@ -9,10 +9,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from evalc.base.terminal import Screen, cells
 from evalc.model.result import AssertionResult, CriterionSummary, GateResult, ScoredBy, SkippedCase, SuiteResult
 from evalc.model.suite import Place
 from evalc.report.console import Detail, run_lines, suite_lines, summary_lines
-from evalc.terminal import Screen, cells
 from tests.report.results import case, suite, totals
 from tests.report.runs import reported
 

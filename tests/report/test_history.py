@@ -8,10 +8,10 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
+from evalc.base.terminal import Screen
 from evalc.history.trends import trends_of
 from evalc.model.history import History, HistoryEntry
 from evalc.report.history import history_lines, short_names, sparkline
-from evalc.terminal import Screen
 
 
 def entry(run: str, **more: Any) -> HistoryEntry:

@@ -7,10 +7,10 @@ import io
 import msgspec
 import pytest
 
+from evalc.base.terminal import Screen
 from evalc.model.result import SkippedCase
 from evalc.model.suite import Suite
 from evalc.report.progress import Progress, draws
-from evalc.terminal import Screen
 from tests.report.results import case
 
 

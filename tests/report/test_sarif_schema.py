@@ -9,8 +9,8 @@ from typing import Any
 
 import jsonschema
 
+from evalc.base.annotations import SCHEMA
 from evalc.report import sarif
-from evalc.sarif import SCHEMA
 from tests.cli.conftest import Invoke, invoke, project
 from tests.report.results import case, suite
 from tests.report.runs import HOSTILE, every_status, reported, saying

@@ -9,8 +9,8 @@ from typing import Any
 import msgspec
 import pytest
 
+from evalc.base.errors import AgentProtocolError
 from evalc.diagnostics.catalogue.values import outside
-from evalc.errors import AgentProtocolError
 from evalc.model.numbers import SHARE, WEIGHT, shown_number
 from evalc.runtime.agents.base import AgentResponse, ToolCall, Usage
 from evalc.runtime.agents.wire import refuse_absurd

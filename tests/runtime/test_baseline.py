@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from evalc.errors import UsageError
+from evalc.base.errors import UsageError
 from evalc.model.suite import Suite, SuiteKey
 from evalc.runtime.store.past.baseline import PastSuite, find_baseline
 

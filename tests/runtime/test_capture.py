@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from evalc.errors import UsageError
+from evalc.base.errors import UsageError
 from evalc.runtime.run.capture import capture_snapshot
 
 MODULE = """

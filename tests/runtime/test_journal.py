@@ -11,7 +11,7 @@ from typing import Any
 import msgspec
 import pytest
 
-from evalc.errors import UsageError
+from evalc.base.errors import UsageError
 from evalc.model.result import CaseDetails, CaseResult, SkippedCase
 from evalc.runtime.checks.verdict import Note
 from evalc.runtime.run.run_case import CaseRun

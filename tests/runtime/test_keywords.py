@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evalc.errors import UsageError
+from evalc.base.errors import UsageError
 from evalc.runtime.run.keywords import parse_keywords
 
 

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evalc.errors import AgentUnavailable
+from evalc.base.errors import AgentUnavailable
 from evalc.runtime.agents.http.transport import Reply
 from evalc.runtime.agents.retry import Backoff, send_with_retries
 from evalc.runtime.run import pace

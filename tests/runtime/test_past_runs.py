@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from evalc.errors import UsageError
+from evalc.base.errors import UsageError
 from evalc.runtime.store.past.runs import find_folder, has_results, steps_back
 from tests.support.past import NEW, OLD, result, save
 

@@ -10,7 +10,7 @@ from typing import Any
 import msgspec
 import pytest
 
-from evalc.errors import AgentTimeout, AgentUnavailable, UsageError
+from evalc.base.errors import AgentTimeout, AgentUnavailable, UsageError
 from evalc.model.case import Case, Expect, Input
 from evalc.model.result import CaseResult
 from evalc.model.suite import LocatedCase, Suite

@@ -16,7 +16,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evalc.errors import AgentUnavailable, UsageError
+from evalc.base.errors import AgentUnavailable, UsageError
 from evalc.model.case import Case, Expect, Input
 from evalc.model.suite import LocatedCase, Suite
 from evalc.runtime.agents.scripted import ScriptedAgent

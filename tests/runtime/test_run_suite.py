@@ -16,7 +16,7 @@ from typing import Any
 import msgspec
 import pytest
 
-from evalc.errors import AgentUnavailable, UsageError
+from evalc.base.errors import AgentUnavailable, UsageError
 from evalc.model.case import Case, Criterion, Expect, Input, Metadata
 from evalc.model.codec import short_hash
 from evalc.model.result import CaseResult, SkippedCase, SuiteResult

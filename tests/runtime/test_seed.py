@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from evalc.errors import UsageError
+from evalc.base.errors import UsageError
 from evalc.runtime.run.capture import load_snapshot, parse_snapshot
 from evalc.runtime.run.token_data import load_seed
 

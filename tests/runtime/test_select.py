@@ -7,7 +7,7 @@ from typing import Any
 import msgspec
 import pytest
 
-from evalc.errors import UsageError
+from evalc.base.errors import UsageError
 from evalc.model.case import Case, Input
 from evalc.model.suite import LocatedCase, Selected, Suite, SuiteKey
 from evalc.runtime.run.select import Known, NamedCases, Wanted, select_cases, selected_of

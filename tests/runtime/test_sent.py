@@ -5,7 +5,7 @@ from __future__ import annotations
 import msgspec
 import pytest
 
-from evalc.errors import AgentUnavailable
+from evalc.base.errors import AgentUnavailable
 from evalc.model.case import Input, Message
 from tests.runtime.test_run_case import case, run
 

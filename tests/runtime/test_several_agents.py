@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from evalc.errors import UsageError
+from evalc.base.errors import UsageError
 from evalc.model.case import Gates
 from evalc.runtime.agents.scripted import ScriptedAgent
 from evalc.runtime.run.finished import FinishedRun

@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from evalc.errors import UsageError
+from evalc.base.errors import UsageError
 from evalc.model.result import CaseResult, SkippedCase, SuiteResult
 from evalc.runtime.store.past.streamed import read_suite
 from tests.report.results import case, suite

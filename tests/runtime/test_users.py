@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 import evalc
-from evalc.errors import UsageError
+from evalc.base.errors import UsageError
 from evalc.model.result import CaseResult
 from tests.cli.conftest import Invoke, invoke, project
 from tests.runtime.agents.model.apis import CHAT

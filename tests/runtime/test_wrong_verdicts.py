@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 import evalc
-from evalc.errors import UsageError
+from evalc.base.errors import UsageError
 
 ABUSE = "you stupid idiot"
 

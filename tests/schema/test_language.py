@@ -13,7 +13,7 @@ import pytest
 from jsonschema import Draft202012Validator
 
 import evalc
-from evalc import installed
+from evalc.base import installed
 from evalc.dsl.build_rule import CHECK_TYPES
 from evalc.dsl.document_kind import Kind, kind_of_document
 from evalc.dsl.nodes import Node

@@ -6,7 +6,7 @@ import asyncio
 
 import pytest
 
-from evalc.errors import AgentError
+from evalc.base.errors import AgentError
 from evalc.runtime.agents.base import Agent, AgentRequest, AgentResponse
 
 PATIENCE = 10.0

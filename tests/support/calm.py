@@ -11,7 +11,7 @@ from tempfile import TemporaryDirectory
 
 import pytest
 
-from evalc import installed
+from evalc.base import installed
 from tests.support.packages import install
 
 _SOURCE = '''

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from evalc import installed
+from evalc.base import installed
 
 
 def install(

@@ -6,6 +6,7 @@ from typing import Any, Final, final, get_args
 
 import msgspec
 
+from evalc.base.source import Span
 from evalc.compiler import ir
 from evalc.compiler.emit.emission import Emission, count_in_case, number_in_case, number_of, repetitions_of
 from evalc.compiler.emit.row_checks import RowChecks, row_checks
@@ -27,7 +28,6 @@ from evalc.dsl.tree import CaseTree, Str, SuiteTree, UserTree
 from evalc.grammar.parse import parse_template
 from evalc.model import case as m
 from evalc.model.paths import pointer_step
-from evalc.source import Span
 
 
 def message_of(emission: Emission, messages: tuple[m.Message, ...] | None) -> str | None:

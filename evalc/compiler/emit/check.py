@@ -8,6 +8,7 @@ from typing import Any, Final, final
 
 import msgspec
 
+from evalc.base.source import Source, Span
 from evalc.compiler.emit.emission import Emission
 from evalc.compiler.emit.json_check import json_check
 from evalc.compiler.fill import fill, not_texts, tokens, variables
@@ -33,7 +34,6 @@ from evalc.grammar.parse import parse_template
 from evalc.model import checks as c
 from evalc.model.checks.declaration import MATCHED, Filled, members, text_fields, texts_of
 from evalc.model.paths import pointer_step
-from evalc.source import Source, Span
 
 _OF_TEXTS: Final = frozenset(kind for kind in members(c.TextCheck | c.LimitCheck) if kind is not c.Regex)
 """The checks that stay as they were written if there is no template to fill."""

@@ -9,6 +9,7 @@ from typing import Any, TypeVar, final
 
 import msgspec
 
+from evalc.base.source import Source, Span
 from evalc.compiler import ir
 from evalc.compiler.fill import Inputs, fill, not_texts, tokens, variables
 from evalc.compiler.merge.cases import GivenInput, MergedCase
@@ -31,7 +32,6 @@ from evalc.grammar.parse import parse_template
 from evalc.model import case as m
 from evalc.model.case import Gates
 from evalc.model.numbers import RANGES, SHARE
-from evalc.source import Source, Span
 
 T = TypeVar("T")
 

@@ -8,6 +8,7 @@ from typing import Any, Final, NamedTuple, assert_never
 
 import msgspec
 
+from evalc.base.source import Source
 from evalc.compiler.lift.check_case import check_vocabulary
 from evalc.compiler.places import NodePlaces
 from evalc.compiler.shape import mismatches
@@ -18,7 +19,6 @@ from evalc.dsl.scalars import to_plain, value_of
 from evalc.dsl.tree import CheckJson
 from evalc.model import checks as c
 from evalc.model.checks.declaration import Arguments, Filled, by_type, text_fields, worded_keys
-from evalc.source import Source
 
 Fill = Callable[[Scalar, Filled], str]
 """What a text is once its templates are filled."""

@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 import msgspec
 
+from evalc.base.source import Source
 from evalc.compiler import ir
 from evalc.compiler.emit.check import TEMPLATE, check_of_texts
 from evalc.compiler.fill import Inputs, fill
@@ -19,7 +20,6 @@ from evalc.grammar import nodes as g
 from evalc.grammar.parse import parse_template
 from evalc.model import checks as c
 from evalc.model.checks.declaration import text_fields
-from evalc.source import Source
 
 
 class _Blank(NamedTuple):

@@ -7,6 +7,7 @@ from typing import Final, NamedTuple, final
 
 import msgspec
 
+from evalc.base.source import Source, Span
 from evalc.compiler import ir
 from evalc.compiler.emit.case import CaseEmitter
 from evalc.compiler.emit.emission import gates_of, number_of
@@ -24,7 +25,6 @@ from evalc.diagnostics.problem import Diagnostics, Finding, Problem
 from evalc.dsl.nodes import span_of
 from evalc.dsl.tree import CriterionTree, Str, SuiteTree
 from evalc.model import case as m
-from evalc.source import Source, Span
 
 MOST_FAULTS: Final = 10
 """How many problems of the rows of one case are told one by one."""

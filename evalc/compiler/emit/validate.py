@@ -8,6 +8,7 @@ from typing import Final, final
 
 import msgspec
 
+from evalc.base.source import Span
 from evalc.compiler import ir
 from evalc.compiler.emit.check import CheckEmitter, as_written
 from evalc.compiler.emit.emission import Emission
@@ -23,7 +24,6 @@ from evalc.model import case as m
 from evalc.model import checks as c
 from evalc.model.assertions import judge
 from evalc.model.numbers import WEIGHT
-from evalc.source import Span
 
 
 @final

@@ -9,6 +9,7 @@ from typing import Any, Final, NamedTuple
 
 import msgspec
 
+from evalc.base.source import Source
 from evalc.compiler import ir
 from evalc.compiler.fingerprints import composed
 from evalc.compiler.lift.check_case import check_case, check_ranges
@@ -32,7 +33,6 @@ from evalc.model import checks as c
 from evalc.model.assertions import PAIRS, Assertion, assertions, judge
 from evalc.model.numbers import SHARE
 from evalc.model.paths import pointer_step
-from evalc.source import Source
 
 _FILE_NAME = re.compile(r"(?P<tool>.+)\.(?P<tier>golden|labeled|regression|rubric)\.jsonl?", re.IGNORECASE)
 _PREFIXES: dict[str, m.Tier] = {"gs-": "golden", "ls-": "labeled", "rg-": "regression"}

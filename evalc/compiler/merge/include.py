@@ -8,6 +8,8 @@ from typing import Final, final
 
 import msgspec
 
+from evalc.base.files import is_below, project_root
+from evalc.base.source import Source, Span
 from evalc.compiler.discover import shown
 from evalc.diagnostics.catalogue.files import CannotInclude, ExpandsTooFar, NestedTooDeep, OutsideProject
 from evalc.diagnostics.catalogue.names import DuplicateName, RuleCycle, UnknownRule
@@ -16,10 +18,8 @@ from evalc.dsl.build_suite import build_shared_file
 from evalc.dsl.document_kind import Kind, kind_of_document
 from evalc.dsl.nodes import Mapping
 from evalc.dsl.read_yaml import read_yaml
+from evalc.dsl.sources import read_source
 from evalc.dsl.tree import CaseFields, CheckBody, CheckGroup, CheckLeaf, CheckTree, CheckUse, RuleTree, SharedTree, Str
-from evalc.files import read_source
-from evalc.project import is_below, project_root
-from evalc.source import Source, Span
 
 LARGEST_RULE: Final = 10_000
 """How many checks a rule may insert, including those of the rules that it uses."""

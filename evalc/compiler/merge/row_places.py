@@ -12,10 +12,10 @@ from typing import TYPE_CHECKING, Final, assert_never
 
 import msgspec
 
+from evalc.base.source import Source, Span
 from evalc.dsl.nodes import Mapping, N, Node, Scalar, Sequence
 from evalc.dsl.read_json import JsonPlaces
 from evalc.dsl.tree import InputValue, Str
-from evalc.source import Source, Span
 
 if TYPE_CHECKING:
     import _csv

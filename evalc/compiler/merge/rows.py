@@ -16,6 +16,11 @@ from typing import Any, BinaryIO, Final, NamedTuple, final
 
 import msgspec
 
+from evalc.base.errors import UsageError
+from evalc.base.files import is_below, project_root
+from evalc.base.json_fault import fault_of
+from evalc.base.source import Source, Span
+from evalc.base.terminal import counted
 from evalc.compiler.discover import shown
 from evalc.compiler.fingerprints import Fingerprints
 from evalc.compiler.merge.row_places import csv_reader, csv_spans, placed_csv, placed_json
@@ -24,13 +29,8 @@ from evalc.diagnostics.catalogue.names import DuplicateName, RowWithoutKey
 from evalc.diagnostics.problem import Diagnostics, Finding
 from evalc.dsl.nodes import Mapping, Node, Scalar, Sequence, span_of
 from evalc.dsl.read_json import half_characters
+from evalc.dsl.sources import open_lines
 from evalc.dsl.tree import ForEachTree, InputValue, Str
-from evalc.errors import UsageError
-from evalc.files import open_lines
-from evalc.json_fault import fault_of
-from evalc.project import is_below, project_root
-from evalc.source import Source, Span
-from evalc.terminal import counted
 
 Report = Callable[[Source, Span, Finding], None]
 """How something wrong with a row is told; with an empty source, something wrong with the file as a whole."""

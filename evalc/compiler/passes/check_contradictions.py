@@ -15,6 +15,7 @@ from typing import Final, final
 
 import msgspec
 
+from evalc.base.source import Span
 from evalc.compiler import ir
 from evalc.compiler.logic.formulas import All, CallsTool, Fact, Formula, OfParam, Some, is_certain, negation, size
 from evalc.compiler.logic.implies import always, implies, never, touches
@@ -25,7 +26,6 @@ from evalc.diagnostics.problem import Diagnostics, Finding, Severity
 from evalc.model import checks as c
 from evalc.model.checks.declaration import members
 from evalc.model.codec import to_json
-from evalc.source import Span
 
 _Found = tuple[ir.Where, Finding]
 _MOST_FACTS: Final = 200

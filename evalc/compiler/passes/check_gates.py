@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
+from evalc.base.terminal import counted
 from evalc.compare.binomial import fewest_to_fail, fewest_to_hold
 from evalc.compare.power import fewest_changes
 from evalc.compiler import ir
@@ -14,7 +15,6 @@ from evalc.ecma.text import class_named_by
 from evalc.model.case import Gates
 from evalc.model.numbers import CONFIDENCE, SHARE, shown_confidence
 from evalc.model.paths import pointer_step
-from evalc.terminal import counted
 
 _JSON_NAMES: Final = {
     "min_pass_rate": "minPassRate",

@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping
 from functools import partial
 from typing import Final
 
+from evalc.base.source import Source, Span
 from evalc.compiler.merge.cases import GivenInput, MergedCase
 from evalc.compiler.merge.rows import Row
 from evalc.diagnostics.catalogue.names import MissingInput, UndeclaredInput
@@ -17,7 +18,6 @@ from evalc.dsl.nodes import Mapping as MappingNode
 from evalc.dsl.nodes import Node, Scalar, Sequence, span_of
 from evalc.dsl.scalars import Kind, kind_of, to_plain
 from evalc.dsl.tree import CaseTree, InputTree
-from evalc.source import Source, Span
 
 Declared = Mapping[str, InputTree]
 

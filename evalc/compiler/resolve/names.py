@@ -10,6 +10,8 @@ from typing import Final, final
 
 import msgspec
 
+from evalc.base.files import is_below, project_root
+from evalc.base.source import Source, Span, where_used
 from evalc.compiler.discover import shown
 from evalc.compiler.fill import tokens, variables
 from evalc.compiler.fingerprints import composed
@@ -32,13 +34,11 @@ from evalc.diagnostics.near import nearest
 from evalc.diagnostics.problem import Diagnostics, Finding
 from evalc.dsl.nodes import Node
 from evalc.dsl.places import locate
+from evalc.dsl.sources import read_source
 from evalc.dsl.texts import texts_of
 from evalc.dsl.tree import CaseTree, InputTree, PromptTree, Str, SuiteTree
-from evalc.files import read_source
 from evalc.grammar import nodes as g
 from evalc.grammar.parse import parse_template
-from evalc.project import is_below, project_root
-from evalc.source import Source, Span, where_used
 
 _NAMES_OF_CASES: Final = frozenset({"cases", "test_cases", "test-cases", "tests", "eval", "evals"})
 _COMMENT: Final = re.compile(r"(?<!\S)#")

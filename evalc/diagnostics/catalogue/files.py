@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import ClassVar
 
+from evalc.base.terminal import counted
 from evalc.diagnostics.near import Slip
 from evalc.diagnostics.problem import Finding, Severity
-from evalc.terminal import counted
 
 
 class FileMissing(Finding, frozen=True, kw_only=True):

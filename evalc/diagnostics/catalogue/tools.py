@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import ClassVar
 
+from evalc.base.terminal import first_of
 from evalc.diagnostics.near import Slip, slip_of
 from evalc.diagnostics.problem import Finding, Severity
-from evalc.terminal import first_of
 
 _MOST_LISTED = 20
 

@@ -28,12 +28,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final, final
 
+from evalc.base.source import Source, Span
 from evalc.dsl.format.layout import laid_out
 from evalc.dsl.format.same import same_documents
 from evalc.dsl.format.spacing import spaced
 from evalc.dsl.nodes import Node, YamlLimits
 from evalc.dsl.read_yaml import read_yaml
-from evalc.source import Source, Span
 
 _LINE_BREAK: Final = re.compile(r"\r\n|\r|\n")
 _PASSES: Final = 3

@@ -6,15 +6,15 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import final
 
+from evalc.base.files import read_beginning
+from evalc.base.source import Source, Span
 from evalc.diagnostics.catalogue.files import NotAnEvalFile
 from evalc.diagnostics.catalogue.imports import NotFormatted
 from evalc.diagnostics.problem import Diagnostics
 from evalc.dsl.document_kind import is_meant_as_eval, kind_of_document
 from evalc.dsl.format import Unformattable, format_text
 from evalc.dsl.read_yaml import read_yaml
-from evalc.files import beginning_of, read_source
-from evalc.regular import read_beginning
-from evalc.source import Source, Span
+from evalc.dsl.sources import beginning_of, read_source
 
 
 @final

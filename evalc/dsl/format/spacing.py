@@ -7,10 +7,10 @@ from collections.abc import Iterator, Sequence
 from itertools import pairwise
 from typing import Final, NamedTuple
 
+from evalc.base.source import Span
 from evalc.dsl.nodes import Mapping, Node, Scalar
 from evalc.dsl.nodes import Sequence as SequenceNode
 from evalc.dsl.scalars import kind_of
-from evalc.source import Span
 
 _COLON: Final = re.compile(r"[ \t]*:[ \t]+")
 _COMMA: Final = re.compile(r"[ \t]*,[ \t]*")

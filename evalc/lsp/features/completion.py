@@ -10,6 +10,7 @@ from typing import Final, NamedTuple
 
 from lsprotocol import types as lsp
 
+from evalc.base.source import Span
 from evalc.compiler.pipeline import is_json
 from evalc.dsl.nodes import Mapping
 from evalc.lsp.check_line import KINDS, Continuation, continuation, described_kind
@@ -22,7 +23,6 @@ from evalc.lsp.workspace import Workspace
 from evalc.model.checks.declaration import beginnings
 from evalc.schema.shapes import Schema
 from evalc.setup.compile import options_for
-from evalc.source import Span
 
 TRIGGERS: Final = (" ", ":", ".", "[", "{", "-", "/")
 """The characters after which an editor asks without being told to."""

@@ -6,10 +6,10 @@ from collections.abc import Mapping
 
 from lsprotocol import types as lsp
 
+from evalc.base.source import Source, Span
 from evalc.diagnostics.problem import Problem
 from evalc.lsp.document import Encoding, range_in, uri_of
 from evalc.lsp.one_case import DocumentProblems
-from evalc.source import Source, Span
 
 SOURCE = "evalc"
 _SEVERITIES = {"error": lsp.DiagnosticSeverity.Error, "warning": lsp.DiagnosticSeverity.Warning}

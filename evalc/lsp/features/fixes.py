@@ -6,6 +6,8 @@ from collections.abc import Iterator, Sequence
 
 from lsprotocol import types as lsp
 
+from evalc.base.source import Source, Span
+from evalc.base.terminal import counted
 from evalc.compiler.pipeline import is_json
 from evalc.diagnostics.fixes import ProposedFix, cures_for
 from evalc.diagnostics.fixing import fixed
@@ -15,8 +17,6 @@ from evalc.lsp.features.diagnostics import diagnostic
 from evalc.lsp.workspace import Workspace
 from evalc.setup.collector import collector_off
 from evalc.setup.compile import problems_of
-from evalc.source import Source, Span
-from evalc.terminal import counted
 
 _IGNORE = "# evalc: ignore"
 

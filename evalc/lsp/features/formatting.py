@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from lsprotocol import types as lsp
 
+from evalc.base.source import Span
 from evalc.compiler.pipeline import is_json
 from evalc.dsl.format import Unformattable, format_text
 from evalc.lsp.document import Document
 from evalc.lsp.workspace import Workspace
-from evalc.source import Span
 
 
 def formatting(workspace: Workspace, document: Document) -> list[lsp.TextEdit]:

@@ -6,10 +6,10 @@ from collections.abc import Sequence
 
 from lsprotocol import types as lsp
 
+from evalc.base.source import Span
 from evalc.dsl.tree import CriterionTree
 from evalc.lsp.document import Document
 from evalc.lsp.workspace import Workspace
-from evalc.source import Span
 
 
 def hints(workspace: Workspace, document: Document, range_: lsp.Range) -> list[lsp.InlayHint]:

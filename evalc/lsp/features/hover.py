@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from lsprotocol import types as lsp
 
+from evalc.base.source import Span
 from evalc.dsl.places import locate
 from evalc.dsl.tree import CriterionTree, InputTree, RuleTree
 from evalc.lsp.check_line import KINDS, described_kind, kind_at
@@ -14,7 +15,6 @@ from evalc.lsp.known import KnownNames
 from evalc.lsp.mentions import Mention, mention_at, mentions
 from evalc.lsp.shapes import Shapes, shapes_of
 from evalc.lsp.workspace import Workspace
-from evalc.source import Span
 from evalc.tools.registry import Tool
 
 _LONGEST_VALUE = 500

@@ -9,12 +9,12 @@ from typing import Final
 
 from lsprotocol import types as lsp
 
+from evalc.base.source import Source, Span
 from evalc.lsp.document import Document, range_in, uri_of
 from evalc.lsp.known import KnownNames
 from evalc.lsp.mentions import Mention, mention_at, mentions
 from evalc.lsp.references import Location, occurrences
 from evalc.lsp.workspace import Workspace, beside
-from evalc.source import Source, Span
 
 _RENAMED: Final = frozenset({"rule", "criterion", "prompt", "input"})
 _NAME: Final = re.compile(r"[A-Za-z_][\w-]*")

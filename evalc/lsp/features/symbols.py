@@ -7,10 +7,10 @@ from pathlib import Path
 
 from lsprotocol import types as lsp
 
+from evalc.base.source import Span
 from evalc.dsl.tree import CaseTree, SharedTree, Str, SuiteTree
 from evalc.lsp.document import Document, range_in, uri_of
 from evalc.lsp.workspace import Workspace
-from evalc.source import Span
 
 _MOST_FOUND = 500
 

@@ -15,6 +15,7 @@ from typing import Final, final
 
 import msgspec
 
+from evalc.base.terminal import counted
 from evalc.model.result import SuiteResult
 from evalc.model.suite import Place, key_of
 from evalc.report.html.records import CaseRecord, case_records, in_html, trend_record
@@ -22,7 +23,6 @@ from evalc.report.html.strength_records import coverage_record, strength_record
 from evalc.report.reported import ReportedRun, ReportedSuite
 from evalc.report.source_lines import quoted, read_authored, seconds_of
 from evalc.report.words import failed_all_the_same, missing_lines, not_met
-from evalc.terminal import counted
 
 _AROUND: Final = 1
 

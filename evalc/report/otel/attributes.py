@@ -9,9 +9,9 @@ from urllib.parse import urlsplit
 import msgspec
 from msgspec import UNSET
 
+from evalc.base.providers import PROVIDERS
 from evalc.model.result import AssertionResult, CaseDetails, CaseResult, Outcome, RunSummary, SuiteResult, Summary
 from evalc.model.suite import key_of
-from evalc.providers import PROVIDERS
 from evalc.report.words import timed_out
 
 Value = str | bool | int | float | Sequence[str]

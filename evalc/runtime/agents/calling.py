@@ -8,7 +8,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Self, final
 
-from evalc.errors import AgentError
+from evalc.base.errors import AgentError
 from evalc.runtime.agents.daemon_thread import DaemonThread
 from evalc.runtime.agents.guard import guarded_await
 

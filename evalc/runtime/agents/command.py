@@ -10,7 +10,7 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import final
 
-from evalc.errors import AgentError, AgentUnavailable, UsageError
+from evalc.base.errors import AgentError, AgentUnavailable, UsageError
 from evalc.runtime.agents import wire
 from evalc.runtime.agents.base import AgentRequest, AgentResponse, Session
 from evalc.runtime.agents.process import Completed, Dialogue, run_process

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from queue import SimpleQueue
 from typing import Any, TypeVar, final
 
-from evalc.errors import AgentError
+from evalc.base.errors import AgentError
 from evalc.runtime.agents.guard import guarded_call
 
 T = TypeVar("T")

@@ -13,7 +13,7 @@ from collections.abc import Awaitable, Callable
 from pathlib import Path
 from typing import Final, TypeVar
 
-from evalc.errors import AgentError
+from evalc.base.errors import AgentError
 from evalc.runtime.agents import wire
 
 T = TypeVar("T")

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NoReturn
 
-from evalc import installed
-from evalc.errors import UsageError
+from evalc.base import installed
+from evalc.base.errors import UsageError
 from evalc.mapping.near import or_rather
 from evalc.runtime.agents.base import Agent
 from evalc.runtime.agents.guard import said_by

@@ -9,8 +9,8 @@ from typing import Any, Final, final
 
 import msgspec
 
-from evalc.errors import AgentProtocolError, AgentUnavailable
-from evalc.providers import PROVIDERS
+from evalc.base.errors import AgentProtocolError, AgentUnavailable
+from evalc.base.providers import PROVIDERS
 from evalc.runtime.agents.base import AgentRequest, AgentResponse, Session
 from evalc.runtime.agents.model.agent import ModelAgent
 from evalc.runtime.agents.model.api import Api

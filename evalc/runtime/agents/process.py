@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import cast, final
 
-from evalc.errors import AgentProtocolError
+from evalc.base.errors import AgentProtocolError
 
 _STDOUT = 1
 _GRACE_SECONDS = 0.5

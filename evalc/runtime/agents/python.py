@@ -12,7 +12,7 @@ from difflib import get_close_matches
 from pathlib import Path
 from typing import Any, Final, Literal, final
 
-from evalc.errors import AgentError, UsageError
+from evalc.base.errors import AgentError, UsageError
 from evalc.runtime.agents import wire
 from evalc.runtime.agents.base import AgentRequest, AgentResponse, Session
 from evalc.runtime.agents.calling import Code

@@ -11,8 +11,8 @@ from typing import final
 
 import msgspec
 
-from evalc.errors import AgentError, UsageError
-from evalc.regular import make_folder, write_atomic
+from evalc.base.errors import AgentError, UsageError
+from evalc.base.files import make_folder, write_atomic
 from evalc.runtime.agents.base import Agent, AgentRequest, AgentResponse, HoldsConversations, Session
 from evalc.runtime.agents.http.options import HttpOptions
 from evalc.runtime.agents.model.options import ModelOptions

@@ -15,8 +15,8 @@ from typing import Any, Final, Literal, final
 
 import msgspec
 
-from evalc.errors import AgentError, AgentProtocolError, AgentTimeout, AgentUnavailable
-from evalc.providers import provider_of
+from evalc.base.errors import AgentError, AgentProtocolError, AgentTimeout, AgentUnavailable
+from evalc.base.providers import provider_of
 from evalc.runtime.agents.base import AgentRequest, AgentResponse
 from evalc.runtime.agents.http.options import HttpOptions
 from evalc.runtime.agents.model.options import ModelOptions

@@ -9,8 +9,8 @@ from typing import Any, Final, final
 
 import msgspec
 
-from evalc.errors import AgentError, UsageError
-from evalc.regular import read_limited
+from evalc.base.errors import AgentError, UsageError
+from evalc.base.files import read_limited
 from evalc.runtime.agents import wire
 from evalc.runtime.agents.base import AgentRequest, AgentResponse, Session
 from evalc.runtime.agents.http.options import HttpOptions

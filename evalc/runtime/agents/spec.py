@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import final
 from urllib.parse import unquote, urlsplit
 
-from evalc.errors import UsageError
-from evalc.providers import MODEL_FORMS, PROVIDERS, Provider, provider_of
+from evalc.base.errors import UsageError
+from evalc.base.providers import MODEL_FORMS, PROVIDERS, Provider, provider_of
 from evalc.runtime.agents import wire
 from evalc.runtime.agents.base import Agent
 from evalc.runtime.agents.http.options import HttpOptions

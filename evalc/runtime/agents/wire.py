@@ -20,7 +20,7 @@ from typing import Any, Final, NoReturn
 
 import msgspec
 
-from evalc.errors import AgentError, AgentProtocolError
+from evalc.base.errors import AgentError, AgentProtocolError
 from evalc.model.numbers import shown_number
 from evalc.model.paths import is_number
 from evalc.runtime.agents.base import AgentRequest, AgentResponse, ToolCall, Usage

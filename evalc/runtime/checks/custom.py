@@ -13,9 +13,9 @@ from typing import Any, Final, TypeVar
 
 import msgspec
 
-from evalc import installed
+from evalc.base import installed
+from evalc.base.errors import AgentError, UsageError
 from evalc.checks import Answer, Check, Outcome
-from evalc.errors import AgentError, UsageError
 from evalc.model import checks as c
 from evalc.model.case import Input
 from evalc.runtime.agents.daemon_thread import DaemonThread

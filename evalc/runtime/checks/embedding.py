@@ -12,7 +12,7 @@ from collections.abc import Callable, Sequence
 from importlib.util import find_spec
 from typing import Any, Final, final
 
-from evalc.errors import UsageError
+from evalc.base.errors import UsageError
 
 INSTALL: Final = "pip install 'evalc[embeddings]'"
 _DECIMALS: Final = 6

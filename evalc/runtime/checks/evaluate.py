@@ -7,6 +7,7 @@ from typing import assert_never
 
 import msgspec
 
+from evalc.base.terminal import counted
 from evalc.model import checks as c
 from evalc.runtime.checks import call_arguments, composition, grounding, json_checks, limits, texts, tools
 from evalc.runtime.checks.custom import custom
@@ -14,7 +15,6 @@ from evalc.runtime.checks.judged import judged
 from evalc.runtime.checks.similarity import similar
 from evalc.runtime.checks.structure import structure
 from evalc.runtime.checks.verdict import Evidence, Verdict, broken, failed
-from evalc.terminal import counted
 
 
 async def evaluate(check: c.Check, evidence: Evidence) -> Verdict:

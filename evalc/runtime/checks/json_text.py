@@ -5,8 +5,8 @@ from __future__ import annotations
 import json
 from typing import Any, Final, NoReturn
 
+from evalc.base.json_fault import fault_of
 from evalc.ecma.text import trim
-from evalc.json_fault import fault_of
 from evalc.runtime.checks.markdown import fenced_blocks
 
 _LONGEST_EXACT: Final = 300

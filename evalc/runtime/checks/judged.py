@@ -6,7 +6,7 @@ from typing import Final
 
 import msgspec
 
-from evalc.errors import JudgeError
+from evalc.base.errors import JudgeError
 from evalc.model import checks as c
 from evalc.model.result import JudgedScore
 from evalc.runtime.checks.verdict import Evidence, Verdict, broken

@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final, final
 
 from evalc import __version__
-from evalc.errors import AgentError, EngineError, UsageError
+from evalc.base.errors import AgentError, EngineError, UsageError
 from evalc.model.case import Case
 from evalc.model.suite import LocatedCase
 from evalc.runtime.agents.base import Agent

@@ -18,7 +18,7 @@ from typing import Any, Final, final
 
 import msgspec
 
-from evalc.regular import make_folder, read_limited, write_atomic
+from evalc.base.files import make_folder, read_limited, write_atomic
 from evalc.runtime.judges.answer import Malformed, Score, read_score
 from evalc.runtime.judges.base import Exhibit, Question, Said
 from evalc.runtime.store.written import Redactor, encoded, redacted

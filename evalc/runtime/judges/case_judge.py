@@ -7,7 +7,7 @@ from typing import Any, Final, final
 
 import msgspec
 
-from evalc.errors import JudgeError
+from evalc.base.errors import JudgeError
 from evalc.model.case import Case, Criterion, Message
 from evalc.model.result import JudgedScore
 from evalc.runtime.agents.base import AgentResponse, ToolCall

@@ -9,7 +9,7 @@ from typing import Any, final
 
 import msgspec
 
-from evalc.errors import AgentProtocolError, AgentUnavailable
+from evalc.base.errors import AgentProtocolError, AgentUnavailable
 from evalc.runtime.agents import wire
 from evalc.runtime.agents.http.address import Address
 from evalc.runtime.agents.http.headers import SENT_ANYWAY, checked_headers, merged

@@ -8,8 +8,8 @@ from typing import final
 
 import msgspec
 
-from evalc.errors import UsageError
-from evalc.providers import MODEL_FORMS, Provider, provider_of
+from evalc.base.errors import UsageError
+from evalc.base.providers import MODEL_FORMS, Provider, provider_of
 from evalc.runtime.agents.model.options import ModelOptions, Sampling
 from evalc.runtime.agents.spec import AgentSettings
 from evalc.runtime.judges.base import Judge

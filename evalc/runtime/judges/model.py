@@ -9,7 +9,7 @@ from collections.abc import AsyncIterator, Iterator, Mapping
 from contextlib import asynccontextmanager
 from typing import Any, Final, NamedTuple, final
 
-from evalc.errors import JudgeError
+from evalc.base.errors import JudgeError
 from evalc.runtime.agents import wire
 from evalc.runtime.agents.base import Agent, AgentRequest, Session
 from evalc.runtime.judges.answer import answer_schema

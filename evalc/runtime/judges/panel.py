@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from statistics import median
 from typing import Final, Self, final
 
-from evalc.errors import JudgeError
+from evalc.base.errors import JudgeError
 from evalc.model.result import JudgedScore
 from evalc.runtime.checks.wording import shown
 from evalc.runtime.judges.answer import Score

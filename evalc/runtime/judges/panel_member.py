@@ -7,7 +7,7 @@ from contextlib import AsyncExitStack
 from dataclasses import dataclass, field
 from typing import Final, NamedTuple, final
 
-from evalc.errors import EvalcError, JudgeError
+from evalc.base.errors import EvalcError, JudgeError
 from evalc.runtime.agents.base import Usage
 from evalc.runtime.agents.guard import said_by
 from evalc.runtime.agents.wire import refuse_absurd_usage

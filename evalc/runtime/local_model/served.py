@@ -6,7 +6,7 @@ from collections.abc import AsyncIterator, Iterator, Sequence
 from contextlib import asynccontextmanager
 from typing import Protocol, runtime_checkable
 
-from evalc.errors import AgentUnavailable, UsageError
+from evalc.base.errors import AgentUnavailable, UsageError
 from evalc.runtime.agents.base import Agent
 from evalc.runtime.judges.panel import Panel
 from evalc.runtime.local_model.server import LocalServer

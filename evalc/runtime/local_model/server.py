@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Final, final
 from weakref import WeakValueDictionary, finalize
 
-from evalc.errors import AgentUnavailable
+from evalc.base.errors import AgentUnavailable
 from evalc.runtime.agents import wire
 from evalc.runtime.agents.daemon_thread import DaemonThread
 from evalc.runtime.local_model.serving import Serving

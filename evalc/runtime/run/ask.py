@@ -11,7 +11,7 @@ from uuid import uuid4
 
 import msgspec
 
-from evalc.errors import AgentError, AgentProtocolError, AgentTimeout
+from evalc.base.errors import AgentError, AgentProtocolError, AgentTimeout
 from evalc.model.case import Case
 from evalc.model.result import Status
 from evalc.runtime.agents import wire

@@ -8,9 +8,9 @@ from functools import cache, partial
 from pathlib import Path
 from typing import Any
 
-from evalc.errors import UsageError
+from evalc.base.errors import UsageError
+from evalc.base.files import make_folder
 from evalc.model.suite import Suite
-from evalc.regular import make_folder
 from evalc.runtime.run.run_options import RunOptions
 from evalc.runtime.run.scope import names_in_project
 from evalc.runtime.store.journal import Journal

@@ -12,7 +12,7 @@ from collections.abc import Awaitable, Callable
 from pathlib import Path
 from typing import Any, Final
 
-from evalc.errors import AgentError, UsageError
+from evalc.base.errors import AgentError, UsageError
 from evalc.runtime.agents.command import argv_of, ending_of
 from evalc.runtime.agents.daemon_thread import DaemonThread
 from evalc.runtime.agents.guard import guarded_call

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from evalc.errors import JudgeError
+from evalc.base.errors import JudgeError
 from evalc.model import checks as c
 from evalc.model.assertions import Assertion, asks_judge, assertions, judge
 from evalc.model.case import Case

@@ -9,9 +9,9 @@ from typing import Final, final
 
 import msgspec
 
+from evalc.base.files import read_limited, write_atomic
 from evalc.model.result import CaseResult, GateResult, MissingSuite, RunResult, RunSummary, SkippedCase, SuiteResult
 from evalc.model.suite import Selected, key_of
-from evalc.regular import read_limited, write_atomic
 from evalc.runtime.run.score import score_run
 from evalc.runtime.store.journaled import JournaledCases
 from evalc.runtime.store.written import Redactor, encoded, redacted

@@ -10,8 +10,8 @@ from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from typing import Final, NamedTuple, final
 
-from evalc.errors import UsageError
-from evalc.terminal import shortened
+from evalc.base.errors import UsageError
+from evalc.base.terminal import shortened
 
 Expression = Callable[[Sequence[str]], bool]
 """Whether texts, folded to one case, satisfy the expression."""

@@ -11,7 +11,7 @@ from typing import NamedTuple, NoReturn, Protocol, final
 
 import msgspec
 
-from evalc.errors import UsageError
+from evalc.base.errors import UsageError
 from evalc.model.result import CaseResult, SkippedCase
 from evalc.model.suite import LocatedCase, Suite
 from evalc.runtime.agents.base import Agent

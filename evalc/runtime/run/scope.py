@@ -11,7 +11,7 @@ from typing import Any, Final, Self, final
 
 import msgspec
 
-from evalc.project import exclusion
+from evalc.base.files import exclusion
 from evalc.runtime.run.select import Wanted
 
 _EVERYTHING: Final = "."

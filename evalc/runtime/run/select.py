@@ -15,12 +15,12 @@ from typing import Annotated, Final, final
 
 import msgspec
 
+from evalc.base.errors import NothingToDo, UsageError
+from evalc.base.terminal import counted
 from evalc.ecma.regexp import PatternError, compile_pattern
-from evalc.errors import NothingToDo, UsageError
 from evalc.model.case import Case
 from evalc.model.suite import CaseKey, LocatedCase, Selected, Suite, SuiteKey
 from evalc.runtime.run.keywords import Expression, parse_keywords
-from evalc.terminal import counted
 
 MOST_SHARDS: Final = 10_000
 

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import NamedTuple, TypeVar, final
 
+from evalc.base.terminal import counted
 from evalc.compare.binomial import alpha_of
 from evalc.compare.power import passes_needed, passes_to_fail, passes_to_hold
 from evalc.compare.sequential import Certain, PassRateTest, RegressionTest, WholeRun
@@ -17,7 +18,6 @@ from evalc.model.result import CaseResult, SkippedCase
 from evalc.model.suite import LocatedCase
 from evalc.runtime.run.gates import WATCHED_SHARE, exact
 from evalc.runtime.store.journaled import Entry
-from evalc.terminal import counted
 
 T = TypeVar("T")
 

@@ -9,10 +9,9 @@ import json
 from pathlib import Path
 from typing import Any, Final, NoReturn
 
-from evalc.errors import UsageError
-from evalc.json_fault import fault_of
-from evalc.opening import NotRegular
-from evalc.regular import TooLarge, read_limited
+from evalc.base.errors import UsageError
+from evalc.base.files import NotRegular, TooLarge, read_limited
+from evalc.base.json_fault import fault_of
 
 _LARGEST: Final = 256_000_000
 

@@ -8,6 +8,7 @@ from math import comb, fsum
 from statistics import fmean
 from typing import final
 
+from evalc.base.terminal import counted
 from evalc.compare.exact import wilson
 from evalc.model.case import Criterion
 from evalc.model.result import (
@@ -23,7 +24,6 @@ from evalc.model.result import (
     Status,
 )
 from evalc.runtime.run.score import DECIMALS, weighted_mean
-from evalc.terminal import counted
 
 
 @final

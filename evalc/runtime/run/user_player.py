@@ -9,7 +9,7 @@ from typing import Any, Final, NamedTuple, Protocol, final
 
 import msgspec
 
-from evalc.errors import AgentError, AgentTimeout
+from evalc.base.errors import AgentError, AgentTimeout
 from evalc.model.case import SimulatedUser
 from evalc.runtime.agents.base import AgentRequest, AgentResponse, Session, Usage
 from evalc.runtime.checks.grounding import folded, unfounded_numbers

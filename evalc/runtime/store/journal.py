@@ -15,9 +15,9 @@ from typing import Final, final
 
 import msgspec
 
-from evalc.errors import UsageError
+from evalc.base.errors import UsageError
+from evalc.base.files import open_regular, refuse_link_out
 from evalc.model.result import CaseDetails, CaseResult, SkippedCase
-from evalc.regular import open_regular, refuse_link_out
 from evalc.runtime.agents.base import ToolMode
 from evalc.runtime.checks.verdict import Note
 from evalc.runtime.run.run_case import CaseRun

@@ -10,10 +10,10 @@ from typing import Any, BinaryIO, Final, Literal, NamedTuple, final
 
 import msgspec
 
-from evalc.errors import UsageError
+from evalc.base.errors import UsageError
+from evalc.base.files import open_regular
 from evalc.model.codec import short_hash
 from evalc.model.result import CaseDetails, CaseResult, SkippedCase
-from evalc.regular import open_regular
 from evalc.runtime.agents.base import ToolMode
 from evalc.runtime.checks.verdict import Note
 

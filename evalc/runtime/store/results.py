@@ -10,16 +10,16 @@ from typing import Final, NamedTuple, final
 
 import msgspec
 
+from evalc.base.files import make_folder, write_atomic
+from evalc.base.terminal import counted
 from evalc.compare.flips import Flips
 from evalc.model.case import Criterion
 from evalc.model.comparison import Significance
 from evalc.model.result import PASSING, CriterionResult, LabelResult, SkippedCase, Status, Summary
-from evalc.regular import make_folder, write_atomic
 from evalc.runtime.checks.verdict import Note
 from evalc.runtime.run.totals import Classified, RepeatedCases, SuiteScore
 from evalc.runtime.store.journaled import Entry
 from evalc.runtime.store.past.baseline import PastSuite
-from evalc.terminal import counted
 
 MOST_WARNINGS: Final = 100
 """The distinct warnings that a suite lists; the rest are counted."""

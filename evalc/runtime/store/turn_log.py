@@ -10,7 +10,7 @@ from typing import Final, final
 
 import msgspec
 
-from evalc.regular import open_regular, refuse_link_out
+from evalc.base.files import open_regular, refuse_link_out
 from evalc.runtime.agents.base import AgentResponse
 from evalc.runtime.run.ask import AnsweredTurn
 from evalc.runtime.run.user_player import PlayedUser

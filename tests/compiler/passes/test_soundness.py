@@ -6,6 +6,7 @@ import msgspec
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from evalc.base.source import Source, Span
 from evalc.compiler import ir
 from evalc.compiler.passes.check_contradictions import Contradictions
 from evalc.diagnostics.catalogue.vacuity import Contradiction, Implied, NeverReached, Repeated
@@ -13,7 +14,6 @@ from evalc.diagnostics.problem import Diagnostics
 from evalc.model import checks as c
 from evalc.model.case import Case, Expect, Input
 from evalc.runtime.checks.verdict import Evidence
-from evalc.source import Source, Span
 from tests.compiler.logic.checks import CHECKS, LEAVES, answers, outcomes
 
 

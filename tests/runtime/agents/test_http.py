@@ -9,7 +9,7 @@ from email.utils import format_datetime
 
 import pytest
 
-from evalc.errors import AgentProtocolError, AgentUnavailable, UsageError
+from evalc.base.errors import AgentProtocolError, AgentUnavailable, UsageError
 from evalc.mapping.paths import JsonPath
 from evalc.mapping.records import AnswerPaths
 from evalc.runtime.agents.base import AgentRequest, AgentResponse

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from evalc.errors import AgentError, AgentProtocolError, AgentUnavailable, UsageError
+from evalc.base.errors import AgentError, AgentProtocolError, AgentUnavailable, UsageError
 from evalc.mapping.body import BodyTemplate
 from evalc.mapping.paths import JsonPath
 from evalc.mapping.records import AnswerPaths

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 import trustme
 
-from evalc.errors import AgentUnavailable, EvalcError
+from evalc.base.errors import AgentUnavailable, EvalcError
 from evalc.runtime.agents.http import route
 from evalc.runtime.agents.http.options import HttpOptions
 from evalc.runtime.agents.http.route import Connecting, Tls

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from evalc.errors import UsageError
+from evalc.base.errors import UsageError
 from evalc.runtime.agents.spec import AgentSettings, agent_for
 from tests.support.asking import ask
 from tests.support.packages import install

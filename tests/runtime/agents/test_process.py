@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from evalc.errors import AgentProtocolError
+from evalc.base.errors import AgentProtocolError
 from evalc.runtime.agents.process import Completed, run_process
 
 # A child in a session of its own, which nobody ends, keeps the pipe open and writes once its parent has exited.

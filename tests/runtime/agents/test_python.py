@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from evalc.errors import AgentProtocolError, UsageError
+from evalc.base.errors import AgentProtocolError, UsageError
 from evalc.runtime.agents.base import ToolCall
 from evalc.runtime.agents.python import PythonAgent
 from tests.support.asking import ask, ask_all, failure

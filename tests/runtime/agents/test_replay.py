@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from evalc.errors import AgentError, AgentProtocolError, AgentTimeout, AgentUnavailable, UsageError
+from evalc.base.errors import AgentError, AgentProtocolError, AgentTimeout, AgentUnavailable, UsageError
 from evalc.model.case import Case, Expect, Input
 from evalc.model.result import CaseResult
 from evalc.model.suite import LocatedCase, Suite

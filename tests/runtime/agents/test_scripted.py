@@ -6,7 +6,7 @@ import doctest
 
 import pytest
 
-from evalc.errors import AgentProtocolError, AgentTimeout
+from evalc.base.errors import AgentProtocolError, AgentTimeout
 from evalc.runtime.agents import scripted
 from evalc.runtime.agents.base import AgentResponse, ToolCall
 from evalc.runtime.agents.scripted import ScriptedAgent, ScriptedAnswer

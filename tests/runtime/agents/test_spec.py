@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from evalc.errors import UsageError
+from evalc.base.errors import UsageError
 from evalc.runtime.agents.command import CommandAgent
 from evalc.runtime.agents.demo.agent import DemoAgent
 from evalc.runtime.agents.http.agent import HttpAgent

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evalc.errors import AgentProtocolError
+from evalc.base.errors import AgentProtocolError
 from evalc.runtime.agents.http.sse import EventParser, ServerSentEvent
 
 

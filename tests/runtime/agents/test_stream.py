@@ -10,7 +10,7 @@ import msgspec
 import pytest
 
 import evalc
-from evalc.errors import AgentError, AgentProtocolError, AgentUnavailable
+from evalc.base.errors import AgentError, AgentProtocolError, AgentUnavailable
 from evalc.mapping.paths import JsonPath
 from evalc.mapping.records import AnswerPaths, StreamPaths
 from evalc.runtime.agents.base import AgentResponse, ToolCall, Usage

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evalc.errors import AgentError, AgentProtocolError
+from evalc.base.errors import AgentError, AgentProtocolError
 from evalc.runtime.agents import wire
 from evalc.runtime.agents.base import AgentRequest, AgentResponse, ToolCall, Usage
 

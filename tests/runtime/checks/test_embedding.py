@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
+from evalc.base.errors import UsageError
 from evalc.config.load import Override, load_settings
-from evalc.errors import UsageError
 from evalc.model import checks as c
 from evalc.runtime.checks.embedding import Embeddings, load_embeddings
 from evalc.runtime.checks.evaluate import evaluate

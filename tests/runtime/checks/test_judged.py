@@ -6,7 +6,7 @@ import asyncio
 
 import pytest
 
-from evalc.errors import JudgeError
+from evalc.base.errors import JudgeError
 from evalc.model import checks as c
 from evalc.model.result import JudgedScore
 from evalc.runtime.checks.judged import as_expected, share_of

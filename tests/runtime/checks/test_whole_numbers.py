@@ -9,12 +9,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from evalc.base.source import Source
 from evalc.compiler.options import CompileOptions
 from evalc.compiler.pipeline import compile_sources
 from evalc.model import checks as c
 from evalc.model.assertions import assertions
 from evalc.runtime.agents.base import ToolCall
-from evalc.source import Source
 from tests.runtime.checks.conftest import Ask
 
 ID: Final = 9007199254740993

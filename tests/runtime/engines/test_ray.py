@@ -13,7 +13,7 @@ import pytest
 
 import evalc
 from evalc.agents import Agent, AgentRequest, AgentResponse, Session
-from evalc.errors import EngineError, UsageError
+from evalc.base.errors import EngineError, UsageError
 from evalc.model.suite import Place
 from evalc.runtime.engines import ray_engine
 from evalc.runtime.run.run_case import CaseRun, with_places

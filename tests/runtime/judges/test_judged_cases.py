@@ -10,7 +10,7 @@ from typing import Any
 import msgspec
 import pytest
 
-from evalc.errors import AgentTimeout, AgentUnavailable
+from evalc.base.errors import AgentTimeout, AgentUnavailable
 from evalc.model import checks as c
 from evalc.model.case import Case, CheckLink, Criterion, Expect, Input, RubricDimension
 from evalc.model.suite import LocatedCase

@@ -198,7 +198,7 @@ def test_a_repeated_case_adds_up_what_judging_used(monkeypatch: pytest.MonkeyPat
 
 def test_a_resumed_run_keeps_its_judges(monkeypatch: pytest.MonkeyPatch, project: Path) -> None:
     from evalc import api
-    from evalc.errors import UsageError
+    from evalc.base.errors import UsageError
     from evalc.runtime.store.past.resume import find_run
 
     with judging(judges(), monkeypatch):
@@ -212,8 +212,8 @@ def test_a_resumed_run_keeps_its_judges(monkeypatch: pytest.MonkeyPatch, project
 
 
 def test_the_summary_says_who_scored(monkeypatch: pytest.MonkeyPatch) -> None:
+    from evalc.base.terminal import Screen
     from evalc.report.console import suite_lines
-    from evalc.terminal import Screen
 
     with judging(judges(), monkeypatch):
         finished = run(CHECKS)

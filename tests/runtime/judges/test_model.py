@@ -9,7 +9,7 @@ import openai.types.chat.completion_create_params
 import pytest
 from pydantic import TypeAdapter
 
-from evalc.errors import JudgeError
+from evalc.base.errors import JudgeError
 from evalc.runtime.agents.model.options import Access, Sampling
 from evalc.runtime.agents.spec import AgentSettings
 from evalc.runtime.judges.answer import answer_schema

@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from evalc.errors import JudgeError, UsageError
+from evalc.base.errors import JudgeError, UsageError
 from evalc.runtime.agents.http.options import HttpOptions
 from evalc.runtime.agents.http.route import Connecting, Tls
 from evalc.runtime.agents.spec import AgentSettings

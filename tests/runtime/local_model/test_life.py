@@ -17,14 +17,14 @@ from urllib.parse import urlsplit
 import pytest
 
 from evalc import api
+from evalc.base.errors import AgentUnavailable, UsageError
+from evalc.base.terminal import Screen
 from evalc.config.load import load_settings
 from evalc.config.settings import Settings
-from evalc.errors import AgentUnavailable, UsageError
 from evalc.report.progress import Progress
 from evalc.runtime.local_model.gguf import gguf_of
 from evalc.runtime.local_model.server import LocalServer, server_of
 from evalc.runtime.local_model.serving import Serving
-from evalc.terminal import Screen
 from tests.support.asking import PATIENCE
 
 FAKE = Path(__file__).parent / "fake_llama"

@@ -7,7 +7,7 @@ from typing import Any
 import jsonschema
 import pytest
 
-from evalc.errors import AgentProtocolError
+from evalc.base.errors import AgentProtocolError
 from evalc.runtime.agents.model.api import Call, Prompt, ToolOutcome
 from evalc.runtime.local_model.tool_schema import ToolsBySchema
 from evalc.tools.registry import Tool, ToolRegistry

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Final, Self, final
 from urllib.parse import SplitResult, unquote, urlsplit
 
-from evalc.errors import UsageError
+from evalc.base.errors import UsageError
 
 _CONTROL: Final = re.compile(r"[\x00-\x1f\x7f]")
 _IS_URL: Final = re.compile(r"\s*[A-Za-z][A-Za-z0-9+.-]*://")

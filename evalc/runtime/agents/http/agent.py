@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Final, Protocol, final
 from urllib.parse import urljoin, urlsplit
 
-from evalc.errors import AgentError, AgentProtocolError, AgentUnavailable, UsageError
+from evalc.base.errors import AgentError, AgentProtocolError, AgentUnavailable, UsageError
 from evalc.mapping.body import NoInput, Values
 from evalc.runtime.agents import wire
 from evalc.runtime.agents.base import AgentRequest, AgentResponse, Session

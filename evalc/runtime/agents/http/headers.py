@@ -6,7 +6,7 @@ import re
 from collections.abc import Mapping
 from typing import Final
 
-from evalc.errors import UsageError
+from evalc.base.errors import UsageError
 
 SENT_ANYWAY: Final[Mapping[str, str]] = {
     "content-type": "application/json",

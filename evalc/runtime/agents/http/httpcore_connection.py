@@ -12,7 +12,7 @@ from typing import cast, final
 import httpcore
 import httpx
 
-from evalc.errors import AgentError, AgentProtocolError, AgentUnavailable
+from evalc.base.errors import AgentError, AgentProtocolError, AgentUnavailable
 from evalc.runtime.agents.http.route import IDLE_SECONDS, Route
 from evalc.runtime.agents.http.transport import NotConnected, no_connection, reason_of
 

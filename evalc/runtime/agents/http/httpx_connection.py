@@ -9,7 +9,7 @@ from typing import Any, cast, final
 
 import httpx
 
-from evalc.errors import AgentError, AgentProtocolError, AgentUnavailable
+from evalc.base.errors import AgentError, AgentProtocolError, AgentUnavailable
 from evalc.runtime.agents.http.httpcore_connection import holds_surplus
 from evalc.runtime.agents.http.route import IDLE_SECONDS, Route
 from evalc.runtime.agents.http.transport import NotConnected, no_connection, reason_of

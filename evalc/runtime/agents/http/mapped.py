@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any, Final
 
-from evalc.errors import AgentProtocolError
+from evalc.base.errors import AgentProtocolError
 from evalc.mapping.records import AnswerPaths, NotSearchable
 from evalc.runtime.agents import wire
 from evalc.runtime.agents.base import AgentResponse

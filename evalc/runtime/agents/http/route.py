@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Final, final
 from urllib.parse import SplitResult, urlsplit
 
-from evalc.errors import UsageError
+from evalc.base.errors import UsageError
 
 IDLE_SECONDS: Final = 2.0
 """How long a connection is kept idle. Common servers drop it after five seconds: a request that meets a server in the

@@ -12,7 +12,7 @@ from typing import Any, Final, Protocol, final
 
 import msgspec
 
-from evalc.errors import AgentError, AgentProtocolError
+from evalc.base.errors import AgentError, AgentProtocolError
 from evalc.mapping.records import AnswerPaths, StreamPaths
 from evalc.runtime.agents import wire
 from evalc.runtime.agents.base import AgentResponse

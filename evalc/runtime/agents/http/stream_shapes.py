@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any, Final, final
 
-from evalc.errors import AgentError, AgentProtocolError
+from evalc.base.errors import AgentError, AgentProtocolError
 from evalc.runtime.agents import wire
 from evalc.runtime.agents.http.sse import ServerSentEvent
 

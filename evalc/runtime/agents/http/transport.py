@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from typing import Protocol, final
 from urllib.parse import urlsplit
 
-from evalc.errors import AgentError, AgentProtocolError, AgentUnavailable
+from evalc.base.errors import AgentError, AgentProtocolError, AgentUnavailable
 from evalc.runtime.agents.http.route import Connecting, Route, route_to
 from evalc.runtime.agents.wire import shown
 

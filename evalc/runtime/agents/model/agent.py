@@ -12,8 +12,8 @@ from urllib.parse import urlsplit
 
 import msgspec
 
-from evalc.errors import AgentError, AgentProtocolError, AgentUnavailable, UsageError
-from evalc.providers import Provider
+from evalc.base.errors import AgentError, AgentProtocolError, AgentUnavailable, UsageError
+from evalc.base.providers import Provider
 from evalc.runtime.agents import wire
 from evalc.runtime.agents.base import AgentRequest, AgentResponse, Session
 from evalc.runtime.agents.http.address import without_credentials

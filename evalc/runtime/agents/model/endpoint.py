@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from typing import Final, final
 from urllib.parse import SplitResult
 
-from evalc.errors import UsageError
-from evalc.providers import Provider
+from evalc.base.errors import UsageError
+from evalc.base.providers import Provider
 from evalc.runtime.agents.http.address import checked_url
 from evalc.runtime.agents.http.headers import SENT_ANYWAY, checked_headers
 from evalc.runtime.agents.model.api import Api

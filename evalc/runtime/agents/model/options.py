@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, final
 
-from evalc.providers import ApiName
+from evalc.base.providers import ApiName
 from evalc.tools.registry import ToolRegistry
 
 

@@ -16,10 +16,10 @@ from typing import Final, NamedTuple, final
 
 import msgspec
 
-from evalc.errors import UsageError
+from evalc.base.errors import UsageError
+from evalc.base.files import make_folder, read_limited, write_atomic
 from evalc.model.result import PASSING, Status
 from evalc.model.suite import SuiteKey, key_of
-from evalc.regular import make_folder, read_limited, write_atomic
 from evalc.runtime.run.scope import OWN_ALONE, Place, Scope
 from evalc.runtime.store.journaled import Header
 from evalc.runtime.store.past.results import PastResults, header_beside, places_in, read_results

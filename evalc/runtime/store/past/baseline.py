@@ -12,10 +12,10 @@ from typing import Final, final
 
 import msgspec
 
-from evalc.errors import UsageError
+from evalc.base.errors import UsageError
+from evalc.base.files import below_working_folder, is_accepted_baseline
 from evalc.model.result import MissingSuite
 from evalc.model.suite import RENEWED_BY_RUN, KnownSuites, Selected, Suite, SuiteKey, key_of
-from evalc.project import below_working_folder, is_accepted_baseline
 from evalc.runtime.run.finished import read_closing
 from evalc.runtime.run.scope import Place, Scope
 from evalc.runtime.store.file_names import possible_names

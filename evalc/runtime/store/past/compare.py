@@ -7,9 +7,9 @@ from pathlib import Path
 
 from msgspec.structs import replace
 
+from evalc.base.errors import UsageError
 from evalc.compare.past import ComparedSuite
 from evalc.compare.suites import compare_runs
-from evalc.errors import UsageError
 from evalc.model.comparison import RunComparison
 from evalc.model.suite import SuiteKey
 from evalc.runtime.run.scope import Place, Scope, selects_cases

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import final
 
-from evalc.errors import UsageError
+from evalc.base.errors import UsageError
 from evalc.model.result import RunSummary, SuiteResult
 from evalc.model.suite import key_of
 from evalc.runtime.run.finished import summarize_run

@@ -9,7 +9,7 @@ from typing import Any, Final, NamedTuple, final
 
 import msgspec
 
-from evalc.errors import UsageError
+from evalc.base.errors import UsageError
 from evalc.model.suite import Suite
 from evalc.runtime.run.begin_run import journaled_suites, new_journal
 from evalc.runtime.run.finish_run import Ending, finish_run

@@ -12,7 +12,7 @@ from typing import Final, final
 
 import msgspec
 
-from evalc.errors import UsageError
+from evalc.base.errors import UsageError
 from evalc.model.case import Case
 from evalc.model.result import CaseResult, SkippedCase, Status
 from evalc.model.suite import RENEWED_BY_RUN, KnownSuites, LocatedCase, Suite, SuiteKey, key_of

@@ -11,9 +11,9 @@ from typing import Final, TypeVar, final
 import msgspec
 from msgspec.structs import replace
 
-from evalc.errors import UsageError
+from evalc.base.errors import UsageError
+from evalc.base.files import TooLarge, read_limited
 from evalc.model.suite import SuiteKey, key_of
-from evalc.regular import TooLarge, read_limited
 from evalc.runtime.run.scope import Configured, Place
 from evalc.runtime.store.file_names import possible_names
 from evalc.runtime.store.journaled import FILE_NAME, Header, read_header

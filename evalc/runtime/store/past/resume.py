@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final, final
 
-from evalc.errors import UsageError
+from evalc.base.errors import UsageError
 from evalc.model.suite import KnownSuites, key_of
 from evalc.runtime.store.journaled import FILE_NAME, Asked, Header, JournaledSuite, read_header
 from evalc.runtime.store.past.runs import find_folder, steps_back

@@ -15,7 +15,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Final
 
-from evalc.errors import UsageError
+from evalc.base.errors import UsageError
 from evalc.runtime.store.journaled import FILE_NAME as JOURNAL_NAME
 
 LATEST: Final = "latest"

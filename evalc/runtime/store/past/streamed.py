@@ -12,8 +12,8 @@ from typing import Final, TypeVar, final
 
 import msgspec
 
+from evalc.base.files import open_regular
 from evalc.model.result import CaseResult, SkippedCase, SuiteResult
-from evalc.regular import open_regular
 from evalc.runtime.store.past.results import read_result
 
 _LISTS: Final = (b'  "cases": [', b'  "skipped": [')

@@ -9,8 +9,8 @@ from typing import Any, Final
 
 import msgspec
 
+from evalc.base.errors import UsageError
 from evalc.compare.noise import Noise, noise_of_attempts
-from evalc.errors import UsageError
 from evalc.model.result import PASSING, Status
 from evalc.model.suite import KnownSuites, SuiteKey
 from evalc.runtime.store.past.results import read_result

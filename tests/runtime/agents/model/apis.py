@@ -13,7 +13,7 @@ import openai.types.chat
 import openai.types.responses
 from pydantic import TypeAdapter
 
-from evalc.providers import PROVIDERS, ApiName
+from evalc.base.providers import PROVIDERS, ApiName
 from evalc.runtime.agents.base import AgentRequest, AgentResponse
 from evalc.runtime.agents.model.agent import ModelAgent
 from evalc.runtime.agents.model.options import Access, ModelOptions

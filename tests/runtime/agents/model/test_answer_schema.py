@@ -8,7 +8,7 @@ from typing import Any
 import jsonschema
 import pytest
 
-from evalc.errors import AgentProtocolError
+from evalc.base.errors import AgentProtocolError
 from evalc.model.case import SimulatedUser
 from evalc.runtime.agents.base import AgentRequest
 from evalc.runtime.agents.model.options import ModelOptions, Sampling

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from evalc.errors import AgentProtocolError
+from evalc.base.errors import AgentProtocolError
 from evalc.runtime.agents.base import AgentRequest, ToolCall, Usage
 from evalc.runtime.agents.model.options import ModelOptions, Sampling
 from evalc.tools.registry import Tool, ToolRegistry

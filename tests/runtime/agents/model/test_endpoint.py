@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from evalc.errors import UsageError
-from evalc.providers import PROVIDERS
+from evalc.base.errors import UsageError
+from evalc.base.providers import PROVIDERS
 from evalc.runtime.agents.model.agent import ModelAgent
 from evalc.runtime.agents.model.endpoint import endpoint_of
 from evalc.runtime.agents.model.options import Access, ModelOptions, Sampling

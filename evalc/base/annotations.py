@@ -1,14 +1,35 @@
-"""Writes texts and file names as SARIF 2.1.0 wants them."""
+"""Writes a message about a line as GitHub Actions and SARIF read it."""
 
 from __future__ import annotations
 
 import os
 import re
+from collections.abc import Iterable, Mapping
 from pathlib import Path
-from typing import Final
+from typing import Final, Literal
 from urllib.parse import quote
 
-from evalc.project import below_working_folder
+from evalc.base.files import below_working_folder
+from evalc.base.terminal import visible
+
+
+def annotation(
+    level: Literal["error", "warning", "notice"], properties: Mapping[str, str], lines: Iterable[str]
+) -> str:
+    """One command, without a line end. The lines are its message. Controls are written as escapes, everywhere."""
+    shown = ",".join(f"{name}={_escaped_property(visible(value))}" for name, value in properties.items())
+    message = "\n".join(map(visible, lines))
+    return f"::{level} {shown}::{_escaped(message)}"
+
+
+def _escaped(text: str) -> str:
+    """What the runner of a workflow reads back as the text, and as nothing else."""
+    return text.replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
+
+
+def _escaped_property(text: str) -> str:
+    return _escaped(text).replace(":", "%3A").replace(",", "%2C")
+
 
 SCHEMA: Final = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"
 

@@ -11,6 +11,8 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import BinaryIO, Final
 
+from evalc.base.files import LeadsOut, NotRegular, TooLarge, open_regular, read_beginning, read_limited, refuse_link_out
+from evalc.base.source import Source, Span
 from evalc.diagnostics.catalogue.files import (
     FileMissing,
     FileTooLarge,
@@ -23,9 +25,6 @@ from evalc.diagnostics.catalogue.files import (
     SymlinkLoop,
 )
 from evalc.diagnostics.problem import Finding
-from evalc.opening import NotRegular
-from evalc.regular import LeadsOut, TooLarge, open_regular, read_beginning, read_limited, refuse_link_out
-from evalc.source import Source, Span
 
 YAML_LIMIT: Final = 32_000_000
 """The largest YAML file that is read by default, in bytes."""

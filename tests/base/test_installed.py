@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from evalc import installed
-from evalc.errors import UsageError
+from evalc.base import installed
+from evalc.base.errors import UsageError
 from tests.support.packages import install
 
 BROKEN = "raise RuntimeError('imported')"
@@ -42,7 +42,7 @@ def test_a_name_that_two_packages_offer_is_neither_of_them(tmp_path: Path, monke
 
 def test_metadata_is_not_even_imported_before_it_is_needed() -> None:
     program = (
-        "import sys, evalc.installed, evalc.checks, evalc.runtime.checks.evaluate, evalc.grammar.parse;"
+        "import sys, evalc.base.installed, evalc.checks, evalc.runtime.checks.evaluate, evalc.grammar.parse;"
         "print('importlib.metadata' in sys.modules, 'rapidfuzz' in sys.modules)"
     )
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False)

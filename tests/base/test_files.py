@@ -9,10 +9,10 @@ from pathlib import Path
 
 import pytest
 
+from evalc.base.files import write_atomic
+from evalc.base.source import Source, Span
 from evalc.diagnostics.problem import Finding
-from evalc.files import decode, read_source
-from evalc.regular import write_atomic
-from evalc.source import Source, Span
+from evalc.dsl.sources import decode, read_source
 
 Found = list[tuple[Source, Span, Finding]]
 

@@ -9,10 +9,11 @@ from __future__ import annotations
 from functools import cache
 from typing import TYPE_CHECKING, Any, Literal
 
-from evalc.errors import UsageError
+from evalc.base.errors import UsageError
 
 if TYPE_CHECKING:
     from importlib.metadata import EntryPoint
+
 
 Group = Literal["evalc.checks", "evalc.agents"]
 """What packages can add to evalc."""

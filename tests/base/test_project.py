@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from evalc.project import Project, find_project
+from evalc.base.files import Project, find_project
 
 
 @pytest.fixture

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evalc.terminal import Screen, cells, padded, painted, shortened, visible
+from evalc.base.terminal import Screen, cells, padded, painted, shortened, visible
 
 
 @pytest.mark.parametrize(

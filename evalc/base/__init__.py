@@ -1,0 +1,1 @@
+"""What every room stands on: exceptions, sources, files, terminals, and the names that packages offer."""

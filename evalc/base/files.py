@@ -1,0 +1,365 @@
+"""Opens, reads and writes regular files within limits; finds the root of a project, and links that lead out of it."""
+
+from __future__ import annotations
+
+import errno
+import os
+import stat
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, BinaryIO, Final, NamedTuple, Self
+
+if TYPE_CHECKING:
+    from pathspec import GitIgnoreSpec
+
+
+# On a named pipe a plain open would wait for a writer; Windows knows neither flag of the first, and needs the second.
+_OPEN_FLAGS: Final = (
+    os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_BINARY", 0)
+)
+
+
+class NotRegular(OSError):
+    """Something that is not a regular file, of a `kind` such as "a named pipe"; `strerror` says so."""
+
+    def __init__(self, path: Path, kind: str) -> None:
+        super().__init__(errno.EINVAL, f"it is {kind}", str(path))
+        self.kind = kind
+
+
+def open_file(path: Path) -> BinaryIO:
+    """A regular file, open for reading; the caller closes it.
+
+    Raises:
+        OSError: it cannot be opened.
+        NotRegular: it is not a regular file.
+        ValueError: the path is invalid.
+    """
+    # Looked at before it is opened, since opening some devices acts on them, and again after the open, since by then
+    # the path may name something else.
+    _require_regular(path, path.stat())
+    file = os.fdopen(os.open(path, _OPEN_FLAGS), "rb")
+    try:
+        _require_regular(path, os.fstat(file.fileno()))
+    except OSError:
+        file.close()
+        raise
+    return file
+
+
+def _require_regular(path: Path, status: os.stat_result) -> None:
+    if not stat.S_ISREG(status.st_mode):
+        raise NotRegular(path, _kind(status.st_mode))
+
+
+def _kind(mode: int) -> str:
+    if stat.S_ISDIR(mode):
+        return "a folder"
+    if stat.S_ISFIFO(mode):
+        return "a named pipe"
+    if stat.S_ISSOCK(mode):
+        return "a socket"
+    return "a device"
+
+
+NAMES = ("evalc.toml", "evalc.config.json", "pyproject.toml")
+"""The files that may configure evalc, in the order in which one folder's are preferred."""
+
+
+_LARGEST = 16_000_000
+_HEAD_OF_BASELINE = 40
+"""In bytes; a byte order mark may come before it."""
+
+
+class Project(NamedTuple):
+    """A project's root, and its configuration file if it has one."""
+
+    root: Path
+    file: Path | None
+
+
+def find_project(start: Path) -> Project:
+    """The nearest folder upwards from `start` with a configuration or `.git`; without one, `start` itself."""
+    for folder in (start, *start.parents):
+        for name in NAMES:
+            file = folder / name
+            if file.is_file() and (name != "pyproject.toml" or _mentions_evalc(file)):
+                return Project(folder, file)
+        if (folder / ".git").exists():
+            return Project(folder, None)
+    return Project(start, None)
+
+
+def _mentions_evalc(pyproject: Path) -> bool:
+    """Whether a pyproject.toml seems to have a table for evalc; it is parsed only then."""
+    try:
+        with open_file(pyproject) as file:
+            return b"tool.evalc" in file.read(_LARGEST)
+    except OSError:
+        return False
+
+
+def is_accepted_baseline(file: Path) -> bool:
+    """Whether a file is what `evalc accept` writes, whatever a merge made of it, rather than evals or a result."""
+    try:
+        if link_out(file) is not None:
+            return False
+        with open_file(file) as opened:
+            return b'"baseline"' in opened.read(_HEAD_OF_BASELINE)
+    except (OSError, ValueError):
+        return False
+
+
+def below_working_folder(path: Path) -> Path:
+    """The path as the working folder sees it, where it lies below."""
+    working = Path.cwd()
+    return path.relative_to(working) if path.is_absolute() and path.is_relative_to(working) else path
+
+
+def is_below(path: Path, root: Path) -> bool:
+    """Whether a path, its links followed, lies below a root; a path that cannot exist lies nowhere."""
+    try:
+        return path.resolve().is_relative_to(root)
+    except (OSError, RuntimeError, ValueError):
+        return False
+
+
+def exclusion(patterns: Iterable[str]) -> GitIgnoreSpec:
+    """The patterns of `exclude`; those that are invalid, such as a `!` alone, match nothing, as for git."""
+    from pathspec import GitIgnoreSpec  # noqa: PLC0415 - for start-up: only a search of folders needs it
+
+    return GitIgnoreSpec.from_lines(filter(_is_pattern, patterns))
+
+
+def _is_pattern(line: str) -> bool:
+    from pathspec import GitIgnoreSpec  # noqa: PLC0415 - as above
+
+    try:
+        GitIgnoreSpec.from_lines([line])
+    except ValueError:
+        return False
+    return True
+
+
+def project_root(path: Path) -> Path:
+    """The root of the project that a file or folder belongs to: what a suite may open lies below it."""
+    folder = path.resolve()
+    if not folder.is_dir():
+        folder = folder.parent
+    project = find_project(folder)
+    working = Path.cwd()
+    if project.root == folder and project.file is None and folder.is_relative_to(working):
+        return working  # no project at all: the working folder is one
+    return project.root
+
+
+# --- links -----------------------------------------------------------------------------------------------------------
+
+_MOST_LINKS: Final = 40
+"""On the way to one file; as many as Linux follows."""
+
+
+class Link(NamedTuple):
+    """A symbolic link, by a path without links on the way to it, and where it leads in the end."""
+
+    path: Path
+    target: Path
+
+
+def links_to(path: Path) -> Iterator[Link]:
+    """The links on the way to a path, in the order in which the system follows them.
+
+    Raises:
+        ValueError: the path is invalid.
+    """
+    absolute = Path.cwd() / path
+    here, pending = absolute.anchor, [*reversed(absolute.parts[1:])]
+    followed = 0
+    while pending and followed < _MOST_LINKS:
+        part = pending.pop()
+        if part == os.pardir:
+            here = os.path.dirname(here)  # noqa: PTH120 - called for each part of each path
+            continue
+        there = os.path.join(here, part)  # noqa: PTH118 - as above
+        try:
+            is_link = stat.S_ISLNK(os.lstat(there).st_mode)
+        except OSError:  # what cannot be looked at cannot be opened
+            return
+        if not is_link:
+            here = there
+            continue
+        followed += 1
+        yield Link(Path(there), Path(os.path.realpath(there)))
+        led = Path(here) / os.readlink(there)  # noqa: PTH115 - as above
+        here = led.anchor
+        pending += reversed(led.parts[1:])
+
+
+def link_out(path: Path) -> Path | None:
+    """The first link on the way to a path that leads out of the project it lies in; None if there is none.
+
+    Raises:
+        ValueError: the path is invalid.
+    """
+    for link in links_to(path):
+        project = find_project(link.path.parent)
+        if _is_project(project):
+            root = project.root
+        elif link.path.is_relative_to(Path.cwd()) and not _is_root(link.target):
+            root = Path.cwd()
+        else:  # as `/tmp` may be a link, or the folder of a project
+            continue
+        if not link.target.is_relative_to(root):
+            return link.path
+    return None
+
+
+def _is_project(project: Project) -> bool:
+    return project.file is not None or (project.root / ".git").exists()
+
+
+def _is_root(folder: Path) -> bool:
+    project = find_project(folder)
+    return project.root == folder and _is_project(project)
+
+
+class TooLarge(OSError):
+    """More bytes than the limit; `strerror` says so."""
+
+    @classmethod
+    def of(cls, path: Path, limit: int) -> Self:
+        """More than so many bytes."""
+        size = f"{limit // 1_000_000} MB" if limit >= 1_000_000 else f"{limit} bytes"
+        return cls(errno.EFBIG, f"it is larger than {size}", str(path))
+
+
+class LeadsOut(OSError):
+    """A path on which a link leads out of the project that the link lies in; `strerror` says so."""
+
+    def __init__(self, path: Path, link: Path) -> None:
+        super().__init__(errno.EACCES, "a link on the way to it leads out of the project", str(path))
+        self.link = link
+
+
+def refuse_link_out(path: Path) -> None:
+    """Refuse a path on which a link leads out of the project that the link lies in.
+
+    The author of the project may have put the link there. What lies elsewhere is read and written only where a user
+    names it by a path that goes through no such link.
+
+    Raises:
+        LeadsOut: there is such a link.
+        ValueError: the path is invalid.
+    """
+    link = link_out(path)
+    if link is not None:
+        raise LeadsOut(path, link)
+
+
+def make_folder(path: Path) -> None:
+    """Make a folder, and those above it, where they do not exist.
+
+    Raises:
+        OSError: it cannot be made.
+        LeadsOut: a link on the way to it leads out of the project.
+    """
+    refuse_link_out(path)
+    path.mkdir(parents=True, exist_ok=True)
+
+
+def read_limited(path: Path, limit: int) -> bytes:
+    """The bytes of a regular file that has at most so many.
+
+    Raises:
+        OSError: it cannot be read.
+        TooLarge: it has more.
+        NotRegular: it is not a regular file.
+        ValueError: the path is invalid.
+    """
+    with open_regular(path) as file:
+        if os.fstat(file.fileno()).st_size > limit:
+            raise TooLarge.of(path, limit)
+        data = file.read(limit + 1)
+    if len(data) > limit:
+        raise TooLarge.of(path, limit)
+    return data
+
+
+def read_beginning(path: Path, size: int) -> bytes:
+    """How a regular file begins: at most so many bytes.
+
+    Raises:
+        OSError: it cannot be read.
+        NotRegular: it is not a regular file.
+        ValueError: the path is invalid.
+    """
+    with open_regular(path) as file:
+        return file.read(size)
+
+
+def open_regular(path: Path) -> BinaryIO:
+    """A regular file, open for reading; the caller closes it.
+
+    Raises:
+        OSError: it cannot be opened.
+        LeadsOut: a link on the way to it leads out of the project.
+        NotRegular: it is not a regular file.
+        ValueError: the path is invalid.
+    """
+    refuse_link_out(path)
+    return open_file(path)
+
+
+def write_atomic(path: Path, data: bytes | Iterable[bytes]) -> None:
+    """Put `data` into the file at `path`: afterwards it holds all of it, or what it held before.
+
+    A symbolic link is followed and its target replaced. An existing file keeps its permissions.
+
+    Raises:
+        OSError: the file cannot be written, or is not a regular file; nothing is left behind.
+        LeadsOut: a link on the way to it leads out of the project.
+    """
+    refuse_link_out(path)
+    target = Path(os.path.realpath(path))
+    mode = _mode_of(target)
+    temporary = target.with_name(f".evalc-{os.urandom(8).hex()}.tmp")
+    # Created with the mode that the umask gives to any new file.
+    descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0), 0o666)
+    try:
+        with os.fdopen(descriptor, "wb") as file:
+            file.writelines((data,) if isinstance(data, bytes) else data)
+            file.flush()
+            if mode is not None:
+                temporary.chmod(mode)
+            os.fsync(file.fileno())
+        temporary.replace(target)
+    except BaseException:
+        temporary.unlink(missing_ok=True)
+        raise
+    _sync_folder(target.parent)
+
+
+def _mode_of(target: Path) -> int | None:
+    """The permissions of an existing file; None if there is none."""
+    try:
+        status = target.lstat()
+    except FileNotFoundError:
+        return None
+    if stat.S_ISLNK(status.st_mode):  # only a loop is still a link once all links are followed
+        raise OSError(errno.ELOOP, os.strerror(errno.ELOOP), str(target))
+    if stat.S_ISDIR(status.st_mode):
+        raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), str(target))
+    if not stat.S_ISREG(status.st_mode):
+        raise OSError(errno.EINVAL, "Not a regular file", str(target))
+    return stat.S_IMODE(status.st_mode)
+
+
+def _sync_folder(folder: Path) -> None:
+    """Make the renaming last, where the system can open folders."""
+    if not hasattr(os, "O_DIRECTORY"):
+        return
+    descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)

@@ -1,0 +1,1 @@
+"""Files, sources, terminals and what else every room stands on."""
