@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from evalc.checks import Answer, Outcome
     from evalc.compiler.compiled import Compilation
     from evalc.diagnostics.problem import Problem
-    from evalc.runtime.agents.base import AgentResponse, ToolCall
+    from evalc.model.answer import AgentResponse, ToolCall
     from evalc.runtime.agents.scripted import ScriptedAgent
 
 _HOMES = {

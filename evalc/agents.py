@@ -36,7 +36,8 @@ from __future__ import annotations
 from typing import Protocol
 
 from evalc.base.errors import AgentError, AgentProtocolError, AgentTimeout, AgentUnavailable, UsageError
-from evalc.runtime.agents.base import Agent, AgentRequest, AgentResponse, Session, ToolCall, Usage
+from evalc.model.answer import AgentRequest, AgentResponse, ToolCall, Usage
+from evalc.runtime.agents.base import Agent, Session
 
 __all__ = [
     "Agent",

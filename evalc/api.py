@@ -32,9 +32,7 @@ from evalc.setup.to_run import ToRun, origins_of, soundly_compiled, to_merge, to
 if TYPE_CHECKING:
     from evalc.challenge.begin import Finished
     from evalc.diagnostics.problem import Problem
-    from evalc.model.coverage import Coverage
-    from evalc.model.plan import Plan
-    from evalc.model.strength import Strength
+    from evalc.model.reports import Coverage, Plan, Strength
     from evalc.runtime.run.run_suite import Observer
     from evalc.runtime.run.select import Wanted
     from evalc.runtime.store.past.merge import Part

@@ -26,7 +26,7 @@ from typing import Any, Protocol
 
 import msgspec
 
-from evalc.runtime.agents.base import ToolCall, Usage
+from evalc.model.answer import ToolCall, Usage
 
 __all__ = ["Answer", "Check", "Outcome", "ToolCall", "Usage"]
 

@@ -12,7 +12,7 @@ import msgspec
 
 from evalc.base.errors import UsageError
 from evalc.config.settings import Settings
-from evalc.model.codec import to_json
+from evalc.model.json import to_json
 
 if TYPE_CHECKING:
     from evalc.compiler.compiled import Inventory

@@ -17,12 +17,13 @@ from evalc.compiler.compiled import Compilation
 from evalc.config.settings import Settings
 from evalc.diagnostics.problem import Diagnostics, Problem
 from evalc.dsl.sources import read_source
-from evalc.model.strength import Strength
+from evalc.model.answer import AgentAnswer
+from evalc.model.reports import Strength
 from evalc.model.suite import CaseKey, KnownSuites, Suite
 from evalc.runtime.agents.wire import fingerprint_of
 from evalc.runtime.judges.panel import JudgePool
 from evalc.runtime.local_model.served import local_models
-from evalc.runtime.run.ask import AgentAnswer, request_of
+from evalc.runtime.run.ask import request_of
 from evalc.runtime.store import journaled
 from evalc.runtime.store.journaled import kept_snapshot
 from evalc.runtime.store.past.answers import recorded_answers

@@ -10,9 +10,8 @@ import msgspec
 
 from evalc.challenge.mutant import Mutant, answered, cut, last_response, messages_of, replies, with_response
 from evalc.model import checks as c
+from evalc.model.answer import AgentAnswer, ToolCall
 from evalc.model.case import Case
-from evalc.runtime.agents.base import ToolCall
-from evalc.runtime.run.ask import AgentAnswer
 from evalc.tools.registry import ToolRegistry
 
 _REFUSAL: Final = "I can't help with that."

@@ -16,7 +16,7 @@ from evalc.model import checks as c
 from evalc.model.assertions import assertions
 from evalc.model.case import Case
 from evalc.model.checks.declaration import parts_of, texts_of
-from evalc.model.coverage import Coverage, Kind, Part, ToolCoverage
+from evalc.model.reports import Coverage, Kind, Part, ToolCoverage
 from evalc.tools.registry import Tool, ToolRegistry
 
 _DECIMALS: Final = 12

@@ -10,9 +10,9 @@ from evalc.challenge.mutant import Mutant
 from evalc.dsl.quoting import as_item
 from evalc.importers.check_line import LITERALLY, line_of
 from evalc.model import checks as c
+from evalc.model.answer import AgentAnswer
 from evalc.model.case import Case
 from evalc.runtime.checks.evaluate import evaluate
-from evalc.runtime.run.ask import AgentAnswer
 from evalc.runtime.run.run_case import CaseOptions, evidence_of
 
 _MOST_TRIED: Final = 12

@@ -14,10 +14,10 @@ import msgspec
 
 from evalc.challenge.mutant import answered
 from evalc.model import checks as c
+from evalc.model.answer import AgentResponse, ToolCall
 from evalc.model.assertions import assertions
 from evalc.model.case import Case
-from evalc.model.paths import Step, steps
-from evalc.runtime.agents.base import AgentResponse, ToolCall
+from evalc.model.json import Step, steps
 from evalc.tools.registry import ToolRegistry
 
 _ANYTHING: Final = "Done."

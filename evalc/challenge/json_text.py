@@ -8,7 +8,7 @@ from typing import Any, Final, NamedTuple, Never
 
 from evalc.base.source import Source
 from evalc.dsl.read_json import JsonPlaces
-from evalc.model.paths import path_of_key, pointer_step
+from evalc.model.json import path_of_key, pointer_step
 
 _DEEPEST: Final = 50
 

@@ -8,9 +8,9 @@ from typing import NamedTuple
 import msgspec
 
 from evalc.model import checks as c
+from evalc.model.answer import AgentAnswer, AgentResponse, AnsweredTurn, ToolCall, Usage
 from evalc.model.case import Case
-from evalc.runtime.agents.base import AgentResponse, ToolCall, Usage
-from evalc.runtime.run.ask import AgentAnswer, AnsweredTurn, whole_of
+from evalc.runtime.run.ask import whole_of
 
 _CHARACTERS_A_TOKEN = 4
 

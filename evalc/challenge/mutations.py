@@ -13,9 +13,8 @@ from evalc.challenge.broken_agents import another, arguments_of, in_words, names
 from evalc.challenge.json_text import JsonParts, Leaf, json_parts
 from evalc.challenge.mutant import Mutant, cut, last_response, with_response
 from evalc.model import checks as c
+from evalc.model.answer import AgentAnswer, ToolCall
 from evalc.model.case import Case
-from evalc.runtime.agents.base import ToolCall
-from evalc.runtime.run.ask import AgentAnswer
 
 T = TypeVar("T")
 

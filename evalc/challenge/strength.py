@@ -14,13 +14,13 @@ from evalc.challenge.mutant import Mutant, last_response, replies
 from evalc.challenge.mutations import Others, mutations, names_in
 from evalc.challenge.tally import AllTallies, Outcome, Survived, Tally
 from evalc.model import checks as c
+from evalc.model.answer import AgentAnswer
 from evalc.model.assertions import assertions
 from evalc.model.case import Case
+from evalc.model.reports import Strength
 from evalc.model.result import PASSING, CaseResult
-from evalc.model.strength import Strength
 from evalc.model.suite import CaseKey, LocatedCase, Suite
 from evalc.runtime.judges.panel import JudgePool
-from evalc.runtime.run.ask import AgentAnswer
 from evalc.runtime.run.run_case import CaseOptions, CaseRun, result_of
 from evalc.tools.registry import ToolRegistry
 

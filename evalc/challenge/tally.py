@@ -8,9 +8,9 @@ from typing import Final, Literal, NamedTuple, TypeVar, final
 from evalc.challenge.cure import Cure
 from evalc.challenge.mutant import Mutant
 from evalc.compiler.spelling import describe
+from evalc.model.answer import AgentAnswer
 from evalc.model.assertions import assertions
-from evalc.model.result import CaseResult
-from evalc.model.strength import (
+from evalc.model.reports import (
     CaseStrength,
     ChallengerCount,
     CheckStrength,
@@ -19,8 +19,8 @@ from evalc.model.strength import (
     Strength,
     Survivor,
 )
+from evalc.model.result import CaseResult
 from evalc.model.suite import LocatedCase, Place, Suite
-from evalc.runtime.run.ask import AgentAnswer
 
 K = TypeVar("K")
 

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     from evalc.challenge.fix import Insertion
     from evalc.config.settings import Settings
-    from evalc.model.strength import Strength
+    from evalc.model.reports import Strength
     from evalc.runtime.store.past.resume import PastRun
 
 
@@ -67,7 +67,7 @@ def challenge(  # noqa: PLR0913, PLR0917 - one parameter a flag
     """
     refuse_no_share("--min-strength", min_strength)
     from evalc import api  # noqa: PLC0415 - for start-up: `--help` challenges nothing
-    from evalc.model.codec import to_json  # noqa: PLC0415 - as above
+    from evalc.model.json import to_json  # noqa: PLC0415 - as above
     from evalc.report.strength import strength_lines  # noqa: PLC0415 - as above
     from evalc.setup.run import runs_code_of_others  # noqa: PLC0415 - as above
 

@@ -38,7 +38,7 @@ def coverage(
     """
     refuse_no_share("--min-coverage", min_coverage)
     from evalc import api  # noqa: PLC0415 - for start-up: `--help` looks at nothing
-    from evalc.model.codec import to_json  # noqa: PLC0415 - as above
+    from evalc.model.json import to_json  # noqa: PLC0415 - as above
     from evalc.report.coverage import coverage_lines  # noqa: PLC0415 - as above
 
     settings = sound_settings_from(config, prompts=prompts, seed_manifest=seed_manifest, tools=tools)

@@ -42,7 +42,7 @@ def diff(
       evalc diff 01a200e6 latest
     """
     # For start-up: `--help` compares nothing.
-    from evalc.model.codec import to_json  # noqa: PLC0415
+    from evalc.model.json import to_json  # noqa: PLC0415
     from evalc.report.diff import diff_lines  # noqa: PLC0415
     from evalc.runtime.store.past.compare import compare_past  # noqa: PLC0415
 

@@ -19,7 +19,7 @@ from evalc.cli.past_run import warn_of_unfinished
 from evalc.cli.streams import print_warning
 
 if TYPE_CHECKING:
-    from evalc.model.history import HistoryEntry
+    from evalc.model.reports import HistoryEntry
 
 _MOST_LISTED: Final = 10
 
@@ -49,8 +49,8 @@ def history(
     # For start-up: `--help` reads no history.
     from evalc.history.index import Index  # noqa: PLC0415
     from evalc.history.trends import trends_of  # noqa: PLC0415
-    from evalc.model.codec import to_json  # noqa: PLC0415
-    from evalc.model.history import History  # noqa: PLC0415
+    from evalc.model.json import to_json  # noqa: PLC0415
+    from evalc.model.reports import History  # noqa: PLC0415
     from evalc.report.history import history_lines, short_names  # noqa: PLC0415
 
     settings = sound_settings_from(config, output_dir=output_dir)

@@ -53,7 +53,7 @@ def judge_labels(
     """
     # For start-up: `--help` judges nothing.
     from evalc.cli.labels import BadLabels, read_labels  # noqa: PLC0415
-    from evalc.model.codec import to_json  # noqa: PLC0415
+    from evalc.model.json import to_json  # noqa: PLC0415
     from evalc.setup.run import panel_of, redactor_of, runs_code_of_others  # noqa: PLC0415
 
     settings = sound_settings_from(
@@ -81,8 +81,8 @@ def judge_labels(
 async def _calibrated(rows: Sequence[Labelled], panel: Panel) -> Calibration:
     import msgspec  # noqa: PLC0415 - for start-up, as are those that follow
 
+    from evalc.model.answer import Exhibit  # noqa: PLC0415
     from evalc.report.progress import Progress  # noqa: PLC0415
-    from evalc.runtime.judges.base import Exhibit  # noqa: PLC0415
     from evalc.runtime.judges.calibrate import LabelledAnswer, Unjudged, calibration_of  # noqa: PLC0415
     from evalc.runtime.judges.panel import JudgePool  # noqa: PLC0415
     from evalc.runtime.judges.panel_member import Meter  # noqa: PLC0415

@@ -14,7 +14,7 @@ from evalc.base.source import Source
 from evalc.base.terminal import counted
 from evalc.compiler.merge.row_places import csv_reader, csv_spans
 from evalc.diagnostics.near import did_you_mean, listed
-from evalc.runtime.judges.base import Exhibit, Question
+from evalc.model.answer import Exhibit, Question
 
 COLUMNS: Final = ("case", "message", "question", "criterion", "response", "reference", "maxScore", "label")
 _REQUIRED: Final = ("response", "label")

@@ -36,7 +36,7 @@ def plan(
       evalc plan evals/
     """
     from evalc import api  # noqa: PLC0415 - for start-up: `--help` plans nothing
-    from evalc.model.codec import to_json  # noqa: PLC0415 - as above
+    from evalc.model.json import to_json  # noqa: PLC0415 - as above
     from evalc.report.plan import plan_lines  # noqa: PLC0415 - as above
 
     settings = sound_settings_from(config, confidence=confidence, prompts=prompts, tools=tools, output_dir=output_dir)

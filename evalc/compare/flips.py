@@ -7,7 +7,7 @@ from typing import final
 
 from evalc.compare.exact import LEVEL, mcnemar_p
 from evalc.compare.verdicts import more_cases, verdict_of
-from evalc.model.comparison import Significance
+from evalc.model.result import Significance
 
 
 @final

@@ -11,7 +11,7 @@ from typing import Final, NamedTuple
 
 from evalc.compare.exact import LEVEL, Interval, Z
 from evalc.compare.verdicts import FEWEST_CHANGES, more_cases, verdict_of
-from evalc.model.comparison import Difference
+from evalc.model.result import Difference
 
 RESAMPLES: Final = 2000
 

@@ -14,7 +14,7 @@ from evalc.compare.exact import wilson
 from evalc.compare.flips import Flips, significance_of_all
 from evalc.compare.means import difference
 from evalc.compare.past import ComparedCase, ComparedSuite, Pair, WeightedCriterion
-from evalc.model.comparison import (
+from evalc.model.result import (
     ChangedCase,
     CriterionDifference,
     Difference,

@@ -6,7 +6,7 @@ import math
 from typing import Final
 
 from evalc.compare.exact import Z
-from evalc.model.comparison import Verdict
+from evalc.model.result import Verdict
 
 FEWEST_CHANGES: Final = 6
 """The changed cases below which nothing is certain: even where all go one way, 2 / 2^5 is more than 5 %."""

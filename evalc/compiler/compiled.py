@@ -18,7 +18,8 @@ from evalc.diagnostics.catalogue.contract import OnlyEvalcChecks
 from evalc.diagnostics.problem import Diagnostics, Problem
 from evalc.dsl.sources import JSON_LIMIT, read_source
 from evalc.model import case as m
-from evalc.model.codec import EnvelopeWriter, encode_envelope, short_hash, to_json
+from evalc.model.case import EnvelopeWriter, encode_envelope
+from evalc.model.json import short_hash, to_json
 from evalc.model.suite import LocatedCase, Place, Suite, SuiteKey
 
 if TYPE_CHECKING:

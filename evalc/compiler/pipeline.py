@@ -55,7 +55,7 @@ from evalc.dsl.nodes import Mapping, Node, is_cut, span_of
 from evalc.dsl.read_yaml import read_yaml
 from evalc.dsl.sources import JSON_LIMIT, YAML_LIMIT, beginning_of, read_source
 from evalc.dsl.tree import SuiteTree
-from evalc.model.paths import pointer_step
+from evalc.model.json import pointer_step
 from evalc.model.suite import SuiteKey
 
 if TYPE_CHECKING:

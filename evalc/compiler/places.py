@@ -10,7 +10,7 @@ from evalc.diagnostics.problem import Diagnostics, Finding
 from evalc.dsl.nodes import Mapping, Node, Scalar, Sequence, span_of
 from evalc.dsl.places import locate
 from evalc.dsl.read_json import JsonPlaces
-from evalc.model.paths import key_of_step
+from evalc.model.json import key_of_step
 
 
 def node_at(node: Node, pointer: str) -> Node:

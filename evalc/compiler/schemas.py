@@ -17,7 +17,7 @@ from evalc.diagnostics.schema_advice import misspelt_keywords, unchecked_formats
 from evalc.dsl.read_json import HOLE, JsonPlaces, read_json
 from evalc.dsl.sources import read_source
 from evalc.ecma.regexp.schema_format import pattern_format
-from evalc.model.paths import pointer_step
+from evalc.model.json import pointer_step
 
 _DATA: Final = frozenset(("const", "enum", "default", "examples"))
 """The keywords whose values are data, in which `$ref` is a key like any other."""

@@ -16,7 +16,7 @@ from evalc.diagnostics.catalogue.names import MissingKey, UnknownCheck, UnknownK
 from evalc.diagnostics.catalogue.values import NotAChoice, WrongType
 from evalc.diagnostics.near import nearest
 from evalc.diagnostics.problem import Finding
-from evalc.model.paths import pointer_step
+from evalc.model.json import pointer_step
 
 Misfit = tuple[str, Finding]
 """A JSON pointer, with a leading `#` where the key is meant rather than its value, and what is wrong there."""

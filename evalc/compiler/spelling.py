@@ -14,7 +14,7 @@ import msgspec
 from evalc.compiler.slug import dimension_of
 from evalc.model import checks as c
 from evalc.model.checks.declaration import Declared
-from evalc.model.paths import only_key
+from evalc.model.json import only_key
 
 NAME: Final = re.compile(r"[A-Za-z_][\w-]*", re.ASCII)
 _PARAM: Final = re.compile(r"[A-Za-z_][\w-]*(?:\.[\w-]+)*", re.ASCII)

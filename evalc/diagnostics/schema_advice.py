@@ -7,8 +7,8 @@ from typing import Final
 
 from evalc.diagnostics.catalogue.values import MisspeltKeyword, UncheckedFormat
 from evalc.diagnostics.near import nearest
-from evalc.model.paths import pointer_step
-from evalc.model.schema_keywords import KEYWORDS, OF_OPENAPI, schemas_within
+from evalc.model.json import pointer_step
+from evalc.model.json_schema import KEYWORDS, OF_OPENAPI, schemas_within
 
 _KNOWN: Final = frozenset((*KEYWORDS, *OF_OPENAPI))
 _MOST_LETTERS_APART: Final = 3
@@ -28,7 +28,7 @@ def misspelt_keywords(schema: object) -> Iterator[tuple[str, MisspeltKeyword]]:
 
 def unchecked_formats(schema: object) -> Iterator[tuple[str, UncheckedFormat]]:
     """The formats that are not checked, each with the JSON pointer of its name."""
-    from evalc.model.formats import CHECKED  # noqa: PLC0415 - for start-up: compiles patterns
+    from evalc.model.json_schema import CHECKED  # noqa: PLC0415 - for start-up: compiles patterns
 
     for pointer, part in schemas_within(schema):
         name = part.get("format")

@@ -28,7 +28,7 @@ from evalc.dsl.tree import (
     UserTree,
 )
 from evalc.grammar.parse import parse_place
-from evalc.model.challengers import CHALLENGERS
+from evalc.model.case import CHALLENGERS
 
 _COUNT: Final = re.compile(r"(?P<count>[0-9]{1,9})(?:\s*/\s*(?P<of>[0-9]{1,9}))?")
 _SHARE: Final = re.compile(r"(?P<percent>[0-9]{1,9}(?:\.[0-9]+)?)\s*%")

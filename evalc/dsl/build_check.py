@@ -43,8 +43,8 @@ from evalc.dsl.tree import CheckBody, CheckGroup, CheckLeaf, CheckTree, CheckUse
 from evalc.grammar.nodes import Atom
 from evalc.grammar.parse import parse_check
 from evalc.model.checks import Custom
+from evalc.model.json import pointer_step
 from evalc.model.numbers import WEIGHT
-from evalc.model.paths import pointer_step
 
 _NO_ARGUMENTS: Final = frozenset(("type", "rule", "criterion", "weight"))
 

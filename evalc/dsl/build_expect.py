@@ -15,7 +15,7 @@ from evalc.dsl.tree import CheckJson, CheckLeaf, CheckTree, Num, Str
 from evalc.grammar.parse import parse_check
 from evalc.model import checks as c
 from evalc.model.checks.declaration import Declared
-from evalc.model.paths import path_of_key
+from evalc.model.json import path_of_key
 
 _Build = Callable[[Fields, str], Iterator[CheckLeaf | CheckJson]]
 

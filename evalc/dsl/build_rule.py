@@ -23,7 +23,7 @@ from evalc.grammar.nodes import Atom, CheckLine, Parsed, PatternAtom, Text
 from evalc.grammar.parse import RULE_TYPES, parse_rule
 from evalc.model import checks as c
 from evalc.model.checks.declaration import Declared, by_type
-from evalc.model.paths import pointer_step
+from evalc.model.json import pointer_step
 
 _QUOTED_KEY: Final = re.compile(r'(?<!\.)\["(?:[^"\\\x00-\x1f]|\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4}))*"\](?=[\s,:.\[]|\Z)')
 """`["a.b"]`, as paths of the case model have it."""

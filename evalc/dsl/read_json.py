@@ -20,7 +20,7 @@ from evalc.diagnostics.catalogue.syntax_yaml import DuplicateKey, HalfCharacter,
 from evalc.diagnostics.problem import Fault
 from evalc.dsl.nodes import Report
 from evalc.dsl.scalars import MAX_DIGITS
-from evalc.model.paths import key_of_step
+from evalc.model.json import key_of_step
 
 
 class Hole(Enum):

@@ -33,7 +33,7 @@ from evalc.grammar.nodes import Atom, CheckLine, Parsed, PatternAtom, Text, pars
 from evalc.grammar.unexpected import spoken, unexpected, word_at
 from evalc.model import checks as c
 from evalc.model.checks.declaration import Declared, beginnings, by_type, members, text_fields, type_name
-from evalc.model.paths import path_of_key, pointer_step
+from evalc.model.json import path_of_key, pointer_step
 
 if TYPE_CHECKING:
     from evalc.grammar.lalr import Token, Tree

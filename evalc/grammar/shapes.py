@@ -18,7 +18,7 @@ import msgspec
 from evalc.grammar.check_nodes import check_line
 from evalc.grammar.nodes import LONGEST_REMEMBERED, REMEMBERED, Atom, CheckLine, Parsed, Text
 from evalc.model.checks import Json
-from evalc.model.paths import path_of_key, pointer_step
+from evalc.model.json import path_of_key, pointer_step
 
 _LONGEST: Final = 300
 """The most characters of a text that is looked at for its shape; so short, it cannot nest too deep for recursion."""

@@ -21,7 +21,7 @@ import msgspec
 from evalc.base.errors import UsageError
 from evalc.base.files import LeadsOut, refuse_link_out
 from evalc.compare.past import Measure
-from evalc.model.history import HistoryEntry
+from evalc.model.reports import HistoryEntry
 from evalc.model.suite import KnownSuites, SuiteKey, SuiteRecord, key_of
 from evalc.runtime.run.finished import FinishedRun, FinishedSuite
 from evalc.runtime.store.past.results import read_result

@@ -8,7 +8,7 @@ from itertools import chain
 from pathlib import Path
 
 from evalc.history.index import Index
-from evalc.model.history import HistoryEntry, Trend, TrendPoint
+from evalc.model.reports import HistoryEntry, Trend, TrendPoint
 from evalc.model.result import SuiteResult
 from evalc.model.suite import SuiteKey, key_of
 

@@ -18,7 +18,7 @@ from evalc.dsl.read_yaml import read_yaml
 from evalc.dsl.scalars import to_plain
 from evalc.dsl.write_yaml import NotWritable, write_yaml
 from evalc.importers.imported import NO_COUNTERPART, CaseNames, Imported
-from evalc.model.codec import to_json
+from evalc.model.json import to_json
 
 _ENDING: Final = ".cases.yaml"
 _READ: Final = ("name", "description", "inputs", "expected_output")

@@ -23,7 +23,7 @@ from evalc.importers.check_line import AS_TEMPLATES, line_of, mapping_of
 from evalc.importers.imported import NO_COUNTERPART
 from evalc.importers.nunjucks import NotPlain, template_of, variables_of
 from evalc.model import checks as c
-from evalc.model.paths import path_of_key
+from evalc.model.json import path_of_key
 
 _CODE: Final = "code does not run in an eval file; a package can provide a check (entry point `evalc.checks`)"
 _WHY_NOT: Final[dict[str, str]] = {

@@ -24,7 +24,7 @@ from evalc.importers.check_line import escaped
 from evalc.importers.imported import CaseNames, Imported, Schemas
 from evalc.model import case as m
 from evalc.model.case import Gates
-from evalc.model.codec import to_json
+from evalc.model.json import to_json
 from evalc.runtime.checks.token_values import with_texts
 
 _ENDING: Final = ".eval.yaml"

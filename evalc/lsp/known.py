@@ -15,7 +15,7 @@ from evalc.dsl.tree import CriterionTree, InputTree, PromptTree, RuleTree, Suite
 from evalc.ecma.tokens import resolve
 from evalc.lsp.document import Document
 from evalc.lsp.workspace import Workspace, beside
-from evalc.model.paths import pointer_step
+from evalc.model.json import pointer_step
 from evalc.tools.registry import ToolRegistry
 
 _MOST_SEED_PATHS = 2_000

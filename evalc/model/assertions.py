@@ -13,7 +13,7 @@ from typing import Final, NamedTuple
 from evalc.model import checks as c
 from evalc.model.case import Expect, RubricDimension
 from evalc.model.checks.declaration import Declared, has_parts, parts_of
-from evalc.model.paths import path_of_key
+from evalc.model.json import path_of_key
 
 KEYS: Final = dict(zip(Expect.__struct_fields__, Expect.__struct_encode_fields__, strict=True))
 """The fields of `expect`, and what they are called in JSON."""

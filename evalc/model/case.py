@@ -6,11 +6,13 @@ in an optional field is read as absent.
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any, Final, Literal, final
 
 import msgspec
 
 from evalc.model.checks import Check, FieldType, ParamAssertion
+from evalc.model.json import to_json
 
 Tier = Literal["golden", "labeled", "regression", "rubric"]
 Difficulty = Literal["straightforward", "ambiguous", "edge", "regression", "easy", "medium", "hard", "adversarial"]
@@ -232,3 +234,80 @@ class Gates(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, forbi
         limits = (self.min_pass_rate, self.min_score, self.max_p95_ms, self.macro_f1)
         by_class = self.recall or self.precision
         return bool(self.fail_on_regression or by_class) or any(limit is not None for limit in limits)
+
+
+@final
+class EnvelopeWriter:
+    """The bytes of a compiled file in their order, indented by two: its head, each case, and its end."""
+
+    def __init__(self, metadata: Metadata) -> None:
+        self.head = b'{\n  "metadata": ' + _indented(metadata) + b',\n  "cases": ['
+        self._separator = b"\n    "
+
+    def case(self, case: Case) -> bytes:
+        """The bytes of the next case."""
+        separator, self._separator = self._separator, b",\n    "
+        return separator + _indented(case, depth=4)
+
+    def end(self) -> bytes:
+        """The bytes after the last case."""
+        return b"]\n}\n" if self._separator == b"\n    " else b"\n  ]\n}\n"
+
+
+def encode_envelope(metadata: Metadata, cases: Iterable[Case]) -> Iterator[bytes]:
+    """The bytes of a compiled file, streamed: metadata, then a case at a time."""
+    writer = EnvelopeWriter(metadata)
+    yield writer.head
+    yield from map(writer.case, cases)
+    yield writer.end()
+
+
+def _indented(record: Any, depth: int = 2) -> bytes:
+    pretty = msgspec.json.format(to_json(record), indent=2)
+    return pretty.replace(b"\n", b"\n" + b" " * depth)
+
+
+def decode_envelope(data: bytes) -> Envelope:
+    """Read a compiled file that is known to be valid.
+
+    Raises:
+        msgspec.ValidationError: when a field is missing, unknown or of the wrong type.
+        msgspec.DecodeError: when it is not JSON.
+    """
+    return msgspec.json.decode(data, type=Envelope)
+
+
+BROKEN_AGENTS: Final[Mapping[str, str]] = {
+    "silent": "answers with an empty text",
+    "echo-message": "repeats the message",
+    "echo-prompt": "repeats the system prompt and the message",
+    "refusal": "refuses to help",
+    "apology": "apologises and does nothing",
+    "leaked-prompt": "puts the system prompt in front of a good answer",
+    "leaked-json": "answers with the raw JSON of a model's API",
+    "truncated": "stops halfway through a good answer",
+    "tools-reordered": "calls the right tools in the wrong order",
+    "tool-extra": "calls a tool that was not needed",
+    "tool-missing": "leaves out one of the right tools",
+    "wrong-arguments": "calls the right tools with wrong arguments",
+    "tool-errors": "calls the right tools, but every call fails",
+    "neighbour": "gives a good answer to another case",
+}
+"""The faults of a whole agent, which need no recorded answer."""
+
+MUTATIONS: Final[Mapping[str, str]] = {
+    "sentence-dropped": "a sentence is missing",
+    "number-changed": "a number is changed",
+    "negated": "a negation was added or removed",
+    "entity-swapped": "a name or value comes from another case of the suite",
+    "truncated": "the second half is missing",
+    "field-dropped": "a field of a JSON answer is missing",
+    "call-dropped": "a tool call is missing",
+    "call-repeated": "a tool call was made twice",
+    "calls-reordered": "two tool calls changed places",
+    "argument-changed": "an argument of a tool call is changed",
+}
+"""The faults that are put into a recorded answer."""
+
+CHALLENGERS: Final = tuple(dict.fromkeys((*BROKEN_AGENTS, *MUTATIONS)))
+"""All names, as `allow` of a case has them."""

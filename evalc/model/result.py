@@ -1,4 +1,4 @@
-"""What a run writes: EvalSuiteResult and EvalCaseResult as the contract has them, and evalc's own keys."""
+"""What a run writes: EvalSuiteResult and EvalCaseResult with evalc's own keys, and what comparing two runs says."""
 
 from __future__ import annotations
 
@@ -7,8 +7,135 @@ from typing import Any, Final, Literal
 import msgspec
 
 from evalc.model.case import Message
-from evalc.model.comparison import Significance
 from evalc.model.suite import Place, Selected, SuiteKey
+
+Verdict = Literal["better", "worse", "inconclusive", "unchanged"]
+"""What a difference is, at a level of 5 %; `unchanged` if no case differs at all."""
+
+
+class _Record(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
+    """The common settings of these records. Every key is written, but for the records that omit their defaults."""
+
+
+class Significance(_Record, frozen=True, kw_only=True):
+    """What the changed verdicts of the cases of two runs say, by McNemar's exact test.
+
+    `pairs` are the cases of both runs that ended in error in neither, `errors` those that did in one of them.
+    `moreCases` is about how many cases beyond `pairs` would settle what is inconclusive; null if nothing can be
+    said.
+    """
+
+    pairs: int
+    regressed: int
+    newly_passed: int
+    errors: int
+    p_value: float
+    verdict: Verdict
+    more_cases: int | None
+
+
+class Difference(_Record, frozen=True, kw_only=True):
+    """A mean over the same `cases` in two runs, with the bootstrap interval of what it changed by (95 %).
+
+    `clusters` is how many groups of cases were drawn for it, where the rows of a table were drawn together; null where
+    each case was drawn by itself.
+    """
+
+    before: float
+    after: float
+    difference: float
+    low: float
+    high: float
+    cases: int
+    clusters: int | None
+    verdict: Verdict
+    more_cases: int | None
+
+
+class CriterionDifference(Difference, frozen=True, kw_only=True):
+    """The difference of one criterion's mean score."""
+
+    name: str
+
+
+class Rate(_Record, frozen=True, kw_only=True):
+    """How many cases passed of those that did not end in error, with Wilson's interval of the rate (95 %).
+
+    The rate and its interval are null if there are no such cases.
+    """
+
+    passed: int
+    of: int
+    errors: int
+    rate: float | None
+    low: float | None
+    high: float | None
+
+
+class Medians(_Record, frozen=True, kw_only=True):
+    """The medians of one measure over the cases of both runs that have it; null if none has."""
+
+    before: float | None
+    after: float | None
+    cases: int
+
+
+class ChangedCase(_Record, frozen=True, kw_only=True):
+    """A case that is not what it was: its `error` in either run, null if it had none."""
+
+    id: str
+    before: str | None
+    after: str | None
+
+
+class SuiteComparison(_Record, frozen=True, kw_only=True):
+    """A suite in two runs.
+
+    `agentEndpoint`, that of the later run, is there where either run has the suite of several agents. `passShare` is
+    there where cases were repeated: the mean share of their attempts that passed. `score` and `criteria` are over the
+    cases that have a score in both runs.
+    """
+
+    tool_name: str
+    suite: str
+    tier: str
+    agent_endpoint: str | msgspec.UnsetType = msgspec.UNSET
+    before_run_id: str
+    after_run_id: str
+    before: Rate
+    after: Rate
+    significance: Significance
+    pass_share: Difference | None
+    score: Difference | None
+    criteria: tuple[CriterionDifference, ...]
+    latency_ms: Medians
+    cost_usd: Medians
+    regressions: tuple[ChangedCase, ...]
+    new_passes: tuple[ChangedCase, ...]
+    still_failing: tuple[ChangedCase, ...]
+    """Those that fail in both runs, for another reason now."""
+    came: tuple[str, ...]
+    went: tuple[str, ...]
+
+
+class RunComparison(_Record, frozen=True, kw_only=True):
+    """Two runs. Suites that only one of them has are named `SUITE (TIER)`, with the agent if it has several.
+
+    `significance` is over the cases of all suites that both have. `missing` are the cases, by id, and the suites that
+    the later run should have had.
+    """
+
+    before: str
+    after: str
+    suites: tuple[SuiteComparison, ...]
+    significance: Significance
+    only_before: tuple[str, ...]
+    only_after: tuple[str, ...]
+    missing: tuple[str, ...]
+    regressions: int
+    new_passes: int
+    warnings: tuple[str, ...] = ()
+
 
 Status = Literal["passed", "failed", "error", "unverified", "expected-failure", "unexpected-pass"]
 PASSING: Final[frozenset[Status]] = frozenset(("passed", "unverified", "expected-failure"))
@@ -18,11 +145,7 @@ Outcome = Literal["passed", "failed", "skipped", "error"]
 ScoredBy = Literal["linked", "unlinked", "judge"]
 
 
-class _Result(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
-    """The common settings of result records: every key is always written."""
-
-
-class JudgedScore(_Result, frozen=True, kw_only=True, omit_defaults=True):
+class JudgedScore(_Record, frozen=True, kw_only=True, omit_defaults=True):
     """What a judge said: a score from 0 to `maxScore`, and why.
 
     Of several judges it is the median, in the words of the one nearest to it, and `spread` is how far they lie apart.
@@ -34,7 +157,7 @@ class JudgedScore(_Result, frozen=True, kw_only=True, omit_defaults=True):
     spread: int | float | None = None
 
 
-class TextFinding(_Result, frozen=True, kw_only=True, omit_defaults=True):
+class TextFinding(_Record, frozen=True, kw_only=True, omit_defaults=True):
     """What a check of texts found in the response.
 
     `kind` is `missing` where the `text` was wanted and is not there, `forbidden` where it is there and must not be,
@@ -47,7 +170,7 @@ class TextFinding(_Result, frozen=True, kw_only=True, omit_defaults=True):
     path: str | None = None
 
 
-class AssertionResult(_Result, frozen=True, kw_only=True, omit_defaults=True):
+class AssertionResult(_Record, frozen=True, kw_only=True, omit_defaults=True):
     """One assertion that was reached. `at` is its JSON pointer from the case's root; `message` says why not passed.
 
     `field` names what did not pass, as messages begin with it: a field of `expect`, or the type of a check. `judged`
@@ -65,7 +188,7 @@ class AssertionResult(_Result, frozen=True, kw_only=True, omit_defaults=True):
     turn: int | None = None
 
 
-class CriterionResult(_Result, frozen=True, kw_only=True):
+class CriterionResult(_Record, frozen=True, kw_only=True):
     """A criterion's score in one case: 0 to 1, or null if nothing scored it. `judged` is what a judge said of it."""
 
     name: str
@@ -75,7 +198,7 @@ class CriterionResult(_Result, frozen=True, kw_only=True):
     judged: JudgedScore | msgspec.UnsetType = msgspec.UNSET
 
 
-class TurnDetails(_Result, frozen=True, kw_only=True):
+class TurnDetails(_Record, frozen=True, kw_only=True):
     """One turn of a conversation: what was said, what was answered, and how long that took.
 
     `calls` is how many tool calls it took: they are in `toolCalls` of the case, turn by turn.
@@ -88,7 +211,7 @@ class TurnDetails(_Result, frozen=True, kw_only=True):
     usage: dict[str, int | float] | msgspec.UnsetType = msgspec.UNSET
 
 
-class CaseDetails(_Result, frozen=True, kw_only=True):
+class CaseDetails(_Record, frozen=True, kw_only=True):
     """The contract's `details`, the response and the tool calls as they came (secrets struck out).
 
     `usage` is what the agent says it used: `inputTokens`, `outputTokens`, `costUsd`, each where known; `finishReason`
@@ -114,14 +237,14 @@ class CaseDetails(_Result, frozen=True, kw_only=True):
     user_usage: dict[str, int | float] | msgspec.UnsetType = msgspec.UNSET
 
 
-class LabelResult(_Result, frozen=True, kw_only=True):
+class LabelResult(_Record, frozen=True, kw_only=True):
     """The class that a case should have, and the class that the agent gave; null if the answer has none."""
 
     expected: str
     predicted: str | None
 
 
-class AttemptResult(_Result, frozen=True, kw_only=True):
+class AttemptResult(_Record, frozen=True, kw_only=True):
     """One run of a case that is repeated. `response` is null if no answer came."""
 
     status: Status
@@ -131,7 +254,7 @@ class AttemptResult(_Result, frozen=True, kw_only=True):
     response: str | None
 
 
-class CaseResult(_Result, frozen=True, kw_only=True):
+class CaseResult(_Record, frozen=True, kw_only=True):
     """The result of one case. `passed` is true for the statuses passed, unverified and expected-failure.
 
     Of a case that is repeated, `durationMs`, the counts of assertions and `usage` are sums over its attempts, the
@@ -166,7 +289,7 @@ class CaseResult(_Result, frozen=True, kw_only=True):
     place: Place | msgspec.UnsetType = msgspec.UNSET
 
 
-class SkippedCase(_Result, frozen=True, kw_only=True):
+class SkippedCase(_Record, frozen=True, kw_only=True):
     """A case that was not sent to the agent, and why: it says so, is `archived`, or the run `stopped` before it."""
 
     id: str
@@ -176,7 +299,7 @@ class SkippedCase(_Result, frozen=True, kw_only=True):
     stopped: bool | msgspec.UnsetType = msgspec.UNSET
 
 
-class GateResult(_Result, frozen=True, kw_only=True):
+class GateResult(_Record, frozen=True, kw_only=True):
     """The verdict on a gate. `value` is null if nothing could be measured; then the gate is not met.
 
     With a `confidence`, `verdict` is `holds` or `fails` if that is certain, else `undecided`; `moreCases` is then
@@ -195,7 +318,7 @@ class GateResult(_Result, frozen=True, kw_only=True):
     more_cases: int | msgspec.UnsetType | None = msgspec.UNSET
 
 
-class CriterionSummary(_Result, frozen=True, kw_only=True):
+class CriterionSummary(_Record, frozen=True, kw_only=True):
     """A criterion's mean over the cases that scored it: `cases` of `of`. `scoredBy` is what did in any of them."""
 
     name: str
@@ -206,7 +329,7 @@ class CriterionSummary(_Result, frozen=True, kw_only=True):
     scored_by: tuple[ScoredBy, ...] = ()
 
 
-class RateEstimate(_Result, frozen=True, kw_only=True):
+class RateEstimate(_Record, frozen=True, kw_only=True):
     """A share, `of` how many, with Wilson's interval (95 %); nulls where it is of none."""
 
     value: float | None
@@ -215,7 +338,7 @@ class RateEstimate(_Result, frozen=True, kw_only=True):
     of: int
 
 
-class ClassSummary(_Result, frozen=True, kw_only=True):
+class ClassSummary(_Record, frozen=True, kw_only=True):
     """One class: how often it was right to give it (`recall`), how often it was right when given (`precision`).
 
     `f1` is their harmonic mean: 0 if both are 0 or one is of no cases, as scikit-learn has it.
@@ -227,7 +350,7 @@ class ClassSummary(_Result, frozen=True, kw_only=True):
     f1: float
 
 
-class ConfusedClasses(_Result, frozen=True, kw_only=True):
+class ConfusedClasses(_Record, frozen=True, kw_only=True):
     """How many cases of one class were given another, or the same; `predicted` is null if the answer has none."""
 
     expected: str
@@ -235,7 +358,7 @@ class ConfusedClasses(_Result, frozen=True, kw_only=True):
     cases: int
 
 
-class LabelSummary(_Result, frozen=True, kw_only=True):
+class LabelSummary(_Record, frozen=True, kw_only=True):
     """How well the cases of a suite were classified. Cases that ended in error are left out.
 
     `classes` are those that were expected or given, `macroF1` is the mean of their F1.
@@ -248,7 +371,7 @@ class LabelSummary(_Result, frozen=True, kw_only=True):
     confusion: tuple[ConfusedClasses, ...]
 
 
-class RepeatSummary(_Result, frozen=True, kw_only=True):
+class RepeatSummary(_Record, frozen=True, kw_only=True):
     """How repeated cases do in k attempts: `passAtK` is the chance that one of them passes, `passHatK` that all do.
 
     `cases` is how many have so many attempts that did not end in error.
@@ -260,7 +383,7 @@ class RepeatSummary(_Result, frozen=True, kw_only=True):
     pass_hat_k: float
 
 
-class Summary(_Result, frozen=True, kw_only=True):
+class Summary(_Record, frozen=True, kw_only=True):
     """A suite's totals. passed + failed = totalCases.
 
     Within `passed` are counted `unverified` and `expectedFailures`, within `failed` are `errors` and
@@ -290,7 +413,7 @@ class Summary(_Result, frozen=True, kw_only=True):
     labels: LabelSummary | msgspec.UnsetType = msgspec.UNSET
 
 
-class ResultMetadata(_Result, frozen=True, kw_only=True):
+class ResultMetadata(_Record, frozen=True, kw_only=True):
     """The state at run time, for staleness (contract, metadata). Null if no tool registry told it."""
 
     tool_version: str | None
@@ -299,7 +422,7 @@ class ResultMetadata(_Result, frozen=True, kw_only=True):
     eval_file_hash: str
 
 
-class SuiteResult(_Result, frozen=True, kw_only=True):
+class SuiteResult(_Record, frozen=True, kw_only=True):
     """EvalSuiteResult: the outcome of one suite, every key of the contract.
 
     `suite` is the suite's name, which earlier versions of evalc and other runners do not write. `gates` are there where
@@ -340,7 +463,7 @@ class SuiteResult(_Result, frozen=True, kw_only=True):
     similarity: str | msgspec.UnsetType = msgspec.UNSET
 
 
-class RunSummary(_Result, frozen=True, kw_only=True):
+class RunSummary(_Record, frozen=True, kw_only=True):
     """The totals of a whole run."""
 
     suites: int
@@ -360,7 +483,7 @@ class RunSummary(_Result, frozen=True, kw_only=True):
     new_passes: int
 
 
-class MissingSuite(_Result, frozen=True, kw_only=True):
+class MissingSuite(_Record, frozen=True, kw_only=True):
     """A suite of the baseline that the run should have had: its number of cases then, and its file, where known."""
 
     suite: str
@@ -374,7 +497,7 @@ class MissingSuite(_Result, frozen=True, kw_only=True):
         return SuiteKey(self.suite, self.tier)
 
 
-class RunResult(_Result, frozen=True, kw_only=True):
+class RunResult(_Record, frozen=True, kw_only=True):
     """All suites of a run under their shared run id. `missing` is there if suites of the baseline are gone."""
 
     run_id: str

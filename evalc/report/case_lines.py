@@ -12,7 +12,7 @@ import msgspec
 from msgspec import UNSET
 
 from evalc.base.terminal import Color, Screen, cells, padded, painted, shortened, visible
-from evalc.model.paths import values_at
+from evalc.model.json import values_at
 from evalc.model.result import PASSING, CaseResult, Outcome, Status, TextFinding
 from evalc.model.suite import Place
 from evalc.report.source_lines import SourceLines

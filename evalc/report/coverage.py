@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from typing import Final
 
 from evalc.base.terminal import counted, visible
-from evalc.model.coverage import Coverage, Kind, ToolCoverage
+from evalc.model.reports import Coverage, Kind, ToolCoverage
 
 _MOST_MISSING: Final = 20
 PARTS: Final[Mapping[Kind, str]] = {

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 
 from evalc.base.terminal import Color, Screen, cells, counted, first_of, padded, painted, shortened, visible
-from evalc.model.comparison import ChangedCase, Difference, Medians, Rate, RunComparison, SuiteComparison, Verdict
+from evalc.model.result import ChangedCase, Difference, Medians, Rate, RunComparison, SuiteComparison, Verdict
 from evalc.model.suite import key_of
 from evalc.report.legible import in_short
 from evalc.report.words import Symbols, difference_words, milliseconds, significance_line, symbols_of

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from itertools import pairwise
 
 from evalc.base.terminal import Screen, cells, counted, padded, painted, shortened, visible
-from evalc.model.history import History, HistoryEntry, Trend
+from evalc.model.reports import History, HistoryEntry, Trend
 from evalc.model.suite import key_of
 from evalc.report.words import rounded, symbols_of
 

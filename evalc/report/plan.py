@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from evalc.base.terminal import counted, visible
 from evalc.model.numbers import shown_confidence
-from evalc.model.plan import GatePlan, NoisePlan, Option, Plan, SuitePlan
+from evalc.model.reports import GatePlan, NoisePlan, Option, Plan, SuitePlan
 from evalc.model.suite import key_of
 
 

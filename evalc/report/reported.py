@@ -7,10 +7,8 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Self, final
 
-from evalc.model.coverage import Coverage
-from evalc.model.history import Trend
+from evalc.model.reports import Coverage, Strength, Trend
 from evalc.model.result import CaseResult, GateResult, MissingSuite, RunSummary, SkippedCase, SuiteResult
-from evalc.model.strength import Strength
 from evalc.model.suite import KnownSuites, Selected, key_of
 from evalc.report.source_lines import PlacesOf, no_places
 

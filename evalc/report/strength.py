@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Final
 
 from evalc.base.terminal import counted, visible
-from evalc.model.strength import CaseStrength, CheckStrength, Strength
+from evalc.model.reports import CaseStrength, CheckStrength, Strength
 from evalc.model.suite import key_of
 
 _MOST_CASES: Final = 20

@@ -8,7 +8,7 @@ from typing import Final
 import msgspec
 from msgspec import UNSET
 
-from evalc.model.codec import to_json
+from evalc.model.json import to_json
 from evalc.model.result import RunResult
 from evalc.report.reported import ReportedRun, ReportedSuite
 

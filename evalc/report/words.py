@@ -11,15 +11,16 @@ import msgspec
 from msgspec import UNSET
 
 from evalc.base.terminal import Color, Screen, counted, first_of, visible
-from evalc.model.comparison import Difference, Significance
 from evalc.model.numbers import shown_confidence
 from evalc.model.result import (
     CaseResult,
     ClassSummary,
+    Difference,
     GateResult,
     MissingSuite,
     RateEstimate,
     RunSummary,
+    Significance,
     Status,
     Summary,
     TextFinding,

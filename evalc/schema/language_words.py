@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 from evalc.dsl.build_case import DIFFICULTIES, TIERS
 from evalc.dsl.build_rule import PARAM_OPS, TEST_KEYS
-from evalc.model.challengers import BROKEN_AGENTS, MUTATIONS
+from evalc.model.case import BROKEN_AGENTS, MUTATIONS
 from evalc.schema.shapes import (
     Schema,
     any_of,

@@ -58,8 +58,9 @@ def _or_null(schema: Schema) -> Schema:
 def run_result() -> Schema:
     """The schema of a suite's result; that of a whole run, as `evalc run --json` prints it, is `$defs/RunResult`."""
     defined = definitions((r.SuiteResult, r.RunResult), RESULT)
-    for record in _always_written():
-        defined[record.__name__]["required"] = [*_keys_written(record)]
+    for name, record in (*vars(r).items(), ("Place", Place)):
+        if name in defined and not record.__struct_config__.omit_defaults:  # so that every key is always written
+            defined[name]["required"] = [*_keys_written(record)]
     return {
         "$schema": DIALECT,
         "title": "evalc: result of a suite",
@@ -67,14 +68,6 @@ def run_result() -> Schema:
         "$ref": "#/$defs/SuiteResult",
         "$defs": defined,
     }
-
-
-def _always_written() -> Iterator[type[msgspec.Struct]]:
-    """The records that are written with every key, whatever its value."""
-    for record in (*vars(r).values(), Place):
-        is_record = isinstance(record, type) and issubclass(record, msgspec.Struct) and record.__struct_fields__
-        if is_record and not record.__struct_config__.omit_defaults:
-            yield record
 
 
 def _keys_written(record: type[msgspec.Struct]) -> Iterator[str]:

@@ -10,7 +10,7 @@ import msgspec
 from evalc.base.providers import provider_of
 from evalc.config.setting import Key
 from evalc.config.settings import TABLES, Settings
-from evalc.model.codec import short_hash
+from evalc.model.json import short_hash
 from evalc.runtime.store.journaled import Asked
 from evalc.runtime.store.written import Redactor
 from evalc.tools.registry import ToolRegistry

@@ -12,7 +12,7 @@ from evalc.compare.noise import ASSUMED, Noise, noise_of_verdicts
 from evalc.compare.power import fewest_changes, likely_regression, passes_needed, passes_to_fail, passes_to_hold
 from evalc.model.case import Gates
 from evalc.model.numbers import USUAL_CONFIDENCE
-from evalc.model.plan import GatePlan, NoisePlan, Option, Plan, SuitePlan
+from evalc.model.reports import GatePlan, NoisePlan, Option, Plan, SuitePlan
 from evalc.model.suite import KnownSuites, Suite, SuiteKey
 from evalc.runtime.run.attempts import skipped_case
 from evalc.runtime.store.past.load import load_run

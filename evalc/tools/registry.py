@@ -8,7 +8,7 @@ from typing import Any, NamedTuple, final
 
 import msgspec
 
-from evalc.model.codec import short_hash
+from evalc.model.json import short_hash
 
 
 class ToolPlace(NamedTuple):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 
 from evalc.compiler.compiled import CompiledSuite
-from evalc.model.codec import short_hash, to_json
+from evalc.model.json import short_hash, to_json
 from evalc.model.suite import CaseKey
 
 

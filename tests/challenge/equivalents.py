@@ -11,9 +11,8 @@ from pathlib import Path
 from typing import Any, Final
 
 from evalc.challenge.mutations import Others, mutations, names_in
+from evalc.model.answer import AgentAnswer, AgentResponse, ToolCall
 from evalc.model.case import Case, Input
-from evalc.runtime.agents.base import AgentResponse, ToolCall
-from evalc.runtime.run.ask import AgentAnswer
 
 ANSWERS: Final = Path(__file__).parent / "answers.json"
 LABELS: Final = Path(__file__).parent / "labels.json"

@@ -13,7 +13,7 @@ from evalc import api
 from evalc.challenge.begin import Finished
 from evalc.config.load import load_settings
 from evalc.dsl.quoting import quoted_line
-from evalc.model.challengers import BROKEN_AGENTS
+from evalc.model.case import BROKEN_AGENTS
 from tests.challenge.conftest import TOOLS, Challenging, Survivors
 
 ROOT: Final = Path(__file__).parents[2]

@@ -12,7 +12,7 @@ import evalc
 from evalc.challenge.json_text import json_parts
 from evalc.dsl.quoting import quoted_line
 from evalc.ecma.tokens import walk
-from evalc.model.challengers import MUTATIONS
+from evalc.model.case import MUTATIONS
 from tests.challenge.conftest import Challenging, Survivors
 
 

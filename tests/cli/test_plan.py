@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 import evalc
-from evalc.runtime.agents.base import Usage
+from evalc.model.answer import Usage
 from tests.cli.conftest import Invoke
 
 ROWS = ", ".join(f"{{id: c{number}}}" for number in range(50))

@@ -19,7 +19,7 @@ from evalc.compare.exact import LEVEL, Z, mcnemar_p, regression_p, wilson
 from evalc.compare.flips import Flips
 from evalc.compare.means import RESAMPLES, difference, mean_interval, variance
 from evalc.compare.verdicts import FEWEST_CHANGES, POWER, Z_POWER, more_cases
-from evalc.model.comparison import Significance
+from evalc.model.result import Significance
 
 COUNTS = st.integers(0, 3000)
 

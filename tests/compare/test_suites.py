@@ -10,7 +10,7 @@ import pytest
 
 from evalc.compare.past import ComparedSuite
 from evalc.compare.suites import compare_runs
-from evalc.model.comparison import ChangedCase, Medians, SuiteComparison
+from evalc.model.result import ChangedCase, Medians, SuiteComparison
 
 
 def case(number: int, *, passed: bool = True, **more: Any) -> dict[str, Any]:

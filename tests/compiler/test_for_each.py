@@ -19,7 +19,7 @@ from evalc.compiler.options import CompileOptions
 from evalc.compiler.pipeline import compile_sources
 from evalc.dsl.build_case import CASE_KEYS
 from evalc.model.case import Case
-from evalc.model.codec import short_hash
+from evalc.model.json import short_hash
 from evalc.model.suite import Place
 
 LIST = """suite: s

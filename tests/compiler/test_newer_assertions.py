@@ -11,7 +11,7 @@ import evalc
 from evalc.base.source import Source
 from evalc.diagnostics.problem import Diagnostics
 from evalc.importers.tool_forge import import_tool_forge
-from evalc.model.codec import to_json
+from evalc.model.json import to_json
 
 EXPECT: dict[str, Any] = {
     "responseNonEmpty": True,

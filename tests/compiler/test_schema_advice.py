@@ -16,7 +16,7 @@ import evalc
 from evalc.base.source import Source
 from evalc.diagnostics.problem import Diagnostics
 from evalc.diagnostics.schema_advice import misspelt_keywords, unchecked_formats
-from evalc.model.schema_keywords import KEYWORDS
+from evalc.model.json_schema import KEYWORDS
 from evalc.tools.load import RegistryFile, load_tools, parse_tools
 
 CASE = "{name: %s, message: hi, validate: ['json matching \"s.json\"']}"

@@ -11,7 +11,8 @@ from typing import Any, final
 import msgspec
 
 from evalc.base.errors import AgentUnavailable
-from evalc.runtime.agents.base import AgentRequest, AgentResponse, Session
+from evalc.model.answer import AgentRequest, AgentResponse
+from evalc.runtime.agents.base import Session
 from evalc.runtime.agents.wire import answer_of
 from tests.support.servers import Behaviour, Exchange
 

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import evalc
-from evalc.model.codec import short_hash
+from evalc.model.json import short_hash
 from tests.conformance.agents import Script, Scripted, judging, script_of, served
 from tests.conformance.documents import Entry
 from tests.support.servers import serving

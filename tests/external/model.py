@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from evalc.base.providers import PROVIDERS, ApiName
-from evalc.runtime.agents.base import AgentRequest, AgentResponse
+from evalc.model.answer import AgentRequest, AgentResponse
 from evalc.runtime.agents.model.agent import ModelAgent
 from evalc.runtime.agents.model.options import Access, ModelOptions, Sampling
 from evalc.tools.registry import Tool, ToolRegistry

@@ -14,10 +14,10 @@ import pytest
 
 from evalc.ecma import regexp
 from evalc.ecma.regexp.quickjs_engine import engine
+from evalc.model.answer import AgentRequest, AgentResponse
 from evalc.model.case import Case, Expect, Input, ToolParamExpectation
 from evalc.model.result import CaseResult
 from evalc.model.suite import LocatedCase, Suite
-from evalc.runtime.agents.base import AgentRequest, AgentResponse
 from evalc.runtime.agents.scripted import ScriptedAgent
 from evalc.runtime.run.run_options import RunOptions
 from evalc.runtime.run.run_suite import run_suites

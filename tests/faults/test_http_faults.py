@@ -11,7 +11,7 @@ import socket
 import pytest
 
 from evalc.base.errors import AgentError, AgentProtocolError, AgentUnavailable
-from evalc.runtime.agents.base import AgentRequest
+from evalc.model.answer import AgentRequest
 from evalc.runtime.agents.http.agent import HttpAgent
 from evalc.runtime.agents.retry import Backoff
 from tests.support.asking import PATIENCE, ask, ask_after_timeout, failure, run_out_of_time

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from evalc.base.errors import AgentError
-from evalc.runtime.agents.base import AgentRequest
+from evalc.model.answer import AgentRequest
 from evalc.runtime.agents.python import PythonAgent
 from tests.support.asking import PATIENCE, ask, ask_after_timeout, failure, run_out_of_time
 

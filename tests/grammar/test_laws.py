@@ -14,7 +14,7 @@ from evalc.grammar.nodes import Variable
 from evalc.grammar.parse import RULE_TYPES, Parsed, parse_check, parse_criterion, parse_rule, parse_template
 from evalc.importers.check_line import AS_TEMPLATES, line_of
 from evalc.model import checks as c
-from evalc.model.paths import only_key, path_of_key
+from evalc.model.json import only_key, path_of_key
 from tests.compiler.logic.checks import CHECKS
 
 # --- no text raises ------------------------------------------------------------------------------------------------

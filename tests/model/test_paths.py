@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evalc.model.paths import EVERY, Step, only_key, path_of_key, steps
+from evalc.model.json import EVERY, Step, only_key, path_of_key, steps
 
 
 @pytest.mark.parametrize(

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from evalc.base.terminal import Screen
 from evalc.compare.past import ComparedSuite
 from evalc.compare.suites import compare_runs
-from evalc.model.comparison import Significance
+from evalc.model.result import Significance
 from evalc.report.console import suite_lines
 from evalc.report.diff import diff_lines
 from evalc.report.words import more_cases, significance_line

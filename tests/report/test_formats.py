@@ -16,7 +16,7 @@ from junitparser import JUnitXml
 from msgspec import structs
 
 from evalc import __version__
-from evalc.model.codec import to_json
+from evalc.model.json import to_json
 from evalc.model.result import AssertionResult, CaseResult, GateResult, RunResult
 from evalc.report.outputs import FORMATS, SUFFIXES, Format, render
 from evalc.report.words import main_reason, reasons

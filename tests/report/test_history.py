@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from evalc.base.terminal import Screen
 from evalc.history.trends import trends_of
-from evalc.model.history import History, HistoryEntry
+from evalc.model.reports import History, HistoryEntry
 from evalc.report.history import history_lines, short_names, sparkline
 
 

@@ -11,8 +11,8 @@ import pytest
 
 from evalc.base.errors import AgentProtocolError
 from evalc.diagnostics.catalogue.values import outside
+from evalc.model.answer import AgentResponse, ToolCall, Usage
 from evalc.model.numbers import SHARE, WEIGHT, shown_number
-from evalc.runtime.agents.base import AgentResponse, ToolCall, Usage
 from evalc.runtime.agents.wire import refuse_absurd
 from evalc.runtime.run.attempts import combine
 from evalc.runtime.run.run_case import CaseRun

@@ -150,7 +150,7 @@ def test_a_conversation_over_http_without_a_mapping(tmp_path: Path) -> None:
 
 
 def test_a_model_is_sent_what_it_said_and_did(api: TestedApi, tmp_path: Path) -> None:
-    from evalc.runtime.agents.base import AgentRequest
+    from evalc.model.answer import AgentRequest
 
     stubs = {"search": ["Ritz"]}
     sent = AgentRequest(message="A room?", messages=({"role": "user", "content": "A room?"},), stubs=stubs, turn=1)
@@ -170,7 +170,7 @@ def test_a_model_is_sent_what_it_said_and_did(api: TestedApi, tmp_path: Path) ->
 
 
 def test_a_model_whose_calls_nothing_answers_is_sent_its_words(api: TestedApi) -> None:
-    from evalc.runtime.agents.base import AgentRequest
+    from evalc.model.answer import AgentRequest
 
     user = {"role": "user", "content": "A room?"}
     response, _ = api.ask(AgentRequest(message="A room?", messages=(user,), turn=1), api.answer("", [Called("search")]))
@@ -459,8 +459,7 @@ def test_an_agent_whose_memory_is_gone_begins_again(project: Path) -> None:
 
 
 def test_what_is_not_a_line_of_the_log_is_asked_again(tmp_path: Path) -> None:
-    from evalc.runtime.agents.base import AgentResponse
-    from evalc.runtime.run.ask import AnsweredTurn
+    from evalc.model.answer import AgentResponse, AnsweredTurn
     from evalc.runtime.store.turn_log import FILE_NAME, TurnLog
 
     turn = AnsweredTurn("m", AgentResponse(response="r", state={"items": [1]}), 2.0)
@@ -478,8 +477,7 @@ def test_what_is_not_a_line_of_the_log_is_asked_again(tmp_path: Path) -> None:
 
 
 def test_a_turn_with_a_secret_is_not_kept(tmp_path: Path) -> None:
-    from evalc.runtime.agents.base import AgentResponse
-    from evalc.runtime.run.ask import AnsweredTurn
+    from evalc.model.answer import AgentResponse, AnsweredTurn
     from evalc.runtime.store.turn_log import FILE_NAME, TurnLog
     from evalc.runtime.store.written import Redactor
 

@@ -11,10 +11,10 @@ import msgspec
 import pytest
 
 from evalc.base.errors import AgentTimeout, AgentUnavailable, UsageError
+from evalc.model.answer import AgentResponse, ToolCall, Usage
 from evalc.model.case import Case, Expect, Input
 from evalc.model.result import CaseResult
 from evalc.model.suite import LocatedCase, Suite
-from evalc.runtime.agents.base import AgentResponse, ToolCall, Usage
 from evalc.runtime.agents.scripted import ScriptedAgent
 from evalc.runtime.run.finished import FinishedRun
 from evalc.runtime.run.run_options import RunOptions

@@ -11,9 +11,9 @@ import pytest
 
 from evalc.base.errors import AgentTimeout, AgentUnavailable
 from evalc.model import checks as c
+from evalc.model.answer import AgentRequest, AgentResponse, ToolCall, Usage
 from evalc.model.case import Case, CheckLink, Criterion, Expect, Input, RubricDimension, ToolParamExpectation
 from evalc.model.suite import LocatedCase, Place
-from evalc.runtime.agents.base import AgentRequest, AgentResponse, ToolCall, Usage
 from evalc.runtime.run.run_case import CaseOptions, CaseRun, run_case
 
 PLACE = Place(file="s.eval.yaml", line=3, column=7)

@@ -17,11 +17,12 @@ import msgspec
 import pytest
 
 from evalc.base.errors import AgentUnavailable, UsageError
+from evalc.model.answer import AgentRequest, AgentResponse, Usage
 from evalc.model.case import Case, Criterion, Expect, Input, Metadata
-from evalc.model.codec import short_hash
+from evalc.model.json import short_hash
 from evalc.model.result import CaseResult, SkippedCase, SuiteResult
 from evalc.model.suite import LocatedCase, Suite
-from evalc.runtime.agents.base import AgentRequest, AgentResponse, Session, Usage
+from evalc.runtime.agents.base import Session
 from evalc.runtime.agents.scripted import ScriptedAgent
 from evalc.runtime.run.finished import FinishedRun, FinishedSuite
 from evalc.runtime.run.run_options import RunOptions

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from evalc.model.case import Metadata
-from evalc.model.codec import short_hash
+from evalc.model.json import short_hash
 from evalc.runtime.run.finish_run import check_staleness
 from evalc.tools.registry import Tool, ToolRegistry
 

@@ -7,7 +7,8 @@ import asyncio
 import pytest
 
 from evalc.base.errors import AgentError
-from evalc.runtime.agents.base import Agent, AgentRequest, AgentResponse
+from evalc.model.answer import AgentRequest, AgentResponse
+from evalc.runtime.agents.base import Agent
 
 PATIENCE = 10.0
 

@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterator
 from typing import Any, Final, NamedTuple
 
-from evalc.runtime.agents.base import AgentResponse
+from evalc.model.answer import AgentResponse
 
 _TOKEN: Final = re.compile(r"\{\{(seed|snapshot):(.+?)\}\}")
 _STEP: Final = re.compile(r"(\w+)\[(\d+)\]")

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from evalc.model.codec import short_hash
+from evalc.model.json import short_hash
 from evalc.tools.registry import Tool
 from tests.tools.reading import read
 

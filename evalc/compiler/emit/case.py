@@ -27,7 +27,7 @@ from evalc.dsl.nodes import Mapping, Node, Sequence, span_of
 from evalc.dsl.tree import CaseTree, Str, SuiteTree, UserTree
 from evalc.grammar.parse import parse_template
 from evalc.model import case as m
-from evalc.model.paths import pointer_step
+from evalc.model.json import pointer_step
 
 
 def message_of(emission: Emission, messages: tuple[m.Message, ...] | None) -> str | None:

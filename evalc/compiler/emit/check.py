@@ -33,7 +33,7 @@ from evalc.grammar.atoms import offset_in_text
 from evalc.grammar.parse import parse_template
 from evalc.model import checks as c
 from evalc.model.checks.declaration import MATCHED, Filled, members, text_fields, texts_of
-from evalc.model.paths import pointer_step
+from evalc.model.json import pointer_step
 
 _OF_TEXTS: Final = frozenset(kind for kind in members(c.TextCheck | c.LimitCheck) if kind is not c.Regex)
 """The checks that stay as they were written if there is no template to fill."""

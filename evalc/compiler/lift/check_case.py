@@ -28,11 +28,10 @@ from evalc.grammar.parse import parse_place
 from evalc.model import case as m
 from evalc.model import checks as c
 from evalc.model.assertions import KEYS, Assertion
-from evalc.model.case import Gates
-from evalc.model.challengers import CHALLENGERS
+from evalc.model.case import CHALLENGERS, Gates
 from evalc.model.checks.declaration import Declared, parts_of
+from evalc.model.json import pointer_step
 from evalc.model.numbers import COUNT, RANGES, WEIGHT
-from evalc.model.paths import pointer_step
 
 _BARE_PATTERNS = frozenset({"responseMatches", "regexPattern"})
 """The fields that hold only a pattern, without flags."""

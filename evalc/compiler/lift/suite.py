@@ -31,8 +31,8 @@ from evalc.dsl.reasons import reason_of
 from evalc.model import case as m
 from evalc.model import checks as c
 from evalc.model.assertions import PAIRS, Assertion, assertions, judge
+from evalc.model.json import pointer_step
 from evalc.model.numbers import SHARE
-from evalc.model.paths import pointer_step
 
 _FILE_NAME = re.compile(r"(?P<tool>.+)\.(?P<tier>golden|labeled|regression|rubric)\.jsonl?", re.IGNORECASE)
 _PREFIXES: dict[str, m.Tier] = {"gs-": "golden", "ls-": "labeled", "rg-": "regression"}

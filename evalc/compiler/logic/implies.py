@@ -46,7 +46,7 @@ from evalc.compiler.logic.formulas import (
 from evalc.compiler.logic.templates import beginning, is_fixed, pieces
 from evalc.compiler.logic.texts import cannot_begin_json, is_so, least, least_folded, matched_inside
 from evalc.compiler.patterns import examine
-from evalc.model.paths import EVERY, is_number, is_same, steps
+from evalc.model.json import EVERY, is_number, is_same, steps
 
 _UNDEFINED: Final = "undefined"
 

@@ -25,7 +25,7 @@ from evalc.diagnostics.catalogue.vacuity import Contradiction, Implied, NeverRea
 from evalc.diagnostics.problem import Diagnostics, Finding, Severity
 from evalc.model import checks as c
 from evalc.model.checks.declaration import members
-from evalc.model.codec import to_json
+from evalc.model.json import to_json
 
 _Found = tuple[ir.Where, Finding]
 _MOST_FACTS: Final = 200

@@ -13,8 +13,8 @@ from evalc.diagnostics.catalogue.statistics import ConfidenceOfNothing, NoSuchCl
 from evalc.diagnostics.problem import Diagnostics, Finding
 from evalc.ecma.text import class_named_by
 from evalc.model.case import Gates
+from evalc.model.json import pointer_step
 from evalc.model.numbers import CONFIDENCE, SHARE, shown_confidence
-from evalc.model.paths import pointer_step
 
 _JSON_NAMES: Final = {
     "min_pass_rate": "minPassRate",

@@ -23,7 +23,7 @@ from evalc.diagnostics.problem import Diagnostics, Finding
 from evalc.ecma.values import to_string
 from evalc.model import checks as c
 from evalc.model.checks.declaration import texts_of
-from evalc.model.paths import pointer_step, steps
+from evalc.model.json import pointer_step, steps
 from evalc.tools.registry import ToolRegistry
 
 

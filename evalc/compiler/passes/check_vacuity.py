@@ -13,8 +13,8 @@ from evalc.diagnostics.catalogue.vacuity import CannotFail, CannotPass
 from evalc.diagnostics.problem import Diagnostics
 from evalc.model import checks as c
 from evalc.model.checks.declaration import text_fields
+from evalc.model.json import EVERY, steps
 from evalc.model.numbers import shown_number
-from evalc.model.paths import EVERY, steps
 
 
 def check_vacuity(suite: ir.Suite, problems: Diagnostics) -> None:

@@ -392,7 +392,7 @@ class UncheckedFormat(Finding, frozen=True, kw_only=True):
         return f"{_schema(self.path)} names the format `{self.name}`, which is not checked{_on_line(self.line)}"
 
     def help(self) -> str:
-        from evalc.model.formats import CHECKED  # noqa: PLC0415 - for start-up: compiles patterns
+        from evalc.model.json_schema import CHECKED  # noqa: PLC0415 - for start-up: compiles patterns
 
         return f"the checked formats are {listed(CHECKED)}; write a `pattern` for any other"
 

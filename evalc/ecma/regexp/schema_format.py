@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from evalc.ecma.regexp.engine import compile_pattern
 from evalc.ecma.regexp.errors import PatternError
-from evalc.model.formats import FORMATS
+from evalc.model.json_schema import FORMATS
 
 if TYPE_CHECKING:
     from jsonschema import FormatChecker

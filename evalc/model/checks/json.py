@@ -8,7 +8,7 @@ import msgspec
 from msgspec import Meta
 
 from evalc.model.checks.declaration import Arguments, Declared, Field, Heading, Label
-from evalc.model.paths import only_key
+from evalc.model.json import only_key
 
 JsonMode = Literal["strict", "lenient", "object", "array"]
 FieldType = Literal["string", "number", "integer", "boolean", "array", "object", "null"]

@@ -10,7 +10,7 @@ import msgspec
 from msgspec import UNSET, UnsetType
 
 from evalc.model.case import Message
-from evalc.model.history import Trend, TrendPoint
+from evalc.model.reports import Trend, TrendPoint
 from evalc.model.result import (
     AssertionResult,
     AttemptResult,

@@ -7,8 +7,7 @@ from typing import Final
 
 import msgspec
 
-from evalc.model.coverage import Coverage
-from evalc.model.strength import CaseStrength, ChallengerCount, CheckStrength, Strength
+from evalc.model.reports import CaseStrength, ChallengerCount, CheckStrength, Coverage, Strength
 from evalc.report.coverage import PARTS
 from evalc.report.strength import idle_checks, reasons_not_challenged, weak_cases
 

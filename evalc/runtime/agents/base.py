@@ -2,90 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from contextlib import AbstractAsyncContextManager
-from typing import Any, Literal, Protocol, runtime_checkable
+from typing import Protocol, runtime_checkable
 
-import msgspec
-
-ToolMode = Literal["executed", "stubbed", "routing"]
-
-
-class ToolCall(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
-    """One tool call (contract, ToolCallRecord). `success` is None if the agent did not say.
-
-    `arguments` is what the model wrote if that is not a JSON object; then there are no `params`. `result` is what the
-    tool returned, any JSON, and `error` why it failed; each is unset if the agent does not say.
-    """
-
-    name: str
-    success: bool | None = None
-    duration_ms: float | None = None
-    params: dict[str, Any] = {}
-    arguments: str | None = None
-    result: Any = msgspec.UNSET
-    error: str | msgspec.UnsetType = msgspec.UNSET
-
-
-class Usage(msgspec.Struct, frozen=True, kw_only=True, rename="camel", omit_defaults=True):
-    """What an answer used, where the agent says so; tokens as the provider counts them."""
-
-    input_tokens: int | None = None
-    output_tokens: int | None = None
-    cost_usd: float | None = None
-
-
-class AgentRequest(msgspec.Struct, frozen=True, kw_only=True):
-    """What a case sends: the message and, for agents that want them, the case's other inputs.
-
-    `system` is the prompt file's role and instructions, for agents that are models only.
-    `deadline` is the time of the event loop's clock from which an answer is too late; None if there is none.
-
-    Of a conversation, a request is one turn: `turn` is its number from 1, `messages` end with what the user says now,
-    and `conversation` is an id that is the same for all turns of one attempt. `state` is what the last answer had.
-    `follow_ups` are the turns after the first, as the case has them, and `user` is who plays them; no agent is sent
-    either.
-
-    `answer_schema` is the JSON Schema of the object that a judge or the player of a user has to answer with; None where
-    an agent is tested. A model's API holds the model to it. Other kinds of agents may ignore it.
-    """
-
-    message: str
-    messages: tuple[Mapping[str, str], ...] = ()
-    system: str | None = None
-    stubs: dict[str, Any] | None = None
-    max_turns: int = 5
-    case_id: str = ""
-    inputs: Mapping[str, Any] = {}
-    deadline: float | None = None
-    turn: int | None = None
-    conversation: str | None = None
-    state: Any = None
-    follow_ups: tuple[str, ...] = ()
-    user: dict[str, Any] | None = None
-    answer_schema: Mapping[str, Any] | None = None
-
-
-class AgentResponse(msgspec.Struct, frozen=True, kw_only=True, rename="camel", omit_defaults=True):
-    """The agent's answer (contract, AgentResponse).
-
-    Its duration is measured by the runner; `duration_ms` is that of an answer which was recorded earlier.
-    `tool_mode` says what noToolErrors means for it: tools were executed, stubbed by the case, or only chosen.
-    `finish_reason` is why a model stopped, in its provider's word, such as `stop`, `length` or `refusal`.
-    `reports_calls` is false where the answer does not say which tools were called; `near_calls` is then a key of it
-    that probably holds them. `state` is any JSON that the agent wants back with the next turn of the
-    conversation.
-    """
-
-    response: str
-    tool_calls: tuple[ToolCall, ...] = ()
-    usage: Usage | None = None
-    tool_mode: ToolMode = "executed"
-    finish_reason: str | None = None
-    duration_ms: float | None = None
-    reports_calls: bool = True
-    near_calls: str | None = None
-    state: Any = None
+from evalc.model.answer import AgentRequest, AgentResponse
 
 
 class Session(Protocol):

@@ -11,8 +11,9 @@ from pathlib import Path
 from typing import final
 
 from evalc.base.errors import AgentError, AgentUnavailable, UsageError
+from evalc.model.answer import AgentRequest, AgentResponse
 from evalc.runtime.agents import wire
-from evalc.runtime.agents.base import AgentRequest, AgentResponse, Session
+from evalc.runtime.agents.base import Session
 from evalc.runtime.agents.process import Completed, Dialogue, run_process
 
 

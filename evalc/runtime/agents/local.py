@@ -11,7 +11,8 @@ import msgspec
 
 from evalc.base.errors import AgentProtocolError, AgentUnavailable
 from evalc.base.providers import PROVIDERS
-from evalc.runtime.agents.base import AgentRequest, AgentResponse, Session
+from evalc.model.answer import AgentRequest, AgentResponse
+from evalc.runtime.agents.base import Session
 from evalc.runtime.agents.model.agent import ModelAgent
 from evalc.runtime.agents.model.api import Api
 from evalc.runtime.agents.model.options import Access, ModelOptions, Sampling

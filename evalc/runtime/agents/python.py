@@ -13,8 +13,9 @@ from pathlib import Path
 from typing import Any, Final, Literal, final
 
 from evalc.base.errors import AgentError, UsageError
+from evalc.model.answer import AgentRequest, AgentResponse
 from evalc.runtime.agents import wire
-from evalc.runtime.agents.base import AgentRequest, AgentResponse, Session
+from evalc.runtime.agents.base import Session
 from evalc.runtime.agents.calling import Code
 from evalc.runtime.agents.daemon_thread import DaemonThread
 from evalc.runtime.agents.guard import guarded_call, said_by

@@ -13,7 +13,8 @@ import msgspec
 
 from evalc.base.errors import AgentError, UsageError
 from evalc.base.files import make_folder, write_atomic
-from evalc.runtime.agents.base import Agent, AgentRequest, AgentResponse, HoldsConversations, Session
+from evalc.model.answer import AgentRequest, AgentResponse
+from evalc.runtime.agents.base import Agent, HoldsConversations, Session
 from evalc.runtime.agents.http.options import HttpOptions
 from evalc.runtime.agents.model.options import ModelOptions
 from evalc.runtime.agents.recording import (

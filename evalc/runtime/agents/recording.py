@@ -17,7 +17,7 @@ import msgspec
 
 from evalc.base.errors import AgentError, AgentProtocolError, AgentTimeout, AgentUnavailable
 from evalc.base.providers import provider_of
-from evalc.runtime.agents.base import AgentRequest, AgentResponse
+from evalc.model.answer import AgentRequest, AgentResponse
 from evalc.runtime.agents.http.options import HttpOptions
 from evalc.runtime.agents.model.options import ModelOptions
 from evalc.runtime.agents.wire import fingerprint, sent_fields

@@ -7,8 +7,9 @@ from contextlib import asynccontextmanager
 from typing import Any, final
 
 from evalc.base.errors import AgentProtocolError
+from evalc.model.answer import AgentRequest, AgentResponse
 from evalc.runtime.agents import wire
-from evalc.runtime.agents.base import AgentRequest, AgentResponse, Session
+from evalc.runtime.agents.base import Session
 
 Answer = str | Mapping[str, Any] | AgentResponse | BaseException
 """A text, a mapping of the agreed shape (see `wire`), a whole response, or an exception to raise."""

@@ -21,9 +21,9 @@ from typing import Any, Final, NoReturn
 import msgspec
 
 from evalc.base.errors import AgentError, AgentProtocolError
+from evalc.model.answer import AgentRequest, AgentResponse, ToolCall, Usage
+from evalc.model.json import is_number
 from evalc.model.numbers import shown_number
-from evalc.model.paths import is_number
-from evalc.runtime.agents.base import AgentRequest, AgentResponse, ToolCall, Usage
 
 MAX_BODY: Final = 16 * 1024 * 1024
 """Bytes of an answer that are read at most, unless the settings say otherwise."""

@@ -9,9 +9,8 @@ import msgspec
 
 from evalc.ecma.values import to_string
 from evalc.model import checks as c
-from evalc.model.codec import to_json
-from evalc.model.paths import MISSING, is_number, is_same, values_at
-from evalc.runtime.agents.base import ToolCall
+from evalc.model.answer import ToolCall
+from evalc.model.json import MISSING, is_number, is_same, to_json, values_at
 from evalc.runtime.checks.texts import matches
 from evalc.runtime.checks.token_values import resolved_text, resolved_value, with_texts
 from evalc.runtime.checks.verdict import NOT_APPLICABLE, PASSED, Evidence, Verdict, broken, failed, skipped

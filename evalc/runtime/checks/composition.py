@@ -11,7 +11,7 @@ from collections.abc import Awaitable, Callable, Iterable
 import msgspec
 
 from evalc.model import checks as c
-from evalc.model.codec import to_json
+from evalc.model.json import to_json
 from evalc.runtime.checks.verdict import NOT_APPLICABLE, PASSED, Verdict, failed, skipped
 from evalc.runtime.checks.wording import shown
 

@@ -10,8 +10,8 @@ import msgspec
 from evalc.ecma.regexp import RegexpError, RegexpTimeout
 from evalc.ecma.values import to_json
 from evalc.model import checks as c
-from evalc.model.codec import to_json as as_json
-from evalc.model.paths import EVERY, MISSING, is_number, is_same, steps, values_at
+from evalc.model.json import EVERY, MISSING, is_number, is_same, steps, values_at
+from evalc.model.json import to_json as as_json
 from evalc.runtime.checks.json_text import NotJson, parse, parse_leniently, type_of
 from evalc.runtime.checks.schema import SchemaError, first_violation
 from evalc.runtime.checks.token_values import resolved_value, with_texts

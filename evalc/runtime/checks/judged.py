@@ -8,10 +8,10 @@ import msgspec
 
 from evalc.base.errors import JudgeError
 from evalc.model import checks as c
+from evalc.model.answer import Question
 from evalc.model.result import JudgedScore
 from evalc.runtime.checks.verdict import Evidence, Verdict, broken
 from evalc.runtime.checks.wording import number, shown
-from evalc.runtime.judges.base import Question
 
 _LONGEST_REASON: Final = 240
 _AS_EXPECTED: Final = (

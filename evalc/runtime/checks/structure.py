@@ -6,7 +6,7 @@ from typing import Any
 
 from evalc.ecma.text import trim
 from evalc.model import checks as c
-from evalc.model.paths import MISSING, only_key, values_at
+from evalc.model.json import MISSING, only_key, values_at
 from evalc.runtime.checks.json_checks import TOO_DEEP, not_json
 from evalc.runtime.checks.json_text import NotJson, parse_leniently, type_of
 from evalc.runtime.checks.markdown import headings

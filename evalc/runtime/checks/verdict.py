@@ -7,11 +7,10 @@ from typing import Any, Final, Literal, NamedTuple, Protocol
 
 import msgspec
 
+from evalc.model.answer import Question, ToolCall, ToolMode, Usage
 from evalc.model.case import Case
 from evalc.model.result import JudgedScore, TextFinding
-from evalc.runtime.agents.base import ToolCall, ToolMode, Usage
 from evalc.runtime.checks.embedding import Embeddings
-from evalc.runtime.judges.base import Question
 
 CheckOutcome = Literal["passed", "failed", "skipped", "error", "not_applicable"]
 """`not_applicable` is what the contract neither runs nor skips: the check has no meaning for this answer."""

@@ -9,12 +9,13 @@ from contextlib import AsyncExitStack, asynccontextmanager
 from typing import TYPE_CHECKING, Final, final
 
 from evalc.base.errors import AgentUnavailable
+from evalc.model.answer import AgentAnswer
 from evalc.model.suite import LocatedCase
 from evalc.runtime.agents.base import Agent, Session
 from evalc.runtime.agents.guard import said_by
 from evalc.runtime.engines.base import NewWorker
 from evalc.runtime.judges.panel import JudgePool, Panel
-from evalc.runtime.run.ask import AgentAnswer, ConversationLog, ask_agent, broken_answer
+from evalc.runtime.run.ask import ConversationLog, ask_agent, broken_answer
 from evalc.runtime.run.pace import Pace
 from evalc.runtime.run.process_guard import LoopBlocked, bounded, unbounded, watched
 from evalc.runtime.run.run_case import CaseOptions, CaseRun, result_of

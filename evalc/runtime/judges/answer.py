@@ -10,8 +10,9 @@ from typing import Any, Final, NamedTuple
 import msgspec
 
 from evalc.base.errors import AgentProtocolError
+from evalc.model.answer import Question
 from evalc.runtime.agents import wire
-from evalc.runtime.judges.base import Question, Said
+from evalc.runtime.judges.base import Said
 
 _MOST_STEPS: Final = 20
 """Up to so many steps a scale is listed in the schema, which servers obey more often than bounds."""

@@ -6,33 +6,7 @@ from collections.abc import Mapping
 from contextlib import AbstractAsyncContextManager
 from typing import Any, NamedTuple, Protocol
 
-import msgspec
-
-from evalc.runtime.agents.base import Usage
-
-
-class Question(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
-    """What is asked: a dimension's or criterion's name, the author's whole wording, and the top of the scale from 0."""
-
-    name: str
-    criteria: str = ""
-    max_score: int | float = 1
-
-    @property
-    def is_whole(self) -> bool:
-        """Whether the steps of the scale are whole numbers."""
-        return float(self.max_score).is_integer()
-
-
-class Exhibit(msgspec.Struct, frozen=True, kw_only=True, rename="camel", omit_defaults=True):
-    """What is judged, as JSON can say it: what was asked and answered, and the ground truth that the case has."""
-
-    message: str = ""
-    messages: tuple[dict[str, str], ...] = ()
-    response: str
-    tool_calls: tuple[dict[str, Any], ...] = ()
-    expected: str | None = None
-    reference_data: dict[str, Any] | None = None
+from evalc.model.answer import Exhibit, Question, Usage
 
 
 class Said(NamedTuple):

@@ -19,8 +19,9 @@ from typing import Any, Final, final
 import msgspec
 
 from evalc.base.files import make_folder, read_limited, write_atomic
+from evalc.model.answer import Exhibit, Question
 from evalc.runtime.judges.answer import Malformed, Score, read_score
-from evalc.runtime.judges.base import Exhibit, Question, Said
+from evalc.runtime.judges.base import Said
 from evalc.runtime.store.written import Redactor, encoded, redacted
 
 VARIABLE: Final = "EVALC_CACHE_KEY"

@@ -8,11 +8,10 @@ from typing import Any, Final, final
 import msgspec
 
 from evalc.base.errors import JudgeError
+from evalc.model.answer import AgentResponse, Exhibit, Question, ToolCall
 from evalc.model.case import Case, Criterion, Message
 from evalc.model.result import JudgedScore
-from evalc.runtime.agents.base import AgentResponse, ToolCall
 from evalc.runtime.checks.verdict import Note
-from evalc.runtime.judges.base import Exhibit, Question
 from evalc.runtime.judges.panel import MOST_SPREAD, JudgePool
 from evalc.runtime.judges.panel_member import Meter
 from evalc.runtime.store.written import encoded, redacted

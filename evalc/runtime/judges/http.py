@@ -10,13 +10,14 @@ from typing import Any, final
 import msgspec
 
 from evalc.base.errors import AgentProtocolError, AgentUnavailable
+from evalc.model.answer import Exhibit, Question
 from evalc.runtime.agents import wire
 from evalc.runtime.agents.http.address import Address
 from evalc.runtime.agents.http.headers import SENT_ANYWAY, checked_headers, merged
 from evalc.runtime.agents.http.route import Connecting
 from evalc.runtime.agents.http.transport import Transport, open_transport, prepared
 from evalc.runtime.agents.retry import RETRIED, Backoff, is_complete, send_with_retries
-from evalc.runtime.judges.base import Exhibit, JudgeSession, Question, Said
+from evalc.runtime.judges.base import JudgeSession, Said
 from evalc.runtime.judges.python import query_of
 
 

@@ -10,10 +10,11 @@ from contextlib import asynccontextmanager
 from typing import Any, Final, NamedTuple, final
 
 from evalc.base.errors import JudgeError
+from evalc.model.answer import AgentRequest, Exhibit, Question
 from evalc.runtime.agents import wire
-from evalc.runtime.agents.base import Agent, AgentRequest, Session
+from evalc.runtime.agents.base import Agent, Session
 from evalc.runtime.judges.answer import answer_schema
-from evalc.runtime.judges.base import Exhibit, JudgeSession, Question, Said
+from evalc.runtime.judges.base import JudgeSession, Said
 
 VERSION: Final = 2
 """Increase it with any change of the words below, since judgements of other words are no longer valid."""

@@ -10,10 +10,11 @@ from statistics import median
 from typing import Final, Self, final
 
 from evalc.base.errors import JudgeError
+from evalc.model.answer import Exhibit, Question
 from evalc.model.result import JudgedScore
 from evalc.runtime.checks.wording import shown
 from evalc.runtime.judges.answer import Score
-from evalc.runtime.judges.base import Exhibit, Judge, Question
+from evalc.runtime.judges.base import Judge
 from evalc.runtime.judges.cache import JudgeCache
 from evalc.runtime.judges.panel_member import Member, Meter, PanelMember
 from evalc.runtime.store.written import Redactor

@@ -8,12 +8,12 @@ from dataclasses import dataclass, field
 from typing import Final, NamedTuple, final
 
 from evalc.base.errors import EvalcError, JudgeError
-from evalc.runtime.agents.base import Usage
+from evalc.model.answer import Exhibit, Question, Usage
 from evalc.runtime.agents.guard import said_by
 from evalc.runtime.agents.wire import refuse_absurd_usage
 from evalc.runtime.checks.wording import number, shown
 from evalc.runtime.judges.answer import Malformed, Score, read_score
-from evalc.runtime.judges.base import Exhibit, Judge, JudgeSession, Question
+from evalc.runtime.judges.base import Judge, JudgeSession
 from evalc.runtime.judges.cache import JudgeCache, key_of
 from evalc.runtime.run.process_guard import bounded, unbounded
 

@@ -6,53 +6,28 @@ import asyncio
 import time
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from typing import Final, NamedTuple, Protocol
+from typing import Final, Protocol
 from uuid import uuid4
 
 import msgspec
 
 from evalc.base.errors import AgentError, AgentProtocolError, AgentTimeout
+from evalc.model.answer import AgentAnswer, AgentRequest, AgentResponse, AnsweredTurn, ToolCall, Usage
 from evalc.model.case import Case
 from evalc.model.result import Status
 from evalc.runtime.agents import wire
-from evalc.runtime.agents.base import AgentRequest, AgentResponse, HoldsConversations, Session, ToolCall, Usage
+from evalc.runtime.agents.base import HoldsConversations, Session
 from evalc.runtime.agents.wire import refuse_absurd
 from evalc.runtime.checks.wording import number
 from evalc.runtime.run import pace
 from evalc.runtime.run.check_case import said
 from evalc.runtime.run.process_guard import bounded, unbounded
-from evalc.runtime.run.user_player import PlayedUser, UserError, UserPlayer
+from evalc.runtime.run.user_player import UserError, UserPlayer
 
 _ENDING_SECONDS: Final = 5.0
 
 DEFAULT_TURNS: Final = 5
 """The iterations of the loop with stubs if a case does not say (contract, maxTurns)."""
-
-
-class AgentAnswer(NamedTuple):
-    """What came back: a response, or the status and the words of its absence; and when.
-
-    Of a conversation, the response is that of all its turns together, and `turns` are those that were answered.
-    """
-
-    duration_ms: float
-    response: AgentResponse | None
-    status: Status = "passed"
-    error: str | None = None
-    turns: tuple[AnsweredTurn, ...] = ()
-    user: PlayedUser | None = None
-
-
-class AnsweredTurn(NamedTuple):
-    """What came back in one turn of a conversation: what was said, the answer, and how long it took.
-
-    `user` is what playing the user had taken up to this turn; None if nobody plays one.
-    """
-
-    message: str
-    response: AgentResponse
-    duration_ms: float
-    user: PlayedUser | None = None
 
 
 def broken_answer(error: BaseException) -> AgentAnswer:

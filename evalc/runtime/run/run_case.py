@@ -8,10 +8,11 @@ from typing import Any, Final, NamedTuple, final
 
 import msgspec
 
+from evalc.model.answer import AgentAnswer, AgentResponse, AnsweredTurn, PlayedUser, ToolCall, ToolMode, Usage
 from evalc.model.assertions import assertions
 from evalc.model.case import Case, Label, Message
 from evalc.model.checks import InTurn
-from evalc.model.codec import short_hash
+from evalc.model.json import short_hash
 from evalc.model.result import (
     PASSING,
     AssertionResult,
@@ -23,17 +24,16 @@ from evalc.model.result import (
     TurnDetails,
 )
 from evalc.model.suite import LocatedCase, Place
-from evalc.runtime.agents.base import Agent, AgentResponse, Session, ToolCall, ToolMode, Usage
+from evalc.runtime.agents.base import Agent, Session
 from evalc.runtime.checks.embedding import Embeddings
 from evalc.runtime.checks.labels import label_result
 from evalc.runtime.checks.verdict import Evidence, Note, failed
 from evalc.runtime.judges.case_judge import CaseJudge
 from evalc.runtime.judges.panel import JudgePool
 from evalc.runtime.judges.panel_member import Meter
-from evalc.runtime.run.ask import AgentAnswer, AnsweredTurn, ask_agent, broken_answer
+from evalc.runtime.run.ask import ask_agent, broken_answer
 from evalc.runtime.run.check_case import UNCHECKED, Checked, check_case
 from evalc.runtime.run.score import CaseScore, below, score_case, unscored
-from evalc.runtime.run.user_player import PlayedUser
 from evalc.runtime.store.written import encoded
 
 DEFAULT_TIMEOUT_MS: Final = 60_000

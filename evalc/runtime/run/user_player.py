@@ -5,13 +5,14 @@ from __future__ import annotations
 import asyncio
 import re
 from collections.abc import Sequence
-from typing import Any, Final, NamedTuple, Protocol, final
+from typing import Any, Final, Protocol, final
 
 import msgspec
 
 from evalc.base.errors import AgentError, AgentTimeout
+from evalc.model.answer import AgentRequest, AgentResponse, PlayedUser, Usage
 from evalc.model.case import SimulatedUser
-from evalc.runtime.agents.base import AgentRequest, AgentResponse, Session, Usage
+from evalc.runtime.agents.base import Session
 from evalc.runtime.checks.grounding import folded, unfounded_numbers
 from evalc.runtime.checks.json_text import NotJson, parse_leniently
 from evalc.runtime.checks.wording import number, quoted, shown
@@ -51,13 +52,6 @@ class UserError(Exception):
 
 class _Unusable(Exception):
     """An answer that is not of the agreed form, or that this user could not give; the message says why."""
-
-
-class PlayedUser(NamedTuple):
-    """What playing the user took: requests, and their cost in US dollars as far as it is known."""
-
-    requests: int = 0
-    cost_usd: float | None = None
 
 
 class Exchange(Protocol):

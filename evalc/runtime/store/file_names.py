@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Final
 
-from evalc.model.codec import short_hash
+from evalc.model.json import short_hash
 from evalc.model.suite import Suite, SuiteKey
 
 _LONGEST_SLUG: Final = 100

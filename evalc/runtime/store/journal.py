@@ -17,8 +17,8 @@ import msgspec
 
 from evalc.base.errors import UsageError
 from evalc.base.files import open_regular, refuse_link_out
+from evalc.model.answer import ToolMode
 from evalc.model.result import CaseDetails, CaseResult, SkippedCase
-from evalc.runtime.agents.base import ToolMode
 from evalc.runtime.checks.verdict import Note
 from evalc.runtime.run.run_case import CaseRun
 from evalc.runtime.store.journaled import (

@@ -12,9 +12,9 @@ import msgspec
 
 from evalc.base.errors import UsageError
 from evalc.base.files import open_regular
-from evalc.model.codec import short_hash
+from evalc.model.answer import ToolMode
+from evalc.model.json import short_hash
 from evalc.model.result import CaseDetails, CaseResult, SkippedCase
-from evalc.runtime.agents.base import ToolMode
 from evalc.runtime.checks.verdict import Note
 
 FILE_NAME: Final = "journal.jsonl"

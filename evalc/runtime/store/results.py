@@ -14,8 +14,7 @@ from evalc.base.files import make_folder, write_atomic
 from evalc.base.terminal import counted
 from evalc.compare.flips import Flips
 from evalc.model.case import Criterion
-from evalc.model.comparison import Significance
-from evalc.model.result import PASSING, CriterionResult, LabelResult, SkippedCase, Status, Summary
+from evalc.model.result import PASSING, CriterionResult, LabelResult, Significance, SkippedCase, Status, Summary
 from evalc.runtime.checks.verdict import Note
 from evalc.runtime.run.totals import Classified, RepeatedCases, SuiteScore
 from evalc.runtime.store.journaled import Entry

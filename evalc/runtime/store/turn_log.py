@@ -11,9 +11,7 @@ from typing import Final, final
 import msgspec
 
 from evalc.base.files import open_regular, refuse_link_out
-from evalc.runtime.agents.base import AgentResponse
-from evalc.runtime.run.ask import AnsweredTurn
-from evalc.runtime.run.user_player import PlayedUser
+from evalc.model.answer import AgentResponse, AnsweredTurn, PlayedUser
 from evalc.runtime.store.written import Redactor, encoded, redacted
 
 FILE_NAME: Final = "turns.jsonl"

@@ -10,7 +10,7 @@ import msgspec
 from hypothesis import strategies as st
 
 from evalc.model import checks as c
-from evalc.runtime.agents.base import ToolCall
+from evalc.model.answer import ToolCall
 from evalc.runtime.checks.evaluate import evaluate
 from evalc.runtime.checks.verdict import CheckOutcome, Evidence
 

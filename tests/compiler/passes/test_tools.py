@@ -11,7 +11,7 @@ import pytest
 import evalc
 from evalc.compiler.options import CompileOptions
 from evalc.compiler.pipeline import compile_sources
-from evalc.model.codec import short_hash
+from evalc.model.json import short_hash
 from evalc.tools.load import RegistryFile
 
 WEATHER = {

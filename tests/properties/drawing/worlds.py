@@ -11,7 +11,7 @@ from typing import Any, Final, final
 
 from hypothesis import strategies as st
 
-from evalc.runtime.agents.base import AgentResponse, ToolCall, Usage
+from evalc.model.answer import AgentResponse, ToolCall, Usage
 
 COMMON: Final = ("Paris", "18", "rain")
 """What is in every answer, and serves as inputs: letters and digits, so that a pattern takes them as they are."""

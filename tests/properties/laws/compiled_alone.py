@@ -16,12 +16,12 @@ import evalc
 from evalc.diagnostics.problem import Diagnostics
 from evalc.importers.imported import Imported
 from evalc.importers.tool_forge import import_tool_forge
+from evalc.model.answer import AgentRequest, AgentResponse
 from evalc.model.assertions import assertions
 from evalc.model.case import Case
 from evalc.model.checks import AnyOf, Judge
 from evalc.model.result import CaseResult
 from evalc.model.suite import LocatedCase
-from evalc.runtime.agents.base import AgentRequest, AgentResponse
 from evalc.runtime.run.run_case import CaseOptions, run_case
 from tests.properties.drawing.worlds import DATA, PROSE, SEED, answer
 from tests.properties.trying import Tried, compiled, encoded

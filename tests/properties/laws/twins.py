@@ -8,7 +8,7 @@ from typing import Any
 from evalc.compiler import ir
 from evalc.compiler.compiled import CompiledSuite
 from evalc.compiler.lower import verify
-from evalc.model.codec import decode_envelope
+from evalc.model.case import decode_envelope
 from tests.properties.trying import Tried, compiled_text, encoded
 from tests.support.ir_text import ir_text
 

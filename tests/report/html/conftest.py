@@ -8,9 +8,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser, Page, sync_playwright
 
-from evalc.model.coverage import Coverage
-from evalc.model.history import Trend
-from evalc.model.strength import Strength
+from evalc.model.reports import Coverage, Strength, Trend
 from evalc.report.html import render
 from evalc.report.reported import ReportedSuite
 from tests.report.html.browser import FLAGS, chromium

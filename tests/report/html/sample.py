@@ -12,7 +12,7 @@ from msgspec import UNSET
 from msgspec.structs import replace
 
 from evalc.model.case import Message
-from evalc.model.history import Trend, TrendPoint
+from evalc.model.reports import Trend, TrendPoint
 from evalc.model.result import (
     PASSING,
     AssertionResult,

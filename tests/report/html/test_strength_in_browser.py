@@ -2,8 +2,16 @@
 
 from __future__ import annotations
 
-from evalc.model.coverage import Coverage, Part
-from evalc.model.strength import CaseStrength, ChallengerCount, CheckStrength, NotChallenged, Strength, Survivor
+from evalc.model.reports import (
+    CaseStrength,
+    ChallengerCount,
+    CheckStrength,
+    Coverage,
+    NotChallenged,
+    Part,
+    Strength,
+    Survivor,
+)
 from tests.report.html.accessible import sound
 from tests.report.html.conftest import Shown
 from tests.report.html.sample import reported

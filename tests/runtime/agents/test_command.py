@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from evalc.base.errors import AgentError, AgentProtocolError, AgentUnavailable, UsageError
-from evalc.runtime.agents.base import ToolCall
+from evalc.model.answer import ToolCall
 from evalc.runtime.agents.command import CommandAgent
 from tests.support.asking import ask, ask_all, failure
 

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evalc.runtime.agents.base import ToolCall
+from evalc.model.answer import ToolCall
 from evalc.runtime.agents.demo import agent, review, server
 from evalc.runtime.agents.demo.agent import DemoAgent, answer
 from evalc.runtime.agents.demo.weather import CITIES, LONGEST_FORECAST, get_forecast

@@ -12,7 +12,7 @@ import pytest
 from evalc.base.errors import AgentProtocolError, AgentUnavailable, UsageError
 from evalc.mapping.paths import JsonPath
 from evalc.mapping.records import AnswerPaths
-from evalc.runtime.agents.base import AgentRequest, AgentResponse
+from evalc.model.answer import AgentRequest, AgentResponse
 from evalc.runtime.agents.http.agent import HttpAgent
 from evalc.runtime.agents.http.options import HttpOptions
 from evalc.runtime.agents.retry import Backoff, _retry_after

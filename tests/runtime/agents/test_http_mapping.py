@@ -13,7 +13,7 @@ from evalc.base.errors import AgentError, AgentProtocolError, AgentUnavailable, 
 from evalc.mapping.body import BodyTemplate
 from evalc.mapping.paths import JsonPath
 from evalc.mapping.records import AnswerPaths
-from evalc.runtime.agents.base import AgentRequest, AgentResponse, ToolCall, Usage
+from evalc.model.answer import AgentRequest, AgentResponse, ToolCall, Usage
 from evalc.runtime.agents.http import transport
 from evalc.runtime.agents.http.agent import HttpAgent
 from evalc.runtime.agents.http.options import HttpOptions

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from evalc.base.errors import AgentProtocolError, UsageError
-from evalc.runtime.agents.base import ToolCall
+from evalc.model.answer import ToolCall
 from evalc.runtime.agents.python import PythonAgent
 from tests.support.asking import ask, ask_all, failure
 

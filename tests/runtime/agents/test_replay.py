@@ -12,10 +12,11 @@ from typing import Any
 import pytest
 
 from evalc.base.errors import AgentError, AgentProtocolError, AgentTimeout, AgentUnavailable, UsageError
+from evalc.model.answer import AgentRequest, AgentResponse, ToolCall, Usage
 from evalc.model.case import Case, Expect, Input
 from evalc.model.result import CaseResult
 from evalc.model.suite import LocatedCase, Suite
-from evalc.runtime.agents.base import Agent, AgentRequest, AgentResponse, Session, ToolCall, Usage
+from evalc.runtime.agents.base import Agent, Session
 from evalc.runtime.agents.http.options import HttpOptions
 from evalc.runtime.agents.model.options import ModelOptions, Sampling
 from evalc.runtime.agents.record import RecordingAgent

@@ -7,8 +7,8 @@ import doctest
 import pytest
 
 from evalc.base.errors import AgentProtocolError, AgentTimeout
+from evalc.model.answer import AgentResponse, ToolCall
 from evalc.runtime.agents import scripted
-from evalc.runtime.agents.base import AgentResponse, ToolCall
 from evalc.runtime.agents.scripted import ScriptedAgent, ScriptedAnswer
 from tests.support.asking import ask, ask_all, failure
 

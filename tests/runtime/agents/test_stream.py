@@ -13,7 +13,7 @@ import evalc
 from evalc.base.errors import AgentError, AgentProtocolError, AgentUnavailable
 from evalc.mapping.paths import JsonPath
 from evalc.mapping.records import AnswerPaths, StreamPaths
-from evalc.runtime.agents.base import AgentResponse, ToolCall, Usage
+from evalc.model.answer import AgentResponse, ToolCall, Usage
 from evalc.runtime.agents.http.agent import HttpAgent
 from evalc.runtime.agents.http.options import HttpOptions
 from tests.support.asking import PATIENCE, ask, ask_all, failure, run_out_of_time

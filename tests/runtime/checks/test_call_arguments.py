@@ -12,9 +12,9 @@ from hypothesis import strategies as st
 
 import evalc
 from evalc.model import checks as c
+from evalc.model.answer import ToolCall
 from evalc.model.case import Case, Expect, Input
-from evalc.model.paths import is_same
-from evalc.runtime.agents.base import ToolCall
+from evalc.model.json import is_same
 from evalc.runtime.checks.call_arguments import matched
 from tests.runtime.checks.conftest import Ask
 

@@ -10,8 +10,8 @@ import msgspec
 import pytest
 
 from evalc.model import checks as c
+from evalc.model.answer import ToolCall, Usage
 from evalc.model.case import Case, Input, Message
-from evalc.runtime.agents.base import ToolCall, Usage
 from evalc.runtime.checks.evaluate import evaluate
 from evalc.runtime.checks.verdict import Evidence
 from tests.runtime.checks.conftest import Ask

@@ -10,8 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from evalc.model import checks as c
+from evalc.model.answer import ToolCall
 from evalc.model.case import Case, Expect, Input
-from evalc.runtime.agents.base import ToolCall
 from tests.runtime.checks.conftest import Ask
 
 

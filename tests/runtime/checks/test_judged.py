@@ -8,10 +8,10 @@ import pytest
 
 from evalc.base.errors import JudgeError
 from evalc.model import checks as c
+from evalc.model.answer import Question
 from evalc.model.result import JudgedScore
 from evalc.runtime.checks.judged import as_expected, share_of
 from evalc.runtime.checks.verdict import Evidence
-from evalc.runtime.judges.base import Question
 from tests.runtime.checks.conftest import Ask
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from evalc.model import checks as c
-from evalc.runtime.agents.base import Usage
+from evalc.model.answer import Usage
 from evalc.runtime.checks.limits import count_tokens
 from tests.runtime.checks.conftest import Ask
 

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from evalc.model import checks as c
-from evalc.model.formats import CHECKED, FORMATS
+from evalc.model.json_schema import CHECKED, FORMATS
 from evalc.runtime.checks.schema import first_violation
 from tests.runtime.checks.conftest import Ask
 

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from evalc.model import checks as c
-from evalc.runtime.agents.base import ToolCall, ToolMode
+from evalc.model.answer import ToolCall, ToolMode
 from tests.runtime.checks.conftest import Ask
 
 

@@ -13,8 +13,8 @@ from evalc.base.source import Source
 from evalc.compiler.options import CompileOptions
 from evalc.compiler.pipeline import compile_sources
 from evalc.model import checks as c
+from evalc.model.answer import ToolCall
 from evalc.model.assertions import assertions
-from evalc.runtime.agents.base import ToolCall
 from tests.runtime.checks.conftest import Ask
 
 ID: Final = 9007199254740993

@@ -7,8 +7,8 @@ from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import asynccontextmanager
 from typing import Any, final
 
-from evalc.runtime.agents.base import Usage
-from evalc.runtime.judges.base import Exhibit, JudgeSession, Question, Said
+from evalc.model.answer import Exhibit, Question, Usage
+from evalc.runtime.judges.base import JudgeSession, Said
 from evalc.runtime.judges.cache import JudgeCache
 from evalc.runtime.judges.panel import JudgePool, Panel, seated
 from evalc.runtime.judges.panel_member import Meter

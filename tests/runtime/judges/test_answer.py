@@ -7,8 +7,9 @@ from typing import Any
 import jsonschema
 import pytest
 
+from evalc.model.answer import Question
 from evalc.runtime.judges.answer import Malformed, Score, answer_schema, read_score
-from evalc.runtime.judges.base import Question, Said
+from evalc.runtime.judges.base import Said
 
 FIVE = Question(name="q", max_score=5)
 

@@ -8,8 +8,8 @@ from typing import Any
 import msgspec
 import pytest
 
+from evalc.model.answer import Exhibit, Question
 from evalc.runtime.judges.answer import Score
-from evalc.runtime.judges.base import Exhibit, Question
 from evalc.runtime.judges.cache import JudgeCache, cache_key, key_of
 from evalc.runtime.judges.panel_member import Meter
 from evalc.runtime.store.written import Redactor

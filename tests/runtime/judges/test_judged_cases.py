@@ -12,10 +12,9 @@ import pytest
 
 from evalc.base.errors import AgentTimeout, AgentUnavailable
 from evalc.model import checks as c
+from evalc.model.answer import AgentRequest, AgentResponse, Question, ToolCall, Usage
 from evalc.model.case import Case, CheckLink, Criterion, Expect, Input, RubricDimension
 from evalc.model.suite import LocatedCase
-from evalc.runtime.agents.base import AgentRequest, AgentResponse, ToolCall, Usage
-from evalc.runtime.judges.base import Question
 from evalc.runtime.judges.panel import JudgePool, Panel
 from evalc.runtime.run.run_case import CaseOptions, CaseRun, run_case
 from evalc.runtime.store.written import Redactor

@@ -10,10 +10,10 @@ import pytest
 from pydantic import TypeAdapter
 
 from evalc.base.errors import JudgeError
+from evalc.model.answer import Exhibit
 from evalc.runtime.agents.model.options import Access, Sampling
 from evalc.runtime.agents.spec import AgentSettings
 from evalc.runtime.judges.answer import answer_schema
-from evalc.runtime.judges.base import Exhibit
 from evalc.runtime.judges.kinds import JudgeSettings, judge_for
 from evalc.runtime.judges.panel import Panel, seated
 from evalc.runtime.judges.panel_member import Meter

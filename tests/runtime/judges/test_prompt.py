@@ -7,8 +7,8 @@ import re
 
 import pytest
 
+from evalc.model.answer import Exhibit, Question
 from evalc.runtime.judges import model as prompt
-from evalc.runtime.judges.base import Exhibit, Question
 from evalc.runtime.judges.model import prompt_for
 
 QUESTION = Question(name="tone", criteria="Is it {kind}?\n- 5: very\n- 0: not at all", max_score=5)

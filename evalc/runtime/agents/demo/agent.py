@@ -10,7 +10,8 @@ from typing import Any, Final, final
 
 import msgspec
 
-from evalc.runtime.agents.base import AgentRequest, AgentResponse, Session, ToolCall
+from evalc.model.answer import AgentRequest, AgentResponse, ToolCall
+from evalc.runtime.agents.base import Session
 from evalc.runtime.agents.demo.review import asks_for_review, review_message
 from evalc.runtime.agents.demo.weather import (
     CITIES,

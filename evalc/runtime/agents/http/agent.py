@@ -10,8 +10,9 @@ from urllib.parse import urljoin, urlsplit
 
 from evalc.base.errors import AgentError, AgentProtocolError, AgentUnavailable, UsageError
 from evalc.mapping.body import NoInput, Values
+from evalc.model.answer import AgentRequest, AgentResponse
 from evalc.runtime.agents import wire
-from evalc.runtime.agents.base import AgentRequest, AgentResponse, Session
+from evalc.runtime.agents.base import Session
 from evalc.runtime.agents.http.address import Address, without_credentials
 from evalc.runtime.agents.http.headers import SENT_ANYWAY, checked_headers, merged
 from evalc.runtime.agents.http.mapped import read_body

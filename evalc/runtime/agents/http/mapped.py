@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any, Final
 
 from evalc.base.errors import AgentProtocolError
 from evalc.mapping.records import AnswerPaths, NotSearchable
+from evalc.model.answer import AgentResponse
 from evalc.runtime.agents import wire
-from evalc.runtime.agents.base import AgentResponse
 
 if TYPE_CHECKING:
     from evalc.mapping.paths import JsonPath

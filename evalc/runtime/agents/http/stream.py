@@ -14,8 +14,8 @@ import msgspec
 
 from evalc.base.errors import AgentError, AgentProtocolError
 from evalc.mapping.records import AnswerPaths, StreamPaths
+from evalc.model.answer import AgentResponse
 from evalc.runtime.agents import wire
-from evalc.runtime.agents.base import AgentResponse
 from evalc.runtime.agents.http.mapped import found, read_call
 from evalc.runtime.agents.http.sse import EventParser, ServerSentEvent
 from evalc.runtime.agents.http.stream_shapes import AnthropicEvents, EventCalls, OpenAIChunks, OwnEvents

@@ -14,8 +14,9 @@ import msgspec
 
 from evalc.base.errors import AgentError, AgentProtocolError, AgentUnavailable, UsageError
 from evalc.base.providers import Provider
+from evalc.model.answer import AgentRequest, AgentResponse
 from evalc.runtime.agents import wire
-from evalc.runtime.agents.base import AgentRequest, AgentResponse, Session
+from evalc.runtime.agents.base import Session
 from evalc.runtime.agents.http.address import without_credentials
 from evalc.runtime.agents.http.route import Connecting
 from evalc.runtime.agents.http.transport import Reply, Transport, open_transport, prepared

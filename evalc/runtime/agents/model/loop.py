@@ -8,7 +8,7 @@ from typing import Any
 
 import msgspec
 
-from evalc.runtime.agents.base import AgentResponse, ToolCall, ToolMode, Usage
+from evalc.model.answer import AgentResponse, ToolCall, ToolMode, Usage
 from evalc.runtime.agents.model.api import Api, Call, Prompt, ToolOutcome, Turn
 
 Ask = Callable[[Prompt], Awaitable[tuple[Turn, float | None]]]

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import msgspec
 
+from evalc.model.answer import AgentAnswer, AgentResponse, AnsweredTurn, ToolCall, ToolMode, Usage
 from evalc.model.result import CaseDetails, CaseResult, Status
-from evalc.runtime.agents.base import AgentResponse, ToolCall, ToolMode, Usage
-from evalc.runtime.run.ask import AgentAnswer, AnsweredTurn
 from evalc.runtime.store import journaled
 
 

@@ -10,7 +10,7 @@ from msgspec.structs import replace
 from evalc.base.errors import UsageError
 from evalc.compare.past import ComparedSuite
 from evalc.compare.suites import compare_runs
-from evalc.model.comparison import RunComparison
+from evalc.model.result import RunComparison
 from evalc.model.suite import SuiteKey
 from evalc.runtime.run.scope import Place, Scope, selects_cases
 from evalc.runtime.store.journaled import Header

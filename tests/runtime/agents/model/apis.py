@@ -14,7 +14,7 @@ import openai.types.responses
 from pydantic import TypeAdapter
 
 from evalc.base.providers import PROVIDERS, ApiName
-from evalc.runtime.agents.base import AgentRequest, AgentResponse
+from evalc.model.answer import AgentRequest, AgentResponse
 from evalc.runtime.agents.model.agent import ModelAgent
 from evalc.runtime.agents.model.options import Access, ModelOptions
 from evalc.runtime.agents.retry import Backoff

@@ -9,8 +9,8 @@ import jsonschema
 import pytest
 
 from evalc.base.errors import AgentProtocolError
+from evalc.model.answer import AgentRequest
 from evalc.model.case import SimulatedUser
-from evalc.runtime.agents.base import AgentRequest
 from evalc.runtime.agents.model.options import ModelOptions, Sampling
 from evalc.runtime.run.user_player import answer_schema
 from evalc.tools.registry import Tool, ToolRegistry

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from evalc.base.errors import AgentProtocolError
-from evalc.runtime.agents.base import AgentRequest, ToolCall, Usage
+from evalc.model.answer import AgentRequest, ToolCall, Usage
 from evalc.runtime.agents.model.options import ModelOptions, Sampling
 from evalc.tools.registry import Tool, ToolRegistry
 from tests.runtime.agents.model.apis import CHAT, MESSAGES, RESPONSES, Called, TestedApi

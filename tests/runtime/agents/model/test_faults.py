@@ -8,7 +8,7 @@ import json
 import pytest
 
 from evalc.base.errors import AgentError, AgentProtocolError, AgentUnavailable
-from evalc.runtime.agents.base import AgentRequest
+from evalc.model.answer import AgentRequest
 from tests.runtime.agents.model.apis import CHAT, RESPONSES, Called, TestedApi, ask
 from tests.support.asking import PATIENCE, ask_after_timeout
 from tests.support.servers import (

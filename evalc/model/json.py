@@ -1,4 +1,4 @@
-"""Paths such as `items[0].title`, `items[].id` or `["a.b"].c`, and the steps of JSON pointers."""
+"""Canonical JSON and its hash, paths into values such as `items[0].title`, and the steps of JSON pointers."""
 
 from __future__ import annotations
 
@@ -7,6 +7,23 @@ import re
 from collections.abc import Iterator
 from functools import lru_cache
 from typing import Any, Final, Literal, TypeGuard
+
+import msgspec
+
+_encoder = msgspec.json.Encoder()
+
+
+def to_json(record: Any) -> bytes:
+    """The record as one line of JSON, UTF-8, fields in the order of the model, without a line end."""
+    return _encoder.encode(record)
+
+
+def short_hash(data: bytes | str) -> str:
+    """`sha256(data)[0:12]`, the contract's hash of descriptions and eval files."""
+    import hashlib  # noqa: PLC0415 - for start-up: OpenSSL is loaded with it, and most files are not hashed
+
+    return hashlib.sha256(data.encode() if isinstance(data, str) else data).hexdigest()[:12]
+
 
 EVERY: Final = "[]"
 """The step to every item of an array."""
