@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 _HOMES = {
     "AgentError": "evalc.base.errors",
     "AgentProtocolError": "evalc.base.errors",
-    "AgentResponse": "evalc.runtime.agents.base",
+    "AgentResponse": "evalc.model.answer",
     "AgentTimeout": "evalc.base.errors",
     "AgentUnavailable": "evalc.base.errors",
     "Answer": "evalc.checks",
@@ -40,7 +40,7 @@ _HOMES = {
     "ScriptedAgent": "evalc.runtime.agents.scripted",
     "Source": "evalc.base.source",
     "SourceError": "evalc.base.errors",
-    "ToolCall": "evalc.runtime.agents.base",
+    "ToolCall": "evalc.model.answer",
     "UsageError": "evalc.base.errors",
     "check": "evalc.api",
     "compile": "evalc.api",
