@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from evalc.base.files import read_limited, write_atomic
-from evalc.base.terminal import counted, visible
+from evalc.base.terminal import counted, first_of, visible
 from evalc.cli.streams import print_error
 from evalc.dsl.sources import JSON_LIMIT
 
@@ -97,10 +97,9 @@ def held_back_line(problems: Sequence[Problem], task: Task) -> str:
     held = [problem for problem in problems if problem.source.name in task.files and edit_of(problem) is not None]
     if not held:
         return ""
-    places = ", ".join(f"{visible(problem.source.name)}:{problem.start.line}" for problem in held[:_NAMED])
-    more = f" and {len(held) - _NAMED} more" if len(held) > _NAMED else ""
+    places = first_of(held, _NAMED, lambda problem: f"{visible(problem.source.name)}:{problem.start.line}")
     fixes = counted(len(held), "fix", "fixes")
-    return f"held back {fixes}, at {places}{more}: first mend the syntax errors that no fix cures\n"
+    return f"held back {fixes}, at {places}: first mend the syntax errors that no fix cures\n"
 
 
 def _fixed_sources(problems: Sequence[Problem], task: Task) -> Iterator[tuple[Source, Fixed]]:

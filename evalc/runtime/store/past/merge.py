@@ -10,6 +10,7 @@ from typing import Any, Final, NamedTuple, final
 import msgspec
 
 from evalc.base.errors import UsageError
+from evalc.base.terminal import first_of
 from evalc.model.suite import Suite
 from evalc.runtime.run.begin_run import journaled_suites, new_journal
 from evalc.runtime.run.finish_run import Ending, finish_run
@@ -214,9 +215,8 @@ def _missing(suite: Suite, number: int, identity: str, parts: Sequence[Part]) ->
     what = f"no part has the case `{identity}` of {_title(suite)}"
     absent = _absent_shards(parts)
     if absent:
-        named = ", ".join(absent[:_MOST_NAMED])
-        more = f" and {len(absent) - _MOST_NAMED} more" if len(absent) > _MOST_NAMED else ""
-        subject = f"the shard {named} is" if len(absent) == 1 else f"the shards {named}{more} are"
+        named = first_of(absent, _MOST_NAMED)
+        subject = f"the shard {named} is" if len(absent) == 1 else f"the shards {named} are"
         return f"{subject} missing: {what}"
     for part in parts:
         if part.cases.count(number) < part.header.suites[number].cases:

@@ -13,6 +13,7 @@ from typing import Final, final
 import msgspec
 
 from evalc.base.errors import UsageError
+from evalc.base.terminal import first_of
 from evalc.model.case import Case
 from evalc.model.result import CaseResult, SkippedCase, Status
 from evalc.model.suite import RENEWED_BY_RUN, KnownSuites, LocatedCase, Suite, SuiteKey, key_of
@@ -225,9 +226,7 @@ class _Rescoring:
 
 
 def _listed(names: Sequence[str]) -> str:
-    listed = ", ".join(f"`{name}`" for name in names[:_MOST_LISTED])
-    more = len(names) - _MOST_LISTED
-    return f"{listed} and {more} more" if more > 0 else listed
+    return first_of(names, _MOST_LISTED, "`{}`".format)
 
 
 def _not_rescored(case: Case, entry: journaled.Entry | None) -> SkippedCase | None:

@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Final
 
 from evalc.base.errors import UsageError
+from evalc.base.terminal import first_of
 from evalc.runtime.store.journaled import FILE_NAME as JOURNAL_NAME
 
 LATEST: Final = "latest"
@@ -67,9 +68,8 @@ def _beginning_with(name: str, output_dir: Path, holds: Holds) -> Path | None:
         return None
     found = sorted(folder for folder in _folders(output_dir) if folder.name.startswith(name) and _holds(folder, holds))
     if len(found) > 1:
-        listed = ", ".join(f"`{folder.name}`" for folder in found[:_MOST_LISTED])
-        more = f" and {len(found) - _MOST_LISTED} more" if len(found) > _MOST_LISTED else ""
-        raise UsageError(f"{len(found)} runs begin with `{name}`: {listed}{more}")
+        named = first_of(found, _MOST_LISTED, lambda folder: f"`{folder.name}`")
+        raise UsageError(f"{len(found)} runs begin with `{name}`: {named}")
     return found[0] if found else None
 
 
