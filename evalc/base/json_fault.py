@@ -6,9 +6,9 @@ The decoder's words and places are not the same in every version of Python; thes
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from json import JSONDecodeError
-from typing import Final, NamedTuple
+from typing import Any, Final, NamedTuple
 
 NO_COMMENTS: Final = "JSON has no comments"
 """What is wrong with a file that is not meant as JSON but as JSON with comments, as a `tsconfig.json` is."""
@@ -34,6 +34,27 @@ class JsonFault(NamedTuple):
         """The place, as sentences say it: `line 2, column 5`."""
         line, column = self.position(text)
         return f"line {line}, column {column}"
+
+
+class RepeatedKey(ValueError):
+    """An object has a key twice, of which readers of JSON take one or the other."""
+
+    def __init__(self, key: str) -> None:
+        super().__init__(f"the key `{key}` is repeated")
+        self.key = key
+
+
+def unique_keys(pairs: Sequence[tuple[str, Any]]) -> dict[str, Any]:
+    """The object, as an `object_pairs_hook` of `json`.
+
+    Raises:
+        RepeatedKey: a key is there twice.
+    """
+    fields = dict(pairs)
+    if len(fields) < len(pairs):
+        names = [name for name, _ in pairs]
+        raise RepeatedKey(next(name for name in fields if names.count(name) > 1))
+    return fields
 
 
 def fault_of(error: JSONDecodeError, text: str) -> JsonFault:

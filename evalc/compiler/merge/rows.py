@@ -18,7 +18,7 @@ import msgspec
 
 from evalc.base.errors import UsageError
 from evalc.base.files import is_below, project_root
-from evalc.base.json_fault import fault_of
+from evalc.base.json_fault import fault_of, unique_keys
 from evalc.base.source import Source, Span
 from evalc.base.terminal import counted
 from evalc.compiler.discover import shown
@@ -350,15 +350,8 @@ def _refuse(word: str) -> object:
     raise ValueError(f"`{word}` is not a number of JSON")
 
 
-def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    data = dict(pairs)
-    if len(data) != len(pairs):
-        raise ValueError("a key is repeated")
-    return data
-
-
 _JSON: Final = json.JSONDecoder(
-    parse_int=_Number, parse_float=_Number, parse_constant=_refuse, object_pairs_hook=_unique
+    parse_int=_Number, parse_float=_Number, parse_constant=_refuse, object_pairs_hook=unique_keys
 )
 
 

@@ -21,6 +21,7 @@ from typing import Any, Final, NoReturn
 import msgspec
 
 from evalc.base.errors import AgentError, AgentProtocolError
+from evalc.base.json_fault import RepeatedKey, unique_keys
 from evalc.model.answer import AgentRequest, AgentResponse, ToolCall, Usage
 from evalc.model.json import is_number
 from evalc.model.numbers import shown_number
@@ -224,6 +225,8 @@ def _decode_json_leniently(body: bytes, pairs: Callable[[list[tuple[str, Any]]],
         raise AgentProtocolError("the answer is not UTF-8") from None
     except RecursionError:
         raise AgentProtocolError("the answer is nested too deeply") from None
+    except RepeatedKey as error:
+        raise AgentProtocolError(f"the answer has the key `{shown(error.key)}` twice") from None
     except ValueError:
         found = "is empty" if not body.strip() else "is not JSON"
         raise AgentProtocolError(f"the answer {found}") from None
@@ -320,28 +323,19 @@ _OR_MAP: Final = ", or map them (`agent.response.params` in the configuration)"
 def _params_of(text: str) -> object:
     """The parameters that a text of JSON holds, as model providers send them; an empty text holds none."""
     try:
-        return decode_params(text) if text.strip() else None
+        return decode_unambiguous(text.encode(errors="surrogatepass")) if text.strip() else None
     except AgentProtocolError as error:
         why = str(error).removeprefix("the answer ")
         raise AgentProtocolError(f"the parameters of a tool call are a text that {why}: {shown(text)}") from None
 
 
-def decode_params(text: str) -> object:
+def decode_unambiguous(body: bytes) -> object:
     """The value of a JSON text in which no object has a key twice, as in `{"force": true, "force": false}`.
 
     Raises:
         AgentProtocolError: as for `decode_json`, and where a key is repeated.
     """
-    return _decode_json_leniently(text.encode(errors="surrogatepass"), pairs=_once)
-
-
-def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    fields = dict(pairs)
-    if len(fields) < len(pairs):
-        names = [name for name, _ in pairs]
-        twice = next(name for name in fields if names.count(name) > 1)
-        raise AgentProtocolError(f"the answer has the key `{shown(twice)}` twice")
-    return fields
+    return _decode_json_leniently(body, pairs=unique_keys)
 
 
 def _error_of(error: object, place: str) -> str | msgspec.UnsetType:

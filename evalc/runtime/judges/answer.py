@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import json
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any, Final, NamedTuple
 
 import msgspec
@@ -93,18 +92,6 @@ def _parsed(text: str) -> object:
     fenced = _FENCED.fullmatch(text)
     bare = fenced[1] if fenced else text
     try:
-        value = wire.decode_json(bare.encode(errors="replace"))
-        json.loads(bare.removeprefix("\ufeff"), object_pairs_hook=_each_once)
+        return wire.decode_unambiguous(bare.encode(errors="replace"))
     except AgentProtocolError as error:
         raise Malformed(str(error)) from None
-    except (ValueError, RecursionError) as error:
-        raise Malformed(f"the answer is not JSON: {error}") from None
-    return value
-
-
-def _each_once(pairs: Sequence[tuple[str, object]]) -> Mapping[str, object]:
-    """The object, whose keys are written once each: of two scores nobody knows which is meant."""
-    names = [name for name, _ in pairs]
-    if twice := next((name for name in names if names.count(name) > 1), None):
-        raise Malformed(f"it has the key `{wire.shown(twice)}` more than once")
-    return dict(pairs)

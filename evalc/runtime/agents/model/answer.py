@@ -77,7 +77,7 @@ def _params_of(text: str) -> dict[str, Any] | None:
     if not text.strip():
         return {}
     try:
-        params = wire.json_value(wire.decode_params(text), "arguments")
+        params = wire.json_value(wire.decode_unambiguous(text.encode(errors="surrogatepass")), "arguments")
     except AgentProtocolError:
         return None
     return params if isinstance(params, dict) else None
