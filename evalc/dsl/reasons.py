@@ -9,10 +9,8 @@ from evalc.diagnostics.catalogue.values import NoReason
 from evalc.diagnostics.problem import Finding
 
 _NO: Final = frozenset({"", "false", "no", "off", "null", "~"})
-_NEVER_A_REASON: Final = frozenset(
-    {"", "true", "yes", "on", "false", "no", "off", "null", "none", "nil", "nan", "nat", "na", "undefined"}
-)
-"""What may stand in the cell of a table that gives no reason, as letters and digits: `<NA>` is `na`."""
+NO_REASONS: Final = ("true", "yes", "on", "none", "nil", "nan", "nat", "na", "undefined")
+"""What the cell of a table may hold that says neither why nor no, as letters and digits: `<NA>` is `na`."""
 
 
 def reason_of(text: str, key: str, fault: Callable[[Finding], object]) -> str | None:
@@ -34,7 +32,7 @@ def reason_of(text: str, key: str, fault: Callable[[Finding], object]) -> str | 
 def _is_worded(word: str) -> bool:
     """Whether there is something to read in it: at least a word of two letters, or the number of an issue (`#4711`)."""
     characters = "".join(filter(str.isalnum, word))
-    if characters in _NEVER_A_REASON:
+    if characters in _NO or characters in NO_REASONS:
         return False
     return word.startswith("#") or (len(characters) > 1 and any(map(str.isalpha, characters)))
 

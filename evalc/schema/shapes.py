@@ -10,6 +10,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
+from evalc.dsl.reasons import NO_REASONS
+
 Schema = dict[str, Any]
 
 DIALECT = "https://json-schema.org/draft/2020-12/schema"
@@ -37,7 +39,7 @@ def reason() -> Schema:
     """Why something is so. What says no counts as absent; what says neither why nor no is not a reason."""
     words = "|".join(
         "".join(f"[{letter.upper()}{letter}]" if letter.isalpha() else letter for letter in word)
-        for word in ("true", "yes", "on", "none", "nan", "na", "n/a", "<na>")
+        for word in (*NO_REASONS, "n/a", "<na>")
     )
     texts = {"type": "string", "pattern": rf"^\s*({words}|[A-Za-z]|[1-9][0-9]*|-)\s*$"}
     return {**text(), "not": any_of({"const": True}, {"type": "number", "not": {"const": 0}}, texts)}
