@@ -151,7 +151,7 @@ class Compiler:
         self._others: list[str] = []
         self._unparsed: list[str] = []
         self._copies: Sequence[str] = ()
-        self._come_upon: set[str] = set()
+        self._found_by_search: set[str] = set()
         self._searched: list[Path] = []
         self._may_be_kept = _MOST_KEPT_ALIVE
 
@@ -206,20 +206,20 @@ class Compiler:
         problems = Diagnostics()
         read = self._read_json if is_json(source) else self._read_yaml
         suites = read(source, problems, named=named)
-        if suites is None and not named and not self._has_to_be_told(source, problems, legible=legible):
+        if suites is None and not named and not self._is_reported(source, problems, legible=legible):
             (self._unparsed if problems.has_errors else self._others).append(source.name)
             self._problems.extend(problem for problem in problems if isinstance(problem.finding, NearMiss))
             return
         if suites is None and not problems.has_errors:
             problems.add(source, Span(0, 0), NotAnEvalFile(path=source.name))
         if not named:
-            self._come_upon.add(source.name)
+            self._found_by_search.add(source.name)
         for suite in suites or ():
             self._finish_suite(suite, problems)
         self._problems.extend(problems)
 
-    def _has_to_be_told(self, source: Source, problems: Diagnostics, *, legible: bool) -> bool:
-        """Whether what is wrong with a file that a search found, and in which no evals were found, is reported."""
+    def _is_reported(self, source: Source, problems: Diagnostics, *, legible: bool) -> bool:
+        """Whether mistakes are reported of a file that a search found and that has no evals."""
         if not problems.has_errors:
             return False
         if is_meant_as_eval(Path(source.name).name, source.text):
@@ -409,12 +409,12 @@ class Compiler:
                 return True
             return bool(of) and all(identity in ids(output.key) for identity in output.ids())
 
-        outputs = filter(self._is_output_come_upon, suites)
+        outputs = filter(self._is_found_output, suites)
         self._copies = [output.ir.source.name for output in outputs if is_copy(output)]
         return tuple(suite for suite in suites if suite.ir.source.name not in self._copies)
 
-    def _is_output_come_upon(self, suite: CompiledSuite) -> bool:
-        return suite.is_output and suite.ir.source.name in self._come_upon
+    def _is_found_output(self, suite: CompiledSuite) -> bool:
+        return suite.is_output and suite.ir.source.name in self._found_by_search
 
     def _report_collisions(self, suites: tuple[CompiledSuite, ...]) -> None:
         first: dict[str, CompiledSuite] = {}
@@ -422,7 +422,7 @@ class Compiler:
             earlier = first.setdefault(suite.file_name, suite)
             if earlier is not suite:
                 other = f"{earlier.ir.source.name}:{earlier.ir.line(earlier.ir.name_at)}"
-                outputs = [each.ir.source.name for each in (suite, earlier) if self._is_output_come_upon(each)]
+                outputs = [each.ir.source.name for each in (suite, earlier) if self._is_found_output(each)]
                 finding = SuiteCollision(
                     name=suite.ir.name,
                     tier=suite.tier,

@@ -18,9 +18,9 @@ def trim(text: str) -> str:
     return text.strip(SPACES)
 
 
-def class_named_by(text: str, path: str | None) -> str:
-    """The class that a text names, of a label or of an answer: at a path exactly, else without surrounding white space.
+def class_name(text: str, path: str | None) -> str:
+    """The class that a label or an answer names: at a path the text itself, else without surrounding white space.
 
-    Whatever reads a label reads it by this, so that the check of a label and the count of classes agree.
+    The check of a label and the count of classes both read it here, so that they agree.
     """
     return trim(text) if path is None else text

@@ -19,7 +19,7 @@ from evalc.diagnostics.catalogue.contract import BesideTurns
 from evalc.diagnostics.catalogue.names import DuplicateName
 from evalc.diagnostics.catalogue.values import outside
 from evalc.dsl.nodes import span_of
-from evalc.ecma.text import class_named_by
+from evalc.ecma.text import class_name
 from evalc.model import case as m
 from evalc.model import checks as c
 from evalc.model.assertions import judge
@@ -82,7 +82,7 @@ def _label_check(emission: Emission, picked: Picked) -> ir.Check | None:
 
 def check_of_label(label: m.Label) -> c.Check:
     """The check that a label brings: the place, or the whole response without surrounding white space, is that text."""
-    expected = class_named_by(label.expected, label.path)
+    expected = class_name(label.expected, label.path)
     if label.path is None:
         return c.Regex(pattern=rf"^\s*{_ESCAPED.sub(_backslash, expected)}\s*$", flags="u")
     return c.At(path=label.path, check=c.Equals(value=expected))

@@ -11,7 +11,7 @@ from evalc.compare.power import fewest_changes
 from evalc.compiler import ir
 from evalc.diagnostics.catalogue.statistics import ConfidenceOfNothing, NoSuchClass, TooFewToFail, TooFewToHold
 from evalc.diagnostics.problem import Diagnostics, Finding
-from evalc.ecma.text import class_named_by
+from evalc.ecma.text import class_name
 from evalc.model.case import Gates
 from evalc.model.json import pointer_step
 from evalc.model.numbers import CONFIDENCE, SHARE, shown_confidence
@@ -51,7 +51,7 @@ def _check_classes(suite: ir.Suite, gates: Gates, problems: Diagnostics) -> None
     if not (gates.recall or gates.precision or gates.macro_f1):
         return
     labels = (case.label for case in suite.cases if case.label is not None)
-    known = tuple(sorted({class_named_by(label.expected, label.path) for label in labels}))
+    known = tuple(sorted({class_name(label.expected, label.path) for label in labels}))
     for name, limits in (("recall", gates.recall), ("precision", gates.precision)):
         for label in limits or {}:
             if label not in known:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from evalc.ecma.text import class_named_by, trim
+from evalc.ecma.text import class_name, trim
 from evalc.model.case import Label
 from evalc.model.result import LabelResult
 from evalc.runtime.checks.json_checks import place_of
@@ -15,11 +15,11 @@ def label_result(label: Label, response: str | None) -> LabelResult:
     A response gives no class if it did not come in time, is blank, or has nothing or null at the label's place. Only
     the label `null` accepts null.
     """
-    expected = class_named_by(label.expected, label.path)
+    expected = class_name(label.expected, label.path)
     place = None if response is None else _place(label.path, Evidence(response=response))
     if place is None:
         return LabelResult(expected=expected, predicted=None)
-    given = class_named_by(place.response, label.path)
+    given = class_name(place.response, label.path)
     names_one = given == expected or (trim(given) != "" and place.place is not None)
     return LabelResult(expected=expected, predicted=given if names_one else None)
 

@@ -144,7 +144,7 @@ def accept(results: PastResults, file: Path) -> Accepted:
         raise UsageError(warnings[0])
     before = _named(_read(file), of_run) if file.exists() else _Read((), ())
     newer = _Newer(of_run, None if results.is_part else header_beside(results.folder), before.suites)
-    _refuse_twice(file, (twice for twice in before.twice if not newer.replaces(twice.suite, twice.case)))
+    _reject_repeated_cases(file, (twice for twice in before.twice if not newer.replaces(twice.suite, twice.case)))
     entries = [newer.withdrawn(suite) for suite in before.suites]
     stay = [
         msgspec.structs.replace(
@@ -264,7 +264,7 @@ def read_accepted(file: Path) -> Sequence[AcceptedSuite]:
         UsageError: it cannot be read, is not such a file, or has a case twice.
     """
     read = _read(file)
-    _refuse_twice(file, read.twice)
+    _reject_repeated_cases(file, read.twice)
     return _united(read.suites)
 
 
@@ -314,7 +314,7 @@ def _read(file: Path) -> _Read:
     return _Read(suites, tuple(_cases_twice(suites, data.decode())) if repeated or _overlap(suites) else ())
 
 
-def _refuse_twice(file: Path, twice: Iterable[_Twice]) -> None:
+def _reject_repeated_cases(file: Path, twice: Iterable[_Twice]) -> None:
     first = next(iter(twice), None)
     if first is not None:
         one, other = first.lines
