@@ -122,7 +122,7 @@ mutants: $(READY) ## Break the code that verdicts rest on, and see whether tests
 
 clean: ## Remove what the other commands wrote
 	rm -rf editors/vscode/node_modules editors/vscode/dist editors/vscode/evalc.vsix
-	rm -rf $(VENV) .venv-external .venv-lock .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache dist evals/build evals/results
+	rm -rf $(VENV) .venv-external .venv-lock .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache dist evals/build evals/results examples/evals/build examples/evals/results
 
 # Installs locked requirements into an environment, and evalc from this folder: environment, names of locks.
 define environment

@@ -10,8 +10,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Final
 
-ROOT: Final = Path(__file__).parents[1]
-SUITES: Final = ("examples/weather", "examples/code-review")
+EXAMPLES: Final = Path(__file__).parents[1] / "examples"
+SUITES: Final = ("weather", "code-review")
 REPORT: Final = "evals/results/report.json"
 PLANNED_FAILURE: Final = "code-review-v1/sql_injection"
 
@@ -22,7 +22,7 @@ def main() -> int:
     evalc("compile", *SUITES, exit_code=0)
 
     heading("A file with mistakes: all of them are found at once, before anything runs")
-    evalc("check", "examples/mistakes", exit_code=2)
+    evalc("check", "mistakes", exit_code=2)
 
     heading("Start the demo agent, which needs no key and always gives the same answers")
     with demo_agent() as url:
@@ -31,14 +31,14 @@ def main() -> int:
     require_only_the_planned_failure()
 
     heading("Hold conversations with an agent that remembers, written down and with a simulated user")
-    desk, guest = "python:examples.conversations.desk:Desk", "python:examples.conversations.guest:play"
-    evalc("run", "examples/conversations", "--agent", desk, "--user", guest, exit_code=0)
+    desk, guest = "python:conversations.desk:Desk", "python:conversations.guest:play"
+    evalc("run", "conversations", "--agent", desk, "--user", guest, exit_code=0)
 
     heading("Classify tickets: the confusion of the classes, and gates on them")
-    evalc("run", "examples/intents", "--agent", "python:examples.intents.router:route", "--quiet", exit_code=0)
+    evalc("run", "intents", "--agent", "python:intents.router:route", "--quiet", exit_code=0)
 
     heading("Would these evals notice a broken agent?")
-    evalc("challenge", "examples/code-review", exit_code=0)
+    evalc("challenge", "code-review", exit_code=0)
     return 0
 
 
@@ -50,7 +50,7 @@ def heading(text: str) -> None:
 def evalc(*arguments: str, exit_code: int) -> None:
     """Run a command as a user would, and insist on its exit code."""
     show_command(arguments)
-    ended = subprocess.run([sys.executable, "-m", "evalc", *arguments], cwd=ROOT, check=False)
+    ended = subprocess.run([sys.executable, "-m", "evalc", *arguments], cwd=EXAMPLES, check=False)
     if ended.returncode != exit_code:
         raise Unplanned(f"`evalc {arguments[0]}` ended with {ended.returncode}, planned was {exit_code}")
 
@@ -66,7 +66,7 @@ def demo_agent() -> Iterator[str]:
     arguments = ("demo-agent", "--port", "0")
     show_command(arguments)
     command = [sys.executable, "-m", "evalc", *arguments]
-    with subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, text=True) as process:
+    with subprocess.Popen(command, cwd=EXAMPLES, stdout=subprocess.PIPE, text=True) as process:
         try:
             assert process.stdout is not None
             announcement = process.stdout.readline()
@@ -85,7 +85,7 @@ def demo_agent() -> Iterator[str]:
 
 def require_only_the_planned_failure() -> None:
     """Look into the report: one case failed, the one that had to."""
-    report = json.loads((ROOT / REPORT).read_text(encoding="utf-8"))
+    report = json.loads((EXAMPLES / REPORT).read_text(encoding="utf-8"))
     failed = [case["id"] for suite in report["suites"] for case in suite["cases"] if not case["passed"]]
     if failed != [PLANNED_FAILURE]:
         raise Unplanned(f"these cases failed: {', '.join(failed) or 'none'}; planned was {PLANNED_FAILURE}")

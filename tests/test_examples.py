@@ -13,12 +13,13 @@ import pytest
 import evalc
 
 ROOT = Path(__file__).parents[1]
-CLEAN = ("examples/code-review", "examples/weather")
+EXAMPLES = ROOT / "examples"
+CLEAN = ("code-review", "weather")
 
 
 @pytest.fixture(autouse=True)
-def _in_the_repository(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(ROOT)
+def _in_their_folder(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(EXAMPLES)
 
 
 def test_the_clean_ones_have_no_problems() -> None:
@@ -28,16 +29,16 @@ def test_the_clean_ones_have_no_problems() -> None:
 
 
 def test_the_file_of_mistakes_shows_many_kinds() -> None:
-    codes = {problem.code for problem in evalc.check("examples/mistakes")}
+    codes = {problem.code for problem in evalc.check("mistakes")}
     assert len(codes) >= 10
-    assert {problem.source.name for problem in evalc.check("examples")} == {"examples/mistakes/support.eval.yaml"}
+    assert {problem.source.name for problem in evalc.check(".")} == {"mistakes/support.eval.yaml"}
 
 
 def test_judging_is_scored_by_whoever_judges(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "kind_judge.py").write_text("def full(query): return query['question']['maxScore'], 'fine'\n")
     monkeypatch.syspath_prepend(str(tmp_path))
-    assert evalc.check("examples/judging") == ()
-    run = evalc.run("examples/judging", agent="demo", judge="python:kind_judge:full", output_dir=tmp_path)
+    assert evalc.check("judging") == ()
+    run = evalc.run("judging", agent="demo", judge="python:kind_judge:full", output_dir=tmp_path)
     (suite,) = run.suites
     assert (run.exit_code, suite.summary.score) == (0, 1)
     assert {who for criterion in suite.summary.criteria for who in criterion.scored_by} == {"linked", "judge"}
@@ -46,7 +47,7 @@ def test_judging_is_scored_by_whoever_judges(tmp_path: Path, monkeypatch: pytest
 @pytest.fixture
 def desk() -> Iterator[str]:
     """The agent of `examples/http`, at a free port."""
-    server = runpy.run_path(str(ROOT / "examples/http/desk.py"))["serve"](0)
+    server = runpy.run_path(str(EXAMPLES / "http/desk.py"))["serve"](0)
     thread = threading.Thread(target=server.serve_forever)
     thread.start()
     yield f"http://127.0.0.1:{server.server_port}"
@@ -60,7 +61,7 @@ def test_an_agent_of_another_shape_is_mapped(
     path: str, cost: object, desk: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("DESK_TOKEN", "open-sesame")
-    run = evalc.run("examples/http", agent=desk + path, config="examples/http/evalc.toml", output_dir=tmp_path)
+    run = evalc.run("http", agent=desk + path, config="http/evalc.toml", output_dir=tmp_path)
     (suite,) = run.suites
     assert [case.status for case in suite.cases] == ["passed"] * 3
     assert [call["success"] for case in suite.cases for call in case.details.tool_calls or ()] == [True, False]
@@ -70,14 +71,14 @@ def test_an_agent_of_another_shape_is_mapped(
 
 
 def test_weather_passes(tmp_path: Path) -> None:
-    run = evalc.run("examples/weather", agent="demo", output_dir=tmp_path)
+    run = evalc.run("weather", agent="demo", output_dir=tmp_path)
     assert run.exit_code == 0
     assert run.summary.skipped_assertions == 0, "the seed manifest was not found"
     assert run.summary.score == 1
 
 
 def test_code_review_fails_where_it_says_and_scores_as_the_specification_computes(tmp_path: Path) -> None:
-    run = evalc.run("examples/code-review", agent="demo", output_dir=tmp_path)
+    run = evalc.run("code-review", agent="demo", output_dir=tmp_path)
     (suite,) = run.suites
     assert [case.id for case in suite.cases if not case.passed] == ["code-review-v1/sql_injection"]
     assert [case.score for case in suite.cases] == [1, 1, 1, 1, 1, 0.3]
@@ -89,7 +90,7 @@ def test_code_review_fails_where_it_says_and_scores_as_the_specification_compute
 @pytest.fixture
 def hotel() -> Iterator[str]:
     """The agent of `examples/conversations`, at a free port."""
-    server = runpy.run_path(str(ROOT / "examples/conversations/desk.py"))["serve"](0)
+    server = runpy.run_path(str(EXAMPLES / "conversations/desk.py"))["serve"](0)
     thread = threading.Thread(target=server.serve_forever)
     thread.start()
     yield f"http://127.0.0.1:{server.server_port}"
@@ -99,17 +100,17 @@ def hotel() -> Iterator[str]:
 
 
 def test_conversations_are_held_in_the_process_and_over_http(hotel: str, tmp_path: Path) -> None:
-    assert evalc.check("examples/conversations") == ()
-    for agent in ("python:examples.conversations.desk:Desk", hotel):
-        guest = "python:examples.conversations.guest:play"
-        run = evalc.run("examples/conversations", agent=agent, user=guest, output_dir=tmp_path, repeat=2)
+    assert evalc.check("conversations") == ()
+    for agent in ("python:conversations.desk:Desk", hotel):
+        guest = "python:conversations.guest:play"
+        run = evalc.run("conversations", agent=agent, user=guest, output_dir=tmp_path, repeat=2)
         assert run.exit_code == 0
         assert [suite.summary.score for suite in run.suites] == [1, None]
 
 
 def test_tickets_are_routed_well_enough(tmp_path: Path) -> None:
-    assert evalc.check("examples/intents") == ()
-    run = evalc.run("examples/intents", agent="python:examples.intents.router:route", output_dir=tmp_path)
+    assert evalc.check("intents") == ()
+    run = evalc.run("intents", agent="python:intents.router:route", output_dir=tmp_path)
     (suite,) = run.suites
     assert run.exit_code == 0
     assert [(gate.gate, gate.verdict) for gate in suite.gates or ()][:2] == [

@@ -1,7 +1,7 @@
 """A hotel desk that asks for what it needs: an agent with a memory, as a class and behind a URL.
 
-    evalc run examples/conversations/booking.eval.yaml --agent python:examples.conversations.desk:Desk
-    python examples/conversations/desk.py [PORT]     # the same at http://127.0.0.1:8124
+    evalc run conversations/booking.eval.yaml --agent python:conversations.desk:Desk
+    python conversations/desk.py [PORT]     # the same at http://127.0.0.1:8124
 
 evalc makes a `Desk` for each conversation. The server keeps one for each `session` that it is sent.
 """

@@ -1,7 +1,7 @@
 """A guest who books a room: somebody who plays the user of guest.eval.yaml, without a model.
 
-    evalc run examples/conversations --agent python:examples.conversations.desk:Desk \\
-        --user python:examples.conversations.guest:play
+    evalc run conversations --agent python:conversations.desk:Desk \\
+        --user python:conversations.guest:play
 
 A player is given the goal, the facts and what was said so far as JSON, and answers with JSON, as a model does for
 `--user openai:MODEL`.

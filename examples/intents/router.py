@@ -1,6 +1,6 @@
 """Routes tickets by their words: an agent that classifies, and is wrong now and then.
 
-evalc run examples/intents --agent python:examples.intents.router:route
+evalc run intents --agent python:intents.router:route
 """
 
 from __future__ import annotations
