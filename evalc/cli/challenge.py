@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from evalc import extras
 from evalc.base.errors import UsageError
 from evalc.base.terminal import counted, visible
 from evalc.cli.ending import ExitCode
@@ -20,7 +21,6 @@ from evalc.cli.supervision import supervise
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from evalc.challenge.fix import Insertion
     from evalc.config.settings import Settings
     from evalc.model.reports import Strength
     from evalc.runtime.store.past.resume import PastRun
@@ -126,7 +126,7 @@ def _good_answers(settings: Settings) -> PastRun:
         ) from None
 
 
-def _write(insertions: Sequence[Insertion]) -> None:
+def _write(insertions: Sequence[extras.challenge.Insertion]) -> None:
     """Write the files, and say what was put into them."""
     from evalc.cli.fix import write_unless_changed  # noqa: PLC0415 - for start-up
 

@@ -10,7 +10,7 @@ from typing import Any
 import evalc
 from evalc.config.load import load_settings
 from evalc.diagnostics.problem import Diagnostics, Problem
-from evalc.importers.detect import import_source
+from evalc.extras.importers import import_source
 
 Found = dict[str, Any]
 
