@@ -89,7 +89,7 @@ def run(agent: str | Agent, **flags: Any) -> evalc.Run:
 
 
 def asked(project: Path) -> list[tuple[int, float, str]]:
-    """Who was asked when, and what: a process, a time, a message."""
+    """The requests: a process, a time, a message."""
     lines = (line.split(" ", 2) for line in (project / "asked.txt").read_text().splitlines())
     return [(int(process), float(when), message) for process, when, message in lines]
 

@@ -1,4 +1,4 @@
-"""What holds of every text and of every check."""
+"""Laws of every text and of every check."""
 
 from __future__ import annotations
 

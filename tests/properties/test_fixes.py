@@ -166,7 +166,7 @@ NEGATED_OR_JOINED = re.compile(r"[&|]|\b(?:and|or|not|any|one|for)\b")
 
 
 def rest_of(fixed: str, bare: str) -> str:
-    """What of the bare words became a text."""
+    """The part of the bare words that became a text."""
     return " ".join(text for text in re.findall(r'"([^"]*)"', fixed) if text in bare)
 
 

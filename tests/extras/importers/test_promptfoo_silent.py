@@ -1,4 +1,4 @@
-"""What an import changes is named at its place: nothing is dropped or read otherwise without a word."""
+"""An import names each change at its place: nothing is dropped or read otherwise in silence."""
 
 from __future__ import annotations
 

@@ -16,7 +16,7 @@ from pytest_lsp import LanguageClient, client_capabilities, make_test_lsp_client
 T = TypeVar("T")
 
 SECONDS = 30.0
-"""What the server gets for an answer, on a machine that is busy with other tests."""
+"""Seconds that the server gets for an answer, on a machine that is busy with other tests."""
 
 
 class Editor:
@@ -113,7 +113,7 @@ class Editor:
         self.client.text_document_did_change(lsp.DidChangeTextDocumentParams(identifier, list(changes)))
 
     def problems(self, name: str) -> list[lsp.Diagnostic]:
-        """What is wrong with the newest text of a file."""
+        """The diagnostics of the newest text of a file."""
         uri, version = self.uri(name), self.versions[self.root / name]
         return self.until(lambda each: each.uri == uri and each.version == version)
 
@@ -139,7 +139,7 @@ class Editor:
         return lsp.Position(before.count("\n"), len(line.encode("utf-16-le")) // 2)
 
     def text_at(self, name: str, range_: lsp.Range) -> str:
-        """What stands in a range of a file, which need not be open."""
+        """The text in a range of a file, which need not be open."""
         path = self.root / name
         text = self.texts[path] if path in self.texts else path.read_text(encoding="utf-8")
         lines = text.split("\n")

@@ -65,7 +65,7 @@ class Watched:
             reader.join(SECONDS)
 
     def until(self, text: str) -> str:
-        """What is printed until a text appears, since the last such wait."""
+        """The output until a text appears, since the last such wait."""
         end = time.monotonic() + SECONDS
         while (at := self.printed.find(text, self._read)) < 0:
             assert time.monotonic() < end, self.printed[self._read :]

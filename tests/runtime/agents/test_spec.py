@@ -1,4 +1,4 @@
-"""Which kind of agent `--agent` names."""
+"""The kind of agent that `--agent` names."""
 
 from __future__ import annotations
 

@@ -22,8 +22,8 @@ class AlmostAToken(NamedTuple):
     meant: str
 
 
-def slips_in(text: str) -> Iterator[AlmostAToken]:
-    """What is almost a token: its source is misspelt, a brace is missing, or an index is not a number."""
+def typos_in(text: str) -> Iterator[AlmostAToken]:
+    """Texts that are almost tokens: the source is misspelt, a brace is missing, or an index is not a number."""
     for match in _ALMOST.finditer(text) if "{{" in text else ():
         name, path = match["name"], match["path"].strip()
         source = name if name in _SOURCES else nearest(name, _SOURCES)
