@@ -90,7 +90,7 @@ THROUGH_NO_LINK = {
     "cli/ending.py": "the null device",
     "grammar/build_tables.py": "the package's own tables",
     "extras/importers/imported.py": "a folder that a caller from Python names",
-    "extras/lsp/session.py": "a temporary folder",
+    "extras/lsp/__init__.py": "a temporary folder",
 }
 
 

@@ -20,9 +20,7 @@ from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTrace
 from opentelemetry.proto.common.v1.common_pb2 import AnyValue, KeyValue
 from opentelemetry.proto.trace.v1.trace_pb2 import Span, Status
 
-from evalc.extras.otel import SECONDS, Exporter
-from evalc.extras.otel.attributes import of_agent
-from evalc.extras.otel.spans import ExportedRun
+from evalc.extras.otel import SECONDS, ExportedRun, Exporter, of_agent
 from evalc.model.result import AssertionResult, CaseDetails, CriterionResult, JudgedScore, SuiteResult
 from evalc.report.reported import ReportedSuite
 from evalc.runtime.run.finished import summarize_run

@@ -11,9 +11,8 @@ from evalc.diagnostics.catalogue.imports import NothingToImport
 from evalc.diagnostics.problem import Diagnostics
 from evalc.dsl.read_yaml import read_yaml
 from evalc.extras.importers.imported import Imported
-from evalc.extras.importers.prompt_spec import import_prompt_spec, is_prompt_with_examples
+from evalc.extras.importers.other import import_prompt_spec, import_tool_forge, is_prompt_with_examples
 from evalc.extras.importers.promptfoo import import_promptfoo, is_promptfoo
-from evalc.extras.importers.tool_forge import import_tool_forge
 
 __all__ = ["ImportFormat", "Imported", "import_source"]
 

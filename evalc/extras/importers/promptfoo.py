@@ -25,9 +25,8 @@ from evalc.dsl.scalars import to_plain
 from evalc.dsl.sources import read_source
 from evalc.dsl.write_yaml import Noted, NotWritable, write_yaml
 from evalc.extras.importers.imported import NO_COUNTERPART, CaseNames, Imported, Schemas
-from evalc.extras.importers.nunjucks import NotPlain, rendered, template_of, variables_of
 from evalc.extras.importers.promptfoo_assertions import MappedCheck, Unmappable, checks_of, ignored_keys, of_one_test
-from evalc.extras.importers.promptfoo_table import rows_of
+from evalc.extras.importers.promptfoo_templates import NotPlain, rendered, rows_of, template_of, variables_of
 
 _ENDING: Final = ".eval.yaml"
 _FILE: Final = "file://"

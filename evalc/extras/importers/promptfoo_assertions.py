@@ -20,7 +20,7 @@ from evalc.compiler.check_line import AS_TEMPLATES, line_of, mapping_of
 from evalc.compiler.patterns import examine
 from evalc.compiler.spelling import quoted
 from evalc.extras.importers.imported import NO_COUNTERPART
-from evalc.extras.importers.nunjucks import NotPlain, template_of, variables_of
+from evalc.extras.importers.promptfoo_templates import NotPlain, template_of, variables_of
 from evalc.grammar.parse import parse_check
 from evalc.model import checks as c
 from evalc.model.json import path_of_key

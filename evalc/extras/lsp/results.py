@@ -1,4 +1,4 @@
-"""The results of the newest runs, case by case, for the documents that their cases came from."""
+"""The results of the newest runs, case by case, and the commands above each case that run it or show what happened."""
 
 from __future__ import annotations
 
@@ -7,13 +7,18 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Final, NamedTuple, final
 
+from lsprotocol import types as lsp
+
 from evalc.base.errors import EvalcError
 from evalc.compiler.compiled import file_name
 from evalc.config.settings import Settings
 from evalc.dsl.tree import CaseTree, SuiteTree
+from evalc.extras.lsp.document import Document
+from evalc.extras.lsp.workspace import Workspace
 from evalc.model.result import CaseResult
 from evalc.runtime.store.past.runs import age, has_results, run_folders
 from evalc.runtime.store.past.streamed import read_suite
+from evalc.setup.choice import id_in_pattern
 
 _MOST_RUNS: Final = 5
 _LARGEST: Final = 64_000_000
@@ -107,3 +112,36 @@ def _case(run_id: str, case: CaseResult) -> Iterator[str]:
 def _quoted(text: str) -> Iterator[str]:
     """A text as an indented block, in which nothing is Markdown."""
     return (f"    {line}" for line in text.splitlines())
+
+
+RUN = "evalc.run"
+SHOW = "evalc.show"
+
+
+def lenses(workspace: Workspace, results: LatestResults, document: Document) -> list[lsp.CodeLens]:
+    """The lenses of a document: for each suite `run all`, for each case its verdict, `run` and `show`."""
+    return [*_lenses(workspace, results, document)]
+
+
+def _lenses(workspace: Workspace, results: LatestResults, document: Document) -> Iterator[lsp.CodeLens]:
+    settings = workspace.settings(document.path)
+    for suite in workspace.outline(document).suites:
+        if suite.cases:
+            yield _lens(document.range_of(suite.span), "run all", RUN, document.uri, "")
+        name = workspace.name_of(document, suite)
+        verdicts = results.verdicts(settings, suite, name)
+        for case, id_ in ids_of(suite, name):
+            range_ = document.range_of(case.name.span)
+            verdict = verdicts.get(id_)
+            if verdict is not None:
+                yield _lens(range_, verdict.line, SHOW, document.uri, id_)
+            yield _lens(range_, "run", RUN, document.uri, id_)
+
+
+def _lens(range_: lsp.Range, title: str, command: str, uri: str, id_: str) -> lsp.CodeLens:
+    return lsp.CodeLens(range=range_, command=lsp.Command(title=title, command=command, arguments=[uri, id_]))
+
+
+def filter_of(id_: str) -> str:
+    """The `--filter` of `evalc run` that chooses a case by its id, with all of its rows and variants."""
+    return f"/^{id_in_pattern(id_)}(@.*)?$/"

@@ -23,10 +23,17 @@ from evalc.dsl.document_kind import Kind, is_meant_as_eval, names_an_eval
 from evalc.dsl.nodes import is_cut
 from evalc.dsl.sources import read_source, unsaved
 from evalc.dsl.tree import PromptTree, SuiteTree
-from evalc.extras.lsp.cases import CaseSpans
-from evalc.extras.lsp.document import Document, Encoding, path_of, uri_of
-from evalc.extras.lsp.one_case import DocumentProblems, with_case
-from evalc.extras.lsp.outline import Outline, outline
+from evalc.extras.lsp.document import (
+    CaseSpans,
+    Document,
+    DocumentProblems,
+    Encoding,
+    Outline,
+    outline,
+    path_of,
+    uri_of,
+    with_case,
+)
 from evalc.setup.collector import collector_off
 from evalc.setup.compile import compiled, options_for, policy_of
 from evalc.tools.load import load_tools

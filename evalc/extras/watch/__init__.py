@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator, Sequence, Set
+import subprocess
+import sys
+import tempfile
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
 from pathlib import Path
 from queue import Queue
 from threading import Event, Thread
@@ -13,13 +16,152 @@ from watchfiles import Change, DefaultFilter, watch
 
 from evalc import api
 from evalc.base.errors import EvalcError, UsageError
-from evalc.compiler.compiled import Compilation
+from evalc.base.terminal import Screen, cells, padded, painted, shortened, visible
+from evalc.compiler.compiled import Compilation, CompiledSuite
 from evalc.config.settings import Settings
-from evalc.extras.watch.board import Board
-from evalc.extras.watch.cases import changed, fingerprints
-from evalc.extras.watch.child import run_cases
-from evalc.model.suite import CaseKey
+from evalc.model.json import short_hash, to_json
+from evalc.model.result import CaseResult
+from evalc.model.suite import CaseKey, key_of
+from evalc.report.words import main_reason, symbols_of
+from evalc.runtime.store.past.load import load_run
+from evalc.runtime.store.past.results import find_results
+from evalc.runtime.store.past.runs import LATEST
+from evalc.setup.choice import id_in_pattern
 from evalc.setup.collector import collector_off
+
+_LEAST_ROWS = 5
+_WIDEST_ID = 50
+
+
+class _Row(NamedTuple):
+    """A case, how it ended when it was last run, and whether it says something else now."""
+
+    key: CaseKey
+    result: CaseResult | None
+    is_old: bool
+
+
+@final
+class Board:
+    """The cases of the watched files."""
+
+    def __init__(self) -> None:
+        self._digests: dict[CaseKey, str] = {}
+        self._results: dict[CaseKey, tuple[CaseResult, str]] = {}
+
+    def look(self, digests: Mapping[CaseKey, str]) -> Mapping[CaseKey, str]:
+        """Take over the cases as they are now; the ones that were there before."""
+        before, self._digests = self._digests, dict(digests)
+        return before
+
+    def note(self, results: Mapping[CaseKey, CaseResult]) -> None:
+        """Take over how cases ended."""
+        for key, result in results.items():
+            if key in self._digests:
+                self._results[key] = (result, self._digests[key])
+
+    @property
+    def known(self) -> tuple[CaseKey, ...]:
+        """Every case, in source order."""
+        return tuple(self._digests)
+
+    def _rows(self) -> list[_Row]:
+        rows = []
+        for key, digest in self._digests.items():
+            result, then = self._results.get(key, (None, digest))
+            rows.append(_Row(key, result, then != digest))
+        return rows
+
+    def lines(self, screen: Screen, height: int) -> Iterator[str]:
+        """The table, no longer than so many lines, and the counts below it."""
+        rows = sorted(self._rows(), key=_urgency)
+        ran = [row for row in rows if row.result is not None]
+        shown = ran[: max(height - 2, _LEAST_ROWS)]
+        width = min(max((cells(visible(row.key.id)) for row in shown), default=0), _WIDEST_ID)
+        for row in shown:
+            yield _line(row, screen, width)
+        if len(ran) > len(shown):
+            yield f"  and {len(ran) - len(shown)} more"
+        yield _counts(rows)
+
+
+def _urgency(row: _Row) -> int:
+    if row.result is None:
+        return 3
+    return 2 if row.result.passed and not row.is_old else int(row.is_old)
+
+
+def _line(row: _Row, screen: Screen, width: int) -> str:
+    assert row.result is not None  # noqa: S101 - for the type checker: others have no line
+    result = row.result
+    mark = painted(symbols_of(screen).marks[result.status], "green" if result.passed else "red", on=screen.color)
+    score = "" if result.score is None else f"{result.score:.2f}"
+    reason = main_reason(result)
+    said = (
+        "changed since"
+        if row.is_old
+        else ""
+        if result.passed or reason is None
+        else reason.in_short(symbols_of(screen).ellipsis)
+    )
+    name = padded(shortened(visible(row.key.id), width), width)
+    room = max(screen.width - width - 12, 20)
+    return f"  {mark} {name}  {score:<4}  {shortened(said, room)}".rstrip()
+
+
+def _counts(rows: Sequence[_Row]) -> str:
+    passed = sum(row.result is not None and row.result.passed for row in rows)
+    others = sum(row.result is not None for row in rows) - passed
+    idle = len(rows) - passed - others
+    parts = [f"{passed} passed" if passed else "", f"{others} did not pass" if others else ""]
+    parts.append(f"{idle} not run yet" if idle else "")
+    return ", ".join(filter(None, parts)) or "no cases"
+
+
+def fingerprints(suites: Iterable[CompiledSuite]) -> dict[CaseKey, str]:
+    """The hash of every case that would be run, in source order."""
+    return {
+        CaseKey(suite.key, case.id): short_hash(to_json(case))
+        for suite in suites
+        for case in suite.cases()
+        if case.running
+    }
+
+
+def changed(before: Mapping[CaseKey, str], now: Mapping[CaseKey, str]) -> list[CaseKey]:
+    """The cases that are new, or say something else than before."""
+    return [key for key, digest in now.items() if before.get(key) != digest]
+
+
+_LONGEST_FILTER = 100_000
+"""The characters that a choice of cases may take on a command line; of more cases, all are run."""
+
+
+def run_cases(
+    paths: Sequence[str], chosen: Sequence[CaseKey] | None, flags: Sequence[str]
+) -> dict[CaseKey, CaseResult]:
+    """Run the chosen cases of the paths, or all: how each ended; nothing else is kept of the run.
+
+    Its progress, and why it cannot run, go to this process's standard error. An interrupt ends both.
+    """
+    with tempfile.TemporaryDirectory(prefix="evalc-watch-") as folder:
+        command = [sys.executable, "-m", "evalc", "run", *paths, *flags, "--output-dir", folder]
+        command += _choice(chosen)
+        nothing = subprocess.DEVNULL
+        subprocess.run(command, stdin=nothing, stdout=nothing, check=False)  # noqa: S603 - ourselves
+        try:
+            run = load_run(find_results(LATEST, Path(folder)))[0]
+        except (EvalcError, OSError):
+            return {}
+        return {CaseKey(key_of(suite.result), case.id): case for suite in run.suites for case in suite.cases}
+
+
+def _choice(chosen: Sequence[CaseKey] | None) -> list[str]:
+    if chosen is None:
+        return []
+    ids = "|".join(id_in_pattern(key.id) for key in chosen)
+    return ["--filter", f"/^(?:{ids})$/"] if len(ids) < _LONGEST_FILTER else []
+
 
 _DEBOUNCE_MS: Final = 200
 _HEARS_OF_THE_END_MS: Final = 200

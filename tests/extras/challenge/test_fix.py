@@ -9,7 +9,7 @@ import pytest
 
 import evalc
 from evalc.base.source import Source
-from evalc.extras.challenge.insert import Inserted, with_checks
+from evalc.extras.challenge import Inserted, with_checks
 from evalc.model.suite import Place
 from tests.extras.challenge.conftest import Challenging
 

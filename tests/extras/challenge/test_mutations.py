@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 import evalc
 from evalc.dsl.quoting import quoted_line
 from evalc.ecma.tokens import walk
-from evalc.extras.challenge.json_text import json_parts
+from evalc.extras.challenge.mutations import json_parts
 from evalc.model.case import MUTATIONS
 from tests.extras.challenge.conftest import Challenging, Survivors
 

@@ -14,9 +14,9 @@ from hypothesis import strategies as st
 import evalc
 from evalc.base.source import Source
 from evalc.diagnostics.problem import Diagnostics, Problem
-from evalc.extras.importers.prompt_spec import import_prompt_spec
+from evalc.extras.importers.other import import_prompt_spec
 from evalc.extras.importers.promptfoo import import_promptfoo
-from evalc.extras.importers.promptfoo_table import _TYPES, rows_of
+from evalc.extras.importers.promptfoo_templates import _TYPES, rows_of
 from evalc.model.case import Case
 
 

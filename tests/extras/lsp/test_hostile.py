@@ -16,16 +16,11 @@ from hypothesis import strategies as st
 from lsprotocol import types as lsp
 from pygls.exceptions import JsonRpcException
 
+from evalc.extras.lsp import features
+from evalc.extras.lsp.completion import completion
 from evalc.extras.lsp.document import Document
-from evalc.extras.lsp.features import navigation
-from evalc.extras.lsp.features.completion import completion
-from evalc.extras.lsp.features.fixes import actions
-from evalc.extras.lsp.features.formatting import formatting
-from evalc.extras.lsp.features.hints import hints
-from evalc.extras.lsp.features.hover import hover
-from evalc.extras.lsp.features.lenses import filter_of, lenses
-from evalc.extras.lsp.features.symbols import symbols
-from evalc.extras.lsp.results import LatestResults
+from evalc.extras.lsp.features import actions, formatting, hints, hover, symbols
+from evalc.extras.lsp.results import LatestResults, filter_of, lenses
 from evalc.extras.lsp.workspace import Workspace
 from tests.extras.lsp.conftest import FILES
 from tests.extras.lsp.editor import SECONDS, Editor
@@ -41,11 +36,11 @@ PIECES = [
 def ask_everything(workspace: Workspace, document: Document, position: lsp.Position) -> None:
     """Every request there is, about one place."""
     whole = document.whole
-    for request in (hover, completion, navigation.definition, navigation.highlights, navigation.prepare_rename):
+    for request in (hover, completion, features.definition, features.highlights, features.prepare_rename):
         request(workspace, document, position)
-    navigation.references(workspace, document, position, declarations=True)
-    with contextlib.suppress(navigation.NotRenamed):
-        navigation.rename(workspace, document, position, "another")
+    features.references(workspace, document, position, declarations=True)
+    with contextlib.suppress(features.NotRenamed):
+        features.rename(workspace, document, position, "another")
     symbols(workspace, document)
     formatting(workspace, document)
     hints(workspace, document, whole)

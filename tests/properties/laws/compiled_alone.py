@@ -15,7 +15,7 @@ from jsonschema import Draft202012Validator
 import evalc
 from evalc.diagnostics.problem import Diagnostics
 from evalc.extras.importers.imported import Imported
-from evalc.extras.importers.tool_forge import import_tool_forge
+from evalc.extras.importers.other import import_tool_forge
 from evalc.model.answer import AgentRequest, AgentResponse
 from evalc.model.assertions import assertions
 from evalc.model.case import Case

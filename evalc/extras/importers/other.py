@@ -1,8 +1,8 @@
-"""Imports the eval JSON of tool-forge as a suite that compiles to the same cases."""
+"""Imports eval JSON of tool-forge, and PromptOS prompt files with examples."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -15,19 +15,25 @@ from evalc.compiler.check_line import escaped
 from evalc.compiler.compiled import CompiledSuite
 from evalc.compiler.options import CompileOptions
 from evalc.compiler.pipeline import compile_sources
+from evalc.compiler.slug import slug
 from evalc.diagnostics.catalogue.imports import ImportedDiffers, NothingToImport, NotImported
+from evalc.diagnostics.near import nearest
 from evalc.diagnostics.problem import Diagnostics
+from evalc.dsl import nodes
 from evalc.dsl.build_case import DIFFICULTIES
+from evalc.dsl.document_kind import Kind, has_examples, kind_of_document
+from evalc.dsl.fields import is_null
+from evalc.dsl.nodes import Mapping, Node, Scalar, span_of
 from evalc.dsl.read_json import JsonPlaces
+from evalc.dsl.read_yaml import read_yaml
+from evalc.dsl.scalars import to_plain
 from evalc.dsl.write_yaml import NotWritable, write_yaml
-from evalc.extras.importers.case_checks import write_checks
-from evalc.extras.importers.imported import CaseNames, Imported, Schemas
+from evalc.extras.importers.imported import NO_COUNTERPART, CaseNames, Imported, Schemas, write_checks
 from evalc.model import case as m
 from evalc.model.case import Gates
 from evalc.model.json import to_json
 from evalc.runtime.checks.token_values import with_texts
 
-_ENDING: Final = ".eval.yaml"
 _DIFFICULTIES: Final[dict[m.Tier, m.Difficulty]] = {"labeled": "straightforward", "regression": "regression"}
 _TEMPLATES: Final = frozenset(
     {"description", "expected", "bug_ref", "tags", "expected_failure", "skip", "archived", "allow"}
@@ -77,7 +83,7 @@ class _Importer:
         imported = Imported(
             text=text,
             side_files=self._schemas.files(),
-            file_name=self._stem + _ENDING,
+            file_name=self._stem + ".eval.yaml",
             cases=len(cases),
         )
         return imported if self._compare(imported, cases) else None
@@ -210,3 +216,77 @@ def _comparable(metadata: m.Metadata) -> bytes:
 def _place(source: Source, span: Span) -> str:
     line, column = source.position(span.start)
     return f"{Path(source.name).name}:{line}:{column}"
+
+
+_READ: Final = ("name", "description", "inputs", "expected_output")
+"""The keys of an example that are read."""
+
+
+def is_prompt_with_examples(document: Node | None) -> bool:
+    """Whether a document is a prompt file with examples."""
+    return document is not None and kind_of_document(document) is Kind.PROMPT and has_examples(document)
+
+
+def import_prompt_spec(source: Source, problems: Diagnostics) -> Imported | None:
+    """The cases of a prompt's examples; None if the file has errors or no examples, which is reported."""
+    own = Diagnostics()
+    documents = read_yaml(source, lambda span, finding: own.add(source, span, finding))
+    problems.extend(own)
+    if own.has_errors:
+        return None
+    prompt = next(filter(is_prompt_with_examples, documents), None)
+    if not isinstance(prompt, Mapping):
+        problems.add(source, Span(0, 0), NothingToImport(wanted="a prompt file with examples"))
+        return None
+    fields = {key.text: value for key, value in prompt.pairs}
+    prompt_id = fields["id"]
+    identity = prompt_id.text if isinstance(prompt_id, Scalar) else ""
+    cases = [*_cases(source, fields["examples"], problems)]
+    data = {"prompt_id": identity, "test_cases": cases}
+    try:
+        text = write_yaml(data, head=(f"Imported from the examples of {Path(source.name).name}.",))
+    except NotWritable as refusal:
+        problems.add(source, Span(0, 0), NotImported(what="the file", why=f"it cannot be written in YAML: {refusal}"))
+        return None
+    return Imported(text=text, file_name=(slug(identity) or "prompt") + ".cases.yaml", cases=len(cases))
+
+
+def _cases(source: Source, examples: Node, problems: Diagnostics) -> Iterator[dict[str, Any]]:
+    names = CaseNames()
+    for number, example in enumerate(examples.items if isinstance(examples, nodes.Sequence) else (), 1):
+        if not isinstance(example, Mapping):
+            problems.add(source, span_of(example), NotImported(what=f"example {number}", why="it is not a mapping"))
+            continue
+        plain: Any = to_plain(example, lambda span, finding: problems.add(source, span, finding))
+        case: dict[str, Any] = {"name": names.make(str(plain.get("name") or ""), f"example {number}")}
+        if plain.get("description"):
+            case["description"] = _literal(str(plain["description"]))
+        if isinstance(plain.get("inputs"), dict):
+            case["inputs"] = plain["inputs"]
+        for key, value in example.pairs:
+            why = _why_not(key.text, value)
+            if why:
+                problems.add(source, span_of(key), NotImported(what=f"`{key.text}` of example {number}", why=why))
+        expected = plain.get("expected_output")
+        if expected in (None, ""):
+            finding = NotImported(what=f"what example {number} expects", why="it has no `expected_output`")
+            problems.add(source, span_of(example), finding)
+            case["validate"] = ["non-empty"]
+        else:
+            case["expected"] = _literal(expected if isinstance(expected, str) else to_json(expected).decode())
+        yield case
+
+
+def _why_not(key: str, value: Node) -> str:
+    """Why a key of an example is not imported; empty for those that are."""
+    if key == "inputs":
+        return "" if isinstance(value, Mapping) or is_null(value) else "inputs are a mapping"
+    if key in _READ:
+        return ""
+    near = nearest(key, _READ)
+    return f"an example has `{near}`" if near is not None else NO_COUNTERPART
+
+
+def _literal(text: str) -> str:
+    """A template that renders to the text, whatever braces are in it."""
+    return text.replace("{{", r"\{{")
