@@ -95,7 +95,7 @@ module.exports = class {
 
 
 ALL_PASSED: Final = " passed (100%)"
-"""The end of promptfoo's report; its logger may break after that, when the process ends."""
+"""What promptfoo reports; its logger may break when the process ends, behind the report."""
 
 
 def commands(folder: Path, cases: int) -> Commands:

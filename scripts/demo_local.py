@@ -21,7 +21,7 @@ PLAYING: Final = (
     *("run", "examples/local/guest.eval.yaml"),
     *("--agent", "python:examples.conversations.desk:Desk", "--user", "local"),
 )
-PATIENTLY: Final = ("--config", "examples/local/evalc.toml", "--no-judge-cache", "--verbose")
+PATIENTLY: Final = ("--config", "examples/local/evalc.toml", "--verbose")
 BROKE: Final = 3
 
 

@@ -127,7 +127,7 @@ def _box(x: float, y: float, width: float, height: float, *, fill: str, radius: 
 
 
 def asked(text: str) -> list[Offer]:
-    """Completions that the language server offers at `|` in the text."""
+    """What the language server offers where `|` stands in the text."""
     before, _, after = text.rpartition("|")
     command = [sys.executable, "-m", "evalc", "lsp"]
     with (

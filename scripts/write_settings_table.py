@@ -8,6 +8,7 @@ from pathlib import Path
 
 from evalc.config.setting import Key
 from evalc.config.settings import ALL_KEYS
+from evalc.setup.run_flags import FLAGS
 
 PAGE = Path(__file__).parent.parent / "specs" / "configuration.md"
 HEAD = "| key | flag | what it says | default |\n|---|---|---|---|\n"
@@ -22,12 +23,13 @@ def with_table(page: str) -> str:
 def rows() -> Iterator[str]:
     """A row for each key."""
     for key in ALL_KEYS.values():
-        flag = f"`{key.setting.flag}`" if key.setting.flag else ""
-        yield f"| `{key.name}` | {flag} | {key.setting.sentence.replace('|', chr(92) + '|')} | {default_of(key)} |\n"
+        flag = key.setting.flag
+        shown = f"`{flag}`" if flag and FLAGS[flag.removeprefix("--").replace("-", "_")].shown != "nowhere" else ""
+        yield f"| `{key.name}` | {shown} | {key.setting.sentence.replace('|', chr(92) + '|')} | {default_of(key)} |\n"
 
 
 def default_of(key: Key) -> str:
-    """The default of a key, also if its value may come from the environment."""
+    """What holds where the key is not set: of a value in the environment too."""
     plain = "" if key.setting.otherwise else key.default
     match plain:
         case "":

@@ -16,11 +16,11 @@ _MOST_NAMED: Final = 10
 
 
 def accept_run(run: PastRun = "latest", output_dir: OutputDir = None, config: Config = None) -> int:
-    """Make a run the baseline of the project: write evals/baseline.json, to be committed.
+    """Make a run the baseline of the project.
 
-    --fail-on-regression and --baseline latest compare with that file from then on, on every machine. A run in which
-    cases fail is accepted too: these cases may go on failing. Cases that flags or paths left out stay in the
-    file. Those that are gone from the eval files are removed from it: they were removed on purpose.
+    evalc writes evals/baseline.json, which you commit. --fail-on-regression and --baseline latest compare with that
+    file from then on, on every machine. A run in which cases fail is accepted too: these cases may go on failing.
+    Cases that flags or paths left out stay in the file. Cases that are gone from the eval files are removed from it.
 
     \b
     Examples:

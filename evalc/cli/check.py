@@ -7,18 +7,19 @@ from typing import Annotated
 import typer
 
 from evalc.cli.checking import Format, check_files
-from evalc.cli.options import Config, Prompts, Strict, Tools
+from evalc.cli.options import Config, PathsOrStdin, Prompts, Strict, Tools
 
 
 def check(  # noqa: PLR0913, PLR0917 - one parameter a flag
-    paths: Annotated[
-        list[str] | None,
-        typer.Argument(metavar="[PATH]...", help="Files, folders or globs; - is standard input.", show_default=False),
-    ] = None,
-    output_format: Annotated[Format, typer.Option("--format", help="How to print the problems.")] = Format.TEXT,
+    paths: PathsOrStdin = None,
+    output_format: Annotated[
+        Format, typer.Option("--format", help="How to print the problems. Default: text.")
+    ] = Format.TEXT,
     select: Annotated[
         list[str] | None,
-        typer.Option("--select", metavar="CODES", help="Report only these codes: EV203, or EV5 for all that begin so."),
+        typer.Option(
+            "--select", metavar="CODES", help="Report only these codes: EV203, or EV5 for all codes that begin with it."
+        ),
     ] = None,
     ignore: Annotated[
         list[str] | None,
@@ -28,7 +29,7 @@ def check(  # noqa: PLR0913, PLR0917 - one parameter a flag
             help="Do not report these codes. Of --select and --ignore, the longer match wins.",
         ),
     ] = None,
-    fix: Annotated[bool, typer.Option("--fix", help="Add missing quotes, brackets, commas and percent signs.")] = False,
+    fix: Annotated[bool, typer.Option("--fix", help="Apply safe fixes, such as missing quotes and brackets.")] = False,
     diff: Annotated[bool, typer.Option("--diff", help="Print what --fix would change, without changing it.")] = False,
     unsafe_fixes: Annotated[
         bool,
@@ -37,7 +38,7 @@ def check(  # noqa: PLR0913, PLR0917 - one parameter a flag
     prompts: Prompts = None,
     tools: Tools = None,
     strict: Strict = False,
-    exit_zero: Annotated[bool, typer.Option("--exit-zero", help="Exit with 0 even when there are errors.")] = False,
+    exit_zero: Annotated[bool, typer.Option("--exit-zero", help="Exit with 0 even if there are errors.")] = False,
     verbose: Annotated[bool, typer.Option("-v", "--verbose", help="Also list the files that were skipped.")] = False,
     config: Config = None,
 ) -> int:

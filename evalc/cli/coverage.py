@@ -1,4 +1,4 @@
-"""`evalc coverage`: what no case looks at."""
+"""`evalc coverage`: lists what no case tests."""
 
 from __future__ import annotations
 
@@ -9,28 +9,25 @@ import typer
 
 from evalc.cli.ending import ExitCode
 from evalc.cli.flags import refuse_no_share, sound_settings_from
-from evalc.cli.options import Config, Prompts, Tools
+from evalc.cli.options import Config, Json, PathsOrStdin, Prompts, SeedManifest, Tools
 from evalc.cli.streams import print_error, print_problems, standard_input
 
 
 def coverage(
-    paths: Annotated[
-        list[str] | None, typer.Argument(metavar="[PATH]...", help="Eval files and folders.", show_default=False)
-    ] = None,
+    paths: PathsOrStdin = None,
     min_coverage: Annotated[
         float | None,
-        typer.Option("--min-coverage", metavar="X", help="Exit with 1 below this coverage, 0 to 1."),
+        typer.Option("--min-coverage", metavar="X", help="Exit with 1 below this coverage, from 0 to 1."),
     ] = None,
     prompts: Prompts = None,
-    seed_manifest: Annotated[
-        str | None,
-        typer.Option("--seed-manifest", metavar="FILE", help="Where {{seed:...}} values come from."),
-    ] = None,
+    seed_manifest: SeedManifest = None,
     tools: Tools = None,
-    json: Annotated[bool, typer.Option("--json", help="Print the coverage as JSON.")] = False,
+    json: Json = False,
     config: Config = None,
 ) -> int:
-    """Say what no case looks at: tools, arguments, tools that look alike, seed values, criteria, prompts.
+    """List the tools, arguments and criteria that no case tests.
+
+    Prompts, seed values and tools that look alike are listed too.
 
     \b
     Example:

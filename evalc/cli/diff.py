@@ -11,7 +11,7 @@ import typer
 from evalc.base.terminal import Screen
 from evalc.cli.ending import ExitCode
 from evalc.cli.flags import sound_settings_from
-from evalc.cli.options import Config, OutputDir
+from evalc.cli.options import Config, Json, OutputDir
 
 
 def diff(
@@ -19,21 +19,18 @@ def diff(
         str | None,
         typer.Argument(
             metavar="[A]",
-            show_default=False,
             help="The earlier run: its id or the beginning of it, latest~1, its folder or a result file. Without a B, "
             "A is the later run, latest by default, and the earlier run is the one before it of the same suites.",
         ),
     ] = None,
-    after: Annotated[
-        str | None, typer.Argument(metavar="[B]", show_default=False, help="The later run, named in the same way.")
-    ] = None,
+    after: Annotated[str | None, typer.Argument(metavar="[B]", help="The later run, named in the same way.")] = None,
     output_dir: OutputDir = None,
-    json: Annotated[bool, typer.Option("--json", help="Print the comparison as JSON.")] = False,
+    json: Json = False,
     config: Config = None,
 ) -> int:
-    """Compare two runs, and say what of the difference may be chance.
+    """Compare two runs, and flag differences that may be noise.
 
-    The exit code is 1 if a case fails that passed in A, or if B should have had a case or suite of A, else 0.
+    The exit code is 1 if a case fails that passed in A, or if B lacks a case or suite of A that it should have.
 
     \b
     Examples:

@@ -14,7 +14,7 @@ from evalc.cli.ending import ExitCode
 def explain(
     code: Annotated[
         str | None,
-        typer.Argument(metavar="[CODE]", help="A code such as EV203; without one, all are listed.", show_default=False),
+        typer.Argument(metavar="[CODE]", help="A code such as EV203; without one, all are listed."),
     ] = None,
 ) -> int:
     """Explain a problem: why it matters, an example, and a fix.

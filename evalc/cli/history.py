@@ -10,12 +10,11 @@ from typing import TYPE_CHECKING, Annotated, Final
 
 import typer
 
-from evalc import extras
 from evalc.base.errors import UsageError
 from evalc.base.terminal import Screen, counted, first_of
 from evalc.cli.ending import ExitCode
 from evalc.cli.flags import sound_settings_from
-from evalc.cli.options import Config, OutputDir
+from evalc.cli.options import Config, Json, OutputDir
 from evalc.cli.past_run import warn_of_unfinished
 from evalc.cli.streams import print_warning
 
@@ -28,19 +27,17 @@ _MOST_LISTED: Final = 10
 def history(
     suite: Annotated[
         str | None,
-        typer.Argument(
-            metavar="[SUITE]", help="Only this suite: its name or its tool, or NAME.TIER.", show_default=False
-        ),
+        typer.Argument(metavar="[SUITE]", help="Only this suite: its name or its tool, or NAME.TIER."),
     ] = None,
-    limit: Annotated[int, typer.Option("--limit", metavar="N", min=1, help="How many results are listed.")] = 20,
-    rebuild: Annotated[
-        bool, typer.Option("--rebuild", help="Make the index anew, reading every result file again.")
-    ] = False,
+    limit: Annotated[
+        int, typer.Option("--limit", metavar="N", min=1, help="How many results to list. Default: 20.")
+    ] = 20,
+    rebuild: Annotated[bool, typer.Option("--rebuild", help="Rebuild the index from the result files.")] = False,
     output_dir: OutputDir = None,
-    json: Annotated[bool, typer.Option("--json", help="Print the history as JSON.")] = False,
+    json: Json = False,
     config: Config = None,
 ) -> int:
-    """List earlier runs, the newest first, and how the suites came along.
+    """List past runs, newest first, and each suite's trend.
 
     \b
     Examples:
@@ -48,13 +45,15 @@ def history(
       evalc history code-review --limit 50
     """
     # For start-up: `--help` reads no history.
+    from evalc.history.index import Index  # noqa: PLC0415
+    from evalc.history.trends import trends_of  # noqa: PLC0415
     from evalc.model.json import to_json  # noqa: PLC0415
     from evalc.model.reports import History  # noqa: PLC0415
     from evalc.report.history import history_lines, short_names  # noqa: PLC0415
 
     settings = sound_settings_from(config, output_dir=output_dir)
     folder = settings.results_folder
-    with extras.history.Index.followed(folder, rebuild=rebuild) as index:
+    with Index.followed(folder, rebuild=rebuild) as index:
         if index.warning is not None:
             print_warning(index.warning)
         if (strangers := index.strangers()) > 0:
@@ -65,7 +64,7 @@ def history(
         names = short_names([entry.run for entry in every])
     if suite is not None and not all_entries:
         raise UsageError(f"no run in `{folder}` has results of the suite `{suite}`{_there_is(suite, every)}")
-    found = History(entries=tuple(islice(all_entries, limit)), trends=extras.history.trends_of(all_entries))
+    found = History(entries=tuple(islice(all_entries, limit)), trends=trends_of(all_entries))
     if json:
         sys.stdout.buffer.write(to_json(found) + b"\n")
     elif not all_entries:

@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from evalc import extras
 from evalc.base.errors import UsageError
 from evalc.base.terminal import counted
 from evalc.cli.ending import ExitCode
@@ -19,7 +18,7 @@ from evalc.cli.streams import print_problems, shown_path, standard_input
 if TYPE_CHECKING:
     from evalc.base.source import Source
     from evalc.diagnostics.problem import Diagnostics
-    from evalc.extras.importers import Imported
+    from evalc.importers.imported import Imported
 
 
 class From(StrEnum):
@@ -42,17 +41,17 @@ def import_files(
         typer.Option(
             "--from",
             metavar="TOOL",
-            help="Whose evals they are: tool-forge, promptfoo, promptos, or auto to tell by the content.",
+            help="The tool: tool-forge, promptfoo, promptos, or auto to detect it. Default: auto.",
         ),
     ] = From.AUTO,
-    force: Annotated[bool, typer.Option("--force", help="Write over files that exist.")] = False,
+    force: Annotated[bool, typer.Option("--force", help="Overwrite existing files.")] = False,
 ) -> int:
-    """Write eval files from the evals of other tools.
+    """Convert the evals of other tools to eval files.
 
     evalc reads eval JSON of tool-forge, configurations of promptfoo, and PromptOS prompt files with examples.
 
-    What has no counterpart is named in a warning, and in a comment `# not imported: ...` at its place. When a file
-    has errors, nothing is written.
+    Parts without a counterpart are named in a warning, and in a comment `# not imported: ...` at their place. If a
+    file has errors, nothing is written.
 
     \b
     Examples:
@@ -87,9 +86,11 @@ def import_files(
 
 
 def _imported(files: Sequence[str], origin: From, folder: Path, problems: Diagnostics) -> Iterator[Imported]:
-    tool = None if origin is From.AUTO else extras.importers.ImportFormat(origin.value)
+    from evalc.importers.detect import ImportFormat, import_source  # noqa: PLC0415 - for start-up, as above
+
+    tool = None if origin is From.AUTO else ImportFormat(origin.value)
     for source in _sources(files, problems):
-        imported = extras.importers.import_source(source, tool, folder, problems)
+        imported = import_source(source, tool, folder, problems)
         if imported is not None:
             yield imported
 

@@ -9,7 +9,6 @@ from typing import Annotated, Final
 
 import typer
 
-from evalc import extras
 from evalc.base.errors import UsageError
 from evalc.cli.ending import ExitCode
 from evalc.cli.streams import print_warning, shown_path
@@ -21,34 +20,38 @@ _NEXT: Final = """\
 
 
 def init(
-    folder: Annotated[
-        str, typer.Argument(metavar="[DIR]", help="The folder; by default the working folder.", show_default=False)
-    ] = ".",
+    folder: Annotated[str, typer.Argument(metavar="[DIR]", help="The folder. Default: the working folder.")] = ".",
 ) -> int:
-    """Set up a project: a configuration, two suites for the demo agent, and a CI workflow.
+    """Set up a project with evals that run out of the box.
 
-    Nothing is overwritten; what is in the way is listed, and then nothing is written.
+    evalc writes a configuration, two suites for the demo agent, and a CI workflow. It overwrites nothing: if files are
+    in the way, it lists them and writes nothing.
 
     \b
     Example:
       evalc init my-evals
     """
     from evalc.base.files import make_folder  # noqa: PLC0415 - for start-up
+    from evalc.scaffold.files import (  # noqa: PLC0415 - for start-up: loads schemas
+        WORKFLOW,
+        in_the_way,
+        requirement,
+        write_project,
+    )
 
     target = Path.cwd() / folder
     if target.exists() and not target.is_dir():
         raise UsageError(f"`{shown_path(target)}` is not a folder")
-    obstacles = extras.scaffold.in_the_way(target)
+    obstacles = in_the_way(target)
     if obstacles:
         named = ", ".join(f"`{shown_path(path)}`" for path in obstacles)
         raise UsageError(f"nothing was written, since this is in the way: {named}")
     make_folder(target)
-    installed_from = extras.scaffold.requirement()
-    for file in extras.scaffold.write_project(target, requirement=installed_from):
+    installed_from = requirement()
+    for file in write_project(target, requirement=installed_from):
         sys.stdout.write(f"wrote {shown_path(file)}\n")
     change = "" if target.resolve() == Path.cwd().resolve() else f"cd {shlex.quote(folder)} && "
     sys.stdout.write(f"\nNext:\n  {change}evalc check\n{_NEXT}")
     if installed_from is None:
-        workflow = extras.scaffold.WORKFLOW
-        print_warning(f"evalc was installed from this machine: say in {workflow} what CI installs it from")
+        print_warning(f"evalc was installed from this machine: say in {WORKFLOW} what CI installs it from")
     return ExitCode.OK

@@ -1,4 +1,4 @@
-"""`evalc judge --calibrate`: measures how far a judge agrees with people's labels."""
+"""`evalc calibrate`: measures how far a judge agrees with people's labels."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from evalc.base.errors import JudgeError, UsageError
 from evalc.base.terminal import Screen, counted, visible
 from evalc.cli.ending import ExitCode
 from evalc.cli.flags import sound_settings_from
-from evalc.cli.options import Config, Judge, JudgeSamples, NoJudgeCache
+from evalc.cli.options import Config, Json, Judge, JudgeSamples, NoJudgeCache
 from evalc.cli.streams import print_error, print_warning
 from evalc.cli.supervision import supervise
 
@@ -29,27 +29,28 @@ if TYPE_CHECKING:
 _MOST_SHOWN = 20
 
 
-def judge_labels(
-    calibrate: Annotated[
+def calibrate(
+    labels: Annotated[
         str,
-        typer.Option(
-            "--calibrate",
+        typer.Argument(
             metavar="FILE",
-            help="A CSV file with the columns response and label; case, message, question, criterion, reference and "
-            "maxScore may be there too.",
+            help="A CSV file with the columns response and label, and optionally case, message, question, criterion, "
+            "reference and maxScore.",
         ),
     ],
     judge: Judge = None,
     judge_samples: JudgeSamples = None,
     no_judge_cache: NoJudgeCache = False,
-    json: Annotated[bool, typer.Option("--json", help="Print the calibration as JSON.")] = False,
+    json: Json = False,
     config: Config = None,
 ) -> int:
-    """Let a judge score answers that people have labelled, and say how far it agrees with them.
+    """Measure how well a judge agrees with human labels.
+
+    The judge scores answers that people have labelled.
 
     \b
     Example:
-      evalc judge --calibrate labels.csv --judge openai:MODEL
+      evalc calibrate labels.csv --judge openai:MODEL
     """
     # For start-up: `--help` judges nothing.
     from evalc.cli.labels import BadLabels, read_labels  # noqa: PLC0415
@@ -60,14 +61,14 @@ def judge_labels(
         config, judge=judge or None, judge_samples=judge_samples, no_judge_cache=no_judge_cache
     )
     try:
-        rows = read_labels(calibrate)
+        rows = read_labels(labels)
     except BadLabels as bad:
         for fault in bad.faults:
             print_error(fault)
         return ExitCode.USAGE
     panel = panel_of(settings, os.environ, redactor_of(settings, os.environ))
     if panel is None:
-        raise UsageError("no judge is named: use --judge, or `judges` in the configuration")
+        raise UsageError("no judge is named: use `--judge`, or `judge` in the configuration")
     if runs_code_of_others(settings):
         supervise(settings.judge.timeout_ms, lambda: "")
     found = asyncio.run(_calibrated(rows, panel))
@@ -86,7 +87,7 @@ async def _calibrated(rows: Sequence[Labelled], panel: Panel) -> Calibration:
     from evalc.runtime.judges.calibrate import LabelledAnswer, Unjudged, calibration_of  # noqa: PLC0415
     from evalc.runtime.judges.panel import JudgePool  # noqa: PLC0415
     from evalc.runtime.judges.panel_member import Meter  # noqa: PLC0415
-    from evalc.runtime.run.local_models import local_models  # noqa: PLC0415
+    from evalc.runtime.local_model.served import local_models  # noqa: PLC0415
     from evalc.runtime.run.process_guard import exits_told, watched  # noqa: PLC0415
     from evalc.runtime.store.written import encoded, redacted  # noqa: PLC0415
 

@@ -1,4 +1,4 @@
-"""Reads the CSV file of labelled answers that `evalc judge --calibrate` takes."""
+"""Reads the CSV file of labelled answers that `evalc calibrate` takes."""
 
 from __future__ import annotations
 

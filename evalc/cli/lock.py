@@ -10,25 +10,22 @@ import typer
 from evalc.base.terminal import counted
 from evalc.cli.ending import ExitCode
 from evalc.cli.flags import sound_settings_from
-from evalc.cli.options import Config, Prompts
+from evalc.cli.options import Config, Paths, Prompts
 from evalc.cli.streams import print_problems, shown_path
 
 
 def lock(
-    paths: Annotated[
-        list[str] | None,
-        typer.Argument(metavar="[PATH]...", help="Files, folders or globs.", show_default=False),
-    ] = None,
+    paths: Paths = None,
     check: Annotated[
-        bool, typer.Option("--check", help="Write nothing; exit with 1 when the lock is not up to date.")
+        bool, typer.Option("--check", help="Write nothing; exit with 1 if the lock is out of date.")
     ] = False,
     prompts: Prompts = None,
     config: Config = None,
 ) -> int:
-    """Lock the regression cases: from then on, a change of one is an error.
+    """Lock regression cases, so that changes to them are errors.
 
-    Cases that are new are locked, and those that are archived are let go. One that has changed or is gone is an
-    error here too; to lock it anew on purpose, delete its line in evalc.lock first.
+    New cases are locked, and archived cases are released. A case that has changed or is gone is an error here too; to
+    lock it again on purpose, delete its line in evalc.lock first.
 
     \b
     Examples:

@@ -9,8 +9,9 @@ import typer
 
 from evalc.base.errors import UsageError
 from evalc.cli.flags import sound_settings_from
-from evalc.cli.options import Config, OutputDir
+from evalc.cli.options import Config, Json, OutputDir
 from evalc.cli.reporting import Outputs, Shown, make_and_report, outputs_of
+from evalc.setup.run_flags import modern
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -22,7 +23,7 @@ _TAKEN_OVER: Final = (
     "baseline",
     "confidence",
     "fail_on_regression",
-    "max_p95_ms",
+    "max_p95",
     "min_pass_rate",
     "min_score",
     "prompts",
@@ -36,15 +37,15 @@ def merge_runs(
     runs: Annotated[
         list[str], typer.Argument(metavar="RUN_DIR...", help="The runs of all shards: their folders, or ids.")
     ],
-    json: Annotated[bool, typer.Option("--json", help="Print the report as JSON.")] = False,
+    json: Json = False,
     output: Outputs = None,
     output_dir: OutputDir = None,
     config: Config = None,
 ) -> int:
-    """Put the runs of all shards together: one run, as if its cases had been run in one place.
+    """Merge the runs of all shards into one run.
 
-    The eval files have to be there as they were run. Gates, the baseline and the history are those of the whole run;
-    the flags about them that the shards were given hold here.
+    The eval files must be as they were. Gates, baseline and history apply to the whole run, with the flags that the
+    shards were run with.
 
     \b
     Example:
@@ -74,7 +75,8 @@ def _settings_of(parts: Sequence[Part], config: str | None, output_dir: str | No
     """The settings of the working folder, with the flags of the shards that decide the run as a whole."""
     said: dict[str, Any] = {}
     for part in parts:
-        flags = {name: value for name in _TAKEN_OVER if (value := part.header.flags.get(name)) is not None}
+        given = modern(part.header.flags)
+        flags = {name: value for name in _TAKEN_OVER if (value := given.get(name)) is not None}
         if part is not parts[0] and flags != said:
             raise UsageError(f"{part.name} was run with other gates, baseline or tools than {parts[0].name}")
         said = flags

@@ -1,36 +1,106 @@
-"""Declares the flags of a run as typer's options, for `run` and the commands that share some."""
+"""Declares the options that commands share, and reads the old spellings of options."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from inspect import Parameter, Signature, signature
-from typing import Annotated, Any, TypeVar, get_args, get_origin, get_type_hints
+from typing import Annotated, Any, Final, TypeVar, final, get_args, get_origin, get_type_hints
 
 import typer
+from typer.core import TyperCommand, TyperOption
 
-from evalc.setup.run_flags import FLAGS, SHOWN, RunFlags, help_of, spelled
+from evalc.setup.run_flags import CHOICE, FLAGS, OLD, PANELS, SHOWN, RunFlags, help_of, spelled
 
 C = TypeVar("C", bound=Callable[..., int])
 
+_ARGUMENTS: Final = "Arguments"
+_REST: Final = "Options"
+
+_OLD: Final[Mapping[str, str]] = {
+    **{spelled(old): f"{spelled(name)}={form}" for old, (name, form) in OLD.items()},
+    "--collect-only": "--dry-run",
+    "--fail-fast": "-x",
+}
+"""Old spellings of options, and what says the same; `{}` is the value."""
+_OLD_NAMES_OF_ARGUMENTS: Final = {"run": "--eval", "judge": "--calibrate"}
+_ALONE: Final = FLAGS["last_failed"].names
+"""The options that take a value only after `=`."""
+NO_VALUE: Final = "\0"
+"""The value of such an option alone; no argument of a process holds it."""
+
+
+@final
+class Command(TyperCommand):
+    """A command that reads old spellings, and whose help groups options by their `rich_help_panel`, without rich."""
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        """Read the arguments, old spellings replaced."""
+        argument = _OLD_NAMES_OF_ARGUMENTS.get(self.name or "")
+        return super().parse_args(ctx, list(_respelled(args, _OLD if argument is None else {argument: "{}", **_OLD})))
+
+    def format_options(self, ctx: Any, formatter: Any) -> None:
+        """Write the groups in the order of `PANELS`; what has no group comes last. Help texts name the defaults."""
+        groups: dict[str, list[tuple[str, str]]] = {panel: [] for panel in (_ARGUMENTS, *PANELS, _REST)}
+        parameters: list[Any] = self.get_params(ctx)
+        grouped = any(getattr(parameter, "rich_help_panel", None) == CHOICE for parameter in parameters)
+        for parameter in parameters:
+            parameter.show_default = False
+            if (record := parameter.get_help_record(ctx)) is not None:
+                panel = (parameter.rich_help_panel if grouped else "") or _REST
+                groups[panel if isinstance(parameter, TyperOption) else _ARGUMENTS].append(record)
+        for title, records in groups.items():
+            if records:
+                with formatter.section(title):
+                    formatter.write_dl(records)
+
+
+def _respelled(args: Sequence[str], old: Mapping[str, str]) -> Iterator[str]:
+    rest = iter(args)
+    for arg in rest:
+        option, equals, value = arg.partition("=")
+        form = old.get(option)
+        if arg == "--":
+            yield from (arg, *rest)
+        elif arg in _ALONE:
+            yield f"{arg}={NO_VALUE}"
+        elif form is None or "{}" not in form:
+            yield form or arg
+        elif not equals and (following := next(rest, None)) is None:
+            yield form.partition("=")[0]  # which is reported to lack a value
+        else:
+            yield form.format(value if equals else following)
+
 
 def option(name: str, *, panel: str = "", text: str = "") -> Any:
-    """The option of a flag; `panel` and `text` take the place of what it says in the help text of `run`."""
+    """The option of a flag; `panel` and `text` replace its group and its help text in `run`."""
     flag = FLAGS[name]
-    names = flag.names or (spelled(name),)
     return typer.Option(
-        *names, metavar=flag.metavar or None, min=flag.least, rich_help_panel=panel or None, help=text or help_of(name)
+        *(flag.names or (spelled(name),)),
+        metavar=flag.metavar or None,
+        min=flag.least,
+        hidden=flag.shown != "help",
+        rich_help_panel=panel or None,
+        help=text or help_of(name),
     )
 
 
+AllAssertions = Annotated[bool, option("all_assertions")]
+Agents = Annotated[list[str] | None, option("agent")]
 Config = Annotated[str | None, option("config")]
 Judge = Annotated[list[str] | None, option("judge")]
 JudgeSamples = Annotated[int | None, option("judge_samples")]
+Json = Annotated[bool, typer.Option("--json", rich_help_panel=SHOWN, help="Print the result as JSON.")]
 NoJudgeCache = Annotated[bool, option("no_judge_cache")]
 OutputDir = Annotated[str | None, option("output_dir", text="Where runs are. Default: evals/results.")]
+Paths = Annotated[list[str] | None, typer.Argument(metavar="[PATH]...", help="Eval files, folders or globs.")]
+PathsOrStdin = Annotated[
+    list[str] | None, typer.Argument(metavar="[PATH]...", help="Eval files, folders or globs; - is standard input.")
+]
 Prompts = Annotated[str | None, option("prompts")]
 Quiet = Annotated[
     bool, typer.Option("--quiet", "-q", rich_help_panel=SHOWN, help="Show only the cases that did not pass.")
 ]
+SeedManifest = Annotated[str | None, option("seed_manifest")]
 Strict = Annotated[bool, option("strict")]
 Tools = Annotated[str | None, option("tools")]
 Verbose = Annotated[
@@ -57,8 +127,20 @@ def with_run_flags(command: C) -> C:
 def _on_a_command_line(taken: Any) -> Any:
     """The type of an option, from what `evalc.run` takes."""
     parts = get_args(taken) or (taken,)
-    if bool in parts:
-        return bool
     if any(get_origin(part) is Sequence for part in parts):
         return list[str] | None
-    return taken if {*parts} <= {int, float, type(None)} else str | None
+    if str in parts:
+        return str | None
+    return bool if bool in parts else taken if {*parts} <= {int, float, type(None)} else str | None
+
+
+def show_all_help(ctx: typer.Context, wanted: bool) -> None:
+    """Print the help text with the flags that `--help` leaves out."""
+    if not wanted:
+        return
+    for parameter in ctx.command.params:
+        flag = FLAGS.get(parameter.name or "")
+        if flag is not None and flag.shown == "help-all":
+            parameter.hidden = False  # type: ignore[attr-defined]
+    typer.echo(ctx.get_help())
+    raise typer.Exit

@@ -20,7 +20,8 @@ _MOST_UNFINISHED: Final = 3
 PastRun = Annotated[
     str,
     typer.Argument(
-        metavar="[RUN]", help="The run: its id or the beginning of it, latest, latest~1, its folder or a result file."
+        metavar="[RUN]",
+        help="The run: its id or the beginning of it, latest, latest~1, its folder or a result file. Default: latest.",
     ),
 ]
 

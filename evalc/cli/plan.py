@@ -9,27 +9,26 @@ import typer
 
 from evalc.cli.ending import ExitCode
 from evalc.cli.flags import sound_settings_from
-from evalc.cli.options import Config, OutputDir, Prompts, Tools
+from evalc.cli.options import Config, Json, OutputDir, PathsOrStdin, Prompts, Tools
 from evalc.cli.streams import print_problems, standard_input
 
 
 def plan(
-    paths: Annotated[
-        list[str] | None, typer.Argument(metavar="[PATH]...", help="Eval files and folders.", show_default=False)
-    ] = None,
+    paths: PathsOrStdin = None,
     confidence: Annotated[
         str | None,
-        typer.Option("--confidence", metavar="PERCENT", help="How sure what is shown has to be. Default: 95%."),
+        typer.Option("--confidence", metavar="PERCENT", help="How sure a result has to be. Default: 95%."),
     ] = None,
     prompts: Prompts = None,
     tools: Tools = None,
     output_dir: OutputDir = None,
-    json: Annotated[bool, typer.Option("--json", help="Print the plan as JSON.")] = False,
+    json: Json = False,
     config: Config = None,
 ) -> int:
-    """Say what a run can show before it is run: the smallest regression, what gates need, and what it costs.
+    """Predict what a run can show and what it costs.
 
-    Costs are those of the latest run. No agent is asked.
+    The plan names the smallest regression that the cases can show, what gates need, and the costs, which are those of
+    the latest run. No agent is asked.
 
     \b
     Example:

@@ -26,6 +26,7 @@ from evalc.setup.run import price_of, redactor_of
 
 if TYPE_CHECKING:
     from evalc.api import ToRun
+    from evalc.report.console import Detail
 
 
 def print_settings(settings: Settings) -> int:
@@ -34,26 +35,19 @@ def print_settings(settings: Settings) -> int:
     return ExitCode.OK
 
 
-def list_cases(to_run: ToRun, *, quiet: bool) -> int:
-    """A line a case: `PATH::ID`, as `evalc run` takes it; `quiet` leaves the ids alone."""
-    for suite in to_run.suites:
-        for located in suite.cases:
-            identity = visible(located.case.id)
-            sys.stdout.write(f"{identity}\n" if quiet else f"{visible(suite.origin)}::{identity}\n")
-    if not quiet:
-        sys.stdout.write(f"{_selected(to_run)}\n")
-    _print_notes(to_run)
-    return ExitCode.OK
-
-
-def list_requests(to_run: ToRun, settings: Settings, *, quiet: bool) -> int:
-    """What would be sent: the cases of each suite, how many requests, how many tokens they have, what these cost."""
+def list_cases(to_run: ToRun, settings: Settings, *, detail: Detail) -> int:
+    """Print the cases as `PATH::ID`, then how much would be sent, and what that costs; `quiet` leaves the ids alone."""
+    if detail == "quiet":
+        sys.stdout.writelines(f"{visible(located.case.id)}\n" for suite in to_run.suites for located in suite.cases)
+        _print_notes(to_run)
+        return ExitCode.OK
     redactor = redactor_of(settings, os.environ)
     prices = {
         redactor.redact(shown_url(agent)): price_of(agent, settings, os.environ) for agent in settings.agent_endpoints
     }
-    lines = plan_lines(to_run.suites, prices=prices, quiet=quiet)
-    sys.stdout.writelines(f"{line}\n" for line in (*lines, _selected(to_run)))
+    lines = _plan_lines(to_run.suites, prices=prices, verbose=detail == "verbose")
+    total = sum(suite.size for suite in to_run.suites)
+    sys.stdout.writelines(f"{line}\n" for line in (*lines, selected_line(to_run.selected, total)))
     _print_notes(to_run)
     if to_run.needs_user is not None:
         print_warning(f"the case `{to_run.needs_user}` has a simulated user, and nobody plays it: add `--user`")
@@ -67,26 +61,19 @@ def _print_notes(to_run: ToRun) -> None:
         print_warning(note)
 
 
-def _selected(to_run: ToRun) -> str:
-    return selected_line(to_run.selected, sum(suite.size for suite in to_run.suites))
-
-
 Price = Callable[[int], float | None]
 """What so many tokens of input cost, in US dollars; None if that is not known."""
 
 
-def plan_lines(suites: Iterable[Suite], *, prices: Mapping[str, Price], quiet: bool) -> Iterator[str]:
-    """The cases with the requests that each takes and the tokens of its message; the sums under them for each agent."""
+def _plan_lines(suites: Iterable[Suite], *, prices: Mapping[str, Price], verbose: bool) -> Iterator[str]:
+    """The cases, `verbose` with the requests that each takes; under them the sums for each agent."""
     requests = tokens = 0
     for suite in suites:
-        yield visible(suite.key.title())
         for located in suite.cases:
             times, each = _attempts(located.case), list(_tokens(located.case))
             requests, tokens = requests + times * len(each), tokens + times * sum(each)
-            if not quiet:
-                user = located.case.input.user
-                more = "" if user is None else f", up to {user.max_turns} turns with a simulated user"
-                yield f"  {visible(located.case.id)}  {_sent(times, each)}{more}"
+            more = f"  {_sent(located.case, times, each)}" if verbose else ""
+            yield f"{visible(suite.origin)}::{visible(located.case.id)}{more}"
     sent = f"{counted(requests, 'request')}, about {counted(tokens, 'token')} of input"
     for agent, price in prices.items():
         cost = price(tokens)
@@ -115,13 +102,14 @@ def _tokens(case: Case) -> Iterator[int]:
         yield tokens
 
 
-def _sent(times: int, tokens: Sequence[int]) -> str:
+def _sent(case: Case, times: int, tokens: Sequence[int]) -> str:
     if not times:
         return "skipped"
-    requests = counted(times * len(tokens), "request")
+    requests, user = counted(times * len(tokens), "request"), case.input.user
+    more = "" if user is None else f", up to {user.max_turns} turns with a simulated user"
     if len(tokens) == 1:
-        return f"{requests}, about {counted(tokens[0], 'token')} each"
-    return f"{requests} in {len(tokens)} turns, about {counted(times * sum(tokens), 'token')}"
+        return f"{requests}, about {counted(tokens[0], 'token')} each{more}"
+    return f"{requests} in {len(tokens)} turns, about {counted(times * sum(tokens), 'token')}{more}"
 
 
 _STRUCK_OUT: Final = "***"

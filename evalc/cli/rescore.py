@@ -8,7 +8,19 @@ from typing import Annotated
 import typer
 
 from evalc.cli.flags import settings_of_run, sound_settings_from
-from evalc.cli.options import Config, Judge, JudgeSamples, NoJudgeCache, Prompts, Strict, Tools
+from evalc.cli.options import (
+    AllAssertions,
+    Config,
+    Json,
+    Judge,
+    JudgeSamples,
+    NoJudgeCache,
+    OutputDir,
+    Prompts,
+    SeedManifest,
+    Strict,
+    Tools,
+)
 from evalc.cli.reporting import Outputs, Shown, make_and_report, outputs_of
 from evalc.cli.supervision import supervise
 
@@ -17,35 +29,30 @@ def rescore(  # noqa: PLR0913, PLR0917 - one parameter a flag
     run: Annotated[str, typer.Argument(metavar="RUN", help="The run: its id, its folder, or latest.")],
     paths: Annotated[
         list[str] | None,
-        typer.Argument(metavar="[PATH]...", help="The eval files; those of the run by default.", show_default=False),
+        typer.Argument(metavar="[PATH]...", help="The eval files. Default: those of the run."),
     ] = None,
     prompts: Prompts = None,
-    seed_manifest: Annotated[
-        str | None,
-        typer.Option("--seed-manifest", metavar="FILE", help="Where {{seed:...}} values come from."),
-    ] = None,
+    seed_manifest: SeedManifest = None,
     tools: Tools = None,
     baseline: Annotated[
         str | None,
-        typer.Option("--baseline", metavar="RUN", help="Compare with another run than RUN: its id, a path, or latest."),
+        typer.Option(
+            "--baseline", metavar="RUN", help="Compare with this run: its id, a path, or latest. Default: RUN."
+        ),
     ] = None,
-    all_assertions: Annotated[
-        bool, typer.Option("--all-assertions", help="Run every assertion of a case, even after one has failed.")
-    ] = False,
+    all_assertions: AllAssertions = False,
     judge: Judge = None,
     judge_samples: JudgeSamples = None,
     no_judge_cache: NoJudgeCache = False,
     strict: Strict = False,
-    output_dir: Annotated[
-        str | None, typer.Option("--output-dir", metavar="DIR", help="Where runs are. Default: evals/results.")
-    ] = None,
-    json: Annotated[bool, typer.Option("--json", help="Print the report as JSON.")] = False,
+    output_dir: OutputDir = None,
+    json: Json = False,
     output: Outputs = None,
     config: Config = None,
 ) -> int:
-    """Check the answers of a run again, with the checks as they are now. No agent is asked.
+    """Check the recorded answers of a run with the current checks.
 
-    The result is a new run, compared with the run that the answers are from.
+    No agent is asked. The result is a new run, compared with the run that the answers are from.
 
     \b
     Examples:

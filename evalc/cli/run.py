@@ -13,7 +13,7 @@ import typer
 from evalc.base.errors import EngineError, NothingToDo
 from evalc.base.terminal import Screen
 from evalc.cli.ending import ExitCode, termination_as_interrupt
-from evalc.cli.options import Quiet, Verbose, with_run_flags
+from evalc.cli.options import NO_VALUE, Json, Quiet, Verbose, show_all_help, with_run_flags
 from evalc.cli.reporting import Outputs, Shown, outputs_of, report, report_nothing
 from evalc.cli.streams import (
     inventory_lines,
@@ -25,7 +25,7 @@ from evalc.cli.streams import (
     standard_output_alone,
 )
 from evalc.cli.supervision import supervise
-from evalc.setup.run_flags import CHOICE, INSTEAD, SHOWN, STOPS, RunFlags
+from evalc.setup.run_flags import INSTEAD, SHOWN, STOPS, RunFlags
 
 if TYPE_CHECKING:
     from evalc.report.console import Detail
@@ -33,21 +33,16 @@ if TYPE_CHECKING:
 
 
 @with_run_flags
-def run_evals(  # noqa: PLR0913, PLR0917 - one parameter a flag
+def run_evals(
     paths: Annotated[
         list[str] | None,
         typer.Argument(
             metavar="[PATH[::CASE]]...",
-            help="Eval files, folders or globs; cases of them by id, name or glob; ids of cases. - is standard input.",
-            show_default=False,
+            help="Eval files, folders or globs; their cases by id, name or glob; ids of cases. - is standard input.",
         ),
     ] = None,
-    evals: Annotated[
-        list[str] | None,
-        typer.Option("--eval", metavar="PATH", rich_help_panel=CHOICE, help="The same as PATH; may be repeated."),
-    ] = None,
     fail_fast: Annotated[
-        bool, typer.Option("--fail-fast", "-x", rich_help_panel=STOPS, help="Stop after the first case that fails.")
+        bool, typer.Option("-x", rich_help_panel=STOPS, help="Stop after the first case that fails.")
     ] = False,
     quiet: Quiet = False,
     verbose: Verbose = False,
@@ -55,18 +50,25 @@ def run_evals(  # noqa: PLR0913, PLR0917 - one parameter a flag
         int | None,
         typer.Option("--durations", metavar="N", min=1, rich_help_panel=SHOWN, help="Show the N slowest cases."),
     ] = None,
-    json: Annotated[bool, typer.Option("--json", rich_help_panel=SHOWN, help="Print the report as JSON.")] = False,
+    json: Json = False,
     output: Outputs = None,
-    collect_only: Annotated[
-        bool,
-        typer.Option("--collect-only", rich_help_panel=INSTEAD, help="List the cases; with -q their ids alone."),
-    ] = False,
     dry_run: Annotated[
-        bool, typer.Option("--dry-run", rich_help_panel=INSTEAD, help="Show what would be sent, and what it may cost.")
-    ] = False,
-    show_settings: Annotated[
         bool,
-        typer.Option("--show-settings", rich_help_panel=INSTEAD, help="Show the settings and where each comes from."),
+        typer.Option(
+            "--dry-run",
+            rich_help_panel=INSTEAD,
+            help="List the cases, and what running them may cost; with -q only their ids.",
+        ),
+    ] = False,
+    show_settings: Annotated[bool, typer.Option("--show-settings", hidden=True)] = False,
+    _all_help: Annotated[
+        bool,
+        typer.Option(
+            "--help-all",
+            is_eager=True,
+            callback=show_all_help,
+            help="Show this message with the flags for shards, Ray and OpenTelemetry.",
+        ),
     ] = False,
     **flags: Unpack[RunFlags],
 ) -> int:
@@ -88,7 +90,7 @@ def run_evals(  # noqa: PLR0913, PLR0917 - one parameter a flag
     from evalc.setup.run import redactor_of, runs_code_of_others  # noqa: PLC0415
     from evalc.setup.run_request import given_by  # noqa: PLC0415
 
-    given = given_by([*(paths or ()), *(evals or ())] or None, _given(flags))
+    given = given_by(paths or None, _given(flags))
     settings = given.settings()
     if show_settings:
         from evalc.cli.preview import print_settings  # noqa: PLC0415 - seldom asked for
@@ -97,14 +99,15 @@ def run_evals(  # noqa: PLR0913, PLR0917 - one parameter a flag
     start = given.start(settings, max_fail=1 if fail_fast else flags.get("maxfail"))
     looked_at = given.looked_at(settings)
     stdin = standard_input(looked_at)
-    if collect_only or dry_run:
-        from evalc.cli.preview import list_cases, list_requests  # noqa: PLC0415 - as above
+    detail: Detail = "quiet" if quiet else "verbose" if verbose else "normal"
+    if dry_run:
+        from evalc.cli.preview import list_cases  # noqa: PLC0415 - as above
 
         what = api.paths_to_run(
             looked_at, settings=settings, prompt_id=given.prompt_id, stdin=stdin, wanted=start.wanted
         )
         print_problems(what.problems, sys.stderr)
-        return list_cases(what, quiet=quiet) if collect_only else list_requests(what, settings, quiet=quiet)
+        return list_cases(what, settings, detail=detail)
     outputs = outputs_of(output or (), as_json=json)
     folder = settings.results_folder / start.run_id if given.past is None else given.past.folder
     if runs_code_of_others(settings):
@@ -132,7 +135,6 @@ def run_evals(  # noqa: PLR0913, PLR0917 - one parameter a flag
             report_nothing(start.run_id, str(nothing), stdout, outputs)
             raise
         print_problems(finished.problems, sys.stderr)
-        detail: Detail = "quiet" if quiet else "verbose" if verbose else "normal"
         shown = Shown(detail=detail, slowest=durations or 0, settings=settings)
         report(finished, stdout, outputs, redact=redactor_of(settings, os.environ).redact, shown=shown)
         if not quiet:
@@ -146,9 +148,10 @@ def _given(flags: RunFlags) -> RunFlags:
     said: dict[str, Any] = {
         name: value for name, value in flags.items() if value is not None and value is not False and value != []
     }
-    concurrency = said.get("concurrency", "")
-    if concurrency.isdecimal():
-        said["concurrency"] = int(concurrency)
+    if said.get("concurrency", "").isdecimal():
+        said["concurrency"] = int(said["concurrency"])
+    if said.get("last_failed") == NO_VALUE:
+        said["last_failed"] = True
     return cast(RunFlags, said)
 
 

@@ -32,15 +32,16 @@ def schema(
         SchemaName | None,
         typer.Argument(
             metavar="[NAME]",
-            help="language, case, config or result; with -o all of them without it.",
-            show_default=False,
+            help="language, case, config or result. Default, with -o: all of them.",
         ),
     ] = None,
     output: Annotated[
         str | None, typer.Option("--output", "-o", metavar="DIR", help="Write NAME.json into this folder.")
     ] = None,
 ) -> int:
-    """Print a JSON Schema: of eval files in YAML, compiled files, the configuration, or results.
+    """Print a JSON Schema, for editors and other tools.
+
+    There are schemas of eval files in YAML, compiled files, the configuration, and results.
 
     \b
     Examples:

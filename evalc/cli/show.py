@@ -21,7 +21,7 @@ def show(
     output_dir: OutputDir = None,
     config: Config = None,
 ) -> int:
-    """Print the summary of a past run again.
+    """Print the summary of a past run.
 
     \b
     Examples:

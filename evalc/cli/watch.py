@@ -10,43 +10,39 @@ from typing import TYPE_CHECKING, Annotated, Final
 
 import typer
 
-from evalc import extras
 from evalc.base.errors import UsageError
 from evalc.base.terminal import Screen, first_of, visible
 from evalc.cli.ending import ExitCode
 from evalc.cli.flags import sound_settings_from
-from evalc.cli.options import Config, Prompts, Tools
+from evalc.cli.options import Agents, Config, Paths, Prompts, Tools
 from evalc.cli.streams import inventory_lines, print_error, print_problems
 
 if TYPE_CHECKING:
-    from evalc.extras.watch import Seen, Watcher
     from evalc.model.suite import CaseKey
+    from evalc.watch.loop import Seen, Watcher
 
 _CLEAR: Final = "\x1b[2J\x1b[3J\x1b[H"
 _MOST_NAMED: Final = 3
 
 
 def watch(
-    paths: Annotated[
-        list[str] | None, typer.Argument(metavar="[PATH]...", help="Eval files and folders.", show_default=False)
-    ] = None,
-    agent: Annotated[
-        list[str] | None,
-        typer.Option("--agent", metavar="SPEC", help="The agent that changed cases are run with, as for evalc run."),
-    ] = None,
-    run_all: Annotated[bool, typer.Option("--run-all", help="Run every case at the beginning.")] = False,
+    paths: Paths = None,
+    agent: Agents = None,
+    run_all: Annotated[bool, typer.Option("--run-all", help="Run every case at the start.")] = False,
     no_run: Annotated[bool, typer.Option("--no-run", help="Only check; run nothing.")] = False,
     also: Annotated[
         list[str] | None,
-        typer.Option("--also", metavar="PATH", help="Run every case when this changes, such as the agent's code."),
+        typer.Option(
+            "--also", metavar="PATH", help="Run every case when this file or folder changes, such as the agent's code."
+        ),
     ] = None,
     prompts: Prompts = None,
     tools: Tools = None,
     config: Config = None,
 ) -> int:
-    """Check eval files each time they are saved, and run the cases that have changed.
+    """Check on each save, and run the cases that changed.
 
-    The results are shown and not kept. Ctrl-C ends it.
+    The results are shown and not kept. Ctrl-C ends the command.
 
     \b
     Examples:
@@ -55,10 +51,12 @@ def watch(
     """
     from functools import partial  # noqa: PLC0415 - for start-up: `--help` watches nothing
 
+    from evalc.watch.loop import Watcher  # noqa: PLC0415 - as above
+
     settings = partial(sound_settings_from, config, prompts=prompts, tools=tools, agent=agent or None)
     if no_run and run_all:
         raise UsageError("`--run-all` and `--no-run` cannot go together")
-    watcher = extras.watch.Watcher(paths or (), settings, also or ())
+    watcher = Watcher(paths or (), settings, also or ())
     runs = not no_run and bool(watcher.settings.agent_endpoints)
     flags = [
         *_flags("--agent", agent),
@@ -83,14 +81,7 @@ def _flags(flag: str, given: Sequence[str] | str | None) -> list[str]:
     return [part for value in values for part in (flag, value)]
 
 
-def _round(
-    watcher: Watcher,
-    seen: Seen,
-    chosen: Sequence[CaseKey],
-    flags: Sequence[str],
-    *,
-    runs: bool,
-) -> None:
+def _round(watcher: Watcher, seen: Seen, chosen: Sequence[CaseKey], flags: Sequence[str], *, runs: bool) -> None:
     """Show what is wrong; else run the chosen cases, and show the state of all."""
     _show(watcher, seen, runs=runs, running=chosen)
     if chosen and watcher.run(chosen, flags):

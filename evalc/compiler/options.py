@@ -1,4 +1,4 @@
-"""Options of the compiler: where prompts are, how folders are searched, how strict to be."""
+"""What the compiler is told besides the source: where prompts are, how folders are searched, how strict to be."""
 
 from __future__ import annotations
 

@@ -55,7 +55,7 @@ def single_fields(check: c.Check) -> Iterator[str]:
 
 
 def without(check: c.Check, fields: Collection[str]) -> c.Check | None:
-    """The rest of a check when others fill these fields; None if nothing is left."""
+    """What is left of a check when others fill these fields; None if nothing is."""
     own = frozenset(single_fields(check))
     if not own or own.isdisjoint(fields):
         return check

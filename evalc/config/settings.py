@@ -1,6 +1,6 @@
 """The settings: each declared once, with its key, its values, its default and what it means.
 
-The reader of configurations, their JSON Schema, the flags, `--show-settings` and the table in the documentation all
+The reader of configurations, their JSON Schema, the flags, `evalc config` and the table in the documentation all
 follow from these declarations.
 """
 
@@ -300,10 +300,13 @@ class Settings(Table, frozen=True, kw_only=True):
         ),
     ] = 1
     engine: Annotated[
-        Literal["local", "ray"],
+        str,
         Setting(
-            v.one_of("local", "ray"),
-            "Where cases run: in this process, or on a Ray cluster (`evalc[ray]`).",
+            v.ENGINE,
+            "Where cases run: `local`, in this process, or `ray`, on a Ray cluster (`evalc[ray]`): `ray:HOST:PORT` of "
+            "its head node, `ray:auto` for this machine's cluster; else the one of `RAY_ADDRESS`, or a new one for the "
+            "run.",
+            examples=("ray", "ray:auto"),
             flag="--engine",
         ),
     ] = "local"
@@ -329,7 +332,13 @@ class Settings(Table, frozen=True, kw_only=True):
     ] = None
     timeout_ms: Annotated[
         float,
-        Setting(v.MILLISECONDS, "The time for each attempt at a case, in milliseconds.", flag="--timeout-ms"),
+        Setting(
+            v.DURATION,
+            "The time for each attempt at a case, such as `90s`.",
+            examples=("30s", 30_000),
+            otherwise="60s",
+            flag="--timeout",
+        ),
     ] = 60_000
     tool_registry_path: Annotated[
         Path | None,
@@ -403,10 +412,10 @@ class Settings(Table, frozen=True, kw_only=True):
     max_p95_ms: Annotated[
         float | None,
         Setting(
-            v.MILLISECONDS,
-            "Fail if the 95th percentile of the durations is longer, in milliseconds.",
-            examples=(5000,),
-            flag="--max-p95-ms",
+            v.DURATION,
+            "Fail if the 95th percentile of the durations is longer, such as `5s`.",
+            examples=("5s", 5000),
+            flag="--max-p95",
         ),
     ] = None
     fail_on_regression: Annotated[

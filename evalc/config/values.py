@@ -8,7 +8,7 @@ from __future__ import annotations
 import math
 import os
 import re
-from decimal import Decimal
+from decimal import Decimal, InvalidOperation
 from pathlib import Path
 from typing import Any, Final, Literal, cast
 
@@ -126,6 +126,22 @@ def _above_zero(unit: str) -> Value:
     return Value(read, {"type": ["number", "null"], "exclusiveMinimum": 0})
 
 
+def _duration(value: Any, folders: Folders) -> float:
+    """Milliseconds: a time with its unit, or a number of milliseconds, as keys that end in `Ms` have."""
+    if not isinstance(value, str):
+        return cast(float, _above_zero("milliseconds").read(value, folders))
+    parts = re.fullmatch(r"\s*([0-9.]+(?:e[+-]?[0-9]+)?)\s*(ms|s|m|h)\s*", value, re.IGNORECASE)
+    try:
+        milliseconds = float(Decimal(parts[1]) * _MILLISECONDS_OF[parts[2].lower()]) if parts else math.nan
+    except InvalidOperation:
+        milliseconds = math.nan
+    if math.isnan(milliseconds):
+        raise Refused("a time with its unit, such as `30s`, `500ms` or `2m`")
+    if not 0 < milliseconds < math.inf:
+        raise Refused("above 0")
+    return milliseconds
+
+
 def _share(value: Any, _: Folders) -> float:
     if not 0 <= (number := _number(value)) <= 1:
         raise Refused("between 0 and 1")
@@ -151,6 +167,7 @@ def _temperature(value: Any, _: Folders) -> float:
     return number
 
 
+_MILLISECONDS_OF: Final = {"ms": 1, "s": 1_000, "m": 60_000, "h": 3_600_000}
 _COUNT: Final = whole(1, 10_000)
 
 
@@ -158,6 +175,14 @@ def _concurrency(value: Any, folders: Folders) -> int | Literal["auto"]:
     if isinstance(value, str) and value != "auto":
         raise Refused("a whole number, or `auto`")
     return "auto" if value == "auto" else cast(int, _COUNT.read(value, folders))
+
+
+def _engine(value: Any, folders: Folders) -> str:
+    text = _text(value, folders)
+    name, colon, address = text.partition(":")
+    if text != "local" and (name != "ray" or (colon and not address.strip())):
+        raise Refused("`local`, `ray` or `ray:ADDRESS`")
+    return text
 
 
 FLAG: Final = Value(_flag, {"type": ["boolean", "null"]})
@@ -175,6 +200,15 @@ CONFIDENCE: Final = Value(
 TEMPERATURE: Final = Value(_temperature, {"type": ["number", "null"], "minimum": 0})
 DOLLARS: Final = _above_zero("US dollars")
 MILLISECONDS: Final = _above_zero("milliseconds")
+DURATION: Final = Value(
+    _duration,
+    {
+        "type": ["number", "string", "null"],
+        "exclusiveMinimum": 0,
+        "pattern": r"^\s*[0-9.]+([eE][+-]?[0-9]+)?\s*([mM][sS]|[sSmMhH])\s*$",
+    },
+)
+ENGINE: Final = Value(_engine, {"type": ["string", "null"], "pattern": r"^(local|ray(:.*\S.*)?)$"})
 
 
 # --- files -----------------------------------------------------------------------------------------------------------

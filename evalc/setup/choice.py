@@ -28,16 +28,14 @@ Failures = Mapping[SuiteKey, frozenset[str]]
 """The ids of the cases that did not pass, of every suite that the run has."""
 
 
-def wanted_cases(  # noqa: PLR0913 - one parameter a flag
+def wanted_cases(
     named: Sequence[str],
     *,
     keywords: str | None,
     tags: Sequence[str],
-    not_tags: Sequence[str],
     ids: Sequence[str],
     tiers: Sequence[str],
-    failed_from: str | None,
-    last_failed: bool,
+    last_failed: bool | str | None,
     changed_since: str | None,
     repeat: int | None,
     shard: str | None,
@@ -48,17 +46,15 @@ def wanted_cases(  # noqa: PLR0913 - one parameter a flag
     Raises:
         UsageError: the flags do not go together.
     """
-    if failed_from is not None and last_failed:
-        raise UsageError("`--last-failed` is `--failed-from latest`, and all cases where none failed: give one of them")
     _refuse_unknown_tiers(tiers)
     wanted = {
         "cases": [argument for argument in named if names_case(argument) or is_case_id(argument)],
         "keywords": keywords,
-        "tags": [*tags, *(f"!{tag}" for tag in not_tags)],
+        "tags": [*tags],
         "ids": [*ids],
         "tiers": [*tiers],
-        "failed_from": "latest" if last_failed else failed_from,
-        "else_all": last_failed,
+        "failed_from": LATEST if last_failed is True else None if last_failed is False else last_failed,
+        "else_all": last_failed is True,
         "changed_since": changed_since,
         "repeat": repeat,
         "shard": None if shard is None else _shard(shard),

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Final, Literal, NamedTuple, TypedDict
+from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple, TypedDict
 
+from evalc.base.errors import UsageError
 from evalc.config.settings import KEY_OF_FLAG
 
 if TYPE_CHECKING:
@@ -23,11 +24,25 @@ PANELS: Final = (CHOICE, HOW, DATA, STOPS, GATES, SHOWN, INSTEAD)
 """The groups of the help text, in their order."""
 
 
-class RunFlags(TypedDict, total=False):
-    """What `evalc.run` may be told: the flags of `evalc run`, by their names in Python, with the same meaning.
+class _OldFlags(TypedDict, total=False):
+    """Old spellings, which mean what they always did."""
 
-    None and False are not given. Where a flag may be repeated, one value or several are taken; no tags, ids or tiers
-    leave the cases as they are. `keywords` is `-k`.
+    failed_from: str | Path | None
+    filter: str | Sequence[str] | None
+    judge_samples: int | None
+    max_p95_ms: float | None
+    no_judge_cache: bool
+    not_tag: str | Sequence[str] | None
+    ray_address: str | None
+    rubrics: Literal["passed", "always"] | None
+    timeout_ms: float | None
+
+
+class RunFlags(_OldFlags, total=False):
+    """Arguments of `evalc.run`: the flags of `evalc run`, by their names in Python, with the same meaning.
+
+    None and False are not given. Where a flag may be repeated, one value or several are taken; no tags or tiers
+    leave the cases as they are. `keywords` is `-k`. `last_failed` is True for the newest run, or names a run.
     """
 
     agent: str | Agent | Sequence[str | Agent] | None
@@ -37,32 +52,25 @@ class RunFlags(TypedDict, total=False):
     concurrency: int | Literal["auto"] | None
     confidence: float | str | None
     config: str | Path | None
-    engine: Literal["local", "ray"] | None
+    engine: str | None
     env_file: str | Path | None
     fail_on_regression: bool
-    failed_from: str | Path | None
-    filter: str | Sequence[str] | None
     judge: str | Sequence[str] | None
-    judge_samples: int | None
     keywords: str | None
-    last_failed: bool
+    last_failed: bool | str | Path | None
     max_cost: float | None
-    max_p95_ms: float | None
+    max_p95: str | None
     maxfail: int | None
     min_pass_rate: float | None
     min_score: float | None
-    no_judge_cache: bool
-    not_tag: str | Sequence[str] | None
     otel: str | None
     output_dir: str | Path | None
     prompt_id: str | None
     prompts: str | Path | None
-    ray_address: str | None
     record: str | Path | None
     repeat: int | None
     resume: str | Path | None
     rpm: int | None
-    rubrics: Literal["passed", "always"] | None
     seed_manifest: str | Path | None
     shard: str | None
     shard_by: Literal["id", "duration"] | None
@@ -71,7 +79,7 @@ class RunFlags(TypedDict, total=False):
     strict: bool
     tag: str | Sequence[str] | None
     tier: str | Sequence[str] | None
-    timeout_ms: float | None
+    timeout: str | None
     tools: str | Path | None
     user: str | None
 
@@ -82,9 +90,10 @@ class Flag(NamedTuple):
     Attributes:
         metavar: the placeholder of its value in help texts; empty if it has none.
         panel: the group of the help text; the last one where it is empty.
-        help: what it says, where its setting does not.
+        help: its help text, where its setting has none.
         names: how it is written, if that is not the name in Python with dashes.
         least: the least number that it takes.
+        shown: the help texts that list it; the old flags in none of them have no new spelling but a setting.
     """
 
     metavar: str = ""
@@ -92,69 +101,111 @@ class Flag(NamedTuple):
     help: str = ""
     names: tuple[str, ...] = ()
     least: int | None = None
+    shown: Literal["help", "help-all", "nowhere"] = "help"
 
 
 FLAGS: Final[Mapping[str, Flag]] = {
-    "prompt_id": Flag("ID", CHOICE, "Run only the suites of this prompt."),
+    "prompt_id": Flag("ID", CHOICE, "Suites of this prompt."),
     "keywords": Flag(
         "EXPR",
         CHOICE,
         "Cases whose id, suite, tool or tags contain these words, joined by and, or, not and parentheses.",
         names=("-k",),
     ),
-    "tag": Flag("TAG", CHOICE, "Cases with this tag; !TAG without it. May be repeated."),
-    "not_tag": Flag("TAG", CHOICE, "Cases without this tag. May be repeated."),
-    "filter": Flag("PATTERN", CHOICE, "Cases whose id matches a glob such as 'weather/*', or /REGEX/."),
+    "tag": Flag("TAG", CHOICE, "Cases with this tag; with !TAG, cases without it. May be repeated."),
+    "filter": Flag("PATTERN", CHOICE, "Cases whose id matches a glob or /REGEX/.", shown="nowhere"),
     "tier": Flag("TIER", CHOICE, "Cases of this tier. May be repeated."),
-    "failed_from": Flag("RUN", CHOICE, "Cases that did not pass in a run: its id, a path, or latest."),
     "last_failed": Flag(
-        "",
+        "[=RUN]",
         CHOICE,
-        "Cases that did not pass in the newest run (all if none failed), and suites that it does not have.",
+        "Cases that did not pass in the newest run, or all cases if none failed; with =RUN, cases that did not pass in "
+        "that run.",
         names=("--last-failed", "--lf"),
     ),
     "changed_since": Flag("REF", CHOICE, "Suites whose files differ from those of a git commit."),
-    "shard": Flag("K/N", CHOICE, "The Kth of N parts of the cases; evalc merge puts the parts together."),
+    "shard": Flag("K/N", CHOICE, "The Kth of N parts of the cases; evalc merge joins the parts.", shown="help-all"),
     "shard_by": Flag(
         "id|duration",
         CHOICE,
-        "Divide the cases by their ids (default), or so that the shards take as long by the newest run's durations.",
+        "Divide the cases by their ids, or by the durations of the newest run, so that all shards take about as long. "
+        "Default: id.",
+        shown="help-all",
     ),
     "agent": Flag("AGENT", HOW),
     "repeat": Flag("N", HOW, "How often each case is run.", least=1),
     "concurrency": Flag("N|auto", HOW),
     "rpm": Flag("N", HOW),
-    "engine": Flag("local|ray", HOW),
-    "ray_address": Flag("ADDRESS", HOW),
-    "timeout_ms": Flag("N", HOW),
+    "engine": Flag("local|ray[:ADDRESS]", HOW, shown="help-all"),
+    "ray_address": Flag("ADDRESS", HOW, shown="nowhere"),
+    "timeout": Flag("TIME", HOW),
     "all_assertions": Flag("", HOW),
     "judge": Flag("JUDGE", HOW),
     "user": Flag("USER", HOW),
-    "judge_samples": Flag("N", HOW, "Ask each judge N times, and take the median."),
-    "rubrics": Flag("passed|always", HOW),
-    "no_judge_cache": Flag("", HOW, "Ignore cached judgements, and ask judges again."),
-    "record": Flag("DIR", HOW, "Record what is sent and answered, for --agent replay:DIR."),
+    "judge_samples": Flag("N", HOW, shown="nowhere"),
+    "rubrics": Flag("passed|always", HOW, shown="nowhere"),
+    "no_judge_cache": Flag("", HOW, shown="nowhere"),
+    "record": Flag("DIR", HOW, "Record all requests and answers, for --agent replay:DIR."),
     "prompts": Flag("DIR", DATA),
     "seed_manifest": Flag("FILE", DATA),
     "snapshot": Flag("SOURCE", DATA),
-    "tools": Flag("PATH", DATA, names=("--tools", "--tool-registry")),
+    "tools": Flag("PATH", DATA),
     "env_file": Flag("FILE", DATA, "Variables that the environment does not set."),
     "maxfail": Flag("N", STOPS, "Stop after N cases that fail.", least=1),
     "max_cost": Flag("USD", STOPS),
     "stop_when_sure": Flag("", STOPS),
     "min_pass_rate": Flag("SHARE", GATES),
     "min_score": Flag("SCORE", GATES),
-    "max_p95_ms": Flag("N", GATES),
+    "max_p95": Flag("TIME", GATES),
     "fail_on_regression": Flag("", GATES),
-    "confidence": Flag("PERCENT", GATES),
+    "confidence": Flag(
+        "PERCENT",
+        GATES,
+        "How sure gates have to be, such as 95%; a gate that is less certain is undecided. Without it, gates compare "
+        "the measured values.",
+    ),
     "baseline": Flag("RUN", GATES),
     "output_dir": Flag("DIR", SHOWN),
-    "otel": Flag("URL", SHOWN),
+    "otel": Flag("URL", SHOWN, shown="help-all"),
     "resume": Flag("RUN", INSTEAD, "Finish a run that did not end: its id, its folder, or latest."),
     "strict": Flag(),
     "config": Flag("FILE", "", "Use this configuration instead of the nearest one."),
 }
 """The flags as the command line has them, by their names in Python."""
+
+OLD: Final[Mapping[str, tuple[str, str]]] = {
+    "failed_from": ("last_failed", "{}"),
+    "max_p95_ms": ("max_p95", "{}ms"),
+    "not_tag": ("tag", "!{}"),
+    "timeout_ms": ("timeout", "{}ms"),
+    "tool_registry": ("tools", "{}"),
+}
+"""Old spellings: the flag that took the place of each, and the value that says the same there."""
+
+
+def modern(flags: Mapping[str, Any]) -> dict[str, Any]:
+    """The flags with old spellings replaced; a journal or a caller may say them.
+
+    Raises:
+        UsageError: a flag that takes one value is given in both spellings.
+    """
+    said = {name: value for name, value in flags.items() if name not in OLD}
+    for old, (name, form) in OLD.items():
+        if (value := flags.get(old)) is None:
+            continue
+        if name == "tag":
+            said[name] = [*several(said.get(name)), *(form.format(each) for each in several(value))]
+        elif said.get(name):
+            raise UsageError(f"`{spelled(old)}` is the old name of `{spelled(name)}`: give one of them")
+        else:
+            said[name] = form.format(value)
+    return said
+
+
+def several(value: Any) -> tuple[Any, ...]:
+    """The values of a flag that may be repeated, given once or several times."""
+    if value is None:
+        return ()
+    return tuple(value) if isinstance(value, Sequence) and not isinstance(value, str | bytes) else (value,)
 
 
 def spelled(name: str) -> str:
@@ -163,7 +214,7 @@ def spelled(name: str) -> str:
 
 
 def help_of(name: str) -> str:
-    """What a flag says: of itself, or what its setting says, with what holds without it."""
+    """The help text of a flag: its own, or its setting's, with the default."""
     flag = FLAGS[name]
     if flag.help:
         return flag.help

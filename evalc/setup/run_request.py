@@ -23,7 +23,7 @@ from evalc.runtime.store.past.resume import PastRun, find_run
 from evalc.runtime.store.past.runs import new_run_id
 from evalc.setup.choice import is_case_id, path_of, pinned, wanted_cases
 from evalc.setup.compile import Subject, subjects_among, type_of
-from evalc.setup.run_flags import RunFlags
+from evalc.setup.run_flags import RunFlags, modern, several
 
 _NOT_KEPT: Final = frozenset({"output_dir", "otel", "snapshot"})
 """The flags that a resumed run does not take from its journal: where it is found says the folder of results, the
@@ -190,7 +190,7 @@ def _merged(given: RunRequest, past: PastRun, *, ours: bool) -> RunRequest:
         return given
     if given.wanted:
         raise UsageError("`--resume` runs the cases that the run was begun with: leave out what chooses others")
-    said = {name: value for name, value in past.header.flags.items() if name not in _NOT_KEPT}
+    said = {name: value for name, value in modern(past.header.flags).items() if name not in _NOT_KEPT}
     now = _said(given.flags)
     if given.agents:
         said["agent"], now["agent"] = None, now.get("agent")
@@ -254,11 +254,11 @@ def given_by(subject: Subject | Iterable[Subject] | None, flags: RunFlags) -> Ru
         UsageError: nothing is named, the flags do not go together, or the run to resume is not there.
     """
     _refuse_what_is_not_taken(flags)
-    said: dict[str, Any] = {name: str(value) if isinstance(value, Path) else value for name, value in flags.items()}
+    said = modern({name: str(value) if isinstance(value, Path) else value for name, value in flags.items()})
     subjects = () if subject is None else subjects_among(subject)
     if subject is not None and not subjects:
         raise UsageError("the list of what is to be run is empty: leave it out for what the configuration names")
-    agents = _several(said.get("agent"))
+    agents = several(said.get("agent"))
     if said.get("agent") is not None and not agents:
         raise UsageError("the list of agents is empty: leave it out for what the configuration names")
     said["agent"] = [agent for agent in agents if isinstance(agent, str)] or None
@@ -277,12 +277,10 @@ def given_by(subject: Subject | Iterable[Subject] | None, flags: RunFlags) -> Ru
         wanted=wanted_cases(
             [each for each in subjects if isinstance(each, str)],
             keywords=said.get("keywords"),
-            tags=_several(said.get("tag")),
-            not_tags=_several(said.get("not_tag")),
-            ids=_several(said.get("filter")),
-            tiers=_several(said.get("tier")),
-            failed_from=said.get("failed_from"),
-            last_failed=said.get("last_failed", False),
+            tags=several(said.get("tag")),
+            ids=several(said.get("filter")),
+            tiers=several(said.get("tier")),
+            last_failed=said.get("last_failed"),
             changed_since=said.get("changed_since"),
             repeat=said.get("repeat"),
             shard=said.get("shard"),
@@ -324,13 +322,6 @@ def _is_of(declared: Any, value: Any) -> bool:
             return isinstance(value, int | declared) and not isinstance(value, bool)
         case _:
             return isinstance(value, declared)
-
-
-def _several(value: Any) -> tuple[Any, ...]:
-    """What was said once or several times."""
-    if value is None:
-        return ()
-    return tuple(value) if isinstance(value, Sequence) and not isinstance(value, str | bytes) else (value,)
 
 
 def _in_python(flag: str) -> str:

@@ -1,4 +1,4 @@
-"""Changes since a commit, of a real repository."""
+"""What has changed since a commit, of a real repository."""
 
 from __future__ import annotations
 

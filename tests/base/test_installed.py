@@ -1,4 +1,4 @@
-"""Names that installed packages offer, without an import, and the objects behind them."""
+"""What installed packages offer: their names without an import, and what stands behind a name."""
 
 from __future__ import annotations
 

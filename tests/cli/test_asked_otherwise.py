@@ -116,7 +116,7 @@ def test_models_judges_and_the_player_count_too(
 ) -> None:
     monkeypatch.setenv("OPENAI_API_KEY", SECRET)
     monkeypatch.setenv("ANTHROPIC_API_KEY", SECRET)
-    flags = ("--agent", "openai:m", "--judge", "anthropic:j", "--user", "openai:u", "--timeout-ms", "2000")
+    flags = ("--agent", "openai:m", "--judge", "anthropic:j", "--user", "openai:u", "--timeout", "2s")
     quick = f'[agent]\nretries = 0\n[openai]\nbaseUrl = "{agent.url}"\n'
     configure(project, quick)
     invoke("run", *flags)

@@ -1,4 +1,4 @@
-"""Exit codes and reasons for what a command returns or raises."""
+"""What a command returns or raises, as an exit code and a word about why."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`evalc judge --calibrate`: labelled answers in, agreement out; mistakes of the file at their places."""
+"""`evalc calibrate`: labelled answers in, agreement out; mistakes of the file at their places."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
-CALIBRATE = ("judge", "--calibrate", "labels.csv")
+CALIBRATE = ("calibrate", "labels.csv")
 
 
 def test_the_agreement_is_printed(project: Path, invoke: Invoke) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -23,7 +24,7 @@ def run(*arguments: str, **environ: str) -> subprocess.CompletedProcess[str]:
 
 
 def modules_after(*arguments: str) -> set[str]:
-    """The modules that are imported once the command line has ended, however it ends the process."""
+    """What has been imported once the command line has ended, however it ends the process."""
     code = f"import sys; sys.argv = ['evalc', *{list(arguments)!r}]; from evalc.cli.main import main; main()"
     command = [sys.executable, "-X", "importtime", "-c", code]
     lines = subprocess.run(command, capture_output=True, text=True, check=True).stderr.splitlines()
@@ -181,10 +182,11 @@ def test_a_usage_error_of_the_command_line_exits_with_2(arguments: tuple[str, ..
     assert "Traceback" not in result.stderr
 
 
-COMMANDS: Any = get_command(app)
+GROUP: Any = get_command(app)
+COMMANDS = {name: command for name, command in GROUP.commands.items() if not command.hidden}
 
 
-@pytest.mark.parametrize("command", COMMANDS.commands)
+@pytest.mark.parametrize("command", COMMANDS)
 def test_every_command_has_help_with_an_example(invoke: Invoke, command: str) -> None:
     result = invoke(command, "--help")
     assert result.code == 0
@@ -195,9 +197,19 @@ def test_every_command_has_help_with_an_example(invoke: Invoke, command: str) ->
 
 
 def test_no_summary_of_a_command_is_cut(invoke: Invoke) -> None:
-    _, _, commands = invoke("--help").out.partition("Commands:\n")
-    assert len(commands.splitlines()) == len(COMMANDS.commands)
-    assert "..." not in commands
+    _, _, listed = invoke("--help").out.partition("Write:\n")
+    names = [line.split()[0] for line in listed.splitlines() if line.startswith("  ")]
+    assert names == [*COMMANDS]
+    assert "..." not in listed
+
+
+def test_the_help_of_run_leaves_out_what_few_need(invoke: Invoke) -> None:
+    usual, whole = (
+        set(re.findall(r"--?[a-z][a-z0-9-]*", invoke("run", flag).out)) for flag in ("--help", "--help-all")
+    )
+    assert whole - usual == {"--engine", "--otel", "--shard", "--shard-by"}
+    shown = [name for option in COMMANDS["run"].params for name in option.opts if name in usual]
+    assert len(shown) <= 46
 
 
 def test_a_closed_pipe_ends_quietly() -> None:

@@ -1,4 +1,4 @@
-"""Cases missing since the baseline are named, and as bad as a regression until that is accepted."""
+"""What the baseline has and the run should have had: named, and as bad as a regression until it is accepted."""
 
 from __future__ import annotations
 

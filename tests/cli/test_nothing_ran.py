@@ -29,7 +29,7 @@ def test_every_case_was_skipped(invoke: Invoke, skipped: Path) -> None:
     outcome = invoke("run", "--agent", "demo")
     assert outcome.code == 0
     assert WARNING in outcome.out
-    for gate in (["--strict"], ["--min-pass-rate", "0.5"], ["--fail-on-regression"], ["--max-p95-ms", "100"]):
+    for gate in (["--strict"], ["--min-pass-rate", "0.5"], ["--fail-on-regression"], ["--max-p95", "100ms"]):
         outcome = invoke("run", "--agent", "demo", *gate)
         assert outcome.code == 1, gate
         assert WARNING in outcome.out
@@ -73,4 +73,4 @@ def test_a_rescore_without_a_recorded_response(invoke: Invoke, project: Path) ->
 
 def test_what_may_be_empty_stays_green(invoke: Invoke, project: Path) -> None:
     assert invoke("run", "--agent", "demo").code == 0
-    assert invoke("run", "--agent", "demo", "--failed-from", "latest", "--strict").code == 0
+    assert invoke("run", "--agent", "demo", "--last-failed=latest", "--strict").code == 0

@@ -87,7 +87,7 @@ def test_runs_that_say_nothing_of_the_noise_are_left_out(invoke: Invoke, project
     first = evalc.run("evals", agent=sometimes(0.8, 1))
     match how:
         case "selected":
-            evalc.run("evals", agent=sometimes(0.8, 2), failed_from=first.run_id)
+            evalc.run("evals", agent=sometimes(0.8, 2), last_failed=first.run_id)
         case "stopped":
             evalc.run("evals", agent=sometimes(0.0, 2), maxfail=40)
         case "rescored":

@@ -40,7 +40,7 @@ def cut(folder: Path, lines: int) -> None:
 def test_what_was_run_and_how_is_known(invoke: Invoke, project: Path) -> None:
     (project / "evals" / "weather.eval.yaml").write_text(TWO)
     (project / "new.eval.yaml").write_text(SUITE.replace("suite: weather", "suite: new"))
-    assert invoke("run", "evals", "--agent", "demo", "--timeout-ms", "5000", "--all-assertions").code == 0
+    assert invoke("run", "evals", "--agent", "demo", "--timeout", "5s", "--all-assertions").code == 0
     folder = only_run(project)
     for name in (folder.name, str(folder), "latest"):
         cut(folder, 2)
@@ -61,9 +61,12 @@ def test_what_a_resumed_run_had_is_said(invoke: Invoke, project: Path) -> None:
 
 def test_what_has_changed_is_refused(invoke: Invoke, project: Path) -> None:
     invoke("run", "--agent", "demo")
-    outcome = invoke("run", "--resume", "latest", "--timeout-ms", "7", "--agent", "python:os:getcwd")
+    outcome = invoke("run", "--resume", "latest", "--timeout", "7ms", "--agent", "python:os:getcwd")
     assert (outcome.code, outcome.out) == (2, "")
-    assert "its agent was `demo`, and not `python:os:getcwd`; `--timeout-ms` was 60000 and is 7 now" in outcome.err
+    assert (
+        "its agent was `demo`, and not `python:os:getcwd`; `--timeout` in milliseconds was 60000 and is 7 now"
+        in outcome.err
+    )
     (project / "evals" / "weather.eval.yaml").write_text(TWO)
     outcome = invoke("run", "--resume", "latest")
     assert outcome.code == 2

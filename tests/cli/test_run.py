@@ -82,7 +82,7 @@ def test_results_go_where_they_should(invoke: Invoke, project: Path) -> None:
         ((), "error: no agent is named: use --agent, "),
         (("--agent", "nope"), "error: `nope` names no kind of agent"),
         (("--agent", "demo", "--concurrency", "0"), "error: `--concurrency` must be between 1 and 10000\n"),
-        (("--agent", "demo", "--timeout-ms", "0"), "error: `--timeout-ms` must be above 0\n"),
+        (("--agent", "demo", "--timeout", "0ms"), "error: `--timeout` must be above 0\n"),
         (("--agent", "demo", "--prompt-id", "nope"), "error: there is no suite of the prompt `nope` in"),
         (("--agent", "demo", "--baseline", "nope"), "error: "),
         (("--agent", "demo", "--seed-manifest", "nope.json"), "error: "),

@@ -157,8 +157,8 @@ def test_the_answers_of_each_agent_are_checked_again_and_compared(invoke: Invoke
 
 def test_what_failed_with_any_agent_is_run_again(invoke: Invoke, project: Path) -> None:
     invoke("run", "--agent", DRY, "--agent", KIND)
-    assert invoke("run", "--lf", "--collect-only", "-q").out == "weather/lima\n"
-    assert invoke("run", "--failed-from", runs(project)[0].name, "--collect-only", "-q").out == "weather/lima\n"
+    assert invoke("run", "--lf", "--dry-run", "-q").out == "weather/lima\n"
+    assert invoke("run", f"--last-failed={runs(project)[0].name}", "--dry-run", "-q").out == "weather/lima\n"
 
 
 def test_a_request_is_planned_for_each(invoke: Invoke) -> None:

@@ -88,8 +88,8 @@ def test_a_ceiling_that_sees_nothing_says_so(invoke: Invoke, many: Path) -> None
         (["--min-pass-rate", "0.5"], 0, "  ✓ pass rate 0.5, at least 0.5 is needed"),
         (["--min-pass-rate", "0.51"], 1, "  ✗ pass rate 0.5, at least 0.51 is needed"),
         (["--min-score", "0.1"], 1, "  ✗ score unknown, at least 0.1 is needed"),
-        (["--max-p95-ms", "60000"], 0, "ms, at most 60000ms are allowed"),
-        (["--max-p95-ms", "60000", "--min-pass-rate", "1"], 1, "  ✗ pass rate 0.5, at least 1 is needed"),
+        (["--max-p95", "60s"], 0, "ms, at most 60000ms are allowed"),
+        (["--max-p95", "60s", "--min-pass-rate", "1"], 1, "  ✗ pass rate 0.5, at least 1 is needed"),
     ],
 )
 def test_gates_decide_in_place_of_the_cases(invoke: Invoke, many: Path, flags: list[str], code: int, line: str) -> None:
@@ -142,7 +142,7 @@ def test_what_broke_beats_a_gate(invoke: Invoke, project: Path, many: Path) -> N
         (["--min-pass-rate", "nan"], "`--min-pass-rate` must be between 0 and 1"),
         (["--min-pass-rate", "90"], "`--min-pass-rate` must be between 0 and 1"),
         (["--min-score", "-0.1"], "`--min-score` must be between 0 and 1"),
-        (["--max-p95-ms", "inf"], "`--max-p95-ms` must be above 0"),
+        (["--max-p95", "0s"], "`--max-p95` must be above 0"),
         (["--max-cost", "0"], "`--max-cost` must be above 0"),
         (["--max-cost", "nan"], "`--max-cost` must be above 0"),
     ],
@@ -194,12 +194,12 @@ def test_settings_and_where_they_come_from(invoke: Invoke, project: Path, monkey
         'agentEndpoint = "http://me:a-password@localhost/chat"\nconcurrency = 4\n'
         '[agent]\nheaders = { Authorization = "Bearer a-secret-token" }\n'
     )
-    outcome = invoke("run", "--show-settings", "--timeout-ms", "5")
+    outcome = invoke("run", "--show-settings", "--timeout", "5ms")
     assert outcome.code == 0
     lines = dict(line.split(" = ", 1) for line in outcome.out.splitlines())
     shown = {name.strip(): value for name, value in lines.items()}
     assert shown["concurrency"] == "4  # evalc.toml"
-    assert shown["timeoutMs"] == "5.0  # --timeout-ms"
+    assert shown["timeoutMs"] == "5.0  # --timeout"
     assert shown["strict"] == "false  # default"
     assert shown["outputDir"] == '"evals/results"  # default'
     assert shown["openai.baseUrl"] == '"http://localhost:1/v1"  # the environment: OPENAI_BASE_URL'

@@ -50,11 +50,19 @@ def test_a_cluster_that_is_not_there(project: Path) -> None:
     [
         (["--concurrency", "auto"], "the Ray engine needs `--concurrency N`"),
         (["--record", "tape"], "`--record` writes files on this machine: it cannot be used with `--engine ray`"),
-        (["--engine", "rays"], "`--engine` must be one of `local`, `ray`"),
+        (["--engine", "rays"], "`--engine` must be `local`, `ray` or `ray:ADDRESS`"),
     ],
 )
 def test_what_cannot_be_done_on_a_cluster(invoke: Invoke, project: Path, flags: list[str], words: str) -> None:
     refused = invoke("run", "--agent", "demo", "--engine", "ray", *flags)
     assert refused.code == 2
     assert words in refused.err
+    assert not (project / "evals" / "results").exists()
+
+
+def test_without_ray(invoke: Invoke, project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "ray", None)
+    refused = invoke("run", "--agent", "demo", "--engine", "ray")
+    assert refused.code == 2
+    assert refused.err.endswith("pip install 'evalc[ray]'\n")
     assert not (project / "evals" / "results").exists()

@@ -70,9 +70,8 @@ def test_the_summary_and_the_result_say_what_was_selected(invoke: Invoke, cities
         (["evals/cities.eval.yaml::tokio"], "`evals/cities.eval.yaml::tokio` names no case; near are `tokyo`"),
         (["evals/cities.eval.yaml::"], "`evals/cities.eval.yaml::` names no case after `::`"),
         (["--tier", "gold"], "`--tier gold`: the tiers are `golden`, `labeled`, `regression`, `rubric`"),
-        (["--lf", "--failed-from", "latest"], "`--last-failed` is `--failed-from latest`, and all cases"),
-        (["--failed-from", "latest"], "there is no run"),
-        (["--failed-from", "nope"], "`nope` is "),
+        (["--last-failed=latest"], "there is no run"),
+        (["--last-failed=nope"], "`nope` is "),
         (["--changed-since", "HEAD"], "`--changed-since` needs a git repository"),
     ],
 )
@@ -99,7 +98,7 @@ def test_last_failed_runs_all_of_what_the_newest_run_did_not_have(invoke: Invoke
     assert "2/3 passed" in outcome.out
 
 
-@pytest.mark.parametrize("preview", [(), ("--collect-only", "-q"), ("--dry-run",)])
+@pytest.mark.parametrize("preview", [(), ("--dry-run", "-q"), ("--dry-run",)])
 def test_last_failed_runs_all_of_a_renamed_suite(invoke: Invoke, cities: Path, preview: tuple[str, ...]) -> None:
     other = cities.with_name("other.eval.yaml")
     other.write_text(CITIES.replace("suite: cities", "suite: other"))
@@ -133,7 +132,7 @@ def test_last_failed_keeps_what_failed_and_was_not_reached(invoke: Invoke, citie
 
 def test_a_run_without_these_suites_does_not_say_which_of_their_cases_failed(invoke: Invoke, cities: Path) -> None:
     run = json.loads(invoke("run", "evals/weather.eval.yaml", "--agent", "demo", "--json").out)["runId"]
-    outcome = invoke("run", "evals/cities.eval.yaml", "--failed-from", run, "--agent", "demo")
+    outcome = invoke("run", "evals/cities.eval.yaml", f"--last-failed={run}", "--agent", "demo")
     assert outcome.code == 2
     assert outcome.err == (
         f"error: the run `{run}` has none of these suites, so it does not say which of their cases failed\n"
@@ -143,13 +142,13 @@ def test_a_run_without_these_suites_does_not_say_which_of_their_cases_failed(inv
 def test_the_failed_of_a_run_by_its_id(invoke: Invoke, cities: Path) -> None:
     first = json.loads(invoke("run", "--agent", "demo", "--json").out)["runId"]
     invoke("run", "--agent", "demo", "-k", "paris")
-    assert ran(invoke("run", "--failed-from", first, "--agent", "demo", "--json")) == ["cities/tokyo"]
+    assert ran(invoke("run", f"--last-failed={first}", "--agent", "demo", "--json")) == ["cities/tokyo"]
 
 
-@pytest.mark.parametrize("flags", [(), ("--dry-run",), ("--collect-only",)])
+@pytest.mark.parametrize("flags", [(), ("--dry-run",), ("--dry-run", "-q")])
 def test_where_nothing_failed_there_is_nothing_to_do(invoke: Invoke, cities: Path, flags: tuple[str, ...]) -> None:
     run = json.loads(invoke("run", "--agent", "demo", "-k", "paris", "--json").out)["runId"]
-    outcome = invoke("run", "--failed-from", "latest", "--agent", "demo", *flags)
+    outcome = invoke("run", "--last-failed=latest", "--agent", "demo", *flags)
     told = f"nothing to run: no case of these suites failed in the run `{run}`\n"
     assert (outcome.code, outcome.out, outcome.err) == (0, "", told)
     assert len(list((cities.parent / "results").glob("*/"))) == 1
@@ -160,7 +159,7 @@ def test_where_there_is_nothing_to_do_the_reports_say_so(invoke: Invoke, cities:
     names = ("a.json", "a.html", "a.xml", "xunit:b.xml", "a.md", "a.csv", "a.sarif", "a.txt", "github:a.github")
     outputs = [argument for name in names for argument in ("-o", name)]
     why = f"nothing to run: no case of these suites failed in the run `{run}`"
-    outcome = invoke("run", "--failed-from", "latest", "--agent", "demo", *outputs, "-o", "-")
+    outcome = invoke("run", "--last-failed=latest", "--agent", "demo", *outputs, "-o", "-")
     assert (outcome.code, outcome.err) == (0, f"{why}\n")
     written = {name.rpartition(":")[2]: Path(name.rpartition(":")[2]).read_text(encoding="utf-8") for name in names}
     assert json.loads(written["a.json"])["suites"] == []
@@ -174,21 +173,21 @@ def test_where_there_is_nothing_to_do_the_reports_say_so(invoke: Invoke, cities:
     assert "nothing to run" in written["a.md"]
     assert "nothing to run" in written["a.html"]
     assert written["a.github"] == f"::warning title=evalc::{why}\n"
-    again = invoke("run", "--failed-from", "latest", "--agent", "demo", *outputs)
+    again = invoke("run", "--last-failed=latest", "--agent", "demo", *outputs)
     assert (again.code, again.out) == (0, "")
 
 
 def test_a_plan_without_an_agent(invoke: Invoke, cities: Path) -> None:
-    out = invoke("run", "evals/cities.eval.yaml", "--dry-run", "-q").out
+    out = invoke("run", "evals/cities.eval.yaml", "--dry-run").out
     assert "\nto each agent: 3 requests, about " in out
-    assert out.splitlines()[1].endswith(" of input; none is named, so that no price is known")
+    assert out.splitlines()[3].endswith(" of input; none is named, so that no price is known")
 
 
 def test_a_plan_counts_the_turns_of_conversations(invoke: Invoke, cities: Path) -> None:
     turns = "turns: [{say: one two}, {say: three}]"
     cities.write_text(f"eval: {{test_cases: [{{name: c, repeat: 2, {turns}, validate: [non-empty]}}]}}")
-    out = invoke("run", "evals/cities.eval.yaml", "--agent", "demo", "--dry-run").out
-    assert "  cities/c  4 requests in 2 turns, about 10 tokens\n" in out
+    out = invoke("run", "evals/cities.eval.yaml", "--agent", "demo", "--dry-run", "-v").out
+    assert "::cities/c  4 requests in 2 turns, about 10 tokens\n" in out
     assert "\nto demo: 4 requests, about 10 tokens of input" in out
 
 
@@ -200,9 +199,9 @@ def test_a_recording_is_not_written_to_an_empty_name(invoke: Invoke, cities: Pat
 def test_what_failed_and_is_not_there_any_more_is_an_error(invoke: Invoke, cities: Path) -> None:
     invoke("run", "--agent", "demo")
     cities.write_text(CITIES.replace("name: tokyo", "name: kyoto"))
-    outcome = invoke("run", "--failed-from", "latest", "--agent", "demo")
+    outcome = invoke("run", "--last-failed=latest", "--agent", "demo")
     assert outcome.code == 2
-    assert re.fullmatch(r"error: `--failed-from [\w-]+` selects none of 4 cases\n", outcome.err)
+    assert re.fullmatch(r"error: `--last-failed=[\w-]+` selects none of 4 cases\n", outcome.err)
 
 
 def test_the_latest_baseline_is_a_whole_run_where_there_is_one(invoke: Invoke, cities: Path) -> None:
@@ -316,28 +315,29 @@ def test_a_run_of_a_choice_is_resumed_with_it(invoke: Invoke, cities: Path) -> N
 
 
 def test_a_list_of_the_cases(invoke: Invoke, cities: Path) -> None:
-    listed = invoke("run", "--collect-only", "--tag", "!slow")
+    listed = invoke("run", "--dry-run", "--tag", "!slow")
     assert (listed.code, listed.err) == (0, "")
     assert listed.out.splitlines() == [
         "evals/cities.eval.yaml::cities/paris",
         "evals/cities.eval.yaml::cities/tokyo",
         "evals/weather.eval.yaml::weather/paris",
+        "to each agent: 3 requests, about 21 tokens of input; none is named, so that no price is known",
+        "answers, tools and further turns come on top; nothing was sent",
         "3 of 4 cases selected",
     ]
-    assert invoke("run", "--collect-only", "-q", "-k", "cairo").out == "cities/cairo\n"
-    for line in listed.out.splitlines()[:-1]:
-        assert invoke("run", line, "--collect-only").code == 0
+    assert invoke("run", "--dry-run", "-q", "-k", "cairo").out == "cities/cairo\n"
+    for line in listed.out.splitlines()[:3]:
+        assert invoke("run", line, "--dry-run").code == 0
     assert not (cities.parent / "results").exists()
 
 
 def test_what_would_be_sent(invoke: Invoke, cities: Path) -> None:
-    plan = invoke("run", "evals/cities.eval.yaml", "--dry-run", "--repeat", "3", "--agent", "openai:gpt-4o")
+    plan = invoke("run", "evals/cities.eval.yaml", "--dry-run", "-v", "--repeat", "3", "--agent", "openai:gpt-4o")
     assert plan.code == 0
     assert plan.out.splitlines() == [
-        "cities (labeled)",
-        "  cities/paris  3 requests, about 7 tokens each",
-        "  cities/tokyo  3 requests, about 7 tokens each",
-        "  cities/cairo  3 requests, about 7 tokens each",
+        "evals/cities.eval.yaml::cities/paris  3 requests, about 7 tokens each",
+        "evals/cities.eval.yaml::cities/tokyo  3 requests, about 7 tokens each",
+        "evals/cities.eval.yaml::cities/cairo  3 requests, about 7 tokens each",
         "to openai:gpt-4o: 9 requests, about 63 tokens of input, cost about $0.0001575",
         "answers, tools and further turns come on top; nothing was sent",
         "3 cases",

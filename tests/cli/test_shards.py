@@ -150,10 +150,10 @@ def test_overlaps_holes_and_strangers_are_named(invoke: Invoke, suites: Path) ->
         outcome = invoke("merge", *runs)
         assert (outcome.code, outcome.out) == (2, "")
         assert words in outcome.err
-    assert invoke("run", "evals", "--shard", "2/2", "--output-dir", "other", "--timeout-ms", "99").code in (0, 1)
+    assert invoke("run", "evals", "--shard", "2/2", "--output-dir", "other", "--timeout", "99ms").code in (0, 1)
     (other,) = map(str, Path("other").glob("*/"))
     outcome = invoke("merge", one, other)
-    assert (outcome.code, "`--timeout-ms` was 60000 and is 99 now" in outcome.err) == (2, True)
+    assert (outcome.code, "`--timeout` in milliseconds was 60000 and is 99 now" in outcome.err) == (2, True)
     (suites / "evals" / "few.eval.yaml").write_text(SUITES["few.eval.yaml"].replace("seven", "six"))
     outcome = invoke("merge", one, two)
     assert (outcome.code, "has changed since" in outcome.err) == (2, True)

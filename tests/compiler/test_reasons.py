@@ -53,7 +53,7 @@ NEITHER: Final = (
     ),
     *('"-"', '"--"', "—", '"?"', ".", '"#"', "inf", "infinity", '"0,0"', "0%", "1e5", "t", "f"),
 )
-"""Words that tools write into tables, and fillers of people."""
+"""What tools write into tables, and what is written for the sake of writing something."""
 
 REASONS: Final = (
     "the service is down",

@@ -20,7 +20,7 @@ def folder(tmp_path: Path) -> Path:
 
 
 def problems_of(folder: Path, text: str, name: str = "evalc.toml") -> list[str]:
-    """The problems of a configuration, one per line."""
+    """What is wrong with a configuration, a line a problem."""
     (folder / name).write_bytes(text.encode())
     return [str(problem) for problem in load_settings(folder).problems]
 
@@ -110,7 +110,7 @@ def test_pyproject(folder: Path) -> None:
 def test_every_problem_is_found_at_its_place(folder: Path) -> None:
     text = (
         "concurency = 4\n"
-        'timeoutMs = "60 s"\n'
+        'timeoutMs = "60"\n'
         'paths = ["a",\n  3]\n'
         "agent.retries = -1\n"
         "snapshotEnabled = true\n"
@@ -123,7 +123,7 @@ def test_every_problem_is_found_at_its_place(folder: Path) -> None:
     )
     assert problems_of(folder, text) == [
         "evalc.toml:1:1: error[EV621]: `concurency` is not a key of the configuration",
-        "evalc.toml:2:13: error[EV622]: `timeoutMs` must be a number of milliseconds, not a text",
+        "evalc.toml:2:13: error[EV623]: `timeoutMs` must be a time with its unit, such as `30s`, `500ms` or `2m`",
         "evalc.toml:4:3: error[EV622]: an item of `paths` must be a text, not a number",
         "evalc.toml:5:17: error[EV623]: `retries` must be between 0 and 10",
         "evalc.toml:6:1: error[EV625]: `snapshotEnabled` is true and there is no `snapshotSource`",

@@ -1,4 +1,4 @@
-"""Settings from the environment."""
+"""What settings take from the environment."""
 
 from __future__ import annotations
 

@@ -16,7 +16,7 @@ from tests.support.servers import serving
 
 
 class Outcome(NamedTuple):
-    """The result of a run.
+    """What came of a run.
 
     Attributes:
         result: the suite's result file.

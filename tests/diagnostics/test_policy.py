@@ -1,4 +1,4 @@
-"""The problems that are reported, and their severities."""
+"""What of the problems is reported, and as what."""
 
 from __future__ import annotations
 

@@ -168,7 +168,7 @@ def wait_for(file: Path) -> None:
 
 @pytest.mark.parametrize("agent", ["sleeps", "loops", "catches"])
 def test_a_case_whose_agent_blocks_the_loop_times_out_and_the_run_goes_on(project: Path, agent: str) -> None:
-    code, out, _ = run(project, "--agent", f"python:own_code:{agent}", "--timeout-ms", "1500")
+    code, out, _ = run(project, "--agent", f"python:own_code:{agent}", "--timeout", "1500ms")
     assert code == 1
     statuses = {id_: case["status"] for id_, case in cases_of(project).items()}
     assert statuses == {"s/a": "passed", "s/b": "failed", "s/c": "passed"}
@@ -178,7 +178,7 @@ def test_a_case_whose_agent_blocks_the_loop_times_out_and_the_run_goes_on(projec
 
 
 def test_an_agent_that_blocks_for_less_than_its_time_is_left_alone(project: Path) -> None:
-    code, out, _ = run(project, "--agent", "python:own_code:slow", "--timeout-ms", "5000", "--concurrency", "3")
+    code, out, _ = run(project, "--agent", "python:own_code:slow", "--timeout", "5000ms", "--concurrency", "3")
     assert (code, "blocks the event loop" in out) == (0, False)
 
 
@@ -246,12 +246,12 @@ def test_a_run_that_crashes_says_so(project: Path) -> None:
 @pytest.mark.parametrize("agent", ["forks", "forks_and_returns", "forks_and_returns_async"])
 def test_a_child_of_the_agent_ends_as_it_likes_and_goes_on_with_no_run(project: Path, agent: str) -> None:
     """The agent waits for its child, which would never end with a run of its own."""
-    code, out, _ = run(project, "--agent", f"python:own_code:{agent}", "--timeout-ms", "20000")
+    code, out, _ = run(project, "--agent", f"python:own_code:{agent}", "--timeout", "20000ms")
     assert (code, "3/3 passed" in out) == (0, True)
 
 
 def test_code_that_holds_the_interpreter_is_ended(project: Path) -> None:
-    code, _, err = run(project, "--agent", "python:own_code:holds", "--timeout-ms", "300", hasty=True)
+    code, _, err = run(project, "--agent", "python:own_code:holds", "--timeout", "300ms", hasty=True)
     assert code == 70
     assert re.search(r"has held Python's interpreter for \d s, so the run was ended; what was finished is kept", err)
 

@@ -1,1 +1,1 @@
-"""Mappings of an agent's JSON in a configuration."""
+"""What a configuration says of an agent's JSON."""

@@ -1,4 +1,4 @@
-"""A search leaves out the files that git ignores: held against git itself."""
+"""What a search leaves out is what git ignores: held against git itself."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A failed case on the console: the line as authored, and the part of the response that it is about."""
+"""What the console shows of a failed case: the line as authored, and the part of the response that is meant."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Each of several agents is compared with itself only, wherever it listens."""
+"""What several agents are each compared with, wherever they listen: themselves, and nobody else."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Cases that declare themselves skipped, archived or known to fail."""
+"""What a case declares of itself: skipped, archived, known to fail."""
 
 from __future__ import annotations
 

@@ -182,7 +182,7 @@ def test_a_run_that_is_complete_asks_nothing_and_writes_what_is_missing(whole: P
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"timeout_ms": 1000}, "`--timeout-ms` was 60000 and is 1000 now"),
+        ({"timeout_ms": 1000}, "`--timeout` in milliseconds was 60000 and is 1000 now"),
         ({"all_assertions": True}, "`--all-assertions` was false and is true now"),
         ({"seed": {"a": 1}}, "the seed manifest is another one now"),
         ({"snapshot": {"a": 1}}, "the snapshot is another one now"),

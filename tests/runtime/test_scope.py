@@ -1,4 +1,4 @@
-"""The suites that a run should have had."""
+"""Which suites a run should have had."""
 
 from __future__ import annotations
 

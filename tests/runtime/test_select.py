@@ -1,4 +1,4 @@
-"""The selection of cases, and the message if it is empty."""
+"""Which cases are chosen, and what is said where none is."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The request in a result: the message or the conversation, bounded, and the case's tags."""
+"""What a result keeps of the request: the message or the conversation, bounded, and the case's tags."""
 
 from __future__ import annotations
 

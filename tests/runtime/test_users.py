@@ -311,7 +311,7 @@ def test_a_killed_run_goes_on_with_what_the_user_had_said(project: Path) -> None
 
 def test_a_dry_run_says_who_is_missing(invoke: Invoke, project: Path) -> None:
     (project / "evals" / "weather.eval.yaml").write_text(SUITE)
-    outcome = invoke("run", "--agent", "demo", "--dry-run")
+    outcome = invoke("run", "--agent", "demo", "--dry-run", "-v")
     assert "the case `guests/a` has a simulated user, and nobody plays it: add `--user`" in outcome.err
     assert "up to 5 turns" in outcome.out
 

@@ -1,4 +1,4 @@
-"""The published schemas: fresh, valid, with a sentence at every key."""
+"""What is published: fresh, valid, with a sentence at every key."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""Shared helpers of tests: real servers on the loopback interface."""
+"""What tests of several packages lean on: real servers on the loopback interface."""

@@ -1,4 +1,4 @@
-"""Results without ids, times and durations, which differ in every run."""
+"""What stays the same in the results of every run: all but ids, times and durations."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""Logic of checks: formulas about a response, and what follows from them."""
+"""What checks mean: formulas about a response, and what follows from them."""

@@ -16,7 +16,7 @@ from evalc.base.errors import UsageError
 
 INSTALL: Final = "pip install 'evalc[embeddings]'"
 _DECIMALS: Final = 6
-"""Decimals of a cosine that are kept: the last digits differ between machines."""
+"""What is left of a cosine: its last digits are another machine's."""
 
 Encode = Callable[[Sequence[str]], Any]
 """From texts to their vectors, each of length 1."""

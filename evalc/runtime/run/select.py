@@ -112,7 +112,7 @@ class Wanted(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
             *(f"--tag {tag}" for tag in self.tags),
             *(f"--filter {pattern}" for pattern in self.ids),
             *(f"--tier {tier}" for tier in self.tiers),
-            f"--failed-from {self.failed_from}" if self.failed_from and not self.none_failed else "",
+            f"--last-failed={self.failed_from}" if self.failed_from and not self.none_failed else "",
             f"--changed-since {self.changed_since}" if self.changed_since else "",
             f"--shard {self.shard}" if self.shard else "",
         )

@@ -1,4 +1,4 @@
-"""The compiler's claims about checks, against the runner's verdicts."""
+"""What the compiler claims of checks, against what the runner says of them."""
 
 from __future__ import annotations
 

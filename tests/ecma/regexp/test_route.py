@@ -1,4 +1,4 @@
-"""The choice of RE2 by pattern and text."""
+"""Which patterns and texts RE2 is asked about."""
 
 from __future__ import annotations
 

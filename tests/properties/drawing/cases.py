@@ -34,7 +34,7 @@ _TOLD: Final = {
     "examples": ["Paris"],
     "validation": "any",
 }
-"""Texts of a declaration that are for readers."""
+"""What a declaration says to readers."""
 DECLARED: Final[tuple[Any, ...]] = (
     [
         {"name": "name", "type": "string", "options": [*COMMON]},
@@ -192,7 +192,7 @@ _FILLED: Final = ("description", "expected", "tags", "expectedFailure", "skip", 
 
 
 def extras(draw: Draw, tier: str, *, scored: bool) -> tuple[Data, Data]:
-    """Other fields of a case, in YAML and in JSON; a threshold only if there is a score."""
+    """What else a case says, in YAML and in JSON; a threshold only where there is a score."""
     written: Data = {}
     meant: Data = {}
     names = [name for name in (*_SAME, "repeat", "difficulty", "x-mine") if scored or name != "threshold"]

@@ -1,4 +1,4 @@
-"""Missed faults and unchecked tools, in a real browser."""
+"""What the checks would miss and what no case looks at, in a real browser."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Hostile texts in messages."""
+"""What messages show of hostile texts."""
 
 from __future__ import annotations
 

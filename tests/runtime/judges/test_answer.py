@@ -1,4 +1,4 @@
-"""Answers that are scores, and answers that are not."""
+"""What is a score, and what is not."""
 
 from __future__ import annotations
 

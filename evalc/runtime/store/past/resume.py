@@ -13,12 +13,12 @@ from evalc.runtime.store.journaled import FILE_NAME, Asked, Header, JournaledSui
 from evalc.runtime.store.past.runs import find_folder, steps_back
 
 _DECIDING: Final = {
-    "timeoutMs": "`--timeout-ms`",
+    "timeoutMs": "`--timeout` in milliseconds",
     "allAssertions": "`--all-assertions`",
     "judges": "`--judge`",
     "judgements": "the number of judgements of each question",
     "user": "`--user`",
-    "rubricsAlways": "`--rubrics always`",
+    "rubricsAlways": '`rubrics = "always"` of judges',
     "similarity": "`similarity`",
 }
 """The options that change verdicts, and how a message calls them; data are compared by their hashes."""

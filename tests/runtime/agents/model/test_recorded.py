@@ -1,4 +1,4 @@
-"""Recorded exchanges of the adapters with a real server of another make (`make test-model` records them)."""
+"""What the adapters said to a real server of another make, and what it answered (`make test-model` records it)."""
 
 from __future__ import annotations
 
@@ -29,11 +29,11 @@ LEFT_OUT = {
         ("missing", "usage.output_tokens_details"),
     }
 }
-"""Fields that OpenAI's types require and this server leaves out: adapters must not need them."""
+"""What OpenAI's types want and this server leaves out: adapters must not need it."""
 
 
 def faults(api: TestedApi, answer: dict[str, Any]) -> set[tuple[str, str]]:
-    """The faults of an answer by the SDK's type: the kind of fault, and where."""
+    """What is wrong with an answer by the SDK's type: the kind of fault, and where."""
     try:
         api.answer_type.validate_python(answer)
     except ValidationError as error:

@@ -1,0 +1,1 @@
+"""Exports runs to an OTLP receiver. Needs the extra `otel`."""

@@ -1,0 +1,51 @@
+"""Loads the local models of a run before it begins, and ends them with it."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Iterator, Sequence
+from contextlib import asynccontextmanager
+from typing import Protocol, runtime_checkable
+
+from evalc.base.errors import AgentUnavailable, UsageError
+from evalc.runtime.agents.base import Agent
+from evalc.runtime.judges.panel import Panel
+from evalc.runtime.local_model.server import LocalServer
+
+
+@runtime_checkable
+class LoadObserver(Protocol):
+    """Is told that a run waits for models."""
+
+    def loading(self, name: str, size: int) -> None:
+        """A model of so many bytes is being loaded."""
+        ...
+
+
+@asynccontextmanager
+async def local_models(agents: Sequence[Agent], panel: Panel | None, observer: object) -> AsyncIterator[None]:
+    """Load the local models of a run; they end with the block.
+
+    Raises:
+        UsageError: one cannot be loaded, so that nothing can be run.
+    """
+    servers = tuple(dict.fromkeys(_servers(agents, panel)))
+    try:
+        for server in servers:
+            if isinstance(observer, LoadObserver):
+                observer.loading(server.name, server.model.stat().st_size)
+            try:
+                await server.url()
+            except AgentUnavailable as error:
+                raise UsageError(str(error)) from None
+        yield
+    finally:
+        for server in servers:
+            server.close()
+
+
+def _servers(agents: Sequence[Agent], panel: Panel | None) -> Iterator[LocalServer]:
+    judges = () if panel is None else (seat.judge for seat in panel.seats)
+    for each in (*agents, *judges):
+        # Agents and judges of other kinds may be anybody's code, with anything by this name.
+        if isinstance(server := getattr(each, "local_server", None), LocalServer):
+            yield server

@@ -1,0 +1,1 @@
+"""The project that `evalc init` creates."""
