@@ -13,7 +13,7 @@ from evalc.base.errors import UsageError
 from evalc.base.files import make_folder, read_beginning, write_atomic
 from evalc.cli.ending import ExitCode
 from evalc.cli.flags import sound_settings_from
-from evalc.cli.options import Config, Prompts, Strict, Tools
+from evalc.cli.options import Config, PathsOrStdin, Prompts, Strict, Tools
 from evalc.cli.streams import print_problems, shown_path, standard_input
 from evalc.setup.collector import collector_off
 
@@ -28,25 +28,24 @@ _METADATA: Final = 1_000_000
 
 
 def compile_files(
-    files: Annotated[
-        list[str] | None,
-        typer.Argument(metavar="[PATH]...", help="Files, folders or globs; - is standard input.", show_default=False),
-    ] = None,
+    files: PathsOrStdin = None,
     output: Annotated[
         str | None,
         typer.Option("--output", "-o", metavar="DIR", help="Where to write; - prints. Default: evals/build."),
     ] = None,
     source_map: Annotated[
-        bool, typer.Option("--source-map", help="Also write NAME.json.map, with the place of each part in the source.")
+        bool,
+        typer.Option("--source-map", help="Also write NAME.json.map, which maps each part to its place in the source."),
     ] = False,
+    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Do not list the files that are written.")] = False,
     prompts: Prompts = None,
     tools: Tools = None,
     strict: Strict = False,
     config: Config = None,
 ) -> int:
-    """Compile eval files to JSON, one file for each suite and tier.
+    """Compile eval files to JSON, one file per suite and tier.
 
-    Without PATH, compile the paths of the configuration, else the working folder. When a file has errors, nothing is
+    Without PATH, compile the paths of the configuration, else the working folder. If a file has errors, nothing is
     written.
 
     \b
@@ -74,7 +73,7 @@ def compile_files(
     if folder is None:
         _print(compilation.suites)
     else:
-        _write(compilation.suites, folder, with_maps=source_map)
+        _write(compilation.suites, folder, with_maps=source_map, quiet=quiet)
     return ExitCode.OK
 
 
@@ -84,7 +83,7 @@ def _print(suites: Sequence[CompiledSuite]) -> None:
     out.writelines(suites[0].encode() if len(suites) == 1 else (suite.encode_line() for suite in suites))
 
 
-def _write(suites: Sequence[CompiledSuite], folder: Path, *, with_maps: bool) -> None:
+def _write(suites: Sequence[CompiledSuite], folder: Path, *, with_maps: bool, quiet: bool) -> None:
     names = sorted((suite.file_name for suite in suites), key=str.casefold)
     for one, other in pairwise(names):
         if one.casefold() == other.casefold():
@@ -98,7 +97,8 @@ def _write(suites: Sequence[CompiledSuite], folder: Path, *, with_maps: bool) ->
     for suite in suites:
         file = folder / suite.file_name
         write_atomic(file, suite.encode())
-        sys.stdout.write(f"wrote {shown_path(file)}\n")
+        if not quiet:
+            sys.stdout.write(f"wrote {shown_path(file)}\n")
         if with_maps:
             write_atomic(folder / f"{suite.file_name}.map", suite.source_map())
 

@@ -17,6 +17,12 @@ def test_the_default_folder(invoke: Invoke, project: Path) -> None:
     assert not (project / "evals/build/weather.labeled.json.map").exists()
 
 
+def test_quietly(invoke: Invoke, project: Path) -> None:
+    outcome = invoke("compile", "-q", "evals/weather.eval.yaml")
+    assert (outcome.code, outcome.out, outcome.err) == (0, "", "")
+    assert (project / "evals/build/weather.labeled.json").exists()
+
+
 def test_without_a_path(invoke: Invoke, project: Path) -> None:
     (project / "b.eval.yaml").write_text(SUITE.replace("suite: weather", "suite: other"))
     assert len(invoke("compile").out.splitlines()) == 2
