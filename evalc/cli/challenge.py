@@ -9,18 +9,29 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from evalc import extras
 from evalc.base.errors import UsageError
 from evalc.base.terminal import counted, visible
 from evalc.cli.ending import ExitCode
+from evalc.cli.fix import difference, write_unless_changed
 from evalc.cli.flags import refuse_no_share, settings_of_run, sound_settings_from
-from evalc.cli.options import Config, Judge, JudgeSamples, NoJudgeCache, OutputDir, Prompts, Tools
+from evalc.cli.options import (
+    Config,
+    Json,
+    Judge,
+    JudgeSamples,
+    NoJudgeCache,
+    OutputDir,
+    Prompts,
+    SeedManifest,
+    Tools,
+)
 from evalc.cli.streams import print_error, print_problems
 from evalc.cli.supervision import supervise
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from evalc.challenge.fix import Insertion
     from evalc.config.settings import Settings
     from evalc.model.reports import Strength
     from evalc.runtime.store.past.resume import PastRun
@@ -33,30 +44,31 @@ def challenge(  # noqa: PLR0913, PLR0917 - one parameter a flag
     ],
     min_strength: Annotated[
         float | None,
-        typer.Option("--min-strength", metavar="X", help="Exit with 1 below this strength, 0 to 1."),
+        typer.Option("--min-strength", metavar="X", help="Exit with 1 below this strength, from 0 to 1."),
     ] = None,
     fix: Annotated[
         bool,
-        typer.Option("--fix", help="Add the missing checks to the eval files, where they are proved to work."),
+        typer.Option(
+            "--fix", help="Add the missing checks to the eval files, as far as recorded answers prove them right."
+        ),
     ] = False,
+    diff: Annotated[bool, typer.Option("--diff", help="Print what --fix would add, without changing files.")] = False,
     judge: Judge = None,
     judge_samples: JudgeSamples = None,
     no_judge_cache: NoJudgeCache = False,
     max_cost: Annotated[
-        float | None, typer.Option("--max-cost", metavar="USD", min=0, help="What judging may cost, in US dollars.")
+        float | None, typer.Option("--max-cost", metavar="USD", min=0, help="How much judging may cost, in US dollars.")
     ] = None,
     prompts: Prompts = None,
-    seed_manifest: Annotated[
-        str | None,
-        typer.Option("--seed-manifest", metavar="FILE", help="Where {{seed:...}} values come from."),
-    ] = None,
+    seed_manifest: SeedManifest = None,
     tools: Tools = None,
     output_dir: OutputDir = None,
-    json: Annotated[bool, typer.Option("--json", help="Print the report as JSON.")] = False,
+    json: Json = False,
     config: Config = None,
 ) -> int:
-    """Give the checks faulty answers, and report what they miss. No agent is asked.
+    """Plant faults in answers, and report what the checks miss.
 
+    No agent is asked.
     Eval files are challenged with broken agents: silent, refusing, echoing, calling the wrong tools. A run is
     challenged with its own good answers after small changes to a number, a negation, a sentence or an argument.
 
@@ -84,15 +96,19 @@ def challenge(  # noqa: PLR0913, PLR0917 - one parameter a flag
     )
     if judge and runs_code_of_others(settings):
         supervise(settings.judge.timeout_ms, lambda: "; no file was changed")
-    good = _good_answers(settings) if fix and of is None else None
-    finished = api.challenge_paths(paths, settings=settings, of=of, good=good, fixing=fix)
+    fixing = fix or diff
+    good = _good_answers(settings) if fixing and of is None else None
+    finished = api.challenge_paths(paths, settings=settings, of=of, good=good, fixing=fixing)
     print_problems(finished.problems, sys.stderr)
-    if json:
+    if diff:
+        for insertion in finished.insertions:
+            sys.stdout.writelines(difference(insertion.source, insertion.text))
+    elif json:
         sys.stdout.write(to_json(finished.strength).decode() + "\n")
     else:
         sys.stdout.writelines(f"{line}\n" for line in strength_lines(finished.strength))
-    if fix:
-        _write(finished.insertions)
+    if fixing:
+        _add(finished.insertions, dry=diff)
     return _exit_code(finished.strength, min_strength)
 
 
@@ -126,19 +142,17 @@ def _good_answers(settings: Settings) -> PastRun:
         ) from None
 
 
-def _write(insertions: Sequence[extras.challenge.Insertion]) -> None:
-    """Write the files, and say what was put into them."""
-    from evalc.cli.fix import write_unless_changed  # noqa: PLC0415 - for start-up
-
-    written = 0
+def _add(insertions: Sequence[Insertion], *, dry: bool) -> None:
+    """Write the files, unless `dry`, and say what was added to them, or would be."""
+    verb, written = "would add" if dry else "added", 0
     for insertion in insertions:
-        if not write_unless_changed(insertion.source, insertion.text):
+        if not dry and not write_unless_changed(insertion.source, insertion.text):
             continue
         name = visible(insertion.source.name)
         for id_, lines in insertion.lines.items():
             written += len(lines)
-            sys.stderr.writelines(f"{name}: {visible(id_)}: added {visible(line)}\n" for line in lines)
-    sys.stderr.write("nothing to fix\n" if not written else f"added {counted(written, 'line')}\n")
+            sys.stderr.writelines(f"{name}: {visible(id_)}: {verb} {visible(line)}\n" for line in lines)
+    sys.stderr.write("nothing to fix\n" if not written else f"{verb} {counted(written, 'line')}\n")
 
 
 def _exit_code(strength: Strength, least: float | None) -> ExitCode:

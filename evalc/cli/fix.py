@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Container, Iterator, Sequence
+from difflib import unified_diff
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, NamedTuple
@@ -11,7 +12,6 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 from evalc.base.files import read_limited, write_atomic
 from evalc.base.terminal import counted, first_of, visible
 from evalc.cli.streams import print_error
-from evalc.dsl.sources import JSON_LIMIT
 
 if TYPE_CHECKING:
     from evalc.base.source import Source
@@ -89,6 +89,14 @@ def print_diffs(problems: Sequence[Problem], task: Task) -> tuple[Counted, Seque
     return counted, left
 
 
+def difference(source: Source, text: str) -> Iterator[str]:
+    """The lines of a unified diff from a source's text to another."""
+    before, after = source.text.splitlines(keepends=True), text.splitlines(keepends=True)
+    name = visible(source.name)
+    for line in unified_diff(before, after, fromfile=name, tofile=name):
+        yield line if line.endswith("\n") else f"{line}\n\\ No newline at end of file\n"
+
+
 def held_back_line(problems: Sequence[Problem], task: Task) -> str:
     """Which fixes were not made, since what is left would keep the file from being read; empty if there are none."""
     from evalc.diagnostics.fixes import edit_for  # noqa: PLC0415 - for start-up, as below
@@ -126,6 +134,8 @@ def _fixed_sources(problems: Sequence[Problem], task: Task) -> Iterator[tuple[So
 
 def _unchanged_bytes(path: Path, source: Source) -> bytes | None:
     """The bytes of the file, None if they are not those of the source."""
+    from evalc.dsl.sources import JSON_LIMIT  # noqa: PLC0415 - for start-up, as above
+
     try:
         data = read_limited(path, JSON_LIMIT)
     except OSError:

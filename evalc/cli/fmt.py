@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterator, Sequence
-from difflib import unified_diff
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -12,6 +11,7 @@ import typer
 
 from evalc.base.terminal import counted, visible
 from evalc.cli.ending import ExitCode
+from evalc.cli.fix import difference
 from evalc.cli.flags import sound_settings_from
 from evalc.cli.options import Config
 from evalc.cli.streams import print_problems, standard_input
@@ -28,19 +28,23 @@ def fmt(
     paths: Annotated[
         list[str] | None,
         typer.Argument(
-            metavar="[PATH]...", help="Files, folders or globs; - reads standard input and prints.", show_default=False
+            metavar="[PATH]...", help="Eval files, folders or globs; - reads standard input and prints the result."
         ),
     ] = None,
     check: Annotated[
-        bool, typer.Option("--check", help="Write nothing; list what would change, and exit with 1 if anything would.")
+        bool,
+        typer.Option(
+            "--check", help="Write nothing; list the files that would change, and exit with 1 if there are any."
+        ),
     ] = False,
-    diff: Annotated[bool, typer.Option("--diff", help="Write nothing; print what would change.")] = False,
+    diff: Annotated[bool, typer.Option("--diff", help="Write nothing; print the changes.")] = False,
     config: Config = None,
 ) -> int:
-    """Format eval files: indentation, blank lines, spaces and quotes.
+    """Format eval files in one style.
 
-    Comments, the order of keys and everything that a file means stay as they are. JSON and files with syntax errors
-    are left alone. Without PATH, format the paths of the configuration, else the working folder.
+    evalc changes indentation, blank lines, spaces and quotes. Comments, the order of keys and the meaning stay as they
+    are. JSON and files with syntax errors are left alone. Without PATH, format the paths of the configuration, else
+    the working folder.
 
     \b
     Examples:
@@ -58,7 +62,7 @@ def fmt(
     for file in _formatted(looked_at, settings, problems):
         changed, unchanged = changed + file.changed, unchanged + (not file.changed)
         if file.changed and diff:
-            sys.stdout.writelines(_difference(file))
+            sys.stdout.writelines(difference(file.source, file.text))
         if file.changed and check:
             sys.stdout.write(f"would format {visible(file.source.name)}\n")
         if writes:
@@ -99,14 +103,6 @@ def _write(file: FormattedFile) -> None:
     elif file.changed:
         write_atomic(Path(file.source.name), file.text.encode())
         sys.stdout.write(f"formatted {visible(file.source.name)}\n")
-
-
-def _difference(file: FormattedFile) -> Iterator[str]:
-    """The lines of a unified diff."""
-    before, after = file.source.text.splitlines(keepends=True), file.text.splitlines(keepends=True)
-    name = visible(file.source.name)
-    for line in unified_diff(before, after, fromfile=name, tofile=name):
-        yield line if line.endswith("\n") else f"{line}\n\\ No newline at end of file\n"
 
 
 def _summary(changed: int, unchanged: int, *, writes: bool) -> str:

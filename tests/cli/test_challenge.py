@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import subprocess
 from pathlib import Path
 
 from tests.cli.conftest import SUITE, Invoke
@@ -50,10 +51,17 @@ def test_a_run_is_challenged_and_its_suite_mended(invoke: Invoke, project: Path)
     assert outcome.code == 0
     assert path.read_text() == SUITE
     weak = float(outcome.out.splitlines()[-1].split()[1].rstrip(":"))
+    preview = invoke("challenge", "latest", "--fix", "--diff")
+    assert "evals/weather.eval.yaml: weather/paris: would add - " in preview.err
+    assert path.read_text() == SUITE
     outcome = invoke("challenge", "latest", "--fix")
     assert "evals/weather.eval.yaml: weather/paris: added - " in outcome.err
     mended = path.read_text()
     assert mended != SUITE
+    path.write_text(SUITE)
+    assert invoke("challenge", "latest", "--diff").out == preview.out
+    subprocess.run(["patch", "-p0"], input=preview.out, text=True, check=True, stdout=subprocess.DEVNULL)
+    assert path.read_text() == mended
     assert invoke("run", "--agent", "demo").code == 0
     outcome = invoke("challenge", "latest", "--fix")
     assert outcome.err.endswith("nothing to fix\n")
