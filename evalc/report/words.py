@@ -134,9 +134,12 @@ def selected_line(selected: Selected | None, total: int) -> str:
 
 
 def nothing_ran(summary: RunSummary) -> str | None:
-    """A warning that no case of a run was sent, so that it verified nothing; None if one was."""
-    if summary.total_cases or not summary.suites:
+    """A warning that no case of a run was sent, or none could be checked; None if one was."""
+    if not summary.suites or summary.total_cases > summary.unverified:
         return None
+    if summary.unverified:
+        of_all = "the only case" if summary.unverified == 1 else f"all {summary.unverified} cases"
+        return f"nothing was verified: the assertions of {of_all} were skipped"
     match summary.skipped:
         case 0:
             why = "there was none to run"
@@ -303,7 +306,7 @@ def _measured(gate: GateResult) -> str:
         case "minScore":
             return f"score {_share(value, gate.limit)}, at least {gate.limit:g} is needed"
         case "maxP95Ms":
-            measured = "unknown" if value is None else f"{value:.12g}ms"
+            measured = "no known time (too few answered)" if value is None else f"{value:.12g}ms"
             return f"95 % of the cases within {measured}, at most {gate.limit:.12g}ms are allowed"
         case "failOnRegression":
             missing = gate.missing or 0

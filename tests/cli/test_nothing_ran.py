@@ -61,6 +61,28 @@ def test_no_gate_of_a_suite_is_met_where_no_case_ran(invoke: Invoke, skipped: Pa
     assert outcome.code == 1, outcome.out + outcome.err
 
 
+@pytest.mark.parametrize(
+    "flags",
+    [
+        ("--min-pass-rate", "1"),
+        ("--min-pass-rate", "0.5", "--confidence", "90%"),
+        ("--min-pass-rate", "0.5", "--stop-when-sure"),
+        ("--fail-on-regression",),
+        ("--min-score", "0"),
+    ],
+)
+def test_no_gate_is_met_where_no_case_verified_anything(invoke: Invoke, project: Path, flags: tuple[str, ...]) -> None:
+    suite = project / "evals" / "weather.eval.yaml"
+    suite.write_text(
+        "suite: weather\neval:\n  test_cases:\n"
+        + "".join(f"    - {{name: c{n}, message: hi, validate: ['contains \"{{{{seed:x}}}}\"']}}\n" for n in range(40))
+    )
+    outcome = invoke("run", "--agent", "demo", *flags)
+    assert outcome.code == 1, outcome.out + outcome.err
+    assert outcome.out.splitlines()[-1].endswith("nothing was verified: the assertions of all 40 cases were skipped")
+    assert invoke("run", "--agent", "demo").code == 0
+
+
 def test_a_rescore_without_a_recorded_response(invoke: Invoke, project: Path) -> None:
     suite = project / "evals" / "weather.eval.yaml"
     invoke("run", "--agent", "demo")

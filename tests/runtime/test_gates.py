@@ -110,8 +110,29 @@ def test_times_are_those_of_attempts_and_none_of_errors() -> None:
             b' [{"status": "passed", "durationMs": 10}, {"status": "failed", "durationMs": 20}]}'
         ),
     )
-    entries = [Entry(suite=0, case=number, result=msgspec.Raw(result)) for number, result in enumerate(results)]
-    assert list(durations_of(entries)) == [5, 10, 20]
+    assert list(durations_of(entries_of(results))) == [5, 10, 20]
+
+
+def test_an_attempt_that_timed_out_took_longer_than_any_limit() -> None:
+    results = (
+        b'{"status": "failed", "durationMs": 9, "timedOut": true}',
+        b'{"status": "expected-failure", "durationMs": 9, "timedOut": true}',
+        (
+            b'{"status": "failed", "durationMs": 30, "timedOut": true, "attempts": ['
+            b'{"status": "failed", "durationMs": 9, "response": null},'
+            b'{"status": "failed", "durationMs": 8, "response": "late"}]}'
+        ),
+    )
+    durations = list(durations_of(entries_of(results)))
+    assert durations == [inf, inf, inf, 8]
+    (gate,) = judge_gates(Gates(max_p95_ms=1e9), measured(1, 4, durations=durations))
+    assert (gate.value, gate.passed) == (None, False)
+    (gate,) = judge_gates(Gates(max_p95_ms=1e9, confidence=0.9), measured(1, 4, durations=durations * 9))
+    assert (gate.verdict, gate.passed) == ("fails", False)
+
+
+def entries_of(results: Sequence[bytes]) -> list[Entry]:
+    return [Entry(suite=0, case=number, result=msgspec.Raw(result)) for number, result in enumerate(results)]
 
 
 def test_limits_that_are_no_numbers_never_reach_a_verdict() -> None:

@@ -60,9 +60,9 @@ def test_a_run_ends_where_its_gate_is_decided(failing: float, code: int, gates: 
 def test_which_cases_finish_first_decides_nothing() -> None:
     watch = GateWatch(Gates(min_pass_rate=0.5), 20, {})
     for place in range(1, 20):
-        watch.finished(place, True)
+        watch.finished(place, "passed")
         assert decided(watch) is None
-    watch.finished(0, True)
+    watch.finished(0, "passed")
     assert decided(watch) == ("holds", frozenset(), 5)
     run = [
         evalc.run(suite(100), agent=agent(0.0), stop_when_sure=True, min_pass_rate=0.5, concurrency=c) for c in (1, 3)
@@ -213,16 +213,16 @@ def test_the_order_is_the_same_on_every_machine() -> None:
 
 def test_regressions_decide_at_once() -> None:
     watch = GateWatch(Gates(fail_on_regression=True), 20, dict.fromkeys(range(20), True))
-    watch.finished(1, False)
+    watch.finished(1, "failed")
     assert decided(watch) is None  # the case before it may still come
-    watch.finished(0, True)
+    watch.finished(0, "passed")
     assert decided(watch) == ("fails", frozenset({"failOnRegression"}), 2)
 
 
 def test_with_a_confidence_regressions_decide_when_they_are_shown() -> None:
     watch = GateWatch(Gates(fail_on_regression=True, confidence=0.95), 20, dict.fromkeys(range(20), True))
     for place in range(20):
-        watch.finished(place, False)
+        watch.finished(place, "failed")
     assert decided(watch) == ("fails", frozenset({"failOnRegression"}), 8)
 
 

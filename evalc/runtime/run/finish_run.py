@@ -111,8 +111,8 @@ def _judged_run(
     results = [suite.result for suite in finished]
     summary = summarize_run(results)
     measured = Measured(
-        passed=summary.passed,
-        total=summary.total_cases,
+        passed=summary.passed - summary.unverified,
+        total=summary.total_cases - summary.unverified,
         score=summary.score,
         durations=lambda: chain.from_iterable(
             durations_of(journal.cases.entries(number)) for number in range(len(finished))
@@ -166,8 +166,8 @@ def _finish_suite(number: int, suite: Suite, name: str, journal: Journal, ending
     went = () if totals.since is None or suite.narrowed else totals.since.went
     staleness = check_staleness(metadata, ending.registry)
     measured = Measured(
-        passed=totals.summary.passed,
-        total=totals.summary.total_cases,
+        passed=totals.summary.passed - totals.summary.unverified,
+        total=totals.summary.total_cases - totals.summary.unverified,
         score=totals.summary.score,
         durations=lambda: durations_of(cases.entries(number)),
         scores=lambda: scores_of(cases.entries(number)),

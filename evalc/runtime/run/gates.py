@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from math import inf
 from typing import Final, Literal, final
 
 import msgspec
@@ -31,9 +32,11 @@ class Measured:
     """What gates look at.
 
     Attributes:
-        passed, total: how many cases passed, and of how many; those that ended in error are among the total alone.
+        passed, total: how many cases passed, and of how many; those that ended in error are among the total alone, and
+            those that verified nothing are in neither.
         score: None if nothing was scored.
-        durations: the milliseconds of every attempt that ended without an error; asked for only by a gate on time.
+        durations: the milliseconds of every attempt that ended without an error, infinite where no answer came in
+            time; asked for only by a gate on time.
         scores: the score of every case that has one; asked for only by a gate on the score that has a confidence.
         regressions: how many cases fail that passed in the baseline; without one, how many fail.
         new_passes: how many cases pass that failed in the baseline; None without one.
@@ -73,6 +76,7 @@ def _judged(gates: Gates, measured: Measured) -> Iterator[GateResult]:
         yield GateResult(gate="minScore", limit=gates.min_score, value=score, passed=met)
     if gates.max_p95_ms is not None:
         p95 = percentile(sorted(measured.durations()))
+        p95 = None if p95 == inf else p95
         met = p95 is not None and exact(p95) <= exact(gates.max_p95_ms)
         yield GateResult(gate="maxP95Ms", limit=gates.max_p95_ms, value=p95, passed=met)
     if gates.fail_on_regression:
@@ -178,6 +182,11 @@ def exact(number: float) -> Fraction:
 class _Attempt(msgspec.Struct, frozen=True, rename="camel"):
     status: Status
     duration_ms: float
+    response: str | None = ""
+
+    @property
+    def in_time(self) -> bool:
+        return self.response is not None or self.status != "failed"
 
 
 class _Timed(msgspec.Struct, frozen=True, rename="camel"):
@@ -185,16 +194,24 @@ class _Timed(msgspec.Struct, frozen=True, rename="camel"):
 
     status: Status
     duration_ms: float
+    timed_out: bool = False
     attempts: tuple[_Attempt, ...] = ()
+
+    @property
+    def in_time(self) -> bool:
+        return not self.timed_out
 
 
 def durations_of(entries: Iterable[Entry]) -> Iterator[float]:
-    """The milliseconds of each attempt that ended without an error; a case that is not repeated is one attempt."""
+    """The milliseconds of each attempt that ended without an error; a case that is not repeated is one attempt.
+
+    How long an attempt would have taken that timed out is not known: it is longer than any limit.
+    """
     decoder = msgspec.json.Decoder(_Timed)
     for timed in (decoder.decode(entry.result) for entry in entries):
         for attempt in timed.attempts or (timed,):
             if attempt.status != "error":
-                yield attempt.duration_ms
+                yield attempt.duration_ms if attempt.in_time else inf
 
 
 class _Scored(msgspec.Struct, frozen=True):

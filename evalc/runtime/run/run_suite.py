@@ -290,7 +290,7 @@ class _Run:
                 if kept := self._journal.cases.count(number):
                     self._observer.cases_kept(self._suites[number], kept)
             for entry in self._journal.cases.entries(number):
-                self._watches.finished((number, entry.case), entry.passed)
+                self._watches.finished((number, entry.case), entry.status)
         return (job for job in jobs if not self._journal.cases.has(job.suite, job.case))
 
     def _passed_before(self, job: _Job) -> bool | None:
@@ -362,7 +362,7 @@ class _Run:
     def _keep(self, job: _Job, run: CaseRun) -> None:
         run = run._replace(result=as_expected(job.located.case, run.result))
         self._brake.finished(run.result, run.cost_usd)
-        self._watches.finished((job.suite, job.case), run.result.passed)
+        self._watches.finished((job.suite, job.case), run.result.status)
         result = self._journal.append(job.suite, job.case, run, sent=fingerprint_of(request_of(job.located.case)))
         if self._observer:
             self._observer.case_finished(self._suites[job.suite], result)

@@ -14,7 +14,7 @@ from evalc.compare.power import passes_needed, passes_to_fail, passes_to_hold
 from evalc.compare.sequential import Certain, PassRateTest, RegressionTest, WholeRun
 from evalc.model.case import Gates
 from evalc.model.numbers import USUAL_CONFIDENCE, shown_confidence
-from evalc.model.result import CaseResult, SkippedCase
+from evalc.model.result import PASSING, CaseResult, SkippedCase, Status
 from evalc.model.suite import LocatedCase
 from evalc.runtime.run.gates import WATCHED_SHARE, exact
 from evalc.runtime.store.journaled import Entry
@@ -162,7 +162,7 @@ class GateWatch:
         self._confidence = USUAL_CONFIDENCE if gates.confidence is None else gates.confidence
         self._cases = cases
         self._baseline = baseline
-        self._waiting: dict[int, bool] = {}
+        self._waiting: dict[int, Status] = {}
         self._seen = 0
         self._rate = _rate_test(gates, cases, alpha_of(self._confidence))
         alpha = alpha_of(self._confidence) * WATCHED_SHARE
@@ -172,11 +172,13 @@ class GateWatch:
         limits = (gates.min_score, gates.max_p95_ms, gates.macro_f1)
         self._others = any(limit is not None for limit in limits) or bool(gates.recall or gates.precision)
 
-    def finished(self, place: int, passed: bool) -> None:
-        """A case has its verdict: the one at this place in the order."""
-        self._waiting[place] = passed
+    def finished(self, place: int, status: Status) -> None:
+        """A case has its verdict: the one at this place in the order. If it verified nothing, it decides nothing."""
+        self._waiting[place] = status
         while self._seen in self._waiting:
-            self._see(self._seen, self._waiting.pop(self._seen))
+            status = self._waiting.pop(self._seen)
+            if status != "unverified":
+                self._see(self._seen, status in PASSING)
             self._seen += 1
 
     def _see(self, place: int, passed: bool) -> None:
@@ -219,12 +221,12 @@ class Watches:
         """Let every case run: there are gates that are not watched."""
         self._needs_run = True
 
-    def finished(self, case: CaseNumbers, passed: bool) -> None:
+    def finished(self, case: CaseNumbers, status: Status) -> None:
         """A case has its verdict."""
         for watch in self._watches:
             place = watch.places.get(case)
             if place is not None:
-                watch.gates.finished(place, passed)
+                watch.gates.finished(place, status)
 
     def enough_of(self, suite: int) -> Decided | None:
         """Why no more cases of a suite are needed: its gates and those of the run are decided; None if they are."""

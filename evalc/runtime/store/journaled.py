@@ -14,7 +14,7 @@ from evalc.base.errors import UsageError
 from evalc.base.files import open_regular
 from evalc.model.answer import ToolMode
 from evalc.model.json import short_hash
-from evalc.model.result import CaseDetails, CaseResult, SkippedCase
+from evalc.model.result import CaseDetails, CaseResult, SkippedCase, Status
 from evalc.runtime.checks.verdict import Note
 
 FILE_NAME: Final = "journal.jsonl"
@@ -109,14 +109,20 @@ class Entry(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
     @property
     def passed(self) -> bool:
         """Whether the result's `passed` is true."""
-        return _PASSED.decode(self.result).passed
+        return _OUTCOME.decode(self.result).passed
+
+    @property
+    def status(self) -> Status:
+        """The result's `status`."""
+        return _OUTCOME.decode(self.result).status
 
 
-class _Passed(msgspec.Struct, frozen=True):
+class _Outcome(msgspec.Struct, frozen=True):
     passed: bool
+    status: Status
 
 
-_PASSED: Final = msgspec.json.Decoder(_Passed)
+_OUTCOME: Final = msgspec.json.Decoder(_Outcome)
 
 
 class SkippedLine(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
