@@ -1,1 +1,1 @@
-"""What evalc costs, measured against what else does the same work (`make bench`)."""
+"""Benchmarks of evalc beside other programs that do the same work (`make bench`)."""

@@ -41,7 +41,7 @@ PASS: Final = ("-c", "pass")
 
 
 class Cost(NamedTuple):
-    """What a command took: seconds by the clock and of processors, and the peak of its largest process in megabytes."""
+    """The cost of a command: seconds by the clock and of processors, and its largest process in megabytes."""
 
     seconds: float
     processor: float

@@ -3,7 +3,7 @@
     python -m benchmarks.http
 
 Each client is a process of its own (benchmarks/http_clients.py), the server another (benchmarks/answering_server.py);
-the clients run in turn, and a ratio is that of medians. Processor time tells more than the clock where other programs
+the clients run in turn, and a ratio is that of medians. Processor time says more than the clock where other programs
 run beside the benchmark.
 """
 
@@ -29,7 +29,7 @@ SETTINGS: Final = ((0, 64), (0, 200), (200, 64), (200, 200))
 
 
 class Cost(NamedTuple):
-    """What the cases took: seconds by the clock, and seconds of the client's processor."""
+    """The cost of the cases: seconds by the clock, and seconds of the client's processor."""
 
     seconds: float
     processor: float

@@ -46,7 +46,7 @@ async def bare(url: str, concurrency: int, cases: int) -> float:
 
 
 async def shared(url: str, concurrency: int, cases: int) -> float:
-    """What is written first: one httpx client for all workers."""
+    """Send with one httpx client for all workers, as people write it first."""
     import httpx
 
     numbers = iter(range(cases))

@@ -95,7 +95,7 @@ module.exports = class {
 
 
 ALL_PASSED: Final = " passed (100%)"
-"""What promptfoo reports; its logger may break when the process ends, behind the report."""
+"""The end of promptfoo's report; its logger may break after that, when the process ends."""
 
 
 def commands(folder: Path, cases: int) -> Commands:

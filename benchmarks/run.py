@@ -81,11 +81,11 @@ What was tried without enough to show for it:
   agent does not need take 15 ms together.
 - Collecting no garbage while modules are imported: no difference.
 """
-"""What stands in the way of the goals; it is written by hand."""
+"""Obstacles to the goals, written by hand."""
 
 
 class Cost(NamedTuple):
-    """What a process took: seconds by the clock, and the megabytes of its largest process at its peak."""
+    """The cost of a process: seconds by the clock, and the megabytes of its largest process at its peak."""
 
     seconds: float
     megabytes: float
@@ -180,7 +180,7 @@ class _Measuring:
         ]
 
     def in_turn(self, commands: dict[str, Sequence[str]]) -> dict[str, list[Cost]]:
-        """What the commands take, run in turn, so that a busy moment of the machine touches all of them."""
+        """The costs of the commands, run in turn, so that a busy moment of the machine touches all of them."""
         for command in commands.values():
             self.cost(command)  # files and compiled modules are then in memory
         rounds = [{name: self.cost(command) for name, command in commands.items()} for _ in range(ROUNDS)]
@@ -196,7 +196,7 @@ class _Measuring:
         return {part: int(milliseconds) for milliseconds, _, part in lines}
 
     def cost(self, command: Sequence[str]) -> Cost:
-        """What a command takes. A peer whose report says that all passed has done its work, however it ends."""
+        """The cost of a command. A peer whose report says that all passed has done its work, however it ends."""
         said = self._folder / "said.txt"
         started = time.perf_counter()
         with said.open("wb") as output:

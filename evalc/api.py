@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Final, Unpack
 
 import msgspec
 
-from evalc import runner
+from evalc import extras, runner
 from evalc.base.errors import AgentError, UsageError
 from evalc.compiler.compiled import Compilation
 from evalc.config.load import Override, load_settings
@@ -30,7 +30,6 @@ from evalc.setup.run_flags import RunFlags
 from evalc.setup.to_run import ToRun, origins_of, soundly_compiled, to_merge, to_rescore, to_run
 
 if TYPE_CHECKING:
-    from evalc.challenge.begin import Finished
     from evalc.diagnostics.problem import Problem
     from evalc.model.reports import Coverage, Plan, Strength
     from evalc.runtime.run.run_suite import Observer
@@ -238,12 +237,11 @@ def coverage_paths(
         SourceError: the eval files have errors.
         UsageError: there are none, or the seed manifest cannot be read.
     """
-    from evalc.challenge.coverage import coverage_of  # noqa: PLC0415 - for start-up: `check` needs none of it
-    from evalc.runtime.run.token_data import load_seed  # noqa: PLC0415 - as above
+    from evalc.runtime.run.token_data import load_seed  # noqa: PLC0415 - for start-up: `check` needs none of it
 
     found = soundly_compiled(subjects_of(paths, stdin), settings, prompt_id)
     seed = None if settings.seed_manifest is None else load_seed(settings.seed_manifest)
-    return found, coverage_of(found.suites, found.tools, seed, judged=bool(settings.judges))
+    return found, extras.challenge.coverage_of(found.suites, found.tools, seed, judged=bool(settings.judges))
 
 
 def run_paths(
@@ -291,7 +289,7 @@ def rescore_paths(paths: Sequence[str], past: PastRun, *, settings: Settings, ob
 
 def challenge_paths(
     paths: Sequence[str], *, settings: Settings, of: PastRun | None, good: PastRun | None = None, fixing: bool = False
-) -> Finished:
+) -> extras.challenge.Finished:
     """Challenge the suites that the paths name, or the answers of a run.
 
     Args:
@@ -307,10 +305,8 @@ def challenge_paths(
     """
     import asyncio  # noqa: PLC0415 - for start-up: `check` and `compile` need no event loop
 
-    from evalc.challenge.begin import run_challenge  # noqa: PLC0415 - as above
-
     what = to_run(paths, settings, None) if of is None else to_rescore((), of, settings)
-    return asyncio.run(run_challenge(what, settings, of=of, good=good, fixing=fixing))
+    return asyncio.run(extras.challenge.run_challenge(what, settings, of=of, good=good, fixing=fixing))
 
 
 def strength_and_coverage(of: PastRun, *, settings: Settings) -> tuple[Strength, Coverage]:
@@ -322,10 +318,8 @@ def strength_and_coverage(of: PastRun, *, settings: Settings) -> tuple[Strength,
     """
     import asyncio  # noqa: PLC0415 - for start-up: `check` and `compile` need no event loop
 
-    from evalc.challenge.begin import run_challenge  # noqa: PLC0415 - as above
-
     what = to_rescore((), of, settings)
-    finished = asyncio.run(run_challenge(what, settings, of=of, good=None, fixing=False))
+    finished = asyncio.run(extras.challenge.run_challenge(what, settings, of=of, good=None, fixing=False))
     assert of.header is not None  # noqa: S101 - for the type checker: a run without one has no answers
     prompt_id = of.header.flags.get("prompt_id")
     _, coverage = coverage_paths(origins_of(of.header), settings=settings, prompt_id=prompt_id)

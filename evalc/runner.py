@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, final
 
 import msgspec
 
+from evalc import extras
 from evalc.base.errors import UsageError
 from evalc.config.settings import Settings
 from evalc.model.json import to_json
@@ -19,7 +20,6 @@ if TYPE_CHECKING:
     from evalc.diagnostics.problem import Problem
     from evalc.model.result import MissingSuite, RunSummary, SuiteResult
     from evalc.model.suite import Selected
-    from evalc.report.otel.exporter import Exporter
     from evalc.runtime.agents.base import Agent
     from evalc.runtime.run.finished import FinishedRun
     from evalc.runtime.run.run_options import RunOptions
@@ -102,7 +102,7 @@ async def run(
         UsageError: what was asked for cannot be done; nothing was run.
     """
     # For start-up: `check` and `compile` run nothing.
-    from evalc.runtime.local_model.served import local_models  # noqa: PLC0415
+    from evalc.runtime.run.local_models import local_models  # noqa: PLC0415
     from evalc.runtime.run.run_suite import run_suites  # noqa: PLC0415
     from evalc.setup.asked import asked_of  # noqa: PLC0415
     from evalc.setup.run import exporter_of, gates_of, options_of, recorded  # noqa: PLC0415
@@ -160,7 +160,7 @@ async def run(
 async def rescore(what: ToRun, past: PastRun, settings: Settings, observer: Observer | None) -> Run:
     """Check the answers of a past run again, with the checks of the suites."""
     # For start-up: `check` and `compile` run nothing.
-    from evalc.runtime.local_model.served import local_models  # noqa: PLC0415
+    from evalc.runtime.run.local_models import local_models  # noqa: PLC0415
     from evalc.runtime.store.journaled import kept_snapshot  # noqa: PLC0415
     from evalc.runtime.store.past.rescore import rescore_suites  # noqa: PLC0415
     from evalc.runtime.store.past.runs import new_run_id  # noqa: PLC0415
@@ -233,9 +233,7 @@ def _of_no_cases(finished: FinishedRun) -> tuple[str, ...]:
 
 def _registered(finished: FinishedRun) -> tuple[str, ...]:
     """Put the run into the history; what is to be said where that could not be done."""
-    from evalc.history.index import register  # noqa: PLC0415 - for start-up: SQLite is nothing to `check` and `compile`
-
-    warning = register(finished)
+    warning = extras.history.register(finished)
     return () if warning is None else (warning,)
 
 
@@ -256,17 +254,16 @@ def _closed(run: Run, options: RunOptions) -> Run:
     return run if warning is None else msgspec.structs.replace(run, notes=(*run.notes, warning))
 
 
-async def _exported(finished: FinishedRun, exporter: Exporter | None) -> tuple[str, ...]:
+async def _exported(finished: FinishedRun, exporter: extras.otel.Exporter | None) -> tuple[str, ...]:
     """Export the run if that is asked for; what is to be said where it could not be done."""
     if exporter is None:
         return ()
     # For start-up: only where it is asked for.
-    from evalc.report.otel.spans import ExportedRun  # noqa: PLC0415
     from evalc.report.reported import ReportedSuite  # noqa: PLC0415
     from evalc.runtime.agents.daemon_thread import DaemonThread  # noqa: PLC0415
 
     suites = tuple(ReportedSuite(result=suite.result, cases=suite.cases()) for suite in finished.suites)
-    run = ExportedRun(finished.run_id, finished.summary, suites, exporter.content)
+    run = extras.otel.ExportedRun(finished.run_id, finished.summary, suites, exporter.content)
     # In a thread, for Ctrl-C and for callers whose event loop has other work.
     thread = DaemonThread()
     try:

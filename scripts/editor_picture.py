@@ -127,7 +127,7 @@ def _box(x: float, y: float, width: float, height: float, *, fill: str, radius: 
 
 
 def asked(text: str) -> list[Offer]:
-    """What the language server offers where `|` stands in the text."""
+    """Completions that the language server offers at `|` in the text."""
     before, _, after = text.rpartition("|")
     command = [sys.executable, "-m", "evalc", "lsp"]
     with (

@@ -40,12 +40,12 @@ def entries(lock: str) -> dict[str, str]:
 
 def main() -> None:
     """Resolve the requirements and write the locks. Locked versions are kept where they still fit."""
-    wanted = requirements()
+    requires = requirements()
     runtime: dict[str, str] = {}
     for name, purpose in PURPOSES.items():
         with tempfile.TemporaryDirectory() as folder:
             source, constraints, lock = (Path(folder) / file for file in ("in.txt", "constraints.txt", "out.txt"))
-            source.write_text("\n".join([*wanted["runtime"], *wanted[name]]) + "\n", encoding="utf-8")
+            source.write_text("\n".join([*requires["runtime"], *requires[name]]) + "\n", encoding="utf-8")
             lock.write_text(
                 "".join(path.read_text(encoding="utf-8") for path in FOLDER.glob("*.txt")), encoding="utf-8"
             )

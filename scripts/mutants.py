@@ -92,7 +92,7 @@ class Mutant(NamedTuple):
 
     @property
     def name(self) -> str:
-        """What it is explained under: the text of the line rather than its number, which moves."""
+        """The key of its explanation: the text of the line rather than its number, which moves."""
         text = (ROOT / "evalc" / self.module).read_text(encoding="utf-8").splitlines()[self.line - 1].strip()
         return f"{self.module}: {text}: {self.was} -> {self.now}"
 
@@ -118,7 +118,7 @@ def mutants_of(module: str) -> Iterator[Mutant]:
 
 
 def _unchanged(tree: ast.AST) -> Iterator[ast.AST]:
-    """What is no behaviour: annotations, the settings of a class, texts with values in them."""
+    """Nodes without behaviour: annotations, the settings of a class, texts with values in them."""
     for node in ast.walk(tree):
         match node:
             case ast.AnnAssign(annotation=annotation):
@@ -164,7 +164,7 @@ def _changed(node: ast.AST) -> Iterator[str]:
 
 def main() -> int:
     """Try every mutant, and write down what came of it."""
-    wanted = sys.argv[1:] or list(TARGETS)
+    modules = sys.argv[1:] or list(TARGETS)
     explained: dict[str, str] = tomllib.loads(EXPLAINED.read_text(encoding="utf-8")) if EXPLAINED.exists() else {}
     began = time.monotonic()
     with tempfile.TemporaryDirectory() as folder:
@@ -174,7 +174,7 @@ def main() -> int:
             tree = Path(folder) / str(number)
             shutil.copytree(ROOT, tree, ignore=shutil.ignore_patterns(".git", ".venv*", ".*_cache", "__pycache__"))
             trees.put(tree)
-        rows = [_tried(module, trees, workers) for module in wanted]
+        rows = [_tried(module, trees, workers) for module in modules]
     if not sys.argv[1:]:
         RESULTS.write_text(_page(rows, explained, time.monotonic() - began), encoding="utf-8")
     unexplained = [mutant.name for _, _, survivors in rows for mutant in survivors if mutant.name not in explained]

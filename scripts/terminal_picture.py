@@ -79,7 +79,7 @@ def steady(output: str) -> list[str]:
 
 
 def output_of(arguments: tuple[str, ...]) -> str:
-    """What a command prints on a terminal of the picture's width."""
+    """The output of a command on a terminal of the picture's width."""
     environment = {**os.environ, "COLUMNS": str(WIDTH), "TERM": "xterm-256color"}
     environment.pop("NO_COLOR", None)
     ours, theirs = pty.openpty()

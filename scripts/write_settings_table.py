@@ -29,7 +29,7 @@ def rows() -> Iterator[str]:
 
 
 def default_of(key: Key) -> str:
-    """What holds where the key is not set: of a value in the environment too."""
+    """The default of a key, also if its value may come from the environment."""
     plain = "" if key.setting.otherwise else key.default
     match plain:
         case "":

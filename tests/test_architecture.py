@@ -24,10 +24,21 @@ def contract() -> dict[str, list[str]]:
 
 
 def test_the_table_has_every_room_and_none_that_is_gone() -> None:
-    first_cells = re.findall(r"^\| (`.*?) \|", section("The rooms"), re.MULTILINE)
-    listed = [name for cell in first_cells for name in re.findall(r"`([^`]+)`", cell)]
-    there = {path.name + "/" * path.is_dir() for path in (ROOT / "evalc").iterdir()} - NO_ROOMS
-    assert sorted(listed) == sorted(there)
+    assert sorted(listed("The rooms")) == sorted(inside(ROOT / "evalc"))
+    assert sorted(listed("The extras")) == sorted(name.strip("/") for name in inside(ROOT / "evalc" / "extras"))
+
+
+def listed(heading: str) -> list[str]:
+    """The names in the first column of the section's table."""
+    first_cells = re.findall(r"^\| (`.*?) \|", section(heading), re.MULTILINE)
+    return [name for cell in first_cells for name in re.findall(r"`([^`]+)`", cell)]
+
+
+def inside(folder: Path) -> set[str]:
+    """The modules and packages; a folder may be left with nothing but what Python keeps of modules that have gone."""
+    return {
+        path.name + "/" * path.is_dir() for path in folder.iterdir() if path.is_file() or any(path.glob("*.py"))
+    } - NO_ROOMS
 
 
 def test_the_lines_are_the_contract_s() -> None:
@@ -52,7 +63,7 @@ PLAIN_READS = {"read_bytes", "read_text"}
 OF_THE_PACKAGE = {
     "grammar/lalr.py": "the grammars and their tables",
     "report/html/page.py": "the page's own parts",
-    "scaffold/files.py": "the templates of a project, and what an installed package says of itself",
+    "extras/scaffold/__init__.py": "the templates of a project, and what an installed package says of itself",
 }
 """The modules that read files of an installed package, which nobody else has written."""
 
@@ -78,8 +89,8 @@ WRITES = {"write_bytes", "write_text", "mkdir", "os.open", "sqlite3.connect"}
 THROUGH_NO_LINK = {
     "cli/ending.py": "the null device",
     "grammar/build_tables.py": "the package's own tables",
-    "importers/imported.py": "a folder that a caller from Python names",
-    "lsp/session.py": "a temporary folder",
+    "extras/importers/imported.py": "a folder that a caller from Python names",
+    "extras/lsp/__init__.py": "a temporary folder",
 }
 
 

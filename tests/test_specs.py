@@ -60,7 +60,7 @@ def section(page: str, heading: str) -> str:
 
 
 def rows(text: str) -> set[str]:
-    """What stands between backticks in the first two cells of the rows of a text's tables."""
+    """The texts between backticks in the first two cells of the rows of a text's tables."""
     cells = (row.split("|")[1:3] for row in text.splitlines() if row.startswith("|"))
     return {name for pair in cells for cell in pair for name in re.findall(r"`([^`]+)`", cell)}
 

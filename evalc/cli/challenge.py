@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from evalc import extras
 from evalc.base.errors import UsageError
 from evalc.base.terminal import counted, visible
 from evalc.cli.ending import ExitCode
@@ -31,7 +32,6 @@ from evalc.cli.supervision import supervise
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from evalc.challenge.fix import Insertion
     from evalc.config.settings import Settings
     from evalc.model.reports import Strength
     from evalc.runtime.store.past.resume import PastRun
@@ -142,7 +142,7 @@ def _good_answers(settings: Settings) -> PastRun:
         ) from None
 
 
-def _add(insertions: Sequence[Insertion], *, dry: bool) -> None:
+def _add(insertions: Sequence[extras.challenge.Insertion], *, dry: bool) -> None:
     """Write the files, unless `dry`, and say what was added to them, or would be."""
     verb, written = "would add" if dry else "added", 0
     for insertion in insertions:

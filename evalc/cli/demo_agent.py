@@ -7,6 +7,7 @@ from typing import Annotated
 
 import typer
 
+from evalc import extras
 from evalc.base.errors import UsageError
 from evalc.cli.ending import ExitCode
 
@@ -28,10 +29,8 @@ def demo_agent(
       evalc demo-agent --port 3000
       evalc run evals/ --agent http://127.0.0.1:3000/chat
     """
-    from evalc.runtime.agents.demo.server import run_forever  # noqa: PLC0415 - for start-up
-
     try:
-        run_forever(host, port, ready=_announce)
+        extras.demo.run_forever(host, port, ready=_announce)
     except KeyboardInterrupt:
         sys.stderr.write("\n")
     except OSError as error:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Final
 
 import typer
 
+from evalc import extras
 from evalc.base.errors import UsageError
 from evalc.base.terminal import Screen, counted, first_of
 from evalc.cli.ending import ExitCode
@@ -45,15 +46,13 @@ def history(
       evalc history code-review --limit 50
     """
     # For start-up: `--help` reads no history.
-    from evalc.history.index import Index  # noqa: PLC0415
-    from evalc.history.trends import trends_of  # noqa: PLC0415
     from evalc.model.json import to_json  # noqa: PLC0415
     from evalc.model.reports import History  # noqa: PLC0415
     from evalc.report.history import history_lines, short_names  # noqa: PLC0415
 
     settings = sound_settings_from(config, output_dir=output_dir)
     folder = settings.results_folder
-    with Index.followed(folder, rebuild=rebuild) as index:
+    with extras.history.Index.followed(folder, rebuild=rebuild) as index:
         if index.warning is not None:
             print_warning(index.warning)
         if (strangers := index.strangers()) > 0:
@@ -64,7 +63,7 @@ def history(
         names = short_names([entry.run for entry in every])
     if suite is not None and not all_entries:
         raise UsageError(f"no run in `{folder}` has results of the suite `{suite}`{_there_is(suite, every)}")
-    found = History(entries=tuple(islice(all_entries, limit)), trends=trends_of(all_entries))
+    found = History(entries=tuple(islice(all_entries, limit)), trends=extras.history.trends_of(all_entries))
     if json:
         sys.stdout.buffer.write(to_json(found) + b"\n")
     elif not all_entries:

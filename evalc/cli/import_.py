@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from evalc import extras
 from evalc.base.errors import UsageError
 from evalc.base.terminal import counted
 from evalc.cli.ending import ExitCode
@@ -18,7 +19,7 @@ from evalc.cli.streams import print_problems, shown_path, standard_input
 if TYPE_CHECKING:
     from evalc.base.source import Source
     from evalc.diagnostics.problem import Diagnostics
-    from evalc.importers.imported import Imported
+    from evalc.extras.importers import Imported
 
 
 class From(StrEnum):
@@ -86,11 +87,9 @@ def import_files(
 
 
 def _imported(files: Sequence[str], origin: From, folder: Path, problems: Diagnostics) -> Iterator[Imported]:
-    from evalc.importers.detect import ImportFormat, import_source  # noqa: PLC0415 - for start-up, as above
-
-    tool = None if origin is From.AUTO else ImportFormat(origin.value)
+    tool = None if origin is From.AUTO else extras.importers.ImportFormat(origin.value)
     for source in _sources(files, problems):
-        imported = import_source(source, tool, folder, problems)
+        imported = extras.importers.import_source(source, tool, folder, problems)
         if imported is not None:
             yield imported
 

@@ -9,6 +9,7 @@ from typing import Annotated, Final
 
 import typer
 
+from evalc import extras
 from evalc.base.errors import UsageError
 from evalc.cli.ending import ExitCode
 from evalc.cli.streams import print_warning, shown_path
@@ -32,26 +33,21 @@ def init(
       evalc init my-evals
     """
     from evalc.base.files import make_folder  # noqa: PLC0415 - for start-up
-    from evalc.scaffold.files import (  # noqa: PLC0415 - for start-up: loads schemas
-        WORKFLOW,
-        in_the_way,
-        requirement,
-        write_project,
-    )
 
     target = Path.cwd() / folder
     if target.exists() and not target.is_dir():
         raise UsageError(f"`{shown_path(target)}` is not a folder")
-    obstacles = in_the_way(target)
+    obstacles = extras.scaffold.in_the_way(target)
     if obstacles:
         named = ", ".join(f"`{shown_path(path)}`" for path in obstacles)
         raise UsageError(f"nothing was written, since this is in the way: {named}")
     make_folder(target)
-    installed_from = requirement()
-    for file in write_project(target, requirement=installed_from):
+    installed_from = extras.scaffold.requirement()
+    for file in extras.scaffold.write_project(target, requirement=installed_from):
         sys.stdout.write(f"wrote {shown_path(file)}\n")
     change = "" if target.resolve() == Path.cwd().resolve() else f"cd {shlex.quote(folder)} && "
     sys.stdout.write(f"\nNext:\n  {change}evalc check\n{_NEXT}")
     if installed_from is None:
-        print_warning(f"evalc was installed from this machine: say in {WORKFLOW} what CI installs it from")
+        workflow = extras.scaffold.WORKFLOW
+        print_warning(f"evalc was installed from this machine: say in {workflow} what CI installs it from")
     return ExitCode.OK

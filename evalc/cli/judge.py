@@ -87,7 +87,7 @@ async def _calibrated(rows: Sequence[Labelled], panel: Panel) -> Calibration:
     from evalc.runtime.judges.calibrate import LabelledAnswer, Unjudged, calibration_of  # noqa: PLC0415
     from evalc.runtime.judges.panel import JudgePool  # noqa: PLC0415
     from evalc.runtime.judges.panel_member import Meter  # noqa: PLC0415
-    from evalc.runtime.local_model.served import local_models  # noqa: PLC0415
+    from evalc.runtime.run.local_models import local_models  # noqa: PLC0415
     from evalc.runtime.run.process_guard import exits_told, watched  # noqa: PLC0415
     from evalc.runtime.store.written import encoded, redacted  # noqa: PLC0415
 

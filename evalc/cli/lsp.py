@@ -7,6 +7,7 @@ from typing import Annotated
 
 import typer
 
+from evalc import extras
 from evalc.base.errors import UsageError
 from evalc.cli.ending import ExitCode
 
@@ -25,14 +26,8 @@ def lsp(
     Example:
       evalc lsp
     """
-    try:
-        from evalc.lsp.server import serve  # noqa: PLC0415 - an optional extra, and for start-up
-    except ModuleNotFoundError as error:
-        if error.name is None or error.name.partition(".")[0] not in {"pygls", "lsprotocol"}:
-            raise
-        raise UsageError("`evalc lsp` needs packages that are not installed: pip install 'evalc[lsp]'") from None
-
+    extras.refuse_missing("lsp")
     if sys.stdin is None or sys.stdin.isatty():
         raise UsageError("`evalc lsp` talks to an editor, not to a terminal: docs/editors.md says how to set one up")
-    serve()
+    extras.lsp.serve()
     return ExitCode.OK

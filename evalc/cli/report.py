@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from evalc import extras
 from evalc.cli.ending import ExitCode
 from evalc.cli.flags import settings_of_run, sound_settings_from
 from evalc.cli.options import Config, OutputDir
@@ -48,7 +49,6 @@ def report_run(
       evalc report --challenge
     """
     # For start-up: `--help` writes no report.
-    from evalc.history.trends import trends_beside  # noqa: PLC0415
     from evalc.report.reported import beside  # noqa: PLC0415
     from evalc.runtime.store.past.resume import find_run  # noqa: PLC0415
 
@@ -58,7 +58,7 @@ def report_run(
     past = past_run(run, settings)
     suites = [suite.result for suite in past.suites]
     before = suites_before(suites, folder) if baseline is None else suites_of(baseline, folder)
-    reported = replace(past, suites=beside(past.suites, before), trends=trends_beside(suites, folder))
+    reported = replace(past, suites=beside(past.suites, before), trends=extras.history.trends_beside(suites, folder))
     if challenge:
         answered = find_run(run, folder)
         reported = _challenged(reported, answered, settings_of_run(answered, config, output_dir=output_dir))

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Annotated, Final, Generic, TextIO, TypeVar, fi
 
 import typer
 
+from evalc import extras
 from evalc.base.errors import UsageError
 from evalc.base.files import make_folder, open_regular, read_beginning, write_atomic
 from evalc.base.terminal import Screen, visible
@@ -211,7 +212,6 @@ class _ReadAnew(Generic[T]):
 
 def _reported(run: Run, redact: Callable[[str], str], *, with_past: bool) -> ReportedRun:
     """The run; `with_past` beside its baseline, and with the courses of its suites."""
-    from evalc.history.trends import trends_beside  # noqa: PLC0415 - for start-up
     from evalc.report.reported import ReportedRun, ReportedSuite, beside  # noqa: PLC0415 - as above
 
     finished = run.finished
@@ -234,7 +234,7 @@ def _reported(run: Run, redact: Callable[[str], str], *, with_past: bool) -> Rep
         selected=run.selected,
         missing=finished.missing,
         warnings=(*run.notes, *finished.warnings),
-        trends=trends_beside(results, finished.folder.parent) if with_past else (),
+        trends=extras.history.trends_beside(results, finished.folder.parent) if with_past else (),
         redact=redact,
     )
 
@@ -306,7 +306,7 @@ def outputs_of(asked: Sequence[str], *, as_json: bool = False) -> tuple[Output, 
         raise UsageError("only one output goes to standard output")
     taken: set[str] = set()
     for output in outputs:
-        _refuse_what_is_missing(output.format)
+        extras.refuse_missing(output.format)
         if output.file is None:
             continue
         path = os.path.normcase(os.path.realpath(output.file))
@@ -319,14 +319,6 @@ def outputs_of(asked: Sequence[str], *, as_json: bool = False) -> tuple[Output, 
                 f"`--output` would overwrite `{output.file}`, which is not a report in the format `{output.format}`"
             )
     return outputs
-
-
-def _refuse_what_is_missing(chosen: Format) -> None:
-    from evalc.report.outputs import is_missing  # noqa: PLC0415 - for start-up
-
-    extra = is_missing(chosen)
-    if extra is not None:
-        raise UsageError(f"`-o {chosen}:` needs packages that are not installed: pip install 'evalc[{extra}]'")
 
 
 def may_be_written(chosen: Format, file: Path) -> bool:

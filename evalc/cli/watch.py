@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Final
 
 import typer
 
+from evalc import extras
 from evalc.base.errors import UsageError
 from evalc.base.terminal import Screen, first_of, visible
 from evalc.cli.ending import ExitCode
@@ -18,8 +19,8 @@ from evalc.cli.options import Agents, Config, Paths, Prompts, Tools
 from evalc.cli.streams import inventory_lines, print_error, print_problems
 
 if TYPE_CHECKING:
+    from evalc.extras.watch import Seen, Watcher
     from evalc.model.suite import CaseKey
-    from evalc.watch.loop import Seen, Watcher
 
 _CLEAR: Final = "\x1b[2J\x1b[3J\x1b[H"
 _MOST_NAMED: Final = 3
@@ -51,12 +52,10 @@ def watch(
     """
     from functools import partial  # noqa: PLC0415 - for start-up: `--help` watches nothing
 
-    from evalc.watch.loop import Watcher  # noqa: PLC0415 - as above
-
     settings = partial(sound_settings_from, config, prompts=prompts, tools=tools, agent=agent or None)
     if no_run and run_all:
         raise UsageError("`--run-all` and `--no-run` cannot go together")
-    watcher = Watcher(paths or (), settings, also or ())
+    watcher = extras.watch.Watcher(paths or (), settings, also or ())
     runs = not no_run and bool(watcher.settings.agent_endpoints)
     flags = [
         *_flags("--agent", agent),
@@ -81,7 +80,14 @@ def _flags(flag: str, given: Sequence[str] | str | None) -> list[str]:
     return [part for value in values for part in (flag, value)]
 
 
-def _round(watcher: Watcher, seen: Seen, chosen: Sequence[CaseKey], flags: Sequence[str], *, runs: bool) -> None:
+def _round(
+    watcher: Watcher,
+    seen: Seen,
+    chosen: Sequence[CaseKey],
+    flags: Sequence[str],
+    *,
+    runs: bool,
+) -> None:
     """Show what is wrong; else run the chosen cases, and show the state of all."""
     _show(watcher, seen, runs=runs, running=chosen)
     if chosen and watcher.run(chosen, flags):

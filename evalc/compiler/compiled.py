@@ -85,7 +85,7 @@ class CompiledSuite:
 
     @property
     def key(self) -> SuiteKey:
-        """What identifies it in a run."""
+        """The key that identifies it in a run."""
         return SuiteKey(self.ir.name, self.tier)
 
     @property
@@ -167,7 +167,7 @@ class CompiledSuite:
     # --- for the runner ---
 
     def to_suite(self) -> Suite:
-        """What the runtime runs."""
+        """The suite as the runtime runs it."""
         return Suite(
             metadata=None if self.ir.bare else self.head,
             name=self.ir.name,
@@ -268,7 +268,7 @@ class HashingOnTheWay:
                 file = self._files[tier] = _Hashing(metadata)
             file.add(cases)
 
-    def tell(self, compiled: CompiledSuite) -> None:
+    def report(self, compiled: CompiledSuite) -> None:
         """Let a compiled suite, all of whose cases were added, know its hash."""
         file = self._files.get(compiled.tier)
         if file is not None and file.metadata == compiled.metadata:
@@ -327,7 +327,7 @@ def by_tier(suite: ir.Suite) -> Iterator[CompiledSuite]:
 
 @final
 class Inventory(msgspec.Struct, frozen=True, kw_only=True):
-    """What a compilation has read, and what it has skipped.
+    """Counts of the files that a compilation has read and skipped.
 
     Attributes:
         suites: how many suites there were, of YAML and of JSON.
@@ -354,24 +354,24 @@ class Inventory(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def read(self) -> str:
-        """What was read, in words: `12 suites, 3 prompts`; empty if it is nothing."""
+        """The files read, in words: `12 suites, 3 prompts`; empty if there are none."""
         kinds = ((self.suites, "suite"), (self.prompts, "prompt"), (self.shared, "shared rules file"))
         return ", ".join(counted(count, noun) for count, noun in kinds if count)
 
     @property
     def skipped(self) -> str:
-        """What was skipped, in words: `4 other files, 1 that cannot be parsed`; empty if it is nothing."""
+        """The files skipped, in words: `4 other files, 1 that cannot be parsed`; empty if there are none."""
         kinds = (
             (len(self.copies), "compiled copy", "compiled copies"),
             (len(self.others), "other file", "other files"),
         )
-        told = [f"{count} {one if count == 1 else several}" for count, one, several in kinds if count]
-        return ", ".join([*told, *([f"{len(self.unparsed)} that cannot be parsed"] if self.unparsed else [])])
+        counts = [f"{count} {one if count == 1 else several}" for count, one, several in kinds if count]
+        return ", ".join([*counts, *([f"{len(self.unparsed)} that cannot be parsed"] if self.unparsed else [])])
 
 
 @final
 class Compilation(msgspec.Struct, frozen=True, kw_only=True):
-    """What came of a compilation.
+    """The result of a compilation.
 
     Attributes:
         suites: the compiled suites; empty when any problem is an error.

@@ -131,14 +131,14 @@ class _Search:
         real = folder.resolve()
         if real in self._searched:
             if real in above:
-                self._tell(folder, FolderLoop(path=shown(folder)))
+                self._add(folder, FolderLoop(path=shown(folder)))
             return
         self._searched.add(real)
         ignoring = _with_those_of(real, ignoring)
         try:
             entries = sorted(os.scandir(folder), key=lambda entry: entry.name)
         except OSError as error:
-            self._tell(folder, FileUnreadable(path=shown(folder), reason=(error.strerror or "unknown error").lower()))
+            self._add(folder, FileUnreadable(path=shown(folder), reason=(error.strerror or "unknown error").lower()))
             return
         for entry in entries:
             path = folder / entry.name
@@ -153,7 +153,7 @@ class _Search:
             if not (inner or entry.name.lower().endswith(self._suffixes)):
                 continue
             if entry.is_symlink() and not Path(_real(path)).is_relative_to(self._root):
-                self._tell(path, self._leads_out(path, has_to_be_eval=not inner and names_an_eval(entry.name)))
+                self._add(path, self._leads_out(path, has_to_be_eval=not inner and names_an_eval(entry.name)))
             elif not inner:
                 yield path
             elif is_own_folder:
@@ -181,7 +181,7 @@ class _Search:
             return LinkedFileLeadsOut(path=shown(link), link=shown(link))
         return LinkLeadsOut(path=shown(link), root=str(self._root))
 
-    def _tell(self, path: Path, finding: Finding) -> None:
+    def _add(self, path: Path, finding: Finding) -> None:
         if self._report is not None:
             self._report(Source(shown(path), ""), Span(0, 0), finding)
 

@@ -1,4 +1,4 @@
-"""Texts that were seen, a few bytes each, so that very many can be told apart in little memory."""
+"""Texts that were seen, a few bytes each, so that very many can be distinguished in little memory."""
 
 from __future__ import annotations
 

@@ -122,7 +122,7 @@ class Case(msgspec.Struct, frozen=True, kw_only=True, gc=False):
 
 @final
 class CaseRows(msgspec.Struct, frozen=True, kw_only=True):
-    """The cases of one `for_each:`, which are made anew each time they are wanted.
+    """The cases of one `for_each:`, which are made anew for each use.
 
     `size` counts them, `running` those that are neither skipped nor archived. `own` names their assertions that a
     runner which knows only the contract would not check.

@@ -41,7 +41,7 @@ class LockedSuite(NamedTuple):
 
 @final
 class Lock(msgspec.Struct, frozen=True, kw_only=True):
-    """What a lock file says.
+    """The contents of a lock file.
 
     Attributes:
         folder: the folder of the lock file, which the files of suites are relative to.
@@ -120,7 +120,7 @@ def is_archived(case: ir.Case) -> bool:
 
 
 def _changed(was: str, case: ir.Case, suite: CompiledSuite) -> str | None:
-    """What has changed in a case since it was locked: None for nothing, empty if a hash cannot tell."""
+    """The changes of a case since it was locked: None for nothing, empty if only the hash differs."""
     import hashlib  # noqa: PLC0415 - for start-up: OpenSSL is loaded with it, and most files are not hashed
 
     from evalc.compiler.lock_change import changes, locked_text  # noqa: PLC0415 - as above

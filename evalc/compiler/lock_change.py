@@ -37,16 +37,16 @@ def _shortened(value: Any) -> Any:
 
 
 def changes(locked: str, now: str) -> str:
-    """What is otherwise in one line of `locked_text` than in another, the first changes of it.
+    """The first differences between two lines of `locked_text`.
 
     Args:
         locked: the case as it was.
         now: the case as it is.
     """
     found = _changes("", msgspec.json.decode(locked), msgspec.json.decode(now))
-    told = list(islice(found, _MOST_CHANGES + 1))
-    more = ["and more"] if len(told) > _MOST_CHANGES else []
-    return "; ".join(told[:_MOST_CHANGES] + more)
+    shown = list(islice(found, _MOST_CHANGES + 1))
+    more = ["and more"] if len(shown) > _MOST_CHANGES else []
+    return "; ".join(shown[:_MOST_CHANGES] + more)
 
 
 def _changes(path: str, was: Any, now: Any) -> Iterator[str]:

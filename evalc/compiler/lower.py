@@ -157,7 +157,7 @@ def _pointer(field: str, index: int) -> tuple[str]:
 
 
 def _append_dimension(slots: dict[str, Any], check: c.Judge) -> tuple[str, ...]:
-    """What a judge scores is beside `expect`."""
+    """Append a dimension of the rubric, which is beside `expect`."""
     dimensions = slots.setdefault(_RUBRIC, [])
     dimensions.append(
         m.RubricDimension(

@@ -1,4 +1,4 @@
-"""What the compiler is told besides the source: where prompts are, how folders are searched, how strict to be."""
+"""Options of the compiler: where prompts are, how folders are searched, how strict to be."""
 
 from __future__ import annotations
 

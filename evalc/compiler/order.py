@@ -55,7 +55,7 @@ def single_fields(check: c.Check) -> Iterator[str]:
 
 
 def without(check: c.Check, fields: Collection[str]) -> c.Check | None:
-    """What is left of a check when others fill these fields; None if nothing is."""
+    """The rest of a check when others fill these fields; None if nothing is left."""
     own = frozenset(single_fields(check))
     if not own or own.isdisjoint(fields):
         return check

@@ -26,7 +26,7 @@ from evalc.ecma.regexp.vacuity import LiteralKind
 
 
 class Examined(msgspec.Struct, frozen=True, gc=False):
-    """What a pattern is: invalid (`error`), or matching every text or none (`always`).
+    """A pattern's nature: invalid (`error`), or matching every text or none (`always`).
 
     Attributes:
         literal: the text that it is another spelling of.
@@ -109,7 +109,7 @@ def literal_of(pattern: str, flags: str = "") -> tuple[str, LiteralKind] | None:
 
 
 def answer(pattern: str, flags: str, text: str) -> bool | None:
-    """Whether the pattern matches the text; None if no engine tells at once."""
+    """Whether the pattern matches the text; None if no engine knows at once."""
     examined = examine(pattern, flags)
     if examined.error is not None:
         return None
@@ -119,7 +119,7 @@ def answer(pattern: str, flags: str, text: str) -> bool | None:
 
 
 def _lacks_what_it_needs(needed: tuple[str, ...], flags: str, text: str) -> bool:
-    """Whether a text cannot match, told without an engine. Only among ASCII texts is another case the same letter."""
+    """Whether a text cannot match, known without an engine. Only among ASCII texts is another case the same letter."""
     if "i" not in flags:
         return not all(part in text for part in needed)
     lower = text.lower()

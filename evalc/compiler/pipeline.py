@@ -97,7 +97,7 @@ class _Document(NamedTuple):
     node: Node
     kind: Kind | None
 
-    def slip(self, *, by_name: bool) -> MisspeltKey | None:
+    def typo(self, *, by_name: bool) -> MisspeltKey | None:
         """The misspelt key of its evals; `by_name` if it has to be an eval."""
         return None if self.has_suite else slip_in(self.node, by_name=by_name)
 
@@ -120,9 +120,9 @@ class _Document(NamedTuple):
 
 def _as_meant(document: _Document) -> tuple[_Document, MisspeltKey | None]:
     """The document as if the misspelt key of its evals were right, so that everything below it is checked too."""
-    slip = document.slip(by_name=True)
-    node = None if slip is None else with_key(document.node, slip)
-    return (document if node is None else _Document(node, kind_of_document(node))), slip
+    typo = document.typo(by_name=True)
+    node = None if typo is None else with_key(document.node, typo)
+    return (document if node is None else _Document(node, kind_of_document(node))), typo
 
 
 class _PromptFile(NamedTuple):
@@ -156,7 +156,7 @@ class Compiler:
         self._may_be_kept = _MOST_KEPT_ALIVE
 
     def finish(self) -> Compilation:
-        """What came of all sources: the suites, or only the problems when any is an error."""
+        """Finish the compilation: the suites, or only the problems when any is an error."""
         compiled = self._without_copies(tuple(self._compiled))
         self._report_collisions(compiled)
         made_of = frozenset(os.path.realpath(name) for suite in self._suites for name in suite.files)
@@ -172,9 +172,9 @@ class Compiler:
 
     def open(self, subjects: Iterable[str | Path | Source]) -> Iterator[SourceToCompile]:
         """The texts among the subjects, then those of the files; what cannot be read is reported."""
-        wanted = list(subjects)
-        yield from (SourceToCompile(source, named=True) for source in wanted if isinstance(source, Source))
-        paths = [path for path in wanted if not isinstance(path, Source)]
+        selected = list(subjects)
+        yield from (SourceToCompile(source, named=True) for source in selected if isinstance(source, Source))
+        paths = [path for path in selected if not isinstance(path, Source)]
         if self._options.prompt_id is None:  # else suites of other prompts are left out
             self._searched = [Path(path).resolve() for path in paths if is_folder(Path(path))]
         for found in self._options.finder.expand(paths, self._problems.add):
@@ -260,7 +260,7 @@ class Compiler:
             is_suite_in_json,
             lift,
             read_document,
-            slip_in_json,
+            typo_in_json,
         )
 
         data = read_document(source, problems)
@@ -274,13 +274,13 @@ class Compiler:
             return [Emitted(lifted, iter(lifted.cases))]
         if is_suite_in_json(data):
             return self._read_yaml(source, problems, named=named)
-        slip = slip_in_json(data, by_name=by_name)
-        if slip is not None:
+        typo = typo_in_json(data, by_name=by_name)
+        if typo is not None:
             from evalc.dsl.read_json import JsonPlaces  # noqa: PLC0415 - only for a mistake
 
-            at = JsonPlaces(source).key(f"/{pointer_step(slip)}")
-            problems.add(source, at, NotAnEvalFile(path=source.name, key=slip, meant="cases"))
-            lifted = lift(source, data, problems, cases_at=slip)
+            at = JsonPlaces(source).key(f"/{pointer_step(typo)}")
+            problems.add(source, at, NotAnEvalFile(path=source.name, key=typo, meant="cases"))
+            lifted = lift(source, data, problems, cases_at=typo)
             return [Emitted(lifted, iter(lifted.cases))]
         if not named:
             _report_near_miss(source, data, problems)
@@ -292,8 +292,8 @@ class Compiler:
         written = (node for node in nodes if node is not None and not is_null(node))
         documents = [_Document(node, kind_of_document(node)) for node in written]
         self._keep_alive(source, nodes)
-        slips = any(document.slip(by_name=named) for document in documents)
-        if documents and not slips and all(document.is_prompt for document in documents):
+        typos = any(document.typo(by_name=named) for document in documents)
+        if documents and not typos and all(document.is_prompt for document in documents):
             for document in documents:
                 build_prompt(source, document.mapping, found)
             self._prompt_files.append(_PromptFile(source, found, any(has_examples(doc.node) for doc in documents)))
@@ -303,7 +303,7 @@ class Compiler:
         # Other files with `rules:` are not ours, and a shared file is checked with its suites.
         if named and any(is_of_promptfoo(document.node) for document in documents):
             problems.add(source, Span(0, 0), NotAnEvalFile(path=source.name, is_of_promptfoo=True))
-        recognised = slips or bool(kinds if named else kinds - {Kind.SHARED})
+        recognised = typos or bool(kinds if named else kinds - {Kind.SHARED})
         if recognised:
             return [*self._suites_of(source, documents, problems)]
         if not named:
@@ -314,21 +314,21 @@ class Compiler:
     def _suites_of(self, source: Source, documents: list[_Document], problems: Diagnostics) -> Iterator[Emitted]:
         """The suites of a file of evals, in which every document has to be something of ours."""
         for read in documents:
-            document, slip = _as_meant(read)
+            document, typo = _as_meant(read)
             node, kind = document
-            if slip is not None:
+            if typo is not None:
                 problems.add(
-                    source, span_of(slip.key), NotAnEvalFile(path=source.name, key=slip.key.text, meant=slip.meant)
+                    source, span_of(typo.key), NotAnEvalFile(path=source.name, key=typo.key.text, meant=typo.meant)
                 )
             if kind is None or not isinstance(node, Mapping):
-                if slip is None and not is_cut(node):
+                if typo is None and not is_cut(node):
                     problems.add(source, _beginning(node), NotAnEvalFile(path=source.name))
             elif kind is Kind.SHARED:
                 self._shared += 1
                 self._includes.open(build_shared_file(source, node, problems), problems)
             elif document.has_suite:
                 tree = build_suite(source, node, kind, problems)
-                if self._is_wanted(tree):
+                if self._is_selected(tree):
                     yield self._front_end(tree, problems)
             else:
                 build_prompt(source, node, problems)
@@ -385,7 +385,7 @@ class Compiler:
         compiled = [*by_tier(suite)]
         if hashing is not None and not (problems.block or self._problems.block):
             for each in compiled:
-                hashing.tell(each)
+                hashing.report(each)
         self._suites.append(suite)
         self._compiled += compiled
 
@@ -433,11 +433,11 @@ class Compiler:
                 )
                 self._problems.add(*suite.ir.place(suite.ir.name_at), finding)
 
-    def _is_wanted(self, tree: SuiteTree) -> bool:
+    def _is_selected(self, tree: SuiteTree) -> bool:
         """Whether the suite is one of those that `--prompt-id` asks for."""
-        wanted = self._options.prompt_id
+        selected = self._options.prompt_id
         own = tree.prompt.id if tree.prompt is not None else tree.prompt_id
-        return wanted is None or (own is not None and own.value == wanted)
+        return selected is None or (own is not None and own.value == selected)
 
     def _prompts(self, source: Source) -> PromptLibrary:
         if self._library is None:

@@ -63,7 +63,7 @@ class Reports(Protocol):
 
 @final
 class JsonReader:
-    """What reading one file needs: its source, and places in it that are only looked for on demand."""
+    """Reads one JSON file: its source, and places in it that are only looked for on demand."""
 
     def __init__(self, source: Source, problems: Diagnostics) -> None:
         self.source = source

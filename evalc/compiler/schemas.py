@@ -25,7 +25,7 @@ _ANCHORS: Final = ("$anchor", "$dynamicAnchor")
 
 
 def reference_flaw(schema: Any) -> tuple[str, str] | None:
-    """What is wrong with a reference, and the pointer to it; None where each leads somewhere within the schema.
+    """The flaw of a reference, and the pointer to it; None where each leads somewhere within the schema.
 
     Raises:
         RecursionError: the schema is nested too deep to be looked through.
@@ -152,7 +152,7 @@ class Flaw(NamedTuple):
 
 
 def unusable(schema: object) -> Flaw | None:
-    """What is wrong with a value that is to serve as the schema of a check; None if nothing is."""
+    """The flaw of a value that is to serve as the schema of a check; None if there is none."""
     if not isinstance(schema, dict | bool):
         return Flaw("is neither an object nor true or false")
     try:

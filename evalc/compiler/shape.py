@@ -174,7 +174,7 @@ def _expected(type_: t.Type) -> str:
 
 
 def named(data: object) -> str:
-    """What a value is, for messages."""
+    """The kind of a value, for messages."""
     match data:
         case None:
             return "null"

@@ -118,7 +118,7 @@ class Speller:
                 return self._names(value)
 
     def _of_place(self, check: c.Check) -> str:
-        """What follows `at PATH`."""
+        """The part after `at PATH`."""
         match check:
             case c.Not(check=c.Number() | c.Count() | c.Value() as inner):
                 return f"not {self._of_place(inner)}"

@@ -95,6 +95,8 @@ def _mistakes_of_word(written: str, meant: str) -> int | None:
     from rapidfuzz.distance import OSA  # noqa: PLC0415 - for start-up: only for a mistake
 
     mistakes = OSA.distance(written, meant)
+    if written == f"{meant}a":
+        return None  # an article that ran into the word: `containsa number` describes a text
     most = _MOST_LEFT_OUT if meant.startswith(written) else 1 if written.startswith(meant) else max(longest // 4, 1)
     return mistakes if mistakes <= most else None
 

@@ -11,7 +11,7 @@ from typing import Final
 
 
 class Undefined(enum.Enum):
-    """The type of `UNDEFINED`, the value of what is not there: it is told from `None`, which is JSON's null."""
+    """The type of `UNDEFINED`, the value of a missing property; `None` is JSON's null."""
 
     UNDEFINED = "undefined"
 

@@ -54,7 +54,7 @@ def text_of(token: Token, faults: list[Fault]) -> Text:
 
 
 def trimmed(token: Token) -> Text:
-    """What a token holds without the white space after it."""
+    """The text of a token without the white space after it."""
     start = token.start_pos or 0
     value = token.rstrip()
     return Text(start=start, end=start + len(value), value=value)

@@ -108,7 +108,7 @@ def _fault(text: str, stumble: Stumble) -> Fault:
 
 
 def _spoken_checks(expected: frozenset[str]) -> tuple[str, ...]:
-    """What was expected where a check may begin: `a check`, not the list of them all."""
+    """The expected words, `a check` in place of the list of all of them."""
     if "TOOL" in expected:
         return ("a check", *spoken(expected - CHECK_STARTS))
     return ("a check of the response", *spoken(expected - _RESPONSE_CHECK_STARTS - _VALUE_CHECK_STARTS))

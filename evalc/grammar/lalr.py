@@ -39,7 +39,7 @@ class Token(str):
 
 @final
 class Tree:
-    """What a rule matches."""
+    """The match of a rule."""
 
     __slots__ = ("children", "data")
 
@@ -76,7 +76,7 @@ class Production(msgspec.Struct, frozen=True, array_like=True):
 
 
 class State(msgspec.Struct, frozen=True, array_like=True):
-    """What may follow in a state of the parser.
+    """The actions of a state of the parser.
 
     Attributes:
         scanner: the index of the pattern that finds the next token.
@@ -142,7 +142,7 @@ def parse(table: Table, start: str, text: str) -> Tree | Stumble:
 
 
 class Following(NamedTuple):
-    """What could follow a text: its tokens, as far as it makes sense, where the next would begin, and the terminals."""
+    """The continuations of a text: its tokens up to a mistake, where the next would begin, and the terminals."""
 
     tokens: tuple[Token, ...]
     at: int
@@ -150,7 +150,7 @@ class Following(NamedTuple):
 
 
 def following(table: Table, start: str, text: str) -> Following:
-    """What could follow a text that is still being written; after a mistake in it, nothing is read."""
+    """The continuations of a text that is still being written, up to its first mistake."""
     first, last = table.starts[start]
     stack = [first]
     tokens: list[Token] = []
@@ -269,7 +269,7 @@ def table_path(language: Language) -> Path:
 
 
 def encoded(table: Table) -> bytes:
-    """What the saved table of a language holds; the same bytes for the same grammar."""
+    """Encode the table of a language; the same grammar gives the same bytes."""
     return msgspec.json.encode(table, order="deterministic") + b"\n"
 
 
@@ -343,7 +343,7 @@ def _pattern(lexer: BasicLexer) -> str:
     """The pattern of the terminals that are allowed in a state, the first to be tried first."""
     lexer.scanner  # noqa: B018 - says what the terminals are like
     if lexer.callback:
-        raise ValueError("a text is also matched by another terminal's pattern, which the table cannot tell apart")
+        raise ValueError("a text is also matched by another terminal's pattern, which the table cannot distinguish")
     return "|".join(f"(?P<{each.name}>{each.pattern.to_regexp()})" for each in lexer.terminals) or _NOTHING
 
 

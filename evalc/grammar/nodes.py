@@ -1,4 +1,4 @@
-"""What the small languages parse to: checks of the model with the places of their texts, templates, criteria.
+"""Nodes of the small languages: checks of the model with the places of their texts, templates, criteria.
 
 Offsets are half-open and count code points: from the start of the parsed text for nodes that a grammar built, from
 the start of the source for nodes that the YAML reader's mappings were turned into (`dsl` keeps which is which).
@@ -142,7 +142,7 @@ class Template(Node, frozen=True):
 
 
 class Parsed(NamedTuple, Generic[N]):
-    """What a text parsed to: `node` is None exactly when there are faults. Offsets count from the text's start."""
+    """A parsed text: `node` is None exactly when there are faults. Offsets count from the text's start."""
 
     node: N | None
     faults: tuple[Fault, ...]

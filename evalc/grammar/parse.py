@@ -42,7 +42,7 @@ def parse_check(text: str) -> Parsed[CheckLine]:
 
 
 def follow_check(text: str) -> Following:
-    """What could follow the beginning of a one-line check; text after a mistake is ignored."""
+    """The continuations of the beginning of a one-line check; text after a mistake is ignored."""
     return following(load("check"), "line", text[:MAX_LINE])
 
 

@@ -67,7 +67,7 @@ _remembered = lru_cache(REMEMBERED)(check_line)
 
 @final
 class _Shape:
-    """What is common to the checks of a shape.
+    """The common part of the checks of a shape.
 
     `pointers` says for each literal which text of the check it is; None for the criterion.
     """
@@ -141,7 +141,7 @@ def _shape_of(text: str) -> _Shape | None:
 
 
 def _maker(value: Any, at: str, moving: Mapping[str, int]) -> _Make:
-    """What makes a value anew: the texts at the `moving` pointers, each from its literal, and whatever holds them."""
+    """A function that makes a value anew: the texts at the `moving` pointers, from literals, and their containers."""
     if at in moving:
         index = moving[at]
         if at.endswith("/path"):

@@ -88,10 +88,10 @@ def _repaired(line: str) -> Meant | None:
 # --- quotes and brackets -------------------------------------------------------------------------------------------
 
 _VALUES: Final = frozenset(("STRING", "REGEXP", "ANY", "NUMBER", "TRUE", "FALSE", "NULL", "LSQB", "LBRACE"))
-"""What may follow the words of a check that lack nothing but a text."""
+"""Terminals that may follow the words of a check that only lack a text."""
 _WORD: Final = re.compile(r"[^\W\d_]+(?:['\u2019][^\W\d_]+)*")
 _TEXT: Final = re.compile(r"(?!.*(?:\.\w|(?<!\w)/|(?<!\w)&|&(?!\w)|(?<!\w)['!\u2019]))[\w '\u2019.!?:;/&%°@#$€+-]+")
-"""What may be a text without its quotes: no sign in it is an operator, a path, a list or a quote."""
+"""A text that may have lost its quotes: no sign in it is an operator, a path, a list or a quote."""
 _PATTERN: Final = re.compile(r"(?!.*(?:\w\.\w|\$\.|\[\*\]|[=<>~]=))[^\s/\"'{}]+")
 _WORDS: Final = re.compile(r"[^\W\d_]+(?:['\u2019-][^\W\d_]+)*(?: [^\W\d_]+(?:['\u2019-][^\W\d_]+)*)*")
 _NAMES: Final = re.compile(r"[A-Za-z_][\w-]*(?: ?, ?[A-Za-z_][\w-]*)*", re.ASCII)
@@ -249,7 +249,7 @@ _PHRASES: Final = (
     _phrase("TIME_UNIT", r"(?:seconds?|secs?)(?!\w)", "s"),
     _phrase("TIME_UNIT", r"(?:minutes?|mins?)(?!\w)", "m"),
 )
-"""What people write, and the words of evalc for exactly that."""
+"""Phrases that people write, and the check that means exactly that."""
 
 
 # --- misspelt keywords ---------------------------------------------------------------------------------------------
@@ -264,5 +264,5 @@ def _respelt(before: str, rest: str, terminals: frozenset[str]) -> Meant | None:
         return None
     words = {word: word for terminal in terminals for word in words_of(terminal) if word[0].isalpha()}
     known = CHECK_WORDS | words if "MATCHES" in terminals and "EXISTS" not in terminals else words
-    slip = slip_of(found[0], known)
-    return None if slip is None else Meant(f"{before}{known[slip.meant]}{rest[found.end() :]}", False)
+    typo = slip_of(found[0], known)
+    return None if typo is None else Meant(f"{before}{known[typo.meant]}{rest[found.end() :]}", False)

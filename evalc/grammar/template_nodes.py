@@ -139,7 +139,7 @@ def _block_name(opener: LarkToken) -> Variable:
 
 
 def _bad_tag(text: str, at: int) -> Fault:
-    """What is wrong with the `{{` at an offset, which opens no tag that the grammar knows."""
+    """The fault of the `{{` at an offset, which opens no tag that the grammar knows."""
     tag = _ANY_TAG.match(text, at)
     assert tag is not None, "it stands on two braces"  # noqa: S101
     inside, closed = tag["inside"], tag["close"] is not None
@@ -152,7 +152,7 @@ def _bad_tag(text: str, at: int) -> Fault:
 
 
 def _block_faults(text: str, at: int, *, lenient: bool) -> list[Fault]:
-    """What is wrong with the blocks of a text that stumbles at a tag or at its end."""
+    """The faults of the blocks of a text that does not parse at a tag or at its end."""
     opened = _open_blocks(text, at)
     if len(opened) > MAX_DEPTH:
         return [_too_deep(*opened[MAX_DEPTH].span())]

@@ -56,11 +56,11 @@ _SPOKEN: Final[Mapping[str, tuple[str, ...]]] = {
     "RSQB": ("`]`",),
     "SLASH": ("`/`",),
 }
-"""What a terminal is called in a message; any other is a keyword, its name in small letters."""
+"""Names of terminals in messages; any other is a keyword, its name in small letters."""
 
 
 def words_of(terminal: str) -> tuple[str, ...]:
-    """What a terminal may be written as, where it is a keyword, a sign or one of a few words; else nothing."""
+    """The spellings of a terminal that is a keyword, a sign or one of a few words; else nothing."""
     spelt = _SPOKEN.get(terminal)
     if spelt is None:
         return (terminal.lower().replace("_", "-"),)
@@ -94,7 +94,7 @@ def unexpected(text: str, stumble: Stumble, expected: tuple[str, ...]) -> Fault:
 
 
 def _shown(found: str) -> str:
-    """What was found, short and printable."""
+    """The found text, short and printable."""
     if len(found) == 1 and not found.isprintable():
         return f"U+{ord(found):04X}"
     return found if len(found) <= _LONGEST_SHOWN else found[: _LONGEST_SHOWN - 3] + "..."

@@ -8,8 +8,8 @@ from typing import NamedTuple, final
 
 import msgspec
 
+from evalc import extras
 from evalc.base.errors import UsageError
-from evalc.history.index import register
 from evalc.model.suite import LocatedCase, Selected, Suite
 from evalc.runtime.agents.wire import fingerprint_of
 from evalc.runtime.run.ask import request_of
@@ -68,7 +68,7 @@ class Results:
         finally:
             journal.close()
         closing = Closing(below=finished.below_threshold, warnings=warnings)
-        failures = (register(finished), write_closing(finished.folder, closing, options.redactor))
+        failures = (extras.history.register(finished), write_closing(finished.folder, closing, options.redactor))
         yield f"results in {finished.folder}"
         yield from filter(None, failures)
 

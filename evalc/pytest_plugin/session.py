@@ -27,8 +27,8 @@ from evalc.report.source_lines import SourceLines
 from evalc.runtime.agents.base import Agent
 from evalc.runtime.agents.python import PythonAgent
 from evalc.runtime.engines.local import Worker
-from evalc.runtime.local_model.served import local_models
 from evalc.runtime.run.attempts import as_expected, run_attempts
+from evalc.runtime.run.local_models import local_models
 from evalc.runtime.run.pace import Pace
 from evalc.runtime.run.process_guard import exits_told, watched
 from evalc.runtime.run.run_case import CaseRun

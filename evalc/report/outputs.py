@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
-from importlib.util import find_spec
 from typing import Final, Literal, assert_never, get_args
 
+from evalc import extras
 from evalc.report.reported import ReportedRun
 
 Format = Literal["text", "json", "html", "junit", "xunit", "markdown", "csv", "parquet", "github", "sarif"]
@@ -46,11 +46,6 @@ _BEGINNINGS: Final[Mapping[Format, re.Pattern[bytes]]] = {
 """How a report of each format begins."""
 
 
-def is_missing(chosen: Format) -> str | None:
-    """The extra of evalc that the format needs and that is not installed; None if nothing is missing."""
-    return "parquet" if chosen == "parquet" and find_spec("pyarrow") is None else None
-
-
 def may_be(chosen: Format, beginning: bytes) -> bool:
     """Whether a file that begins so may be a report of that format; an empty file may become any."""
     return not beginning or _BEGINNINGS[chosen].match(beginning) is not None
@@ -85,9 +80,7 @@ def render(chosen: Format, run: ReportedRun) -> Iterator[bytes]:
 
             return table_csv.render(run)
         case "parquet":
-            from evalc.report import table_parquet  # noqa: PLC0415
-
-            return table_parquet.render(run)
+            return extras.parquet.render(run)
         case "github":
             from evalc.report import github  # noqa: PLC0415
 

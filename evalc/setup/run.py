@@ -6,8 +6,9 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
+from evalc import extras
 from evalc.base.errors import UsageError
 from evalc.base.providers import PROVIDERS, provider_of
 from evalc.config.http import expanded
@@ -19,14 +20,13 @@ from evalc.runtime.agents.http.route import Connecting, Tls
 from evalc.runtime.agents.model.options import Access, ModelOptions, Sampling
 from evalc.runtime.agents.model.prices import input_price
 from evalc.runtime.agents.record import RecordingAgent
-from evalc.runtime.agents.spec import AgentSettings, agent_for, secrets_of
+from evalc.runtime.agents.spec import AgentSettings, Serving, agent_for, secrets_of
 from evalc.runtime.checks.embedding import load_embeddings
 from evalc.runtime.engines.base import Engine
 from evalc.runtime.engines.local import LocalEngine
 from evalc.runtime.judges.cache import JudgeCache
 from evalc.runtime.judges.kinds import JudgeSettings, judge_for
 from evalc.runtime.judges.panel import Panel, seated
-from evalc.runtime.local_model.serving import Serving
 from evalc.runtime.run.capture import capture_snapshot
 from evalc.runtime.run.run_options import RunOptions
 from evalc.runtime.run.stopping import Limits
@@ -34,9 +34,6 @@ from evalc.runtime.run.token_data import load_seed
 from evalc.runtime.store.past.runs import LATEST
 from evalc.runtime.store.written import Redactor
 from evalc.tools.registry import ToolRegistry
-
-if TYPE_CHECKING:
-    from evalc.report.otel.exporter import Exporter
 
 
 def agents_of(settings: Settings, environ: Mapping[str, str], tools: ToolRegistry | None) -> tuple[Agent, ...]:
@@ -154,7 +151,7 @@ def price_of(agent: str, settings: Settings, environ: Mapping[str, str]) -> Call
     return partial(input_price, model=agent.partition(":")[2].strip(), url=url)
 
 
-def exporter_of(settings: Settings) -> Exporter | None:
+def exporter_of(settings: Settings) -> extras.otel.Exporter | None:
     """What exports the run to OpenTelemetry; None if that is not asked for.
 
     Raises:
@@ -162,12 +159,8 @@ def exporter_of(settings: Settings) -> Exporter | None:
     """
     if settings.otel is None:
         return None
-    try:
-        # For start-up time, and because it is an extra.
-        from evalc.report.otel.exporter import Exporter  # noqa: PLC0415
-    except ImportError:
-        raise UsageError("`otel` needs packages that are not installed: pip install 'evalc[otel]'") from None
-    return Exporter(None if settings.otel == "env" else settings.otel, content=settings.otel_content)
+    url = None if settings.otel == "env" else settings.otel
+    return extras.otel.Exporter(url, content=settings.otel_content)
 
 
 def redactor_of(settings: Settings, environ: Mapping[str, str]) -> Redactor:
@@ -219,9 +212,7 @@ async def options_of(settings: Settings, environ: Mapping[str, str], tools: Tool
 def _engine(settings: Settings) -> Engine:
     if settings.engine == "local":
         return LocalEngine()
-    from evalc.runtime.engines.ray_engine import RayEngine  # noqa: PLC0415 - for start-up: seldom asked for
-
-    return RayEngine(settings.engine.partition(":")[2] or settings.ray_address)
+    return extras.ray.RayEngine(settings.engine.partition(":")[2] or settings.ray_address)
 
 
 def panel_of(settings: Settings, environ: Mapping[str, str], redactor: Redactor) -> Panel | None:

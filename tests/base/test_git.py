@@ -1,4 +1,4 @@
-"""What has changed since a commit, of a real repository."""
+"""Changes since a commit, of a real repository."""
 
 from __future__ import annotations
 

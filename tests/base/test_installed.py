@@ -1,4 +1,4 @@
-"""What installed packages offer: their names without an import, and what stands behind a name."""
+"""Names that installed packages offer, without an import, and the objects behind them."""
 
 from __future__ import annotations
 

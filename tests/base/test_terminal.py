@@ -1,4 +1,4 @@
-"""What a terminal is shown: nothing that it would obey, in the columns that it takes."""
+"""Text for a terminal: nothing that it would obey, in the columns that it takes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a command returns or raises, as an exit code and a word about why."""
+"""Exit codes and reasons for what a command returns or raises."""
 
 from __future__ import annotations
 

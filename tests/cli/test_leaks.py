@@ -1,4 +1,4 @@
-"""What the command line prints of secrets, and of texts that a terminal or a log's reader would obey: nothing."""
+"""The command line prints no secrets, and no texts that a terminal or a log's reader would obey."""
 
 from __future__ import annotations
 

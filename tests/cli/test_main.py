@@ -24,7 +24,7 @@ def run(*arguments: str, **environ: str) -> subprocess.CompletedProcess[str]:
 
 
 def modules_after(*arguments: str) -> set[str]:
-    """What has been imported once the command line has ended, however it ends the process."""
+    """The modules that are imported once the command line has ended, however it ends the process."""
     code = f"import sys; sys.argv = ['evalc', *{list(arguments)!r}]; from evalc.cli.main import main; main()"
     command = [sys.executable, "-X", "importtime", "-c", code]
     lines = subprocess.run(command, capture_output=True, text=True, check=True).stderr.splitlines()

@@ -1,4 +1,4 @@
-"""What the baseline has and the run should have had: named, and as bad as a regression until it is accepted."""
+"""Cases missing since the baseline are named, and as bad as a regression until that is accepted."""
 
 from __future__ import annotations
 

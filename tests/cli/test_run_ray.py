@@ -58,11 +58,3 @@ def test_what_cannot_be_done_on_a_cluster(invoke: Invoke, project: Path, flags: 
     assert refused.code == 2
     assert words in refused.err
     assert not (project / "evals" / "results").exists()
-
-
-def test_without_ray(invoke: Invoke, project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(sys.modules, "ray", None)
-    refused = invoke("run", "--agent", "demo", "--engine", "ray")
-    assert refused.code == 2
-    assert refused.err.endswith("pip install 'evalc[ray]'\n")
-    assert not (project / "evals" / "results").exists()

@@ -474,7 +474,7 @@ def with_baseline(name: str) -> Path:
 
 
 def regressions(outcome: Outcome) -> dict[tuple[str, str], list[str]]:
-    """What regressed or went, by suite, tier and agent."""
+    """Regressions and missing cases by suite, tier and agent."""
     suites = json.loads(outcome.out)["suites"]
     return {(each["suite"], each["tier"]): [*each["regressions"], *each.get("went", ())] for each in suites}
 

@@ -27,7 +27,7 @@ class Simulated(NamedTuple):
 
 @lru_cache
 def _verdicts(run: WholeRun) -> np.ndarray[tuple[int, int], np.dtype[np.int8]]:
-    """What is foreseen after so many cases with so many passes: 1 holds, -1 fails, 0 nothing."""
+    """The forecast after so many cases with so many passes: 1 holds, -1 fails, 0 nothing."""
     table = np.zeros((run.cases + 1, run.cases + 1), dtype=np.int8)
     for seen in range(1, run.cases + 1):
         for passed in range(seen + 1):

@@ -1,4 +1,4 @@
-"""What so many cases can show, held against scipy and a simulation."""
+"""The power of so many cases, held against scipy and a simulation."""
 
 from __future__ import annotations
 

@@ -20,7 +20,7 @@ RATES = (0.80, 0.85, 0.95, 0.98)
 
 
 def allowed(alpha: float) -> float:
-    """What a simulation may find where the true rate is alpha: four standard errors more."""
+    """The rate that a simulation may find where the true rate is alpha: four standard errors more."""
     return alpha + 4 * math.sqrt(alpha * (1 - alpha) / RUNS)
 
 

@@ -1,4 +1,4 @@
-"""What the source documents leave open and the language decides, one by one."""
+"""Decisions of the language where the source documents leave something open, one by one."""
 
 from __future__ import annotations
 

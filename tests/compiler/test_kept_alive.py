@@ -1,4 +1,4 @@
-"""What a compilation keeps for a process that ends at once: all of its trees, up to a limit, and none unasked."""
+"""Trees that a compilation keeps for a process that ends at once: all, up to a limit, and none unasked."""
 
 from __future__ import annotations
 

@@ -45,13 +45,13 @@ _FLAGS = st.sampled_from(["", "i", "m", "s", "u", "v", "im"])
 
 
 def told(examined: Examined) -> object:
-    """What is known, an error by its place and words."""
+    """The result, an error by its place and words."""
     error = examined.error
     return (error and error.args, *msgspec.structs.astuple(examined)[1:])
 
 
 def by_itself(pattern: str, flags: str) -> object:
-    """What is known of a pattern without its shape."""
+    """The result for a pattern without its shape."""
     try:
         node = parse(pattern, flags)
     except PatternError as error:

@@ -53,7 +53,7 @@ NEITHER: Final = (
     ),
     *('"-"', '"--"', "—", '"?"', ".", '"#"', "inf", "infinity", '"0,0"', "0%", "1e5", "t", "f"),
 )
-"""What tools write into tables, and what is written for the sake of writing something."""
+"""Words that tools write into tables, and fillers of people."""
 
 REASONS: Final = (
     "the service is down",

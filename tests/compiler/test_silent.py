@@ -1,4 +1,4 @@
-"""What once was passed over without a word, and what once was told too eagerly."""
+"""Mistakes that were once not reported, and findings that were once reported too eagerly."""
 
 from __future__ import annotations
 

@@ -156,7 +156,7 @@ BROKEN: Final[dict[str, tuple[str, str]]] = {
     "a suite in a list": ("cases.yaml", "- suite: a\n  eval:\n    test_cases: [{name: a}\n"),
     "cases that expect": ("cases.yaml", "a:\n  - expect: {b: [}\n"),
 }
-"""What a search once skipped, since it is broken and has the name of no eval."""
+"""Files that a search once skipped, since they are broken and not named as evals."""
 
 
 @pytest.mark.parametrize("way", BROKEN)

@@ -1,4 +1,4 @@
-"""What the configuration says of an HTTP agent: body, paths and the rest, and what is wrong with them, in place."""
+"""Settings of an HTTP agent: body, paths and the rest, and their mistakes, in place."""
 
 from __future__ import annotations
 

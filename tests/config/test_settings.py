@@ -1,4 +1,4 @@
-"""What settings take from the environment."""
+"""Settings from the environment."""
 
 from __future__ import annotations
 

@@ -21,7 +21,7 @@ Script = Callable[[str], Answer]
 
 
 def script_of(entry: Mapping[str, Any]) -> Script:
-    """What to answer to which message: one `agent` for all of them, or `answers` by message."""
+    """Answers by message: one `agent` for all of them, or `answers`."""
     if "agent" in entry:
         return lambda _: entry["agent"]
     answers: Mapping[str, Answer] = entry["answers"]

@@ -1,4 +1,4 @@
-"""What evalc finds in the files of a conformance case: codes with lines and columns."""
+"""Findings in the files of a conformance case: codes with lines and columns."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ from typing import Any
 import evalc
 from evalc.config.load import load_settings
 from evalc.diagnostics.problem import Diagnostics, Problem
-from evalc.importers.detect import import_source
+from evalc.extras.importers import import_source
 
 Found = dict[str, Any]
 
 
 def found(entry: dict[str, Any], folder: Path) -> list[Found]:
-    """What is found when the files stand in a folder, which is the project and the working folder."""
+    """The findings with the files in a folder that is the project and the working folder."""
     for name, content in entry["files"].items():
         _write(folder / name, content)
     return [_found(problem, entry["of"], folder) for problem in _problems(entry["diagnose"], entry["of"])]

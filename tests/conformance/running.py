@@ -16,7 +16,7 @@ from tests.support.servers import serving
 
 
 class Outcome(NamedTuple):
-    """What came of a run.
+    """The result of a run.
 
     Attributes:
         result: the suite's result file.

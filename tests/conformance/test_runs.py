@@ -28,7 +28,7 @@ def test_a_run(entry: Entry, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) ->
 
 
 def _unmet(expected: Entry, entry: Entry, outcome: Outcome) -> Iterator[str]:
-    """What of the expectations does not hold; those that are not about the result itself come first."""
+    """The expectations that do not hold; those that are not about the result itself come first."""
     warnings = outcome.result["warnings"]
     for token in expected.pop("warnsOf", ()):
         if not any(token in warning for warning in warnings):

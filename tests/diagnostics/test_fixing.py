@@ -389,6 +389,7 @@ def test_the_line_ends_of_the_file_are_kept(end: str) -> None:
         ("tool_cost", "tool_count", None),
         ("refund_v1", "refund_v2", None),
         ("not", "note", None),
+        ("containsa", "contains", None),
         ("tools_called", "tools_not_called", None),
     ],
 )

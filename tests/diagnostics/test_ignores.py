@@ -11,7 +11,7 @@ VACUOUS = "length >= 0 chars"
 
 
 def codes_of(text: str, name: str = "a.eval.yaml") -> list[str]:
-    """What is reported, as `CODE line:column`."""
+    """The reported problems as `CODE line:column`."""
     found = evalc.check(Source(name, text))
     return [f"{problem.code} {problem.start.line}:{problem.start.column}" for problem in found]
 

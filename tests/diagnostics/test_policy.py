@@ -1,4 +1,4 @@
-"""What of the problems is reported, and as what."""
+"""The problems that are reported, and their severities."""
 
 from __future__ import annotations
 

@@ -74,7 +74,7 @@ RUN = closed(
     }
 )
 LOG = closed({"$schema": TEXT, "version": {"const": "2.1.0"}, "runs": some(RUN, 1)})
-"""What evalc writes of SARIF, narrower than the standard's schema wherever that leaves a choice."""
+"""The part of SARIF that evalc writes, narrower than the standard's schema wherever that leaves a choice."""
 
 
 def log_of(*problems: Problem) -> Any:

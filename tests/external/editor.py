@@ -87,7 +87,7 @@ class LanguageServer:
         return self._diagnostics[file.as_uri()]
 
     def complete(self, file: Path, line: int, character: int) -> list[Offer]:
-        """What is offered at a place, both counted from 0, in the order in which editors show it."""
+        """The completions at a place, both counted from 0, in the order in which editors show them."""
         place = {"line": line, "character": character}
         answer = self.request("textDocument/completion", textDocument={"uri": file.as_uri()}, position=place)
         items = sorted(answer["items"], key=lambda item: item.get("sortText", item["label"]))
@@ -175,7 +175,7 @@ class Editor:
         self._opened = 0
 
     def offers(self, text: str) -> list[Offer]:
-        """What is offered where `|` stands in the text."""
+        """The completions at `|` in the text."""
         before, _, after = text.rpartition(CURSOR)
         file = self._new_file()
         self._server.open(file, before + after)
@@ -183,7 +183,7 @@ class Editor:
         return self._server.complete(file, len(lines) - 1, len(lines[-1]))
 
     def complaints(self, text: str) -> list[str]:
-        """What is underlined in the text."""
+        """The underlined parts of the text."""
         return [diagnostic["message"] for diagnostic in self._server.open(self._new_file(), text)]
 
     def _new_file(self) -> Path:
@@ -206,7 +206,7 @@ def main() -> int:
 
 
 def examine(editor: Editor) -> int:
-    """What must be offered and underlined, line by line; 1 where anything is missing."""
+    """Compare completions and underlines with those expected, line by line; 1 if anything is missing."""
     types, keys = editor.offers(OF_A_TYPE), editor.offers(OF_A_CASE)
     wrong = "\n".join(editor.complaints(MISSPELT))
     answers = {

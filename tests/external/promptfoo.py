@@ -1,8 +1,8 @@
 """Asks promptfoo itself for its verdicts on generated `trajectory:*` assertions: `make test-promptfoo`.
 
 Each test has tool calls and assertions about them. promptfoo is installed into a temporary folder (needs Node and npm)
-and asked whether the test passes. What it says is kept in `tests/importers/promptfoo_verdicts.json`, against which
-`make test` holds the imported suites.
+and asked whether the test passes. What it says is kept in `tests/extras/importers/promptfoo_verdicts.json`, against
+which `make test` holds the imported suites.
 """
 
 from __future__ import annotations

@@ -94,12 +94,12 @@ class Site:
         )  # fmt: skip
 
     def asked(self) -> list[str]:
-        """What the agent was asked so far, in order."""
+        """The messages that the agent got so far, in order."""
         log = self.folder / "asked.log"
         return log.read_text().splitlines() if log.exists() else []
 
     def output(self) -> str:
-        """What the commands printed."""
+        """The output of the commands."""
         return (self.folder / "output.log").read_text()
 
 
@@ -179,7 +179,7 @@ def awaited_journal(site: Site, process: subprocess.Popen[bytes]) -> Path:
 
 
 def _message_of(suite: int, case: int) -> Iterator[str]:
-    """What a case asks; those that are skipped ask nothing."""
+    """The messages of a case; a skipped one has none."""
     if suite == 0:
         yield f"many {case}"
     elif 1 <= case <= _FEW:
@@ -189,5 +189,5 @@ def _message_of(suite: int, case: int) -> Iterator[str]:
 
 
 def _asked_again(site: Site, since: int, done: set[str]) -> list[str]:
-    """What was asked though its case was journaled before."""
+    """Messages that were sent although their case was journaled before."""
     return [f"`{message}` was asked again" for message in site.asked()[since:] if message in done]

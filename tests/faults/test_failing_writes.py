@@ -112,7 +112,7 @@ class Faults:
 
 
 def files_of(folder: Path) -> dict[str, bytes]:
-    """What the folder holds, less the history, which is made anew from the rest."""
+    """The files of the folder without the history, which is made anew from the rest."""
     return {
         path.relative_to(folder).as_posix(): path.read_bytes()
         for path in sorted(folder.rglob("*"))

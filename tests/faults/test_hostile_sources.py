@@ -14,7 +14,7 @@ from typing import NamedTuple
 import pytest
 
 MEMORY = 1_000_000_000
-"""What a process may map, in bytes; Python and its libraries are some 300 MB of it."""
+"""Memory that a process may map, in bytes; Python and its libraries are some 300 MB of it."""
 PATIENCE = 60.0
 """Seconds after which a process hangs: many times what any of these takes on a busy machine."""
 

@@ -84,7 +84,7 @@ def state_of(folder: Path) -> Mapping[str, bytes]:
 
 
 def texts_in(folder: Path) -> str:
-    """What a command has left in the project, in files that are not links."""
+    """Texts that a command has left in the project, in files that are not links."""
     files = (path for path in folder.rglob("*") if path.is_file() and not path.is_symlink())
     return "".join(path.read_bytes().decode(errors="replace") for path in files)
 

@@ -88,4 +88,4 @@ TARGETS: Final[dict[str, Callable[[str], None]]] = {
     "check": check,
     "rule": rule,
 }
-"""What is fuzzed, by the name that `python -m tests.fuzz.drive` takes."""
+"""Functions to fuzz, by the name that `python -m tests.fuzz.drive` takes."""

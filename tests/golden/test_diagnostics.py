@@ -1,4 +1,4 @@
-"""What is said about a broken file, word for word: a Markdown file a problem, the source above, the rendering below.
+"""Renderings of problems, word for word: one Markdown file per problem, the source above, the rendering below.
 
 `pytest --update-goldens` writes the renderings anew; the change is then read before it is kept.
 """

@@ -1,4 +1,4 @@
-"""What `evalc check --fix` makes of lines that are not checks, word for word: a table with a row for each.
+"""Fixes of lines that are not checks by `evalc check --fix`, word for word: a table with a row for each.
 
 `pytest --update-goldens` writes the table anew; the change is then read before it is kept.
 """
@@ -27,7 +27,7 @@ KEPT = "-"
 
 
 def rows() -> list[str]:
-    """What is written in each row, the first cell."""
+    """The first cell of each row."""
     cells = re.findall(r"^\| (`+) ?(.*?) ?\1 \|", GOLDEN.read_text(encoding="utf-8"), re.MULTILINE)
     return [cell.replace("\\|", "|") for _, cell in cells]
 
@@ -38,7 +38,7 @@ def row(line: str) -> str:
 
 
 def made(line: str, *, unsafe: bool) -> str:
-    """What the fixes make of the line; `-` if there are none."""
+    """The fixed line; `-` if there are no fixes."""
     source = evalc.Source("a.eval.yaml", f"{HEAD}        - {line}\n")
     edit_of = partial(edit_for, unsafe=unsafe)
     result = fixed(source, evalc.check(source), evalc.check, wanted=lambda _: True, edit_of=edit_of)

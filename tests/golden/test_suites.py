@@ -1,4 +1,4 @@
-"""What suites that use the whole language mean (the IR as text, with places) and compile to (the JSON).
+"""Suites that use the whole language: their IR as text, with places, and the compiled JSON.
 
 `pytest --update-goldens` writes both anew; the change is then read before it is kept.
 """

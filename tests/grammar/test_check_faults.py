@@ -1,4 +1,4 @@
-"""What is said about a one-line check that does not parse, and where."""
+"""Messages and places of one-line checks that do not parse."""
 
 # ruff: noqa: E501 - the table holds a fault a line
 

@@ -1,4 +1,4 @@
-"""What holds of every text and of every check."""
+"""Laws of every text and of every check."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
+from evalc.compiler.check_line import AS_TEMPLATES, line_of
 from evalc.compiler.emit.check import all_of, any_of, negated
 from evalc.grammar.nodes import Variable
 from evalc.grammar.parse import RULE_TYPES, Parsed, parse_check, parse_criterion, parse_rule, parse_template
-from evalc.importers.check_line import AS_TEMPLATES, line_of
 from evalc.model import checks as c
 from evalc.model.json import only_key, path_of_key
 from tests.compiler.logic.checks import CHECKS

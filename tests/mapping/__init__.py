@@ -1,1 +1,1 @@
-"""What a configuration says of an agent's JSON."""
+"""Mappings of an agent's JSON in a configuration."""

@@ -1,4 +1,4 @@
-"""What the laws are tried on: every key, type of check and tag of templates that the checker knows can be drawn."""
+"""Every key, type of check and tag of templates that the checker knows can be drawn for the laws."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ _KNOWN: Final[dict[str, tuple[str, ...]]] = {
     "validate": (*LINK_KEYS, *GROUPS, USE),
     "template": _TAGS,
 }
-"""What the checker knows, by where it stands."""
+"""The keys, types and tags that the checker knows, by their place."""
 
 
 @st.composite

@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 import evalc
 from evalc.base.source import Source
 from evalc.diagnostics.fixes import cures_for
-from evalc.diagnostics.fixing import applied, fixed
+from evalc.diagnostics.fixing import applied, ends_the_file, fixed
 from evalc.diagnostics.problem import Problem
 from evalc.grammar.nodes import PatternAtom
 from evalc.grammar.parse import parse_check
@@ -110,14 +110,16 @@ def errors(problems: Sequence[Problem]) -> Counter[str]:
 
 
 def fixes_of(source: Source) -> list[Source]:
-    """The source after each fix alone, which leaves fewer errors and no new one."""
+    """The source after each fix alone: it leaves fewer errors and no new one, or the file is read further."""
     found = []
     before = evalc.check(source)
     for problem in before:
         for cure in cures_for(problem):
             after = Source(source.name, applied(source.text, [cure.edit]))
             left = evalc.check(after)
-            assert errors(left) < errors(before) or problem.severity == "warning", (source.text, after.text)
+            mended = errors(left) < errors(before) or problem.severity == "warning"
+            read_on = ends_the_file(problem) and all(each.span.start > cure.edit.end for each in left)
+            assert mended or read_on, (source.text, after.text)
             found.append(after)
     return found
 
@@ -132,7 +134,9 @@ def line_of(source: Source) -> str:
         (case,) = yaml.load(source.text, LOADER)["eval"]["test_cases"]
     except yaml.YAMLError:
         return ""
-    items = [item for item in case["validate"] if item != "non-empty"] or case["validate"]
+    items = case["validate"]
+    if items[0] == "non-empty":  # of the shape
+        items = items[1:] or items
     return "\n".join(items) if all(isinstance(item, str) for item in items) else ""
 
 
@@ -162,7 +166,7 @@ NEGATED_OR_JOINED = re.compile(r"[&|]|\b(?:and|or|not|any|one|for)\b")
 
 
 def rest_of(fixed: str, bare: str) -> str:
-    """What of the bare words became a text."""
+    """The part of the bare words that became a text."""
     return " ".join(text for text in re.findall(r'"([^"]*)"', fixed) if text in bare)
 
 
@@ -204,12 +208,12 @@ SAME = {
 NEGATION = re.compile(
     r"(?<![\w-])(?:not|never|non|without)(?![\w])|(?<=n)['\u2019]t\b|(?<![\w])!=?|(?<![\w-])no(?:ne)?(?![\w-])"
 )
-NEGATED_NAME = re.compile(r"(?i)(?<![a-z])(?:not[-_]?|n)(?=(?:i?contains|equals|matches|called)\b)")
+NEGATED_NAME = re.compile(r"(?i)(?<![a-z])(?:not[-_]?|n)(?=(?:i?contains|equals|matches|called)\w?\b)")
 ANY_CASE = re.compile(r"(?i)(?<![a-z])i(?=contains|equals|matches)|ignor|insensitive|/\w*i\w*(?![/\w])")
 MORE, LESS = r"(?:>(?!=)|over|above|more than)", r"(?:<(?!=)|under|below|less than|fewer than)"
 
 
-COMMENT = re.compile(r"(?:^|\s)#.*")
+COMMENT = re.compile(r"(?:^|[\s\]])#.*")
 
 
 def holds_for_all_fixes(line: str, shape: str) -> bool:
@@ -221,9 +225,12 @@ def holds_for_all_fixes(line: str, shape: str) -> bool:
         if not fixed_line:  # a mapping with keys of its own, for which more is written
             assert "PATH" not in after.text or "PATH" in source.text
             continue
-        if fixed_line == line:  # all of it stands in quotes
+        kept = re.sub(" +,", ",", line)
+        if fixed_line in (line, kept):  # all of it stands in quotes
             continue
-        kept = line if "#" in fixed_line else COMMENT.sub("", line)
+        comment = COMMENT.search(kept)
+        if comment is not None and comment[0].strip()[:2] not in fixed_line:
+            kept = kept[: comment.start()]
         keeps_words(kept, fixed_line)
         texts_are_bare_words(kept, fixed_line)
         subject_is_the_same(kept, fixed_line)

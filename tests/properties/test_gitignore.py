@@ -1,4 +1,4 @@
-"""What a search leaves out is what git ignores: held against git itself."""
+"""A search leaves out the files that git ignores: held against git itself."""
 
 from __future__ import annotations
 

@@ -78,7 +78,7 @@ def _every_table_is_long(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 class Made(NamedTuple):
-    """What came of a table: its cases, none where it has errors, and its problems by their places.
+    """A compiled table: its cases, none if it has errors, and its problems by their places.
 
     That a check is redundant is left out: it is told where it is so in every row.
     """

@@ -51,7 +51,7 @@ class Tried:
 
 
 def compiled(given: Path | evalc.Source) -> tuple[CompiledSuite, ...]:
-    """What an eval file compiles to, which has no errors."""
+    """The suites of an eval file without errors."""
     compilation = evalc.compile(given)
     assert [str(problem) for problem in compilation.problems if problem.severity == "error"] == []
     return compilation.suites

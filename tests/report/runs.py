@@ -37,7 +37,7 @@ HOSTILE: Final = (
     "```\n" * 1_000,
     "{0} [a](b) \\",
 )
-"""What an agent may say: each is harmless text, and none of it may be anything else in a report."""
+"""Texts that an agent may say: each is harmless, and may only be text in a report."""
 
 texts = st.one_of(st.sampled_from(HOSTILE), st.text(st.characters(), max_size=60))
 

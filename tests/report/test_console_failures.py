@@ -1,4 +1,4 @@
-"""What the console shows of a failed case: the line as authored, and the part of the response that is meant."""
+"""A failed case on the console: the line as authored, and the part of the response that it is about."""
 
 from __future__ import annotations
 

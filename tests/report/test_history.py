@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from evalc.base.terminal import Screen
-from evalc.history.trends import trends_of
+from evalc.extras.history import trends_of
 from evalc.model.reports import History, HistoryEntry
 from evalc.report.history import history_lines, short_names, sparkline
 

@@ -1,4 +1,4 @@
-"""What agents say in every report: real readers find the text, and nothing that it would have them do."""
+"""Texts of agents in every report: real readers find the text, and obey nothing in it."""
 
 from __future__ import annotations
 

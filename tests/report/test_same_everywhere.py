@@ -84,7 +84,7 @@ def _of_markdown(file: Path) -> Told:
 
 
 def _of_page(file: Path) -> Told:
-    """What a reader sees in Chromium; without one, the data that the page shows."""
+    """The page as a reader sees it in Chromium; without one, the data that the page shows."""
     executable = chromium()
     if executable is None:
         return dict(_of_data(file.read_text(encoding="utf-8")))

@@ -1,4 +1,4 @@
-"""What several agents are each compared with, wherever they listen: themselves, and nobody else."""
+"""Each of several agents is compared with itself only, wherever it listens."""
 
 from __future__ import annotations
 

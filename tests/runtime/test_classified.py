@@ -14,7 +14,7 @@ NAMES = st.sampled_from(["billing", "delivery", "refund", "ütil"])
 PAIRS = st.lists(st.tuples(NAMES, NAMES | st.none()), min_size=1, max_size=60)
 
 NO_LABEL = "\0"
-"""What stands for no label in scikit-learn, which knows none: it is left out of the classes."""
+"""A substitute for no label, which scikit-learn lacks: it is left out of the classes."""
 
 
 @given(PAIRS)

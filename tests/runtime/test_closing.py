@@ -1,4 +1,4 @@
-"""What a run says at its end beside its suites: kept, read back, and never in the way."""
+"""Records at the end of a run beside its suites: kept, read back, and never in the way."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a case declares of itself: skipped, archived, known to fail."""
+"""Cases that declare themselves skipped, archived or known to fail."""
 
 from __future__ import annotations
 

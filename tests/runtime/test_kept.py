@@ -1,4 +1,4 @@
-"""What is checked is what is kept: a run that is checked again comes to the same verdicts."""
+"""Checks see exactly what is kept: a run that is checked again comes to the same verdicts."""
 
 from __future__ import annotations
 

@@ -280,7 +280,7 @@ def test_what_merely_begins_like_a_secret_with_dots_in_it_was_not_cut() -> None:
 def test_json_is_struck_where_its_texts_are(
     secret: str, encode: Callable[[str], str], before: str, value: object
 ) -> None:
-    """What looks quickly over all of a line of JSON misses nothing that would be struck out of one of its texts."""
+    """The quick search over a line of JSON misses nothing that would be struck out of one of its texts."""
     redactor = Redactor([secret])
     text = f"{before} {encode(secret)}"
     struck = json.loads(redactor.redact_bytes(msgspec.json.encode([value, text, value])))

@@ -391,7 +391,7 @@ def test_a_folder_that_cannot_be_made_is_refused(tmp_path: Path) -> None:
 
 
 class Outcome(BaseException):
-    """What test libraries raise past every `except Exception`."""
+    """An exception of test libraries that passes every `except Exception`."""
 
 
 def test_an_agent_may_raise_what_is_no_exception(tmp_path: Path) -> None:

@@ -1,4 +1,4 @@
-"""Which suites a run should have had."""
+"""The suites that a run should have had."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which cases are chosen, and what is said where none is."""
+"""The selection of cases, and the message if it is empty."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a result keeps of the request: the message or the conversation, bounded, and the case's tags."""
+"""The request in a result: the message or the conversation, bounded, and the case's tags."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What says the value of a fact: honest people in many forms of words, and nobody who says another value."""
+"""Forms of words that say the value of a fact, and words that say another value."""
 
 from __future__ import annotations
 

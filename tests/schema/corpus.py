@@ -32,7 +32,7 @@ class Text(NamedTuple):
         return self.content.lstrip().startswith("{")
 
     def problems(self) -> list[evalc.Problem]:
-        """What the checker says."""
+        """The problems that the checker finds."""
         ending = ".json" if self.is_json else ".eval.yaml"
         name = self.name if self.name.endswith((".yaml", ".json")) else self.name + ending
         return list(evalc.check(evalc.Source(name, self.content)))
@@ -49,7 +49,7 @@ class Text(NamedTuple):
         return [to_plain(node, lambda *_: None) for node in read if node is not None]
 
     def rejections(self) -> list[str]:
-        """What the schema says."""
+        """The messages of the schema."""
         schema = validator("case" if self.is_json else "language")
         return [error.message for document in self.documents() for error in schema.iter_errors(document)]
 

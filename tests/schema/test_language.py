@@ -189,7 +189,7 @@ def _with_key(document: Any, key: str) -> Any:
 def test_whatever_is_changed_in_a_file_the_schema_and_the_checker_agree(
     seed: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """What the schema rejects, the checker rejects; what the checker calls a mistake of shape, the schema rejects."""
+    """The checker rejects what the schema rejects; the schema rejects what the checker calls a mistake of shape."""
     monkeypatch.chdir(ROOT)
     chance = random.Random(seed)
     compared = 0

@@ -1,4 +1,4 @@
-"""What is published: fresh, valid, with a sentence at every key."""
+"""The published schemas: fresh, valid, with a sentence at every key."""
 
 from __future__ import annotations
 

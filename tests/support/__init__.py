@@ -1,1 +1,1 @@
-"""What tests of several packages lean on: real servers on the loopback interface."""
+"""Shared helpers of tests: real servers on the loopback interface."""

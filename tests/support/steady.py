@@ -1,4 +1,4 @@
-"""What stays the same in the results of every run: all but ids, times and durations."""
+"""Results without ids, times and durations, which differ in every run."""
 
 from __future__ import annotations
 

@@ -31,7 +31,7 @@ from evalc.model.json import pointer_step
 
 
 def message_of(emission: Emission, messages: tuple[m.Message, ...] | None) -> str | None:
-    """What is sent; None if there is nothing or when it could not be made."""
+    """The message of the case; None if there is none or it could not be made."""
     tree, prompt = emission.case.tree, emission.variant.prompt
     if tree.user is not None:
         return emission.text(tree.user.opens or tree.user.goal)
@@ -86,7 +86,7 @@ def messages_of(emission: Emission, node: Node) -> tuple[m.Message, ...] | None:
 
 
 def follow_ups_of(emission: Emission, turns: tuple[Str, ...]) -> tuple[str, ...] | None:
-    """What the user says in each turn of a conversation after the first, templates filled."""
+    """The user's messages after the first, templates filled."""
     return tuple(emission.text(say) or "" for say in turns[1:]) or None
 
 
@@ -345,7 +345,7 @@ def _stubs(emission: Emission) -> dict[str, Any] | None:
 
 
 _OF_ROW: Final = ("/id", "/input/inputs")
-"""What of a case a row of a table gives."""
+"""The fields of a case that depend on the row."""
 
 
 def _wheres(emission: Emission) -> dict[str, ir.Where]:

@@ -17,7 +17,7 @@ from evalc.compiler.merge.include import Scope
 from evalc.compiler.packages import unknown_custom
 from evalc.compiler.patterns import examine
 from evalc.compiler.slug import dimension_of
-from evalc.compiler.token_slips import slips_in
+from evalc.compiler.token_typos import typos_in
 from evalc.diagnostics.catalogue.contract import AlmostToken, InputLooksLikeToken, SnapshotInRegression, TokenNotAllowed
 from evalc.diagnostics.catalogue.names import UnknownVariable
 from evalc.diagnostics.catalogue.values import BadPattern, EmptyValue, LinkInsideGroup, NotOneText
@@ -39,7 +39,7 @@ _OF_TEXTS: Final = frozenset(kind for kind in members(c.TextCheck | c.LimitCheck
 """The checks that stay as they were written if there is no template to fill."""
 _OF_TEXTS_OR_PATTERNS: Final = _OF_TEXTS | {c.Regex}
 TEMPLATE: Final = re.compile(r"\{\{\s*[#/A-Za-z_]")
-"""What begins a template in a pattern, where braces may as well be its own."""
+"""The beginning of a template in a pattern, where braces may as well be its own."""
 _TOKEN = re.compile(r"\{\{\s*(?:seed|snapshot):.*?\}\}", re.DOTALL)
 
 
@@ -306,8 +306,8 @@ class CheckEmitter:
         self, value: str, filled: str, template: g.Template, role: Filled, place: Callable[[int, int], Span]
     ) -> None:
         """Report tokens where they are not allowed, near misses, and tokens that an input contains."""
-        for slip in slips_in(value):
-            self._add(place(slip.start, slip.end), AlmostToken(text=slip.text, meant=slip.meant))
+        for typo in typos_in(value):
+            self._add(place(typo.start, typo.end), AlmostToken(text=typo.text, meant=typo.meant))
         written = tuple(tokens(template.parts))
         for token in written:
             if role.no_tokens_in:

@@ -1,4 +1,4 @@
-"""What all parts of a case share while it is emitted: its layers, its row and its prompt."""
+"""The context in which the parts of a case are emitted: its layers, its row and its prompt."""
 
 from __future__ import annotations
 
@@ -227,17 +227,17 @@ def repetitions_of(emission: Emission) -> tuple[int | None, int | None]:
     picked = case.pick("require")
     if picked is None or (repeat is None and (case.partial or case.pick("repeat") is not None)):
         return repeat, None
-    wanted, times = picked.value, 1 if repeat is None else repeat
-    least = ceil(wanted.share * times - 1e-9) if wanted.share is not None else wanted.count
+    required, times = picked.value, 1 if repeat is None else repeat
+    least = ceil(required.share * times - 1e-9) if required.share is not None else required.count
     reason = ""
-    if wanted.of is not None and wanted.of != times:
-        reason = f"this says {wanted.of} runs, and the case is run {_times(times)}"
+    if required.of is not None and required.of != times:
+        reason = f"this says {required.of} runs, and the case is run {_times(times)}"
     elif least > times:
         reason = f"this requires more passes than runs: the case is run {_times(times)}"
     elif least < 1:
         reason = "this requires no passes at all"
     if reason:
-        emission.problems.add(picked.source, wanted.span, BadRequirement(reason=reason))
+        emission.problems.add(picked.source, required.span, BadRequirement(reason=reason))
         return repeat, None
     return repeat, least
 

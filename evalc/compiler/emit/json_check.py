@@ -21,14 +21,14 @@ from evalc.model import checks as c
 from evalc.model.checks.declaration import Arguments, Filled, by_type, text_fields, worded_keys
 
 Fill = Callable[[Scalar, Filled], str]
-"""What a text is once its templates are filled."""
+"""Fills the templates of a text."""
 
 _PLAIN: Final = Filled("a name")
 """A text of another key: a unit, a mode, the name of a check."""
 
 
 class _Keys(NamedTuple):
-    """What the keys of checks hold: those whose scalars are texts, as they were written, and the roles of texts."""
+    """Keys of checks by their contents: those whose scalars are texts, as they were written, and the roles of texts."""
 
     worded: frozenset[str]
     roles: Mapping[str, Filled]
@@ -88,7 +88,7 @@ def _record(node: n.Mapping, fill: Fill, report: Report) -> dict[str, Any]:
 
 
 def _argument(node: Node, fill: Fill, report: Report) -> Any:
-    """What a check of a package is given, its texts filled; keys are kept as they are written, as on a line."""
+    """An argument of a package's check, its texts filled; keys are kept as they are written, as on a line."""
     match node:
         case Scalar():
             value = value_of(node, report)

@@ -98,7 +98,7 @@ def _names_in(blanks: Iterable[tuple[_Blank, ...]]) -> frozenset[str] | None:
 
 
 def _blanks_of(body: CheckBody) -> tuple[_Blank, ...] | None:
-    """What the inputs fill of a check of texts; None for any other check, and if a list has a blank."""
+    """The blanks that inputs fill in a check of texts; None for any other check, and if a list has a blank."""
     check = check_of_texts(body) if isinstance(body, CheckLeaf) else None
     if check is None:
         return None

@@ -27,10 +27,10 @@ from evalc.dsl.tree import CriterionTree, Str, SuiteTree
 from evalc.model import case as m
 
 MOST_FAULTS: Final = 10
-"""How many problems of the rows of one case are told one by one."""
+"""How many problems of the rows of one case are reported one by one."""
 
 MOST_KEPT: Final = 2_000
-"""How many cases of one table are kept, rather than made anew each time that they are wanted."""
+"""How many cases of one table are kept, rather than made anew each time."""
 
 
 class Emitted(NamedTuple):
@@ -39,7 +39,7 @@ class Emitted(NamedTuple):
     Attributes:
         suite: the suite. Its cases are those that have gone by so far.
         cases: every case, as it is made. Those of long tables are made once more for whoever asks the suite for them.
-        complete: the suite with what only its cases tell, when all of them have gone by.
+        complete: the suite with what only its cases show, when all of them have gone by.
         has_tables: whether some cases are made from rows.
     """
 
@@ -176,7 +176,7 @@ def _cases(
 
 @final
 class _CheckedRows(msgspec.Struct, frozen=True, kw_only=True):
-    """What looking through the rows of a case has shown.
+    """Findings about the rows of a case.
 
     Attributes:
         rows: how many rows there are.

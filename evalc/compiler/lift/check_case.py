@@ -47,7 +47,7 @@ def check_case(reader: JsonReader, case: m.Case, asserted: Sequence[Assertion], 
 
 
 def _check_values(reader: JsonReader, case: m.Case, pointer: str) -> None:
-    """What the types of the model do not say."""
+    """Check the values that the types of the model leave open."""
     if case.created_at is not None and not is_timestamp(case.created_at):
         reader.add(f"{pointer}/createdAt", BadTimestamp(value=case.created_at))
     check_ranges(reader, case, pointer)
@@ -176,10 +176,10 @@ def _check_pattern(reader: Reports, pattern: str, flags: str, pointer: str) -> N
 
 def _check_idle_fields(reader: JsonReader, expect: m.Expect, asserted: Sequence[Assertion], pointer: str) -> None:
     """Fields that are there and assert nothing: a limit of 0, a `false`, an empty list or text."""
-    telling = {assertion.at.split("/")[2] for assertion in asserted}
+    asserting = {assertion.at.split("/")[2] for assertion in asserted}
     for field, name in KEYS.items():
         value = getattr(expect, field)
-        if value is not None and name not in telling:
+        if value is not None and name not in asserting:
             why = f"{_SHOWN.get(type(value), '0')} asserts nothing"
             reader.add(f"{pointer}/expect/{name}", CannotFail(check=f"`{name}`", why=why))
 

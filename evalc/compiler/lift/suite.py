@@ -38,7 +38,7 @@ _FILE_NAME = re.compile(r"(?P<tool>.+)\.(?P<tier>golden|labeled|regression|rubri
 _PREFIXES: dict[str, m.Tier] = {"gs-": "golden", "ls-": "labeled", "rg-": "regression"}
 _METADATA_KEYS = m.Metadata.__struct_encode_fields__
 _FOREIGN_KEYS = frozenset({"generatedAt"})
-"""Keys of other tools that are near one of ours and no slip."""
+"""Keys of other tools that are near one of ours and no typo."""
 
 
 def is_eval_json(data: object, *, by_name: bool = False) -> bool:
@@ -53,7 +53,7 @@ def is_eval_json(data: object, *, by_name: bool = False) -> bool:
     return any(map(_is_case, data)) or (by_name and (not data or any(map(_has_input, data))))
 
 
-def slip_in_json(data: object, *, by_name: bool) -> str | None:
+def typo_in_json(data: object, *, by_name: bool) -> str | None:
     """The key of decoded JSON that holds its cases, if it is not `cases`; else None."""
     if not isinstance(data, dict) or not (by_name or "metadata" in data):
         return None

@@ -1,1 +1,1 @@
-"""What checks mean: formulas about a response, and what follows from them."""
+"""Logic of checks: formulas about a response, and what follows from them."""

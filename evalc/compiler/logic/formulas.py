@@ -1,4 +1,4 @@
-"""What a check asserts, as a formula: facts about texts and tool calls, joined by `All` and `Some`.
+"""The assertion of a check as a formula: facts about texts and tool calls, joined by `All` and `Some`.
 
 Negation occurs only at facts, as `holds=False`. Texts are templates as `templates` encodes them: what
 follows about them follows whatever their tokens turn out to be.
@@ -13,12 +13,12 @@ import msgspec
 from evalc.model.checks import FieldType
 
 Place = tuple[str, ...]
-"""Which text a fact is about: the response, or one place of its JSON, and so on inwards."""
+"""The text that a fact is about: the response, or one place of its JSON, and so on inwards."""
 
 Unit = Literal["chars", "words", "lines", "bytes", "calls", "tokens", "ms", "dollars"]
 
 Measured = Literal["number", "items"]
-"""What of a JSON value is compared with a limit: the number that it is, or how many items it has."""
+"""The quantity of a JSON value that is compared with a limit: its number, or how many items it has."""
 
 
 class _Atom(msgspec.Struct, frozen=True, gc=False):
@@ -156,7 +156,7 @@ class CallsOnly(_Atom, frozen=True, gc=False):
 
 
 class Unknown(_Atom, frozen=True, gc=False):
-    """Something that only a run can tell, known by the check as JSON."""
+    """A fact that only a run can decide, known by the check as JSON."""
 
     check: bytes
 

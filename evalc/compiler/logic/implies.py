@@ -70,7 +70,7 @@ def implies(first: Formula, second: Formula) -> bool:
 
 
 def touches(first: Formula, second: Formula) -> bool:
-    """Whether a part of one tells anything of a part of the other. If not, nothing about either follows from both."""
+    """Whether a part of one implies anything of a part of the other. If not, nothing about either follows from both."""
     if isinstance(first, Fact) and isinstance(second, Fact):
         if (type(first.atom), type(second.atom)) not in _COMPARABLE or first.place != second.place:
             return False
@@ -109,7 +109,7 @@ def never(formula: Formula) -> bool:
 
 
 def _settled(atom: Atom) -> bool | None:
-    """What every run says of the atom."""
+    """The verdict that every run gives of the atom; None if they differ."""
     match atom:
         case Has(text="") | HasFolded(text="") | Begins(text=""):
             return True
@@ -176,7 +176,7 @@ def _required(pattern: Matches) -> tuple[str, ...]:
 
 
 def _more(one: Exceeds, other: Exceeds) -> bool:
-    """What more than so much in one unit is in another: a word ends at a space, a character has four bytes at most."""
+    """Whether exceeding one limit exceeds the other: a word ends at a space, a character has four bytes at most."""
     if one.unit == other.unit:
         return one.limit >= other.limit
     count = int(one.limit) + 1  # of the units that are converted there are whole numbers only
@@ -320,7 +320,7 @@ RULES: Final[dict[tuple[type, type, bool], Callable[[Any, Any], bool]]] = {
     (CallsInOrder, Exceeds, True): lambda a, b: b.unit == "calls" and len(a.names) > b.limit,
     (CallsOnly, CallsOnly, True): lambda a, b: a.names <= b.names,
 }
-"""What an atom entails of another: that it holds, or that it does not. `Is` and `Calls` decide by themselves."""
+"""Rules by which an atom entails another or its negation. `Is` and `Calls` decide by themselves."""
 
 _OF_TEXTS: Final = (Has, HasFolded, Is, Begins, Exceeds, IsJson, Matches, HasHeading, IsSimilar, NotSent)
 _OF_CALLS: Final = (Calls, CallsSet, CallsTool, CallsEach, CallsInOrder, CallsOnly, Exceeds)

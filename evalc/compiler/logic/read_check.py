@@ -71,7 +71,7 @@ def _bounded(check: c.Check) -> Formula:
 
 @lru_cache(4096)
 def _cached(check: c.Check, _written: bytes) -> Formula:
-    """The formula; what the check is written as tells 1 from true, which are equal in Python."""
+    """The formula; the written check distinguishes 1 from true, which are equal in Python."""
     return _bounded(check)
 
 

@@ -23,13 +23,13 @@ def is_so(atom: Atom, text: str) -> bool | None:
     """Whether the atom holds of the text, which has no tokens."""
     match atom:
         case Has(text=part):
-            return _told(part in text, part)
+            return _found(part in text, part)
         case HasFolded(text=part):
-            return _told(part in text.casefold(), part)
+            return _found(part in text.casefold(), part)
         case Is(text=other):
-            return _told(text == other, other)
+            return _found(text == other, other)
         case Begins(text=start):
-            return _told(text.startswith(start), start)
+            return _found(text.startswith(start), start)
         case Exceeds(unit=unit, limit=limit):
             count = measure(text, unit)
             return None if count is None else count > limit
@@ -43,13 +43,13 @@ def is_so(atom: Atom, text: str) -> bool | None:
             return None
 
 
-def _told(found: bool, other: str) -> bool | None:
-    """What a comparison says: that a text with tokens was not found tells nothing."""
+def _found(found: bool, other: str) -> bool | None:
+    """The result of a comparison: not finding a text that has tokens decides nothing."""
     return found if found or without_tokens(other) == other else None
 
 
 def measure(text: str, unit: Unit) -> int | None:
-    """How much of what the unit counts is in the text, as `length` counts; None for units that texts do not tell."""
+    """How much of what the unit counts is in the text, as `length` counts; None for units that texts do not have."""
     match unit:
         case "chars":
             return len(text)

@@ -141,7 +141,7 @@ def merge(tree: SuiteTree, library: IncludeLibrary, problems: Diagnostics) -> Me
 
 @final
 class _Inherited(msgspec.Struct, frozen=True, kw_only=True):
-    """What cases take in from the defaults, as `MergedCase` has it."""
+    """The part of a `MergedCase` that comes from the defaults."""
 
     layers: tuple[Layer, ...] = ()
     picked: Mapping[str, Picked] = {}
@@ -186,7 +186,7 @@ def _allowed(fields: CaseFields, farther: Mapping[str, GivenText]) -> Mapping[st
 
 
 def _picked(layer: Layer, farther: Mapping[str, Picked]) -> Mapping[str, Picked]:
-    """What a layer and those below it say of the fields that can hold one value."""
+    """The single values of a layer and those below it."""
     fields = layer.fields
     values = _values_picked(fields)
     if values == _NONE_PICKED:

@@ -66,7 +66,7 @@ class Layer(msgspec.Struct, frozen=True, kw_only=True, eq=False, gc=False):
 
 @final
 class Shared(msgspec.Struct, frozen=True, kw_only=True):
-    """What a document offers its cases: rules by name, and the defaults, nearest first.
+    """Rules by name, and the defaults, nearest first, that a document offers its cases.
 
     `files` are the names of the files that it comes from: its own, and those that it includes.
     """
@@ -84,7 +84,7 @@ class IncludeLibrary:
         self._opened: dict[Path, Shared | None] = {}
 
     def open(self, tree: SharedTree, problems: Diagnostics, trail: tuple[Path, ...] = ()) -> Shared:
-        """What a document shares with its cases; `trail` are the files that are being opened on the way to it."""
+        """Open what a document shares with its cases; `trail` are the files that are being opened on the way to it."""
         way = (*trail, Path(tree.source.name).resolve())
         opened = [(file, self._include(tree.source, file, problems, way)) for file in tree.includes]
         torn = any(included is None or included.scope.partial for _, included in opened)

@@ -1,6 +1,6 @@
 """Reads the rows of `for_each:`, from a list or a file, one at a time.
 
-A file is read anew each time its rows are wanted, so that no more than a row of it is ever held. Of each row the lines
+A file is read anew for each use of its rows, so that no more than a row of it is ever held. Of each row the lines
 of it are kept, as an excerpt of the file, for as long as something may have to be said about it.
 """
 
@@ -33,7 +33,7 @@ from evalc.dsl.sources import open_lines
 from evalc.dsl.tree import ForEachTree, InputValue, Str
 
 Report = Callable[[Source, Span, Finding], None]
-"""How something wrong with a row is told; with an empty source, something wrong with the file as a whole."""
+"""Reports a mistake in a row; with an empty source, in the file as a whole."""
 
 LONGEST_LINE: Final = 1_000_000
 """The longest line of a file of rows, in bytes."""
@@ -63,7 +63,7 @@ class Rows(msgspec.Struct, frozen=True, kw_only=True):
         source: the eval file.
         tree: what `for_each:` says.
         path: the file of the rows; None for a list.
-        stamp: what tells this state of the file from a later one.
+        stamp: distinguishes this state of the file from a later one.
     """
 
     source: Source
@@ -189,7 +189,7 @@ def _stamp_of(path: Path) -> tuple[int, ...]:
 
 
 def say_nothing(_source: Source, _span: Span, _finding: Finding) -> None:
-    """What is wrong with the rows is told once, when they are first read."""
+    """Report nothing: mistakes in rows are reported once, when they are first read."""
 
 
 def _of_mapping(source: Source, row: Mapping) -> Row:

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from evalc.compiler import ir
 from evalc.compiler.order import SINGLE_KINDS, single_fields
-from evalc.compiler.token_slips import slips_in
+from evalc.compiler.token_typos import typos_in
 from evalc.diagnostics.catalogue.contract import (
     AlmostToken,
     AssertedTwice,
@@ -224,8 +224,8 @@ def _tokens(suite: ir.Suite, case: ir.Case) -> Iterator[tuple[ir.Where, Finding]
     for item in case.checks:
         for role, text, pointer in texts_of(item.check):
             if suite.from_json and not role.no_tokens_in and isinstance(item.where, str):
-                for slip in slips_in(text):
-                    yield item.where + pointer, AlmostToken(text=slip.text, meant=slip.meant)
+                for typo in typos_in(text):
+                    yield item.where + pointer, AlmostToken(text=typo.text, meant=typo.meant)
             for token in _TOKEN.finditer(text) if "{{" in text else ():
                 where = item.where + pointer if isinstance(item.where, str) else item.where
                 if role.no_tokens_in and suite.from_json:

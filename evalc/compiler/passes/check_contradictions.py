@@ -35,10 +35,10 @@ _GUARDS: Final = (c.NonEmpty, c.ToolsNotCalled)
 _BY_THEMSELVES: Final = frozenset(
     (c.Latency, c.Cost, c.Tokens, c.NoToolErrors, c.Judge, c.Custom, c.NumbersFrom, c.QuotesFrom)
 )
-"""The kinds of checks that tell nothing of checks of another kind, and are told nothing by them."""
+"""The kinds of checks that imply nothing of checks of another kind, and are not implied by them."""
 
 _OF_CALLS: Final = frozenset(kind for kind in members(c.ToolCheck) if kind is not c.NoToolErrors)
-"""The kinds that may tell of each other, and of nothing else."""
+"""The kinds that may imply each other, and nothing else."""
 
 
 @final
@@ -47,7 +47,7 @@ class Contradictions:
 
     def __init__(self) -> None:
         self._redundant: dict[ir.Where, Finding] = {}
-        self._telling: set[ir.Where] = set()  # what tells something in some case
+        self._deciding: set[ir.Where] = set()  # what decides something in some case
 
     def check(self, suite: ir.Suite, problems: Diagnostics) -> None:
         """Report the contradictions within cases, and remember what is redundant in them."""
@@ -58,20 +58,20 @@ class Contradictions:
                 for where, finding in found.items():
                     self._redundant.setdefault(where, finding)
                 places = [where for where in places if where not in found]
-            self._telling.update(places)
+            self._deciding.update(places)
 
     def finish(self, suite: ir.Suite, problems: Diagnostics) -> None:
         """Report what is redundant in all the cases that have a check from there."""
         for where, finding in self._redundant.items():
-            if where not in self._telling:
+            if where not in self._deciding:
                 problems.add(*suite.place(where), finding)
 
 
 def _within(suite: ir.Suite, case: ir.Case, problems: Diagnostics) -> dict[ir.Where, Finding]:
     """Report the contradictions of a case; what is redundant in it, by the places of the checks."""
     once, repeated = _distinct(_in_written_order(suite, case))
-    telling = [said for said in once if not always(said.formula) and not never(said.formula)]
-    contradictions = list(_contradictions(suite, telling))
+    deciding = [said for said in once if not always(said.formula) and not never(said.formula)]
+    contradictions = list(_contradictions(suite, deciding))
     for where, finding in contradictions:
         # A case can pass whose tool is not called.
         can_pass = isinstance(finding, Contradiction) and finding.tool
@@ -79,7 +79,7 @@ def _within(suite: ir.Suite, case: ir.Case, problems: Diagnostics) -> dict[ir.Wh
         problems.add(*suite.place(where), finding, row=suite.row_of(case), at_most=at_most)
     found = list(_repetitions(suite, repeated))
     if not contradictions:  # from a contradiction everything would follow
-        found += _redundant(suite, telling)
+        found += _redundant(suite, deciding)
     return dict(found)
 
 
@@ -93,15 +93,15 @@ class _Said(msgspec.Struct, frozen=True, eq=False):
 
 
 def _contradictions(suite: ir.Suite, checks: list[_Said]) -> Iterator[_Found]:
-    """The checks that cannot all pass, each time told of the last of them."""
-    told: set[_Said] = set()
+    """The checks that cannot all pass, each reported at the last of them."""
+    reported: set[_Said] = set()
     for said in checks:
         against = _witnesses(said, negation(said.formula), [other for other in checks if other is not said])
         if not against:
             continue
         *earlier, last = sorted([said, *against], key=checks.index)
-        if last not in told:
-            told.add(last)
+        if last not in reported:
+            reported.add(last)
             tool = said.formula.tool if isinstance(said.formula, OfParam) else ""
             yield last.item.where, Contradiction(check=_shown(last), others=_others(suite, earlier), tool=tool)
 
@@ -186,7 +186,7 @@ _UNLINKED: Final[frozenset[str | None]] = frozenset({None})
 
 
 def _place(where: ir.Where) -> tuple[bool, int]:
-    """What an included file brings comes first."""
+    """Sort key: checks of included files come first."""
     if isinstance(where, ir.Located):
         return False, where.span.start
     return True, where.start if isinstance(where, Span) else 0

@@ -15,7 +15,7 @@ from evalc.model.numbers import WEIGHT
 
 
 def check_criteria(suite: ir.Suite, problems: Diagnostics) -> None:
-    """Report weights that add up to nothing, and those that look like a slip (the language, Weights)."""
+    """Report weights that add up to nothing, and those that look like a typo (the language, Weights)."""
     beyond = False
     for criterion in suite.criteria:
         finding = outside(f"the weight of `{criterion.name}`", criterion.weight, WEIGHT)

@@ -79,52 +79,52 @@ def _place(item: ir.Check, mention: _Mention) -> ir.Where:
     return item.where + (pointer.removeprefix("/names").removeprefix("/sets") if in_field else pointer)
 
 
-def _mentions(check: c.Check, pointer: str = "", *, wanted: bool = True) -> Iterator[_Mention]:
-    """What a check says of tools. `wanted`: that it holds makes the case pass; not so below a `not`."""
+def _mentions(check: c.Check, pointer: str = "", *, required: bool = True) -> Iterator[_Mention]:
+    """The tools that a check mentions. `required`: the case passes if the check holds; not so below a `not`."""
     match check:
         case c.ToolParam() | c.CallHas():
-            yield from _arguments(check, pointer, wanted=wanted)
+            yield from _arguments(check, pointer, required=required)
         case _ if check.of_calls:
-            yield from _names(check, pointer, wanted=wanted)
+            yield from _names(check, pointer, required=required)
         case c.AnyOf() | c.AllOf():
             for index, inner in enumerate(check.checks):
-                yield from _mentions(inner, f"{pointer}/checks/{index}", wanted=wanted)
+                yield from _mentions(inner, f"{pointer}/checks/{index}", required=required)
         case c.Not():
-            yield from _mentions(check.check, f"{pointer}/check", wanted=not wanted)
+            yield from _mentions(check.check, f"{pointer}/check", required=not required)
         case c.InTurn():
-            yield from _mentions(check.check, f"{pointer}/check", wanted=wanted)
+            yield from _mentions(check.check, f"{pointer}/check", required=required)
         case _:
             pass
 
 
-def _names(check: c.Check, pointer: str, *, wanted: bool) -> Iterator[_Mention]:
+def _names(check: c.Check, pointer: str, *, required: bool) -> Iterator[_Mention]:
     """The tools that a check of calls names."""
-    wanted = wanted is not isinstance(check, c.ToolsNotCalled)
+    required = required is not isinstance(check, c.ToolsNotCalled)
     for _, name, at in texts_of(check, pointer):
-        yield _tool(name, at, wanted=wanted)
+        yield _tool(name, at, required=required)
 
 
-def _arguments(check: c.ToolParam | c.CallHas, pointer: str, *, wanted: bool) -> Iterator[_Mention]:
+def _arguments(check: c.ToolParam | c.CallHas, pointer: str, *, required: bool) -> Iterator[_Mention]:
     """The tool whose calls a check looks into, and what it says of their arguments."""
     match check:
         case c.ToolParam():
-            yield _tool(check.tool, f"{pointer}/tool", wanted=wanted)
-            if wanted and check.assertion != "notExists":
+            yield _tool(check.tool, f"{pointer}/tool", required=required)
+            if required and check.assertion != "notExists":
                 yield _Mention(check.param_name, f"{pointer}/paramName", lambda tools: _parameter(check, tools))
                 yield from _values(check, f"{pointer}/value")
         case c.CallHas():
-            wanted = wanted and check.which != "no"
-            yield _tool(check.tool, f"{pointer}/tool", wanted=wanted)
-            for path, test in check.args.items() if wanted else ():
+            required = required and check.which != "no"
+            yield _tool(check.tool, f"{pointer}/tool", required=required)
+            for path, test in check.args.items() if required else ():
                 if test.exists is not False:
                     yield _argument(check.tool, path, f"{pointer}/args/{pointer_step(path)}")
 
 
-def _tool(name: str, pointer: str, *, wanted: bool) -> _Mention:
+def _tool(name: str, pointer: str, *, required: bool) -> _Mention:
     def finding(tools: ToolRegistry) -> Finding | None:
         if name in tools or name == c.NO_TOOL or not tools.complete:
             return None
-        return (UnknownTool if wanted else ForbidsUnknownTool)(name=name, known=tuple(tools))
+        return (UnknownTool if required else ForbidsUnknownTool)(name=name, known=tuple(tools))
 
     return _Mention(name, pointer, finding)
 

@@ -18,7 +18,7 @@ from evalc.model.numbers import shown_number
 
 
 def check_vacuity(suite: ir.Suite, problems: Diagnostics) -> None:
-    """Report the checks of each case that tell nothing by themselves, and a threshold that no score is below."""
+    """Report the checks of each case that decide nothing by themselves, and a threshold that no score is below."""
     for case in suite.cases:
         for item in case.checks:
             verdict = _verdict(item.check)
@@ -34,7 +34,7 @@ def check_vacuity(suite: ir.Suite, problems: Diagnostics) -> None:
 
 
 class _Verdict(NamedTuple):
-    """What every run says of a check, and why."""
+    """The verdict that every run gives of a check, and why."""
 
     passes: bool
     why: str
@@ -204,4 +204,4 @@ _VERDICTS: Final[dict[type, Callable[[Any], _Verdict | None]]] = {
     c.AllOf: _of_parts,
     c.Not: _of_parts,
 }
-"""What tells of each kind of check whether it tells anything; of the other kinds no run can be foretold."""
+"""The rule for each kind of check whose verdict may be known before a run."""

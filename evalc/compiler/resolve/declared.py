@@ -53,20 +53,20 @@ def check_inputs(
         problems: where findings go.
     """
     own = frozenset() if row is None else frozenset(cell.name.value for cell in row.cells)
-    slips: set[str | None] = set()  # what is not given because it is misspelt, which is told already
+    typos: set[str | None] = set()  # misspelt inputs, which are reported already
     for name, given in inputs.items():
         tree = None if declared is None else declared.get(name)
         if tree is not None:
             finding = _misfit(tree, given.value)
             if finding is not None:
                 problems.add(given.source, span_of(given.value), finding)
-        elif declared is not None and not partial and (name not in own or _is_slip(name, declared, inputs)):
+        elif declared is not None and not partial and (name not in own or _is_typo(name, declared, inputs)):
             problems.add(given.source, given.name.span, UndeclaredInput(name=name, known=tuple(declared)))
-            slips.add(nearest(name, declared))
+            typos.add(nearest(name, declared))
     if case.tree.partial or case.inputs_partial or (partial and declared is None):
         return
-    wanted = needed if declared is None else {name for name, tree in declared.items() if tree.required}
-    missing = wanted - inputs.keys() - slips
+    required = needed if declared is None else {name for name, tree in declared.items() if tree.required}
+    missing = required - inputs.keys() - typos
     if not missing:
         return
     source, span = _place(case.tree, row)
@@ -74,14 +74,14 @@ def check_inputs(
         problems.add(source, span, MissingInput(name=name, case=case.tree.name.value))
 
 
-def _is_slip(name: str, declared: Declared, inputs: Mapping[str, GivenInput]) -> bool:
+def _is_typo(name: str, declared: Declared, inputs: Mapping[str, GivenInput]) -> bool:
     """Whether a column, which checks may use by itself, seems to be meant for an input that is not given."""
     near = nearest(name, declared)
     return near is not None and near not in inputs
 
 
 def _order_of(declared: Declared | None) -> Callable[[str], tuple[int, str]]:
-    """Missing inputs are told in the order of their declarations."""
+    """Missing inputs are reported in the order of their declarations."""
     places = {name: index for index, name in enumerate(declared or ())}
     return lambda name: (places.get(name, 0), name)
 
@@ -96,7 +96,7 @@ def _place(case: CaseTree, row: Row | None) -> tuple[Source, Span]:
 
 
 def _misfit(tree: InputTree, value: Node) -> Finding | None:
-    """What is wrong with a value of a declared input."""
+    """The finding about a value of a declared input."""
     if (tree.type is None and not tree.options) or is_null(value):
         return None
     expected = None if tree.type is None else _unlike(_TYPES.get(tree.type.value.strip().lower(), ""), value)
@@ -128,7 +128,10 @@ _NUMBERS: Final[dict[str, tuple[str, frozenset[Kind]]]] = {
 
 
 def _unlike(type_: str, value: Node) -> str | None:
-    """What a type wants and a value is not. A scalar counts by its text: in a prompt `"3"` and `3` are the same."""
+    """The type that a value is not, in words; None if it fits.
+
+    A scalar counts by its text: in a prompt `"3"` and `3` are the same.
+    """
     match type_:
         case "text":
             return None if isinstance(value, Scalar) else "a text"

@@ -42,7 +42,7 @@ from evalc.grammar.parse import parse_template
 
 _NAMES_OF_CASES: Final = frozenset({"cases", "test_cases", "test-cases", "tests", "eval", "evals"})
 _COMMENT: Final = re.compile(r"(?<!\S)#")
-"""What begins a comment outside of texts."""
+"""The beginning of a comment outside of texts."""
 
 
 @final
@@ -61,7 +61,7 @@ class ResolvedPrompt(msgspec.Struct, frozen=True, kw_only=True, dict=True):
 
 @final
 class Variant(msgspec.Struct, frozen=True, kw_only=True, dict=True):
-    """What a case is sent with.
+    """A prompt or message that a case is sent with.
 
     Attributes:
         name: the prompt's name among those that the suite compares; None if it compares none.
@@ -100,7 +100,7 @@ class Variant(msgspec.Struct, frozen=True, kw_only=True, dict=True):
 
 @final
 class Names(msgspec.Struct, frozen=True, kw_only=True):
-    """What the names of a suite mean.
+    """Resolves the names of a suite.
 
     Attributes:
         suite: the suite's name, a slug.
@@ -121,7 +121,7 @@ class Names(msgspec.Struct, frozen=True, kw_only=True):
     given_partial: bool
 
     def variants_of(self, case: CaseTree) -> tuple[Variant, ...]:
-        """What a case is sent with, one after the other; a case with words or a prompt of its own is sent once."""
+        """The variants that a case is sent with; a case with words or a prompt of its own is sent once."""
         if case.prompt_id is not None:
             return (_named(self.case_prompts.get(case.prompt_id.value)),)
         if case.message is not None:
@@ -281,7 +281,7 @@ def _variant(tree: SuiteTree, name: str | None, prompt: ResolvedPrompt | None) -
 
 
 def _named(prompt: ResolvedPrompt | None) -> Variant:
-    """What a case is sent with that names a prompt itself."""
+    """The variant of a case that names a prompt itself."""
     if prompt is None:
         return Variant(prompt=None, declared=None, partial=True)
     return Variant(prompt=prompt, declared=_by_name(prompt.tree.inputs), partial=prompt.tree.partial)

@@ -46,7 +46,7 @@ class PromptLibrary:
 
     @property
     def problems(self) -> Iterator[tuple[str, Diagnostics]]:
-        """What is wrong with each of the prompt files, as far as they have been read."""
+        """The problems of each prompt file that has been read."""
         return iter(self._problems)
 
     def _index(self) -> dict[str, list[PromptTree]]:

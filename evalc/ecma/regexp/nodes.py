@@ -1,4 +1,4 @@
-"""What an ECMAScript pattern parses to.
+"""Nodes of ECMAScript patterns.
 
 Offsets are half-open and count code points of the pattern as it was given. A pattern without `u` or `v` is about
 UTF-16 code units, so a character beyond U+FFFF is two `Character` nodes that share its offsets.

@@ -58,7 +58,7 @@ def required_texts(pattern: Pattern) -> tuple[str, ...]:
 
 
 def is_local(pattern: Pattern, *, at_start: bool = False) -> bool:
-    """Whether what surrounds a match is nothing to the pattern: it looks at no edge but, with `at_start`, the first."""
+    """Whether the text around a match is irrelevant: the pattern looks at no edge but, with `at_start`, the first."""
     return _is_local(pattern.body, (LineStart,) if at_start else ())
 
 
@@ -130,7 +130,7 @@ def _eats(term: Term, one: Callable[[Term], bool]) -> bool:
 
 
 def _empty(term: Term, holds: Callable[[Term], bool]) -> bool:
-    """The term can match the empty text, wherever the assertions hold that `holds` tells."""
+    """The term can match the empty text, wherever the assertions that `holds` names hold."""
     match term:
         case nodes.PatternSequence():
             return all(_empty(item, holds) for item in term.items)

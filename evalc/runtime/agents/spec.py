@@ -9,13 +9,13 @@ from pathlib import Path
 from typing import final
 from urllib.parse import unquote, urlsplit
 
+from evalc import extras
 from evalc.base.errors import UsageError
 from evalc.base.providers import MODEL_FORMS, PROVIDERS, Provider, provider_of
 from evalc.runtime.agents import wire
 from evalc.runtime.agents.base import Agent
 from evalc.runtime.agents.http.options import HttpOptions
 from evalc.runtime.agents.model.options import Access, ModelOptions
-from evalc.runtime.local_model.serving import Serving
 from evalc.runtime.store.written import Redactor
 
 _SECRET_HEADER = re.compile(r"auth|cookie|key|token|secret|password", re.IGNORECASE)
@@ -40,6 +40,20 @@ _FORMS = (
 
 def _unconfigured() -> Mapping[str, Access]:
     return {name: Access(key_variable=provider.key_variable) for name, provider in PROVIDERS.items()}
+
+
+@final
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Serving:
+    """What is configured about models on this machine.
+
+    Attributes:
+        context_tokens: how many tokens a conversation may have, its answer included.
+        load_ms: how long loading a model may take.
+    """
+
+    context_tokens: int = 8192
+    load_ms: float = 120_000
 
 
 @final
@@ -90,9 +104,10 @@ def agent_for(spec: str, *, settings: AgentSettings) -> Agent:
         case "replay" if rest:
             return _replay_agent(rest, settings)
         case "local":
-            return _local_agent(rest.strip(), settings)
+            server = extras.local.server_of(rest.strip(), settings)
+            return extras.local.LocalAgent(server, options=settings.model)
         case "demo" if not rest:
-            return _demo_agent()
+            return extras.demo.DemoAgent()
         case _ if (host := _HOST.match(spec)) is not None:
             raise UsageError(f"`{host[0]}` lacks `http://`: write `http://{host[0]}`")
         case _:
@@ -168,23 +183,8 @@ def _replay_agent(folder: str, settings: AgentSettings) -> Agent:
     return ReplayAgent(folder, model=settings.model, http=settings.http, redactor=settings.redactor)
 
 
-def _local_agent(model: str, settings: AgentSettings) -> Agent:
-    from evalc.runtime.agents.local import LocalAgent  # noqa: PLC0415
-    from evalc.runtime.local_model.gguf import gguf_of  # noqa: PLC0415
-    from evalc.runtime.local_model.server import server_of  # noqa: PLC0415
-
-    server = server_of(gguf_of(model, project_root=settings.project_root), settings.local)
-    return LocalAgent(server, options=settings.model)
-
-
 def _installed_agent(name: str, argument: str) -> Agent:
     from evalc.runtime.agents.installed_agent import installed_agent, unknown_agent  # noqa: PLC0415
 
     # Only the scheme is repeated: the rest may hold credentials.
     return installed_agent(name, argument) or unknown_agent(name, _FORMS)
-
-
-def _demo_agent() -> Agent:
-    from evalc.runtime.agents.demo.agent import DemoAgent  # noqa: PLC0415
-
-    return DemoAgent()

@@ -24,45 +24,45 @@ async def call_has(check: c.CallHas, evidence: Evidence) -> Verdict:
     calls = [call for call in evidence.tool_calls if call.name == check.tool]
     tool = quoted(check.tool)
     try:
-        wanted = await _Wanted.of(check, evidence, calls)
+        need = await _Need.of(check, evidence, calls)
         if check.which == "any":
-            return await _any_call(check, evidence, calls, wanted)
+            return await _any_call(check, evidence, calls, need)
     except _Undecided as undecided:
         return undecided.verdict
     match check.which:
         case "no":
-            fitting = next((index for index, reason in enumerate(wanted.reasons) if reason is None), None)
+            fitting = next((index for index, reason in enumerate(need.reasons) if reason is None), None)
             if fitting is None:
                 return PASSED
-            return failed(f"expected no call of {tool} with {wanted.words} but call {fitting + 1} has that")
+            return failed(f"expected no call of {tool} with {need.words} but call {fitting + 1} has that")
         case "every":
             if not calls:
                 return NOT_APPLICABLE
-            other = next(((index, reason) for index, reason in enumerate(wanted.reasons) if reason is not None), None)
+            other = next(((index, reason) for index, reason in enumerate(need.reasons) if reason is not None), None)
             if other is None:
                 return PASSED
-            return failed(f"expected every call of {tool} with {wanted.words} but in call {other[0] + 1} {other[1]}")
+            return failed(f"expected every call of {tool} with {need.words} but in call {other[0] + 1} {other[1]}")
         case nth:
             if len(calls) < int(nth):
                 return failed(f"expected call {nth} of {tool} but {_so_many(len(calls))}")
-            reason = wanted.reasons[int(nth) - 1]
+            reason = need.reasons[int(nth) - 1]
             if reason is None:
                 return PASSED
-            return failed(f"expected call {nth} of {tool} with {wanted.words} but {reason}")
+            return failed(f"expected call {nth} of {tool} with {need.words} but {reason}")
 
 
-async def _any_call(check: c.CallHas, evidence: Evidence, calls: Sequence[ToolCall], wanted: _Wanted) -> Verdict:
+async def _any_call(check: c.CallHas, evidence: Evidence, calls: Sequence[ToolCall], need: _Need) -> Verdict:
     tool = quoted(check.tool)
-    if all(reason is not None for reason in wanted.reasons):
-        found = "; ".join(f"in call {n} {reason}" for n, reason in enumerate(wanted.reasons[:_MOST_SHOWN], 1))
-        return failed(f"expected a call of {tool} with {wanted.words} but {found or 'it was not called'}")
+    if all(reason is not None for reason in need.reasons):
+        found = "; ".join(f"in call {n} {reason}" for n, reason in enumerate(need.reasons[:_MOST_SHOWN], 1))
+        return failed(f"expected a call of {tool} with {need.words} but {found or 'it was not called'}")
     rivals = _rivals(check, evidence)
-    fits = [wanted.fits if rival is check else await _calls_taken(rival, evidence, calls) for rival in rivals]
+    fits = [need.fits if rival is check else await _calls_taken(rival, evidence, calls) for rival in rivals]
     served = matched(fits)
     if all(index in served for index, rival in enumerate(rivals) if rival is check):
         return PASSED
     return failed(
-        f"expected a call of {tool} with {wanted.words} for itself, but other checks take each of the calls that have "
+        f"expected a call of {tool} with {need.words} for itself, but other checks take each of the calls that have "
         f"that: {_so_many(len(calls))}"
     )
 
@@ -70,7 +70,7 @@ async def _any_call(check: c.CallHas, evidence: Evidence, calls: Sequence[ToolCa
 async def _calls_taken(rival: c.CallHas, evidence: Evidence, calls: Sequence[ToolCall]) -> tuple[int, ...]:
     """The calls that another check could take for itself: none if it cannot be decided, which its own verdict says."""
     try:
-        return (await _Wanted.of(rival, evidence, calls)).fits
+        return (await _Need.of(rival, evidence, calls)).fits
     except _Undecided:
         return ()
 
@@ -124,15 +124,15 @@ def _so_many(calls: int) -> str:
 
 @final
 class _Undecided(Exception):
-    """Whether a call has the arguments cannot be told; holds the verdict that says why."""
+    """Whether a call has the arguments is unknown; holds the verdict that says why."""
 
     def __init__(self, verdict: Verdict) -> None:
         super().__init__()
         self.verdict = verdict
 
 
-class _Wanted(msgspec.Struct, frozen=True, kw_only=True):
-    """What a check wants, and of each call why it is not that; None for a call that is."""
+class _Need(msgspec.Struct, frozen=True, kw_only=True):
+    """The required call, and why each call is not it; None for a call that is."""
 
     words: str
     reasons: tuple[str | None, ...]
@@ -142,7 +142,7 @@ class _Wanted(msgspec.Struct, frozen=True, kw_only=True):
         return tuple(index for index, reason in enumerate(self.reasons) if reason is None)
 
     @classmethod
-    async def of(cls, check: c.CallHas, evidence: Evidence, calls: Sequence[ToolCall]) -> _Wanted:
+    async def of(cls, check: c.CallHas, evidence: Evidence, calls: Sequence[ToolCall]) -> _Need:
         """
         Raises:
             _Undecided: a token names nothing, or a pattern cannot be matched.

@@ -45,7 +45,7 @@ async def all_of(check: c.AllOf, evaluate: Evaluate) -> Verdict:
 
 
 async def negation(check: c.Not, evaluate: Evaluate) -> Verdict:
-    """The operand does not hold; what cannot be told of it cannot be told of this either."""
+    """The operand does not hold; where that is unknown, so is this."""
     verdict = await evaluate(check.check)
     match verdict.outcome:
         case "passed":

@@ -51,7 +51,7 @@ async def custom(check: c.Custom, evidence: Evidence) -> Verdict:
 
 
 def _call(name: str, answer: Answer, args: list[Any], options: dict[str, Any]) -> Any:
-    """What the check says. An async one gets a loop of its own, so that it cannot hold up the run's."""
+    """Call the check. An async one gets a loop of its own, so that it cannot hold up the run's."""
     said = _function(name)(answer, *args, **options)
     return asyncio.run(_awaited(said)) if inspect.isawaitable(said) else said
 
@@ -85,7 +85,7 @@ def _verdict(name: str, said: object) -> Verdict:
 
 
 def _answer(evidence: Evidence) -> Answer:
-    """What the check may look at; copied where it could be changed, since later checks and the result read it too."""
+    """The answer that the check gets, copied where it could be changed: later checks and the result read it too."""
     answer = Answer(
         text=evidence.response,
         tool_calls=deepcopy(evidence.tool_calls),

@@ -16,7 +16,7 @@ from evalc.base.errors import UsageError
 
 INSTALL: Final = "pip install 'evalc[embeddings]'"
 _DECIMALS: Final = 6
-"""What is left of a cosine: its last digits are another machine's."""
+"""Decimals of a cosine that are kept: the last digits differ between machines."""
 
 Encode = Callable[[Sequence[str]], Any]
 """From texts to their vectors, each of length 1."""

@@ -31,10 +31,10 @@ STOP_WORDS: Final = frozenset(_STOP_WORDS.split())
 
 def expected_text(expected: str, response: str) -> Verdict:
     """Contained, ignoring case, scores 1; else the share of the key terms that occur, passing at 0.6."""
-    wanted, text = trim(expected).casefold(), response.casefold()
-    if wanted in text:
+    stripped, text = trim(expected).casefold(), response.casefold()
+    if stripped in text:
         return PASSED
-    terms = key_terms(wanted)
+    terms = key_terms(stripped)
     if not terms:
         return Verdict(outcome="failed", message=f"expected {quoted(expected)} in response but not found")
     missing = [term for term in terms if term not in text]

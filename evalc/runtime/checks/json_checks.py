@@ -84,10 +84,10 @@ def is_value(check: c.Value, evidence: Evidence) -> Verdict:
     if isinstance(value, Verdict):
         return value
     unresolved: list[str] = []
-    wanted = with_texts(check.value, lambda text: resolved_value(text, evidence, unresolved))
+    expected = with_texts(check.value, lambda text: resolved_value(text, evidence, unresolved))
     if unresolved:
         return skipped(tuple(unresolved))
-    return PASSED if is_same(value, wanted) else failed(f"expected {_shown(wanted)} but got {_shown(value)}")
+    return PASSED if is_same(value, expected) else failed(f"expected {_shown(expected)} but got {_shown(value)}")
 
 
 def _value_of(evidence: Evidence) -> Any:
@@ -112,7 +112,7 @@ def _within(check: c.Number | c.Count) -> str:
 
 
 def _shown(value: Any) -> str:
-    """A JSON value as JSON writes it; a string that looks like a number is told by its quotes."""
+    """A JSON value as JSON writes it; a string that looks like a number is known by its quotes."""
     return shown(as_json(value).decode())
 
 

@@ -23,7 +23,7 @@ _CURRENCIES: Final = """
     TJS TMT TND TOP TRY TTD TWD TZS UAH UGX USD UYU UZS VED VES VND VUV WST XAF XCD XOF XPF YER ZAR ZMW ZWG
     BTC ETH RMB Ksh Rs RM Rp kr Kr Fr Tk zł
 """
-"""What is written before an amount, often without a space: the codes of ISO 4217, and abbreviations."""
+"""Prefixes of an amount, often without a space: the codes of ISO 4217, and abbreviations."""
 
 
 def _after_currency() -> str:

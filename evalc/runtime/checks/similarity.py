@@ -33,16 +33,16 @@ async def similar(check: c.Similar, evidence: Evidence) -> Verdict:
         return skipped(value.tokens)
     if evidence.embeddings is not None:
         return await _similar_in_meaning(check, value, evidence.response, evidence.embeddings)
-    wanted, response = _composed(value), _composed(evidence.response)
-    if wanted is None or response is None:
+    text, response = _composed(value), _composed(evidence.response)
+    if text is None or response is None:
         return broken("cannot compare a text with more than 30 combining marks in a row")
     expected = _expected(check, value)
-    shorter, longer = sorted((len(wanted), len(response)))
+    shorter, longer = sorted((len(text), len(response)))
     if _share(shorter, longer) < check.threshold:
-        return failed(f"{expected} but their lengths differ too much, {len(wanted)} and {len(response)} characters")
-    if wanted != response and shorter * longer > MOST_STEPS:
-        return broken(f"the texts are too long to compare, {len(wanted)} and {len(response)} characters")
-    return _verdict(similarity(wanted, response), check, expected, evidence.response)
+        return failed(f"{expected} but their lengths differ too much, {len(text)} and {len(response)} characters")
+    if text != response and shorter * longer > MOST_STEPS:
+        return broken(f"the texts are too long to compare, {len(text)} and {len(response)} characters")
+    return _verdict(similarity(text, response), check, expected, evidence.response)
 
 
 async def _similar_in_meaning(check: c.Similar, value: str, response: str, embeddings: Embeddings) -> Verdict:

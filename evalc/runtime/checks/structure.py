@@ -41,15 +41,15 @@ def _wrong(document: Any, field: c.RequiredField) -> str | None:
     return None
 
 
-def _is_of_type(value: Any, wanted: c.FieldType) -> bool:
+def _is_of_type(value: Any, expected: c.FieldType) -> bool:
     actual = type_of(value)
-    return actual == wanted or (wanted == "number" and actual == "integer")
+    return actual == expected or (expected == "number" and actual == "integer")
 
 
-def _headings(wanted: tuple[str, ...], response: str) -> Verdict:
+def _headings(expected: tuple[str, ...], response: str) -> Verdict:
     found = headings(response)
     present = {trim(heading).casefold() for heading in found}
-    missing = [heading for heading in wanted if trim(heading).casefold() not in present]
+    missing = [heading for heading in expected if trim(heading).casefold() not in present]
     if not missing:
         return PASSED
     return failed(f"expected headings {listed(missing)} but found {listed(found) or 'none'}")

@@ -28,8 +28,8 @@ def tools_acceptable(check: c.ToolsAcceptable, evidence: Evidence) -> Verdict:
     called = set(names)
     if any(called == _acceptable(names) for names in check.sets):
         return PASSED
-    wanted = shown(" or ".join("no tool" if not _acceptable(names) else bracketed(names) for names in check.sets))
-    return failed(f"expected {wanted or 'one of no sets'} but got {bracketed(names)}")
+    expected = shown(" or ".join("no tool" if not _acceptable(names) else bracketed(names) for names in check.sets))
+    return failed(f"expected {expected or 'one of no sets'} but got {bracketed(names)}")
 
 
 def _acceptable(names: tuple[str, ...]) -> set[str]:
@@ -65,8 +65,8 @@ def tools_in_order(check: c.ToolsInOrder, evidence: Evidence) -> Verdict:
         if not any(call.name == name for call in calls):
             names = [call.name for call in evidence.tool_calls]
             after = f" after {bracketed(check.names[:index])}" if index else ""
-            wanted = f"expected {bracketed(check.names)} in this order but got {bracketed(names)}"
-            return failed(f"{wanted}: no {quoted(name)}{after}")
+            got = f"{bracketed(names)}: no {quoted(name)}{after}"
+            return failed(f"expected {bracketed(check.names)} in this order but got {got}")
     return PASSED
 
 
@@ -158,14 +158,14 @@ def _param_one_of(check: c.ToolParam, name: str, actual: str, evidence: Evidence
 async def _compare_param(assertion: c.ParamAssertion, name: str, actual: str, value: str) -> Verdict:
     match assertion:
         case "equals":
-            holds, wanted = actual == value, "equal"
+            holds, verb = actual == value, "equal"
         case "contains":
-            holds, wanted = value in actual, "contain"
+            holds, verb = value in actual, "contain"
         case _:
             return await matches(value, "", actual, name)
     if holds:
         return PASSED
-    return failed(f"expected {name} to {wanted} {quoted(value)} but got {quoted(actual)}")
+    return failed(f"expected {name} to {verb} {quoted(value)} but got {quoted(actual)}")
 
 
 # --- answers that do not say which tools were called ---------------------------------------------------------------

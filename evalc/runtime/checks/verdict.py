@@ -1,4 +1,4 @@
-"""What evaluating a check is given, and what it gives back."""
+"""Evidence that checks are evaluated on, and their verdicts."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ class Evidence(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Note(NamedTuple):
-    """What a suite should warn of: a fact, and what it meant for the assertion."""
+    """A warning for the suite: a fact, and what it meant for the assertion."""
 
     fact: str
     effect: str
@@ -108,7 +108,7 @@ def failed(message: str, finding: TextFinding | None = None) -> Verdict:
 
 
 def broken(message: str) -> Verdict:
-    """Whether the check holds cannot be told, because of `message`."""
+    """Whether the check holds is unknown, because of `message`."""
     return Verdict(outcome="error", message=message)
 
 

@@ -8,6 +8,7 @@ from typing import final
 
 import msgspec
 
+from evalc import extras
 from evalc.base.errors import UsageError
 from evalc.base.providers import MODEL_FORMS, Provider, provider_of
 from evalc.runtime.agents.model.options import ModelOptions, Sampling
@@ -48,7 +49,8 @@ def judge_for(spec: str, *, settings: JudgeSettings) -> Judge:
         case _ if provider is not None and rest.strip():
             return _model_judge(provider, rest.strip(), settings)
         case "local":
-            return _local_judge(rest.strip(), settings)
+            server = extras.local.server_of(rest.strip(), settings.reached)
+            return extras.local.LocalJudge(server, sampling=settings.sampling)
         case "python" if rest:
             return _python_judge(rest, settings)
         case "http" | "https" if rest.startswith("//"):
@@ -82,15 +84,6 @@ def _model_judge(provider: Provider, model: str, settings: JudgeSettings) -> Jud
         agent,
         identity={"api": api_of(provider, access).path, "sampling": msgspec.to_builtins(settings.sampling)},
     )
-
-
-def _local_judge(model: str, settings: JudgeSettings) -> Judge:
-    from evalc.runtime.judges.local import LocalJudge  # noqa: PLC0415
-    from evalc.runtime.local_model.gguf import gguf_of  # noqa: PLC0415
-    from evalc.runtime.local_model.server import server_of  # noqa: PLC0415
-
-    file = gguf_of(model, project_root=settings.reached.project_root)
-    return LocalJudge(server_of(file, settings.reached.local), sampling=settings.sampling)
 
 
 def _python_judge(target: str, settings: JudgeSettings) -> Judge:

@@ -180,7 +180,7 @@ def answers(draw: st.DrawFn) -> Evidence:
 
 
 def outcomes(checks: Iterable[c.Check], evidence: Evidence) -> list[CheckOutcome]:
-    """What the runner says of each check."""
+    """The runner's verdict of each check."""
 
     async def run() -> list[CheckOutcome]:
         return [(await evaluate(check, evidence)).outcome for check in checks]

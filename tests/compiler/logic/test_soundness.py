@@ -1,4 +1,4 @@
-"""What the compiler claims of checks, against what the runner says of them."""
+"""The compiler's claims about checks, against the runner's verdicts."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the compiler says of the checks of a case together, against what the runner says of them."""
+"""The compiler's findings about the checks of a case together, against the runner's verdicts."""
 
 from __future__ import annotations
 

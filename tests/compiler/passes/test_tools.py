@@ -1,4 +1,4 @@
-"""What eval files say of tools, held to a registry: each finding at its exact place, and nothing on a guess."""
+"""Tools in eval files, held to a registry: each finding at its exact place, and nothing on a guess."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which patterns and texts RE2 is asked about."""
+"""The choice of RE2 by pattern and text."""
 
 from __future__ import annotations
 

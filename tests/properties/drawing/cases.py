@@ -34,7 +34,7 @@ _TOLD: Final = {
     "examples": ["Paris"],
     "validation": "any",
 }
-"""What a declaration says to readers."""
+"""Texts of a declaration that are for readers."""
 DECLARED: Final[tuple[Any, ...]] = (
     [
         {"name": "name", "type": "string", "options": [*COMMON]},
@@ -192,7 +192,7 @@ _FILLED: Final = ("description", "expected", "tags", "expectedFailure", "skip", 
 
 
 def extras(draw: Draw, tier: str, *, scored: bool) -> tuple[Data, Data]:
-    """What else a case says, in YAML and in JSON; a threshold only where there is a score."""
+    """Other fields of a case, in YAML and in JSON; a threshold only if there is a score."""
     written: Data = {}
     meant: Data = {}
     names = [name for name in (*_SAME, "repeat", "difficulty", "x-mine") if scored or name != "threshold"]

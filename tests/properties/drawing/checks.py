@@ -225,7 +225,7 @@ def _count(draw: Draw, world: World) -> Spelt:
 
 
 def _grounded(draw: Draw, what: str) -> Spelt:
-    """What the tools gave back has the whole answer in it."""
+    """A grounding check that holds: the results of the tools have the whole answer in them."""
     sources = chosen(draw, (["tools"], ["tools", "message"], ["message", "tools"]))
     record = {"type": f"{what}_from", **({} if sources == ["tools"] else {"sources": sources})}
     rule = "tools" if sources == ["tools"] and draw(st.booleans()) else sources
@@ -348,7 +348,7 @@ def _cost(draw: Draw, _: World) -> Spelt:
 
 
 def judged(draw: Draw) -> Spelt:
-    """What is asked of a judge."""
+    """A question to a judge."""
     least, more = draw(st.integers(1, 3)), draw(st.integers(0, 2))
     question = "Is it kind, {{name}}?" if least == 1 else "Is it kind?"
     record = {"type": "judge", "criteria": question, "maxScore": least + more, "minScore": least}

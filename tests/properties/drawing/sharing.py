@@ -53,7 +53,7 @@ _LAID_UNDER: Final[dict[str, tuple[str, Any]]] = {
     "require": ("require", 1),
     "allow": ("allow", {"silent": "may be", "truncated": "laid under"}),
 }
-"""What defaults may say beside checks and tags: the name in YAML, the name in JSON, a value."""
+"""Fields of defaults beside checks and tags: the name in YAML, the name in JSON, a value."""
 
 
 def add_defaults(

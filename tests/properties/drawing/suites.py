@@ -32,7 +32,7 @@ _GATES: Final = {
     "max_p95_ms": ("maxP95Ms", 2500.5),
     "fail_on_regression": ("failOnRegression", True),
 }
-"""What a suite has to reach: the name in YAML, the name in JSON, a value."""
+"""Gates of a suite: the name in YAML, the name in JSON, a value."""
 _SURE_GATES: Final = {"min_pass_rate": ("minPassRate", 0.4), "confidence": ("confidence", 0.55)}
 """The same with a confidence that one case can have."""
 _TIERS: Final = ("labeled", "labeled", "golden", "regression", "rubric")

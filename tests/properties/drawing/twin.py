@@ -222,7 +222,7 @@ class Meant(NamedTuple):
 def asserted(
     checks: Iterable[Meant], inputs: Mapping[str, Any], criteria: list[dict[str, Any]], rubric: list[dict[str, Any]]
 ) -> dict[str, Any]:
-    """What a case of the model says of its checks: `expect`, `rubric`, `criteria`, `unlinked`."""
+    """The fields of a case of the model for its checks: `expect`, `rubric`, `criteria`, `unlinked`."""
     expect: dict[str, Any] = {}
     dimensions = list(rubric)
     links: dict[str | None, list[dict[str, Any]]] = {}

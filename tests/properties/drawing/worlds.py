@@ -14,10 +14,10 @@ from hypothesis import strategies as st
 from evalc.model.answer import AgentResponse, ToolCall, Usage
 
 COMMON: Final = ("Paris", "18", "rain")
-"""What is in every answer, and serves as inputs: letters and digits, so that a pattern takes them as they are."""
+"""Words in every answer, which serve as inputs: letters and digits, so that a pattern takes them as they are."""
 
 NEVER: Final = ("never: x", "n#ver", "a {b} c", "zzz", "'q\" \\z", "é✗", "- no", "\ttab\nline", "*not", "null-and-void")
-"""What is in no answer: full of what YAML, JSON and the grammars escape."""
+"""Words in no answer: full of characters that YAML, JSON and the grammars escape."""
 
 
 RESOLVED: Final = 2
@@ -149,7 +149,7 @@ worlds: Final = st.sampled_from([PROSE, DATA])
 
 
 def answer(world: World) -> AgentResponse:
-    """What the agent says in a world."""
+    """The agent's answer in a world."""
     return AgentResponse(
         response=world.text, tool_calls=CALLS, tool_mode="executed", usage=Usage(output_tokens=50, cost_usd=0.01)
     )

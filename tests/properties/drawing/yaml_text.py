@@ -89,7 +89,7 @@ class _Writer:
                 yield from rest
 
     def _value(self, value: Any, indent: int, *, in_list: bool = False) -> list[str]:
-        """What follows `key:` or `-` on its line, and the lines below it."""
+        """The text after `key:` or `-` on its line, and the lines below it."""
         if not isinstance(value, dict | list):
             return self._block_scalar(value, indent) or [f" {self._scalar(value)}{self._behind()}"]
         alias, anchor = self._name(value)

@@ -14,12 +14,13 @@ from jsonschema import Draft202012Validator
 
 import evalc
 from evalc.diagnostics.problem import Diagnostics
-from evalc.importers.imported import Imported
-from evalc.importers.tool_forge import import_tool_forge
+from evalc.extras.importers.imported import Imported
+from evalc.extras.importers.other import import_tool_forge
 from evalc.model.answer import AgentRequest, AgentResponse
 from evalc.model.assertions import assertions
 from evalc.model.case import Case
-from evalc.model.checks import AnyOf, Judge
+from evalc.model.checks import Judge
+from evalc.model.checks.composed import AnyOf
 from evalc.model.result import CaseResult
 from evalc.model.suite import LocatedCase
 from evalc.runtime.run.run_case import CaseOptions, run_case

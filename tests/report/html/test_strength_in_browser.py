@@ -1,4 +1,4 @@
-"""What the checks would miss and what no case looks at, in a real browser."""
+"""Missed faults and unchecked tools, in a real browser."""
 
 from __future__ import annotations
 

@@ -42,7 +42,7 @@ def ca_file(authority: trustme.CA, tmp_path_factory: pytest.TempPathFactory) -> 
 
 
 def certified(authority: trustme.CA, host: str = "127.0.0.1") -> ssl.SSLContext:
-    """What a server speaks TLS with: a certificate of the authority for this host."""
+    """A server's TLS context with a certificate of the authority for this host."""
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     authority.issue_cert(host).configure_cert(context)
     return context

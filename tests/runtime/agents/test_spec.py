@@ -1,4 +1,4 @@
-"""Which kind of agent `--agent` names."""
+"""The kind of agent that `--agent` names."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from evalc.base.errors import UsageError
+from evalc.extras.demo import DemoAgent
 from evalc.runtime.agents.command import CommandAgent
-from evalc.runtime.agents.demo.agent import DemoAgent
 from evalc.runtime.agents.http.agent import HttpAgent
 from evalc.runtime.agents.python import PythonAgent
 from evalc.runtime.agents.spec import AgentSettings, agent_for, secrets_of

@@ -1,4 +1,4 @@
-"""What messages show of hostile texts."""
+"""Hostile texts in messages."""
 
 from __future__ import annotations
 

@@ -62,7 +62,7 @@ class ScriptedJudge:
 
 
 FOREVER = object()
-"""What a judge says that never answers."""
+"""The script of a judge that never answers."""
 
 
 def says(*scores: Any) -> Callable[[Question, int], Any]:
@@ -82,7 +82,7 @@ def panel(
 
 
 def score(panel: Panel, question: Question = TONE, exhibit: Exhibit = EXHIBIT, meter: Meter | None = None) -> Any:
-    """What the panel makes of a question."""
+    """The panel's score for a question."""
 
     async def run() -> Any:
         async with JudgePool(panel) as bench:

@@ -1,4 +1,4 @@
-"""What is a score, and what is not."""
+"""Answers that are scores, and answers that are not."""
 
 from __future__ import annotations
 

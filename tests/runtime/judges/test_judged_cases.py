@@ -51,7 +51,7 @@ def run(case: Case, judges: ScriptedJudge | Panel | None, answer: Any = "a", **o
 
 
 def by_name(**scores: Any) -> Callable[[Question, int], Any]:
-    """What is said to the question of each name."""
+    """Answers by the name of the question."""
 
     def script(question: Question, _: int) -> Any:
         said = scores[question.name]

@@ -38,7 +38,7 @@ def judged(
     sampling: Sampling | None = None,
     meter: Meter | None = None,
 ) -> tuple[Any, Server]:
-    """What a model makes of a question where its server answers so in turn: a score, or the error."""
+    """A model's score for a question if its server answers so in turn, or the error."""
     behaviours = [answers(each) if isinstance(each, dict) else each for each in said]
     with serving(in_turn(behaviours)) as server:
         access = Access(base_url=server.url, key_variable="K", api=api.choice)

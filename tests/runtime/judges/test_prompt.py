@@ -1,4 +1,4 @@
-"""What a model is told: instructions apart from data, and data that cannot get out of their fences."""
+"""The prompt of a judge: instructions apart from data, and data that cannot get out of their fences."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def nonce_of(system: str) -> str:
 
 
 def response_in(user: str, nonce: str) -> str:
-    """What stands between the marks of the response, of which there is one pair."""
+    """The text between the only pair of marks of the response."""
     (inside,) = re.findall(rf'<data-{nonce} part="response">\n(.*?)\n</data-{nonce}>', user, re.DOTALL)
     return str(inside)
 

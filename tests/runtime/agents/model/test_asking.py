@@ -1,4 +1,4 @@
-"""What models are asked over each API, and what is read from their answers."""
+"""Requests to models over each API, and what is read from their answers."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What an answer cost: from the price list, for the provider that gave it, or not known."""
+"""The cost of an answer: from the price list, for the provider that gave it, or not known."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the adapters said to a real server of another make, and what it answered (`make test-model` records it)."""
+"""Recorded exchanges of the adapters with a real server of another make (`make test-model` records them)."""
 
 from __future__ import annotations
 
@@ -29,11 +29,11 @@ LEFT_OUT = {
         ("missing", "usage.output_tokens_details"),
     }
 }
-"""What OpenAI's types want and this server leaves out: adapters must not need it."""
+"""Fields that OpenAI's types require and this server leaves out: adapters must not need them."""
 
 
 def faults(api: TestedApi, answer: dict[str, Any]) -> set[tuple[str, str]]:
-    """What is wrong with an answer by the SDK's type: the kind of fault, and where."""
+    """The faults of an answer by the SDK's type: the kind of fault, and where."""
     try:
         api.answer_type.validate_python(answer)
     except ValidationError as error:

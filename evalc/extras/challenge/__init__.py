@@ -1,0 +1,409 @@
+"""Challenges suites by themselves, or the answers of a run, and finds the lines that their cases lack."""
+
+from __future__ import annotations
+
+import os
+from bisect import bisect_right
+from collections import Counter
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from itertools import accumulate
+from pathlib import Path
+from typing import Final, NamedTuple, final
+
+import msgspec
+
+from evalc.base.errors import UsageError
+from evalc.base.source import Source
+from evalc.compiler.compiled import Compilation
+from evalc.config.settings import Settings
+from evalc.diagnostics.problem import Diagnostics, Problem
+from evalc.dsl import nodes
+from evalc.dsl.quoting import as_item, quoted_line, unquoted_line
+from evalc.dsl.read_yaml import read_yaml
+from evalc.dsl.sources import read_source
+from evalc.extras.challenge.coverage import coverage_of
+from evalc.extras.challenge.strength import Challenge, GoodAnswers, Survived, challenge, kills, passes
+from evalc.model import checks as c
+from evalc.model.answer import AgentAnswer
+from evalc.model.case import Case
+from evalc.model.reports import Strength
+from evalc.model.result import PASSING
+from evalc.model.suite import CaseKey, KnownSuites, LocatedCase, Place, Suite
+from evalc.runtime.agents.wire import fingerprint_of
+from evalc.runtime.judges.panel import JudgePool
+from evalc.runtime.run.ask import request_of
+from evalc.runtime.run.local_models import local_models
+from evalc.runtime.run.run_case import CaseOptions, result_of
+from evalc.runtime.store import journaled
+from evalc.runtime.store.journaled import kept_snapshot
+from evalc.runtime.store.past.answers import recorded_answers
+from evalc.runtime.store.past.resume import PastRun
+from evalc.setup.compile import compiled, policy_of
+from evalc.setup.run import options_of
+from evalc.setup.to_run import ToRun
+
+
+class Inserted(NamedTuple):
+    """A text with items in it: where each case begins in it, and the cases that no item can be put into."""
+
+    text: str
+    starts: Mapping[Place, int]
+    refused: frozenset[Place]
+
+
+def with_checks(source: Source, wanted: Mapping[Place, Sequence[str]]) -> Inserted:
+    """The text with more items in the `validate:` of cases.
+
+    Args:
+        source: the file.
+        wanted: the items for each case, as `cure` writes them: `- json`. A case is told by the place of its name.
+    """
+    cases = _cases_by_place(source)
+    starts: dict[Place, int] = {}
+    edits: list[tuple[int, str]] = []
+    refused: list[Place] = []
+    for place, items in wanted.items():
+        case = cases.get((place.line, place.column))
+        edit = None if case is None else _edit(source.text, case, [item.removeprefix("- ") for item in items])
+        if case is None or edit is None:
+            refused.append(place)
+        else:
+            starts[place] = case.start
+            edits.append(edit)
+    edits.sort()
+    pieces: list[str] = []
+    done = 0
+    for at, text in edits:
+        pieces += (source.text[done:at], text)
+        done = at
+    ends, shifts = [at for at, _ in edits], [0, *accumulate(len(text) for _, text in edits)]
+    moved = {place: start + shifts[bisect_right(ends, start)] for place, start in starts.items()}
+    return Inserted("".join([*pieces, source.text[done:]]), moved, frozenset(refused))
+
+
+def _edit(text: str, case: nodes.Mapping, lines: Sequence[str]) -> tuple[int, str] | None:
+    """What has to be inserted, and where; None if a line cannot be put there."""
+    checks = next((value for key, value in case.pairs if key.text == "validate"), None)
+    if checks is None:
+        return _with_key(text, case, lines)
+    if not isinstance(checks, nodes.Sequence) or checks.alias is not None or not checks.items:
+        return None
+    if not case.start <= checks.start <= checks.end <= case.end:
+        return None  # what an anchor elsewhere holds
+    if text.startswith("[", checks.start):
+        return checks.items[-1].end, "".join(f", {_quoted(line)}" for line in lines)
+    dash = text.rfind("-", 0, checks.items[-1].start)
+    indent = _indent(text, dash)
+    if indent is None:
+        return None
+    return _below(text, checks.items[-1].end, [f"{indent}- {line}" for line in lines])
+
+
+def _with_key(text: str, case: nodes.Mapping, lines: Sequence[str]) -> tuple[int, str]:
+    """A `validate:` for a case that has none."""
+    key, value = case.pairs[-1]
+    if text.startswith("{", case.start):
+        return value.end, f", validate: [{', '.join(map(_quoted, lines))}]"
+    first, _ = case.pairs[0]
+    column = first.start - _line_start(text, first.start)
+    indent = " " * column
+    return _below(text, max(value.end, key.end), [f"{indent}validate:", *(f"{indent}  - {line}" for line in lines)])
+
+
+def _quoted(line: str) -> str:
+    """The check in quotes, whatever brackets it is in."""
+    plain = unquoted_line(line) if as_item(unquoted_line(line)) == f"- {line}" and line.startswith("'") else line
+    return quoted_line(plain)
+
+
+def _indent(text: str, dash: int) -> str | None:
+    """The white space before a dash; None if something else is there, as in `- - a`."""
+    before = text[_line_start(text, dash) : dash]
+    return before if not before.strip(" ") else None
+
+
+def _below(text: str, end: int, lines: Sequence[str]) -> tuple[int, str]:
+    """Lines below the one in which something ends."""
+    end -= text[:end].endswith("\n")
+    at = text.find("\n", end)
+    newline = "\r\n" if "\r\n" in text else "\n"
+    if at < 0:
+        return len(text), "".join(newline + line for line in lines) + newline
+    return at + 1, "".join(line + newline for line in lines)
+
+
+def _line_start(text: str, at: int) -> int:
+    return text.rfind("\n", 0, at) + 1
+
+
+def _cases_by_place(source: Source) -> dict[tuple[int, int], nodes.Mapping]:
+    """The mappings that may be cases, by the place of the name, or else of the first key."""
+    found: dict[tuple[int, int], nodes.Mapping] = {}
+    for document in read_yaml(source, lambda _span, _finding: None):
+        for mapping in _mappings(document):
+            name = next((value.start for key, value in mapping.pairs if key.text == "name"), None)
+            start = name if name is not None else mapping.pairs[0][0].start if mapping.pairs else None
+            if start is not None:
+                found.setdefault(source.position(start), mapping)
+    return found
+
+
+def _mappings(node: nodes.Node | None) -> Iterator[nodes.Mapping]:
+    waiting = [node]
+    while waiting:
+        match waiting.pop():
+            case nodes.Mapping() as mapping:
+                yield mapping
+                waiting += [value for _, value in mapping.pairs]
+            case nodes.Sequence(items=items):
+                waiting += items
+            case _:
+                continue
+
+
+_VACUITY: Final = frozenset(f"EV50{number}" for number in range(1, 7))
+
+Compile = Callable[[Source], Compilation]
+"""Compiles a text that is to take a file's place, with every problem that it has."""
+
+
+class Insertion(NamedTuple):
+    """A file with lines put into it: what it held, what it is to hold, and the lines by the ids of their cases."""
+
+    source: Source
+    text: str
+    lines: Mapping[str, tuple[str, ...]]
+
+
+class _Wanted(NamedTuple):
+    """A check that one case in the source is to get, its line, and the survivor that it kills."""
+
+    place: Place
+    check: c.Check
+    item: str
+    killed: Survived
+
+
+async def insertions(
+    curable: Iterable[Survived], read: Callable[[Path], Source | None], compile_: Compile, options: CaseOptions
+) -> list[Insertion]:
+    """The files with every line that kills its mutants, passes all recorded answers, and causes no new finding."""
+    by_file: dict[str, dict[Place, list[Survived]]] = {}
+    for survived in curable:
+        place = survived.located.places.get("")
+        if place is not None and survived.goods and not place.file.lower().endswith(".json"):
+            by_file.setdefault(place.file, {}).setdefault(place, []).append(survived)
+    found = []
+    for name, cases in by_file.items():
+        source = read(Path(name))
+        if source is not None:
+            wanted = [each for place, survivors in cases.items() for each in await _chosen(place, survivors, options)]
+            proof = _Proof(source, compile_, options)
+            await proof.put_in(wanted)
+            if proof.kept:
+                found.append(_insertion(source, proof.text, proof.kept))
+    return found
+
+
+async def _chosen(place: Place, survivors: Sequence[Survived], options: CaseOptions) -> list[_Wanted]:
+    """As few of the cures as kill what any of them kills; each passes the good answers of every row of the case."""
+    chosen: list[_Wanted] = []
+    for survived in survivors:
+        case, answer = survived.located.case, survived.mutant.answer
+        if any([await kills(case, each.check, answer, options) for each in chosen]):
+            continue
+        cure = survived.cure
+        if cure is not None and all(
+            [await passes(other.located.case, cure.check, good, options) for other in survivors for good in other.goods]
+        ):
+            chosen.append(_Wanted(place, cure.check, cure.line, survived))
+    return chosen
+
+
+@final
+class _Proof:
+    """Puts lines into a file, as long as they do no harm.
+
+    `kept` are the lines that it has got so far, `text` is the file with them.
+    """
+
+    def __init__(self, source: Source, compile_: Compile, options: CaseOptions) -> None:
+        self.text = source.text
+        self.kept: list[_Wanted] = []
+        self._source = source
+        self._compile = compile_
+        self._options = options
+        self._unchanged = compile_(source)
+
+    async def put_in(self, wanted: Sequence[_Wanted]) -> None:
+        """Put in all of them; where some do harm, a line of every case at a time, without those."""
+        if not await self._harmed(wanted):
+            return
+        by_case: dict[Place, list[_Wanted]] = {}
+        for each in wanted:
+            by_case.setdefault(each.place, []).append(each)
+        while by_case:
+            tried = [lines.pop(0) for lines in by_case.values()]
+            while tried and (harmed := await self._harmed(tried)):
+                tried = [each for each in tried if each.place not in harmed]
+            by_case = {place: lines for place, lines in by_case.items() if lines}
+
+    async def _harmed(self, more: Sequence[_Wanted]) -> frozenset[Place]:
+        """The cases that more lines do harm to; if there are none, the file has these lines now."""
+        wanted = [*self.kept, *more]
+        items: dict[Place, list[str]] = {}
+        for each in wanted:
+            items.setdefault(each.place, []).append(each.item)
+        inserted = with_checks(self._source, items)
+        if inserted.refused:
+            return inserted.refused
+        places = frozenset(each.place for each in more)
+        compilation = self._compile(Source(self._source.name, inserted.text))
+        unchanged = with_checks(self._source, dict.fromkeys(items, ()))
+        before = self._findings(self._unchanged, unchanged)
+        worse = {place for place, _ in self._findings(compilation, inserted) - before}
+        if worse:
+            return places & worse or places
+        cases = _cases_of(compilation, {each.killed.located.case.id for each in more})
+        harmed = frozenset([each.place for each in more if not await _holds(cases, each.killed, self._options)])
+        if not harmed:
+            self.text, self.kept = inserted.text, wanted
+        return harmed
+
+    def _findings(self, compilation: Compilation, text: Inserted) -> Counter[tuple[Place | None, str]]:
+        """How often each case has each finding that no line may add; None means findings outside of cases."""
+        places = sorted(text.starts, key=text.starts.__getitem__)
+        starts = [text.starts[place] for place in places]
+        found: Counter[tuple[Place | None, str]] = Counter()
+        for problem in compilation.problems:
+            if problem.severity == "error" or problem.code in _VACUITY:
+                number = bisect_right(starts, problem.span.start) if problem.source.name == self._source.name else 0
+                found[places[number - 1] if number else None, problem.code] += 1
+        return found
+
+
+_Cases = Mapping[CaseKey, Case]
+"""Cases as they are now."""
+
+
+def _cases_of(compilation: Compilation, ids: Collection[str]) -> _Cases:
+    return {
+        CaseKey(suite.key, located.case.id): located.case
+        for suite in compilation.suites
+        for located in suite.located()
+        if located.case.id in ids
+    }
+
+
+async def _holds(cases: _Cases, survived: Survived, options: CaseOptions) -> bool:
+    """Whether the case, as it is now, fails the mutant and passes every good answer."""
+    case = cases.get(CaseKey(survived.suite.key, survived.located.case.id))
+    if case is None:
+        return False
+    located = LocatedCase(case, {})
+    if (await result_of(located, survived.mutant.answer, options)).result.status in PASSING:
+        return False
+    return all([(await result_of(located, good, options)).result.status in PASSING for good in survived.goods])
+
+
+def _insertion(source: Source, text: str, kept: Sequence[_Wanted]) -> Insertion:
+    """The insertion, with its lines in the order in which they are in the file."""
+    lines: dict[str, tuple[str, ...]] = {}
+    for each in sorted(kept, key=lambda each: (each.place.line, each.place.column)):
+        id_ = each.killed.located.case.id
+        lines[id_] = (*lines.get(id_, ()), each.item)
+    return Insertion(source, text, lines)
+
+
+__all__ = ["Finished", "Insertion", "coverage_of", "run_challenge"]
+
+
+class Finished(NamedTuple):
+    """A finished challenge: what it found, the warnings about the eval files, and files with lines to be inserted."""
+
+    strength: Strength
+    problems: Sequence[Problem]
+    insertions: Sequence[Insertion] = ()
+
+
+async def run_challenge(
+    what: ToRun, settings: Settings, *, of: PastRun | None, good: PastRun | None, fixing: bool
+) -> Finished:
+    """Challenge suites.
+
+    Args:
+        what: the suites.
+        settings: how they are checked, and who judges.
+        of: the run whose answers are changed; None challenges the suites by themselves.
+        good: a run whose answers every inserted line has to pass; None is `of`.
+        fixing: find lines to insert.
+
+    Raises:
+        UsageError: the run has no answers, or a file that the settings name cannot be used.
+    """
+    # No agent is asked, and nobody plays a user: what they need may be missing. A judge costs money: one is asked only
+    # where the command line names it.
+    judges = settings.judges if "judges" in settings.given else ()
+    asked = msgspec.structs.replace(settings, snapshot_source=None, agent_endpoints=(), user=None, judges=judges)
+    options = await options_of(asked, os.environ, what.tools)
+    answers = of or good
+    recorded, unusable = ({}, {}) if answers is None else answers_of(answers, what.suites)
+    snapshot = None if answers is None or answers.header is None else kept_snapshot(answers.header)
+    how = Challenge(
+        options=replace(options.of_cases, all_assertions=True, snapshot=snapshot),
+        tools=what.tools,
+        run_id=None if of is None else of.run_id,
+        recorded=recorded,
+        unusable=unusable,
+        max_cost=settings.max_cost,
+    )
+    async with local_models((), options.panel, None):
+        how.bench = None if options.panel is None else JudgePool(options.panel)
+        try:
+            found = await challenge(what.suites, how)
+        finally:
+            if how.bench is not None:
+                await how.bench.close()
+    if not fixing:
+        return Finished(found.strength, what.problems)
+
+    def compile_(source: Source) -> Compilation:
+        return compiled([source], settings, policy_of(settings), errors_stay=True)
+
+    files = await insertions(found.curable, lambda path: read_source(path, Diagnostics().add), compile_, how.options)
+    return Finished(found.strength, what.problems, files)
+
+
+def answers_of(past: PastRun, suites: Sequence[Suite]) -> tuple[GoodAnswers, dict[CaseKey, str]]:
+    """The recorded answers of each case, of all agents and attempts; and why a case has no usable answer.
+
+    Raises:
+        UsageError: the run has no answers.
+    """
+    read = journaled.read_journal(past.folder / journaled.FILE_NAME)
+    if read is None:
+        raise UsageError(f"the run `{past.run_id}` has no answers: it ended before its journal began")
+    header, cases = read
+    sent = {
+        CaseKey(suite.key, located.case.id): fingerprint_of(request_of(located.case))
+        for suite in suites
+        for located in suite.cases
+    }
+    known = KnownSuites((suite.key, suite.tool_name) for suite in suites)
+    answers: dict[CaseKey, list[AgentAnswer]] = {}
+    unusable = dict.fromkeys(sent, "no recorded answer")
+    for number, suite in enumerate(header.suites):
+        for case, name in cases.ids(number):
+            key = next((key for each in known.candidates(suite) if (key := CaseKey(each, name)) in sent), None)
+            entry = cases.entry(number, case)
+            if key is None or entry is None:
+                continue
+            if entry.struck:
+                unusable[key] = "secrets were struck out of its recorded answer"
+            elif entry.sent != sent[key]:
+                unusable[key] = "what it sends has changed since its answer was recorded"
+            else:
+                unusable.pop(key, None)
+                answers.setdefault(key, []).extend(recorded_answers(entry))
+    return answers, unusable

@@ -1,0 +1,293 @@
+"""Finds what no case looks at: tools and their arguments, tools that look alike, seed values, criteria, prompts."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import combinations
+from typing import Any, Final, NamedTuple, final, get_args
+
+from evalc.compiler import ir
+from evalc.compiler.compiled import CompiledSuite
+from evalc.dsl.places import locate
+from evalc.ecma.tokens import find_tokens
+from evalc.extras.challenge.answers import tools_wanted
+from evalc.grammar import nodes as g
+from evalc.model import checks as c
+from evalc.model.assertions import assertions
+from evalc.model.case import Case
+from evalc.model.checks.declaration import parts_of, texts_of
+from evalc.model.reports import Coverage, Kind, Part, ToolCoverage
+from evalc.tools.registry import Tool, ToolRegistry
+
+
+class Branch(NamedTuple):
+    """One way through a prompt: where its tag begins in the template, and which of its parts is meant."""
+
+    at: int
+    part: str
+
+
+def branches_of(suite: ir.Suite) -> dict[str, bool]:
+    """The branches of the suite's prompts, in words with their places, and whether a case renders them."""
+    found: dict[str, bool] = {}
+    for prompt in suite.prompts:
+        rendered: set[Branch] = set()
+        for case in suite.cases:
+            if case.running and case.wheres.get("/input/message") == prompt.where:
+                _render(prompt.template.parts, {**prompt.defaults, **(case.inputs or {})}, None, rendered)
+        for branch, tag in _branches(prompt.template.parts):
+            found[f"{_place(suite, prompt, tag)}: {branch.part}"] = branch in rendered
+    return found
+
+
+def prompts_of(suite: ir.Suite, *, judged: bool) -> dict[str, bool]:
+    """The suite's prompts by their places, and whether a case renders each and looks at what comes of it.
+
+    Of the others, any instruction could be removed, and no case would notice. `judged`: a judge scores criteria.
+    """
+    looks = judged and bool(suite.criteria)
+    rendered = {case.wheres.get("/input/message") for case in suite.cases if case.running and (looks or _looks(case))}
+    return {_place(suite, prompt, prompt.template): prompt.where in rendered for prompt in suite.prompts}
+
+
+def _looks(case: ir.Case) -> bool:
+    """Whether a case looks at what was said or done, and not only at how long that took and what it cost."""
+    return bool(case.expected) or not all(isinstance(each.check, c.Latency | c.Cost) for each in case.checks)
+
+
+def _place(suite: ir.Suite, prompt: ir.PromptTemplate, tag: g.Node) -> str:
+    source, span = suite.place(prompt.where)
+    line, column = source.position(locate(source, span, tag.start, tag.end).start)
+    return f"{source.name}:{line}:{column}"
+
+
+def _branches(parts: tuple[g.Part, ...]) -> Iterator[tuple[Branch, g.If | g.Each]]:
+    for part in parts:
+        match part:
+            case g.If():
+                for taken in (True, False):
+                    yield _of_if(part, taken=taken), part
+                yield from _branches(part.then)
+                yield from _branches(part.otherwise)
+            case g.Each():
+                yield _of_each(part), part
+                yield from _branches(part.body)
+            case _:
+                continue
+
+
+def _render(parts: tuple[g.Part, ...], inputs: Mapping[str, Any], this: Any, rendered: set[Branch]) -> None:
+    """Note the branches that these inputs render, as `compiler/fill` chooses them."""
+    for part in parts:
+        match part:
+            case g.If(name=name):
+                value = this if name.name == "this" and this is not None else inputs.get(name.name)
+                taken = bool(value) is not part.negated
+                rendered.add(_of_if(part, taken=taken))
+                _render(part.then if taken else part.otherwise, inputs, this, rendered)
+            case g.Each(name=name):
+                value = inputs.get(name.name)
+                for item in value if isinstance(value, list) else [] if value is None else [value]:
+                    rendered.add(_of_each(part))
+                    _render(part.body, inputs, item, rendered)
+            case _:
+                continue
+
+
+def _of_if(tag: g.If, *, taken: bool) -> Branch:
+    word = "unless" if tag.negated else "if"
+    return Branch(tag.start, f"{{{{#{word} {tag.name.name}}}}} {'taken' if taken else 'not taken'}")
+
+
+def _of_each(tag: g.Each) -> Branch:
+    return Branch(tag.start, f"{{{{#each {tag.name.name}}}}} with an item")
+
+
+_DECIMALS: Final = 12
+_ALIKE: Final = 0.5
+"""The share of their telling words that two descriptions have in common, from which on they are alike."""
+_TELLING: Final = re.compile(r"[^\W\d_]{4,}")
+_STEP: Final = re.compile(r"[^.\[\]]+")
+_MOST_SEED_VALUES: Final = 10_000
+
+
+def coverage_of(
+    compiled: Sequence[CompiledSuite], tools: ToolRegistry | None, seed: Mapping[str, object] | None, *, judged: bool
+) -> Coverage:
+    """What the cases of compiled suites look at; `judged` says that a judge scores criteria without checks."""
+    seen = _Seen()
+    parts: list[Part] = []
+    branches: dict[str, bool] = {}
+    prompts: dict[str, bool] = {}
+    for suite in compiled:
+        branches |= branches_of(suite.ir)
+        prompts |= prompts_of(suite.ir, judged=judged)
+        criteria: dict[str, bool] = {each.name: judged for each in suite.head.criteria or ()}
+        for case in suite.cases():
+            if case.running:
+                seen.add(suite.tier, case)
+                for name in _scored(case):
+                    criteria[name] = True
+        if criteria:
+            title = suite.key.title()
+            parts.append(_part("criteria", {f"{name} of {title}": scored for name, scored in criteria.items()}))
+    found = () if tools is None else tuple(seen.tool(tool) for tool in tools.values())
+    parts += [_part("prompts", prompts), _part("promptBranches", branches)]
+    if tools is not None:
+        parts += [
+            _part("tools", {each.name: each.cases > 0 for each in found}),
+            _part("arguments", {f"{each.name}.{name}": n > 0 for each in found for name, n in each.arguments.items()}),
+            _part("toolPairs", {f"{one} and {two}": seen.tells_apart(one, two) for one, two in _alike(tools)}),
+        ]
+    if seed is not None:
+        paths = [path for path, _ in zip(_leaves(seed, ()), range(_MOST_SEED_VALUES), strict=False)]
+        parts.append(_part("seedValues", {_written(path): seen.reads(path) for path in paths}))
+    merged = [part for part in _merged(parts) if part.total]
+    covered, total = sum(part.covered for part in merged), sum(part.total for part in merged)
+    return Coverage(
+        coverage=round(covered / total, _DECIMALS) if total else None,
+        covered=covered,
+        total=total,
+        parts=tuple(merged),
+        tools=found,
+    )
+
+
+class _Choice(NamedTuple):
+    """What an ambiguous case says of tools: those it wants, those it rules out, whether it allows no others."""
+
+    wanted: frozenset[str]
+    ruled_out: frozenset[str]
+    exact: bool
+
+
+@final
+class _Seen:
+    """What the cases so far look at."""
+
+    def __init__(self) -> None:
+        self._ambiguous: set[_Choice] = set()
+        self._cases: Counter[str] = Counter()
+        self._tiers: dict[str, Counter[str]] = {}
+        self._difficulties: dict[str, Counter[str]] = {}
+        self._arguments: Counter[tuple[str, str]] = Counter()
+        self._tokens: set[tuple[str, ...]] = set()
+
+    def add(self, tier: str, case: Case) -> None:
+        """Take in a case."""
+        checks = [each for assertion in assertions(case.expect) for each in _all(assertion.check)]
+        wanted = frozenset(name for check in checks for name in tools_wanted(check))
+        for name in wanted:
+            self._cases[name] += 1
+            self._tiers.setdefault(name, Counter())[tier] += 1
+            self._difficulties.setdefault(name, Counter())[case.difficulty or "none"] += 1
+        for argument in {argument for check in checks for argument in _arguments(check)}:
+            self._arguments[argument] += 1
+        if case.difficulty == "ambiguous":
+            ruled_out = frozenset(name for check in checks for name in _ruled_out(check))
+            exact = any(isinstance(check, c.ToolsCalled | c.ToolsAcceptable | c.ToolsOnly) for check in checks)
+            self._ambiguous.add(_Choice(wanted, ruled_out, exact))
+        tokens = [token for check in checks for _, text, _ in texts_of(check) for token in find_tokens(text)]
+        self._tokens |= {tuple(_STEP.findall(token.path)) for token in tokens if token.source == "seed"}
+
+    def tells_apart(self, one: str, two: str) -> bool:
+        """Whether an ambiguous case wants one of two tools, and fails where the other is called."""
+        return any(
+            (one in choice.wanted) != (two in choice.wanted)
+            and (choice.exact or not choice.ruled_out.isdisjoint({one, two} - choice.wanted))
+            for choice in self._ambiguous
+        )
+
+    def tool(self, tool: Tool) -> ToolCoverage:
+        """What the cases look at of a tool."""
+        schema = tool.parameters or {}
+        properties = schema.get("properties")
+        names = list(properties) if isinstance(properties, Mapping) else []
+        return ToolCoverage(
+            name=tool.name,
+            cases=self._cases[tool.name],
+            tiers=dict(self._tiers.get(tool.name, {})),
+            difficulties=dict(self._difficulties.get(tool.name, {})),
+            arguments={name: self._arguments[tool.name, name] for name in names},
+        )
+
+    def reads(self, path: tuple[str, ...]) -> bool:
+        """Whether a token names the value, or a value that contains it."""
+        return any(path[: len(token)] == token for token in self._tokens)
+
+
+def _all(check: c.Check) -> Iterator[c.Check]:
+    """A check and all that it is composed of, but for what is negated."""
+    yield check
+    if not isinstance(check, c.Not):
+        for part, _ in parts_of(check):
+            yield from _all(part)  # type: ignore[arg-type]  # parts of a check are checks
+
+
+def _ruled_out(check: c.Check) -> tuple[str, ...]:
+    return check.names if isinstance(check, c.ToolsNotCalled) else ()
+
+
+def _arguments(check: c.Check) -> Iterator[tuple[str, str]]:
+    """The arguments that a check looks at: tool and parameter."""
+    match check:
+        case c.ToolParam(tool=tool, param_name=name):
+            yield tool, name.partition(".")[0]
+        case c.CallHas(tool=tool, args=args):
+            yield from ((tool, _STEP.findall(name)[0]) for name in args if _STEP.search(name))
+        case _:
+            return
+
+
+def _scored(case: Case) -> Iterator[str]:
+    """The criteria that checks of the case score: those linked to them, else those linked to none."""
+    linked = {pointer for each in case.criteria or () for link in each.checks or () for pointer in link.at}
+    unlinked = any(assertion.at not in linked for assertion in assertions(case.expect))
+    for criterion in case.criteria or ():
+        if criterion.checks or unlinked:
+            yield criterion.name
+
+
+def _alike(tools: ToolRegistry) -> Iterator[tuple[str, str]]:
+    """The pairs of tools whose descriptions say nearly the same."""
+    words = {tool.name: set(map(str.lower, _TELLING.findall(tool.description or ""))) for tool in tools.values()}
+    for one, two in combinations(words, 2):
+        both = words[one] | words[two]
+        if words[one] and words[two] and len(words[one] & words[two]) / len(both) >= _ALIKE:
+            yield one, two
+
+
+def _leaves(value: object, path: tuple[str, ...]) -> Iterator[tuple[str, ...]]:
+    """The paths of the values in the seed manifest that hold no others."""
+    match value:
+        case dict():
+            for key, inner in value.items():
+                yield from _leaves(inner, (*path, str(key)))
+        case list():
+            for index, inner in enumerate(value):
+                yield from _leaves(inner, (*path, str(index)))
+        case _:
+            yield path
+
+
+def _written(path: tuple[str, ...]) -> str:
+    return "".join(f"[{step}]" if step.isdigit() else f".{step}" for step in path).removeprefix(".")
+
+
+def _part(kind: Kind, things: Mapping[str, bool]) -> Part:
+    missing = tuple(name for name, covered in things.items() if not covered)
+    return Part(kind=kind, total=len(things), covered=len(things) - len(missing), missing=missing)
+
+
+def _merged(parts: Sequence[Part]) -> Iterator[Part]:
+    """One part a kind, in the order of the kinds."""
+    for kind in get_args(Kind):
+        same = [part for part in parts if part.kind == kind]
+        yield Part(
+            kind=kind,
+            total=sum(part.total for part in same),
+            covered=sum(part.covered for part in same),
+            missing=tuple(name for part in same for name in part.missing),
+        )

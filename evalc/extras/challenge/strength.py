@@ -1,0 +1,512 @@
+"""Challenges the cases of suites: has their checks look at faulty answers, and counts what they notice."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import islice
+from typing import Final, Literal, NamedTuple, TypeVar, final
+
+from evalc.compiler.check_line import LITERALLY, line_of
+from evalc.compiler.spelling import describe
+from evalc.dsl.quoting import as_item
+from evalc.extras.challenge.answers import (
+    Around,
+    Mutant,
+    broken_agents,
+    good_answer,
+    last_response,
+    replies,
+    tools_wanted,
+)
+from evalc.extras.challenge.mutations import Others, mutations, names_in
+from evalc.model import checks as c
+from evalc.model.answer import AgentAnswer
+from evalc.model.assertions import assertions
+from evalc.model.case import Case
+from evalc.model.reports import (
+    CaseStrength,
+    ChallengerCount,
+    CheckStrength,
+    CriterionStrength,
+    NotChallenged,
+    Strength,
+    Survivor,
+)
+from evalc.model.result import PASSING, CaseResult
+from evalc.model.suite import CaseKey, LocatedCase, Place, Suite
+from evalc.runtime.checks.evaluate import evaluate
+from evalc.runtime.judges.panel import JudgePool
+from evalc.runtime.run.run_case import CaseOptions, CaseRun, evidence_of, result_of
+from evalc.tools.registry import ToolRegistry
+
+_MOST_TRIED: Final = 12
+_BRACES: Final = "{{"
+
+
+class Cure(NamedTuple):
+    """A check, and the item of a list that says it in YAML."""
+
+    check: c.Check
+    line: str
+
+
+async def line_that_kills(
+    case: Case, mutant: Mutant, goods: Sequence[AgentAnswer], options: CaseOptions
+) -> Cure | None:
+    """The first cure of the mutant that fails on it and passes all good answers; None if there is none."""
+    for check in islice(_candidates(mutant), _MOST_TRIED):
+        if not await kills(case, check, mutant.answer, options):
+            continue
+        if not all([await passes(case, check, good, options) for good in goods]):
+            continue
+        line = line_of(check, LITERALLY, str)
+        if line is not None and _BRACES not in line and "\n" not in line:
+            return Cure(check, as_item(line))
+    return None
+
+
+def _candidates(mutant: Mutant) -> Iterator[c.Check]:
+    """The cures; in a conversation also as checks of the turn that was changed."""
+    turns = len(mutant.answer.turns)
+    for check in mutant.cures:
+        yield check
+        if turns > 1:
+            yield c.InTurn(turn=turns, check=check)
+
+
+async def kills(case: Case, check: c.Check, answer: AgentAnswer, options: CaseOptions) -> bool:
+    """Whether the check fails on the answer."""
+    return await _outcome_of(case, check, answer, options) == "failed"
+
+
+async def passes(case: Case, check: c.Check, answer: AgentAnswer, options: CaseOptions) -> bool:
+    """Whether the check holds for the answer."""
+    return await _outcome_of(case, check, answer, options) == "passed"
+
+
+async def _outcome_of(case: Case, check: c.Check, answer: AgentAnswer, options: CaseOptions) -> str:
+    return (await evaluate(check, evidence_of(case, answer, options))).outcome
+
+
+K = TypeVar("K")
+
+_DECIMALS: Final = 12
+
+Outcome = Literal["killed", "survived", "undecided"]
+
+
+class Survived(NamedTuple):
+    """A survivor, with what is needed to write a check against it and to prove that check.
+
+    `cure` is None if no check was found, `goods` are the recorded answers that the case passes.
+    """
+
+    located: LocatedCase
+    suite: Suite
+    mutant: Mutant
+    cure: Cure | None
+    goods: Sequence[AgentAnswer]
+
+
+@final
+class Tally:
+    """What became of the mutants of one case."""
+
+    def __init__(self, located: LocatedCase, suite: Suite) -> None:
+        self.located = located
+        self.suite = suite
+        self.curable: list[Survived] = []
+        self._survivors: list[Survivor] = []
+        self.undecided = 0
+        self.challengers: dict[str, list[int]] = {}
+        self.checks: dict[str, list[int]] = {}
+        self.criteria: dict[str, list[int]] = {}
+        links = {criterion.name: criterion.checks or () for criterion in located.case.criteria or ()}
+        self._linked = {
+            name: frozenset(pointer for link in checks for pointer in link.at) for name, checks in links.items()
+        }
+
+    def add(self, challenger: str, outcome: Outcome, result: CaseResult, failed: frozenset[str]) -> None:
+        """AllTallies a mutant: its result, and the assertions that noticed it."""
+        if outcome == "undecided":
+            self.undecided += 1
+            return
+        _bump(self.challengers, challenger, outcome == "killed")
+        for assertion in result.assertions:
+            if assertion.outcome in ("passed", "failed"):
+                _bump(self.checks, assertion.at, assertion.at in failed)
+        for name, pointers in self._linked.items():
+            if pointers:
+                _bump(self.criteria, name, not failed.isdisjoint(pointers))
+
+    def survived(self, survivor: Survived) -> None:
+        """Keep a mutant that the case passes."""
+        mutant, cure = survivor.mutant, survivor.cure
+        line = None if cure is None else cure.line
+        self._survivors.append(Survivor(challenger=mutant.challenger, difference=mutant.difference, line=line))
+        if cure is not None:
+            self.curable.append(survivor)
+
+    def result(self) -> CaseStrength:
+        """The strength of the case."""
+        mutants, killed = _sums(self.challengers)
+        case = self.located.case
+        return CaseStrength(
+            id=case.id,
+            suite=self.suite.name,
+            tool_name=self.suite.tool_name,
+            tier=self.suite.tier,
+            mutants=mutants,
+            killed=killed,
+            strength=_share(killed, mutants),
+            undecided=self.undecided,
+            allowed=case.allow or {},
+            challengers=_counts(self.challengers),
+            survivors=tuple(self._survivors),
+            place=self.located.places.get(""),
+        )
+
+
+@final
+class AllTallies:
+    """What became of all mutants."""
+
+    def __init__(self) -> None:
+        self.curable: list[Survived] = []
+        self._cases: list[CaseStrength] = []
+        self._skipped: list[NotChallenged] = []
+        self._challengers: dict[str, list[int]] = {}
+        self._checks: dict[object, tuple[CheckStrength, list[int]]] = {}
+        self._criteria: dict[tuple[Suite, str], list[int]] = {}
+
+    def skip(self, id_: str, reason: str) -> None:
+        """AllTallies a case that was not challenged."""
+        self._skipped.append(NotChallenged(id=id_, reason=reason))
+
+    def add(self, tally: Tally) -> None:
+        """AllTallies a case."""
+        self._cases.append(tally.result())
+        self.curable += tally.curable
+        _merge(self._challengers, tally.challengers)
+        suite, case, places = tally.suite, tally.located.case, tally.located.places
+        for name, counted in tally.criteria.items():
+            _merge(self._criteria, {(suite, name): counted})
+        written = {each.at: describe(each.check) for each in assertions(case.expect) if each.at in tally.checks}
+        for at, (mutants, killed) in tally.checks.items():
+            if at not in written:
+                continue
+            place: Place | None = places.get(at)
+            key = (suite.key, case.id, at) if place is None else (place, written[at])
+            record = CheckStrength(id=case.id, at=at, check=written[at], mutants=0, killed=0, place=place)
+            counts = self._checks.setdefault(key, (record, [0, 0]))[1]
+            counts[0] += mutants
+            counts[1] += killed
+
+    def strength(self, run_id: str | None, warnings: tuple[str, ...]) -> Strength:
+        """The strength of all cases."""
+        mutants, killed = _sums(self._challengers)
+        return Strength(
+            of=run_id,
+            strength=_share(killed, mutants),
+            mutants=mutants,
+            killed=killed,
+            undecided=sum(case.undecided for case in self._cases),
+            challengers=_counts(self._challengers),
+            cases=tuple(self._cases),
+            checks=tuple(
+                CheckStrength(id=of.id, at=of.at, check=of.check, mutants=looked_at, killed=noticed, place=of.place)
+                for of, (looked_at, noticed) in self._checks.values()
+            ),
+            criteria=tuple(
+                CriterionStrength(
+                    suite=suite.name,
+                    tool_name=suite.tool_name,
+                    tier=suite.tier,
+                    name=name,
+                    mutants=looked_at,
+                    killed=noticed,
+                )
+                for (suite, name), (looked_at, noticed) in self._criteria.items()
+            ),
+            not_challenged=tuple(self._skipped),
+            warnings=warnings,
+        )
+
+
+def _bump(counts: dict[str, list[int]], name: str, killed: bool) -> None:
+    both = counts.setdefault(name, [0, 0])
+    both[0] += 1
+    both[1] += killed
+
+
+def _merge(into: dict[K, list[int]], other: Mapping[K, Sequence[int]]) -> None:
+    for name, (mutants, killed) in other.items():
+        both = into.setdefault(name, [0, 0])
+        both[0] += mutants
+        both[1] += killed
+
+
+def _sums(counts: Mapping[str, Sequence[int]]) -> tuple[int, int]:
+    return sum(both[0] for both in counts.values()), sum(both[1] for both in counts.values())
+
+
+def _counts(counts: Mapping[str, Sequence[int]]) -> tuple[ChallengerCount, ...]:
+    return tuple(ChallengerCount(name=name, mutants=both[0], killed=both[1]) for name, both in counts.items())
+
+
+def _share(killed: int, mutants: int) -> float | None:
+    return round(killed / mutants, _DECIMALS) if mutants else None
+
+
+_LOOKED_AT: Final = 1_000
+"""How many cases of a suite are looked at for what other cases are about."""
+_MOST_VALUES: Final = 50
+
+GoodAnswers = Mapping[CaseKey, Sequence[AgentAnswer]]
+"""The recorded answers of cases."""
+
+
+@final
+@dataclass(kw_only=True)
+class Challenge:
+    """What cases are challenged with.
+
+    Attributes:
+        options: how cases are checked.
+        tools: the tool registry, if there is one.
+        run_id: the run whose answers are changed; None challenges suites by themselves.
+        recorded: the recorded answers, good or not: those of `run_id`, or of an earlier run whose good answers every
+            line that is written has to pass.
+        unusable: why the recorded answers of a case cannot be used.
+        bench: who judges what only a judge can tell; None if nobody does.
+        max_cost: what judging may cost, in US dollars.
+    """
+
+    options: CaseOptions
+    tools: ToolRegistry | None = None
+    run_id: str | None = None
+    recorded: GoodAnswers = field(default_factory=dict)
+    unusable: Mapping[CaseKey, str] = field(default_factory=dict)
+    bench: JudgePool | None = None
+    max_cost: float | None = None
+    spent: float = 0.0
+
+
+class Challenged(NamedTuple):
+    """The strength of suites, and the survivors that a line would kill."""
+
+    strength: Strength
+    curable: tuple[Survived, ...]
+
+
+async def challenge(suites: Sequence[Suite], how: Challenge) -> Challenged:
+    """Challenge every case of the suites."""
+    count = AllTallies()
+    for suite in suites:
+        await _challenge_suite(suite, how, count)
+    return Challenged(count.strength(how.run_id, _warnings(how)), tuple(count.curable))
+
+
+async def _challenge_suite(suite: Suite, how: Challenge, count: AllTallies) -> None:
+    suite_wide = await _SuiteWide.of(suite, how)
+    for located, neighbour in _with_neighbours(suite, how):
+        await asyncio.sleep(0)  # the turn of Ctrl-C
+        case = located.case
+        reason = _not_challenged(case)
+        if reason is not None:
+            count.skip(case.id, reason)
+            continue
+        goods = await _good_answers(suite, case, how)
+        if how.run_id is not None and not goods:
+            key = CaseKey(suite.key, case.id)
+            count.skip(case.id, how.unusable.get(key) or "no recorded answer passes its checks")
+            continue
+        material = await _material(case, goods, suite_wide, neighbour, how)
+        count.add(await _challenged(Tally(located, suite), material, how))
+
+
+class _Material(NamedTuple):
+    """What a case is challenged with.
+
+    Attributes:
+        mutants: the faulty answers.
+        recorded: its recorded answers that it passes.
+        to_pass: the good answers that a proposed line has to pass: these, and the guess of one, if it is good.
+        guess: what became of the guess that mutants were made from; None if they were made from recorded answers.
+    """
+
+    mutants: Sequence[Mutant]
+    recorded: Sequence[AgentAnswer]
+    to_pass: Sequence[AgentAnswer]
+    guess: CaseResult | None
+
+
+async def _material(
+    case: Case, recorded: Sequence[AgentAnswer], suite_wide: _SuiteWide, neighbour: Case | None, how: Challenge
+) -> _Material:
+    if how.run_id is not None:
+        mutants = [mutant for good in recorded for mutant in mutations(case, good, suite_wide.others)]
+        return _Material(mutants, recorded, recorded, None)
+    guess = replies(case, [good_answer(case, how.tools)] * _turns(case))
+    result = (await _checked(case, guess, how)).result
+    around = Around(await _answer_of(neighbour, how), how.tools, suite_wide.tools)
+    to_pass = (*recorded, guess) if result.status in PASSING else recorded
+    return _Material(list(broken_agents(case, guess, around)), recorded, to_pass, result)
+
+
+async def _challenged(tally: Tally, material: _Material, how: Challenge) -> Tally:
+    """Give the case its mutants, each fault once."""
+    case = tally.located.case
+    allowed = case.allow or {}
+    distinct = {(mutant.challenger, mutant.difference): mutant for mutant in reversed(material.mutants)}
+    for mutant in reversed(distinct.values()):
+        if mutant.challenger in allowed:
+            continue
+        run = await _checked(case, mutant.answer, how)
+        outcome, failed = _outcome(run.result, mutant, material.guess)
+        if outcome == "undecided" and how.bench is not None and _may_spend(how):
+            run = await _judged(case, mutant.answer, how, how.bench)
+            outcome, failed = _outcome(run.result, mutant, material.guess)
+        tally.add(mutant.challenger, outcome, run.result, failed)
+        if outcome == "survived":
+            cure = await line_that_kills(case, mutant, material.to_pass, how.options)
+            tally.survived(Survived(tally.located, tally.suite, mutant, cure, material.recorded))
+    return tally
+
+
+def _may_spend(how: Challenge) -> bool:
+    return how.max_cost is None or how.spent < how.max_cost
+
+
+def _warnings(how: Challenge) -> tuple[str, ...]:
+    if how.bench is None or _may_spend(how):
+        return ()
+    return (f"the ceiling of ${how.max_cost:g} is reached: what only a judge can tell is undecided from there on",)
+
+
+def _outcome(result: CaseResult, mutant: Mutant, known_good: CaseResult | None) -> tuple[Outcome, frozenset[str]]:
+    """What became of a mutant, and the assertions that noticed it.
+
+    What fails for the guess of a good answer, too, does not notice anything: a mutant that was made from the guess is
+    killed by nothing else, and nobody knows whether it survives.
+    """
+    failed = frozenset(each.at for each in result.assertions if each.outcome == "failed")
+    if known_good is not None and mutant.good is not None and known_good.status not in PASSING:
+        failed -= {each.at for each in known_good.assertions if each.outcome != "passed"}
+        return ("killed" if failed else "undecided"), failed
+    if result.status in PASSING:
+        return "survived", frozenset()
+    # Without a judge, a criterion that only one can score has no score, which no threshold takes.
+    unknown = not failed and (result.status == "error" or result.score is None)
+    return ("undecided" if unknown else "killed"), failed
+
+
+async def _checked(case: Case, answer: AgentAnswer, how: Challenge) -> CaseRun:
+    return await result_of(LocatedCase(case, {}), answer, how.options)
+
+
+async def _judged(case: Case, answer: AgentAnswer, how: Challenge, bench: JudgePool) -> CaseRun:
+    run = await result_of(LocatedCase(case, {}), answer, how.options, bench)
+    how.spent += run.cost_usd or 0.0
+    return run
+
+
+def _not_challenged(case: Case) -> str | None:
+    if case.archived is not None:
+        return f"archived: {case.archived}"
+    if case.skip is not None:
+        return f"skipped: {case.skip}"
+    if case.expected_failure is not None:
+        return f"expected to fail: {case.expected_failure}"
+    return None
+
+
+def _turns(case: Case) -> int:
+    return 1 if case.input.user is not None else 1 + len(case.input.follow_ups or ())
+
+
+async def _good_answers(suite: Suite, case: Case, how: Challenge) -> Sequence[AgentAnswer]:
+    """The recorded answers that the case passes as it is now, each text once."""
+    found: dict[str, AgentAnswer] = {}
+    for answer in how.recorded.get(CaseKey(suite.key, case.id), ()):
+        if answer.response is None:
+            continue
+        status = (await _checked(case, answer, how)).result.status
+        if status == "error" and how.bench is not None and _may_spend(how):
+            status = (await _judged(case, answer, how, how.bench)).result.status
+        if status in PASSING:
+            found.setdefault(repr((answer.response.response, answer.response.tool_calls)), answer)
+    return tuple(found.values())
+
+
+async def _answer_of(neighbour: Case | None, how: Challenge) -> tuple[str, AgentAnswer] | None:
+    """The guess of what is good for another case, if its checks take it for good."""
+    if neighbour is None:
+        return None
+    guess = replies(neighbour, [good_answer(neighbour, how.tools)] * _turns(neighbour))
+    run = await _checked(neighbour, guess, how)
+    return (neighbour.id, guess) if run.result.status in PASSING and last_response(guess).response else None
+
+
+def _with_neighbours(suite: Suite, how: Challenge) -> Iterator[tuple[LocatedCase, Case | None]]:
+    """The cases, each with the previous case that sends something else; the first with the next one."""
+    first: LocatedCase | None = None
+    before: Case | None = None
+    for located in suite.cases:
+        if how.run_id is not None:
+            yield located, None
+        elif first is None and before is None:
+            first, before = located, located.case
+        else:
+            if first is not None:
+                yield first, _unlike(located.case, first.case)
+                first = None
+            yield located, _unlike(before, located.case)
+            before = located.case
+    if first is not None:
+        yield first, None
+
+
+def _unlike(other: Case | None, case: Case) -> Case | None:
+    return other if other is not None and other.input.message != case.input.message else None
+
+
+class _SuiteWide(NamedTuple):
+    """What is known of a suite before its cases are challenged."""
+
+    tools: tuple[str, ...]
+    others: Others
+
+    @classmethod
+    async def of(cls, suite: Suite, how: Challenge) -> _SuiteWide:
+        tools: dict[str, None] = {}
+        values: dict[str, dict[str, None]] = {}
+        names: dict[str, None] = {}
+        for number, located in enumerate(suite.cases):
+            if number == _LOOKED_AT:
+                break
+            case = located.case
+            for assertion in assertions(case.expect):
+                tools |= dict.fromkeys(_tools_of(assertion.check))
+            if how.run_id is None:
+                continue
+            for name, value in (case.input.inputs or {}).items():
+                if isinstance(value, str) and len(values.setdefault(name, {})) < _MOST_VALUES:
+                    values[name][value] = None
+            for answer in how.recorded.get(CaseKey(suite.key, case.id), ()):
+                if len(names) < _MOST_VALUES:
+                    names |= dict.fromkeys(names_in(last_response(answer).response))
+        return cls(tuple(tools), Others({name: tuple(each) for name, each in values.items()}, tuple(names)))
+
+
+def _tools_of(check: c.Check) -> tuple[str, ...]:
+    """The tools that a check names."""
+    match check:
+        case c.ToolsOnly(names=names) | c.ToolsNotCalled(names=names):
+            return names
+        case c.CallHas(tool=tool):
+            return (tool,)
+        case _:
+            return tools_wanted(check)

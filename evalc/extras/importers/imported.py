@@ -1,0 +1,304 @@
+"""What is made of a file of evals, and how its checks are written in it."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final, NamedTuple, final
+
+import msgspec
+
+from evalc.compiler.check_line import LITERALLY, Spelling, line_of, linked_to, mapping_of
+from evalc.compiler.emit.check import all_of, any_of, negated
+from evalc.compiler.emit.validate import check_of_label
+from evalc.compiler.order import rank
+from evalc.compiler.slug import dimension_of
+from evalc.dsl.write_yaml import Noted
+from evalc.model import case as m
+from evalc.model import checks as c
+from evalc.model.assertions import PAIRS, assertions, judge
+
+_OTHER: Final = re.compile(r"[^a-z0-9]+")
+_LONGEST_NAME: Final = 48
+
+NO_COUNTERPART: Final = "it has no counterpart here"
+"""Why something is not imported, unless there is more to say."""
+
+
+@final
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SideFile:
+    """A file that the suite names: its path relative to the suite, and what it holds."""
+
+    path: str
+    text: str
+
+
+@final
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Imported:
+    """An eval file made of another tool's.
+
+    Attributes:
+        text: the YAML of the suite.
+        side_files: the files that it names, to be written beside it.
+        file_name: what to call it if only a folder is known.
+        cases: how many cases it holds.
+    """
+
+    text: str
+    side_files: tuple[SideFile, ...] = ()
+    file_name: str
+    cases: int
+
+    def write(self, folder: Path) -> Path:
+        """Write the suite and its side files into a folder; the path of the suite."""
+        for side in self.side_files:
+            (folder / side.path).write_text(side.text, encoding="utf-8")
+        path = folder / self.file_name
+        path.write_text(self.text, encoding="utf-8")
+        return path
+
+
+@final
+class Schemas:
+    """The JSON Schemas that were within a file, each a file beside the suite."""
+
+    def __init__(self, stem: str) -> None:
+        self._stem = stem
+        self._paths: dict[str, str] = {}
+
+    def keep(self, schema: object) -> str:
+        """The path of the file that a schema is put into; equal schemas share one."""
+        text = json.dumps(schema, ensure_ascii=False, indent=2) + "\n"
+        return self._paths.setdefault(text, f"{self._stem}.{len(self._paths) + 1}.schema.json")
+
+    def files(self) -> tuple[SideFile, ...]:
+        """All of them, in the order in which they were first kept."""
+        return tuple(SideFile(path=path, text=text) for text, path in self._paths.items())
+
+
+@final
+class CaseNames:
+    """Names for cases, each given once."""
+
+    def __init__(self, taken: Iterable[str] = ()) -> None:
+        self._taken = set(taken)
+
+    def make(self, description: str, otherwise: str) -> str:
+        """A name made of the words of a description; `otherwise` where that has no letters."""
+        name = _name_of(description) or _name_of(otherwise) or "case"
+        return self.keep(name)
+
+    def keep(self, name: str) -> str:
+        """The name, with a number after it if it is taken."""
+        number = 1
+        unique = name
+        while unique in self._taken:
+            number += 1
+            unique = f"{name}_{number}"
+        self._taken.add(unique)
+        return unique
+
+
+def _name_of(text: str) -> str:
+    """`Asks for the weather of a city` is `asks_for_the_weather_of_a_city`; cut between words when it is long."""
+    words = _OTHER.sub("_", text.lower()).strip("_")
+    if len(words) <= _LONGEST_NAME:
+        return words
+    return words[: _LONGEST_NAME + 1].rpartition("_")[0] or words[:_LONGEST_NAME]
+
+
+def is_simplest(check: c.Check) -> bool:
+    """Whether its line compiles to the check itself, and not to several checks or to a simpler form of it."""
+    return not isinstance(check, c.AllOf) and _simplest(check) == check
+
+
+def _simplest(check: c.Check) -> c.Check:
+    match check:
+        case c.AnyOf(checks=checks):
+            return any_of([*map(_simplest, checks)])
+        case c.AllOf(checks=checks):
+            return all_of([*map(_simplest, checks)])
+        case c.Not(check=inner):
+            return negated(_simplest(inner))
+        case c.At(check=inner) | c.InTurn(check=inner):
+            return msgspec.structs.replace(check, check=_simplest(inner))
+        case _:
+            return check
+
+
+def record_of(check: c.Check, spelling: Spelling) -> Any:
+    """The check as the case model writes it, its texts spelled as those of a suite.
+
+    An `all_of` is within another: an entry of `expect.checks` that is an `all_of` counts as its operands.
+    """
+    whole = c.AllOf(checks=(check,)) if isinstance(check, c.AllOf) else check
+    return _spelled(msgspec.to_builtins(whole), spelling)
+
+
+def _spelled(value: Any, spelling: Spelling, *, is_pattern: bool = False) -> Any:
+    match value:
+        case str():
+            return spelling.pattern(value) if is_pattern else spelling.text(value)
+        case list() | tuple():
+            return [_spelled(item, spelling) for item in value]
+        case dict():
+            patterns = ("pattern", "value") if value.get("assertion") == "matches" else ("pattern",)
+            return {
+                key: item if key == "schema" else _spelled(item, spelling, is_pattern=key in patterns)
+                for key, item in value.items()
+            }
+        case _:
+            return value
+
+
+_LONG: Final = 100
+_REGEX_PATTERN: Final = ("/expect/regexPattern",)
+"""A pattern that any tier of eval JSON may have; in YAML a pattern has to be in the labeled tier."""
+
+LeaveOut = Callable[[str, str], str]
+"""Reports what of a check, by its pointer in the case, was left out and why; gives the comment that says so."""
+
+
+class _Entry(NamedTuple):
+    """A check of a case: what it asks, the pointers of its assertions, and what it counts for."""
+
+    at: tuple[str, ...]
+    check: c.Check
+    criterion: str | None = None
+    weight: int | float = 1
+
+    @property
+    def is_linked(self) -> bool:
+        return self.criterion is not None or self.weight != 1
+
+
+def write_checks(case: m.Case, tier: m.Tier, schemas: Schemas, leave_out: LeaveOut) -> dict[str, Any]:
+    """The keys of a case that say its checks.
+
+    What no line says exactly goes into `expect.checks` in the model's form. There nothing can be linked, and what
+    is there comes after the checks of `validate:`; so must all that follow it among their kind.
+    """
+    rubric, entries = _judged(case)
+    validate: list[Noted] = []
+    records: list[Any] = []
+    behind: set[tuple[int, bool, bool]] = set()
+    comments: list[str] = []
+    for entry in (*_without_label(case, [*_entries(case)]), *entries):
+        if entry.at == _REGEX_PATTERN and tier in ("golden", "regression"):
+            comments.append(leave_out(entry.at[0], "in YAML a pattern has to be in the labeled tier"))
+            continue
+        literally = not entry.is_linked and (not is_simplest(entry.check) or rank(entry.check) in behind)
+        written = None if literally else _written(entry, schemas)
+        if written is None:
+            if entry.is_linked:
+                comments.append(leave_out(entry.at[0], "no line says the same, so that it counts for no criterion"))
+            records.append(record_of(entry.check, LITERALLY))
+            behind.add(rank(entry.check))
+        else:
+            validate.append(Noted(written, tuple(comments)))
+            comments = []
+    keys = {"validate": validate, "expect": {"checks": records} if records else None, "rubric": rubric}
+    said: dict[str, Any] = {key: value for key, value in keys.items() if value}
+    first = next(iter(said), None)
+    return said if first is None else {**said, first: Noted(said[first], tuple(comments))}
+
+
+# --- entries ---------------------------------------------------------------------------------------------------------
+
+
+def _entries(case: m.Case) -> Iterator[_Entry]:
+    """The checks of `expect`, in the contract's order, each with what it counts for."""
+    links = _links(case)
+    checks = {assertion.at: assertion.check for assertion in assertions(case.expect)}
+    done: set[str] = set()
+    for at, check in checks.items():
+        if at in done:
+            continue
+        criterion, link = links.get(at, (None, None))
+        partner = _partner(at)
+        together = (
+            (at, partner) if partner in checks and partner not in links and not (link and len(link.at) == 1) else (at,)
+        )
+        done.update(together)
+        whole = _range(check, checks[together[1]]) if len(together) == 2 else check
+        yield _Entry(together, whole, criterion, 1 if link is None else link.weight)
+
+
+def _without_label(case: m.Case, entries: list[_Entry]) -> list[_Entry]:
+    """The entries without the check that the case's label brings in YAML."""
+    brought = None if case.label is None else _Entry((), check_of_label(case.label))
+    same = [entry for entry in entries if brought is not None and entry._replace(at=()) == brought]
+    return [entry for entry in entries if entry not in same[-1:]]
+
+
+def _judged(case: m.Case) -> tuple[list[Any], list[_Entry]]:
+    """The dimensions that go into `rubric:`, up to the first linked one; from there on, each as a check."""
+    links = _links(case)
+    rubric: list[Any] = []
+    entries: list[_Entry] = []
+    for index, dimension in enumerate(case.rubric or ()):
+        at = f"/rubric/{index}"
+        criterion, link = links.get(at, (None, None))
+        if link is None and not entries:
+            rubric.append(msgspec.to_builtins(dimension))
+            continue
+        entries.append(_Entry((at,), _named_by(criterion, judge(dimension)), criterion, link.weight if link else 1))
+    return rubric, entries
+
+
+def _named_by(criterion: str | None, check: c.Judge) -> c.Judge:
+    """A judge's check without the dimension that it has from its criterion: a line has no words for one."""
+    if criterion is not None and re.fullmatch(re.escape(criterion) + r"(?:-\d+)?", check.dimension):
+        return msgspec.structs.replace(check, dimension=dimension_of(check.criteria))
+    return check
+
+
+def _links(case: m.Case) -> dict[str, tuple[str | None, m.CheckLink]]:
+    """The links of a case with their criteria, by their first pointers."""
+    unlinked = {link.at[0]: (None, link) for link in case.unlinked or () if link.at}
+    return unlinked | {
+        link.at[0]: (criterion.name, link) for criterion in case.criteria or () for link in criterion.checks or ()
+    }
+
+
+def _partner(at: str) -> str:
+    """The upper bound that a lower one may be one check with."""
+    return next((f"/expect/{high}" for low, high in PAIRS if at == f"/expect/{low}"), "")
+
+
+def _range(lower: c.Check, upper: c.Check) -> c.Check:
+    return msgspec.structs.replace(lower, max=upper.max)  # type: ignore[union-attr]  # PAIRS holds ranges only
+
+
+# --- how one is written ----------------------------------------------------------------------------------------------
+
+
+def _written(entry: _Entry, schemas: Schemas) -> Any:
+    """The entry of `validate:` that says a check; None if no line does."""
+    line = _line(entry.check, schemas)
+    if line is None:
+        return None
+    linked = {"criterion": entry.criterion} if entry.criterion is not None else {}
+    if entry.weight != 1:
+        return {**mapping_of(entry.check, line, LITERALLY), **linked, "weight": entry.weight}
+    if isinstance(entry.check, c.AnyOf | c.AllOf) and len(line) > _LONG:
+        key = "any_of" if isinstance(entry.check, c.AnyOf) else "all_of"
+        return {key: [_line(check, schemas) for check in entry.check.checks], **linked}
+    return line if entry.criterion is None else linked_to(line, entry.criterion)
+
+
+def _line(check: c.Check, schemas: Schemas) -> str | None:
+    """The line of a check, whose schemas are kept only if there is one."""
+    met: list[object] = []
+
+    def meet(schema: object) -> str:
+        met.append(schema)
+        return ""
+
+    line = line_of(check, LITERALLY, meet)
+    return line_of(check, LITERALLY, schemas.keep) if met and line is not None else line

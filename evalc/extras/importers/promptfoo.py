@@ -1,0 +1,570 @@
+"""Imports promptfoo configurations, and names everything that has no counterpart at its place."""
+
+from __future__ import annotations
+
+import csv
+import json
+import os
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from itertools import islice, product
+from pathlib import Path
+from typing import Any, Final, final
+
+from evalc.base.files import is_below, project_root
+from evalc.base.source import Source, Span
+from evalc.compiler.check_line import linked_to
+from evalc.compiler.slug import slug
+from evalc.diagnostics.catalogue.imports import ImportedApproximately, NothingToImport, NotImported, WrongShape
+from evalc.diagnostics.problem import Diagnostics
+from evalc.dsl import nodes
+from evalc.dsl.nodes import Node, Scalar, span_of
+from evalc.dsl.read_yaml import read_yaml
+from evalc.dsl.scalars import to_plain
+from evalc.dsl.sources import read_source
+from evalc.dsl.write_yaml import Noted, NotWritable, write_yaml
+from evalc.extras.importers.imported import NO_COUNTERPART, CaseNames, Imported, Schemas
+from evalc.extras.importers.promptfoo_assertions import MappedCheck, Unmappable, checks_of, ignored_keys, of_one_test
+from evalc.extras.importers.promptfoo_templates import NotPlain, rendered, rows_of, template_of, variables_of
+
+_ENDING: Final = ".eval.yaml"
+_FILE: Final = "file://"
+_PATH_TO_FILE: Final = re.compile(r"[^\s{}]+\.(?:txt|md|json|jsonl|ya?ml|csv|j2|py|js|cjs|mjs|ts|rb|sh)(?::\w+)?")
+_MOST_COMBINATIONS: Final = 1000
+_MARKS: Final = ("prompts", "tests", "scenarios", "defaultTest")
+_TEST_KEYS: Final = frozenset({"description", "vars", "assert", "threshold", "metadata", "options"})
+_TEST_TABLES: Final = (".csv", ".tsv")
+_TEST_FILES: Final = (".yaml", ".yml", ".json")
+_ELSEWHERE: Final[dict[str, str]] = {
+    "providers": "agents are named in the configuration or with `--agent`",
+    "targets": "agents are named in the configuration or with `--agent`",
+    "env": "an eval file reads no environment",
+    "evaluateOptions": "how a run is made is said in the configuration",
+    "commandLineOptions": "how a run is made is said in the configuration",
+    "outputPath": "results go where the configuration says",
+    "extensions": "code does not run in an eval file",
+    "nunjucksFilters": "templates have no filters",
+    "derivedMetrics": "scores are made of criteria and their weights",
+}
+_OPTIONS: Final[dict[str, str]] = {
+    "provider": "the judge is named in the configuration",
+    "rubricPrompt": "the judge has a prompt of its own",
+}
+
+
+def is_promptfoo(document: Node | None) -> bool:
+    """Whether a document looks like a promptfoo configuration."""
+    return isinstance(document, nodes.Mapping) and any(key.text in _MARKS for key, _ in document.pairs)
+
+
+def import_promptfoo(source: Source, folder: Path, problems: Diagnostics) -> Imported | None:
+    """The suite of a promptfoo configuration, for `folder`; None if the file has errors."""
+    own = Diagnostics()
+    documents = read_yaml(source, lambda span, finding: own.add(source, span, finding))
+    problems.extend(own)
+    if own.has_errors:
+        return None
+    root = documents[0] if len(documents) == 1 else None
+    if not isinstance(root, nodes.Mapping) or not is_promptfoo(root):
+        problems.add(source, Span(0, 0), NothingToImport(wanted="a promptfoo configuration"))
+        return None
+    return _Importer(source, folder, problems).imported(root)
+
+
+@final
+@dataclass(slots=True)
+class _Test:
+    """A test on its way to a case: its parts with the file that each is in.
+
+    The assertions of `defaultTest` are `inherited`, unless the test says that it `inherits` none.
+    """
+
+    source: Source
+    node: Node
+    description: str = ""
+    vars: dict[str, Any] = field(default_factory=dict)
+    assertions: list[tuple[Source, Node]] = field(default_factory=list)
+    inherited: list[tuple[Source, Node]] = field(default_factory=list)
+    inherits: bool = True
+    threshold: object = None
+    metadata: object = None
+    why_not: list[str] = field(default_factory=list)
+    comments: list[str] = field(default_factory=list)
+
+
+@final
+@dataclass(slots=True)
+class _Prompt:
+    """What is sent: a template, the path of one, or a conversation."""
+
+    text: str = ""
+    file: str = ""
+    messages: tuple[Mapping[str, str], ...] = ()
+    variables: tuple[str, ...] = ()
+
+
+class _NoCase(Exception):
+    """A test that no case means the same as; the message says why."""
+
+
+@final
+class _Importer:
+    """The import of one configuration."""
+
+    def __init__(self, source: Source, folder: Path, problems: Diagnostics) -> None:
+        self._source = source
+        self._folder = folder
+        self._problems = problems
+        self._names = CaseNames()
+        self._head: list[str] = []
+        self._open_files: set[str] = set()
+        self._is_folding_noted = False
+        self._metrics: dict[str, None] = {}
+        self._suite = _suite_name(Path(source.name))
+        self._schemas = Schemas(self._suite)
+        self._root = project_root(Path(source.name))
+
+    def imported(self, root: nodes.Mapping) -> Imported | None:
+        values = {key.text: value for key, value in root.pairs}
+        for key, _ in root.pairs:
+            if key.text in _ELSEWHERE:
+                self._head.append(self._leave_out(self._source, key, f"`{key.text}`", _ELSEWHERE[key.text]))
+            elif key.text not in (*_MARKS, "description", "$schema"):
+                self._head.append(self._leave_out(self._source, key, f"`{key.text}`", NO_COUNTERPART))
+        prompt = self._prompt(values.get("prompts"))
+        default = self._default(values.get("defaultTest"))
+        tests = [*self._tests(self._source, values.get("tests"), default)]
+        tests += self._scenarios(values.get("scenarios"), default)
+        cases: list[Any] = []
+        waiting: list[str] = []
+        for number, test in enumerate(tests, 1):
+            try:
+                case = self._case(test, prompt, number)
+            except _NoCase as reason:
+                waiting += [*test.comments, self._leave_out(test.source, test.node, self._named(test), f"{reason}")]
+            else:
+                cases.append(Noted(case, (*waiting, *test.comments)))
+                waiting = []
+        if not cases:
+            self._problems.add(
+                self._source, Span(0, 0), NothingToImport(wanted="a configuration with a test that maps")
+            )
+            return None
+        return self._written(values, prompt, cases, waiting)
+
+    def _written(
+        self, values: Mapping[str, Node], prompt: _Prompt, cases: list[Any], behind: list[str]
+    ) -> Imported | None:
+        data: dict[str, Any] = {"suite": self._suite}
+        description = values.get("description")
+        if isinstance(description, Scalar):
+            data["description"] = description.text
+        if prompt.file:
+            data["prompt_file"] = prompt.file
+        elif prompt.text:
+            data["prompt"] = prompt.text
+        if not prompt.messages:
+            data |= self._inputs(prompt, [noted.value for noted in cases])
+        criteria = {"criteria": self._criteria()} if self._metrics else {}
+        data["eval"] = {**criteria, "test_cases": Noted(cases, tuple(behind))}
+        head = (f"Imported from {Path(self._source.name).name} (promptfoo).", *self._head)
+        try:
+            text = write_yaml(data, head=head)
+        except NotWritable as refusal:
+            finding = NotImported(what="the file", why=f"it cannot be written in YAML: {refusal}")
+            self._problems.add(self._source, Span(0, 0), finding)
+            return None
+        return Imported(
+            text=text, side_files=self._schemas.files(), file_name=f"{self._suite}{_ENDING}", cases=len(cases)
+        )
+
+    def _criteria(self) -> list[dict[str, Any]]:
+        """A criterion for each metric, of equal weights, since promptfoo's metrics have none."""
+        share = round(1 / len(self._metrics), 2) if len(self._metrics) > 1 else 1
+        return [{"name": name, "weight": share} for name in self._metrics]
+
+    def _inputs(self, prompt: _Prompt, cases: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+        """The declarations that let every case fill the prompt, if it does not do so without."""
+        given = [frozenset(case.get("inputs", ())) for case in cases]
+        everywhere = frozenset.intersection(*given)
+        if frozenset(prompt.variables) <= everywhere:
+            return {}
+        names = dict.fromkeys((*prompt.variables, *(name for each in given for name in sorted(each))))
+        return {"inputs": [{"name": name, **({} if name in everywhere else {"required": False})} for name in names]}
+
+    # --- prompts ---
+
+    def _prompt(self, node: Node | None) -> _Prompt:
+        """The first prompt that maps; the others are left out."""
+        if node is None:
+            return _Prompt(text="{{prompt}}", variables=("prompt",))
+        chosen: _Prompt | None = None
+        for item in node.items if isinstance(node, nodes.Sequence) else (node,):
+            if chosen is not None:
+                why = "only the first is imported; `prompts` compares several"
+                self._head.append(self._leave_out(self._source, item, "a further prompt", why))
+                continue
+            try:
+                chosen = self._one_prompt(item)
+            except _NoCase as reason:
+                self._head.append(self._leave_out(self._source, item, "the prompt", f"{reason}"))
+        return chosen or _Prompt()
+
+    def _one_prompt(self, node: Node) -> _Prompt:
+        if isinstance(node, nodes.Mapping):
+            fields = {key.text: value for key, value in node.pairs}
+            raw = fields.get("raw", fields.get("id"))
+            if raw is None or "config" in fields or "function" in fields:
+                raise _NoCase("it is made by code or has a configuration of its own")
+            for key in (key for key, value in node.pairs if value is not raw):
+                self._head.append(self._leave_out(self._source, key, f"`{key.text}` of the prompt", NO_COUNTERPART))
+            node = raw
+        if not isinstance(node, Scalar):
+            raise _NoCase("it is not a text")
+        text = node.text
+        if text.startswith(_FILE) or _PATH_TO_FILE.fullmatch(text.strip()):
+            return self._prompt_file(text.strip().removeprefix(_FILE))
+        if text.startswith(("exec:", "langfuse://", "portkey://", "helicone://", "http://", "https://")):
+            raise _NoCase("it comes from elsewhere")
+        try:
+            return _conversation(text) or _Prompt(text=template_of(text), variables=variables_of(text))
+        except NotPlain as reason:
+            raise _NoCase(f"{reason}") from reason
+
+    def _prompt_file(self, path: str) -> _Prompt:
+        source = self._read(path, (".txt", ".md"))
+        try:
+            variables = variables_of(source.text)
+        except NotPlain as reason:
+            raise _NoCase(f"in `{path}`, {reason}") from reason
+        if re.search(r"^---\s*$", source.text, re.MULTILINE):
+            raise _NoCase(f"`{path}` holds several prompts")
+        return _Prompt(file=self._relative(path), variables=variables)
+
+    # --- files beside the configuration ---
+
+    def _read(self, path: str, endings: tuple[str, ...]) -> Source:
+        """A file that the configuration names, if it is of a kind that can be read and lies within the project."""
+        if not path.endswith(endings) or "*" in path:
+            raise _NoCase(f"`{path}` is not a file that can be imported ({', '.join(endings)})")
+        file = Path(self._source.name).parent / path
+        if not is_below(file, self._root):
+            raise _NoCase(f"`{path}` lies outside of the project")
+        found = Diagnostics()
+        source = read_source(file, found.add)
+        if source is None or found.has_errors:
+            raise _NoCase(next(iter(found)).finding.message())
+        return source
+
+    def _relative(self, path: str) -> str:
+        """A path that counts from the configuration as a path that counts from the suite's folder."""
+        file = Path(self._source.name).parent / path
+        return Path(os.path.relpath(file, self._folder)).as_posix()
+
+    def _keep_schema(self, schema: object) -> str:
+        if isinstance(schema, str):
+            path = schema.removeprefix(_FILE)
+            try:
+                self._read(path, (".json",))
+            except _NoCase as reason:
+                raise Unmappable(f"{reason}") from reason
+            return self._relative(path)
+        return self._schemas.keep(schema)
+
+    # --- tests ---
+
+    def _default(self, node: Node | None) -> _Test:
+        default = _Test(self._source, node or Scalar(0, 0, "", "plain"))
+        if node is not None:
+            self._read_test(default, self._source, node)
+            self._head += default.comments
+            default.comments = []
+        default.assertions, default.inherited = [], default.assertions
+        return default
+
+    def _tests(self, source: Source, node: Node | None, default: _Test) -> Iterator[_Test]:
+        if node is None:
+            return
+        for item in node.items if isinstance(node, nodes.Sequence) else (node,):
+            if isinstance(item, Scalar):
+                yield from self._tests_of_file(source, item, default)
+            elif isinstance(item, nodes.Mapping) and any(key.text == "path" for key, _ in item.pairs):
+                self._head.append(self._leave_out(source, item, "tests", "they are made by code"))
+            else:
+                yield from self._expanded(_merged(default, self._read_test(_Test(source, item), source, item)))
+
+    def _tests_of_file(self, source: Source, item: Scalar, default: _Test) -> Iterator[_Test]:
+        path = item.text.removeprefix(_FILE)
+        try:
+            file = self._read(path, _TEST_TABLES + _TEST_FILES)
+        except _NoCase as reason:
+            self._head.append(self._leave_out(source, item, f"the tests of `{path}`", f"{reason}"))
+            return
+        if file.name in self._open_files:
+            self._head.append(self._leave_out(source, item, f"the tests of `{path}`", "the file names itself"))
+        elif path.endswith(_TEST_TABLES):
+            try:
+                yield from self._tests_of_table(file, "\t" if path.endswith(".tsv") else ",", default)
+            except csv.Error as error:
+                self._head.append(self._leave_out(source, item, f"the tests of `{path}`", f"{error}"))
+        else:
+            self._open_files.add(file.name)
+            documents = read_yaml(file, lambda span, finding: self._problems.add(file, span, finding))
+            for document in documents:
+                yield from self._tests(file, document, default)
+            self._open_files.remove(file.name)
+
+    def _tests_of_table(self, file: Source, delimiter: str, default: _Test) -> Iterator[_Test]:
+        for row in rows_of(file, delimiter):
+            test = _Test(file, row.node, row.description, dict(row.vars), threshold=row.threshold)
+            test.assertions = [(file, assertion) for assertion in row.assertions]
+            test.metadata = row.metadata or None
+            test.why_not = [f"its column `{key}`: {why}" for key, why in row.left_out]
+            test.comments = [self._leave_out(file, row.node, f"`{key}`", why) for key, why in row.ignored]
+            yield from self._expanded(_merged(default, test))
+
+    def _scenarios(self, node: Node | None, default: _Test) -> Iterator[_Test]:
+        for item in node.items if isinstance(node, nodes.Sequence) else ():
+            fields = {key.text: value for key, value in item.pairs} if isinstance(item, nodes.Mapping) else {}
+            config, tests = fields.get("config"), fields.get("tests")
+            if not isinstance(config, nodes.Sequence) or not isinstance(tests, nodes.Sequence):
+                why = "only scenarios in the configuration itself are imported"
+                self._head.append(self._leave_out(self._source, item, "a scenario", why))
+                continue
+            for key, _ in item.pairs if isinstance(item, nodes.Mapping) else ():
+                if key.text not in ("config", "tests"):
+                    what = f"`{key.text}` of the scenario"
+                    self._head.append(self._leave_out(self._source, key, what, NO_COUNTERPART))
+            for values in config.items:
+                given = _merged(default, self._read_test(_Test(self._source, values), self._source, values))
+                yield from self._tests(self._source, tests, given)
+
+    def _read_test(self, test: _Test, source: Source, node: Node) -> _Test:
+        """The fields of a test, unread."""
+        if not isinstance(node, nodes.Mapping):
+            self._problems.add(source, span_of(node), WrongShape(what="a test", expected="a mapping"))
+            return test
+        for key, value in node.pairs:
+            match key.text:
+                case "description" if isinstance(value, Scalar):
+                    test.description = value.text
+                case "vars":
+                    _read_vars(test, value)
+                case "assert" if isinstance(value, nodes.Sequence):
+                    test.assertions = [(source, item) for item in value.items]
+                case "threshold" | "metadata":
+                    setattr(test, key.text, to_plain(value, lambda _span, _finding: None))
+                case "options":
+                    self._read_options(test, source, value)
+                case name if name in _TEST_KEYS:
+                    self._problems.add(source, span_of(value), WrongShape(what=f"`{name}`", expected="a list or text"))
+                case name:
+                    why = _ELSEWHERE.get(f"{name}s", NO_COUNTERPART)
+                    test.comments.append(self._leave_out(source, key, f"`{name}`", why))
+        return test
+
+    def _read_options(self, test: _Test, source: Source, value: Node) -> None:
+        for key, each in value.pairs if isinstance(value, nodes.Mapping) else ():
+            if key.text in ("transform", "postprocess", "transformVars", "prefix", "suffix", "storeOutputAs"):
+                test.why_not.append(f"`{key.text}` changes what is sent or checked")
+            elif key.text == "disableDefaultAsserts" and isinstance(each, Scalar):
+                test.inherits = to_plain(each, lambda _span, _finding: None) is not True
+            else:
+                why = _OPTIONS.get(key.text, NO_COUNTERPART)
+                test.comments.append(self._leave_out(source, key, f"`{key.text}`", why))
+
+    def _expanded(self, test: _Test) -> Iterator[_Test]:
+        """A test for each combination of the variables that are lists, as promptfoo runs them."""
+        lists = {name: value for name, value in test.vars.items() if isinstance(value, list)}
+        combinations = product(*lists.values())
+        for index, combination in enumerate(islice(combinations, _MOST_COMBINATIONS + 1)):
+            if index == _MOST_COMBINATIONS:
+                why = f"only the first {_MOST_COMBINATIONS} are imported"
+                self._head.append(self._leave_out(test.source, test.node, "combinations of variables", why))
+                return
+            chosen = dict(zip(lists, combination, strict=True))
+            comments = list(test.comments) if index == 0 else []
+            yield replace(test, vars={**test.vars, **chosen}, comments=comments)
+
+    # --- cases ---
+
+    def _case(self, test: _Test, prompt: _Prompt, number: int) -> dict[str, Any]:
+        if test.why_not:
+            raise _NoCase(test.why_not[0])
+        if not (prompt.text or prompt.file or prompt.messages):
+            raise _NoCase("its prompt is not imported")
+        values = _filled(test.vars)
+        checks = list(self._checks(test, frozenset(values)))
+        if not any(isinstance(check, Noted) for check in checks):
+            test.comments += [comment for comment in checks if isinstance(comment, str)]
+            raise _NoCase("nothing of it is checked here")
+        case: dict[str, Any] = {"name": self._names.make(test.description, f"test_{number}")}
+        if test.description and test.description != case["name"]:
+            case["description"] = _escaped_unless_plain(test.description)
+        if prompt.messages:
+            case["messages"] = list(prompt.messages)
+        if values:
+            case["inputs"] = values
+        behind = [check for check in checks if isinstance(check, str)]
+        case["validate"] = Noted([check for check in checks if isinstance(check, Noted)], tuple(behind))
+        if test.metadata is not None:
+            case["x-metadata"] = test.metadata
+        if isinstance(test.threshold, int | float) and test.threshold != 1:
+            why = "in promptfoo a score of that much is enough, here every check has to hold"
+            test.comments.append(self._leave_out(test.source, test.node, f"`threshold: {test.threshold}`", why))
+        return case
+
+    def _checks(self, test: _Test, variables: frozenset[str]) -> Iterator[Noted | str]:
+        """The entries of `validate:`; a comment for each assertion after the last entry."""
+        waiting: list[str] = []
+        found: list[tuple[MappedCheck, Mapping[str, Any], tuple[str, ...]]] = []
+        for source, node in (*test.inherited, *test.assertions):
+            data = to_plain(node, lambda _span, _finding: None)
+            if not isinstance(data, dict):
+                self._problems.add(source, span_of(node), WrongShape(what="an assertion", expected="a mapping"))
+                continue
+            type_ = f"`{data.get('type')}`"
+            if data.get("weight") == 0 and not isinstance(data.get("weight"), bool):
+                why = "its weight is 0, so it decides nothing in promptfoo; here every check has to hold"
+                waiting.append(self._leave_out(source, _type_of(node), type_, why))
+                continue
+            try:
+                checks = checks_of(data, variables, self._keep_schema)
+            except Unmappable as reason:
+                waiting.append(self._leave_out(source, _type_of(node), type_, f"{reason}"))
+                continue
+            if "{{" in str(data.get("metric", "")):
+                waiting.append(self._leave_out(source, node, f"`metric` of {type_}", "criteria have no templates"))
+            for key, why in ignored_keys(data).items():
+                waiting.append(self._leave_out(source, node, f"`{key}` of {type_}", why))
+            if "icontains" in str(data.get("type")):
+                waiting.append(self._note_folding(source, node, type_))
+            for check in checks:
+                found.append((check, data, tuple(waiting)))
+                waiting = []
+        scored = [not data.keys().isdisjoint(("metric", "weight")) for _, data, _ in found]
+        placed = of_one_test([check for check, _, _ in found], scored=scored)
+        for kept, (_, data, notes) in zip(placed, found, strict=True):
+            if kept is None:
+                yield from notes
+            else:
+                yield Noted(self._entry(kept.line, kept.mapping, data), notes)
+        yield from waiting
+
+    def _entry(self, line: str, mapping: Mapping[str, Any], assertion: Mapping[str, Any]) -> object:
+        """A check with its metric and weight."""
+        metric, weight = assertion.get("metric"), assertion.get("weight", 1)
+        criterion = metric if isinstance(metric, str) and metric and "{{" not in metric else None
+        if criterion is not None:
+            self._metrics.setdefault(criterion)
+        if isinstance(weight, int | float) and not isinstance(weight, bool) and weight != 1 and weight >= 0:
+            return {**mapping, **({} if criterion is None else {"criterion": criterion}), "weight": weight}
+        return line if criterion is None else linked_to(line, criterion)
+
+    # --- what is left out ---
+
+    def _leave_out(self, source: Source, node: Node, what: str, why: str) -> str:
+        """Report what is not imported; the comment that says so in the suite, empty if one says so already."""
+        finding = NotImported(what=what, why=why)
+        before = len(self._problems)
+        self._problems.add(source, span_of(node), finding)
+        if len(self._problems) == before:  # said where the first case was that it concerns
+            return ""
+        line, column = source.position(node.start)
+        return f"{finding.message()} ({Path(source.name).name}:{line}:{column})"
+
+    def _note_folding(self, source: Source, node: Node, type_: str) -> str:
+        """Report, once for the file, how cases of letters are compared; the comment that says so in the suite."""
+        if self._is_folding_noted:
+            return ""
+        self._is_folding_noted = True
+        why = "`ignoring case` takes `ß` for `ss` and the ligature `ﬁ` for `fi`, which promptfoo does not"
+        finding = ImportedApproximately(what=type_, why=why)
+        self._problems.add(source, span_of(_type_of(node)), finding)
+        return finding.message()
+
+    def _named(self, test: _Test) -> str:
+        return f"the test `{test.description}`" if test.description else "a test"
+
+
+# --- parts ---------------------------------------------------------------------------------------------------------
+
+
+def _suite_name(path: Path) -> str:
+    """The file's name as a slug; of `promptfooconfig.yaml`, the folder's."""
+    stem = path.name.split(".")[0]
+    if stem in ("promptfooconfig", "") or path.name == "<stdin>":
+        stem = path.absolute().parent.name if path.name != "<stdin>" else "promptfoo"
+    return slug(stem) or "promptfoo"
+
+
+def _conversation(text: str) -> _Prompt | None:
+    """The messages of a prompt that is a JSON array of them; None for any other text."""
+    if not text.lstrip().startswith("["):
+        return None
+    try:
+        messages = json.loads(text)
+    except ValueError:
+        return None
+    if not all(isinstance(each, dict) and each.keys() == {"role", "content"} for each in messages):
+        return None
+    if not all(isinstance(each["content"], str) for each in messages):
+        return None
+    filled = tuple({"role": each["role"], "content": template_of(each["content"])} for each in messages)
+    variables = dict.fromkeys(name for each in messages for name in variables_of(each["content"]))
+    return _Prompt(messages=filled, variables=tuple(variables))
+
+
+def _read_vars(test: _Test, value: Node) -> None:
+    if not isinstance(value, nodes.Mapping):
+        test.why_not.append("its `vars` are in another file")
+        return
+    test.vars = {name.text: to_plain(each, lambda _span, _finding: None) for name, each in value.pairs}
+
+
+def _merged(default: _Test, test: _Test) -> _Test:
+    """A test with what `defaultTest` gives it: the assertions of both, its own variables winning."""
+    return replace(
+        test,
+        description=test.description or default.description,
+        vars={**default.vars, **test.vars},
+        assertions=[*default.assertions, *test.assertions],
+        inherited=list(default.inherited) if test.inherits else [],
+        threshold=test.threshold if test.threshold is not None else default.threshold,
+        metadata=test.metadata if test.metadata is not None else default.metadata,
+        why_not=[*default.why_not, *test.why_not],
+        comments=[*default.comments, *test.comments],
+    )
+
+
+def _filled(values: Mapping[str, Any]) -> dict[str, Any]:
+    """The variables with the templates in them filled by each other, as promptfoo fills them.
+
+    Promptfoo takes the line break off the end of a variable.
+    """
+    values = {name: value.removesuffix("\n") if isinstance(value, str) else value for name, value in values.items()}
+    texts = {name: value if isinstance(value, str) else json.dumps(value) for name, value in values.items()}
+    filled: dict[str, Any] = {}
+    for name, value in values.items():
+        if isinstance(value, str) and value.startswith(_FILE):
+            raise _NoCase(f"its variable `{name}` is in another file")
+        try:
+            filled[name] = rendered(value, texts) if isinstance(value, str) and _has_tag(value) else value
+        except NotPlain as reason:
+            raise _NoCase(f"in its variable `{name}`, {reason}") from reason
+    return filled
+
+
+def _has_tag(text: str) -> bool:
+    return any(opening in text for opening in ("{{", "{%", "{#"))
+
+
+def _escaped_unless_plain(text: str) -> str:
+    return text.replace("{{", "\\{{")
+
+
+def _type_of(node: Node) -> Node:
+    """The `type` of an assertion, where messages about it point."""
+    pairs: Iterable[tuple[Scalar, Node]] = node.pairs if isinstance(node, nodes.Mapping) else ()
+    return next((value for key, value in pairs if key.text == "type"), node)

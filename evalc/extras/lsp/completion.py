@@ -1,0 +1,559 @@
+"""What can be written at the cursor: keys, check words, criteria, rules, inputs, seed paths, tools, parameters."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterator
+from collections.abc import Sequence as Sequence_
+from functools import cache
+from itertools import islice
+from typing import Any, Final, Literal, NamedTuple, final
+
+from jsonschema import Draft202012Validator
+from lsprotocol import types as lsp
+
+from evalc.base.source import Source, Span
+from evalc.compiler.pipeline import is_json
+from evalc.dsl.nodes import Mapping, Node, Scalar, Sequence
+from evalc.dsl.read_yaml import read_yaml
+from evalc.extras.lsp.document import Document, Outline
+from evalc.extras.lsp.names import KnownNames, share_of
+from evalc.extras.lsp.workspace import Workspace
+from evalc.grammar.check_nodes import CHECK_STARTS
+from evalc.grammar.lalr import Token
+from evalc.grammar.parse import follow_check, parse_check
+from evalc.grammar.unexpected import words_of
+from evalc.model import checks as c
+from evalc.model.checks.declaration import Declared, beginnings, by_type, sentence_of, type_name
+from evalc.schema.language import language
+from evalc.schema.published import compiled_file
+from evalc.schema.shapes import Schema
+from evalc.setup.compile import options_for
+
+_MARK: Final = "\ue000"
+"""Stands where the cursor is while the text is read. No keyboard has it."""
+_UNFINISHED_KEY: Final = re.compile(r"[ ]*(?:- +)*[\w-]*")
+
+Step = tuple[Mapping | Sequence, str | int]
+"""A collection, and the key or the index by which the path continues."""
+
+
+class Place(NamedTuple):
+    """A scalar, and the way to it from the document.
+
+    Attributes:
+        steps: the way; the last of them is the key or the index of the scalar itself.
+        scalar: the scalar.
+        is_key: whether it is a key; its mapping is then the last step's.
+    """
+
+    steps: tuple[Step, ...]
+    scalar: Scalar
+    is_key: bool
+
+    @property
+    def keys(self) -> tuple[str | int, ...]:
+        """The keys and indexes of the way."""
+        return tuple(key for _, key in self.steps)
+
+
+def place_at(documents: Sequence_[Node], offset: int) -> Place | None:
+    """The scalar that an offset is in, or at the end of."""
+    for node in documents:
+        if node.start <= offset <= node.end and (found := _within(node, offset, ())) is not None:
+            return found
+    return None
+
+
+def _within(node: Node, offset: int, steps: tuple[Step, ...]) -> Place | None:
+    match node:
+        case Scalar():
+            return Place(steps, node, is_key=False) if node.start <= offset <= node.end else None
+        case Mapping():
+            for key, value in node.pairs:
+                way = (*steps, (node, key.text))
+                if key.start <= offset <= key.end:
+                    return Place(way, key, is_key=True)
+                if value.alias is None and value.start <= offset <= value.end:
+                    return _within(value, offset, way)
+        case Sequence():
+            for index, item in enumerate(node.items):
+                if item.alias is None and item.start <= offset <= item.end:
+                    return _within(item, offset, (*steps, (node, index)))
+    return None
+
+
+class Unfinished(NamedTuple):
+    """A place that is being written: the part of its text before the cursor."""
+
+    place: Place
+    before: str
+
+
+def unfinished_at(source: Source, offset: int) -> list[Unfinished]:
+    """What the text at the cursor may be on its way to: a key, a value, an item of a list, or several of these."""
+    text = source.text
+    start = source.offset(source.position(offset)._replace(column=1))
+    ends = text[offset:].partition("\n")[0].strip()
+    found = []
+    if not ends and _UNFINISHED_KEY.fullmatch(text, start, offset):
+        found.append(_marked(text, offset, f"{_MARK}:"))
+    if not _UNFINISHED_KEY.fullmatch(text, start, offset) or "-" in text[start:offset]:
+        found.append(_marked(text, offset, _MARK))
+    return [each for each in found if each is not None]
+
+
+def _marked(text: str, offset: int, mark: str) -> Unfinished | None:
+    documents = read_yaml(Source("", text[:offset] + mark + text[offset:]), lambda _span, _finding: None)
+    place = next(filter(None, (_holding(node, ()) for node in documents if node is not None)), None)
+    return None if place is None else Unfinished(place, place.scalar.text.partition(_MARK)[0])
+
+
+def _holding(node: Node, steps: tuple[Step, ...]) -> Place | None:
+    """The scalar with the mark in it."""
+    match node:
+        case Scalar():
+            return Place(steps, node, is_key=False) if _MARK in node.text else None
+        case Mapping():
+            for key, value in node.pairs:
+                way = (*steps, (node, key.text))
+                if _MARK in key.text:
+                    return Place(way, key, is_key=True)
+                if (found := _holding(value, way)) is not None:
+                    return found
+        case Sequence():
+            for index, item in enumerate(node.items):
+                if (found := _holding(item, (*steps, (node, index)))) is not None:
+                    return found
+    return None
+
+
+def plain(node: Node, depth: int = 4) -> Any:
+    """A node as data, its scalars as texts; what lies deeper than so many levels is left out."""
+    match node:
+        case Scalar():
+            return node.text
+        case Sequence():
+            return [plain(item, depth - 1) for item in node.items] if depth else []
+        case Mapping():
+            pairs = ((key.text, value) for key, value in node.pairs if _MARK not in key.text)
+            return {key: plain(value, depth - 1) for key, value in pairs} if depth else {}
+
+
+@cache
+def _of_yaml() -> Shapes:
+    return Shapes(language())
+
+
+@cache
+def _of_json() -> Shapes:
+    return Shapes(compiled_file())
+
+
+def shapes_of(found: Outline) -> Shapes:
+    """The shapes of a text: those of eval JSON, or those of the source language, which may be written in JSON, too."""
+    return _of_json() if is_json(found.source) and not found.kinds else _of_yaml()
+
+
+@final
+class Shapes:
+    """A JSON Schema, to be asked about places."""
+
+    def __init__(self, schema: Schema) -> None:
+        self._schema = schema
+
+    def around(self, place: Place) -> list[Schema]:
+        """What is allowed in place of the collection around the scalar."""
+        shapes: list[Schema] = [self._schema]
+        nodes = [node for node, _ in place.steps]
+        for node, key in place.steps[:-1]:
+            shapes = _inside([each for shape in shapes for each in self._applying(shape, node)], key)
+        return [each for shape in shapes for each in self._applying(shape, nodes[-1])] if nodes else shapes
+
+    def at(self, place: Place) -> list[Schema]:
+        """What is allowed in place of the scalar; for a key, in place of its value."""
+        shapes = _inside(self.around(place), place.steps[-1][1] if place.steps else "")
+        return [each for shape in shapes for each in self._applying(shape, place.scalar)]
+
+    def described(self, place: Place) -> str:
+        """The sentence that says what the key is for that the scalar is or belongs to."""
+        return next(filter(None, (shape.get("description", "") for shape in self.at(place))), "")
+
+    def is_check(self, place: Place) -> bool:
+        """Whether the scalar may be a check on one line."""
+        return any(shape.get("title") == "check on one line" for shape in self.at(place))
+
+    def _applying(self, shape: Schema, node: Node) -> Iterator[Schema]:
+        """The shape and all that it refers to, without what does not apply to the node."""
+        yield shape
+        name = shape.get("$ref", "").removeprefix("#/$defs/")
+        if name in self._schema["$defs"]:
+            yield from self._applying(self._schema["$defs"][name], node)
+        for every in ("anyOf", "oneOf", "allOf"):
+            for each in shape.get(every, ()):
+                yield from self._applying(each, node)
+        if "if" in shape:
+            branch = shape.get("then" if _holds(shape["if"], plain(node)) else "else")
+            if isinstance(branch, dict):
+                yield from self._applying(branch, node)
+
+
+def _inside(shapes: list[Schema], key: str | int) -> list[Schema]:
+    """What the shapes say of an item, or of the value of a key."""
+    found: list[Schema] = []
+    for shape in shapes:
+        inner = shape.get("items") if isinstance(key, int) else shape.get("properties", {}).get(key)
+        if inner is None and isinstance(key, str) and isinstance(shape.get("additionalProperties"), dict):
+            inner = shape["additionalProperties"]
+        if isinstance(inner, dict) and inner not in found:
+            found.append(inner)
+    return found
+
+
+def _holds(condition: Schema, data: Any) -> bool:
+    return Draft202012Validator(condition).is_valid(data)
+
+
+Names = Literal["criteria", "tools", "parameters"]
+
+_WORD: Final = re.compile(r"[A-Za-z][\w-]*$")
+_BEFORE_CHECK: Final = frozenset({"", "NOT", "AND", "OR", "LPAR", "RESPONSE"})
+_TOOL_LISTS: Final = frozenset({"CALLED", "ONE", "INCLUDE", "ORDER", "ONLY", "OF"})
+_ONLY_BEGIN: Final = frozenset({"NON_EMPTY", "LATENCY"})
+"""Terminals that only occur where a check begins: of the response, of the run."""
+_WRAPPING: Final = frozenset({"NOT", "TURN", "RESPONSE", "AT"})
+KINDS: Final = by_type(c.Check)
+"""The kinds of checks by their types."""
+
+
+class Continuation(NamedTuple):
+    """How a check may go on.
+
+    Attributes:
+        word: what of the next word is there already.
+        words: the words and signs that may come next.
+        names: which names may; None if none may.
+        tool: the tool whose parameters these are.
+    """
+
+    word: str
+    words: tuple[str, ...]
+    names: Names | None = None
+    tool: str = ""
+
+
+def continuation(before: str) -> Continuation | None:
+    """How the check before the cursor may continue; None inside a text, or after a mistake."""
+    match = _WORD.search(before)
+    word = match[0] if match else ""
+    head = before[: len(before) - len(word)]
+    tokens, at, terminals = follow_check(head)
+    if head[at:].strip():
+        return None
+    if word and tokens and tokens[-1].end_pos == len(head) and tokens[-1].type not in {"LPAR", "LSQB", "DOT", "COMMA"}:
+        return None
+    names, tool = _names_after(tokens, terminals)
+    may_begin = not terminals.isdisjoint(_ONLY_BEGIN)
+    words = [begin for kind in KINDS.values() for begin in _begins(kind, terminals)] if may_begin else []
+    others = terminals - {"$END"} - (CHECK_STARTS - _WRAPPING if may_begin else frozenset())
+    words += [each for terminal in sorted(others) for each in words_of(terminal)]
+    return Continuation(word, tuple(dict.fromkeys(words)), names, tool)
+
+
+def _begins(kind: type[Declared], terminals: frozenset[str]) -> Iterator[str]:
+    """How a check of a kind begins, as far as it is always the same."""
+    for begin in beginnings(kind):
+        words = [*_fixed(begin)]
+        if words and words[0].upper().replace("-", "_") in terminals & CHECK_STARTS:
+            yield " ".join(words)
+
+
+def _fixed(begin: str) -> Iterator[str]:
+    """The words of a beginning before the first that carries a value: of `tool NAME.PARAM`, `tool`."""
+    for word in begin.split():
+        if not word[0].islower():
+            return
+        yield word.partition("(")[0]
+
+
+def _names_after(tokens: tuple[Token, ...], terminals: frozenset[str]) -> tuple[Names | None, str]:
+    last = tokens[-1].type if tokens else ""
+    types = [token.type for token in tokens]
+    if last == "FOR":
+        return "criteria", ""
+    if "PARAM" in terminals and last == "DOT":
+        return "parameters", _text(tokens[-2])
+    if last in {"HAS", "COMMA"} and "CALL" in types and "PATH" in terminals:
+        called = types.index("OF", types.index("CALL"))
+        return "parameters", _text(tokens[called + 1])
+    if "NAME" not in terminals and "STRING" not in terminals:
+        return None, ""
+    if last == "TOOL" or (last == "OF" and "CALL" in types):
+        return "tools", ""
+    if last in {"LSQB", "COMMA"} and "TOOLS" in types and _TOOL_LISTS.intersection(types):
+        return "tools", ""
+    return None, ""
+
+
+def _text(token: Token) -> str:
+    return token[1:-1] if token.type == "STRING" else str(token)
+
+
+def kind_at(line: str, offset: int) -> type[Declared] | None:
+    """The kind of check at an offset of a line; None between checks."""
+    node = parse_check(line).node
+    if node is not None and not _is_composed(node.check):
+        return type(node.check)
+    tokens = follow_check(line).tokens
+    starts = [
+        index for index in range(len(tokens)) if _begins_check(tokens, index) and tokens[index].start_pos <= offset
+    ]
+    return _kind(tokens[starts[-1] :]) if starts else None
+
+
+def _is_composed(check: Declared) -> bool:
+    """Whether a check is made of others."""
+    return isinstance(check, c.AnyOf | c.AllOf | c.Not | c.At | c.InTurn)
+
+
+def _begins_check(tokens: tuple[Token, ...], index: int) -> bool:
+    before = tokens[index - 1].type if index else ""
+    earlier = tokens[index - 2].type if index > 1 else ""
+    is_first = before in _BEFORE_CHECK or earlier in {"AT", "TURN"}
+    return is_first and tokens[index].type in CHECK_STARTS - {"LPAR", "RESPONSE", "AT", "TURN", "NOT"}
+
+
+def _kind(tokens: tuple[Token, ...]) -> type[Declared] | None:
+    """The kind of the check that begins here: the one with the longest beginning in common."""
+    words = [str(token) for token in tokens]
+    best: tuple[int, type[Declared] | None] = (0, None)
+    for kind in KINDS.values():
+        for begin in beginnings(kind):
+            fixed = [*_fixed(begin)]
+            if fixed and words[: len(fixed)] == fixed and len(fixed) > best[0]:
+                best = (len(fixed), kind)
+    return best[1]
+
+
+@cache
+def described_kind(kind: type[Declared]) -> str:
+    """What editors show of a kind of check, in Markdown."""
+    lines = [f"**{type_name(kind)}**", "", sentence_of(kind)]
+    forms = [kind.line] if kind.line else [*beginnings(kind)]
+    if forms:
+        lines += ["", *(f"`{form}`  " for form in forms)]
+    return "\n".join(lines).strip()
+
+
+TRIGGERS: Final = (" ", ":", ".", "[", "{", "-", "/")
+"""The characters after which an editor asks without being told to."""
+
+_TEMPLATE: Final = re.compile(
+    r"\{\{\s*(?:(?P<seed>seed:\s*(?P<path>[^{}]*))|(?:#(?:if|unless|each)\s+)?(?P<name>[\w.-]*))$"
+)
+_FILE_KEYS: Final = frozenset({"include", "prompt_file", "file"})
+_SUFFIXES: Final = (".yaml", ".yml", ".csv", ".jsonl", ".json")
+_MOST_FILES: Final = 500
+
+
+class _Asked(NamedTuple):
+    """What a completion is asked of: a document, the names that it can use, and its schema."""
+
+    document: Document
+    known: KnownNames
+    shapes: Shapes
+
+    def in_quotes(self, place: Place, text: str, behind: str = "") -> str:
+        """A text as it is written at a place: what is in quotes already stays in them, and JSON needs them."""
+        if place.scalar.style in {"single", "double"}:
+            return text
+        return f'"{text}"{behind}' if is_json(self.document.source) else f"{text}{behind}"
+
+
+class _Offer(NamedTuple):
+    """Something that may be written: in place of how much, and what an editor shows of it."""
+
+    label: str
+    kind: lsp.CompletionItemKind
+    written: str
+    detail: str = ""
+    documentation: str = ""
+    insert: str | None = None
+
+
+def completion(workspace: Workspace, document: Document, position: lsp.Position) -> lsp.CompletionList:
+    """What can be written at a place."""
+    offset = document.offset(position)
+    offers: dict[str, _Offer] = {}
+    found = workspace.around(document, offset)
+    asked = _Asked(document, KnownNames(workspace, document, offset), shapes_of(found))
+    for unfinished in unfinished_at(found.source, offset):
+        for offer in _offers(asked, unfinished):
+            offers.setdefault(offer.label, offer)
+    items = [_item(document, offset, offer, index) for index, offer in enumerate(offers.values())]
+    return lsp.CompletionList(is_incomplete=False, items=items)
+
+
+def _item(document: Document, offset: int, offer: _Offer, index: int) -> lsp.CompletionItem:
+    text = offer.label if offer.insert is None else offer.insert
+    documentation = lsp.MarkupContent(lsp.MarkupKind.Markdown, offer.documentation) if offer.documentation else None
+    return lsp.CompletionItem(
+        label=offer.label,
+        kind=offer.kind,
+        detail=offer.detail or None,
+        documentation=documentation,
+        sort_text=f"{index:05}",
+        filter_text=offer.label,
+        text_edit=lsp.TextEdit(document.range_of(Span(offset - len(offer.written), offset)), text),
+    )
+
+
+def _offers(asked: _Asked, unfinished: Unfinished) -> Iterator[_Offer]:
+    place, before = unfinished
+    template = _TEMPLATE.search(before)
+    if template is not None:
+        yield from _in_template(asked.known, template)
+    elif place.is_key:
+        yield from _inputs_given(asked, place, before)
+        yield from _keys(asked, place, before)
+    else:
+        yield from _values(asked, place, before)
+
+
+def _in_template(known: KnownNames, template: re.Match[str]) -> Iterator[_Offer]:
+    if template["seed"] is not None:
+        for path in known.seed_paths:
+            yield _Offer(path, lsp.CompletionItemKind.Constant, template["path"], known.seed_value(path) or "")
+        return
+    for declared in known.inputs:
+        yield _Offer(declared.name.value, lsp.CompletionItemKind.Variable, template["name"], "input")
+    if known.settings.seed_manifest is not None:
+        yield _Offer("seed:", lsp.CompletionItemKind.Keyword, template["name"], "a value of the seed manifest")
+
+
+def _inputs_given(asked: _Asked, place: Place, before: str) -> Iterator[_Offer]:
+    """The inputs that a case has not given yet."""
+    if len(place.keys) > 2 and place.keys[-2] == "inputs" and isinstance(place.keys[-3], int):
+        given = _given(place)
+        for name, is_required in ((each.name.value, each.required) for each in asked.known.inputs):
+            if name not in given:
+                detail = f"{'required' if is_required else 'optional'} input"
+                insert = asked.in_quotes(place, name, ": ")
+                yield _Offer(name, lsp.CompletionItemKind.Variable, before, detail, insert=insert)
+
+
+def _given(place: Place) -> set[str]:
+    mapping = place.steps[-1][0]
+    return {key.text for key, _ in mapping.pairs} if isinstance(mapping, Mapping) else set()
+
+
+def _keys(asked: _Asked, place: Place, before: str) -> Iterator[_Offer]:
+    given = _given(place)
+    for shape in asked.shapes.around(place):
+        required = shape.get("required", ())
+        properties = shape.get("properties", {})
+        for key in sorted(properties, key=lambda key: key not in required):
+            if key not in given and isinstance(properties[key], dict):
+                detail = "required" if key in required else ""
+                sentence = properties[key].get("description", "")
+                insert = asked.in_quotes(place, key, f":{_behind(properties[key])}")
+                yield _Offer(key, lsp.CompletionItemKind.Property, before, detail, sentence, insert)
+
+
+def _behind(shape: Schema) -> str:
+    """A space after keys of values on the same line."""
+    types = shape.get("type", ())
+    return "" if types and types[0] in {"array", "object"} else " "
+
+
+def _values(asked: _Asked, place: Place, before: str) -> Iterator[_Offer]:
+    key = next((each for each in reversed(place.keys) if isinstance(each, str)), "")
+    if asked.shapes.is_check(place):
+        yield from _in_check(asked.known, before)
+    yield from _names(asked, key, before)
+    for shape in asked.shapes.at(place):
+        for value in filter(None, shape.get("enum", ())):
+            described = described_kind(KINDS[value]) if key == "type" and value in KINDS else ""
+            insert = asked.in_quotes(place, value)
+            yield _Offer(value, lsp.CompletionItemKind.EnumMember, before, "", described, insert)
+        if "boolean" in _first_type(shape):
+            yield from (_Offer(word, lsp.CompletionItemKind.EnumMember, before) for word in ("true", "false"))
+
+
+def _first_type(shape: Schema) -> tuple[str, ...]:
+    types = shape.get("type", ())
+    return (types,) if isinstance(types, str) else tuple(types[:1])
+
+
+def _names(asked: _Asked, key: str, before: str) -> Iterator[_Offer]:
+    known = asked.known
+    match key:
+        case "criterion":
+            yield from _criteria(known, before)
+        case "use":
+            for rule in known.rules:
+                yield _Offer(rule.name.value, lsp.CompletionItemKind.Function, before, f"{len(rule.checks)} checks")
+        case "prompt_id":
+            yield from (_Offer(each, lsp.CompletionItemKind.Reference, before, "prompt") for each in known.prompt_ids)
+        case "tool":
+            yield from _tools(known, before)
+        case _ if key in _FILE_KEYS:
+            yield from _files(asked, before)
+
+
+def _criteria(known: KnownNames, before: str) -> Iterator[_Offer]:
+    for each in known.criteria:
+        share = share_of(each, known.criteria)
+        yield _Offer(
+            each.name.value,
+            lsp.CompletionItemKind.Value,
+            before,
+            "" if share is None else f"{share} of the score",
+            each.description or "",
+        )
+
+
+def _tools(known: KnownNames, before: str) -> Iterator[_Offer]:
+    for tool in (known.tools or {}).values():
+        yield _Offer(tool.name, lsp.CompletionItemKind.Method, before, "tool", tool.description or "")
+
+
+def _in_check(known: KnownNames, before: str) -> Iterator[_Offer]:
+    found = continuation(before)
+    if found is None:
+        return
+    match found.names:
+        case "criteria":
+            yield from _criteria(known, found.word)
+        case "tools":
+            yield from _tools(known, found.word)
+        case "parameters":
+            yield from _parameters(known, found)
+        case None:
+            pass
+    documentation = {begin: described_kind(kind) for kind in reversed(KINDS.values()) for begin in beginnings(kind)}
+    for word in found.words:
+        yield _Offer(word, lsp.CompletionItemKind.Keyword, found.word, "", documentation.get(word, ""))
+
+
+def _parameters(known: KnownNames, found: Continuation) -> Iterator[_Offer]:
+    tool = None if known.tools is None else known.tools.get(found.tool)
+    properties = {} if tool is None else (tool.parameters or {}).get("properties", {})
+    for name, shape in properties.items():
+        described = shape if isinstance(shape, dict) else {}
+        yield _Offer(
+            name,
+            lsp.CompletionItemKind.Field,
+            found.word,
+            str(described.get("type", "")),
+            described.get("description", ""),
+        )
+
+
+def _files(asked: _Asked, before: str) -> Iterator[_Offer]:
+    """The files below the folder of the document that a suite can name, as a search for evals finds them."""
+    folder = asked.document.path.parent
+    found = options_for(asked.known.settings).finder.search(folder, _SUFFIXES)
+    for path in islice(found, _MOST_FILES):
+        yield _Offer(os.path.relpath(path, folder), lsp.CompletionItemKind.File, before)

@@ -1,0 +1,505 @@
+"""What an editor shows of a document: problems and their fixes, style, shares, hover, places of names, symbols."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Final
+
+from lsprotocol import types as lsp
+
+from evalc.base.source import Source, Span
+from evalc.base.terminal import counted
+from evalc.compiler.pipeline import is_json
+from evalc.diagnostics.fixes import ProposedFix, cures_for
+from evalc.diagnostics.fixing import fixed
+from evalc.diagnostics.problem import Problem
+from evalc.dsl.format import Unformattable, format_text
+from evalc.dsl.places import locate
+from evalc.dsl.tree import CaseTree, CriterionTree, InputTree, RuleTree, SharedTree, Str, SuiteTree
+from evalc.extras.lsp.completion import KINDS, Place, Shapes, described_kind, kind_at, place_at, shapes_of
+from evalc.extras.lsp.document import Document, DocumentProblems, Encoding, range_in, uri_of
+from evalc.extras.lsp.names import KnownNames, Location, Mention, mention_at, mentions, occurrences, share_of
+from evalc.extras.lsp.workspace import Workspace, beside
+from evalc.setup.collector import collector_off
+from evalc.setup.compile import problems_of
+from evalc.tools.registry import Tool
+
+SOURCE = "evalc"
+_SEVERITIES = {"error": lsp.DiagnosticSeverity.Error, "warning": lsp.DiagnosticSeverity.Warning}
+
+
+def diagnostics(checked: DocumentProblems, encoding: Encoding) -> Mapping[str, list[lsp.Diagnostic]]:
+    """The diagnostics of a checked document, by the address of the file that they are in."""
+    return {uri: [diagnostic(each, encoding) for each in found] for uri, found in checked.problems.items()}
+
+
+def diagnostic(problem: Problem, encoding: Encoding) -> lsp.Diagnostic:
+    """A problem with what to do about it."""
+    finding = problem.finding
+    lines = [finding.message(), finding.label(), *finding.help().splitlines()]
+    return lsp.Diagnostic(
+        range=range_in(problem.source, _visible(problem.source, problem.span), encoding),
+        message="\n".join(filter(None, lines)),
+        severity=_SEVERITIES[problem.severity],
+        code=problem.code,
+        source=SOURCE,
+        related_information=_related(problem, encoding) or None,
+    )
+
+
+def _visible(source: Source, span: Span) -> Span:
+    """The stretch up to the end of its first line: an editor would underline a whole block."""
+    end = source.text.find("\n", span.start, span.end)
+    return Span(span.start, span.end if end < 0 else max(end, span.start + 1))
+
+
+def _related(problem: Problem, encoding: Encoding) -> list[lsp.DiagnosticRelatedInformation]:
+    places: list[tuple[str, Source, Span]] = []
+    if problem.alias is not None:
+        places.append(("used by this alias", problem.source, problem.alias))
+    if problem.row is not None:
+        places.append(("first seen with this row", *problem.row))
+    return [
+        lsp.DiagnosticRelatedInformation(lsp.Location(uri_of(source.name), range_in(source, span, encoding)), message)
+        for message, source, span in places
+    ]
+
+
+_IGNORE = "# evalc: ignore"
+
+
+def actions(
+    workspace: Workspace, document: Document, range_: lsp.Range, problems: Sequence[Problem], only: Sequence[str] | None
+) -> list[lsp.CodeAction]:
+    """What can be done about the problems that begin or end within a range of a document."""
+    span = Span(document.offset(range_.start), document.offset(range_.end))
+    found: list[lsp.CodeAction] = []
+    if _wanted(lsp.CodeActionKind.QuickFix, only):
+        near = [problem for problem in problems if _touches(problem, span)]
+        for problem in near:
+            found += (_quick_fix(workspace, document, problem, cure) for cure in cures_for(problem))
+        found += _ignoring(workspace, document, near)
+    if _wanted(lsp.CodeActionKind.SourceFixAll, only):
+        found += _fix_all(workspace, document, problems)
+    return found
+
+
+def _wanted(kind: lsp.CodeActionKind, only: Sequence[str] | None) -> bool:
+    return not only or any(str(kind.value).startswith(each) for each in only)
+
+
+def _touches(problem: Problem, span: Span) -> bool:
+    return problem.span.start <= span.end and span.start <= problem.span.end
+
+
+def _quick_fix(workspace: Workspace, document: Document, problem: Problem, cure: ProposedFix) -> lsp.CodeAction:
+    edit = lsp.TextEdit(document.range_of(Span(cure.edit.start, cure.edit.end)), cure.edit.text)
+    return lsp.CodeAction(
+        title=cure.title,
+        kind=lsp.CodeActionKind.QuickFix,
+        diagnostics=[diagnostic(problem, workspace.encoding)],
+        is_preferred=cure.is_safe,
+        edit=lsp.WorkspaceEdit(changes={document.uri: [edit]}),
+    )
+
+
+def _ignoring(workspace: Workspace, document: Document, problems: Sequence[Problem]) -> Iterator[lsp.CodeAction]:
+    """An ignore comment for each warning on a line that has none yet."""
+    for problem in problems:
+        line = document.source.line(problem.start.line)
+        if problem.severity == "warning" and "#" not in line and not is_json(document.source):
+            end = document.source.offset(problem.start._replace(column=len(line) + 1))
+            edit = lsp.TextEdit(document.range_of(Span(end, end)), f" {_IGNORE}[{problem.code}]")
+            yield lsp.CodeAction(
+                title=f"Ignore {problem.code} on this line",
+                kind=lsp.CodeActionKind.QuickFix,
+                diagnostics=[diagnostic(problem, workspace.encoding)],
+                edit=lsp.WorkspaceEdit(changes={document.uri: [edit]}),
+            )
+
+
+def _fix_all(workspace: Workspace, document: Document, problems: Sequence[Problem]) -> Iterator[lsp.CodeAction]:
+    """What `evalc check --fix` would make of the file, with its proof that nothing new goes wrong."""
+    settings = workspace.settings(document.path)
+
+    def check(source: Source) -> Sequence[Problem]:
+        found = problems_of(source, settings=settings)
+        return [problem for problem in found if problem.source.name == source.name]
+
+    if not any(cure.is_safe for problem in problems for cure in cures_for(problem)):
+        return
+    codes = {problem.code for problem in problems}
+    with collector_off():
+        done = fixed(document.source, check(document.source), check, wanted=lambda problem: problem.code in codes)
+    if done.fixes:
+        yield lsp.CodeAction(
+            title=f"Fix {counted(done.fixes, 'problem')} (evalc check --fix)",
+            kind=lsp.CodeActionKind.SourceFixAll,
+            edit=lsp.WorkspaceEdit(changes={document.uri: [lsp.TextEdit(document.whole, done.text)]}),
+        )
+
+
+def formatting(workspace: Workspace, document: Document) -> list[lsp.TextEdit]:
+    """The one edit that formats a document, as short as it can be; none if it cannot be formatted."""
+    if is_json(document.source) or not workspace.outline(document).kinds:
+        return []
+    before = document.source.text
+    try:
+        after = format_text(before)
+    except Unformattable:
+        return []
+    if after == before:
+        return []
+    start = _shared(before, after)
+    start = before.rfind("\n", 0, start) + 1
+    end = _shared(before[start:][::-1], after[start:][::-1])
+    return [lsp.TextEdit(document.range_of(Span(start, len(before) - end)), after[start : len(after) - end])]
+
+
+def _shared(one: str, other: str) -> int:
+    """How many characters two texts have in common at their beginning."""
+    differing = (index for index, (ours, theirs) in enumerate(zip(one, other, strict=False)) if ours != theirs)
+    return next(differing, min(len(one), len(other)))
+
+
+def hints(workspace: Workspace, document: Document, range_: lsp.Range) -> list[lsp.InlayHint]:
+    """The hints within a range of a document."""
+    shown = Span(document.offset(range_.start), document.offset(range_.end))
+    found: list[lsp.InlayHint] = []
+    for suite in workspace.outline(document).suites:
+        for criterion in suite.criteria:
+            share = share_of(criterion, suite.criteria)
+            end = (criterion.name if criterion.weight is None else criterion.weight).span.end
+            if share is not None and shown.start <= end <= shown.end:
+                place = document.range_of(Span(end, end)).start
+                found.append(lsp.InlayHint(place, share, padding_left=True, tooltip="its share of the score"))
+    return found
+
+
+_LONGEST_VALUE = 500
+
+
+def hover(workspace: Workspace, document: Document, position: lsp.Position) -> lsp.Hover | None:
+    """What is at a place; None if nothing is known of it."""
+    offset = document.offset(position)
+    found = workspace.around(document, offset)
+    known = KnownNames(workspace, document, offset)
+    mention = mention_at(mentions(found), offset)
+    text = None if mention is None else _of_mention(known, mention)
+    if mention is not None and text is not None:
+        return _hover(document, text, mention.span)
+    place = place_at(found.documents, offset)
+    if place is None:
+        return None
+    text = _of_place(shapes_of(found), document, place, offset)
+    return _hover(document, text, Span(place.scalar.start, place.scalar.end)) if text else None
+
+
+def _hover(document: Document, text: str, span: Span) -> lsp.Hover:
+    return lsp.Hover(lsp.MarkupContent(lsp.MarkupKind.Markdown, text), document.range_of(span))
+
+
+def _of_mention(known: KnownNames, mention: Mention) -> str | None:
+    match mention.kind:
+        case "criterion":
+            return next((_criterion(known, each) for each in known.criteria if each.name.value == mention.name), None)
+        case "rule":
+            return next((_rule(each) for each in known.rules if each.name.value == mention.name), None)
+        case "input":
+            return next((_input(each) for each in known.inputs if each.name.value == mention.name), None)
+        case "seed":
+            return _seed(known, mention.name)
+        case "tool":
+            tool = None if known.tools is None else known.tools.get(mention.name)
+            return None if tool is None else _tool(tool)
+        case _:
+            return None
+
+
+def _criterion(known: KnownNames, criterion: CriterionTree) -> str:
+    share = share_of(criterion, known.criteria)
+    weight = "" if criterion.weight is None else f", weight {criterion.weight.value:g}"
+    of_all = "" if share is None else f", {share} of the score"
+    return _lines(f"**{criterion.name.value}**: criterion{weight}{of_all}", criterion.description or "")
+
+
+def _rule(rule: RuleTree) -> str:
+    lines = [rule.source.text[slice(*check.span)] for check in rule.checks]
+    return "\n".join([f"**{rule.name.value}**: rule", "", "```yaml", *(f"- {line}" for line in lines), "```"])
+
+
+def _input(declared: InputTree) -> str:
+    type_ = "" if declared.type is None else f", {declared.type.value}"
+    options = "" if declared.options is None else "one of " + ", ".join(f"`{each.value}`" for each in declared.options)
+    return _lines(f"**{declared.name.value}**: {'required' if declared.required else 'optional'} input{type_}", options)
+
+
+def _seed(known: KnownNames, path: str) -> str:
+    value = known.seed_value(path)
+    if value is None:
+        where = known.settings.seed_manifest
+        return f"`{path}` has no value: " + (
+            "no seed manifest is configured" if where is None else f"`{where}` has none"
+        )
+    return f"`{path}` is `{value[:_LONGEST_VALUE]}` in the seed manifest"
+
+
+def _tool(tool: Tool) -> str:
+    properties = (tool.parameters or {}).get("properties", {})
+    required = set((tool.parameters or {}).get("required", ()))
+    lines = [
+        f"- `{name}`{'' if name in required else ' (optional)'}: {shape.get('description', shape.get('type', ''))}"
+        for name, shape in properties.items()
+        if isinstance(shape, dict)
+    ]
+    return "\n".join([f"**{tool.name}**: tool", "", tool.description or "", "", *lines]).strip()
+
+
+def _of_place(shapes: Shapes, document: Document, place: Place, offset: int) -> str:
+    """What a key is for, or what a check does."""
+    scalar = place.scalar
+    if place.is_key:
+        sentence = shapes.described(place)
+        return _lines(f"**{scalar.text}**", sentence) if sentence else ""
+    if place.keys[-1:] == ("type",) and scalar.text in KINDS:
+        return described_kind(KINDS[scalar.text])
+    if shapes.is_check(place):
+        kind = kind_at(scalar.text, _within(document, place, offset))
+        return "" if kind is None else described_kind(kind)
+    return shapes.described(place)
+
+
+def _within(document: Document, place: Place, offset: int) -> int:
+    """The index in the value of a scalar that an offset of its token is."""
+    span = Span(place.scalar.start, place.scalar.end)
+    length = len(place.scalar.text)
+    return next(
+        (index for index in range(length) if locate(document.source, span, index, index + 1).end > offset), length
+    )
+
+
+def _lines(*parts: str) -> str:
+    return "\n\n".join(filter(None, parts))
+
+
+_RENAMED: Final = frozenset({"rule", "criterion", "prompt", "input"})
+_NAME: Final = re.compile(r"[A-Za-z_][\w-]*")
+_WORDS_OF_YAML: Final = frozenset({"true", "false", "null"})
+
+
+class NotRenamed(Exception):
+    """Why a name cannot be changed."""
+
+
+def definition(workspace: Workspace, document: Document, position: lsp.Position) -> list[lsp.Location]:
+    """Where the name at a place is declared; of a file, the file."""
+    mention = _mention(workspace, document, position)
+    if mention is None:
+        return []
+    known = KnownNames(workspace, document, mention.span.start)
+    match mention.kind:
+        case "file":
+            path = beside(document.path, mention.name)
+            return [_beginning(path)] if path is not None and path.is_file() else []
+        case "seed":
+            place = known.seed_place(mention.name)
+            return [] if place is None else [_location(workspace, *place)]
+        case "tool":
+            tool = None if known.tools is None else known.tools.get(mention.name)
+            return [] if tool is None or tool.place is None else [_beginning(Path(tool.place.file), tool.place.line)]
+        case "input":
+            place = known.input_place(mention.name)
+            return [] if place is None else [_location(workspace, *place)]
+        case _:
+            return [
+                _location(workspace, each.source, each.mention.span) for each in _declared(workspace, document, mention)
+            ]
+
+
+def _declared(workspace: Workspace, document: Document, mention: Mention) -> list[Location]:
+    return [each for each in occurrences(workspace, document.path, mention) if each.mention.defines]
+
+
+def references(
+    workspace: Workspace, document: Document, position: lsp.Position, *, declarations: bool
+) -> list[lsp.Location]:
+    """Every use in the project of the name at a place."""
+    mention = _mention(workspace, document, position)
+    found = [] if mention is None else occurrences(workspace, document.path, mention)
+    return [
+        _location(workspace, each.source, each.mention.span)
+        for each in found
+        if declarations or not each.mention.defines
+    ]
+
+
+def highlights(workspace: Workspace, document: Document, position: lsp.Position) -> list[lsp.DocumentHighlight]:
+    """Every use in its document of the name at a place."""
+    mention = _mention(workspace, document, position)
+    found = mentions(workspace.outline(document))
+    same = [] if mention is None else [each for each in found if each[:2] == mention[:2]]
+    kinds = {True: lsp.DocumentHighlightKind.Write, False: lsp.DocumentHighlightKind.Read}
+    return [lsp.DocumentHighlight(document.range_of(each.span), kinds[each.defines]) for each in same]
+
+
+def prepare_rename(workspace: Workspace, document: Document, position: lsp.Position) -> lsp.Range | None:
+    """The name at a place, if it can be changed; None if there is none."""
+    mention = _mention(workspace, document, position)
+    return None if mention is None or mention.kind not in _RENAMED else document.range_of(mention.span)
+
+
+def rename(workspace: Workspace, document: Document, position: lsp.Position, name: str) -> lsp.WorkspaceEdit:
+    """The edits that give the thing at a place another name, in every file that names it.
+
+    Raises:
+        NotRenamed: nothing there can be renamed, or the name needs quotes somewhere.
+    """
+    mention = _mention(workspace, document, position)
+    if mention is None or mention.kind not in _RENAMED:
+        raise NotRenamed("only rules, criteria, inputs and ids of prompts can be renamed")
+    if not _NAME.fullmatch(name) or name.lower() in _WORDS_OF_YAML:
+        raise NotRenamed(f"`{name}` is not a name: use letters, digits, `-` and `_`, beginning with a letter")
+    found = occurrences(workspace, document.path, mention)
+    _refuse_taken(workspace, found, mention, name)
+    changes: dict[str, list[lsp.TextEdit]] = {}
+    for each in found:
+        edits = changes.setdefault(_uri(workspace, each.source), [])
+        edits.append(lsp.TextEdit(range_in(each.source, each.mention.span, workspace.encoding), name))
+    return lsp.WorkspaceEdit(changes=changes)
+
+
+def _refuse_taken(workspace: Workspace, found: Iterable[Location], mention: Mention, name: str) -> None:
+    """Refuse a name that something else of the same kind has already."""
+    for path in {Path(each.source.name) for each in found}:
+        outline = workspace.outline_of(path)
+        taken = () if outline is None else mentions(outline)
+        if any(each.defines and (each.kind, each.name) == (mention.kind, name) for each in taken):
+            raise NotRenamed(f"there is another {mention.kind} `{name}` in {path.name}")
+
+
+def _mention(workspace: Workspace, document: Document, position: lsp.Position) -> Mention | None:
+    return mention_at(mentions(workspace.outline(document)), document.offset(position))
+
+
+def _location(workspace: Workspace, source: Source, span: Span) -> lsp.Location:
+    return lsp.Location(_uri(workspace, source), range_in(source, span, workspace.encoding))
+
+
+def _uri(workspace: Workspace, source: Source) -> str:
+    """The address of a source; of an open document, as the editor writes it."""
+    uri = uri_of(source.name)
+    document = workspace.get(uri)
+    return uri if document is None else document.uri
+
+
+def _beginning(path: Path, line: int = 1) -> lsp.Location:
+    place = lsp.Position(line - 1, 0)
+    return lsp.Location(uri_of(path), lsp.Range(place, place))
+
+
+_MOST_FOUND = 500
+
+
+def symbols(workspace: Workspace, document: Document) -> list[lsp.DocumentSymbol]:
+    """The contents of a document, as a tree."""
+    found = workspace.outline(document)
+    starts = [suite.span.start for suite in found.suites]
+    ends = [*starts[1:], len(found.source.text)]
+    suites = [_suite(document, suite, end) for suite, end in zip(found.suites, ends, strict=False)]
+    shared = [symbol for each in found.shared for symbol in _rules(document, each)]
+    prompts = [
+        _named(document, each.id, lsp.SymbolKind.File, "prompt") for each in found.prompts if each.id is not None
+    ]
+    return [*suites, *shared, *prompts]
+
+
+def _suite(document: Document, suite: SuiteTree, end: int) -> lsp.DocumentSymbol:
+    children = [
+        *(_named(document, each.name, lsp.SymbolKind.Property, each.description or "") for each in suite.criteria),
+        *_rules(document, suite.shared),
+        *_cases(document, suite.cases, end),
+    ]
+    title = suite.name or (None if suite.prompt is None else suite.prompt.id)
+    name = Path(document.path).name if title is None else title.value
+    whole = document.range_of(Span(suite.span.start, end))
+    return lsp.DocumentSymbol(
+        name=name or "suite",
+        kind=lsp.SymbolKind.Module,
+        range=whole,
+        selection_range=document.range_of(suite.span if title is None else title.span),
+        detail="" if suite.tier is None else suite.tier.value,
+        children=[child for child in children if _is_within(child, whole)],
+    )
+
+
+def _is_within(child: lsp.DocumentSymbol, parent: lsp.Range) -> bool:
+    return parent.start <= child.range.start and child.range.end <= parent.end
+
+
+def _rules(document: Document, shared: SharedTree) -> Iterator[lsp.DocumentSymbol]:
+    for rule in shared.rules:
+        yield _named(document, rule.name, lsp.SymbolKind.Function, "rule")
+
+
+def _cases(document: Document, cases: Iterable[CaseTree], end: int) -> Iterator[lsp.DocumentSymbol]:
+    listed = list(cases)
+    for case, following in zip(listed, [*listed[1:], None], strict=False):
+        until = end if following is None else following.span.start
+        text = document.source.text[case.span.start : until].rstrip().rstrip("-").rstrip()
+        whole = Span(case.span.start, max(case.span.start + len(text), case.name.span.end))
+        description = "" if case.description is None else case.description.value
+        yield _symbol(document, case.name, lsp.SymbolKind.Method, description, whole)
+
+
+def _named(document: Document, name: Str, kind: lsp.SymbolKind, detail: str) -> lsp.DocumentSymbol:
+    return _symbol(document, name, kind, detail, name.span)
+
+
+def _symbol(document: Document, name: Str, kind: lsp.SymbolKind, detail: str, whole: Span) -> lsp.DocumentSymbol:
+    around = Span(min(whole.start, name.span.start), max(whole.end, name.span.end))
+    return lsp.DocumentSymbol(
+        name=name.value or "(no name)",
+        kind=kind,
+        range=document.range_of(around),
+        selection_range=document.range_of(name.span),
+        detail=detail,
+    )
+
+
+def workspace_symbols(workspace: Workspace, folders: Iterable[Path], query: str) -> list[lsp.WorkspaceSymbol]:
+    """The cases, rules and criteria of the folders whose names have the letters of the query in their order."""
+    found: list[lsp.WorkspaceSymbol] = []
+    for folder in folders:
+        for path in workspace.project_files(folder / "x.eval.yaml"):
+            outline = workspace.outline_of(path)
+            if outline is None:
+                continue
+            for suite in outline.suites:
+                names = [
+                    *((case.name, lsp.SymbolKind.Method) for case in suite.cases),
+                    *((rule.name, lsp.SymbolKind.Function) for rule in suite.shared.rules),
+                    *((criterion.name, lsp.SymbolKind.Property) for criterion in suite.criteria),
+                ]
+                container = "" if suite.name is None else suite.name.value
+                for name, kind in names:
+                    if _matches(query, name.value):
+                        range_ = range_in(outline.source, name.span, workspace.encoding)
+                        place = lsp.Location(uri_of(path), range_)
+                        found.append(
+                            lsp.WorkspaceSymbol(
+                                location=place,
+                                name=name.value or "(no name)",
+                                kind=kind,
+                                container_name=container or None,
+                            )
+                        )
+                        if len(found) >= _MOST_FOUND:
+                            return found
+    return found
+
+
+def _matches(query: str, name: str) -> bool:
+    letters = iter(name.lower())
+    return all(letter in letters for letter in query.lower())

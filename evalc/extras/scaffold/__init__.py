@@ -1,0 +1,120 @@
+"""Creates the files of a new project, or says what is in their way."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from importlib.metadata import PackageNotFoundError, distribution
+from importlib.resources import files
+from pathlib import Path
+from typing import Final
+
+import msgspec
+
+from evalc.base.files import make_folder, read_limited, write_atomic
+from evalc.schema.published import schema_text
+
+WORKFLOW: Final = ".github/workflows/evals.yml"
+_NOT_SAID: Final = b'EVALC: ""'
+"""Where the workflow says what evalc is installed from."""
+
+_LARGEST: Final = 1_000_000
+_TEMPLATES: Final[Mapping[str, str]] = {
+    "evalc.toml": "evalc.toml",
+    "evals/weather.eval.yaml": "evals/weather.eval.yaml",
+    "evals/get-weather.golden.eval.yaml": "evals/get-weather.golden.eval.yaml",
+    "evals/seed-manifest.json": "evals/seed-manifest.json",
+    WORKFLOW: "github/evals.yml",
+}
+"""The files of a project, and what each is written from."""
+
+_SCHEMA: Final = ".evalc/schema/language.json"
+_IGNORE: Final = ".gitignore"
+
+
+def in_the_way(folder: Path) -> tuple[Path, ...]:
+    """What already exists in place of the project's files; a `.gitignore` does not count, since it is extended."""
+    wanted = [folder / name for name in (*_TEMPLATES, _SCHEMA)]
+    folders = {parent for file in wanted for parent in file.parents if parent.is_relative_to(folder)}
+    occupied = {path for path in wanted if path.is_symlink() or path.exists()}
+    blocked = {path for path in folders if (path.is_symlink() or path.exists()) and not path.is_dir()}
+    ignore = folder / _IGNORE
+    if ignore.is_dir():
+        blocked.add(ignore)
+    return tuple(sorted(occupied | blocked))
+
+
+def write_project(folder: Path, *, requirement: str | None) -> Iterator[Path]:
+    """Write the files of a project if nothing is in the way; yields each that is written.
+
+    Args:
+        folder: the folder of the project.
+        requirement: what the workflow installs evalc from; None leaves that to the user.
+
+    Raises:
+        OSError: a file cannot be written.
+    """
+    contents = {name: _template(source) for name, source in _TEMPLATES.items()}
+    contents[WORKFLOW] = contents[WORKFLOW].replace(_NOT_SAID, f"EVALC: {json.dumps(requirement or '')}".encode())
+    contents[_SCHEMA] = schema_text("language")
+    for name, content in contents.items():
+        path = folder / name
+        make_folder(path.parent)
+        write_atomic(path, content)
+        yield path
+    ignored = _with_missing_lines(folder / _IGNORE, _template("gitignore").decode())
+    if ignored is not None:
+        write_atomic(folder / _IGNORE, ignored)
+        yield folder / _IGNORE
+
+
+def _template(name: str) -> bytes:
+    return files("evalc.extras.scaffold").joinpath("project", *name.split("/")).read_bytes()
+
+
+def _with_missing_lines(file: Path, lines: str) -> bytes | None:
+    """The file with those of the lines that it lacks at its end; None if it has them all."""
+    present = read_limited(file, _LARGEST) if file.exists() else b""
+    known = {line.strip() for line in present.splitlines()}
+    missing = [line for line in lines.encode().splitlines() if line not in known]
+    if not missing:
+        return None
+    gap = b"" if not present or present.endswith(b"\n") else b"\n"
+    return present + gap + b"".join(line + b"\n" for line in missing)
+
+
+class _Vcs(msgspec.Struct):
+    vcs: str
+    commit_id: str
+
+
+class _Origin(msgspec.Struct):
+    """What pip notes of a package that was installed from somewhere else than an index (PEP 610)."""
+
+    url: str
+    vcs_info: _Vcs | None = None
+
+
+def requirement() -> str | None:
+    """What `pip install` takes; None where evalc comes from this machine alone, as a folder or a file.
+
+    A plain `evalc` is only what came from an index: on any other the name may be somebody else's.
+    """
+    try:
+        installed = distribution("evalc")
+    except PackageNotFoundError:
+        return None
+    origin = installed.read_text("direct_url.json")
+    return f"evalc=={installed.version}" if origin is None else _from_elsewhere(origin)
+
+
+def _from_elsewhere(noted: str) -> str | None:
+    try:
+        origin = msgspec.json.decode(noted, type=_Origin)
+    except msgspec.DecodeError:
+        return None
+    if not origin.url.startswith(("https://", "http://", "ssh://")):
+        return None
+    if origin.vcs_info is None:
+        return f"evalc @ {origin.url}"
+    return f"evalc @ {origin.vcs_info.vcs}+{origin.url}@{origin.vcs_info.commit_id}"

@@ -1,0 +1,355 @@
+"""Waits for files to be saved; after each save it checks them, and runs the cases that have changed."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import tempfile
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
+from pathlib import Path
+from queue import Queue
+from threading import Event, Thread
+from typing import Final, NamedTuple, Self, final
+
+from watchfiles import Change, DefaultFilter, watch
+
+from evalc import api
+from evalc.base.errors import EvalcError, UsageError
+from evalc.base.terminal import Screen, cells, padded, painted, shortened, visible
+from evalc.compiler.compiled import Compilation, CompiledSuite
+from evalc.config.settings import Settings
+from evalc.model.json import short_hash, to_json
+from evalc.model.result import CaseResult
+from evalc.model.suite import CaseKey, key_of
+from evalc.report.words import main_reason, symbols_of
+from evalc.runtime.store.past.load import load_run
+from evalc.runtime.store.past.results import find_results
+from evalc.runtime.store.past.runs import LATEST
+from evalc.setup.choice import id_in_pattern
+from evalc.setup.collector import collector_off
+
+_LEAST_ROWS = 5
+_WIDEST_ID = 50
+
+
+class _Row(NamedTuple):
+    """A case, how it ended when it was last run, and whether it says something else now."""
+
+    key: CaseKey
+    result: CaseResult | None
+    is_old: bool
+
+
+@final
+class Board:
+    """The cases of the watched files."""
+
+    def __init__(self) -> None:
+        self._digests: dict[CaseKey, str] = {}
+        self._results: dict[CaseKey, tuple[CaseResult, str]] = {}
+
+    def look(self, digests: Mapping[CaseKey, str]) -> Mapping[CaseKey, str]:
+        """Take over the cases as they are now; the ones that were there before."""
+        before, self._digests = self._digests, dict(digests)
+        return before
+
+    def note(self, results: Mapping[CaseKey, CaseResult]) -> None:
+        """Take over how cases ended."""
+        for key, result in results.items():
+            if key in self._digests:
+                self._results[key] = (result, self._digests[key])
+
+    @property
+    def known(self) -> tuple[CaseKey, ...]:
+        """Every case, in source order."""
+        return tuple(self._digests)
+
+    def _rows(self) -> list[_Row]:
+        rows = []
+        for key, digest in self._digests.items():
+            result, then = self._results.get(key, (None, digest))
+            rows.append(_Row(key, result, then != digest))
+        return rows
+
+    def lines(self, screen: Screen, height: int) -> Iterator[str]:
+        """The table, no longer than so many lines, and the counts below it."""
+        rows = sorted(self._rows(), key=_urgency)
+        ran = [row for row in rows if row.result is not None]
+        shown = ran[: max(height - 2, _LEAST_ROWS)]
+        width = min(max((cells(visible(row.key.id)) for row in shown), default=0), _WIDEST_ID)
+        for row in shown:
+            yield _line(row, screen, width)
+        if len(ran) > len(shown):
+            yield f"  and {len(ran) - len(shown)} more"
+        yield _counts(rows)
+
+
+def _urgency(row: _Row) -> int:
+    if row.result is None:
+        return 3
+    return 2 if row.result.passed and not row.is_old else int(row.is_old)
+
+
+def _line(row: _Row, screen: Screen, width: int) -> str:
+    assert row.result is not None  # noqa: S101 - for the type checker: others have no line
+    result = row.result
+    mark = painted(symbols_of(screen).marks[result.status], "green" if result.passed else "red", on=screen.color)
+    score = "" if result.score is None else f"{result.score:.2f}"
+    reason = main_reason(result)
+    said = (
+        "changed since"
+        if row.is_old
+        else ""
+        if result.passed or reason is None
+        else reason.in_short(symbols_of(screen).ellipsis)
+    )
+    name = padded(shortened(visible(row.key.id), width), width)
+    room = max(screen.width - width - 12, 20)
+    return f"  {mark} {name}  {score:<4}  {shortened(said, room)}".rstrip()
+
+
+def _counts(rows: Sequence[_Row]) -> str:
+    passed = sum(row.result is not None and row.result.passed for row in rows)
+    others = sum(row.result is not None for row in rows) - passed
+    idle = len(rows) - passed - others
+    parts = [f"{passed} passed" if passed else "", f"{others} did not pass" if others else ""]
+    parts.append(f"{idle} not run yet" if idle else "")
+    return ", ".join(filter(None, parts)) or "no cases"
+
+
+def fingerprints(suites: Iterable[CompiledSuite]) -> dict[CaseKey, str]:
+    """The hash of every case that would be run, in source order."""
+    return {
+        CaseKey(suite.key, case.id): short_hash(to_json(case))
+        for suite in suites
+        for case in suite.cases()
+        if case.running
+    }
+
+
+def changed(before: Mapping[CaseKey, str], now: Mapping[CaseKey, str]) -> list[CaseKey]:
+    """The cases that are new, or say something else than before."""
+    return [key for key, digest in now.items() if before.get(key) != digest]
+
+
+_LONGEST_FILTER = 100_000
+"""The characters that a choice of cases may take on a command line; of more cases, all are run."""
+
+
+def run_cases(
+    paths: Sequence[str], chosen: Sequence[CaseKey] | None, flags: Sequence[str]
+) -> dict[CaseKey, CaseResult]:
+    """Run the chosen cases of the paths, or all: how each ended; nothing else is kept of the run.
+
+    Its progress, and why it cannot run, go to this process's standard error. An interrupt ends both.
+    """
+    with tempfile.TemporaryDirectory(prefix="evalc-watch-") as folder:
+        command = [sys.executable, "-m", "evalc", "run", *paths, *flags, "--output-dir", folder]
+        command += _choice(chosen)
+        nothing = subprocess.DEVNULL
+        subprocess.run(command, stdin=nothing, stdout=nothing, check=False)  # noqa: S603 - ourselves
+        try:
+            run = load_run(find_results(LATEST, Path(folder)))[0]
+        except (EvalcError, OSError):
+            return {}
+        return {CaseKey(key_of(suite.result), case.id): case for suite in run.suites for case in suite.cases}
+
+
+def _choice(chosen: Sequence[CaseKey] | None) -> list[str]:
+    if chosen is None:
+        return []
+    ids = "|".join(id_in_pattern(key.id) for key in chosen)
+    return ["--filter", f"/^(?:{ids})$/"] if len(ids) < _LONGEST_FILTER else []
+
+
+_DEBOUNCE_MS: Final = 200
+_HEARS_OF_THE_END_MS: Final = 200
+_SUFFIXES: Final = frozenset({".yaml", ".yml", ".json", ".jsonl", ".csv", ".toml", ".ts", ".js", ".lock"})
+
+
+class Seen(NamedTuple):
+    """What a look at the files has found.
+
+    Attributes:
+        compilation: the suites and problems; None if the configuration cannot be read.
+        refusal: why they could not be looked at.
+        to_run: the cases that are to be run.
+    """
+
+    compilation: Compilation | None
+    refusal: str = ""
+    to_run: tuple[CaseKey, ...] = ()
+
+
+@final
+class Watcher:
+    """The files that are watched, and what is known of their cases.
+
+    Args:
+        paths: eval files and folders.
+        settings: reads the settings as they are now.
+        others: files and folders with whose changes every case is run again, such as the agent's code.
+
+    Raises:
+        SourceError: the configuration has errors at the beginning.
+    """
+
+    def __init__(self, paths: Sequence[str], settings: Callable[[], Settings], others: Sequence[str]) -> None:
+        self._paths = paths
+        self._read_settings = settings
+        self.settings = settings()
+        self._others = tuple(os.path.realpath(each) for each in others)
+        self._is_first = True
+        self._files: frozenset[str] = frozenset()
+        self.board = Board()
+
+    def look(self, saved: Set[str] = frozenset()) -> Seen:
+        """Check the files; which cases are to be run follows from what was saved since the look before.
+
+        At the first look none is.
+        """
+        try:
+            self.settings = self._read_settings()
+            with collector_off():
+                found = api.check_paths(self.settings.looked_at(self._paths), settings=self.settings)
+        except EvalcError as error:
+            return Seen(None, str(error))
+        if any(problem.severity == "error" for problem in found.problems):
+            return Seen(found)
+        self._files = frozenset(name for suite in found.suites for name in (suite.ir.source.name, *suite.ir.files))
+        now = fingerprints(found.suites)
+        before = self.board.look(now)
+        is_first, self._is_first = self._is_first, False
+        if any(self._is_other(name) for name in saved):
+            return Seen(found, to_run=tuple(now))
+        return Seen(found, to_run=() if is_first else tuple(changed(before, now)))
+
+    def run(self, chosen: Sequence[CaseKey], flags: Sequence[str]) -> bool:
+        """Run cases, and note how they ended; False if none ran, for which the run has given the reason."""
+        paths = [str(path) for path in self.settings.looked_at(self._paths)]
+        results = run_cases(paths, None if len(chosen) == len(self.board.known) else chosen, flags)
+        self.board.note(results)
+        return bool(results)
+
+    def saves(self) -> Iterator[Set[str]]:
+        """The names of the files of each save, until an interrupt.
+
+        Raises:
+            UsageError: the system cannot watch so many folders.
+        """
+        while True:
+            places = self._places()
+            with _Watching(places, self._wanted()) as watching:
+                for saved in watching:
+                    yield saved
+                    if self._places() != places:
+                        break
+
+    def _places(self) -> _Places:
+        """The folders to watch: of what is named, and of the files that the suites were last made of."""
+        settings = self.settings
+        named = [os.path.realpath(str(path)) for path in (*settings.looked_at(self._paths), *self._others)]
+        beside = (settings.file, settings.tool_registry_path, settings.seed_manifest, settings.root / "evalc.toml")
+        files = {os.path.realpath(str(path)) for path in (*beside, *self._files) if path is not None}
+        deep = {_folder(path) for path in named if not Path(path).is_file()}
+        deep |= {_folder(str(settings.prompts))} if settings.prompts is not None else set()
+        flat = {_folder(str(Path(path).parent)) for path in (*files, *named) if not Path(path).is_dir()}
+        outermost = _outermost(deep)
+        return _Places(tuple(outermost), tuple(sorted(each for each in flat if not _is_in(each, outermost))))
+
+    def _wanted(self) -> _Wanted:
+        return _Wanted([os.path.realpath(path) for path in self.settings.written_paths], self._others)
+
+    def _is_other(self, name: str) -> bool:
+        return _is_in(os.path.realpath(name), self._others)
+
+
+class _Places(NamedTuple):
+    """The folders to watch with all that is in them, and the folders in which only their own files matter."""
+
+    deep: tuple[str, ...]
+    flat: tuple[str, ...]
+
+
+@final
+class _Watching:
+    """Watches folders in threads of its own, since the library watches either whole trees or single folders."""
+
+    def __init__(self, places: _Places, wanted: _Wanted) -> None:
+        self._places = places
+        self._wanted = wanted
+        self._stop = Event()
+        self._saves: Queue[Set[str] | Exception] = Queue()
+        self._threads: list[Thread] = []
+
+    def __enter__(self) -> Self:
+        for folders, recursive in ((self._places.deep, True), (self._places.flat, False)):
+            if folders:
+                thread = Thread(target=self._watch, args=(folders, recursive), daemon=True)
+                thread.start()
+                self._threads.append(thread)
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._stop.set()
+        for thread in self._threads:
+            thread.join()
+
+    def __iter__(self) -> Iterator[Set[str]]:
+        while True:
+            saved = self._saves.get()
+            if isinstance(saved, OSError | RuntimeError):
+                raise UsageError(f"the folders cannot be watched: {saved}") from saved
+            if isinstance(saved, Exception):
+                raise saved
+            yield saved
+
+    def _watch(self, folders: Sequence[str], recursive: bool) -> None:
+        try:
+            for found in watch(
+                *folders,
+                watch_filter=self._wanted,
+                debounce=_DEBOUNCE_MS,
+                rust_timeout=_HEARS_OF_THE_END_MS,
+                stop_event=self._stop,
+                recursive=recursive,
+            ):
+                self._saves.put({name for _, name in found})
+        except Exception as error:  # told to whoever waits
+            self._saves.put(error)
+
+
+@final
+class _Wanted(DefaultFilter):
+    """The files that may matter: those that evals are made of, and what the user names; not what evalc writes."""
+
+    def __init__(self, leave_out: Sequence[str], others: Sequence[str]) -> None:
+        super().__init__(ignore_paths=list(leave_out))
+        self._others = others
+
+    def __call__(self, change: Change, path: str) -> bool:
+        """Whether a change matters."""
+        return super().__call__(change, path) and (_is_in(path, self._others) or Path(path).suffix.lower() in _SUFFIXES)
+
+
+def _is_in(path: str, folders: Sequence[str]) -> bool:
+    """Whether a path is one of the folders, or lies below one."""
+    return any(path == folder or path.startswith(folder.rstrip(os.sep) + os.sep) for folder in folders)
+
+
+def _folder(path: str) -> str:
+    """The nearest folder that is there: of a glob, the one before its first sign."""
+    folder = Path(path)
+    while not folder.is_dir():
+        folder = folder.parent
+    return str(folder)
+
+
+def _outermost(folders: Set[str]) -> list[str]:
+    """The folders without those that lie in another."""
+    kept: list[str] = []
+    for folder in sorted(folders):
+        if not _is_in(folder, kept):
+            kept.append(folder)
+    return kept

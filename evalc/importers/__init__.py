@@ -1,1 +1,0 @@
-"""Imports evals from the formats of other tools, and names what cannot be taken over."""

@@ -1,1 +1,0 @@
-"""A language server for eval files: from what an editor asks to what the compiler knows."""

@@ -1,1 +1,0 @@
-"""Exports runs to an OTLP receiver. Needs the extra `otel`."""

@@ -1,1 +1,0 @@
-"""The project that `evalc init` creates."""

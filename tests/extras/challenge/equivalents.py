@@ -1,0 +1,32 @@
+"""Makes the mutants of the sample answers.
+
+`labels.json` lists those of them that a person took for as good as the answer that they were made of.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, Final
+
+from evalc.extras.challenge.mutations import Others, mutations, names_in
+from evalc.model.answer import AgentAnswer, AgentResponse, ToolCall
+from evalc.model.case import Case, Input
+
+ANSWERS: Final = Path(__file__).parent / "answers.json"
+LABELS: Final = Path(__file__).parent / "labels.json"
+
+
+def mutants() -> Iterator[tuple[str, str, str]]:
+    """The mutants of all sample answers: the answer's id, the fault and the difference."""
+    samples: list[dict[str, Any]] = json.loads(ANSWERS.read_text(encoding="utf-8"))
+    names = tuple(dict.fromkeys(name for sample in samples for name in names_in(sample["response"])))
+    for sample in samples:
+        calls = tuple(
+            ToolCall(name=call["name"], params=call["params"], success=True) for call in sample.get("calls", ())
+        )
+        case = Case(id=sample["id"], description="", input=Input(message=sample["message"]))
+        answer = AgentAnswer(1.0, AgentResponse(response=sample["response"], tool_calls=calls))
+        for mutant in mutations(case, answer, Others({}, names)):
+            yield sample["id"], mutant.challenger, mutant.difference

@@ -1,0 +1,130 @@
+"""`--fix` writes lines that kill survivors, harm no good answer, and leaves everything else as it is."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from textwrap import dedent
+
+import pytest
+
+import evalc
+from evalc.base.source import Source
+from evalc.extras.challenge import Inserted, with_checks
+from evalc.model.suite import Place
+from tests.extras.challenge.conftest import Challenging
+
+BLOCK = """\
+# A suite with comments.
+suite: a
+eval:
+  test_cases:
+    - name: it   # the only one
+      message: What is it?
+      validate:
+        - non-empty   # at least
+
+# The end.
+"""
+ANSWER = "It is a train, number 9."
+
+
+def fixed(challenged: Challenging, suite: str, *answers: str) -> str:
+    """The text of the suite with the lines in it; the suite as it is where there are none."""
+    finished = challenged(suite, answers, fix=True)
+    return finished.insertions[0].text if finished.insertions else dedent(suite)
+
+
+def test_lines_are_put_below_the_last_check_and_comments_stay(challenged: Challenging) -> None:
+    text = fixed(challenged, BLOCK, ANSWER)
+    added = [line for line in text.splitlines() if line not in BLOCK.splitlines()]
+    assert added
+    assert all(line.startswith("        - ") for line in added)
+    assert [line for line in text.splitlines() if line not in added] == BLOCK.splitlines()
+    assert evalc.check(evalc.Source("it.eval.yaml", text)) == ()
+
+
+def test_what_was_fixed_stays_fixed_and_still_passes(challenged: Challenging) -> None:
+    text = fixed(challenged, BLOCK, ANSWER)
+    again = challenged(text, [ANSWER], fix=True)
+    assert again.strength.strength == 1
+    assert again.insertions == []
+    assert again.strength.not_challenged == ()  # its answer passes
+
+
+@pytest.mark.parametrize(
+    ("case", "expected"),
+    [
+        ("- {name: it, message: a, validate: [json, non-empty]}", "[json, non-empty, 'contains \"x, y\"']}"),
+        ("- {name: it, message: a}", "message: a, validate: ['contains \"x, y\"']}"),
+        ("- name: it\n  message: a\n  expected: b", "expected: b\n  validate:\n    - contains \"x, y\"\n"),
+        ("- name: it\n  validate: [json]\n  message: a", "[json, 'contains \"x, y\"']\n  message: a"),
+        ("- name: it\n  validate:\n  - json\n  message: |\n    a\n", "  - json\n  - contains \"x, y\"\n  message: |\n"),
+        ("- name: it\n  message: |\n    a\n    b\n", "    b\n  validate:\n    - contains \"x, y\"\n"),
+    ],
+)  # fmt: skip
+def test_every_style_of_case(case: str, expected: str) -> None:
+    source = Source("it.eval.yaml", case)
+    column = case.index("it") + 1
+    place = Place(file=source.name, line=1, column=column)
+    assert expected in with_checks(source, {place: ['- contains "x, y"']}).text
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "base: &b [json]\ncases:\n- {name: it, validate: *b}",
+        "- - {name: other}",
+        "- name: it\n  validate: []",
+        "- name: it\n  validate: json",
+    ],
+)
+def test_where_no_line_can_be_put_nothing_is(text: str) -> None:
+    at = text.find("it")
+    source = Source("it.eval.yaml", text)
+    line, column = source.position(at)
+    place = Place(file=source.name, line=line, column=column)
+    assert with_checks(source, {place: ["- json"]}) == Inserted(text, {}, frozenset({place}))
+
+
+def test_line_ends_stay(challenged: Challenging, project: Path) -> None:
+    text = "- name: it\r\n  validate:\r\n  - json\r\n"
+    found = with_checks(Source("a", text), {Place(file="a", line=1, column=9): ["- non-empty"]})
+    assert found.text == "- name: it\r\n  validate:\r\n  - json\r\n  - non-empty\r\n"
+
+
+def test_rows_share_a_line_only_if_all_their_answers_pass_it(challenged: Challenging) -> None:
+    suite = """\
+    suite: a
+    eval:
+      test_cases:
+        - name: city
+          message: Trains to {{city}}?
+          for_each: [{id: p, city: Paris}, {id: r, city: Rome}]
+          validate:
+            - contains "{{city}}"
+    """
+    call = evalc.ToolCall(name="find", params={}, success=True)
+    answers = [
+        evalc.AgentResponse(response=f"A train to {city} leaves at {hour}.", tool_calls=(call,))
+        for city, hour in (("Paris", 9), ("Rome", 10))
+    ]
+    (insertion,) = challenged(suite, answers, fix=True).insertions
+    assert dict(insertion.lines) == {"a/city@p": ("- tools called [find]",)}
+
+
+def test_a_line_that_would_make_another_check_redundant_is_not_written(challenged: Challenging) -> None:
+    suite = """\
+    suite: a
+    eval:
+      test_cases:
+        - name: it
+          message: What is it?
+          validate: ['contains any of ["train", "boat"]']
+    """
+    text = fixed(challenged, suite, "It is the train.")
+    assert {problem.code for problem in evalc.check(evalc.Source("it.eval.yaml", text))} == set()
+
+
+def test_json_and_cases_without_answers_are_left_alone(challenged: Challenging) -> None:
+    assert challenged(BLOCK, fix=True).strength.cases[0].survivors
+    assert challenged(BLOCK, fix=True).insertions == []

@@ -1,0 +1,150 @@
+"""Every fault in a recorded answer survives where a check is missing, and dies of the line that is proposed."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import evalc
+from evalc.dsl.quoting import quoted_line
+from evalc.ecma.tokens import walk
+from evalc.extras.challenge.mutations import json_parts
+from evalc.model.case import MUTATIONS
+from tests.extras.challenge.conftest import Challenging, Survivors
+
+
+def suite_of(*checks: str) -> str:
+    """A suite of two cases, of which the first has these checks."""
+    items = "".join(f"\n        - {quoted_line(check)}" for check in checks)
+    return f"""\
+suite: trains
+prompt: "Trains to {{{{city}}}}?"
+inputs: [{{name: city, required: true}}]
+eval:
+  test_cases:
+    - name: paris
+      inputs: {{city: Paris}}
+      validate:{items}
+    - name: rome
+      inputs: {{city: Rome}}
+      expected_failure: there are none
+      validate: [contains "track"]
+"""
+
+
+CALLS = (
+    evalc.ToolCall(name="find", params={"to": "Paris"}, success=True),
+    evalc.ToolCall(name="book", params={"id": 7}, success=True),
+)
+PROSE = evalc.AgentResponse(response="The train to Paris leaves at 9. It is not full.", tool_calls=CALLS)
+JSON = evalc.AgentResponse(response='{"to": "Paris", "price": 42, "full": false}')
+NONE = evalc.AgentResponse(response="None.")
+
+MISSED = [
+    ("sentence-dropped", PROSE, ["non-empty"], ['- contains "Paris"', '- contains "full"']),
+    ("number-changed", PROSE, ['contains "train"'], ['- contains "at 9"']),
+    ("negated", PROSE, ['contains "train"'], ['- contains "is not full"']),
+    ("entity-swapped", PROSE, ['contains "train"'], ['- contains "Paris"']),
+    ("truncated", PROSE, ['contains "train"'], ['- contains "full"']),
+    ("field-dropped", JSON, ["json"], ["- has fields to", "- has fields price", "- has fields full"]),
+    ("number-changed", JSON, ["json"], ["- at price equals 42"]),
+    ("negated", JSON, ["json"], ["- at full equals false"]),
+    ("entity-swapped", JSON, ["json"], ['- at to equals "Paris"']),
+    ("call-dropped", PROSE, ['contains "train"'], ["- tools called [find, book]"]),
+    ("call-repeated", PROSE, ['contains "train"'], ["- tools called [find, book]"]),
+    ("calls-reordered", PROSE, ['contains "train"'], ["- tools in order [find, book]"]),
+    (
+        "argument-changed",
+        PROSE,
+        ['contains "train"'],
+        ['- tool find.to equals "Paris"', "- any call of book has id 7"],
+    ),
+]
+
+
+@pytest.mark.parametrize(("name", "answer", "checks", "lines"), MISSED)
+def test_each_survives_where_nothing_notices_it_and_dies_of_the_proposed_lines(
+    name: str, answer: evalc.AgentResponse, checks: list[str], lines: list[str], challenged: Challenging
+) -> None:
+    def missed(*more: str) -> list[str | None]:
+        (case,) = challenged(suite_of(*checks, *more), [answer, NONE]).strength.cases
+        return [survivor.line for survivor in case.survivors if survivor.challenger == name]
+
+    found = missed()
+    assert found
+    assert set(found) <= set(lines)
+    assert missed(*(line.removeprefix("- ") for line in dict.fromkeys(found) if line is not None)) == []
+
+
+def test_none_survives_a_suite_that_says_everything(challenged: Challenging, survivors: Survivors) -> None:
+    checks = ['equals "The train to Paris leaves at 9. It is not full."', "tools called [find, book]"]
+    checks += ['tool find.to equals "Paris"', "any call of book has id 7"]
+    finished = challenged(suite_of(*checks), [PROSE, NONE])
+    assert survivors(finished) == {}
+    assert finished.strength.strength == 1
+    assert finished.strength.of is not None
+
+
+def test_every_mutation_is_made_of_some_answer(challenged: Challenging) -> None:
+    made = {
+        challenger.name
+        for answer in (PROSE, JSON)
+        for case in challenged(suite_of("non-empty"), [answer, NONE]).strength.cases
+        for challenger in case.challengers
+    }
+    assert made == MUTATIONS.keys()
+
+
+def test_answers_that_do_not_pass_are_not_changed(challenged: Challenging) -> None:
+    finished = challenged(suite_of('contains "ship"'), [PROSE, NONE])
+    assert finished.strength.cases == ()
+    assert [(each.id, each.reason) for each in finished.strength.not_challenged] == [
+        ("trains/paris", "no recorded answer passes its checks"),
+        ("trains/rome", "expected to fail: there are none"),
+    ]
+
+
+def test_an_allowed_fault_is_not_looked_for(challenged: Challenging, survivors: Survivors) -> None:
+    suite = suite_of("non-empty").replace(
+        "inputs: {city: Paris}", "inputs: {city: Paris}\n      allow: {number-changed: the time is not ours}"
+    )
+    assert "number-changed" not in survivors(challenged(suite, [PROSE, NONE]))
+
+
+def test_a_line_passes_every_recorded_answer(challenged: Challenging, survivors: Survivors) -> None:
+    repeated = suite_of("non-empty").replace("inputs: {city: Paris}", "inputs: {city: Paris}\n      repeat: 2")
+    other = evalc.AgentResponse(response="At 10 there is one to Paris.")
+    found = survivors(challenged(repeated, [PROSE, other, NONE]))
+    assert found["entity-swapped"] == '- contains "Paris"'
+    assert found["number-changed"] is None
+
+
+JSONS = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | st.text(max_size=5),
+    lambda inner: st.lists(inner, max_size=4) | st.dictionaries(st.text(max_size=4), inner, max_size=4),
+    max_leaves=12,
+)
+
+
+@given(JSONS, st.sampled_from([None, 2]), st.booleans())
+def test_the_parts_of_a_json_text_stand_where_they_are_said_to(value: object, indent: int | None, ascii_: bool) -> None:
+    text = json.dumps(value, indent=indent, ensure_ascii=ascii_)
+    parts = json_parts(text)
+    assert (parts is None) == (not isinstance(value, list | dict))
+    for leaf in () if parts is None else parts.leaves:
+        assert json.loads(text[leaf.start : leaf.end]) == leaf.value
+    for member in () if parts is None else parts.members:
+        left = json.loads(text[: member.start] + text[member.end :])
+        assert left != value
+        assert walk(left, "nothing.of.it") is not left
+
+
+@given(st.text(max_size=40))
+def test_no_text_breaks_the_reading_of_json(text: str) -> None:
+    try:
+        json.loads(text)
+    except ValueError:
+        assert json_parts(text) is None

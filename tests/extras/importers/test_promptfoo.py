@@ -1,0 +1,412 @@
+"""Promptfoo configurations to YAML: each assertion, templates, tests from elsewhere, and what is left out."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from textwrap import dedent
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import evalc
+from evalc.base.source import Source
+from evalc.diagnostics.problem import Diagnostics, Problem
+from evalc.dsl.format import format_text
+from evalc.extras.importers.imported import Imported
+from evalc.extras.importers.promptfoo import import_promptfoo
+from evalc.extras.importers.promptfoo_templates import NotPlain, rendered, template_of, variables_of
+
+
+def imported(text: str, folder: Path = Path()) -> tuple[Imported | None, list[Problem]]:
+    problems = Diagnostics()
+    source = Source(str(folder / "promptfooconfig.yaml"), dedent(text))
+    return import_promptfoo(source, folder, problems), list(problems)
+
+
+def with_assertion(assertion: str) -> str:
+    head = "prompts: [Hi]\ntests:\n  - vars: {name: Ann}\n    assert:\n"
+    return f"{head}      - {assertion}\n      - {{type: equals, value: z}}\n"
+
+
+def checks_of(suite: Imported) -> list[str]:
+    """The lines of `validate:` but for comments and the last."""
+    lines = [line.strip() for line in suite.text.partition("validate:\n")[2].splitlines()]
+    return [line for line in lines if not line.startswith("#")][:-1]
+
+
+MAPPED = [
+    ("{type: contains, value: x}", ['- contains "x"']),
+    ("{type: contains, value: 0}", ['- contains "0"']),
+    ("{type: contains, value: 'Hi {{ name }}'}", ['- contains "Hi {{name}}"']),
+    ("{type: not-contains, value: x}", ['- not contains "x"']),
+    ("{type: icontains, value: 'a: b'}", ["- 'contains \"a: b\" ignoring case'"]),
+    ("{type: contains-any, value: [a, b]}", ['- contains any of ["a", "b"]']),
+    ("{type: contains-any, value: 'a, \"b,c\"'}", ['- contains any of ["a", "b,c"]']),
+    ("{type: not-contains-any, value: [a, b]}", ['- not contains any of ["a", "b"]']),
+    ("{type: contains-all, value: [a, b]}", ['- contains "a"', '- contains "b"']),
+    ("{type: not-contains-all, value: [a, b]}", ['- not (contains "a" and contains "b")']),
+    ("{type: icontains-any, value: [a, b]}", ['- contains "a" ignoring case or contains "b" ignoring case']),
+    ("{type: icontains-all, value: [a]}", ['- contains "a" ignoring case']),
+    ("{type: equals, value: 'it''s'}", ['- equals "it\'s"']),
+    ("{type: starts-with, value: Dear}", ['- starts with "Dear"']),
+    ("{type: regex, value: '^a/b'}", ['- matches "^a/b"']),
+    ("{type: not-regex, value: '\\d+'}", ["- not matches /\\d+/"]),
+    ("{type: is-json}", ["- json"]),
+    ("{type: not-is-json}", ["- not json"]),
+    ("{type: latency, threshold: 1500}", ["- latency <= 1.5s"]),
+    ("{type: cost, threshold: 0.001}", ["- cost <= $0.001"]),
+    ("{type: word-count, value: 5}", ["- length == 5 words"]),
+    ("{type: word-count, value: {min: 2, max: 9}}", ["- length 2..9 words"]),
+    ("{type: llm-rubric, value: is kind}", ['- judge "is kind"']),
+    ("{type: llm-rubric, value: is kind, threshold: 0.5}", ['- judge "is kind" >= 0.5/1']),
+    ("{type: g-eval, value: [is kind, is brief]}", ['- judge "is kind" >= 0.7/1', '- judge "is brief" >= 0.7/1']),
+    ("{type: 'trajectory:tool-used', value: search}", ["- tools include [search]"]),
+    ("{type: 'trajectory:tool-used', value: [a, b, a]}", ["- tools include [a, b]"]),
+    ("{type: 'trajectory:tool-used', value: {name: a, min: 2}}", ["- tools include [a, a]"]),
+    ("{type: 'trajectory:tool-used', value: {pattern: a, min: 0, max: 0}}", ["- tools not called [a]"]),
+    (
+        "{type: 'trajectory:tool-used', value: {name: a, max: 2}}",
+        ["- tools include [a]", "- not tools include [a, a, a]"],
+    ),
+    ("{type: 'trajectory:tool-used', value: {name: a, min: 0, max: 1}}", ["- not tools include [a, a]"]),
+    (
+        "{type: 'not-trajectory:tool-used', value: {name: a, max: 1}}",
+        ["- not (tools include [a] and not tools include [a, a])"],
+    ),
+    ("{type: 'not-trajectory:tool-used', value: a}", ["- not tools include [a]"]),
+    ("{type: 'not-trajectory:tool-used', value: [a, b]}", ["- not (tools include [a] or tools include [b])"]),
+    ("{type: 'trajectory:tool-sequence', value: [a, b]}", ["- tools in order [a, b]"]),
+    ("{type: 'trajectory:tool-sequence', value: {steps: [{name: a}, b]}}", ["- tools in order [a, b]"]),
+    ("{type: 'trajectory:tool-sequence', value: {mode: exact, steps: [a, b]}}", ["- tools called [a, b]"]),
+    ("{type: 'not-trajectory:tool-sequence', value: [a, b]}", ["- not tools in order [a, b]"]),
+    (
+        "{type: 'trajectory:tool-args-match', value: {name: book, args: {city: Paris, n: 2, to: {x: [a], y: null}}}}",
+        ['- any call of book has city "Paris", n 2, to.x ["a"], to.y null'],
+    ),
+    ("{type: 'not-trajectory:tool-args-match', value: {name: b, args: {x: 1}}}", ["- not any call of b has x 1"]),
+    ("{type: 'trajectory:step-count', value: {type: tool, min: 1, max: 3}}", ["- tool count 1..3"]),
+    ("{type: contains, value: x, weight: 3}", ["- {type: contains, rule: x, weight: 3}"]),
+    ("{type: contains, value: x, metric: tone}", ['- contains "x" for tone']),
+    ("{type: assert-set, assert: [{type: contains, value: a}, {type: is-json}]}", ['- contains "a"', "- json"]),
+    (
+        "{type: assert-set, threshold: 0.5, assert: [{type: contains, value: a}, {type: is-json}]}",
+        ['- contains "a" or json'],
+    ),
+]
+
+
+@pytest.mark.parametrize(("assertion", "lines"), MAPPED)
+def test_what_maps(assertion: str, lines: list[str]) -> None:
+    suite, problems = imported(with_assertion(assertion))
+    assert [problem.code for problem in problems] == ["EV655"] * ("icontains" in assertion)
+    assert suite is not None
+    assert checks_of(suite) == lines
+
+
+@pytest.mark.parametrize(("assertion", "lines"), MAPPED)
+def test_what_maps_compiles(assertion: str, lines: list[str]) -> None:
+    suite, _ = imported(with_assertion(assertion))
+    assert suite is not None
+    errors = [each for each in evalc.check(Source("s.eval.yaml", suite.text)) if each.code[:3] == "EV1"]
+    assert not errors, lines
+
+
+@pytest.mark.parametrize(
+    ("assertion", "why"),
+    [
+        ("{type: javascript, value: output.length}", "code does not run"),
+        ("{type: python, value: len(output)}", "code does not run"),
+        ("{type: similar, value: x, threshold: 0.8}", "embeddings"),
+        ("{type: contains-json}", "`json lenient`"),
+        ("{type: made-up}", "no such check"),
+        ("{type: contains, value: '{{ name | upper }}'}", "`{{ name | upper }}` is more than a plain variable"),
+        ("{type: contains, value: '{{ nobody }}'}", "the variable `nobody` does not exist"),
+        ("{type: contains, value: file://x.txt}", "not read from a file"),
+        ("{type: contains, value: ''}", "empty"),
+        ("{type: contains, value: x, transform: output.trim()}", "without a `transform`"),
+        ("{type: regex, value: '{{name}}+'}", "escaped"),
+        ("{type: regex, value: '('}", "not a valid regular expression"),
+        ("{type: latency}", "without a threshold"),
+        ("{type: contains-any, value: 5}", "not a list"),
+        ("{type: is-json, value: file://nowhere.json}", "there is no file"),
+        ("{type: is-json, value: 'type: object'}", "as a mapping"),
+        ("{type: assert-set, threshold: 0.7, assert: [{type: is-json}, {type: is-json}]}", "no composition"),
+        ("{type: equals, value: {a: '{{name}}'}}", "a template inside"),
+        ("{type: 'trajectory:tool-used', value: 'search_*'}", "`search_*` is a pattern"),
+        ("{type: 'trajectory:tool-used', value: {name: a, max: 21}}", "a whole number up to 20"),
+        ("{type: 'trajectory:tool-used', value: {name: a, min: 0}}", "any number of calls will do"),
+        ("{type: 'trajectory:tool-sequence', value: {steps: [{type: reasoning}]}}", "not tool calls"),
+        ("{type: 'trajectory:tool-args-match', value: {name: a, args: {x: 1}, mode: exact}}", "further arguments"),
+        ("{type: 'trajectory:tool-args-match', value: {name: a, args: {x: [{}]}}}", "a list of objects"),
+        ("{type: 'trajectory:step-count', value: {min: 1}}", "only calls of tools are counted"),
+        ("{type: 'trajectory:goal-success', value: done}", "a judge sees the response"),
+    ],
+)
+def test_what_does_not_map_is_named_at_its_place_and_in_the_suite(assertion: str, why: str) -> None:
+    suite, problems = imported(with_assertion(assertion))
+    assert [(problem.code, problem.severity, problem.start.line) for problem in problems] == [("EV651", "warning", 5)]
+    assert why in problems[0].finding.message()
+    assert suite is not None
+    line, column = problems[0].start
+    assert f"# {problems[0].finding.message()} (promptfooconfig.yaml:{line}:{column})" in suite.text
+    assert suite.text.endswith('- equals "z"\n')
+
+
+def test_a_whole_configuration() -> None:
+    suite, problems = imported("""\
+        description: Translations
+        prompts:
+          - |-
+            Translate to {{language}}:
+            {{ text }}
+          - Another
+        providers: [openai:gpt]
+        defaultTest:
+          vars: {language: French}
+          assert:
+            - {type: latency, threshold: 5000}
+        tests:
+          - description: A greeting
+            vars: {text: "Hello: you"}
+            metadata: {area: greetings}
+            assert:
+              - {type: contains, value: Bonjour, metric: accuracy}
+          - vars:
+              text: [cat, dog]
+              language: German
+          - vars: {}
+            assert: [{type: javascript, value: "true"}]
+          - vars: {text: "{{ language | upper }}"}
+            threshold: 0.5
+        scenarios:
+          - config:
+              - vars: {language: Dutch}
+            tests:
+              - vars: {text: "in {{language}}"}
+                threshold: 0.5
+        """)
+    assert suite is not None
+    shown = suite.text
+    for name, words in {
+        "CODE": "code does not run in an eval file; a package can provide a check (entry point `evalc.checks`)",
+        "FILTER": "`{{ language | upper }}` is more than a plain variable",
+        "PROMPTS": "only the first is imported; `prompts` compares several",
+        "SCORE": "in promptfoo a score of that much is enough, here every check has to hold",
+    }.items():
+        shown = shown.replace(words, name)
+    assert shown == dedent("""\
+        # Imported from promptfooconfig.yaml (promptfoo).
+        # not imported: `providers`: agents are named in the configuration or with `--agent` (promptfooconfig.yaml:7:1)
+        # not imported: a further prompt: PROMPTS (promptfooconfig.yaml:6:5)
+        suite: SUITE
+        description: Translations
+        prompt: |-
+          Translate to {{language}}:
+          {{text}}
+        inputs:
+          - {name: language}
+          - {name: text, required: false}
+        eval:
+          criteria:
+            - {name: accuracy, weight: 1}
+          test_cases:
+            - name: a_greeting
+              description: A greeting
+              inputs: {language: French, text: "Hello: you"}
+              validate:
+                - latency <= 5s
+                - contains "Bonjour" for accuracy
+              x-metadata: {area: greetings}
+
+            - name: test_2
+              inputs: {language: German, text: cat}
+              validate:
+                - latency <= 5s
+
+            - name: test_3
+              inputs: {language: German, text: dog}
+              validate:
+                - latency <= 5s
+
+            - name: test_4
+              inputs: {language: French}
+              # not imported: `javascript`: CODE (promptfooconfig.yaml:22:21)
+              validate:
+                - latency <= 5s
+
+            # not imported: a test: in its variable `text`, FILTER (promptfooconfig.yaml:23:5)
+            # not imported: `threshold: 0.5`: SCORE (promptfooconfig.yaml:29:9)
+            - name: test_6
+              inputs: {language: Dutch, text: in Dutch}
+              validate:
+                - latency <= 5s
+        """).replace("SUITE", suite.text.partition("suite: ")[2].partition("\n")[0])
+    assert format_text(suite.text) == suite.text
+    assert {problem.code for problem in problems} == {"EV651"}
+    assert not [each for each in evalc.check(Source("s.eval.yaml", suite.text)) if each.severity == "error"]
+
+
+def test_files_beside_the_configuration(tmp_path: Path) -> None:
+    (tmp_path / ".git").mkdir()
+    (tmp_path / "prompt.txt").write_text("Say {{word}}")
+    (tmp_path / "answer.json").write_text('{"type": "object"}')
+    (tmp_path / "tests.csv").write_text(
+        'word,__description,__expected,__expected2,__threshold\n"two\nlines",,"contains-any: a,b",,\n'
+        'hi,Greets,"=x","not-contains:y",1\n'
+        "no,,python: f.py,,\n"
+    )
+    (tmp_path / "more.yaml").write_text(
+        "- vars: {word: w}\n  assert: [{type: is-json, value: file://answer.json}, {type: equals, value: {k: [1]}}]\n"
+    )
+    suite, problems = imported(
+        "prompts: file://prompt.txt\ntests:\n - file://tests.csv\n - file://more.yaml\n - file://../x.csv\n - file://t.py\n",
+        tmp_path,
+    )
+    assert suite is not None
+    assert "prompt_file: prompt.txt\n" in suite.text
+    assert '- equals "=x"\n        - not contains "y"\n' in suite.text
+    assert [Path(problem.source.name).name for problem in problems] == ["promptfooconfig.yaml"] * 2 + ["tests.csv"] * 2
+    assert [problem.start.line for problem in problems[2:]] == [5, 5]
+    compilation = evalc.compile(suite.write(tmp_path))
+    assert not compilation.has_errors
+    (compiled,) = compilation.suites
+    last = list(compiled.cases())[-1]
+    assert json.loads(json.dumps([check.schema for check in last.expect.checks or ()])) == [  # type: ignore[union-attr]
+        {"type": "object"},
+        {"const": {"k": [1]}},
+    ]
+
+
+def test_a_conversation() -> None:
+    prompt = json.dumps([{"role": "system", "content": "Be {{tone}}"}, {"role": "user", "content": "Hi"}])
+    suite, problems = imported(
+        f"prompts: [{prompt!r}]\ntests: [{{vars: {{tone: kind}}, assert: [{{type: is-json}}]}}]\n"
+    )
+    assert not problems
+    assert suite is not None
+    (case,) = evalc.compile(Source("s.eval.yaml", suite.text)).suites[0].cases()
+    assert [(each.role, each.content) for each in case.input.messages or ()] == [("system", "Be kind"), ("user", "Hi")]
+
+
+def test_one_assertion_of_the_default_test_is_named_once() -> None:
+    suite, problems = imported("""\
+        prompts: [Hi]
+        defaultTest: {assert: [{type: is-xml}, {type: is-json}]}
+        tests: [{vars: {a: 1}}, {vars: {a: 2}}]
+        """)
+    assert len(problems) == 1
+    assert suite is not None
+    assert suite.text.count("is-xml") == 1
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["prompts: [", "a: 1", "[]", "", "prompts: [x]\ntests: []", "tests: [{assert: [{type: javascript}]}]",
+     "prompts: [x]\ntests: 5", "prompts: [x]\ntests: [7]", "prompts: [x]\ntests: [[]]", "prompts: {a: b}\ntests: [{}]",
+     "prompts: [x]\ntests: [{assert: [x]}]", "prompts: [x]\ntests: [{vars: x, assert: [{type: is-json}]}]",
+     "prompts: [x]\nscenarios: [1, {config: []}]", "prompts: ['{% if x %}']\ntests: [{assert: [{type: is-json}]}]"],
+)  # fmt: skip
+def test_errors_are_problems(text: str) -> None:
+    suite, problems = imported(text)
+    assert suite is None
+    assert any(problem.severity == "error" for problem in problems)
+
+
+KEYS = st.sampled_from(
+    ["prompts", "tests", "scenarios", "defaultTest", "assert", "vars", "type", "value", "threshold", "weight", "metric",
+     "options", "config", "description", "id", "raw", "transform", "metadata", "path"]
+)  # fmt: skip
+WORDS = st.sampled_from(
+    ["x", "", "{{x}}", "{{x|y}}", "file://a.csv", "file://", "is-json", "contains", "not-contains-any", "assert-set",
+     "equals", "regex", "cost", "word-count", "llm-rubric", "[]", "[1]", '[{"role": "user"}]', '"', "a,\"b", "(",
+     "\ud7ff", "\u2028"]
+)  # fmt: skip
+ANYTHING = st.recursive(
+    st.one_of(WORDS, st.integers(-1, 3), st.floats(0, 1), st.booleans(), st.none()),
+    lambda inner: st.one_of(st.lists(inner, max_size=3), st.dictionaries(KEYS, inner, max_size=4)),
+    max_leaves=12,
+)
+ASSERTION: st.SearchStrategy[dict[str, object]] = st.dictionaries(KEYS, ANYTHING, max_size=4) | st.builds(
+    dict, type=WORDS, value=ANYTHING
+)
+TEST = st.fixed_dictionaries(
+    {"assert": st.lists(ASSERTION, max_size=3).map(lambda some: [*some, {"type": "contains", "value": "x"}])},
+    optional={"vars": st.dictionaries(KEYS, ANYTHING, max_size=2), "description": WORDS, "metadata": ANYTHING},
+)
+CONFIGURATIONS = st.fixed_dictionaries(
+    {"tests": ANYTHING | st.lists(TEST | st.dictionaries(KEYS, ANYTHING), min_size=1, max_size=3)},
+    optional={"prompts": WORDS | ANYTHING, "defaultTest": TEST | ANYTHING, "scenarios": ANYTHING},
+)
+
+
+@settings(max_examples=300, deadline=None)
+@given(CONFIGURATIONS)
+def test_any_configuration_ends_in_a_suite_or_in_errors(configuration: dict[str, object]) -> None:
+    suite, problems = imported(json.dumps(configuration))
+    assert (suite is not None) or problems
+    if suite is not None:
+        assert format_text(suite.text) == suite.text
+
+
+# --- templates -----------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("text", "template"),
+    [("{{ a }} and {{b}}", "{{a}} and {{b}}"), ("no tags } }}", "no tags } }}"), ("{ {a} }", "{ {a} }"), ("", "")],
+)
+def test_plain_variables(text: str, template: str) -> None:
+    assert template_of(text) == template
+
+
+@pytest.mark.parametrize(
+    "text", ["{{a|b}}", "{{a.b}}", "{% x %}", "{# c #}", "{{", "{{env}}", "{{ 'a' }}", "{{a", "\\{{a}}", "{{-a}}"]
+)
+def test_more_than_plain_variables(text: str) -> None:
+    with pytest.raises(NotPlain):
+        variables_of(text)
+
+
+@settings(max_examples=200, deadline=None)
+@given(st.text(alphabet="{}%#ab |\\\n"))
+def test_a_plain_template_renders_its_variables_as_themselves(text: str) -> None:
+    try:
+        names = variables_of(text)
+    except NotPlain:
+        return
+    assert rendered(text, {name: f"{{{{{name}}}}}" for name in names}) == template_of(text)
+
+
+def in_one_test(*assertions: str) -> str:
+    lines = "".join(f"      - {assertion}\n" for assertion in assertions)
+    return f"prompts: [Hi]\ntests:\n  - vars: {{}}\n    assert:\n{lines}      - {{type: equals, value: z}}\n"
+
+
+LATENCY = "{type: latency, threshold: %s}"
+STEPS = "{type: 'trajectory:step-count', value: {type: tool, min: %s, max: %s}}"
+CALL = "{type: 'trajectory:tool-args-match', value: {name: book, args: {%s}}}"
+
+
+@pytest.mark.parametrize(
+    ("assertions", "lines"),
+    [
+        ((LATENCY % 2000, LATENCY % 500), ["- latency <= 500ms"]),
+        ((STEPS % (0, 2), STEPS % (1, 3)), ["- tool count 1..2"]),
+        ((STEPS % (1, 2), STEPS % (3, 4)), ["- tool count 1..2", "- tool count 3..4"]),
+        ((CALL % "x: 1", CALL % "x: 2"), ["- any call of book has x 1", "- any call of book has x 2"]),
+        ((CALL % "x: 1", CALL % "y: 2"), ["- not no call of book has x 1", "- not no call of book has y 2"]),
+    ],
+)
+def test_assertions_of_one_test_side_by_side(assertions: tuple[str, ...], lines: list[str]) -> None:
+    suite, problems = imported(in_one_test(*assertions))
+    assert not problems
+    assert suite is not None
+    assert checks_of(suite) == lines
+
+
+def test_a_limit_with_a_metric_stands_by_itself() -> None:
+    suite, _ = imported(in_one_test(LATENCY % 2000, "{type: latency, threshold: 500, metric: speed}"))
+    assert suite is not None
+    assert checks_of(suite) == ["- latency <= 2s", "- latency <= 500ms for speed"]

@@ -1,0 +1,51 @@
+"""Extras are opened by name, and each says what to install where that is missing."""
+
+from __future__ import annotations
+
+import sys
+import tomllib
+from pathlib import Path
+
+import pytest
+
+from evalc import extras
+from tests.cli.conftest import Invoke, invoke, project
+
+__all__ = ["invoke", "project"]
+
+ROOT = Path(__file__).parents[2]
+BY_PYTEST = {"pytest"}  # pytest opens its plugin by an entry point
+
+
+def test_every_extra_has_a_door_and_every_door_an_extra() -> None:
+    folders = {path.parent.name for path in (ROOT / "evalc" / "extras").glob("*/__init__.py")}
+    assert folders - BY_PYTEST == set(extras.__all__)
+    for name in extras._NEEDS.keys() - {"local"}:
+        assert getattr(extras, name).__name__ == f"evalc.extras.{name}"
+
+
+def test_what_an_extra_needs_is_an_extra_of_the_installation() -> None:
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    assert set(extras._NEEDS) <= set(project["optional-dependencies"])
+
+
+ASKED = {
+    "local": ("run", "--agent", "local"),
+    "lsp": ("lsp",),
+    "otel": ("run", "--agent", "demo", "--otel", "http://localhost:4318"),
+    "parquet": ("run", "--agent", "demo", "-o", "runs.parquet"),
+    "ray": ("run", "--agent", "demo", "--engine", "ray", "--concurrency", "2"),
+}
+
+
+@pytest.mark.parametrize("name", extras._NEEDS)
+def test_without_its_packages_nothing_is_run_and_it_says_what_to_install(
+    name: str, invoke: Invoke, project: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked, package = extras._NEEDS[name]
+    monkeypatch.delitem(vars(extras), name, raising=False)
+    monkeypatch.setitem(sys.modules, package, None)
+    outcome = invoke(*ASKED[name])
+    expected = f"error: {asked} needs packages that are not installed: pip install 'evalc[{name}]'\n"
+    assert (outcome.code, outcome.out, outcome.err) == (2, "", expected)
+    assert not (project / "evals" / "results").exists()

@@ -1,0 +1,192 @@
+"""`evalc watch` as a process: files are saved, and what it prints is read."""
+
+from __future__ import annotations
+
+import os
+import pty
+import signal
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import IO
+
+import pytest
+
+SECONDS = 60.0
+SUITE = """suite: weather
+tool: get_weather
+eval:
+  test_cases:
+    - name: paris
+      message: What is the weather in Paris?
+      validate:
+        - contains "Paris"
+    - name: oslo
+      message: What is the weather in Oslo?
+      validate:
+        - contains "Oslo"
+"""
+AGENT = """def ask(message):
+    return "It is mild in Paris and in Oslo."
+"""
+
+
+class Watched:
+    """A watching process, and all that it has printed."""
+
+    def __init__(self, folder: Path, *arguments: str) -> None:
+        command = [sys.executable, "-m", "evalc", "watch", *arguments]
+        environ = {**os.environ, "NO_COLOR": "1", "COLUMNS": "100", "PYTHONDONTWRITEBYTECODE": "1"}
+        self.process = subprocess.Popen(
+            command, cwd=folder, env=environ, stdout=subprocess.PIPE, stderr=subprocess.PIPE, start_new_session=True
+        )
+        self.printed = ""
+        self._read = 0
+        self._readers = [
+            threading.Thread(target=self._keep, args=(stream,), daemon=True)
+            for stream in (self.process.stdout, self.process.stderr)
+            if stream is not None
+        ]
+        for reader in self._readers:
+            reader.start()
+
+    def _keep(self, stream: IO[bytes]) -> None:
+        with stream:
+            while data := os.read(stream.fileno(), 65_536):
+                self.printed += data.decode()
+
+    def end(self) -> None:
+        self.process.kill()
+        self.process.wait()
+        for reader in self._readers:
+            reader.join(SECONDS)
+
+    def until(self, text: str) -> str:
+        """The output until a text appears, since the last such wait."""
+        end = time.monotonic() + SECONDS
+        while (at := self.printed.find(text, self._read)) < 0:
+            assert time.monotonic() < end, self.printed[self._read :]
+            assert self.process.poll() is None, self.printed
+            time.sleep(0.02)
+        found = self.printed[self._read : at + len(text)]
+        self._read = at + len(text)
+        return found
+
+    def interrupt(self) -> int:
+        self.process.send_signal(signal.SIGINT)
+        return self.process.wait(SECONDS)
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> Path:
+    (tmp_path / "evals").mkdir()
+    (tmp_path / "evals" / "weather.eval.yaml").write_text(SUITE)
+    (tmp_path / "agent.py").write_text(AGENT)
+    (tmp_path / "evalc.toml").write_text("")
+    return tmp_path
+
+
+@pytest.fixture
+def started() -> Iterator[list[Watched]]:
+    """Processes that are gone when the test ends."""
+    processes: list[Watched] = []
+    yield processes
+    for each in processes:
+        each.end()
+
+
+def save(path: Path, text: str) -> None:
+    """Save as editors do: a new file in the place of the old one."""
+    time.sleep(0.3)  # the watcher may not be listening yet
+    new = path.with_suffix(".tmp")
+    new.write_text(text)
+    new.replace(path)
+
+
+def test_only_the_case_that_has_changed_is_run(project: Path, started: list[Watched]) -> None:
+    watched = Watched(project, "evals", "--agent", "python:agent:ask", "--run-all")
+    started.append(watched)
+    watched.until("all good: 1 suite")
+    watched.until("running weather/paris, weather/oslo")
+    watched.until("2 passed")
+    file = project / "evals" / "weather.eval.yaml"
+    save(file, SUITE.replace('contains "Oslo"', 'contains "rain"'))
+    watched.until("running weather/oslo\n")
+    told = watched.until("1 passed, 1 did not pass")
+    assert "weather/oslo" in told.splitlines()[-3]  # what did not pass comes first
+    assert "rain" in told
+    save(file, SUITE.replace("paris", "Paris!").replace("contains", "containz", 1))
+    watched.until("error[EV203]")
+    save(file, SUITE)
+    watched.until("running weather/oslo\n")
+    watched.until("2 passed")
+    assert not (project / "evals" / "results").exists()
+    assert watched.interrupt() == 0
+
+
+def test_the_agent_s_code_is_read_anew(project: Path, started: list[Watched]) -> None:
+    watched = Watched(project, "evals", "--agent", "python:agent:ask", "--also", "agent.py", "--run-all")
+    started.append(watched)
+    watched.until("2 passed")
+    save(project / "agent.py", AGENT.replace("Paris", "Rome"))
+    watched.until("running weather/paris, weather/oslo")
+    watched.until("1 passed, 1 did not pass")
+    save(project / "agent.py", "def ask(:\n")
+    watched.until("error: ")
+    save(project / "agent.py", AGENT)
+    watched.until("2 passed")
+
+
+def test_without_an_agent_it_only_checks(project: Path, started: list[Watched]) -> None:
+    watched = Watched(project)
+    started.append(watched)
+    watched.until("all good: 1 suite")
+    save(project / "evals" / "new.eval.yaml", SUITE.replace("weather", "other").replace("message", "mesage"))
+    watched.until("error[EV201]")
+    (project / "evals" / "new.eval.yaml").unlink()
+    watched.until("all good: 1 suite\n")
+    save(project / "evalc.toml", "strict = 1\n")
+    watched.until("error")
+    save(project / "evalc.toml", "")
+    watched.until("all good: 1 suite\n")
+    assert watched.interrupt() == 0
+    assert "running" not in watched.printed
+
+
+def test_a_file_in_another_folder_that_is_included_is_watched_too(project: Path, started: list[Watched]) -> None:
+    (project / "common").mkdir()
+    rules = project / "common" / "rules.eval.yaml"
+    rules.write_text("rules:\n  short:\n    - length <= 200 chars\n")
+    file = project / "evals" / "weather.eval.yaml"
+    file.write_text(f"include: [../common/rules.eval.yaml]\n{SUITE}        - use: short\n")
+    watched = Watched(project, "evals/weather.eval.yaml", "--agent", "demo")
+    started.append(watched)
+    watched.until("2 not run yet")
+    save(rules, rules.read_text().replace("200", "20"))
+    watched.until("running weather/oslo\n")  # of two cases, only this one uses the rule
+    watched.until("1 did not pass, 1 not run yet")
+
+
+def test_on_a_terminal_the_table_is_drawn_anew(project: Path) -> None:
+    command = [sys.executable, "-m", "evalc", "watch", "evals", "--agent", "demo", "--run-all"]
+    ours, theirs = pty.openpty()
+    environ = {**os.environ, "CI": "", "TERM": "xterm"}  # where nothing is drawn anew
+    process = subprocess.Popen(command, cwd=project, env=environ, stdout=theirs, stderr=subprocess.DEVNULL)
+    os.close(theirs)
+    drawn = b""
+    while b"Ctrl-C ends it" not in drawn:
+        drawn += os.read(ours, 65_536)
+    process.send_signal(signal.SIGINT)
+    assert process.wait(SECONDS) == 0
+    os.close(ours)
+    assert drawn.count(b"\x1b[2J") == 2
+    assert "weather/paris" in drawn.decode()
+
+
+def test_flags_that_do_not_go_together(project: Path) -> None:
+    command = [sys.executable, "-m", "evalc", "watch", "--no-run", "--run-all"]
+    done = subprocess.run(command, cwd=project, capture_output=True, text=True, timeout=SECONDS, check=False)
+    assert (done.returncode, done.stderr) == (2, "error: `--run-all` and `--no-run` cannot go together\n")

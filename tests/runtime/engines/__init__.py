@@ -1,1 +1,0 @@
-"""Where cases run: engines."""
