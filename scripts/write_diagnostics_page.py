@@ -7,9 +7,7 @@ from itertools import groupby
 from pathlib import Path
 from typing import Final
 
-from evalc.diagnostics.catalogue.index import findings
-from evalc.diagnostics.explain import split_docstring
-from evalc.diagnostics.problem import Finding
+from evalc.diagnostics.catalogue import Entry, entries
 
 PAGE: Final = Path(__file__).parents[1] / "specs" / "diagnostics.md"
 
@@ -32,7 +30,7 @@ FAMILIES: Final = {
 """The families by the first digits of their codes; `EV10-12` takes in EV10, EV11 and EV12."""
 
 HEAD: Final = """\
-<!-- Written by scripts/write_diagnostics_page.py from evalc/diagnostics/catalogue: change those, not this page. -->
+<!-- Written by scripts/write_diagnostics_page.py from evalc/diagnostics/catalogue.txt: change that, not this page. -->
 
 # Diagnostics
 
@@ -56,30 +54,29 @@ def page() -> str:
 
 
 def _index() -> Iterator[str]:
-    for family, entries in groupby(findings().values(), _family):
+    for family, members in groupby(entries().values(), _family):
         yield f"## {family}\n"
         yield "| code | severity | what it says |\n|---|---|---|"
-        for entry in entries:
-            summary = split_docstring(entry).summary.replace("|", "\\|")
+        for entry in members:
+            summary = entry.summary.replace("|", "\\|")
             yield f"| [{entry.code}](#{entry.code.lower()}) | {entry.severity} | {summary} |"
         yield ""
 
 
 def _entries() -> Iterator[str]:
     yield "# Entries\n"
-    for entry in findings().values():
-        parts = split_docstring(entry)
-        yield f"## {entry.code}\n\n{parts.summary}\n"
-        if parts.why:
-            yield f"{parts.why}\n"
-        language = _language(entry, parts.example)
-        if parts.example:
-            yield f"Example:\n\n```{language} wrong\n{parts.example}```\n"
-        if parts.cure:
-            yield f"Cure:\n\n```{language} cure\n{parts.cure}```\n"
+    for entry in entries().values():
+        yield f"## {entry.code}\n\n{entry.summary}\n"
+        if entry.why:
+            yield f"{entry.why}\n"
+        language = _language(entry)
+        if entry.example:
+            yield f"Example:\n\n```{language} wrong\n{entry.example}```\n"
+        if entry.cure:
+            yield f"Cure:\n\n```{language} cure\n{entry.cure}```\n"
 
 
-def _family(entry: type[Finding]) -> str:
+def _family(entry: Entry) -> str:
     (family,) = (family for digits, family in FAMILIES.items() if _belongs(entry.code, digits))
     return family
 
@@ -90,10 +87,10 @@ def _belongs(code: str, digits: str) -> bool:
     return int(first) <= int(code[2 : 2 + len(first)]) <= int(last or first)
 
 
-def _language(entry: type[Finding], example: str) -> str:
-    if example.startswith(("{", "[")):
+def _language(entry: Entry) -> str:
+    if entry.example.startswith(("{", "[")):
         return "json"
-    return "toml" if entry.__module__.endswith(".config") else "yaml"
+    return "toml" if entry.code.startswith("EV62") else "yaml"
 
 
 if __name__ == "__main__":

@@ -11,10 +11,9 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any, Final
 
-from evalc.diagnostics.catalogue.syntax_grammar import CHECK_LINES
 from evalc.grammar.check_nodes import CHECK_STARTS
 from evalc.grammar.lalr import load
-from evalc.grammar.unexpected import words_of
+from evalc.grammar.unexpected import check_lines, words_of
 
 ROOT: Final = Path(__file__).parents[1]
 GRAMMAR: Final = ROOT / "editors" / "vscode" / "syntaxes" / "evalc.tmLanguage.json"
@@ -95,7 +94,7 @@ def _keywords() -> frozenset[str]:
     """Every word of the language of checks but those that have a colour of their own."""
     terminals = {terminal for state in load("check").states for terminal in state.actions if terminal.isupper()}
     words = {word for terminal in terminals for word in words_of(terminal) if _WORD.fullmatch(word)}
-    words |= {word for line in CHECK_LINES for word in line.split() if _WORD.fullmatch(word)}
+    words |= {word for line in check_lines() for word in line.split() if _WORD.fullmatch(word)}
     return frozenset(words - _JOINING - _CONSTANTS - _UNITS - _TYPES)
 
 

@@ -61,6 +61,7 @@ def test_every_dependency_has_its_reason() -> None:
 
 PLAIN_READS = {"read_bytes", "read_text"}
 OF_THE_PACKAGE = {
+    "diagnostics/catalogue.py": "the package's own table of findings",
     "grammar/lalr.py": "the grammars and their tables",
     "report/html/page.py": "the page's own parts",
     "extras/scaffold/__init__.py": "the templates of a project, and what an installed package says of itself",

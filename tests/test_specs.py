@@ -14,7 +14,7 @@ import evalc
 from evalc.cli.ending import ExitCode
 from evalc.config.load import load_settings
 from evalc.config.settings import ALL_KEYS, KEY_OF_FLAG
-from evalc.diagnostics.catalogue.index import findings
+from evalc.diagnostics.catalogue import entries
 from evalc.dsl.build_case import CASE_KEYS
 from evalc.dsl.build_expect import EXPECT_KEYS
 from evalc.dsl.build_prompt import PROMPT_KEYS
@@ -124,12 +124,12 @@ def script_named(name: str) -> Any:
 
 def test_the_index_of_diagnostics_names_every_code() -> None:
     text = (ROOT / "specs" / "diagnostics.md").read_text(encoding="utf-8").partition("\n# Entries\n")[0]
-    assert re.findall(r"^\| \[(EV\d{3})\]", text, re.MULTILINE) == list(findings())
+    assert re.findall(r"^\| \[(EV\d{3})\]", text, re.MULTILINE) == list(entries())
 
 
 def test_every_code_on_a_page_exists() -> None:
     named = {code for page in PAGES for code in re.findall(r"\bEV\d{3}\b", page.read_text(encoding="utf-8"))}
-    assert named <= set(findings())
+    assert named <= set(entries())
 
 
 def test_links_between_pages_lead_somewhere() -> None:

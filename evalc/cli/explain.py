@@ -23,17 +23,15 @@ def explain(
     Example:
       evalc explain EV203
     """
-    from evalc.diagnostics import explain as explanations  # noqa: PLC0415 - for start-up: loads the whole catalogue
-    from evalc.diagnostics.catalogue.index import findings as all_findings  # noqa: PLC0415 - as above
+    from evalc.diagnostics.catalogue import entries  # noqa: PLC0415 - for start-up
     from evalc.diagnostics.near import as_code  # noqa: PLC0415 - as above
 
-    findings = all_findings()
     if code is None:
-        for finding in findings.values():
-            sys.stdout.write(f"{finding.code}  {explanations.split_docstring(finding).summary}\n")
+        for entry in entries().values():
+            sys.stdout.write(f"{entry.code}  {entry.summary}\n")
         return ExitCode.OK
-    known = findings.get(as_code(code))
+    known = entries().get(as_code(code))
     if known is None:
         raise UsageError(f"`{code}` is not a code; `evalc explain` lists them all")
-    sys.stdout.write(explanations.explain(known))
+    sys.stdout.write(known.explanation())
     return ExitCode.OK

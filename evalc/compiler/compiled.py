@@ -14,8 +14,7 @@ from evalc.base.source import Source
 from evalc.base.terminal import counted
 from evalc.compiler import ir
 from evalc.compiler.lower import lower, own_assertions, wheres_of
-from evalc.diagnostics.catalogue.contract import OnlyEvalcChecks
-from evalc.diagnostics.problem import Diagnostics, Problem
+from evalc.diagnostics.problem import Diagnostics, Finding, Problem
 from evalc.dsl.sources import JSON_LIMIT, read_source
 from evalc.model import case as m
 from evalc.model.case import EnvelopeWriter, encode_envelope
@@ -161,7 +160,7 @@ class CompiledSuite:
         if self._requires is None:
             return None
         source, span = self.ir.place(self.ir.where)
-        finding = OnlyEvalcChecks(file=self.file_name, requires=self._requires)
+        finding = Finding("EV413", file=self.file_name, requires=self._requires)
         return Problem(source=source, span=span, finding=finding, severity="warning")
 
     # --- for the runner ---

@@ -16,7 +16,6 @@ from evalc.base.files import below_working_folder, exclusion, link_out, project_
 from evalc.base.source import Source, Span
 from evalc.compiler.git_index import Tracked
 from evalc.compiler.gitignore import GitIgnore
-from evalc.diagnostics.catalogue.files import FileUnreadable, FolderLoop, LinkedFileLeadsOut, LinkLeadsOut
 from evalc.diagnostics.problem import Finding
 from evalc.dsl.document_kind import is_eval_name, names_an_eval
 from evalc.dsl.sources import ReportIn
@@ -89,7 +88,7 @@ class Finder(msgspec.Struct, frozen=True, kw_only=True):
             for path in self.search(folder, SUFFIXES, report):
                 yield Found(path, is_eval_name(path.name), legible)
         elif report is not None:
-            finding = LinkedFileLeadsOut(path=shown(folder), link=shown(link))
+            finding = Finding("EV618", path=shown(folder), link="" if link == folder else shown(link))
             report(Source(shown(folder), ""), Span(0, 0), finding)
 
     def search(self, folder: Path, suffixes: Sequence[str], report: ReportIn | None = None) -> Iterator[Path]:
@@ -131,14 +130,14 @@ class _Search:
         real = folder.resolve()
         if real in self._searched:
             if real in above:
-                self._add(folder, FolderLoop(path=shown(folder)))
+                self._add(folder, Finding("EV616", path=shown(folder)))
             return
         self._searched.add(real)
         ignoring = _with_those_of(real, ignoring)
         try:
             entries = sorted(os.scandir(folder), key=lambda entry: entry.name)
         except OSError as error:
-            self._add(folder, FileUnreadable(path=shown(folder), reason=(error.strerror or "unknown error").lower()))
+            self._add(folder, Finding("EV602", path=shown(folder), reason=(error.strerror or "unknown error").lower()))
             return
         for entry in entries:
             path = folder / entry.name
@@ -178,8 +177,8 @@ class _Search:
 
     def _leads_out(self, link: Path, *, has_to_be_eval: bool) -> Finding:
         if has_to_be_eval:
-            return LinkedFileLeadsOut(path=shown(link), link=shown(link))
-        return LinkLeadsOut(path=shown(link), root=str(self._root))
+            return Finding("EV618", path=shown(link))
+        return Finding("EV617", path=shown(link), root=str(self._root))
 
     def _add(self, path: Path, finding: Finding) -> None:
         if self._report is not None:

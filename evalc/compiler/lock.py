@@ -15,8 +15,7 @@ from evalc.compiler import ir
 from evalc.compiler.compiled import CompiledSuite
 from evalc.compiler.lower import lower
 from evalc.config.decode import NotValid, decode, locate
-from evalc.diagnostics.catalogue.locking import LockedCaseChanged, LockedCaseMissing, LockFileBroken
-from evalc.diagnostics.problem import Diagnostics
+from evalc.diagnostics.problem import Diagnostics, Finding
 from evalc.dsl.sources import read_source
 
 LOCK_NAME: Final = "evalc.lock"
@@ -100,7 +99,7 @@ def _report_gone(key: str, locked: LockedSuite, lock: Lock, problems: Diagnostic
     for id_ in locked.cases:
         place = places.get((key, "cases", id_))
         span = Span(0, 0) if place is None else Span(place.key.start, place.key.end)
-        problems.add(source, span, LockedCaseMissing(case=id_, suite=key, file=locked.file))
+        problems.add(source, span, Finding("EV451", case=id_, suite=key, file=locked.file))
 
 
 def _check_suite(suite: CompiledSuite, key: str, locked: LockedSuite, problems: Diagnostics) -> None:
@@ -109,9 +108,9 @@ def _check_suite(suite: CompiledSuite, key: str, locked: LockedSuite, problems: 
         case = found.get(id_)
         if case is None:
             if not suite.ir.partial:
-                problems.add(*suite.ir.place(suite.ir.where), LockedCaseMissing(case=id_, suite=key))
+                problems.add(*suite.ir.place(suite.ir.where), Finding("EV451", case=id_, suite=key))
         elif not (case.partial or is_archived(case)) and (changed := _changed(was, case, suite)) is not None:
-            problems.add(*suite.ir.place(case.place_of("/id")), LockedCaseChanged(case=id_, changed=changed))
+            problems.add(*suite.ir.place(case.place_of("/id")), Finding("EV450", case=id_, changed=changed))
 
 
 def is_archived(case: ir.Case) -> bool:
@@ -193,7 +192,7 @@ def read_lock(folder: Path, problems: Diagnostics) -> Lock:
         try:
             suites = _suites_of(source)
         except NotValid as fault:
-            faults.add(source, Span(fault.at, fault.at), LockFileBroken(what=fault.what))
+            faults.add(source, Span(fault.at, fault.at), Finding("EV452", what=fault.what))
     problems.extend(faults)
     return Lock(folder=folder, suites=suites)
 

@@ -31,9 +31,6 @@ from evalc.compiler.passes.check_vacuity import check_vacuity
 from evalc.compiler.resolve.names import resolve_names
 from evalc.compiler.resolve.prompts import PromptLibrary
 from evalc.compiler.schemas import SchemaLoader
-from evalc.diagnostics.catalogue.files import FileUnreadable, LinkedFileLeadsOut, NearMiss, NotAnEvalFile, ResultFile
-from evalc.diagnostics.catalogue.names import SuiteCollision
-from evalc.diagnostics.catalogue.syntax_yaml import ForbiddenTag, InvalidJson, UnquotedTemplate
 from evalc.diagnostics.problem import Diagnostics, Finding
 from evalc.dsl.build_suite import build_prompt, build_shared_file, build_suite
 from evalc.dsl.document_kind import (
@@ -208,10 +205,10 @@ class Compiler:
         suites = read(source, problems, named=named)
         if suites is None and not named and not self._is_reported(source, problems, legible=legible):
             (self._unparsed if problems.has_errors else self._others).append(source.name)
-            self._problems.extend(problem for problem in problems if isinstance(problem.finding, NearMiss))
+            self._problems.extend(problem for problem in problems if problem.code == "EV619")
             return
         if suites is None and not problems.has_errors:
-            problems.add(source, Span(0, 0), NotAnEvalFile(path=source.name))
+            problems.add(source, Span(0, 0), Finding("EV640", path=source.name))
         if not named:
             self._found_by_search.add(source.name)
         for suite in suites or ():
@@ -266,7 +263,7 @@ class Compiler:
         data = read_document(source, problems)
         if is_result(data):
             if named:
-                problems.add(source, Span(0, 0), ResultFile(path=source.name))
+                problems.add(source, Span(0, 0), Finding("EV641", path=source.name))
             return None
         by_name = named or names_an_eval(Path(source.name).name)
         if is_eval_json(data, by_name=by_name):
@@ -279,7 +276,7 @@ class Compiler:
             from evalc.dsl.read_json import JsonPlaces  # noqa: PLC0415 - only for a mistake
 
             at = JsonPlaces(source).key(f"/{pointer_step(typo)}")
-            problems.add(source, at, NotAnEvalFile(path=source.name, key=typo, meant="cases"))
+            problems.add(source, at, Finding("EV640", path=source.name, key=typo, meant="cases"))
             lifted = lift(source, data, problems, cases_at=typo)
             return [Emitted(lifted, iter(lifted.cases))]
         if not named:
@@ -302,7 +299,7 @@ class Compiler:
         kinds = {document.kind for document in documents} - {None}
         # Other files with `rules:` are not ours, and a shared file is checked with its suites.
         if named and any(is_of_promptfoo(document.node) for document in documents):
-            problems.add(source, Span(0, 0), NotAnEvalFile(path=source.name, is_of_promptfoo=True))
+            problems.add(source, Span(0, 0), Finding("EV640", path=source.name, is_of_promptfoo=True))
         recognised = typos or bool(kinds if named else kinds - {Kind.SHARED})
         if recognised:
             return [*self._suites_of(source, documents, problems)]
@@ -318,11 +315,11 @@ class Compiler:
             node, kind = document
             if typo is not None:
                 problems.add(
-                    source, span_of(typo.key), NotAnEvalFile(path=source.name, key=typo.key.text, meant=typo.meant)
+                    source, span_of(typo.key), Finding("EV640", path=source.name, key=typo.key.text, meant=typo.meant)
                 )
             if kind is None or not isinstance(node, Mapping):
                 if typo is None and not is_cut(node):
-                    problems.add(source, _beginning(node), NotAnEvalFile(path=source.name))
+                    problems.add(source, _beginning(node), Finding("EV640", path=source.name))
             elif kind is Kind.SHARED:
                 self._shared += 1
                 self._includes.open(build_shared_file(source, node, problems), problems)
@@ -423,13 +420,12 @@ class Compiler:
             if earlier is not suite:
                 other = f"{earlier.ir.source.name}:{earlier.ir.line(earlier.ir.name_at)}"
                 outputs = [each.ir.source.name for each in (suite, earlier) if self._is_found_output(each)]
-                finding = SuiteCollision(
-                    name=suite.ir.name,
+                finding = Finding(
+                    "EV210",
+                    this=f"`{suite.ir.name}`{_named_after(suite.ir)}",
                     tier=suite.tier,
-                    other=other,
-                    outputs=tuple(outputs),
-                    named_after=suite.ir.named_after,
-                    other_named_after=earlier.ir.named_after,
+                    first=f"{other}{_named_after(earlier.ir)}",
+                    output=next(iter(outputs), ""),
                 )
                 self._problems.add(*suite.ir.place(suite.ir.name_at), finding)
 
@@ -472,21 +468,23 @@ def is_json(source: Source) -> bool:
 def _report_near_miss(source: Source, data: object, problems: Diagnostics) -> None:
     holds = near_miss(data)
     if holds:
-        problems.add(source, Span(0, 0), NearMiss(path=source.name, holds=holds))
+        problems.add(source, Span(0, 0), Finding("EV619", path=source.name, holds=holds))
+
+
+def _named_after(suite: ir.Suite) -> str:
+    return f" (named after {suite.named_after})" if suite.named_after else ""
 
 
 def _is_of_another_kind(finding: Finding) -> bool:
     """Whether something is wrong with a file only if it is YAML or JSON: comments in JSON, tags, templates."""
-    match finding:
-        case InvalidJson():
-            return finding.found == NO_COMMENTS
-        case _:
-            return isinstance(finding, ForbiddenTag | UnquotedTemplate)
+    if finding.code == "EV127":
+        return bool(finding.fields["found"] == NO_COMMENTS)
+    return finding.code in {"EV116", "EV118"}
 
 
 def _may_not_be_read(problems: Diagnostics) -> bool:
     """Whether a file may not be read, so that nothing is known of what is in it."""
-    return any(isinstance(problem.finding, FileUnreadable | LinkedFileLeadsOut) for problem in problems)
+    return any(problem.code in {"EV602", "EV618"} for problem in problems)
 
 
 def _beginning(node: Node) -> Span:

@@ -7,13 +7,10 @@ from pathlib import Path
 from typing import Any, Final, NamedTuple, cast, final
 from urllib.parse import unquote
 
-import msgspec
-
 from evalc.base.files import is_below, project_root
 from evalc.base.source import Source, Span
-from evalc.diagnostics.catalogue.values import BadSchema
 from evalc.diagnostics.problem import Diagnostics, Fault, Finding
-from evalc.diagnostics.schema_advice import misspelt_keywords, unchecked_formats
+from evalc.diagnostics.raised import misspelt_keywords, unchecked_formats
 from evalc.dsl.read_json import HOLE, JsonPlaces, read_json
 from evalc.dsl.sources import read_source
 from evalc.ecma.regexp.schema_format import pattern_format
@@ -100,14 +97,14 @@ class SchemaLoader:
         file = Path(source.name).parent / path
         root = project_root(Path(source.name))
         if not is_below(file, root):
-            problems.add(source, span, BadSchema(path=path, reason=f"lies outside of the project's root {root}"))
+            problems.add(source, span, Finding("EV310", path=path, reason=f"lies outside of the project's root {root}"))
             return None
         named = self._named.setdefault(source.name, set())
         if file not in self._read:
             self._read[file] = _read(file, path)
         loaded = self._read[file]
         if isinstance(loaded, str):
-            problems.add(source, span, BadSchema(path=path, reason=loaded))
+            problems.add(source, span, Finding("EV310", path=path, reason=loaded))
             return None
         for finding in () if str(file) in named else loaded.advice:
             problems.add(source, span, finding)
@@ -136,7 +133,7 @@ def _read(file: Path, path: str) -> _Loaded | str:
     places = JsonPlaces(source)
     if flaw is None:
         advice = tuple(
-            msgspec.structs.replace(finding, path=path, line=source.position(places.value(pointer).start).line)
+            finding.replaced(path=path, line=source.position(places.value(pointer).start).line)
             for pointer, finding in (*misspelt_keywords(schema), *unchecked_formats(schema))
         )
         return _Loaded(cast("Schema", schema), advice)

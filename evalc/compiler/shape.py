@@ -12,10 +12,9 @@ from typing import Any
 import msgspec
 from msgspec import inspect as t
 
-from evalc.diagnostics.catalogue.names import MissingKey, UnknownCheck, UnknownKey
-from evalc.diagnostics.catalogue.values import NotAChoice, WrongType
 from evalc.diagnostics.near import nearest
 from evalc.diagnostics.problem import Finding
+from evalc.diagnostics.raised import unknown_key
 from evalc.model.json import pointer_step
 
 Misfit = tuple[str, Finding]
@@ -49,13 +48,13 @@ def _misfits(data: object, type_: t.Type, pointer: str, what: str) -> Iterator[M
             yield from _of_struct(data, type_, pointer, what)
         case t.VarTupleType() | t.ListType():
             if not isinstance(data, list):
-                yield pointer, WrongType(what=what, expected="a list", found=named(data))
+                yield pointer, Finding("EV301", what=what, expected="a list", found=named(data))
                 return
             for index, item in enumerate(data):
                 yield from _misfits(item, type_.item_type, f"{pointer}/{index}", f"an item of {what}")
         case t.DictType():
             if not isinstance(data, dict):
-                yield pointer, WrongType(what=what, expected="an object", found=named(data))
+                yield pointer, Finding("EV301", what=what, expected="an object", found=named(data))
                 return
             for key, value in data.items():
                 yield from _misfits(value, type_.value_type, f"{pointer}/{pointer_step(key)}", f"value of {what}")
@@ -66,12 +65,12 @@ def _misfits(data: object, type_: t.Type, pointer: str, what: str) -> Iterator[M
             pass
         case _:
             if not _fits_scalar(data, type_) or _is_below(data, type_):
-                yield pointer, WrongType(what=what, expected=_expected(type_), found=named(data))
+                yield pointer, Finding("EV301", what=what, expected=_expected(type_), found=named(data))
 
 
-def _no_choice(data: object, type_: t.LiteralType, what: str) -> NotAChoice:
+def _no_choice(data: object, type_: t.LiteralType, what: str) -> Finding:
     choices = tuple(map(str, type_.values))
-    return NotAChoice(what=what.strip("`") if what.startswith("`") else what, value=_shown(data), choices=choices)
+    return Finding("EV302", what=what.strip("`") if what.startswith("`") else what, value=_shown(data), choices=choices)
 
 
 def _is_below(data: object, type_: t.Type) -> bool:
@@ -91,7 +90,7 @@ def _of_union(data: object, type_: t.UnionType, pointer: str, what: str) -> Iter
     if len(alternatives) > 1 and not _is_of_kind(data, meant):
         wider = [each for each in alternatives if not isinstance(each, t.IntType)] or alternatives
         expected = " or ".join(dict.fromkeys(map(_expected, wider)))
-        yield pointer, WrongType(what=what, expected=expected, found=named(data))
+        yield pointer, Finding("EV301", what=what, expected=expected, found=named(data))
     else:
         yield from _misfits(data, meant, pointer, what)
 
@@ -103,16 +102,16 @@ def _of_tagged(data: dict[str, Any], structs: list[t.StructType], pointer: str, 
     if chosen is not None:
         yield from _of_struct(data, chosen, pointer, what)
     elif tag_field not in data:
-        yield pointer, MissingKey(key=tag_field, what="a check")
+        yield pointer, Finding("EV202", key=tag_field, what="a check")
     else:
         known = tuple(str(struct.tag) for struct in structs)
-        finding = UnknownCheck(name=_shown(data[tag_field]), known=known)
+        finding = Finding("EV203", name=_shown(data[tag_field]), known=known)
         yield f"{pointer}/{pointer_step(tag_field)}", finding
 
 
 def _of_struct(data: object, type_: t.StructType, pointer: str, what: str) -> Iterator[Misfit]:
     if not isinstance(data, dict):
-        yield pointer, WrongType(what=what, expected="an object", found=named(data))
+        yield pointer, Finding("EV301", what=what, expected="an object", found=named(data))
         return
     fields = {field.encode_name: field for field in type_.fields}
     known = (*fields, *((type_.tag_field,) if type_.tag_field else ()))
@@ -121,11 +120,11 @@ def _of_struct(data: object, type_: t.StructType, pointer: str, what: str) -> It
         if key in fields:
             yield from _misfits(value, fields[key].type, f"{pointer}/{pointer_step(key)}", f"`{key}`")
         elif key != type_.tag_field and not key.startswith("x-"):
-            yield f"#{pointer}/{pointer_step(key)}", UnknownKey(key=key, what=what, known=known)
+            yield f"#{pointer}/{pointer_step(key)}", unknown_key(key, what, known)
             misspelt.add(nearest(key, known))
     for name, field in fields.items():
         if field.required and name not in data and name not in misspelt:
-            yield pointer, MissingKey(key=name, what=what)
+            yield pointer, Finding("EV202", key=name, what=what)
 
 
 def _is_of_kind(data: object, type_: t.Type) -> bool:

@@ -14,13 +14,6 @@ from evalc.base.source import Source, Span
 from evalc.config.decode import KeyPlace, KeyPlaces, Language, NotValid, decode, locate
 from evalc.config.setting import Folders, Key, Keys, Refused, described
 from evalc.config.settings import ALL_KEYS, KEY_OF_FLAG, KEYS, TABLES, Settings, settings_of
-from evalc.diagnostics.catalogue.config import (
-    ConfigSyntax,
-    DuplicateSetting,
-    SettingType,
-    SnapshotWithoutSource,
-    UnknownSetting,
-)
 from evalc.diagnostics.problem import Diagnostics, Finding, Problem
 from evalc.dsl.sources import read_source
 
@@ -108,7 +101,7 @@ def _values_of_file(file: Path, working: Path, root: Path, problems: Diagnostics
     try:
         content = decode(source.text, language)
     except NotValid as fault:
-        report(source, Span(fault.at, fault.at), ConfigSyntax(language=language, what=fault.what))
+        report(source, Span(fault.at, fault.at), Finding("EV620", language=language, what=fault.what))
         return {}
     for table in prefix:
         content = content.get(table, {}) if isinstance(content, dict) else content
@@ -148,13 +141,13 @@ class _Reading:
         self._folders = folders
         self._problems = problems
         for path, span in located.repeated:
-            problems.add(source, span, DuplicateSetting(name=str(path[-1])))
+            problems.add(source, span, Finding("EV624", name=str(path[-1])))
 
     def read(self, content: Any) -> dict[str, Any]:
         """The values of the whole file, by the names of the keys."""
         values = self._read_table(content, (), KEYS, TABLES)
         if values.get("snapshotEnabled") is True and "snapshotSource" not in values:
-            self._add(("snapshotEnabled",), SnapshotWithoutSource())
+            self._add(("snapshotEnabled",), Finding("EV625"))
         return values
 
     def _read_table(
@@ -162,7 +155,7 @@ class _Reading:
     ) -> dict[str, Any]:
         what = f"`{path[-1]}`" if path else "the configuration"
         if not isinstance(table, dict):
-            self._add(path, SettingType(subject=what, expected="a table", found=described(table)), at_value=True)
+            self._add(path, Finding("EV622", subject=what, expected="a table", found=described(table)), at_value=True)
             return {}
         values: dict[str, Any] = {}
         for name, value in table.items():
@@ -173,7 +166,7 @@ class _Reading:
             elif name in keys:
                 values.update(self._read_value(keys[name], (*path, name), value))
             else:
-                self._add((*path, name), UnknownSetting(name=name, what=what, known=(*keys, *tables)))
+                self._add((*path, name), Finding("EV621", name=name, what=what, known=(*keys, *tables)))
         return values
 
     def _read_value(self, key: Key, path: Keys, value: Any) -> dict[str, Any]:

@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple, final
 
 import msgspec
 
+from evalc.diagnostics.problem import Finding
+
 if TYPE_CHECKING:
     from evalc.diagnostics.problem import Finding
 
@@ -44,11 +46,10 @@ class Refused(Exception):
 
     def finding(self, subject: str) -> Finding:
         """As an entry of the catalogue, about `subject`."""
-        from evalc.diagnostics.catalogue.config import SettingType, SettingValue  # noqa: PLC0415 - for start-up
 
         if self._found:
-            return SettingType(subject=subject, expected=self._expected, found=self._found)
-        return SettingValue(subject=subject, expected=self._expected)
+            return Finding("EV622", subject=subject, expected=self._expected, found=self._found)
+        return Finding("EV623", subject=subject, expected=self._expected)
 
 
 class Outside(Refused):
@@ -61,9 +62,8 @@ class Outside(Refused):
 
     def finding(self, subject: str) -> Finding:
         """As an entry of the catalogue, about `subject`."""
-        from evalc.diagnostics.catalogue.config import SettingOutside  # noqa: PLC0415 - for start-up
 
-        return SettingOutside(subject=subject, path=self._path, root=str(self._root))
+        return Finding("EV626", subject=subject, path=self._path, root=str(self._root))
 
 
 Reader = Callable[[Any, Folders], Any]

@@ -7,38 +7,8 @@ from collections.abc import Iterator
 from typing import Final, NamedTuple
 
 from evalc.base.source import Span
-from evalc.diagnostics.catalogue.config import UnknownSetting
-from evalc.diagnostics.catalogue.names import MissingKey, UnknownCheck
-from evalc.diagnostics.catalogue.syntax_grammar import ResponseNeeded, Unexpected
-from evalc.diagnostics.catalogue.syntax_yaml import (
-    BadAnchor,
-    BracketInItem,
-    ColonInString,
-    CommaInString,
-    CommentInString,
-    CutOffText,
-    CutOffWords,
-    ReservedCharacter,
-    UnexpectedColon,
-    UnquotedTemplate,
-)
-from evalc.diagnostics.catalogue.values import WrongType
 from evalc.diagnostics.meant_line import MeantLine
-from evalc.diagnostics.problem import Finding, Problem
-
-FIXABLE: Final[tuple[type[Finding], ...]] = (
-    UnquotedTemplate,
-    ColonInString,
-    CommentInString,
-    CommaInString,
-    BracketInItem,
-    UnexpectedColon,
-    ReservedCharacter,
-    BadAnchor,
-    Unexpected,
-    WrongType,
-)
-"""The findings that may have a safe fix; whether one has depends on its text."""
+from evalc.diagnostics.problem import Problem
 
 _SAFE_TO_ADD: Final = frozenset("\"'[],% ")
 _CHECK: Final = re.compile(r"""(?:[^"#]|"(?:[^"\\]|\\.)*"|(?<=[^ \t])#)*""")
@@ -85,14 +55,14 @@ def edit_for(problem: Problem, *, unsafe: bool = False) -> Edit | None:
 
 def is_safe(edit: Edit, problem: Problem) -> bool:
     """Whether an edit only adds quotes, brackets, commas or `%`, and the finding is not in doubt about it."""
-    if not isinstance(problem.finding, FIXABLE):
+    if not problem.finding.entry.fixable:
         return False
     left = edit.text
     for character in problem.source.text[edit.start : edit.end]:
         added, found, left = left.partition(character)
         if not found or not _SAFE_TO_ADD.issuperset(added):
             return False
-    line = getattr(problem.finding, "meant_line", None)
+    line = problem.finding.fields.get("meant_line")
     return _SAFE_TO_ADD.issuperset(left) and (line is None or line.is_sure)
 
 
@@ -128,40 +98,30 @@ def _stands_apart(edit: Edit, text: str) -> bool:
 
 def _offered(problem: Problem) -> Iterator[Edit | None]:
     """The edits that a message offers, the likeliest first."""
-    match problem.finding:
-        case UnquotedTemplate(quoted=quoted):
-            yield _quoted(problem, quoted) if _is_whole(problem.source.text[slice(*problem.span)]) else None
-        case (
-            ColonInString(quoted=quoted)
-            | CommentInString(quoted=quoted)
-            | CommaInString(quoted=quoted)
-            | BracketInItem(quoted=quoted)
-        ):
-            yield _quoted_check(problem, quoted)
-        case UnexpectedColon(quoted=quoted) | ReservedCharacter(quoted=quoted) | BadAnchor(quoted=quoted) if quoted:
-            yield _quoted_about(problem, quoted)
-        case Unexpected(meant_line=line) | UnknownCheck(meant_line=line) | MissingKey(meant_line=line) if (
-            line is not None
-        ):
-            yield _rewritten(problem, line)
-        case CutOffText(meant_line=line) if line is not None:
-            yield _rewritten(problem, line)
-        case CutOffText(quoted=quoted) | CutOffWords(quoted=quoted) if quoted:
-            yield _quoted(problem, quoted)
-        case MissingKey(instead=(start, end, text)):
-            yield Edit(start, end, text)
-        case WrongType(what=what, corrected=corrected) if corrected and "..." not in corrected:
-            yield _revalued(problem, what.strip("`"), corrected)
-        case UnknownSetting():
-            pass  # the configuration is not among the files that are fixed
-        case ResponseNeeded(parameter=""):
-            yield Edit(problem.span.start, problem.span.start, "response ")
-        case finding if (slip := finding.slip()) is not None:
-            place = _place_within(slip.written, problem)
-            if place is not None and not _NEEDS_CARE.search(slip.meant):
-                yield Edit(*place, slip.meant)
-        case _:
-            pass
+    code, fields = problem.code, problem.finding.fields
+    quoted: str = fields.get("quoted", "")
+    line: MeantLine | None = fields.get("meant_line")
+    slip = problem.finding.slip()
+    if code == "EV118":
+        yield _quoted(problem, quoted) if _is_whole(problem.source.text[slice(*problem.span)]) else None
+    elif code in {"EV120", "EV121", "EV122", "EV130"}:
+        yield _quoted_check(problem, quoted)
+    elif code in {"EV102", "EV106", "EV124"} and quoted:
+        yield _quoted_about(problem, quoted)
+    elif line is not None:
+        yield _rewritten(problem, line)
+    elif code in {"EV156", "EV157"} and quoted:
+        yield _quoted(problem, quoted)
+    elif code == "EV202" and fields.get("instead"):
+        yield Edit(*fields["instead"])
+    elif code == "EV301" and (corrected := fields.get("corrected", "")) and "..." not in corrected:
+        yield _revalued(problem, fields["what"].strip("`"), corrected)
+    elif code == "EV138" and not fields["parameter"]:
+        yield Edit(problem.span.start, problem.span.start, "response ")
+    elif slip is not None and code != "EV621":  # the configuration is not among the files that are fixed
+        place = _place_within(slip.written, problem)
+        if place is not None and not _NEEDS_CARE.search(slip.meant):
+            yield Edit(*place, slip.meant)
 
 
 def _quoted(problem: Problem, quoted: str) -> Edit | None:

@@ -13,9 +13,6 @@ from typing import Any, Final, NamedTuple, final
 import msgspec
 
 from evalc.base.source import Source
-from evalc.diagnostics.catalogue.files import NotAnEvalFile
-from evalc.diagnostics.catalogue.names import UnknownKey
-from evalc.diagnostics.catalogue.syntax_yaml import DuplicateKey
 from evalc.diagnostics.fixes import Edit, cures_for, edit_for, is_safe
 from evalc.diagnostics.problem import Problem
 
@@ -170,11 +167,13 @@ def _likeliest(problem: Problem) -> Edit | None:
 
 
 def _without_suggestion(problem: Problem) -> Problem:
-    finding = problem.finding
-    held = {field: empty for field, empty in _SUGGESTIONS.items() if field in finding.__struct_fields__}
-    if getattr(finding, "instead", None) is not None:
+    fields = problem.finding.fields
+    held = {field: empty for field, empty in _SUGGESTIONS.items() if field in fields}
+    if fields.get("instead") is not None:
         held |= {"instead": None, "why": ""}
-    return msgspec.structs.replace(problem, finding=msgspec.structs.replace(finding, offers=False, **held))
+    finding = problem.finding.replaced(**held)
+    finding.offers = False
+    return msgspec.structs.replace(problem, finding=finding)
 
 
 def _proposals(problems: Iterable[Problem], wanted: Wanted, edit_of: EditOf) -> list[_Proposal]:
@@ -182,7 +181,7 @@ def _proposals(problems: Iterable[Problem], wanted: Wanted, edit_of: EditOf) -> 
         _Proposal(
             edit,
             since=min(problem.span.start, edit.start),
-            reveals=isinstance(problem.finding, UnknownKey | NotAnEvalFile) or ends_the_file(problem),
+            reveals=problem.code in {"EV201", "EV640"} or ends_the_file(problem),
             is_safe=is_safe(edit, problem),
             code=problem.code,
         )
@@ -351,10 +350,10 @@ class _CodesByStart:
 def _keys_written_twice(problems: Iterable[Problem]) -> set[tuple[int, str]]:
     """The lines of the keys that are repeated in a mapping, each with its key."""
     return {
-        (line, problem.finding.key)
+        (line, problem.finding.fields["key"])
         for problem in problems
-        if isinstance(problem.finding, DuplicateKey)
-        for line in (problem.start.line, problem.finding.first_line)
+        if problem.code == "EV111"
+        for line in (problem.start.line, problem.finding.fields["first_line"])
     }
 
 

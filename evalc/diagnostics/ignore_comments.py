@@ -11,8 +11,8 @@ from typing import Final, final
 import msgspec
 
 from evalc.base.source import Source, Span
-from evalc.diagnostics.catalogue.ignores import ErrorNotIgnored, LateIgnoreFile, UnreadableIgnore, UnusedIgnore
-from evalc.diagnostics.catalogue.index import findings
+from evalc.diagnostics.catalogue import Entry, entries
+from evalc.diagnostics.near import as_code, nearest
 from evalc.diagnostics.policy import codes
 from evalc.diagnostics.problem import Diagnostics, Finding, Problem
 
@@ -65,7 +65,7 @@ class IgnoreComments(msgspec.Struct, kw_only=True):
             elif preamble is not None and at < preamble.end():
                 comments._take_in(ignored, comments.of_file)
             else:
-                problems.add(source, Span(*match.span()), LateIgnoreFile())
+                problems.add(source, Span(*match.span()), Finding("EV683"))
         return comments
 
     def _take_in(self, ignored: Iterable[_Ignored], known: dict[str, _Ignored]) -> None:
@@ -91,7 +91,7 @@ class IgnoreComments(msgspec.Struct, kw_only=True):
         of_lines = (ignored for line in self.of_line.values() for ignored in line.values())
         for ignored in (*self.of_file.values(), *of_lines, *self.repeated):
             if not ignored.used:
-                problems.add(self.source, ignored.span, UnusedIgnore(name=ignored.name, of_file=ignored.of_file))
+                problems.add(self.source, ignored.span, Finding("EV680", name=ignored.name, of_file=ignored.of_file))
 
 
 def _read(source: Source, match: re.Match[str], problems: Diagnostics) -> Iterator[_Ignored]:
@@ -103,7 +103,7 @@ def _read(source: Source, match: re.Match[str], problems: Diagnostics) -> Iterat
         return
     names = list(_NAME.finditer(match["names"]))
     if not names or not match["closed"]:
-        problems.add(source, whole, UnreadableIgnore(name="", known=()))
+        problems.add(source, whole, Finding("EV682", name=""))
         return
     for name in names:
         code = name[0].upper()
@@ -118,17 +118,17 @@ def _read(source: Source, match: re.Match[str], problems: Diagnostics) -> Iterat
 
 def _fault(code: str, written: str) -> Finding | None:
     """Why a name in a comment can ignore nothing."""
-    entries = _entries(code) if _CODE.fullmatch(code) else ()
-    if not entries:
-        return UnreadableIgnore(name=written, known=codes())
-    may_be_ignored = any(entry.severity == "warning" or not entry.blocks for entry in entries)
-    return None if may_be_ignored else ErrorNotIgnored(name=code)
+    named = _named(code) if _CODE.fullmatch(code) else ()
+    if not named:
+        return Finding("EV682", name=written, meant=nearest(as_code(written), codes()))
+    may_be_ignored = any(entry.severity == "warning" or not entry.blocks for entry in named)
+    return None if may_be_ignored else Finding("EV681", name=code)
 
 
 @cache
-def _entries(beginning: str) -> tuple[type[Finding], ...]:
-    """The findings whose codes begin so."""
-    return tuple(entry for code, entry in findings().items() if code.startswith(beginning))
+def _named(beginning: str) -> tuple[Entry, ...]:
+    """The entries whose codes begin so."""
+    return tuple(entry for code, entry in entries().items() if code.startswith(beginning))
 
 
 @final

@@ -23,6 +23,5 @@ class MeantLine(msgspec.Struct, frozen=True, kw_only=True):
     start: int
     end: int
 
-    def help(self) -> str:
-        """As a piece of advice."""
+    def __str__(self) -> str:
         return f"write it as `{self.item}`"

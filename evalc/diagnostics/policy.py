@@ -66,9 +66,9 @@ def selects(selectors: Iterable[str], code: str) -> int:
 @cache
 def codes() -> tuple[str, ...]:
     """Every code there is."""
-    from evalc.diagnostics.catalogue.index import findings  # noqa: PLC0415 - only where somebody names codes
+    from evalc.diagnostics.catalogue import entries  # noqa: PLC0415 - only where somebody names codes
 
-    return tuple(findings())
+    return tuple(entries())
 
 
 @final
@@ -114,7 +114,7 @@ class Policy(msgspec.Struct, frozen=True, kw_only=True):
 
     def _judged(self, problem: Problem, *, errors_stay: bool) -> Problem | None:
         code = problem.code
-        if problem.severity == "error" and ((errors_stay and problem.finding.blocks) or code.startswith(_UNREAD)):
+        if problem.severity == "error" and ((errors_stay and problem.finding.entry.blocks) or code.startswith(_UNREAD)):
             return problem
         level = self._level(code, problem.severity)
         if level == "off" or not all(selection.takes(code) for selection in self.selections):
@@ -186,4 +186,4 @@ def silenced(problems: Sequence[Problem], complete: Iterable[Source], texts: Tex
 
 
 def _may_be_silenced(problem: Problem) -> bool:
-    return problem.severity == "warning" or not problem.finding.blocks
+    return problem.severity == "warning" or not problem.finding.entry.blocks

@@ -3,47 +3,75 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from typing import ClassVar, Literal, NamedTuple, final
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, final
 
 import msgspec
 
 from evalc.base.source import AliasedSpan, Position, Source, Span
 from evalc.diagnostics.near import Slip
 
+if TYPE_CHECKING:
+    from evalc.diagnostics.catalogue import Entry
+
 Severity = Literal["error", "warning"]
 
 
-class Finding(msgspec.Struct, frozen=True, kw_only=True):
-    """What is wrong, apart from where: the base of every entry of the catalogue.
+@final
+class Finding:
+    """What is wrong, apart from where: a code of the catalogue, and what was found.
 
-    A subclass is one code. Its fields are what was found, its docstring is what `evalc explain CODE` prints:
-    a summary line, why it matters, and two indented blocks headed `Example:` and `Cure:`. An example is the text
-    of an eval file that yields exactly this code; the cure is the same file put right.
+    Args:
+        code: the stable code, such as `EV203`; `catalogue.txt` has its words.
+        fields: what was found, by the names that the words of the code have for it.
     """
 
-    code: ClassVar[str]
-    severity: ClassVar[Severity] = "error"
-    blocks: ClassVar[bool] = True
-    """Whether nothing sound can be made of a suite while this is an error, whatever the user says of it."""
-    offers: bool = True
-    """Whether what it suggests helps: false once that was tried and left errors."""
+    __slots__ = ("code", "fields", "offers")
 
-    def message(self) -> str:
-        """A plain sentence that says what was found, without a full stop."""
-        raise NotImplementedError
+    def __init__(self, code: str, /, **fields: Any) -> None:
+        self.code = code
+        self.fields = fields
+        self.offers = True
+        """Whether what it suggests helps: false once that was tried and left errors."""
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Finding) and (self.code, self.fields) == (other.code, other.fields)
+
+    def __hash__(self) -> int:
+        return hash((self.code, frozenset(self.fields.items())))
+
+    def __repr__(self) -> str:
+        return f"Finding({', '.join((repr(self.code), *(f'{name}={value!r}' for name, value in self.fields.items())))})"
+
+    @property
+    def entry(self) -> Entry:
+        """What the catalogue says of the code."""
+        from evalc.diagnostics.catalogue import entries  # noqa: PLC0415 - for start-up: most files have no problem
+
+        return entries()[self.code]
+
+    def replaced(self, **fields: Any) -> Finding:
+        """The finding with other values of some fields."""
+        return Finding(self.code, **(self.fields | fields))
 
     def slip(self) -> Slip | None:
         """The name that is wrong at the place, and the name that was probably meant."""
-        return None
+        return self.entry.slip(self.fields) if self.offers else None
+
+    def message(self) -> str:
+        """A plain sentence that says what was found, without a full stop."""
+        return self.entry.says("message", self.fields)
 
     def label(self) -> str:
         """A few words beside the caret underline (`did you mean ...?`); may be empty."""
-        slip = self.slip() if self.offers else None
+        label = self.entry.says("label", self.fields)
+        if label:
+            return label
+        slip = self.slip()
         return "" if slip is None else slip.question
 
     def help(self) -> str:
         """What to do about it, a sentence or a list of what is allowed; may be empty."""
-        return ""
+        return self.entry.says("help", self.fields)
 
 
 class Fault(NamedTuple):
@@ -123,7 +151,7 @@ class Diagnostics:
         at_most: Severity = "error",
     ) -> None:
         """Record a finding at a place; the same finding at the same place is recorded once, with its first row."""
-        severity: Severity = finding.severity
+        severity: Severity = finding.entry.severity
         if self._strict and finding.code.startswith("EV5"):
             severity = "error"
         if at_most == "warning":
@@ -145,7 +173,7 @@ class Diagnostics:
     @property
     def block(self) -> bool:
         """Whether any problem is an error with which nothing can be made of a suite."""
-        return any(problem.severity == "error" and problem.finding.blocks for problem in self._problems.values())
+        return any(problem.severity == "error" and problem.finding.entry.blocks for problem in self._problems.values())
 
     def __len__(self) -> int:
         return len(self._problems)

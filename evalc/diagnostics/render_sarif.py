@@ -11,40 +11,38 @@ from typing import Any
 from evalc import __version__
 from evalc.base.annotations import SCHEMA, artifact_location, message_text, sound
 from evalc.base.source import Source
-from evalc.diagnostics.explain import explain, split_docstring
+from evalc.diagnostics.catalogue import Entry
 from evalc.diagnostics.fixes import edit_for
-from evalc.diagnostics.problem import Finding, Problem
+from evalc.diagnostics.problem import Problem
 
 
 def render_sarif(problems: Sequence[Problem]) -> str:
     """One run with all problems, and a rule for each of their codes; a JSON document with a line end, in ASCII."""
-    rules = sorted({type(problem.finding) for problem in problems}, key=lambda finding: finding.code)
-    index = {finding.code: at for at, finding in enumerate(rules)}
+    rules = sorted({problem.code: problem.finding.entry for problem in problems}.items())
+    index = {code: at for at, (code, _) in enumerate(rules)}
     times: Counter[str] = Counter()
     run = {
-        "tool": {"driver": {"name": "evalc", "version": __version__, "rules": [_rule(finding) for finding in rules]}},
+        "tool": {"driver": {"name": "evalc", "version": __version__, "rules": [_rule(entry) for _, entry in rules]}},
         "columnKind": "unicodeCodePoints",
         "results": [_result(problem, index[problem.code], times) for problem in problems],
     }
     return json.dumps({"$schema": SCHEMA, "version": "2.1.0", "runs": [run]}, indent=2) + "\n"
 
 
-def _rule(finding: type[Finding]) -> dict[str, Any]:
-    parts = split_docstring(finding)
+def _rule(entry: Entry) -> dict[str, Any]:
     return {
-        "id": finding.code,
-        "name": finding.__name__,
-        "shortDescription": {"text": parts.summary},
-        "fullDescription": {"text": " ".join(parts.why.split()) or parts.summary},
-        "help": {"text": explain(finding), "markdown": _markdown(finding)},
-        "defaultConfiguration": {"level": finding.severity},
+        "id": entry.code,
+        "name": entry.name,
+        "shortDescription": {"text": entry.summary},
+        "fullDescription": {"text": " ".join(entry.why.split()) or entry.summary},
+        "help": {"text": entry.explanation(), "markdown": _markdown(entry)},
+        "defaultConfiguration": {"level": entry.severity},
     }
 
 
-def _markdown(finding: type[Finding]) -> str:
-    parts = split_docstring(finding)
-    blocks = [f"**{parts.summary}**", parts.why]
-    for title, text in (("Example", parts.example), ("Cure", parts.cure)):
+def _markdown(entry: Entry) -> str:
+    blocks = [f"**{entry.summary}**", entry.why]
+    for title, text in (("Example", entry.example), ("Cure", entry.cure)):
         if text:
             blocks.append(f"{title}:\n\n````\n{text}````")
     return "\n\n".join(filter(None, blocks))

@@ -8,9 +8,7 @@ from typing import Any, Final, NamedTuple
 
 import msgspec
 
-from evalc.diagnostics.catalogue.contract import BesideTurns
-from evalc.diagnostics.catalogue.names import MissingKey
-from evalc.diagnostics.catalogue.values import EmptyValue, OnlyOneOf, WrongType
+from evalc.diagnostics.problem import Finding
 from evalc.dsl.build_check import build_checks
 from evalc.dsl.build_expect import build_expect
 from evalc.dsl.fields import Fields, described
@@ -48,7 +46,7 @@ def build_requirement(fields: Fields) -> Requirement | None:
     if match := _SHARE.fullmatch(written):
         return Requirement(span=text.span, share=float(match["percent"]) / 100)
     expected = "a number of repetitions such as `8`, `8/10` or `80%`"
-    fields.fault(text.span, WrongType(what="`require`", expected=expected, found=f"`{text.value}`"))
+    fields.fault(text.span, Finding("EV301", what="`require`", expected=expected, found=f"`{text.value}`"))
     return None
 
 
@@ -139,7 +137,7 @@ def _label(fields: Fields, key: str) -> LabelTree | None:
     """The class that the agent should give."""
     for other in ("turns", "user"):
         if other in fields:
-            fields.fault(fields.key(key), BesideTurns(key=key, turns=other))
+            fields.fault(fields.key(key), Finding("EV421", key=key, turns=other))
     fields.forbid_empty(key)
     node = fields.mapping(key)
     if node is None:
@@ -151,7 +149,7 @@ def _label(fields: Fields, key: str) -> LabelTree | None:
     if source is not None and source.value.strip() != "response":
         path = parse_place(source.value.strip())
         if path is None:
-            inner.fault(source.span, WrongType(what="`from`", expected=LABEL_PLACES, found=f"`{source.value}`"))
+            inner.fault(source.span, Finding("EV301", what="`from`", expected=LABEL_PLACES, found=f"`{source.value}`"))
     fields.partial |= inner.partial
     if expected is None or inner.partial:
         return None
@@ -185,12 +183,12 @@ def _turns(fields: Fields, key: str) -> tuple[_Turn, ...]:
     """The turns of a conversation; what is not a turn is reported and left out."""
     for other in ("message", "messages"):
         if other in fields:
-            fields.fault(fields.key(other), BesideTurns(key=other, turns=key))
+            fields.fault(fields.key(other), Finding("EV421", key=other, turns=key))
     fields.forbid_empty(key)
     node = fields.node(key)
     if node is not None and not isinstance(node, Sequence):
         expected = "a list with `say`, and `validate` for its checks, in each item"
-        fields.fault(node, WrongType(what="`turns`", expected=expected, found=described(node)))
+        fields.fault(node, Finding("EV301", what="`turns`", expected=expected, found=described(node)))
         return ()
     items = fields.items(key)
     turns = [_turn(fields, item, number) for number, item in enumerate(items or (), 1)]
@@ -200,7 +198,7 @@ def _turns(fields: Fields, key: str) -> tuple[_Turn, ...]:
 def _turn(fields: Fields, item: Node, number: int) -> _Turn | None:
     if not isinstance(item, Mapping):
         expected = "a mapping with `say`, and `validate` for its checks"
-        fields.fault(item, WrongType(what="a turn", expected=expected, found=described(item)))
+        fields.fault(item, Finding("EV301", what="a turn", expected=expected, found=described(item)))
         return None
     inner = fields.inside(item, what="a turn", keys=TURN_KEYS)
     inner.require("say")
@@ -218,7 +216,7 @@ def _user(fields: Fields, key: str) -> UserTree | None:
     """A simulated user."""
     for other in ("turns", "message", "messages"):
         if other in fields:
-            fields.fault(fields.key(other), BesideTurns(key=other, turns=key))
+            fields.fault(fields.key(other), Finding("EV421", key=other, turns=key))
     fields.forbid_empty(key)
     node = fields.mapping(key)
     if node is None:
@@ -349,12 +347,14 @@ def _written_out(fields: Fields, node: Mapping) -> ForEachTree | None:
     if file is not None:
         tree = ForEachTree(span=file.span, file=file, key=key)
         if "rows" in inner:
-            inner.fault(inner.key("rows"), OnlyOneOf(key="rows", other="file"))
+            inner.fault(inner.key("rows"), Finding("EV312", key="rows", other="file"))
     elif "rows" in inner:
         inner.forbid_empty("rows")
         tree = _listed(inner, "rows", key)
     elif not inner.partial:
-        inner.fault(inner.anchor, MissingKey(key="rows", what="`for_each`", why="add `rows:` with a list, or `file:`"))
+        inner.fault(
+            inner.anchor, Finding("EV202", key="rows", what="`for_each`", why="add `rows:` with a list, or `file:`")
+        )
     fields.partial |= inner.partial
     return tree
 
@@ -364,7 +364,7 @@ def _listed(fields: Fields, key: str, column: Str | None) -> ForEachTree | None:
     if items is None:
         return None
     if not items and not fields.is_cut(key):
-        fields.fault(fields.key(key), EmptyValue(what=f"`{key}`"))
+        fields.fault(fields.key(key), Finding("EV309", what=f"`{key}`"))
     rows = tuple(row for row in (_row(fields, item) for item in items) if row is not None)
     return ForEachTree(span=span_of(fields.key(key)), rows=rows, key=column)
 
@@ -372,5 +372,5 @@ def _listed(fields: Fields, key: str, column: Str | None) -> ForEachTree | None:
 def _row(fields: Fields, item: Node) -> Mapping | None:
     if isinstance(item, Mapping):
         return item
-    fields.fault(item, WrongType(what="a row of `for_each`", expected="a mapping", found=described(item)))
+    fields.fault(item, Finding("EV301", what="a row of `for_each`", expected="a mapping", found=described(item)))
     return None

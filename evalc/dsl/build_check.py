@@ -6,17 +6,12 @@ import re
 from functools import cache
 from typing import Final, Literal
 
-import msgspec
-
 from evalc.base import installed
 from evalc.base.source import Source, Span
-from evalc.diagnostics.catalogue.names import MissingKey, UnknownCheck
-from evalc.diagnostics.catalogue.syntax_grammar import Unexpected
-from evalc.diagnostics.catalogue.syntax_yaml import ColonInString, CommaInString, CommentInString, CutOffText
-from evalc.diagnostics.catalogue.values import EmptyValue, LinkInsideGroup, WrongType, outside
 from evalc.diagnostics.meant_line import MeantLine
 from evalc.diagnostics.near import nearest
 from evalc.diagnostics.problem import Finding
+from evalc.diagnostics.raised import outside
 from evalc.dsl.build_rule import (
     CHECK_TYPES,
     TEXT_TYPES,
@@ -112,7 +107,7 @@ def _is_one_by_itself(fields: Fields, key: str) -> bool:
         return False
     corrected = _listed(fields, key, node)
     fields.leave_out(key)
-    fields.fault(node, WrongType(what=f"`{key}`", expected="a list", found=described(node), corrected=corrected))
+    fields.fault(node, Finding("EV301", what=f"`{key}`", expected="a list", found=described(node), corrected=corrected))
     return True
 
 
@@ -129,7 +124,7 @@ def _report_commas(fields: Fields, key: str) -> tuple[Span, ...]:
     node = fields.node(key)
     torn = split_at_comma(fields.source, node) if isinstance(node, Sequence) else ()
     for span in torn:
-        fields.fault(span, CommaInString(quoted=quoted_line(fields.source.text[span.start : span.end])))
+        fields.fault(span, Finding("EV122", quoted=quoted_line(fields.source.text[span.start : span.end])))
     return torn
 
 
@@ -141,7 +136,7 @@ def build_check(fields: Fields, item: Node) -> CheckTree | None:
         case Mapping():
             return _as_most(item) or _linked(fields, item)
         case Sequence():
-            fields.fault(item, WrongType(what="a check", expected="a line or a mapping", found="a list"))
+            fields.fault(item, Finding("EV301", what="a check", expected="a line or a mapping", found="a list"))
             return None
 
 
@@ -152,7 +147,7 @@ def _one_line(fields: Fields, item: Scalar) -> CheckTree | None:
     lost = lost_to_comment(fields.source, item)
     if lost is not None:
         raw = fields.source.text[item.start : lost.end]
-        fields.fault(lost, CommentInString(quoted=quoted_line(raw)))
+        fields.fault(lost, Finding("EV121", quoted=quoted_line(raw)))
         return None
     parse = parse_check(text.value)
     cut = cut_off(fields.source, item)
@@ -161,8 +156,8 @@ def _one_line(fields: Fields, item: Scalar) -> CheckTree | None:
         return None
     for fault in parse.faults:
         finding = _with_line(fault.finding, text.value, item)
-        if isinstance(finding, Unexpected) and not finding.found and has_comment(fields.source, item):
-            finding = msgspec.structs.replace(finding, before_comment=True)
+        if finding.code == "EV131" and not finding.fields["found"] and has_comment(fields.source, item):
+            finding = finding.replaced(before_comment=True)
         fields.fault(locate(fields.source, text.span, fault.start, fault.end), finding)
     line = parse.node
     if line is None:
@@ -175,25 +170,25 @@ def _one_line(fields: Fields, item: Scalar) -> CheckTree | None:
     return CheckTree(span=text.span, body=leaf, criterion=criterion)
 
 
-def _cut_check(source: Source, cut: Span, *, is_sound: bool) -> CutOffText | None:
+def _cut_check(source: Source, cut: Span, *, is_sound: bool) -> Finding | None:
     """The finding for a line that a `#` cuts off; None if neither what is left nor the whole line can be a check."""
     whole = source.text[cut.start : cut.end]
     if "\n" not in whole:
         if not parse_check(whole).faults:
-            return CutOffText(quoted=quoted_line(whole))
+            return Finding("EV156", quoted=quoted_line(whole))
         from evalc.grammar.suggestions import meant_by  # noqa: PLC0415 - as below
 
         meant = meant_by(whole)
         lost = " ".join(whole[whole.index("#") :].split()).replace("\\", "\\\\").replace('"', '\\"')
         if meant is not None and lost in meant.line:
             line = MeantLine(item=as_item(meant.line), is_sure=False, start=cut.start, end=cut.end)
-            return CutOffText(quoted="", meant_line=line)
-    return CutOffText(quoted="") if is_sound else None
+            return Finding("EV156", quoted="", meant_line=line)
+    return Finding("EV156", quoted="") if is_sound else None
 
 
 def _with_line(finding: Finding, text: str, item: Scalar) -> Finding:
     """The finding with the check that was probably meant, if there is one and the item is on one line."""
-    if not isinstance(finding, Unexpected | UnknownCheck) or item.style in {"literal", "folded"}:
+    if finding.code not in {"EV131", "EV203"} or item.style in {"literal", "folded"}:
         return finding
     from evalc.grammar.suggestions import meant_by  # noqa: PLC0415 - for start-up: its patterns are for mistakes
 
@@ -201,7 +196,7 @@ def _with_line(finding: Finding, text: str, item: Scalar) -> Finding:
     if meant is None:
         return finding
     line = MeantLine(item=as_item(meant.line), is_sure=meant.is_sure, start=item.start, end=item.end)
-    return msgspec.structs.replace(finding, meant_line=line)
+    return finding.replaced(meant_line=line)
 
 
 def _as_most(item: Mapping) -> CheckTree | None:
@@ -254,7 +249,7 @@ def _within_group(fields: Fields, item: Node) -> CheckBody | None:
     if tree is None:
         return None
     if tree.criterion is not None:
-        fields.fault(tree.criterion.span, LinkInsideGroup())
+        fields.fault(tree.criterion.span, Finding("EV311"))
         return None
     return tree.body
 
@@ -270,7 +265,7 @@ def _fields_of_check(fields: Fields, item: Mapping, link_keys: tuple[str, ...]) 
         if name is None:
             return None
         if name.value not in (offered := installed.names("evalc.checks")):
-            fields.fault(name.span, UnknownCheck(name=name.value, known=(*CHECK_TYPES, *offered)))
+            fields.fault(name.span, Finding("EV203", name=name.value, known=(*CHECK_TYPES, *offered)))
             return None
         keys = tuple(key for key in by_key if key not in LINK_KEYS or key in link_keys)
         return fields.inside(item, what=f"a `{name.value}` check", keys=keys)
@@ -281,13 +276,13 @@ def _fields_of_check(fields: Fields, item: Mapping, link_keys: tuple[str, ...]) 
         return fields.inside(item, what=f"an `{op}` check", keys=(op, *link_keys))
     trap = split_at_colon(fields.source, item)
     if trap is not None:
-        fields.fault(trap, ColonInString(quoted=quoted_line(fields.source.text[trap.start : trap.end])))
+        fields.fault(trap, Finding("EV120", quoted=quoted_line(fields.source.text[trap.start : trap.end])))
     else:
         fields.fault(item.pairs[0][0] if item.pairs else item, _no_check(fields, item))
     return None
 
 
-def _no_check(fields: Fields, item: Mapping) -> MissingKey:
+def _no_check(fields: Fields, item: Mapping) -> Finding:
     """What to say of a mapping without a `type:`; `contains: x` says plainly enough what was meant."""
     from evalc.grammar.suggestions import may_be_text, meant_by_pair  # noqa: PLC0415 - as above
 
@@ -304,7 +299,7 @@ def _no_check(fields: Fields, item: Mapping) -> MissingKey:
         if line is not None:
             why = "a check on one line has no colon after its name"
             meant = MeantLine(item=as_item(line), is_sure=False, start=item.start, end=end)
-            return MissingKey(key="type", what="a check", why=why, meant_line=meant)
+            return Finding("EV202", key="type", what="a check", why=why, meant_line=meant)
     for key, value in item.pairs:
         raw = fields.source.text[value.start : value.end]
         is_text = key.text in TEXT_TYPES and isinstance(value, Scalar) and value.style == "plain"
@@ -312,12 +307,12 @@ def _no_check(fields: Fields, item: Mapping) -> MissingKey:
         if key.text in CHECK_TYPES and is_rule:
             why = f"write it as `type: {key.text}` and `rule: {raw}`"
             instead = (key.start, value.start, f"type: {key.text}{_behind_type(fields.source, item, key)}rule: ")
-            return MissingKey(key="type", what="a check", why=why, instead=instead)
+            return Finding("EV202", key="type", what="a check", why=why, instead=instead)
         if nearest(key.text, ("type",)) is not None:
             why = f"did you mean `type` by `{key.text}`?"
-            return MissingKey(key="type", what="a check", why=why, instead=(key.start, key.end, "type"))
+            return Finding("EV202", key="type", what="a check", why=why, instead=(key.start, key.end, "type"))
     why = 'a check is a line such as `contains "x"`, or a mapping with `type:`'
-    return MissingKey(key="type", what="a check", why=why)
+    return Finding("EV202", key="type", what="a check", why=why)
 
 
 def _behind_type(source: Source, item: Mapping, key: Scalar) -> str:
@@ -351,15 +346,19 @@ def _mapped(inner: Fields) -> CheckBody | None:
 def _group(inner: Fields, op: GroupOp) -> CheckBody | None:
     node = inner.node(op)
     if node is None or (isinstance(node, Sequence) and not node.items):
-        inner.fault(inner.key(op), EmptyValue(what=f"`{op}`"))
+        inner.fault(inner.key(op), Finding("EV309", what=f"`{op}`"))
         return None
     if isinstance(node, Sequence):
         nodes = node.items
     elif op == "not":
         nodes = (node,)
     else:
-        finding = WrongType(
-            what=f"`{op}`", expected="a list of checks", found=described(node), corrected=_listed(inner, op, node)
+        finding = Finding(
+            "EV301",
+            what=f"`{op}`",
+            expected="a list of checks",
+            found=described(node),
+            corrected=_listed(inner, op, node),
         )
         inner.fault(node, finding)
         return None

@@ -6,7 +6,7 @@ import re
 from typing import Final
 
 from evalc.base.source import Span
-from evalc.diagnostics.catalogue.values import WrongType
+from evalc.diagnostics.problem import Finding
 from evalc.dsl.fields import Fields, described
 from evalc.dsl.nodes import Mapping, Node, Scalar, span_of
 from evalc.dsl.places import locate
@@ -37,7 +37,7 @@ def build_criterion(fields: Fields, item: Node) -> CriterionTree | None:
             return _mapping(fields, item)
         case _:
             expected = "a mapping or `name (weight): description`"
-            fields.fault(item, WrongType(what="a criterion", expected=expected, found=described(item)))
+            fields.fault(item, Finding("EV301", what="a criterion", expected=expected, found=described(item)))
             return None
 
 

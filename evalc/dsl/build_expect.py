@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import cast, get_args
 
-from evalc.diagnostics.catalogue.vacuity import CannotFail
-from evalc.diagnostics.catalogue.values import WrongType
+from evalc.diagnostics.problem import Finding
 from evalc.dsl.build_rule import PARAM_OPS, acceptable, atom, limit_of, of_pattern, of_text, of_texts, param_check
 from evalc.dsl.fields import Fields, described
 from evalc.dsl.nodes import Mapping, Scalar, Sequence, span_of
@@ -39,7 +38,7 @@ def _is_a_line(fields: Fields) -> bool:
     if not isinstance(node, Scalar) or parse_check(node.text).faults:
         return False
     corrected = f"validate: [{quoted_line(fields.source.text[node.start : node.end])}]"
-    finding = WrongType(what="`expect`", expected="a mapping", found=described(node), corrected=corrected)
+    finding = Finding("EV301", what="`expect`", expected="a mapping", found=described(node), corrected=corrected)
     fields.fault(node, finding)
     return True
 
@@ -48,10 +47,10 @@ def _field(fields: Fields, key: str) -> tuple[CheckLeaf | CheckJson, ...]:
     """The checks of one field; a field that asserts nothing (a `false`, an empty list) brings a warning."""
     node = fields.node(key)
     if isinstance(node, Sequence) and not node.items and key in _EMPTY_ASSERTS_NOTHING:
-        fields.warn(fields.key(key), CannotFail(check=f"`{key}`", why="an empty list asserts nothing"))
+        fields.warn(fields.key(key), Finding("EV501", check=f"`{key}`", why="an empty list asserts nothing"))
         return ()
     if isinstance(node, Scalar) and key in _FLAGS and not fields.boolean(key, default=True):
-        fields.warn(fields.key(key), CannotFail(check=f"`{key}`", why="`false` asserts nothing"))
+        fields.warn(fields.key(key), Finding("EV501", check=f"`{key}`", why="`false` asserts nothing"))
         return ()
     return tuple(_BUILDERS[key](fields, key))
 
@@ -73,7 +72,7 @@ def _each_cop_out(fields: Fields, key: str) -> Iterator[CheckLeaf]:
 def _each_group(fields: Fields, key: str) -> Iterator[CheckLeaf]:
     for item in fields.items(key) or ():
         if not isinstance(item, Sequence):
-            fault = WrongType(what=f"a group of `{key}`", expected="a list of texts", found=described(item))
+            fault = Finding("EV301", what=f"a group of `{key}`", expected="a list of texts", found=described(item))
             fields.fault(item, fault)
             continue
         texts = fields.together(item.items, "a synonym")
@@ -109,7 +108,7 @@ def _acceptable(fields: Fields, key: str) -> Iterator[CheckLeaf]:
 def _params(fields: Fields, key: str) -> Iterator[CheckLeaf]:
     for item in fields.items(key) or ():
         if not isinstance(item, Mapping):
-            fault = WrongType(what=f"an entry of `{key}`", expected="a mapping", found=described(item))
+            fault = Finding("EV301", what=f"an entry of `{key}`", expected="a mapping", found=described(item))
             fields.fault(item, fault)
             continue
         inner = fields.inside(item, what=f"an entry of `{key}`", keys=("tool", "paramName", "assertion", "value"))
@@ -141,7 +140,7 @@ def _limit(make: Callable[[int | float], c.Check], *, idle_at_0: bool = False) -
     def build(fields: Fields, key: str) -> Iterator[CheckLeaf]:
         limit = fields.number(key)
         if limit is not None and idle_at_0 and limit.value == 0:
-            fields.warn(fields.key(key), CannotFail(check=f"`{key}`", why="0 asserts nothing"))
+            fields.warn(fields.key(key), Finding("EV501", check=f"`{key}`", why="0 asserts nothing"))
         elif limit is not None:
             yield CheckLeaf(span=span_of(fields.key(key)), check=make(limit_of(limit)))
 
@@ -197,7 +196,7 @@ def _each_in_json(fields: Fields, key: str) -> Iterator[CheckJson]:
         if isinstance(item, Mapping):
             yield CheckJson(span=span_of(item.pairs[0][0] if item.pairs else item), node=item)
         else:
-            fault = WrongType(what=f"an entry of `{key}`", expected="a mapping", found=described(item))
+            fault = Finding("EV301", what=f"an entry of `{key}`", expected="a mapping", found=described(item))
             fields.fault(item, fault)
 
 

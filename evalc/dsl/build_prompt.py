@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from evalc.base.source import Span, where_used
-from evalc.diagnostics.catalogue.names import DuplicateName, MissingKey
-from evalc.diagnostics.catalogue.values import EmptyValue, OnlyOneOf, WrongType
+from evalc.diagnostics.problem import Finding
 from evalc.dsl.fields import Fields, Foreign, described, is_null
 from evalc.dsl.nodes import Mapping, Node, Scalar, Sequence
 from evalc.dsl.tree import InputTree, PromptTree, Str, VariantTree
@@ -79,7 +78,7 @@ def build_variants(fields: Fields) -> tuple[VariantTree, ...]:
     if node is None:
         return ()
     if not node.pairs and not node.cut:
-        fields.fault(fields.key("prompts"), EmptyValue(what="`prompts`"))
+        fields.fault(fields.key("prompts"), Finding("EV309", what="`prompts`"))
     built = (_variant(fields, Str(key.text, Span(key.start, key.end)), value) for key, value in node.pairs)
     return tuple(variant for variant in built if variant is not None)
 
@@ -88,18 +87,18 @@ def _variant(fields: Fields, name: Str, value: Node) -> VariantTree | None:
     if not isinstance(value, Mapping):
         text = fields.text_of(value, f"the prompt `{name.value}`")
         if text is not None and (is_null(value) or not text.value.strip()):
-            fields.fault(name.span, EmptyValue(what=f"the prompt `{name.value}`"))
+            fields.fault(name.span, Finding("EV309", what=f"the prompt `{name.value}`"))
             return None
         return None if text is None else VariantTree(name=name, text=text)
     inner = fields.inside(value, what="a prompt of `prompts`", keys=VARIANT_KEYS)
     given = [key for key in VARIANT_KEYS if key in inner]
     if not given and not inner.partial:
-        inner.fault(name.span, MissingKey(key="file", what="a prompt of `prompts`", why="add `file:` or `id:`"))
+        inner.fault(name.span, Finding("EV202", key="file", what="a prompt of `prompts`", why="add `file:` or `id:`"))
     if all(inner.node(key) is None for key in given):
         for key in given:
             inner.forbid_empty(key)
     for key in given[1:]:
-        inner.fault(inner.key(key), OnlyOneOf(key=key, other=given[0]))
+        inner.fault(inner.key(key), Finding("EV312", key=key, other=given[0]))
     variant = VariantTree(name=name, file=inner.filled("file"), id=inner.filled("id"))
     fields.partial |= inner.partial
     return variant if variant.file or variant.id else None
@@ -120,7 +119,7 @@ def build_inputs(fields: Fields) -> tuple[InputTree, ...] | None:
     if not isinstance(node, Sequence):
         fields.leave_out("inputs")
         expected = "a list of declarations, or a mapping of names to them"
-        fields.fault(node, WrongType(what="`inputs`", expected=expected, found=described(node)))
+        fields.fault(node, Finding("EV301", what="`inputs`", expected=expected, found=described(node)))
         return None
     declared: dict[str, InputTree] = {}
     for item in node.items:
@@ -132,7 +131,7 @@ def build_inputs(fields: Fields) -> tuple[InputTree, ...] | None:
         if earlier is not tree:
             line = fields.source.position(earlier.name.span.start).line
             fields.fault(
-                where_used(tree.name.span), DuplicateName(what="declared input", name=tree.name.value, line=line)
+                where_used(tree.name.span), Finding("EV206", what="declared input", name=tree.name.value, line=line)
             )
     return tuple(declared.values())
 
@@ -142,7 +141,7 @@ def _listed(fields: Fields, item: Node) -> InputTree | None:
         name = fields.text_of(item, "a declared input")
         return None if name is None else InputTree(name=name, required=True)
     if not isinstance(item, Mapping):
-        fields.fault(item, WrongType(what="a declared input", expected="a mapping", found=described(item)))
+        fields.fault(item, Finding("EV301", what="a declared input", expected="a mapping", found=described(item)))
         return None
     inner = _input_fields(fields, item)
     inner.require("name")

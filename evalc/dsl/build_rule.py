@@ -9,9 +9,7 @@ from typing import Any, Final, Literal, assert_never, cast, get_args
 import msgspec
 
 from evalc.base.source import Span
-from evalc.diagnostics.catalogue.contract import NeedsValue
-from evalc.diagnostics.catalogue.names import DuplicateName
-from evalc.diagnostics.catalogue.values import EmptyValue, WrongType
+from evalc.diagnostics.problem import Finding
 from evalc.dsl.fields import Fields, described, is_null
 from evalc.dsl.nodes import Mapping, Node, Scalar, Sequence, span_of
 from evalc.dsl.places import locate
@@ -105,7 +103,7 @@ def _at(fields: Fields, leaf: CheckLeaf) -> CheckLeaf | None:
         case None:
             return None
     fields.fault(
-        text.span, WrongType(what="`at`", expected="one place such as `items[0].title`", found=f"`{text.value}`")
+        text.span, Finding("EV301", what="`at`", expected="one place such as `items[0].title`", found=f"`{text.value}`")
     )
     return None
 
@@ -237,10 +235,12 @@ def _grounded(fields: Fields, type_: Str) -> CheckLeaf | None:
     for text in texts:
         source = next((known for known in _SOURCES if known == text.value), None)
         if source is None:
-            fields.fault(text.span, WrongType(what="`rule`", expected="`tools` or `message`", found=f"`{text.value}`"))
+            fields.fault(
+                text.span, Finding("EV301", what="`rule`", expected="`tools` or `message`", found=f"`{text.value}`")
+            )
             return None
         if source in seen:
-            fields.fault(text.span, DuplicateName(what="source", name=source))
+            fields.fault(text.span, Finding("EV206", what="source", name=source))
             return None
         seen.append(source)
     kind = c.NumbersFrom if type_.value == "numbers_from" else c.QuotesFrom
@@ -280,7 +280,9 @@ def _tool_set(fields: Fields, item: Node) -> tuple[Str, ...] | None:
         if names is None:
             return None
         return () if [name.value for name in names] == [c.NO_TOOL] else names
-    fields.fault(item, WrongType(what="a tool set", expected="a list of tools, or `none`", found=described(item)))
+    fields.fault(
+        item, Finding("EV301", what="a tool set", expected="a list of tools, or `none`", found=described(item))
+    )
     return None
 
 
@@ -303,7 +305,7 @@ def param_check(fields: Fields, span: Span, tool: Str, param: Str, op: Str) -> C
     value: str | tuple[str, ...] | None = None
     if name not in ("exists", "notExists"):
         if "value" not in fields:
-            fields.fault(op.span, NeedsValue(assertion=name, wants="needs a `value`"))
+            fields.fault(op.span, Finding("EV414", assertion=name, wants="needs a `value`"))
             return None
         if name == "oneOf":
             values = fields.all_texts("value")
@@ -335,10 +337,10 @@ def _call_has(fields: Fields, type_: Str) -> CheckLeaf | None:
         return None
     if not isinstance(args, Mapping):
         found = described(args)
-        fields.fault(args, WrongType(what="`args`", expected="a mapping from arguments to values", found=found))
+        fields.fault(args, Finding("EV301", what="`args`", expected="a mapping from arguments to values", found=found))
         return None
     if not args.pairs:
-        fields.fault(fields.key("args"), EmptyValue(what="`args`"))
+        fields.fault(fields.key("args"), Finding("EV309", what="`args`"))
         return None
     atoms: dict[str, Atom] = {"/tool": atom(tool)}
     tests: dict[str, c.ArgTest] = {}
@@ -364,7 +366,7 @@ def _which(fields: Fields) -> Literal["any", "every", "no"] | int | None:
     if text.value.isdecimal() and int(text.value[:MAX_DIGITS]) > 0:
         return int(text.value[:MAX_DIGITS])
     expected = "`any`, `every`, `no` or a number from 1"
-    fields.fault(text.span, WrongType(what="`which`", expected=expected, found=f"`{text.value}`"))
+    fields.fault(text.span, Finding("EV301", what="`which`", expected=expected, found=f"`{text.value}`"))
     return None
 
 
@@ -377,7 +379,7 @@ def _path_of(fields: Fields, key: Scalar) -> str | None:
             return path
         case _:
             expected = "a path such as `city` or `units.temperature`"
-            fields.fault(key, WrongType(what="an argument", expected=expected, found=f"`{key.text}`"))
+            fields.fault(key, Finding("EV301", what="an argument", expected=expected, found=f"`{key.text}`"))
             return None
 
 
@@ -397,7 +399,7 @@ def _arg_test(fields: Fields, path: str, node: Node, atoms: dict[str, Atom]) -> 
     fields.partial |= inner.partial
     if inner.partial or not node.pairs:
         if not node.pairs:
-            fields.fault(node, EmptyValue(what=f"the test of `{path}`"))
+            fields.fault(node, Finding("EV309", what=f"the test of `{path}`"))
         return None
     equals = inner.node("equals")
     return c.ArgTest(

@@ -8,8 +8,7 @@ from typing import Final
 import msgspec
 
 from evalc.base.source import Source, Span
-from evalc.diagnostics.catalogue.values import EmptyValue, OnlyOneOf, WrongType
-from evalc.diagnostics.problem import Diagnostics
+from evalc.diagnostics.problem import Diagnostics, Finding
 from evalc.dsl.build_case import TIERS, build_case, build_defaults
 from evalc.dsl.build_check import build_checks
 from evalc.dsl.build_criterion import build_criterion
@@ -111,7 +110,7 @@ def _eval_block(fields: Fields, node: Mapping) -> Fields:
 def _allow_one_prompt(fields: Fields) -> None:
     given = [key for key in _PROMPTS if key in fields]
     for key in given[1:]:
-        fields.fault(fields.key(key), OnlyOneOf(key=key, other=given[0]))
+        fields.fault(fields.key(key), Finding("EV312", key=key, other=given[0]))
 
 
 def _criteria(block: Fields) -> tuple[tuple[CriterionTree, ...], bool]:
@@ -134,7 +133,7 @@ def _cases(block: Fields) -> tuple[CaseTree, ...]:
 
 def _case(block: Fields, item: Node) -> CaseTree | None:
     if not isinstance(item, Mapping):
-        block.fault(item, WrongType(what="a test case", expected="a mapping", found=described(item)))
+        block.fault(item, Finding("EV301", what="a test case", expected="a mapping", found=described(item)))
         return None
     return build_case(block, item)
 
@@ -237,5 +236,5 @@ def _includes(fields: Fields) -> tuple[Str, ...]:
     for file in files:
         if not file.value.strip():
             fields.leave_out("include")
-            fields.fault(file.span, EmptyValue(what="an item of `include`"))
+            fields.fault(file.span, Finding("EV309", what="an item of `include`"))
     return tuple(file for file in files if file.value.strip())

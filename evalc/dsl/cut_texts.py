@@ -6,8 +6,7 @@ import re
 from typing import Final, Literal, final
 
 from evalc.base.source import Source, Span
-from evalc.diagnostics.catalogue.syntax_yaml import CutOffText, CutOffWords
-from evalc.diagnostics.problem import Diagnostics
+from evalc.diagnostics.problem import Diagnostics, Finding
 from evalc.dsl.build_prompt import INPUT_KEYS
 from evalc.dsl.nodes import Mapping, Node, Scalar, Sequence
 from evalc.dsl.quoting import cut_off, quoted_line
@@ -73,7 +72,7 @@ def report_cut_texts(source: Source, node: Mapping, problems: Diagnostics) -> No
 @final
 class _Walk:
     def __init__(self, source: Source) -> None:
-        self.found: dict[int, tuple[Span, CutOffText | CutOffWords]] = {}
+        self.found: dict[int, tuple[Span, Finding]] = {}
         self._source = source
         self._seen: set[tuple[int, int, _Holds]] = set()  # aliases: what was looked at is not looked at again
 
@@ -159,9 +158,9 @@ class _Walk:
         is_sound = is_sound and not (re.search(r"[\r\n]", raw) or (holds == "criteria" and parse_criterion(raw).faults))
         quoted = quoted_line(raw) if is_sound else ""
         if holds != "words":
-            self.found[cut.start] = (cut, CutOffText(quoted=quoted))
+            self.found[cut.start] = (cut, Finding("EV156", quoted=quoted))
         else:
-            self.found.setdefault(cut.start, (cut, CutOffWords(quoted=quoted)))
+            self.found.setdefault(cut.start, (cut, Finding("EV157", quoted=quoted)))
 
 
 def _is_empty(node: Node) -> bool:

@@ -9,10 +9,9 @@ from functools import lru_cache
 from typing import Final, NamedTuple, TypeGuard, final
 
 from evalc.base.source import Source, Span
-from evalc.diagnostics.catalogue.names import MissingKey, OddPromptKey, UnknownKey
-from evalc.diagnostics.catalogue.values import EmptyValue, NotAChoice, WrongType
 from evalc.diagnostics.near import nearest
 from evalc.diagnostics.problem import Diagnostics, Finding
+from evalc.diagnostics.raised import unknown_key
 from evalc.dsl.nodes import Mapping, Node, Scalar, Sequence, behind, span_of
 from evalc.dsl.scalars import Value, kind_of, value_of
 from evalc.dsl.tree import Num, Str
@@ -97,10 +96,10 @@ class Fields:
                 other = OTHER_WORDS.get(key.text, "")
                 meant = other if other in keys and near != key.text else ""
                 self._misspelt |= {meant} if meant else set()
-                self.fault(key, UnknownKey(key=key.text, what=self._what, known=keys, meant=meant))
+                self.fault(key, unknown_key(key.text, self._what, keys, meant=meant))
             elif near in foreign.read and near not in self._pairs:
                 self._misspelt |= {near}
-                self.warn(key, OddPromptKey(key=key.text, what=self._what, meant=near))
+                self.warn(key, Finding("EV219", key=key.text, what=self._what, meant=near))
 
     def __contains__(self, key: str) -> bool:
         return key in self._pairs
@@ -154,9 +153,9 @@ class Fields:
         if self.cut or key in self._misspelt:
             return
         if key not in self._pairs:
-            self.fault(self.anchor, MissingKey(key=key, what=self._what, why=why))
+            self.fault(self.anchor, Finding("EV202", key=key, what=self._what, why=why))
         elif is_null(self._pairs[key][1]):
-            self.fault(self._pairs[key][0], EmptyValue(what=f"`{key}`"))
+            self.fault(self._pairs[key][0], Finding("EV309", what=f"`{key}`"))
 
     def forbid_empty(self, key: str) -> None:
         """Report that a key is there and has no value, or a list without items, if it is so."""
@@ -164,7 +163,7 @@ class Fields:
         if key_node is None or node is None or self.cut:
             return
         if is_null(node) or (isinstance(node, Sequence) and not node.items and not node.cut):
-            self.fault(key_node, EmptyValue(what=f"`{key}`"))
+            self.fault(key_node, Finding("EV309", what=f"`{key}`"))
 
     def key(self, key: str) -> Scalar:
         """The key itself, as a node; it must be there."""
@@ -200,7 +199,7 @@ class Fields:
         """A text that has to hold something."""
         text = self.text(key)
         if text is not None and not text.value.strip():
-            self.fault(text.span, EmptyValue(what=f"`{key}`"))
+            self.fault(text.span, Finding("EV309", what=f"`{key}`"))
             return None
         return text
 
@@ -212,7 +211,7 @@ class Fields:
             return None
         node = pair[1]
         if isinstance(node, Scalar) and node.style == "plain" and not node.text:
-            self.fault(pair[0], EmptyValue(what=f"`{key}`"))
+            self.fault(pair[0], Finding("EV309", what=f"`{key}`"))
             return None
         return self.text_of(node, f"`{key}`")
 
@@ -223,14 +222,14 @@ class Fields:
                 self.partial = True
                 return None
             return Str(node.text, span_of(node))
-        self.fault(node, WrongType(what=what, expected="a text", found=described(node)))
+        self.fault(node, Finding("EV301", what=what, expected="a text", found=described(node)))
         return None
 
     def choice(self, key: str, what: str, choices: tuple[str, ...]) -> Str | None:
         """One of a few texts."""
         text = self.text(key)
         if text is not None and text.value not in choices:
-            self.fault(text.span, NotAChoice(what=what, value=text.value, choices=choices))
+            self.fault(text.span, Finding("EV302", what=what, value=text.value, choices=choices))
             return None
         return text
 
@@ -260,7 +259,7 @@ class Fields:
         if isinstance(value, bool) or not isinstance(value, types):
             share = _share(value) if float in types and isinstance(value, str) else ""
             corrected = f"{key}: {share}" if share else ""
-            finding = WrongType(what=f"`{key}`", expected=expected, found=described(node), corrected=corrected)
+            finding = Finding("EV301", what=f"`{key}`", expected=expected, found=described(node), corrected=corrected)
             self.fault(node, finding)
             return None
         assert isinstance(value, int | float)  # noqa: S101 - for the type checker: `types` holds only these
@@ -275,8 +274,8 @@ class Fields:
         if not isinstance(value, bool):
             meant = _FLAGS.get(node.text.lower()) if isinstance(node, Scalar) else None
             corrected = "" if meant is None else f"{key}: {meant}"
-            finding = WrongType(
-                what=f"`{key}`", expected="`true` or `false`", found=described(node), corrected=corrected
+            finding = Finding(
+                "EV301", what=f"`{key}`", expected="`true` or `false`", found=described(node), corrected=corrected
             )
             self.fault(node, finding)
             return default
@@ -293,7 +292,7 @@ class Fields:
             corrected = f"{key}: [{raw}]" if isinstance(node, Scalar) and "\n" not in raw else ""
             if isinstance(node, Scalar) and node.style == "plain" and not _MAY_STAND_IN_A_LIST.fullmatch(raw):
                 corrected = ""
-            finding = WrongType(what=f"`{key}`", expected="a list", found=described(node), corrected=corrected)
+            finding = Finding("EV301", what=f"`{key}`", expected="a list", found=described(node), corrected=corrected)
             self.fault(node, finding)
             return None
         if node.cut:
@@ -335,7 +334,7 @@ class Fields:
             return None
         if not isinstance(node, Mapping):
             self.leave_out(key)
-            self.fault(node, WrongType(what=f"`{key}`", expected="a mapping", found=described(node)))
+            self.fault(node, Finding("EV301", what=f"`{key}`", expected="a mapping", found=described(node)))
             return None
         if node.cut:
             self.leave_out(key)

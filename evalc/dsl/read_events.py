@@ -17,30 +17,6 @@ import yaml
 from yaml import events
 
 from evalc.base.source import Source, Span
-from evalc.diagnostics.catalogue.files import ExpandsTooFar, NestedTooDeep
-from evalc.diagnostics.catalogue.syntax_yaml import (
-    BadAnchor,
-    BadMerge,
-    BadYamlEscape,
-    BracketInItem,
-    CutOffText,
-    DuplicateKey,
-    ForbiddenCharacter,
-    ForbiddenTag,
-    HalfCharacter,
-    KeyNotText,
-    MissingComma,
-    RecursiveAlias,
-    ReservedCharacter,
-    StrayBracket,
-    TagMismatch,
-    TextBehindValue,
-    UnclosedBracket,
-    UnclosedQuote,
-    UnexpectedColon,
-    UnknownAlias,
-    UnquotedTemplate,
-)
 from evalc.diagnostics.problem import Finding
 from evalc.dsl.nodes import FORBIDDEN, Mapping, Node, Report, Scalar, Sequence, Style, YamlLimits, behind, has_forbidden
 from evalc.dsl.quoting import cut_off, quoted_line, unquoted_line
@@ -90,17 +66,12 @@ _TAG_PREFIX: Final = "tag:yaml.org,2002:"
 _SCALAR_TAGS: Final = frozenset({"!!str", "!!int", "!!float", "!!bool", "!!null"})
 _CORE_TAGS: Final = _SCALAR_TAGS | {"!!seq", "!!map"}
 
-_TEARS: Final = (
-    UnclosedBracket,
-    UnclosedQuote,
-    MissingComma,
-    BracketInItem,
-    StrayBracket,
-    TextBehindValue,
-    BadYamlEscape,
-)
+_TEARS: Final = frozenset(("EV103", "EV104", "EV107", "EV109", "EV125", "EV126", "EV130"))
 """The findings about a value that is torn: what is below it is read as if it were whole."""
+_HIDDEN: Final = frozenset(("EV102", "EV106", "EV124", "EV156"))
+"""The findings about a text that lacks quotes: what follows it is read as if it had them."""
 
+_ESCAPES: Final = {"\x00": r"\0", "\x85": r"\N", "\u2028": r"\L", "\u2029": r"\P"}
 _TAG: Final = re.compile(r"!<[^>]*>|![^\s,\[\]{}]*")
 _BLOCK_HEADER: Final = re.compile(r"[|>][-+0-9]*")
 _ENTRY: Final = re.compile(
@@ -197,7 +168,7 @@ class _Constructor:
         """The text that the parser gets: of the same length, without what YAML forbids or templates would spoil."""
         text = self._text
         if text.startswith("\ufeff"):  # a second byte order mark: marks would be one off
-            self._report(Span(0, 1), ForbiddenCharacter(character="\ufeff", times=1))
+            self._report(Span(0, 1), _forbidden("\ufeff", 1))
             text = " " + text[1:]
         if has_forbidden(text):
             forbidden = re.compile(FORBIDDEN)
@@ -205,7 +176,7 @@ class _Constructor:
             for match in forbidden.finditer(text):
                 places.setdefault(match[0], []).append(match.start())
             for character, at in places.items():
-                self._report(Span(at[0], at[0] + 1), ForbiddenCharacter(character=character, times=len(at)))
+                self._report(Span(at[0], at[0] + 1), _forbidden(character, len(at)))
             text = forbidden.sub("\ufffd", text)
         self._mask = Mask.of(text)
         return text if self._mask is None else self._mask.masked
@@ -276,7 +247,7 @@ class _Constructor:
         if self._mask is not None and style == "double":
             text = self._mask.unescaped(text)
             for half in self._mask.halves(start, end):
-                self._report(half, HalfCharacter(escape=self._text[half.start : half.end]))
+                self._report(half, Finding("EV129", escape=self._text[half.start : half.end]))
                 style = "hole"
         elif self._mask is not None:
             text = self._mask.unmasked(text)
@@ -311,7 +282,7 @@ class _Constructor:
         written = _TAG.match(self._text, at)
         span = Span(at, written.end() if written is not None else at)
         name = self._text[span.start : span.end]
-        finding: Finding = TagMismatch(tag=name) if short in _CORE_TAGS else ForbiddenTag(tag=name)
+        finding: Finding = Finding("EV117", tag=name) if short in _CORE_TAGS else Finding("EV116", tag=name)
         self._report(span, finding)
         return ""
 
@@ -328,7 +299,7 @@ class _Constructor:
         # After the anchor and the tag comes the bracket, which the event includes, or the first item.
         start = event.end_mark.index - flow
         if len(self._open) >= self._limits.depth:
-            self._report(Span(start, start + 1), NestedTooDeep(limit=self._limits.depth))
+            self._report(Span(start, start + 1), Finding("EV610", limit=self._limits.depth))
             raise _TooDeep
         if event.tag:
             self._tag(event.tag, event.start_mark.index, start, tags)
@@ -385,7 +356,7 @@ class _Constructor:
         if cut is not None and "\n" not in self._text[start:end]:
             end = cut.end
         raw = self._text[start:end]
-        self._report(Span(start, end), UnquotedTemplate(quoted=quoted_line(raw)))
+        self._report(Span(start, end), Finding("EV118", quoted=quoted_line(raw)))
         return Scalar(start, end, raw, "plain")
 
     # --- the pairs of a mapping ------------------------------------------------------------------------------------
@@ -403,10 +374,10 @@ class _Constructor:
         kept: list[tuple[Scalar, Node]] = []
         for key, value in pairs:
             if not isinstance(key, Scalar):
-                self._report(Span(key.start, key.end), KeyNotText())
+                self._report(Span(key.start, key.end), Finding("EV112"))
             elif key.text in explicit:
                 first = self._source.position(explicit[key.text].start).line
-                self._report(Span(key.start, key.end), DuplicateKey(key=key.text, first_line=first))
+                self._report(Span(key.start, key.end), Finding("EV111", key=key.text, first_line=first))
             else:
                 explicit[key.text] = key
                 kept.append((key, value))
@@ -432,7 +403,7 @@ class _Constructor:
                 brought = mapping.pairs
                 yield from brought if alias is None else ((behind(alias, key), behind(alias, v)) for key, v in brought)
             elif not (isinstance(mapping, Scalar) and mapping.style == "hole"):
-                self._report(Span(mapping.start, mapping.end), BadMerge())
+                self._report(Span(mapping.start, mapping.end), Finding("EV113"))
 
     # --- aliases ---------------------------------------------------------------------------------------------------
 
@@ -449,21 +420,21 @@ class _Constructor:
         hole = Scalar(start, end, self._text[start:end], "hole")
         if name not in self._anchors:
             known = tuple(islice(self._anchors, _NAMES_TO_COMPARE))
-            self._report(Span(start, end), UnknownAlias(name=name, known=known))
+            self._report(Span(start, end), Finding("EV114", name=name, known=known))
             self._lost_end = end
             return hole
         anchored = self._anchors[name]
         if anchored is None:
-            self._report(Span(start, end), RecursiveAlias(name=name))
+            self._report(Span(start, end), Finding("EV115", name=name))
             return hole
         if len(self._open) + anchored.height > self._limits.depth:
-            self._report(Span(start, end), NestedTooDeep(limit=self._limits.depth))
+            self._report(Span(start, end), Finding("EV610", limit=self._limits.depth))
             return hole
         within = self._expanded <= self._limits.expanded_nodes
         self._expanded += anchored.weight
         if self._expanded > self._limits.expanded_nodes:
             if within:
-                self._report(Span(start, end), ExpandsTooFar(limit=self._limits.expanded_nodes))
+                self._report(Span(start, end), Finding("EV611", limit=self._limits.expanded_nodes))
             return hole
         if self._open:
             parent = self._open[-1]
@@ -497,22 +468,15 @@ class _Constructor:
         last = len(self._text)  # libyaml's marks may be after it
         span = Span(min(span.start, last), min(span.end, last))
         if complaint.problem == _TOO_DEEP_FOR_LIBYAML:
-            self._report(span, NestedTooDeep(limit=self._limits.depth))
+            self._report(span, Finding("EV610", limit=self._limits.depth))
             return False
-        torn = self._torn_value(span.start) if isinstance(finding, _TEARS) else None
+        torn = self._torn_value(span.start) if finding.code in _TEARS else None
         if torn is not None and any(torn.start <= before.start < torn.end for before in self._torn):
             return self._leave_out(torn)  # it follows from what is reported
         self._report(span, finding)
-        match finding:
-            case (
-                UnexpectedColon(quoted=text)
-                | ReservedCharacter(quoted=text)
-                | BadAnchor(quoted=text)
-                | CutOffText(quoted=text)
-            ):
-                return self._hide(span.start, unquoted_line(text))
-            case _:
-                return torn is not None and self._leave_out(torn)
+        if finding.code in _HIDDEN:
+            return self._hide(span.start, unquoted_line(finding.fields["quoted"]))
+        return torn is not None and self._leave_out(torn)
 
     def _torn_value(self, at: int) -> Span | None:
         """The value about a place, with the lines that continue it; None where there is nothing around the value.
@@ -593,3 +557,8 @@ def _block_end(text: str, start: int, end: int) -> int:
     if body_end == end:
         return end
     return body_end + (2 if text.startswith("\r\n", body_end) else 1)
+
+
+def _forbidden(character: str, times: int) -> Finding:
+    escape = _ESCAPES.get(character) or (rf"\x{ord(character):02X}" if ord(character) <= 0xFF else "")
+    return Finding("EV110", character=f"U+{ord(character):04X}", times=times, escape=escape)

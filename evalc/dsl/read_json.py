@@ -15,9 +15,7 @@ from typing import Any, Final, NamedTuple, final
 
 from evalc.base.json_fault import fault_of
 from evalc.base.source import Source, Span
-from evalc.diagnostics.catalogue.files import NestedTooDeep
-from evalc.diagnostics.catalogue.syntax_yaml import DuplicateKey, HalfCharacter, InvalidJson, NumberNotJson
-from evalc.diagnostics.problem import Fault
+from evalc.diagnostics.problem import Fault, Finding
 from evalc.dsl.nodes import Report
 from evalc.dsl.scalars import MAX_DIGITS
 from evalc.model.json import key_of_step
@@ -66,7 +64,7 @@ def read_json(source: Source, report: Report, *, max_depth: int = MAX_DEPTH) -> 
     except json.JSONDecodeError as error:
         end = error.pos
         start, stop, found, cure = fault_of(error, text)
-        report(Span(start, stop), InvalidJson(found=found, cure=cure))
+        report(Span(start, stop), Finding("EV127", found=found, cure=cure))
         watch.suspicious = True
     except (RecursionError, ValueError):  # too deep; or a whole number with more digits than Python reads
         watch.suspicious = True
@@ -77,7 +75,7 @@ def read_json(source: Source, report: Report, *, max_depth: int = MAX_DEPTH) -> 
     usable = True
     for start, stop, finding in _flaws(source, end, max_depth):
         report(Span(start, stop), finding)
-        usable = usable and isinstance(finding, DuplicateKey)
+        usable = usable and finding.code == "EV111"
     return data if usable else HOLE
 
 
@@ -130,7 +128,7 @@ def _flaws(source: Source, end: int, max_depth: int) -> Iterator[Fault]:
         character = text[start]
         if character in "[{":
             if len(open_keys) >= max_depth:
-                yield Fault(start, start + 1, NestedTooDeep(limit=max_depth))
+                yield Fault(start, start + 1, Finding("EV610", limit=max_depth))
                 return
             open_keys.append({})
         elif character in "]}":
@@ -143,9 +141,9 @@ def _flaws(source: Source, end: int, max_depth: int) -> Iterator[Fault]:
                 first = open_keys[-1].setdefault(key, start)
                 if first != start:
                     line = source.position(first).line
-                    yield Fault(start, stop, DuplicateKey(key=key, first_line=line))
+                    yield Fault(start, stop, Finding("EV111", key=key, first_line=line))
         elif _NUMBER.match(text, start) and not _readable(text[start:stop]):
-            yield Fault(start, stop, NumberNotJson(text=text[start : min(stop, start + 60)]))
+            yield Fault(start, stop, Finding("EV128", text=text[start : min(stop, start + 60)]))
 
 
 def _decoded(token: str) -> str:
@@ -159,12 +157,12 @@ def half_characters(text: str, start: int, stop: int) -> Iterator[Fault]:
     """The halves of characters in a stretch that is a JSON string, or holds some."""
     for match in _SURROGATE.finditer(text, start, stop):
         escape = f"\\u{ord(match[0]):04x}"
-        yield Fault(match.start(), match.end(), HalfCharacter(escape=escape))
+        yield Fault(match.start(), match.end(), Finding("EV129", escape=escape))
     if _SURROGATE_ESCAPE.search(text, start, stop) is None:
         return
     for match in _ESCAPE.finditer(text, start, stop):
         if match["half"]:
-            yield Fault(match.start(), match.end(), HalfCharacter(escape=match[0]))
+            yield Fault(match.start(), match.end(), Finding("EV129", escape=match[0]))
 
 
 def _readable(number: str) -> bool:

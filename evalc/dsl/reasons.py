@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Final
 
-from evalc.diagnostics.catalogue.values import NoReason
 from evalc.diagnostics.problem import Finding
 
 _NO: Final = frozenset({"", "false", "no", "off", "null", "~"})
@@ -24,7 +23,7 @@ def reason_of(text: str, key: str, fault: Callable[[Finding], object]) -> str | 
     if word in _NO or number == 0:
         return None
     if number is not None or not _is_worded(word):
-        fault(NoReason(key=key, value=text.strip()))
+        fault(Finding("EV317", key=key, value=text.strip()))
         return None
     return text
 

@@ -10,7 +10,7 @@ import math
 import re
 from typing import Final, Literal, assert_never
 
-from evalc.diagnostics.catalogue.syntax_yaml import NumberNotRepresentable, TagMismatch
+from evalc.diagnostics.problem import Finding
 from evalc.dsl.nodes import Mapping, Node, Report, Scalar, Sequence, span_of
 
 Kind = Literal["str", "int", "float", "bool", "null"]
@@ -58,7 +58,7 @@ def value_of(scalar: Scalar, report: Report) -> Value:
     if kind == "str":
         return text
     if scalar.tag and not _fits(text, kind):
-        report(span_of(scalar), TagMismatch(tag=scalar.tag))
+        report(span_of(scalar), Finding("EV117", tag=scalar.tag))
         return text
     match kind:
         case "bool" | "null":
@@ -66,7 +66,7 @@ def value_of(scalar: Scalar, report: Report) -> Value:
         case "int" | "float":
             number = _number(text, kind)
             if number is None:
-                report(span_of(scalar), NumberNotRepresentable(text=text))
+                report(span_of(scalar), Finding("EV119", text=text))
                 return text
             return number
         case _:

@@ -13,17 +13,6 @@ from typing import BinaryIO, Final
 
 from evalc.base.files import LeadsOut, NotRegular, TooLarge, open_regular, read_beginning, read_limited, refuse_link_out
 from evalc.base.source import Source, Span
-from evalc.diagnostics.catalogue.files import (
-    FileMissing,
-    FileTooLarge,
-    FileUnreadable,
-    HoldsNul,
-    LinkedFileLeadsOut,
-    NotAFile,
-    NotUtf8,
-    NotUtf8ButUtf16,
-    SymlinkLoop,
-)
 from evalc.diagnostics.problem import Finding
 
 YAML_LIMIT: Final = 32_000_000
@@ -80,19 +69,19 @@ def decode(name: str, data: bytes, report: ReportIn) -> Source | None:
     """The text of bytes that came from `name`, under the same rules as a file's."""
     for mark, encoding in _FOREIGN_BOMS:
         if data.startswith(mark):
-            report(Source(name, ""), Span(0, 0), NotUtf8ButUtf16(encoding=encoding))
+            report(Source(name, ""), Span(0, 0), Finding("EV606", encoding=encoding))
             return None
     data = data.removeprefix(_BOM)
     if (at := data.find(b"\0")) >= 0:
         offset = len(data[:at].decode(errors="replace"))
-        report(Source(name, data.decode(errors="replace")), Span(offset, offset + 1), HoldsNul())
+        report(Source(name, data.decode(errors="replace")), Span(offset, offset + 1), Finding("EV607"))
         return None
     try:
         return Source(name, data.decode())
     except UnicodeDecodeError as error:
         source = Source(name, data.decode(errors="replace"))
         offset = len(data[: error.start].decode())
-        report(source, Span(offset, offset + 1), NotUtf8(byte=data[error.start]))
+        report(source, Span(offset, offset + 1), Finding("EV605", byte=data[error.start]))
         return source
 
 
@@ -118,14 +107,15 @@ def beginning_of(path: Path, size: int = 65_536) -> str:
 def _explained(error: OSError | ValueError, name: str, limit: int) -> Finding:
     match error:
         case TooLarge():
-            return FileTooLarge(path=name, limit=limit)
+            return Finding("EV604", path=name, limit=f"{limit / 1_000_000:g} MB")
         case LeadsOut():
-            return LinkedFileLeadsOut(path=name, link=os.path.relpath(error.link))
+            link = os.path.relpath(error.link)
+            return Finding("EV618", path=name, link="" if link == name else link)
         case NotRegular():
-            return NotAFile(path=name, kind=error.kind)
+            return Finding("EV601", path=name, kind=error.kind)
         case FileNotFoundError() | NotADirectoryError() | ValueError():  # a path with a NUL is not a path
-            return FileMissing(path=name)
+            return Finding("EV600", path=name)
         case OSError(errno=errno.ELOOP):
-            return SymlinkLoop(path=name)
+            return Finding("EV603", path=name)
         case _:
-            return FileUnreadable(path=name, reason=(error.strerror or "unknown error").lower())
+            return Finding("EV602", path=name, reason=(error.strerror or "unknown error").lower())

@@ -12,26 +12,7 @@ from dataclasses import dataclass
 from typing import Final, final
 
 from evalc.base.source import Source, Span
-from evalc.diagnostics.catalogue.syntax_yaml import (
-    BadAnchor,
-    BadBlockHeader,
-    BadIndentation,
-    BadYamlEscape,
-    BracketInItem,
-    CutOffText,
-    ForbiddenTag,
-    MissingColon,
-    MissingComma,
-    NotYaml,
-    ReservedCharacter,
-    StrayBracket,
-    TabIndent,
-    TextBehindValue,
-    UnclosedBracket,
-    UnclosedQuote,
-    UnexpectedColon,
-    UnquotedTemplate,
-)
+from evalc.base.terminal import counted
 from evalc.diagnostics.problem import Finding
 from evalc.dsl.quoting import quoted_line
 
@@ -89,7 +70,7 @@ def explained(complaint: Complaint, context: Context) -> _Explained:
     for rule in _RULES:
         if (found := rule(complaint, context)) is not None:
             return found
-    return _one(complaint.at), NotYaml()
+    return _one(complaint.at), Finding("EV100")
 
 
 def _one(at: int) -> Span:
@@ -100,7 +81,7 @@ def _tab(complaint: Complaint, context: Context) -> _Explained | None:
     text = context.source.text
     if text.startswith("\t", complaint.at) and ("tab" in complaint.problem or "start any token" in complaint.problem):
         end = complaint.at + len(text[complaint.at :]) - len(text[complaint.at :].lstrip("\t"))
-        return Span(complaint.at, end), TabIndent()
+        return Span(complaint.at, end), Finding("EV101")
     return None
 
 
@@ -110,7 +91,7 @@ def _template(_complaint: Complaint, context: Context) -> _Explained | None:
     for start in context.brackets:
         if text.startswith("{{", start):
             raw = _rest_of_line(text, start)
-            return Span(start, start + len(raw)), UnquotedTemplate(quoted=quoted_line(raw))
+            return Span(start, start + len(raw)), Finding("EV118", quoted=quoted_line(raw))
     return None
 
 
@@ -128,7 +109,7 @@ def _behind_value(source: Source, at: int) -> _Explained:
     position = source.position(at)
     line = source.line(position.line)
     raw = line[position.column - 1 :].rstrip()
-    return Span(at, at + max(len(raw), 1)), TextBehindValue(quoted=_requoted(line))
+    return Span(at, at + max(len(raw), 1)), Finding("EV109", quoted=_requoted(line))
 
 
 def _reserved(complaint: Complaint, context: Context) -> _Explained | None:
@@ -137,7 +118,7 @@ def _reserved(complaint: Complaint, context: Context) -> _Explained | None:
     text = context.source.text
     character = text[complaint.at : complaint.at + 1]
     quoted = quoted_line(_rest_of_line(text, complaint.at))
-    return _one(complaint.at), ReservedCharacter(character=character, quoted=quoted)
+    return _one(complaint.at), Finding("EV106", character=character, quoted=quoted)
 
 
 def _colon(complaint: Complaint, context: Context) -> _Explained | None:
@@ -149,14 +130,14 @@ def _colon(complaint: Complaint, context: Context) -> _Explained | None:
     raw = line[key.end() if key is not None else 0 :].rstrip()
     # A line with only `key: value` is not at fault itself: the line before it is, or its indentation.
     whole = raw if ":" in raw and len(line) - len(raw) < position.column else ""
-    return _one(complaint.at), UnexpectedColon(quoted=quoted_line(whole) if whole else "")
+    return _one(complaint.at), Finding("EV102", quoted=quoted_line(whole) if whole else "")
 
 
 def _quote(complaint: Complaint, context: Context) -> _Explained | None:
     if "quoted scalar" not in complaint.context or not _any(complaint.problem, "end of stream", "document"):
         return None
     quote = context.source.text[complaint.context_at : complaint.context_at + 1]
-    return _one(complaint.context_at), UnclosedQuote(quote=quote)
+    return _one(complaint.context_at), Finding("EV103", quote=quote)
 
 
 def _runaway_quote(complaint: Complaint, context: Context) -> _Explained | None:
@@ -171,7 +152,7 @@ def _runaway_quote(complaint: Complaint, context: Context) -> _Explained | None:
     text = source.text
     seems_to_open = text[end - 2] in " \t\r\n[({,:=-" and text[end : end + 1] not in {"", " ", "\t", "\r", "\n"}
     if seems_to_open or _NEXT_ENTRY.search(text, start, end):
-        return _one(start), UnclosedQuote(quote=text[start])
+        return _one(start), Finding("EV103", quote=text[start])
     return None
 
 
@@ -183,7 +164,9 @@ def _escape(complaint: Complaint, context: Context) -> _Explained | None:
     match = _ESCAPE.match(text, max(at, complaint.context_at))
     written = match[0].rstrip("\"'\r\n ") if match is not None else ""
     start = max(at, complaint.context_at)
-    return Span(start, start + max(len(written), 1)), BadYamlEscape(escape=written or "\\")
+    return Span(start, start + max(len(written), 1)), Finding(
+        "EV107", escape=written or "\\", of_code_point=written[1:2] in {"u", "U"}
+    )
 
 
 def _bracket(complaint: Complaint, context: Context) -> _Explained | None:
@@ -196,18 +179,18 @@ def _bracket(complaint: Complaint, context: Context) -> _Explained | None:
     behind = text[complaint.at : complaint.at + 1]
     same_line = context.source.position(opening).line == context.source.position(complaint.at).line
     if behind in {"]", "}"}:
-        return _one(complaint.at), StrayBracket(bracket=behind, opening=text[opening : opening + 1])
+        return _one(complaint.at), Finding("EV126", bracket=behind, opening=text[opening : opening + 1])
     if complaint.at >= len(text.rstrip()) or not same_line:
         comment = _TO_COMMENT.match(text, opening)
         item = None if comment is None else _cut_item(text, opening, comment.start(1))
         if item is not None:
-            return item, CutOffText(quoted=quoted_line(text[item.start : item.end]))
+            return item, Finding("EV156", quoted=quoted_line(text[item.start : item.end]))
         hides = comment is not None and closing in comment[1]
-        finding = UnclosedBracket(bracket=text[opening : opening + 1], closing=closing, before_comment=hides)
+        finding = Finding("EV104", bracket=text[opening : opening + 1], closing=closing, before_comment=hides)
         return _one(opening), finding
     if behind == "[" and (item := _item_with_brackets(text, opening, complaint.at)) is not None:
-        return item, BracketInItem(quoted=quoted_line(text[item.start : item.end]))
-    return _one(complaint.at), MissingComma(closing=closing)
+        return item, Finding("EV130", quoted=quoted_line(text[item.start : item.end]))
+    return _one(complaint.at), Finding("EV125", closing=closing)
 
 
 def _cut_item(text: str, opening: int, hash_at: int) -> Span | None:
@@ -237,20 +220,22 @@ def _simple_key(complaint: Complaint, context: Context) -> _Explained | None:
     if "simple key" not in complaint.context:
         return None
     raw = _rest_of_line(context.source.text, complaint.context_at)
-    return Span(complaint.context_at, complaint.context_at + len(raw)), MissingColon(text=raw)
+    return Span(complaint.context_at, complaint.context_at + len(raw)), Finding("EV108")
 
 
 def _anchor(complaint: Complaint, context: Context) -> _Explained | None:
     if not _any(complaint.context, "an alias", "an anchor"):
         return None
     quoted = quoted_line(_rest_of_line(context.source.text, complaint.context_at))
-    return _one(complaint.context_at), BadAnchor(sign="*" if "alias" in complaint.context else "&", quoted=quoted)
+    return _one(complaint.context_at), Finding(
+        "EV124", sign="*" if "alias" in complaint.context else "&", quoted=quoted
+    )
 
 
 def _block_header(complaint: Complaint, _context: Context) -> _Explained | None:
     if "block scalar" not in complaint.context:
         return None
-    return _one(complaint.at), BadBlockHeader()
+    return _one(complaint.at), Finding("EV123")
 
 
 def _tag(complaint: Complaint, context: Context) -> _Explained | None:
@@ -259,16 +244,16 @@ def _tag(complaint: Complaint, context: Context) -> _Explained | None:
     text = context.source.text
     start = complaint.context_at
     if not text.startswith("!", start):
-        return _one(complaint.at), NotYaml()
+        return _one(complaint.at), Finding("EV100")
     raw = _rest_of_line(text, start).split(" ")[0]
-    return Span(start, start + len(raw)), ForbiddenTag(tag=raw)
+    return Span(start, start + len(raw)), Finding("EV116", tag=raw)
 
 
 def _stray_bracket(complaint: Complaint, context: Context) -> _Explained | None:
     character = context.source.text[complaint.at : complaint.at + 1]
     if character not in {"]", "}"}:
         return None
-    return _one(complaint.at), StrayBracket(bracket=character, opening="")
+    return _one(complaint.at), Finding("EV126", bracket=character, opening="")
 
 
 def _indentation(complaint: Complaint, context: Context) -> _Explained | None:
@@ -282,11 +267,15 @@ def _indentation(complaint: Complaint, context: Context) -> _Explained | None:
     if before.strip() not in {"", "-"}:
         return _behind_value(source, complaint.at)
     raw = line[position.column - 1 :].rstrip()
-    return Span(complaint.at, complaint.at + max(len(raw), 1)), BadIndentation(
-        indent=position.column - 1,
-        known=_indents(context, position.line),
-        item=raw.startswith("-"),
-    )
+    span = Span(complaint.at, complaint.at + max(len(raw), 1))
+    indent = position.column - 1
+    known = _indents(context, position.line)
+    is_item = raw.startswith("-")
+    found, others = ("", "") if indent not in known else ("a list item", "keys") if is_item else ("a key", "list items")
+    *first, last = known or (0,)
+    listed = f"{', '.join(map(str, first))} or {counted(last, 'space')}" if first else counted(last, "space")
+    spaces = counted(indent, "space")
+    return span, Finding("EV105", found=found, others=others, spaces=spaces, known=listed if known else "")
 
 
 def _indents(context: Context, line: int) -> tuple[int, ...]:
@@ -308,7 +297,7 @@ def _misplaced(complaint: Complaint, context: Context) -> _Explained | None:
     if character in {"", "\r", "\n", "."}:
         return None
     quoted = quoted_line(_rest_of_line(text, complaint.at))
-    return _one(complaint.at), ReservedCharacter(character=character, quoted=quoted)
+    return _one(complaint.at), Finding("EV106", character=character, quoted=quoted)
 
 
 _RULES: Final[tuple[Callable[[Complaint, Context], _Explained | None], ...]] = (

@@ -9,8 +9,7 @@ import re
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Final
 
-from evalc.diagnostics.catalogue.syntax_grammar import BadEscape, BadFlag, BadNumber
-from evalc.diagnostics.problem import Fault
+from evalc.diagnostics.problem import Fault, Finding
 from evalc.grammar.nodes import Number, PatternAtom, Text
 
 if TYPE_CHECKING:
@@ -22,6 +21,7 @@ MAX_DIGITS: Final = 15
 _ESCAPE: Final = re.compile(r"\\(?:u[Dd][89ABab][0-9A-Fa-f]{2}\\u[Dd][C-Fc-f][0-9A-Fa-f]{2}|u[0-9A-Fa-f]{4}|[\s\S])")
 _ESCAPED: Final = {"b": "\b", "f": "\f", "n": "\n", "r": "\r", "t": "\t", '"': '"', "'": "'", "\\": "\\", "/": "/"}
 _FLAGS: Final = frozenset("imsuv")
+_LONGEST_ESCAPE: Final = len(r"\uD83D")
 _MILLISECONDS: Final = {"ms": 1, "s": 1_000, "m": 60_000}
 
 
@@ -99,7 +99,9 @@ def _unescaped(token: str, start: int, faults: list[Fault]) -> Iterator[str]:
         elif token.startswith("{{", at + 1):
             yield written
         else:
-            faults.append(Fault(start + at, start + done, BadEscape(escape=written)))
+            faults.append(
+                Fault(start + at, start + done, Finding("EV133", escape=written, half=len(written) == _LONGEST_ESCAPE))
+            )
     yield token[done:end]
 
 
@@ -121,9 +123,9 @@ def number_of(token: Token, faults: list[Fault], *, scale: float = 1) -> Number:
     start = token.start_pos or 0
     end = start + len(token)
     if token[0] == "-":
-        faults.append(Fault(start, end, BadNumber(number=str(token), why="negative")))
+        faults.append(Fault(start, end, Finding("EV136", number=str(token), why="negative")))
     elif len(token) > MAX_DIGITS:
-        faults.append(Fault(start, end, BadNumber(number=str(token), why="long")))
+        faults.append(Fault(start, end, Finding("EV136", number=str(token), why="long")))
     else:
         value = float(token)
         if scale != 1:
@@ -136,14 +138,14 @@ def count_of(token: Token, faults: list[Fault]) -> Number:
     """A whole number that is not negative."""
     number = number_of(token, faults)
     if isinstance(number.value, float):
-        faults.append(Fault(number.start, number.end, BadNumber(number=str(token), why="fraction")))
+        faults.append(Fault(number.start, number.end, Finding("EV136", number=str(token), why="fraction")))
     return number
 
 
 def signed_of(token: Token, faults: list[Fault]) -> int | float:
     """A number of JSON, which may be negative."""
     if len(token.removeprefix("-")) > MAX_DIGITS:
-        faults.append(Fault(token.start_pos or 0, token.end_pos or 0, BadNumber(number=str(token), why="long")))
+        faults.append(Fault(token.start_pos or 0, token.end_pos or 0, Finding("EV136", number=str(token), why="long")))
         return 0
     return float(token) if "." in token else int(token)
 
@@ -182,8 +184,8 @@ def _flag_faults(flags: str, at: int) -> Iterator[Fault]:
     for index, flag in enumerate(flags):
         here = at + index
         if flag not in _FLAGS:
-            yield Fault(here, here + 1, BadFlag(flag=flag, why="stateful" if flag in "gy" else "unknown"))
+            yield Fault(here, here + 1, Finding("EV135", flag=flag, why="stateful" if flag in "gy" else "unknown"))
         elif flag in flags[:index]:
-            yield Fault(here, here + 1, BadFlag(flag=flag, why="twice"))
+            yield Fault(here, here + 1, Finding("EV135", flag=flag, why="twice"))
         elif (flag == "u" and "v" in flags[:index]) or (flag == "v" and "u" in flags[:index]):
-            yield Fault(here, here + 1, BadFlag(flag=flag, why="u and v"))
+            yield Fault(here, here + 1, Finding("EV135", flag=flag, why="both"))

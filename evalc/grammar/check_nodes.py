@@ -7,16 +7,7 @@ import sys
 from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any, Final, Literal, cast, final
 
-from evalc.diagnostics.catalogue.names import DuplicateName
-from evalc.diagnostics.catalogue.syntax_grammar import (
-    BadFlag,
-    BeyondLimit,
-    MixedAndOr,
-    ResponseNeeded,
-    Unexpected,
-    unknown_check,
-)
-from evalc.diagnostics.problem import Fault
+from evalc.diagnostics.problem import Fault, Finding
 from evalc.grammar.atoms import (
     count_of,
     duration_of,
@@ -30,7 +21,7 @@ from evalc.grammar.atoms import (
 )
 from evalc.grammar.lalr import Stumble, read
 from evalc.grammar.nodes import Atom, CheckLine, Parsed, PatternAtom, Text, parsed
-from evalc.grammar.unexpected import spoken, unexpected, word_at
+from evalc.grammar.unexpected import not_expected, spoken, unexpected, unknown_check, word_at
 from evalc.model import checks as c
 from evalc.model.checks.declaration import Declared, beginnings, by_type, members, text_fields, type_name
 from evalc.model.json import path_of_key, pointer_step
@@ -77,7 +68,7 @@ def check_line(text: str) -> Parsed[CheckLine]:
         check = build.check(tree.children[0], "", MAX_DEPTH)
     except _TooDeep as stop:
         (deep,) = stop.args
-        build.faults.append(Fault(start_of(deep), start_of(deep) + 1, BeyondLimit(what="depth", limit=MAX_DEPTH)))
+        build.faults.append(Fault(start_of(deep), start_of(deep) + 1, Finding("EV139", what="depth", limit=MAX_DEPTH)))
         return parsed(None, build.faults)
     criterion = text_of(cast("Token", tree.children[-1]), build.faults) if len(tree.children) > 1 else None
     line = CheckLine(start=start_of(tree), end=end_of(tree), check=check, atoms=build.atoms, criterion=criterion)
@@ -91,14 +82,14 @@ def _fault(text: str, stumble: Stumble) -> Fault:
     word = word_at(text, stumble.at)
     expected = stumble.expected
     if word == "or" and "AND" in expected:
-        return Fault(stumble.at, stumble.at + 2, MixedAndOr(word="or"))
+        return Fault(stumble.at, stumble.at + 2, Finding("EV137", word="or"))
     if word == "and" and "OR" in expected:
-        return Fault(stumble.at, stumble.at + 3, MixedAndOr(word="and"))
+        return Fault(stumble.at, stumble.at + 3, Finding("EV137", word="and"))
     if expected >= _VALUE_STARTS:
         return unexpected(text, stumble, ("a value", *spoken(expected - _VALUE_STARTS)))
     bare = _BARE_WORD.search(text, 0, stumble.at) if expected == {"ASSIGN"} else None
     if bare is not None:
-        return Fault(bare.start(), bare.end(), Unexpected(expected=("a value",), found=bare.group()))
+        return Fault(bare.start(), bare.end(), not_expected(("a value",), bare.group()))
     if "CONTAINS" not in expected or "EXISTS" in expected:
         return unexpected(text, stumble, spoken(expected))
     if word is not None and word not in _KNOWN_WORDS:
@@ -159,7 +150,7 @@ class CheckBuilder:
             bare = _without_not(operand)
             if parameter and bare.data in _OF_RESPONSE:
                 of_both = _first_word(bare).type in _VERBS_OF_PARAMETERS
-                finding = ResponseNeeded(parameter=parameter if of_both else "")
+                finding = Finding("EV138", parameter=parameter if of_both else "")
                 self.faults.append(Fault(start_of(operand), _first_word(operand).end_pos or 0, finding))
             elif bare.data == "tool_param":
                 parameter = f"tool {bare.children[1]}.{bare.children[3]}"
@@ -213,7 +204,9 @@ class CheckBuilder:
         """A pattern where flags are not allowed."""
         atom = self.pattern(token, at)
         if atom.flags:
-            self.faults.append(Fault(atom.end - len(atom.flags), atom.end, BadFlag(flag=atom.flags, why="argument")))
+            self.faults.append(
+                Fault(atom.end - len(atom.flags), atom.end, Finding("EV135", flag=atom.flags, why="argument"))
+            )
         return atom.pattern
 
     def count(self, token: Tree | Token) -> int:
@@ -224,8 +217,7 @@ class CheckBuilder:
         """A number that counts from 1; 1 in place of another one, which is reported as not being `what`."""
         number = self.count(token)
         if number < 1:
-            finding = Unexpected(expected=(what,), found=str(token))
-            self.faults.append(Fault(start_of(token), end_of(token), finding))
+            self.faults.append(Fault(start_of(token), end_of(token), not_expected((what,), str(token))))
         return max(number, 1)
 
     def number(self, token: Tree | Token, *, scale: float = 1) -> int | float:
@@ -282,7 +274,7 @@ class CheckBuilder:
         seen: set[str] = set()
         for name in names:
             if name.value in seen:
-                self.faults.append(Fault(name.start, name.end, DuplicateName(what=what, name=name.value)))
+                self.faults.append(Fault(name.start, name.end, Finding("EV206", what=what, name=name.value)))
             seen.add(name.value)
 
 
@@ -488,7 +480,7 @@ def _of_call(
         given = _arg_test(build, rest, f"{at}/args/{pointer_step(path)}")
         earlier = args.setdefault(path, {})
         if not earlier.keys().isdisjoint(given):
-            build.faults.append(Fault(start_of(test), end_of(test), DuplicateName(what="test", name=path)))
+            build.faults.append(Fault(start_of(test), end_of(test), Finding("EV206", what="test", name=path)))
         earlier |= given
     return c.CallHas(tool=name, which=which, args={path: c.ArgTest(**given) for path, given in args.items()})
 

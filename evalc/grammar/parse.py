@@ -9,8 +9,7 @@ from __future__ import annotations
 from functools import lru_cache
 from typing import Any, Final
 
-from evalc.diagnostics.catalogue.syntax_grammar import BeyondLimit
-from evalc.diagnostics.problem import Fault
+from evalc.diagnostics.problem import Fault, Finding
 from evalc.grammar.criterion_nodes import criterion_line
 from evalc.grammar.lalr import Following, following, load
 from evalc.grammar.nodes import LONGEST_REMEMBERED, REMEMBERED, CheckLine, CriterionLine, Parsed, Template, Words
@@ -93,7 +92,7 @@ def parse_template(text: str, *, lenient: bool = False) -> Parsed[Template]:
 
 
 def _too_long(text: str, limit: int) -> Parsed[Any]:
-    return Parsed(None, (Fault(limit, len(text), BeyondLimit(what="length", limit=limit)),))
+    return Parsed(None, (Fault(limit, len(text), Finding("EV139", what="length", limit=limit)),))
 
 
 _criterion = lru_cache(REMEMBERED)(criterion_line)

@@ -5,16 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Final, Literal, cast, final
 
-from evalc.diagnostics.catalogue.syntax_grammar import (
-    BadTag,
-    BeyondLimit,
-    EmptyTag,
-    StrayTag,
-    UnclosedBlock,
-    UnknownHelper,
-    WrongCloser,
-)
-from evalc.diagnostics.problem import Fault
+from evalc.diagnostics.problem import Fault, Finding
 from evalc.grammar.atoms import end_of, start_of
 from evalc.grammar.lalr import Stumble, read
 from evalc.grammar.nodes import MAX_FAULTS, Each, If, Parsed, Part, Template, TemplateToken, Variable, Words, parsed
@@ -117,7 +108,7 @@ class _Reader:
     def _stray(self, token: LarkToken, start: int, end: int) -> Iterator[Fault]:
         """A tag outside of any block, unless it is part of a block that an unknown helper begins."""
         if not self._unknown:
-            yield Fault(start, end, StrayTag(tag=str(token)))
+            yield Fault(start, end, Finding("EV152", tag=str(token)))
         elif token.type != "ELSE":
             self._unknown -= 1
 
@@ -144,11 +135,16 @@ def _bad_tag(text: str, at: int) -> Fault:
     assert tag is not None, "it stands on two braces"  # noqa: S101
     inside, closed = tag["inside"], tag["close"] is not None
     if closed and not inside.strip():
-        return Fault(at, tag.end(), EmptyTag())
+        return Fault(at, tag.end(), Finding("EV154"))
     helper = _HELPER.match(inside)
     if helper and helper[1] and helper[1] not in ("if", "unless", "each"):
-        return Fault(at + 2 + helper.start(1), at + 2 + helper.end(1), UnknownHelper(helper=helper[1]))
-    return Fault(at, tag.end() if closed else at + 2, BadTag(tag=_short(tag.group()), closed=closed))
+        return Fault(at + 2 + helper.start(1), at + 2 + helper.end(1), _unknown_helper(helper[1]))
+    return Fault(at, tag.end() if closed else at + 2, Finding("EV155", tag=_short(tag.group()), closed=closed))
+
+
+def _unknown_helper(name: str) -> Finding:
+    meant = "each" if "each" in name.lower() else ""
+    return Finding("EV153", helper=name, meant=meant, known=("if", "unless", "each"))
 
 
 def _block_faults(text: str, at: int, *, lenient: bool) -> list[Fault]:
@@ -161,16 +157,16 @@ def _block_faults(text: str, at: int, *, lenient: bool) -> list[Fault]:
     if tag is not None and unknown:
         return unknown[:MAX_FAULTS]  # the tag is one of their blocks
     if tag is None:
-        return [Fault(*opener.span(), UnclosedBlock(helper=opener["open"])) for opener in opened]
+        return [Fault(*opener.span(), Finding("EV150", helper=opener["open"])) for opener in opened]
     if tag["inside"].strip() == "else":
-        return [Fault(*tag.span(), StrayTag(tag=tag.group()))]
-    return [Fault(*tag.span(), WrongCloser(helper=opened[-1]["open"], tag=_short(tag.group())))]
+        return [Fault(*tag.span(), Finding("EV152", tag=tag.group()))]
+    return [Fault(*tag.span(), Finding("EV151", helper=opened[-1]["open"], tag=_short(tag.group())))]
 
 
 def _unknown_helpers(text: str, start: int, end: int) -> list[Fault]:
     """The blocks between two offsets that helpers begin which there are not."""
     faults = (_bad_tag(text, opener.start()) for opener in _OPENER.finditer(text, start, end))
-    return [fault for fault in faults if isinstance(fault.finding, UnknownHelper)]
+    return [fault for fault in faults if fault.finding.code == "EV153"]
 
 
 def _open_blocks(text: str, end: int) -> list[re.Match[str]]:
@@ -185,7 +181,7 @@ def _open_blocks(text: str, end: int) -> list[re.Match[str]]:
 
 
 def _too_deep(start: int, end: int) -> Fault:
-    return Fault(start, end, BeyondLimit(what="depth", limit=MAX_DEPTH))
+    return Fault(start, end, Finding("EV139", what="depth", limit=MAX_DEPTH))
 
 
 def _short(tag: str) -> str:

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import re
+from functools import cache
 from typing import TYPE_CHECKING, Final
 
-from evalc.diagnostics.catalogue.syntax_grammar import Unexpected, UnterminatedPattern, UnterminatedText
-from evalc.diagnostics.problem import Fault
+from evalc.diagnostics.near import slip_of
+from evalc.diagnostics.problem import Fault, Finding
+from evalc.model.checks import Check
+from evalc.model.checks.declaration import beginnings, members, type_name
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -18,6 +21,9 @@ _FOUND: Final = re.compile(
     r"""[^\W\d][\w-]*|[0-9]+(?:\.[0-9]+)?|"[^"\\\r\n]*"?|'[^'\\\r\n]*'?|[<>=!&|]+|\.+|[\s\S]""",
 )
 _LONGEST_SHOWN: Final = 40
+_QUOTED_NAME: Final = re.compile(r"`([^`]+)`")
+_BARE_WORDS: Final = re.compile(r"[a-z -]+")
+"""Words to write as they are: `at PATH count` is a form, of which somebody has to fill in the capitals."""
 
 _SPOKEN: Final[Mapping[str, tuple[str, ...]]] = {
     "$END": ("the end",),
@@ -85,12 +91,46 @@ def unexpected(text: str, stumble: Stumble, expected: tuple[str, ...]) -> Fault:
     at = stumble.at
     found = _FOUND.match(text, at)
     if found is None:
-        return Fault(at, at, Unexpected(expected=expected, found=""))
+        return Fault(at, at, not_expected(expected, ""))
     if text[at] in "\"'" and "STRING" in stumble.expected:
-        return Fault(at, at + 1, UnterminatedText(quote=text[at]))
+        return Fault(at, at + 1, Finding("EV132", quote=text[at]))
     if text[at] == "/" and "REGEXP" in stumble.expected and text[at + 1 : at + 2] != "/":
-        return Fault(at, at + 1, UnterminatedPattern())
-    return Fault(at, found.end(), Unexpected(expected=expected, found=_shown(found.group())))
+        return Fault(at, at + 1, Finding("EV134"))
+    return Fault(at, found.end(), not_expected(expected, _shown(found.group())))
+
+
+def not_expected(expected: tuple[str, ...], found: str) -> Finding:
+    """The finding for what was found in place of what was expected; names in backticks may be meant by it."""
+    names = tuple(name for each in expected for name in _QUOTED_NAME.findall(each))
+    return Finding("EV131", expected=expected, found=found, names=names)
+
+
+@cache
+def check_lines() -> tuple[str, ...]:
+    """How each check begins on one line."""
+    return tuple(dict.fromkeys(line for kind in members(Check) for line in beginnings(kind) if line != "not"))
+
+
+@cache
+def check_words() -> dict[str, str]:
+    """What may begin a check or be meant for its beginning, each with the words that the check is written in."""
+    words = {word: word for word in (line.partition(" ")[0] for line in (*check_lines(), "not"))}
+    taken: set[str] = set()
+    for kind in members(Check):
+        begin = next(iter(beginnings(kind)), kind.line.partition(" {")[0])
+        if begin and begin not in taken:
+            words[type_name(kind)] = begin
+        taken.add(begin)
+    return {word: line for word, line in words.items() if _BARE_WORDS.fullmatch(line)}
+
+
+def unknown_check(word: str, *, called: bool = False) -> Finding:
+    """The finding for a line that begins with an unknown word; `called`: a parenthesis follows the word."""
+    near = slip_of(word, check_words())
+    meant = f"check {word}" if called else ""
+    if near is not None:
+        meant = check_words()[near.meant]
+    return Finding("EV203", name=word, meant=meant, known=check_lines())
 
 
 def _shown(found: str) -> str:

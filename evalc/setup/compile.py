@@ -17,9 +17,8 @@ from evalc.compiler.discover import Finder
 from evalc.compiler.options import CompileOptions
 from evalc.compiler.pipeline import compile_sources
 from evalc.config.settings import Settings
-from evalc.diagnostics.catalogue.contract import NeedsJudge
 from evalc.diagnostics.policy import Policy, Selection, silenced
-from evalc.diagnostics.problem import Problem
+from evalc.diagnostics.problem import Finding, Problem
 from evalc.dsl.texts import texts_of
 from evalc.model import checks as c
 from evalc.model.assertions import asks_judge, assertions
@@ -211,7 +210,7 @@ def judge_warning(suites: Iterable[CompiledSuite]) -> Problem | None:
     if found is None:
         return None
     source, span = found.suite.ir.place(found.check.where)
-    return Problem(source=source, span=span, finding=NeedsJudge(case=found.case.id), severity="warning")
+    return Problem(source=source, span=span, finding=Finding("EV420", case=found.case.id), severity="warning")
 
 
 def needing_judge(compiled: Iterable[CompiledSuite], chosen: Iterable[Suite]) -> str | None:

@@ -8,8 +8,7 @@ from pathlib import Path
 from typing import Any, Final, final
 
 from evalc.base.source import Span
-from evalc.diagnostics.catalogue.tools import BadToolField, DuplicateTool, NotARegistry, NotReadable, RegistryTooLarge
-from evalc.diagnostics.problem import Diagnostics
+from evalc.diagnostics.problem import Diagnostics, Finding
 from evalc.tools.definitions import COMPUTED, SCHEMA_KEYS, misspelt_in, read_definition
 from evalc.tools.expressions import DEEPEST, Evaluator
 from evalc.tools.modules import ModuleLoader
@@ -38,7 +37,7 @@ def read_barrel(path: Path, name: str, *, root: Path, problems: Diagnostics) -> 
         collector.take(value, exported if exported != "default" else None)
     registry = collector.registry(complete=loader.complete)
     if not registry and registry.complete:
-        problems.add(module.script.source, Span(0, 0), NotARegistry(path=name))
+        problems.add(module.script.source, Span(0, 0), Finding("EV660", path=name))
         return None
     return registry
 
@@ -91,7 +90,7 @@ class _Collector:
             for name in ("name", "description", "version"):
                 data.setdefault(name, COMPUTED)
 
-        def refuse(where: str, finding: BadToolField) -> None:
+        def refuse(where: str, finding: Finding) -> None:
             self._problems.add(*record.places.get(where, record.at), finding)
 
         source, span = record.at
@@ -105,7 +104,7 @@ class _Collector:
         if tool.name in self._tools:
             first = self._tools[tool.name].place
             shown = "" if first is None else f"{first.file}:{first.line}"
-            self._problems.add(*record.places.get("name", record.at), DuplicateTool(name=tool.name, first=shown))
+            self._problems.add(*record.places.get("name", record.at), Finding("EV662", name=tool.name, first=shown))
         else:
             self._tools[tool.name] = tool
 
@@ -114,15 +113,15 @@ class _Collector:
         self._values += 1
         if self._values > MOST_VALUES:
             if self._values == MOST_VALUES + 1 and isinstance(value, Record):
-                self._problems.add(*value.at, RegistryTooLarge(what=f"{MOST_VALUES:,} values"))
+                self._problems.add(*value.at, Finding("EV666", what=f"{MOST_VALUES:,} values"))
             return COMPUTED
         match value:
             case Unread():
-                self._problems.add(*value.at, NotReadable(what=f"the `{what}` of a tool", why=value.why))
+                self._problems.add(*value.at, Finding("EV663", what=f"the `{what}` of a tool", why=value.why))
                 return COMPUTED
             case Record(complete=False):
                 why = "what it spreads is not known"
-                self._problems.add(*value.at, NotReadable(what=f"the `{what}` of a tool", why=why))
+                self._problems.add(*value.at, Finding("EV663", what=f"the `{what}` of a tool", why=why))
                 return COMPUTED
             case Record():
                 return self._plain_object(value, what)
@@ -146,7 +145,7 @@ class _Collector:
 
     def _leave_out(self, what: str, value: Unread) -> None:
         self._complete = False
-        self._problems.add(*value.at, NotReadable(what=what, why=value.why))
+        self._problems.add(*value.at, Finding("EV663", what=what, why=value.why))
 
 
 _READ: Final = frozenset({"name", "description", "version", *SCHEMA_KEYS})

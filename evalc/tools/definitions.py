@@ -6,9 +6,8 @@ from collections.abc import Callable, Iterator, Mapping
 from enum import Enum
 from typing import Any, Final
 
-from evalc.diagnostics.catalogue.tools import BadToolField
-from evalc.diagnostics.catalogue.values import MisspeltKeyword
-from evalc.diagnostics.schema_advice import misspelt_keywords
+from evalc.diagnostics.problem import Finding
+from evalc.diagnostics.raised import misspelt_keywords
 from evalc.tools.registry import Tool, ToolPlace
 
 SCHEMA_KEYS: Final = ("inputSchema", "input_schema", "parameters", "schema")
@@ -29,7 +28,7 @@ class Computed(Enum):
 COMPUTED: Final = Computed.COMPUTED
 """Stands for a value that only a run could tell, which is reported where it was found."""
 
-Refuse = Callable[[str, BadToolField], None]
+Refuse = Callable[[str, Finding], None]
 """How a finding about a key of the definition is told; an empty key means the definition itself."""
 
 
@@ -60,7 +59,7 @@ def read_definition(data: Mapping[str, Any], name: str | None, place: ToolPlace,
     )
     wrong = [fault for fault in faults if not fault[-1]]
     for where, what, expected, found, _ in wrong:
-        refuse(where if where in data else "", BadToolField(what=what, expected=expected, found=named(found)))
+        refuse(where if where in data else "", Finding("EV661", what=what, expected=expected, found=named(found)))
     if wrong:
         return None
     return Tool(
@@ -72,7 +71,7 @@ def read_definition(data: Mapping[str, Any], name: str | None, place: ToolPlace,
     )
 
 
-def misspelt_in(tool: Tool, data: Mapping[str, Any]) -> Iterator[tuple[str, MisspeltKeyword]]:
+def misspelt_in(tool: Tool, data: Mapping[str, Any]) -> Iterator[tuple[str, Finding]]:
     """The misspelt keywords in the schema of a tool's parameters, each with its pointer from the definition."""
     key = next((key for key in SCHEMA_KEYS if data.get(key) is not None), "")
     is_whole = tool.parameters is data.get(key)

@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import Any, Final, NamedTuple, final
 
 from evalc.base.source import Source, Span
-from evalc.diagnostics.catalogue.tools import BadToolField, DuplicateTool, NotARegistry, NotReadable, RegistryAbsent
 from evalc.diagnostics.problem import Diagnostics, Finding
 from evalc.dsl.read_json import HOLE, JsonPlaces, read_json
 from evalc.dsl.sources import read_source
@@ -39,7 +38,7 @@ def load_tools(file: RegistryFile, problems: Diagnostics) -> ToolRegistry | None
     path, root, required = file
     name = os.path.relpath(path)
     if not required and not path.exists():
-        problems.add(Source(name, ""), Span(0, 0), RegistryAbsent(path=name))
+        problems.add(Source(name, ""), Span(0, 0), Finding("EV665", path=name))
         return None
     if path.suffix.lower() in ENDINGS:
         from evalc.tools.barrel import read_barrel  # noqa: PLC0415 - for start-up: only if a registry is a module
@@ -69,7 +68,7 @@ class _JsonRegistry:
     def read(self, document: Any) -> ToolRegistry | None:
         entries = self._entries(document)
         if entries is None:
-            self._problems.add(self._source, Span(0, 0), NotARegistry(path=self._source.name))
+            self._problems.add(self._source, Span(0, 0), Finding("EV660", path=self._source.name))
             return None
         for pointer, entry, key in entries:
             self._define(pointer, entry, key)
@@ -81,7 +80,7 @@ class _JsonRegistry:
         for key in ("result", "tools"):
             if isinstance(document, dict) and isinstance(document.get(key), dict | list):
                 if document.get("nextCursor"):
-                    self._add(f"#{pointer}/nextCursor", NotReadable(what="the rest of the tools", why=_ONE_PAGE))
+                    self._add(f"#{pointer}/nextCursor", Finding("EV663", what="the rest of the tools", why=_ONE_PAGE))
                     self._complete = False
                 document, pointer = document[key], f"{pointer}/{key}"
         if isinstance(document, list):
@@ -98,10 +97,10 @@ class _JsonRegistry:
         data, wrapper = unwrapped(entry)
         base = f"{pointer}/{wrapper}" if wrapper else pointer
         if not isinstance(data, Mapping):
-            self._refuse(base, BadToolField(what="a tool", expected="an object", found=named(data)))
+            self._refuse(base, Finding("EV661", what="a tool", expected="an object", found=named(data)))
         elif key is None and "name" not in data and isinstance(data.get("type"), str) and data["type"] != "function":
             why = f"a tool of the type `{data['type']}` is the provider's own"
-            self._add(base, NotReadable(what="this tool", why=why))
+            self._add(base, Finding("EV663", what="this tool", why=why))
             self._complete = False
         else:
             self._define_as(base, data, key)
@@ -109,7 +108,7 @@ class _JsonRegistry:
     def _define_as(self, base: str, data: Mapping[str, Any], key: str | None) -> None:
         line = self._source.position(self._places.value(base).start).line
 
-        def refuse(where: str, finding: BadToolField) -> None:
+        def refuse(where: str, finding: Finding) -> None:
             self._refuse(f"{base}/{where}" if where else base, finding)
 
         tool = read_definition(data, key, ToolPlace(self._source.name, line), refuse)
@@ -120,9 +119,9 @@ class _JsonRegistry:
         first = self._tools.setdefault(tool.name, tool).place
         if self._tools[tool.name] is not tool and first is not None:
             where = f"{base}/name" if "name" in data else f"#{base}"
-            self._add(where, DuplicateTool(name=tool.name, first=f"{first.file}:{first.line}"))
+            self._add(where, Finding("EV662", name=tool.name, first=f"{first.file}:{first.line}"))
 
-    def _refuse(self, pointer: str, finding: BadToolField) -> None:
+    def _refuse(self, pointer: str, finding: Finding) -> None:
         self._complete = False
         self._add(pointer, finding)
 

@@ -9,8 +9,6 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, NamedTuple, final
 
-from evalc.diagnostics.catalogue.files import OutsideProject
-from evalc.diagnostics.catalogue.tools import BrokenModule, MissingModule, NotReadable, RegistryTooLarge
 from evalc.diagnostics.problem import Diagnostics, Finding
 from evalc.dsl.sources import read_source
 from evalc.tools.script import ENDINGS, Script
@@ -96,11 +94,11 @@ class ModuleLoader:
             return self._imported[path]
         found = next((file for file in _candidates(path) if file.is_file()), None)
         if found is None:
-            self._add(wanted.at, MissingModule(what="module", module=wanted.path))
+            self._add(wanted.at, Finding("EV664", what="module", module=wanted.path))
         elif not found.resolve().is_relative_to(self._root.resolve()):
-            self._add(wanted.at, OutsideProject(path=wanted.path, root=str(self._root)))
+            self._add(wanted.at, Finding("EV608", path=wanted.path, root=str(self._root)))
         elif len(self._modules) >= MOST_MODULES and found.resolve() not in self._modules:
-            self._add(wanted.at, RegistryTooLarge(what=f"{MOST_MODULES:,} modules"))
+            self._add(wanted.at, Finding("EV666", what=f"{MOST_MODULES:,} modules"))
         else:
             self._imported[path] = self.open(found, os.path.relpath(found))
             return self._imported[path]
@@ -118,9 +116,9 @@ class ModuleLoader:
         module = Module(path, Script(source, path.suffix.lower()))
         node = next(module.script.errors(), None)  # one mistake often leads to more, which say nothing new
         if node is not None:
-            in_part = NotReadable(what="this part", why="it does not parse")
+            in_part = Finding("EV663", what="this part", why="it does not parse")
             # Modules of others are read as far as possible; the first module is the named one.
-            self._add(module.script.place(node), in_part if self._modules else BrokenModule(path=name))
+            self._add(module.script.place(node), in_part if self._modules else Finding("EV667", path=name))
         _read_statements(module)
         return module
 

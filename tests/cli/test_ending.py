@@ -9,13 +9,12 @@ import pytest
 from evalc.base.errors import AgentUnavailable, SourceError, UsageError
 from evalc.base.source import Source, Span
 from evalc.cli.ending import exits
-from evalc.diagnostics.catalogue.config import ConfigSyntax
-from evalc.diagnostics.problem import Problem
+from evalc.diagnostics.problem import Finding, Problem
 
 PROBLEM = Problem(
     source=Source("evalc.toml", "a b\n"),
     span=Span(2, 3),
-    finding=ConfigSyntax(language="TOML", what="expected '='"),
+    finding=Finding("EV620", language="TOML", what="expected '='"),
     severity="error",
 )
 

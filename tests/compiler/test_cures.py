@@ -10,8 +10,7 @@ from pathlib import Path
 import pytest
 
 import evalc
-from evalc.diagnostics.catalogue.index import findings
-from evalc.diagnostics.explain import split_docstring
+from evalc.diagnostics.catalogue import entries
 from evalc.diagnostics.fixes import cures_for, edit_for
 from evalc.diagnostics.fixing import applied, fixed
 from evalc.diagnostics.problem import Problem
@@ -97,11 +96,7 @@ TEXTS = (
     *(f"prompt: 'Hi {{{{x}}}}'\ninputs:\n  - {line}\n{HEAD}        - non-empty\n" for line in INPUTS),
     f"prompt: 'Hi {{{{x}}}}'\ninputs: x\n{HEAD}        - non-empty\n",
     f"prompt: Extract from: {{{{text}}}}\ninputs: [text]\n{HEAD}        - non-empty\n",
-    *(
-        text
-        for entry in findings().values()
-        if entry.code not in CURED_ELSEWHERE and (text := split_docstring(entry).example)
-    ),
+    *(text for entry in entries().values() if entry.code not in CURED_ELSEWHERE and (text := entry.example)),
 )
 
 WRITE_IT_AS = re.compile(r"write it as `(?P<line>[^`]+)`")

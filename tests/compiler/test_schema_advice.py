@@ -15,7 +15,7 @@ from jsonschema.validators import validator_for
 import evalc
 from evalc.base.source import Source
 from evalc.diagnostics.problem import Diagnostics
-from evalc.diagnostics.schema_advice import misspelt_keywords, unchecked_formats
+from evalc.diagnostics.raised import misspelt_keywords, unchecked_formats
 from evalc.model.json_schema import KEYWORDS
 from evalc.tools.load import RegistryFile, load_tools, parse_tools
 
@@ -24,8 +24,8 @@ SUITE = f"eval: {{test_cases: [{CASE % 'a'}, {CASE % 'b'}]}}"
 
 
 def advice(schema: Any) -> list[tuple[str, str]]:
-    formats = [(pointer, finding.name) for pointer, finding in unchecked_formats(schema)]
-    return [(pointer, finding.meant) for pointer, finding in misspelt_keywords(schema)] + formats
+    formats = [(pointer, finding.fields["name"]) for pointer, finding in unchecked_formats(schema)]
+    return [(pointer, finding.fields["meant"]) for pointer, finding in misspelt_keywords(schema)] + formats
 
 
 @pytest.mark.parametrize(
@@ -112,7 +112,7 @@ def test_a_registry_in_json(tool: dict[str, Any], expected: list[tuple[str, str]
     text = json.dumps([{"type": "function", "function": {"name": "t", **tool}}])
     problems = Diagnostics()
     parse_tools(Source("tools.json", text), problems)
-    assert [(text[slice(*problem.span)], getattr(problem.finding, "meant", "")) for problem in problems] == expected
+    assert [(text[slice(*problem.span)], problem.finding.fields.get("meant", "")) for problem in problems] == expected
 
 
 def test_a_registry_in_a_module(tmp_path: Path) -> None:

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from evalc.diagnostics.catalogue.index import findings
+from evalc.diagnostics.catalogue import entries
 from tests.conformance.diagnosing import found
 from tests.conformance.documents import Entry, documents, with_key
 
@@ -31,5 +31,5 @@ def test_the_files_are_wrong_where_the_case_says(entry: Entry, tmp_path: Path, m
 def test_every_code_has_a_case() -> None:
     cases = [entry for document in documents() for entry in document.cases if "diagnose" in entry]
     covered = {one["code"] for entry in cases for one in entry["finds"]}
-    missing = set(findings()) - covered - set(ELSEWHERE)
+    missing = set(entries()) - covered - set(ELSEWHERE)
     assert missing == set(), "write a case for these codes into specs/conformance/diagnostics.json"

@@ -8,7 +8,7 @@ import pytest
 
 import evalc
 from evalc.config.load import load_settings
-from evalc.diagnostics.catalogue.index import findings
+from evalc.diagnostics.catalogue import entries
 from tests.corpus.mistakes import MISTAKES, VALID, Mistake
 
 NOT_EVALS = {"evalc.toml", "prompt.txt", "weather.schema.json"}
@@ -105,4 +105,4 @@ def test_the_corpus_is_large_and_each_of_its_mistakes_is_another() -> None:
 
 def test_every_code_is_in_the_corpus_or_has_a_reason_not_to_be() -> None:
     covered = {mistake.code for mistake in MISTAKES}
-    assert set(findings()) - covered == set(ELSEWHERE) & set(findings())
+    assert set(entries()) - covered == set(ELSEWHERE) & set(entries())

@@ -11,4 +11,4 @@ def problem_at(source: Source, marked: str, finding: Finding) -> Problem:
     assert source.text.count(marked) == 1
     start = source.text.index(marked)
     span = Span(start, start + len(marked))
-    return Problem(source=source, span=span, finding=finding, severity=finding.severity)
+    return Problem(source=source, span=span, finding=finding, severity=finding.entry.severity)

@@ -1,25 +1,26 @@
-"""Every finding of the catalogue: its example yields exactly its code, and its cure yields nothing."""
+"""The catalogue: an example yields its code, its cure nothing; what reports a code gives the fields of its words."""
 
 from __future__ import annotations
 
+import ast
 import re
+from collections import defaultdict
+from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 
 import pytest
 
 import evalc
 from evalc.config.load import load_settings
-from evalc.diagnostics.catalogue.index import findings
-from evalc.diagnostics.explain import split_docstring
-from evalc.diagnostics.problem import Finding
+from evalc.diagnostics.catalogue import SAVED, Entry, entries, saved_table
 
-ALL = findings()
-WITH_EXAMPLE = [entry for entry in ALL.values() if split_docstring(entry).example]
-WITH_CURE = [entry for entry in ALL.values() if split_docstring(entry).cure]
+ALL = entries()
+PACKAGE = Path(evalc.__file__).parent
 
 WITHOUT_EXAMPLE = {
-    "EV101": "a tab would not survive in a docstring",
-    "EV110": "a control character would not",
+    "EV101": "editors would make spaces of a tab",
+    "EV110": "a control character is not seen",
     "EV127": "JSON syntax, shown in words",
     "EV128": "likewise",
     "EV211": "takes several files",
@@ -37,38 +38,109 @@ WITHOUT_EXAMPLE = {
 }
 
 
-def problems_of(entry: type[Finding], text: str, folder: Path) -> list[evalc.Problem]:
+def problems_of(entry: Entry, text: str, folder: Path) -> list[evalc.Problem]:
     is_json = text.lstrip().startswith("{")
-    if entry.__module__.endswith(".config"):
+    if entry.code.startswith("EV62"):
         file = folder / ("evalc.config.json" if is_json else "evalc.toml")
         file.write_text(text)
         return list(load_settings(folder).problems)
     return list(evalc.check(evalc.Source("example.json" if is_json else "example.eval.yaml", text)))
 
 
-@pytest.mark.parametrize("entry", WITH_EXAMPLE, ids=lambda entry: str(entry.code))
-def test_the_example_yields_exactly_its_code(entry: type[Finding], tmp_path: Path) -> None:
-    found = problems_of(entry, split_docstring(entry).example, tmp_path)
-    assert {problem.code for problem in found} == {entry.code}, "\n".join(map(str, found))
-
-
-@pytest.mark.parametrize("entry", WITH_CURE, ids=lambda entry: str(entry.code))
-def test_the_cure_yields_nothing(entry: type[Finding], tmp_path: Path) -> None:
-    assert [str(problem) for problem in problems_of(entry, split_docstring(entry).cure, tmp_path)] == []
+@pytest.mark.parametrize("code", [code for code, entry in ALL.items() if entry.example])
+def test_the_example_yields_exactly_its_code_and_the_cure_nothing(code: str, tmp_path: Path) -> None:
+    entry = ALL[code]
+    found = problems_of(entry, entry.example, tmp_path)
+    assert {problem.code for problem in found} == {code}, "\n".join(map(str, found))
+    if entry.cure:
+        assert [str(problem) for problem in problems_of(entry, entry.cure, tmp_path)] == []
 
 
 def test_every_finding_has_an_example_or_a_reason_to_have_none() -> None:
-    without = {code for code, entry in ALL.items() if not split_docstring(entry).example}
+    without = {code for code, entry in ALL.items() if not entry.example}
     about_files = {code for code in without if code.startswith("EV6")}
     assert without - about_files == set(WITHOUT_EXAMPLE)
 
 
 def test_an_example_that_can_be_cured_has_a_cure() -> None:
-    without = {entry.code for entry in WITH_EXAMPLE} - {entry.code for entry in WITH_CURE}
+    without = {code for code, entry in ALL.items() if entry.example and not entry.cure}
     assert without == {"EV209"}, "the prompt that would cure EV209 is another file"
 
 
+def test_the_saved_table_is_fresh() -> None:
+    assert SAVED.read_bytes() == saved_table(), "run `python -m evalc.grammar.build_tables`"
+
+
 def test_codes_are_unique_and_of_their_family() -> None:
+    written = re.findall(r"^EV\S+", SAVED.with_name("catalogue.txt").read_text(encoding="utf-8"), re.MULTILINE)
+    assert written == list(ALL)
     assert all(re.fullmatch(r"EV[1-7]\d\d", code) for code in ALL)
-    declared = [entry for entry in Finding.__subclasses__() if hasattr(entry, "code")]
-    assert sorted(entry.code for entry in declared) == sorted(ALL)
+
+
+@cache
+def raised() -> dict[str, list[tuple[str, frozenset[str]]]]:
+    """For each code the places of the source that report it, and the fields that they give."""
+    found: dict[str, list[tuple[str, frozenset[str]]]] = defaultdict(list)
+    for file in sorted(PACKAGE.rglob("*.py")):
+        tree = ast.parse(file.read_text(encoding="utf-8"))
+        for call in ast.walk(tree):
+            if isinstance(call, ast.Call) and isinstance(call.func, ast.Name) and call.func.id == "Finding":
+                fields = frozenset(keyword.arg or "**" for keyword in call.keywords)
+                for code in _codes(call.args[0], tree):
+                    found[code].append((f"{file.relative_to(PACKAGE)}:{call.lineno}", fields))
+    return found
+
+
+def _codes(code: ast.expr, tree: ast.Module) -> Iterator[str]:
+    """The codes that an expression may be: a text, a choice of two, or a name that is assigned such a choice."""
+    if isinstance(code, ast.Name):
+        for node in ast.walk(tree):
+            if isinstance(node, ast.Assign) and ast.unparse(node.targets[0]) == code.id:
+                yield from _codes(node.value, tree)
+    for node in ast.walk(code):
+        if isinstance(node, ast.Constant):
+            yield str(node.value)
+
+
+LATER = {
+    "EV131": {"meant_line", "before_comment"},
+    "EV158": {"path", "line"},
+    "EV159": {"path", "line"},
+    "EV203": {"meant_line"},
+}
+"""The fields that `Finding.replaced` gives to what another room has found."""
+
+
+@pytest.mark.parametrize("code", ALL)
+def test_every_code_is_reported_somewhere_with_the_fields_of_its_words(code: str) -> None:
+    lines = [line for kind in ALL[code].lines.values() for line in kind]
+    assert raised()[code], "no place reports it"
+    for place, fields in raised()[code]:
+        unknown = fields - ALL[code].fields() - {"instead"}
+        assert not unknown, f"{place} gives {unknown}, which no words of {code} take"
+        for line in lines:
+            may_be_said = line.asks() <= fields or not line.asks()
+            missing = line.names() - fields - LATER.get(code, set())
+            assert not may_be_said or not missing, f"{place} does not give {missing}, which `{line.text}` takes"
+
+
+def test_only_codes_of_the_catalogue_are_reported() -> None:
+    assert raised().keys() == ALL.keys()
+
+
+def test_an_explanation_for_a_terminal() -> None:
+    assert ALL["EV621"].explanation() == (
+        "EV621 (error)\n\nA key that is not a setting.\n\nA misspelt setting would silently keep its default.\n\n"
+        "Example:\n\n    concurency = 4\n\nCure:\n\n    concurrency = 4\n"
+    )
+    assert max(map(len, ALL["EV505"].explanation().split("\n"))) <= 88
+    assert ALL["EV121"].explanation().startswith("EV121 (error, in safe cases fixable with `evalc check --fix`)\n")
+
+
+@pytest.mark.parametrize("text", ["EV1 A: b\n", "EV100 NotYaml: it\n  mesage: x\n", "EV100 NotYaml: it\n   example:\n"])
+def test_what_is_no_entry_is_not_read(text: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    file = tmp_path / "catalogue.txt"
+    file.write_text(text, encoding="utf-8")
+    monkeypatch.setattr("evalc.diagnostics.catalogue.TABLE", file)
+    with pytest.raises(ValueError, match="`"):
+        saved_table()

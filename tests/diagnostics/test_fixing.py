@@ -13,10 +13,8 @@ from hypothesis import strategies as st
 import evalc
 from evalc.base.source import Source, Span
 from evalc.config.settings import Settings
-from evalc.diagnostics.catalogue.index import findings
-from evalc.diagnostics.catalogue.syntax_yaml import CommentInString, UnquotedTemplate
-from evalc.diagnostics.explain import split_docstring
-from evalc.diagnostics.fixes import FIXABLE, Edit, cures_for, edit_for
+from evalc.diagnostics.catalogue import entries
+from evalc.diagnostics.fixes import Edit, cures_for, edit_for
 from evalc.diagnostics.fixing import Fixed, applied, fixed, without_idle_suggestions
 from evalc.diagnostics.near import slip_of
 from evalc.diagnostics.problem import Finding, Problem
@@ -167,29 +165,29 @@ def test_many_fixes_at_once() -> None:
 
 def test_a_span_that_does_not_hold_the_text_is_not_edited() -> None:
     source = Source("a.eval.yaml", "a: {{b}}\nc: d\n")
-    assert edit_for(problem_at(source, "{{b}}", UnquotedTemplate(quoted="'{{b}}'"))) == Edit(3, 8, "'{{b}}'")
-    assert edit_for(problem_at(source, "{{b}}", UnquotedTemplate(quoted="'{{c}}'"))) is None
-    assert edit_for(problem_at(source, "{{b}}\nc", UnquotedTemplate(quoted="'{{b}} c'"))) is None
-    assert edit_for(problem_at(source, "a", CommentInString(quoted="'longer than all of it'"))) is None
+    assert edit_for(problem_at(source, "{{b}}", Finding("EV118", quoted="'{{b}}'"))) == Edit(3, 8, "'{{b}}'")
+    assert edit_for(problem_at(source, "{{b}}", Finding("EV118", quoted="'{{c}}'"))) is None
+    assert edit_for(problem_at(source, "{{b}}\nc", Finding("EV118", quoted="'{{b}} c'"))) is None
+    assert edit_for(problem_at(source, "a", Finding("EV121", quoted="'longer than all of it'"))) is None
 
 
-@pytest.mark.parametrize("entry", FIXABLE, ids=lambda entry: str(entry.code))
-def test_every_finding_that_says_so_can_be_fixed(entry: type[Finding]) -> None:
+@pytest.mark.parametrize("code", [code for code, entry in entries().items() if entry.fixable])
+def test_every_finding_that_says_so_can_be_fixed(code: str) -> None:
     examples = {
         "EV131": suite("contains Tokyo"),
         "EV301": suite("non-empty", rest="      tags: smoke\n"),
     }
-    text = examples.get(entry.code) or split_docstring(entry).example
-    assert entry.code in {problem.code for problem in check(Source("a.eval.yaml", text))}
+    text = examples.get(code) or entries()[code].example
+    assert code in {problem.code for problem in check(Source("a.eval.yaml", text))}
     result = fix(text)
     assert result.fixes == 1
     assert check(Source("a.eval.yaml", result.text)) == ()
 
 
-@pytest.mark.parametrize("code", [code for code, entry in findings().items() if split_docstring(entry).example])
+@pytest.mark.parametrize("code", [code for code, entry in entries().items() if entry.example])
 def test_a_fix_never_makes_more_errors(code: str) -> None:
     """Of all examples of the catalogue: those that are fixed have fewer problems, the others are left as they are."""
-    text = split_docstring(findings()[code]).example
+    text = entries()[code].example
     name = "a.json" if text.startswith("{") else "a.eval.yaml"
     before = len(check(Source(name, text)))
     result = fix(text, name)

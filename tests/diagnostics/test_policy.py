@@ -9,22 +9,20 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from evalc.base.source import Source, Span
-from evalc.diagnostics.catalogue.files import FileMissing
-from evalc.diagnostics.catalogue.names import MissingKey
-from evalc.diagnostics.catalogue.syntax_yaml import TabIndent
-from evalc.diagnostics.catalogue.vacuity import CannotFail, CannotPass
 from evalc.diagnostics.policy import BadSelector, Level, Policy, Selection, codes, selector, silencer
 from evalc.diagnostics.problem import Finding, Problem
 
-SYNTAX = TabIndent()
-MISSING = MissingKey(key="name", what="a test case")
-VACUOUS = CannotFail(check="`length >= 0`", why="nothing is shorter")
-HOPELESS = CannotPass(check="`length 2..1`", why="2 is above 1")
+SYNTAX = Finding("EV101")
+MISSING = Finding("EV202", key="name", what="a test case")
+VACUOUS = Finding("EV501", check="`length >= 0`", why="nothing is shorter")
+HOPELESS = Finding("EV502", check="`length 2..1`", why="2 is above 1")
 
 
 def reported(policy: Policy, *findings: Finding, name: str = "a.yaml", errors_stay: bool = False) -> list[str]:
     source = Source(name, "eval:\n")
-    problems = [Problem(source=source, span=Span(0, 4), finding=each, severity=each.severity) for each in findings]
+    problems = [
+        Problem(source=source, span=Span(0, 4), finding=each, severity=each.entry.severity) for each in findings
+    ]
     return [f"{each.severity} {each.code}" for each in policy.reported(problems, errors_stay=errors_stay)]
 
 
@@ -51,7 +49,10 @@ def test_each_selection_has_to_take_a_code() -> None:
 
 def test_what_kept_a_file_from_being_read_is_always_an_error() -> None:
     everything_off = Policy(severities=(("EV", "off"),), selections=(Selection(("EV5",), ("EV1",)),))
-    assert reported(everything_off, SYNTAX, FileMissing(path="a"), MISSING, HOPELESS) == ["error EV101", "error EV600"]
+    assert reported(everything_off, SYNTAX, Finding("EV600", path="a"), MISSING, HOPELESS) == [
+        "error EV101",
+        "error EV600",
+    ]
 
 
 def test_errors_that_block_stay_where_something_is_to_be_made_of_the_files() -> None:

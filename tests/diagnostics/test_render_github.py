@@ -10,15 +10,13 @@ from hypothesis import strategies as st
 
 from evalc.base.source import Source, Span
 from evalc.base.terminal import visible
-from evalc.diagnostics.catalogue.names import UnknownCheck
-from evalc.diagnostics.catalogue.vacuity import CannotFail
 from evalc.diagnostics.problem import Finding, Problem
 from evalc.diagnostics.render_github import render_github
 
 
 def rendered(name: str, finding: Finding) -> str:
     source = Source(name, "eval:\n  - containz\n")
-    return render_github([Problem(source=source, span=Span(10, 18), finding=finding, severity=finding.severity)])
+    return render_github([Problem(source=source, span=Span(10, 18), finding=finding, severity=finding.entry.severity)])
 
 
 def read_back(command: str) -> tuple[str, dict[str, str], str]:
@@ -35,11 +33,11 @@ def _plain(text: str) -> str:
 
 
 def test_an_error_and_a_warning() -> None:
-    assert rendered("a.yaml", UnknownCheck(name="containz", known=("contains",))) == (
+    assert rendered("a.yaml", Finding("EV203", name="containz", known=("contains",))) == (
         "::error file=a.yaml,line=2,endLine=2,col=5,endColumn=13,title=EV203::"
         "`containz` is not a check%0Adid you mean `contains`?%0Athe checks are contains\n"
     )
-    warning = rendered("a.yaml", CannotFail(check="`length >= 0`", why="nothing is shorter"))
+    warning = rendered("a.yaml", Finding("EV501", check="`length >= 0`", why="nothing is shorter"))
     assert warning.startswith("::warning file=a.yaml,line=2,")
 
 
@@ -49,14 +47,14 @@ def test_nothing_is_printed_for_nothing() -> None:
 
 def test_hostile_names_and_texts() -> None:
     name = "a,line=9::b%0A:\n::set-env name=X::\r.yaml"
-    kind, properties, message = read_back(rendered(name, UnknownCheck(name="x\n::error::y\r%0A\x1b[2J", known=())))
+    kind, properties, message = read_back(rendered(name, Finding("EV203", name="x\n::error::y\r%0A\x1b[2J", known=())))
     assert (kind, properties["file"], properties["line"]) == ("error", visible(name), "2")
     assert message.startswith("`x\\n::error::y\\r%0A\\x1b[2J` is not a check\n")
 
 
 @given(name=st.text(min_size=1), word=st.text())
 def test_what_is_read_back_is_what_was_said(name: str, word: str) -> None:
-    finding = UnknownCheck(name=word, known=())
+    finding = Finding("EV203", name=word, known=())
     kind, properties, message = read_back(rendered(name, finding))
     assert kind == "error"
     assert list(properties) == ["file", "line", "endLine", "col", "endColumn", "title"]

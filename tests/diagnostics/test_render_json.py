@@ -5,15 +5,14 @@ from __future__ import annotations
 import json
 
 from evalc.base.source import Source, Span
-from evalc.diagnostics.catalogue.names import UnknownCheck
-from evalc.diagnostics.problem import Problem
+from evalc.diagnostics.problem import Finding, Problem
 from evalc.diagnostics.render_json import render_json
 
 
 def test_every_key_of_a_problem() -> None:
     source = Source("a.yaml", "eval:\n  - 天: containz\n")
     at = source.text.index("containz")
-    finding = UnknownCheck(name="containz", known=("contains", "regex"))
+    finding = Finding("EV203", name="containz", known=("contains", "regex"))
     problem = Problem(source=source, span=Span(at, at + 8), finding=finding, severity="error")
     text = render_json([problem, problem])
     assert json.loads(text)[0] == {
@@ -38,7 +37,7 @@ def test_no_problem_is_an_empty_array() -> None:
 
 def test_what_utf8_cannot_hold_is_escaped() -> None:
     source = Source("a\udcff.json", "x")
-    finding = UnknownCheck(name="\ud800", known=("contains",))
+    finding = Finding("EV203", name="\ud800", known=("contains",))
     text = render_json([Problem(source=source, span=Span(0, 1), finding=finding, severity="error")])
     assert text.isascii()
     assert json.loads(text)[0]["file"] == "a\udcff.json"

@@ -13,10 +13,8 @@ from hypothesis import strategies as st
 
 import evalc
 from evalc.base.source import Source, Span
-from evalc.diagnostics.catalogue.index import findings
-from evalc.diagnostics.catalogue.names import UnknownCheck
-from evalc.diagnostics.explain import split_docstring
-from evalc.diagnostics.problem import Problem
+from evalc.diagnostics.catalogue import entries
+from evalc.diagnostics.problem import Finding, Problem
 from evalc.diagnostics.render_sarif import render_sarif
 from tests.diagnostics.problems import problem_at
 
@@ -89,7 +87,7 @@ def log_of(*problems: Problem) -> Any:
 
 
 def unknown(name: str = "containz", file: str = "a.yaml", text: str = "eval:\n  - 𝄞 containz\n") -> Problem:
-    return problem_at(Source(file, text), "containz", UnknownCheck(name=name, known=("contains",)))
+    return problem_at(Source(file, text), "containz", Finding("EV203", name=name, known=("contains",)))
 
 
 def test_one_problem() -> None:
@@ -110,9 +108,9 @@ def test_no_problem_is_a_run_without_results() -> None:
     assert log_of()["results"] == []
 
 
-@pytest.mark.parametrize("code", [code for code, entry in findings().items() if split_docstring(entry).example])
+@pytest.mark.parametrize("code", [code for code, entry in entries().items() if entry.example])
 def test_every_example_of_the_catalogue(code: str) -> None:
-    text = split_docstring(findings()[code]).example
+    text = entries()[code].example
     problems = evalc.check(Source("a.json" if text.startswith("{") else "a.eval.yaml", text))
     run = log_of(*problems)
     assert [result["level"] for result in run["results"]] == [problem.severity for problem in problems]
@@ -147,7 +145,7 @@ def test_files_are_named_from_the_working_folder(tmp_path: Path, monkeypatch: py
 def test_fingerprints_outlive_a_change_above_and_tell_the_same_lines_apart() -> None:
     def prints(text: str) -> list[str]:
         source = Source("a.yaml", text)
-        finding = UnknownCheck(name="containz", known=())
+        finding = Finding("EV203", name="containz", known=())
         at = [index for index in range(len(text)) if text.startswith("containz", index)]
         problems = [Problem(source=source, span=Span(i, i + 8), finding=finding, severity="error") for i in at]
         return [each["partialFingerprints"]["primaryLocationLineHash"] for each in log_of(*problems)["results"]]

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import unicodedata
-from typing import ClassVar
 
 import pytest
 from hypothesis import given
@@ -11,36 +10,18 @@ from hypothesis import strategies as st
 
 from evalc.base.source import Source, Span
 from evalc.base.terminal import cells
-from evalc.diagnostics.catalogue.names import UnknownCheck
 from evalc.diagnostics.problem import Finding, Problem, Severity
 from evalc.diagnostics.render_text import render_text, summary_line
 
 
-class Invented(Finding, frozen=True, kw_only=True):
-    """The base of findings that are not of the catalogue, which lists its own by their base."""
-
-
-class Odd(Invented, frozen=True, kw_only=True):
+def odd(message: str = "this is odd", label: str = "", help: str = "") -> Finding:  # noqa: A002 - as in the catalogue
     """A finding that says what a test wants."""
-
-    code: ClassVar[str] = "EV999"
-    what: str = "this is odd"
-    beside: str = ""
-    cure: str = ""
-
-    def message(self) -> str:
-        return self.what
-
-    def label(self) -> str:
-        return self.beside
-
-    def help(self) -> str:
-        return self.cure
+    return Finding("EV235", message=message, label=label, help=help)
 
 
 def problem(text: str, start: int, end: int, finding: Finding | None = None, severity: Severity = "error") -> Problem:
     source = Source("a.eval.yaml", text)
-    return Problem(source=source, span=Span(start, end), finding=finding or Odd(), severity=severity)
+    return Problem(source=source, span=Span(start, end), finding=finding or odd(), severity=severity)
 
 
 def rendered(text: str, start: int, end: int, width: int = 120) -> str:
@@ -58,7 +39,7 @@ def test_the_whole_form() -> None:
     text = "\n".join(lines)
     at = text.index("containz")
     source = Source("reviews.eval.yaml", text)
-    finding = UnknownCheck(name="containz", known=("contains", "regex"))
+    finding = Finding("EV203", name="containz", known=("contains", "regex"))
     found = Problem(source=source, span=Span(at, at + 8), finding=finding, severity="error")
     assert render_text([found]) == (
         "error[EV203]: `containz` is not a check\n"
@@ -73,9 +54,9 @@ def test_the_whole_form() -> None:
 def test_two_problems_have_an_empty_line_between_them() -> None:
     first, second = problem("a", 0, 1), problem("b", 0, 1, severity="warning")
     assert render_text([first, second]) == (
-        "error[EV999]: this is odd\n --> a.eval.yaml:1:1\n  |\n1 | a\n  | ^\n"
+        "error[EV235]: this is odd\n --> a.eval.yaml:1:1\n  |\n1 | a\n  | ^\n"
         "\n"
-        "warning[EV999]: this is odd\n --> a.eval.yaml:1:1\n  |\n1 | b\n  | ^\n"
+        "warning[EV235]: this is odd\n --> a.eval.yaml:1:1\n  |\n1 | b\n  | ^\n"
     )
 
 
@@ -84,21 +65,21 @@ def test_nothing_is_nothing() -> None:
 
 
 def test_help_of_several_lines_stands_below_its_beginning() -> None:
-    finding = Odd(cure="write it as\n- 'contains \"a: b\"'")
+    finding = odd(help="write it as\n- 'contains \"a: b\"'")
     assert render_text([problem("x", 0, 1, finding)]).endswith(
-        "  = help: write it as\n          - 'contains \"a: b\"' (evalc explain EV999)\n"
+        "  = help: write it as\n          - 'contains \"a: b\"' (evalc explain EV235)\n"
     )
 
 
 def test_colours() -> None:
-    text = render_text([problem("x", 0, 1, Odd(cure="do"))], color=True)
+    text = render_text([problem("x", 0, 1, odd(help="do"))], color=True)
     assert text == (
-        "\x1b[1;31merror[EV999]\x1b[0m: \x1b[1mthis is odd\x1b[0m\n"
+        "\x1b[1;31merror[EV235]\x1b[0m: \x1b[1mthis is odd\x1b[0m\n"
         " \x1b[1;34m-->\x1b[0m a.eval.yaml:1:1\n"
         "  \x1b[1;34m|\x1b[0m\n"
         "\x1b[1;34m1\x1b[0m \x1b[1;34m|\x1b[0m x\n"
         "  \x1b[1;34m|\x1b[0m \x1b[1;31m^\x1b[0m\n"
-        "  \x1b[1;34m=\x1b[0m \x1b[36mhelp\x1b[0m: do (evalc explain EV999)\n"
+        "  \x1b[1;34m=\x1b[0m \x1b[36mhelp\x1b[0m: do (evalc explain EV235)\n"
     )
 
 
@@ -139,7 +120,7 @@ def test_the_end_of_a_line_and_of_the_file_can_be_marked() -> None:
 
 
 def test_an_empty_file_has_no_line_to_show() -> None:
-    assert rendered("", 0, 0) == "error[EV999]: this is odd\n --> a.eval.yaml:1:1\n"
+    assert rendered("", 0, 0) == "error[EV235]: this is odd\n --> a.eval.yaml:1:1\n"
 
 
 def test_of_a_long_line_the_neighbourhood_is_shown() -> None:
@@ -178,21 +159,21 @@ def test_any_text_is_shown_harmlessly_within_the_width(text: str, start: int, le
 def test_many_problems_on_one_huge_line_show_only_their_neighbourhoods() -> None:
     text = "x" * 20_000_000
     source = Source("big.json", text)
-    problems = [Problem(source=source, span=Span(n, n + 1), finding=Odd(), severity="error") for n in range(2000)]
+    problems = [Problem(source=source, span=Span(n, n + 1), finding=odd(), severity="error") for n in range(2000)]
     assert len(render_text(problems, width=80)) < 2000 * 400
 
 
 def test_hostile_names_and_messages_are_harmless() -> None:
     source = Source("\x1b]0;title\x07.yaml", "x")
-    finding = Odd(what="`\x1b[2J` is\nodd", beside="\x9b?", cure="\x1b[H")
+    finding = odd(message="`\x1b[2J` is\nodd", label="\x9b?", help="\x1b[H")
     text = render_text([Problem(source=source, span=Span(0, 1), finding=finding, severity="error")])
     assert "\x1b" not in text
-    assert text.startswith("error[EV999]: `\\x1b[2J` is\\nodd\n --> \\x1b]0;title\\x07.yaml:1:1\n")
+    assert text.startswith("error[EV235]: `\\x1b[2J` is\\nodd\n --> \\x1b]0;title\\x07.yaml:1:1\n")
 
 
 def test_the_closing_lines() -> None:
     a, b = problem("x", 0, 1), problem("x", 0, 1, severity="warning")
-    elsewhere = Problem(source=Source("b.yaml", ""), span=Span(0, 0), finding=Odd(), severity="error")
+    elsewhere = Problem(source=Source("b.yaml", ""), span=Span(0, 0), finding=odd(), severity="error")
     assert summary_line([a, a, elsewhere, b]) == "3 errors, 1 warning in 2 files"
     assert summary_line([a]) == "1 error in 1 file"
     assert summary_line([b, b]) == "2 warnings in 1 file"

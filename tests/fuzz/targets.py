@@ -13,7 +13,6 @@ from typing import Final
 from evalc.base.source import Source
 from evalc.compiler.options import CompileOptions
 from evalc.compiler.pipeline import compile_sources
-from evalc.diagnostics.catalogue.syntax_yaml import ForbiddenCharacter
 from evalc.diagnostics.problem import Finding
 from evalc.dsl.nodes import YamlLimits
 from evalc.dsl.read_events import read_events
@@ -39,7 +38,7 @@ def lines(text: str) -> None:
     found: list[Finding] = []
     source = Source("fuzzed.yaml", text)
     documents = read_events(source, lambda _span, finding: found.append(finding), YamlLimits())
-    if any(isinstance(finding, ForbiddenCharacter) for finding in found):
+    if any(finding.code == "EV110" for finding in found):
         return  # such a text never comes to `read_lines`
     root = read_lines(text, depth=YamlLimits().depth)
     if root is not None:

@@ -10,7 +10,7 @@ import msgspec
 import pytest
 
 from evalc.base.errors import AgentProtocolError
-from evalc.diagnostics.catalogue.values import outside
+from evalc.diagnostics.raised import outside
 from evalc.model.answer import AgentResponse, ToolCall, Usage
 from evalc.model.numbers import SHARE, WEIGHT, shown_number
 from evalc.runtime.agents.wire import refuse_absurd
@@ -124,7 +124,9 @@ def test_weights_that_are_multiplied_are_refused_where_they_come_to_too_much(inv
 
 
 def test_a_number_is_not_shown_as_one_that_would_be_taken() -> None:
-    shown = [finding.value for number in (1.0000001, 1.5, -3) if (finding := outside("`threshold`", number, SHARE))]
+    shown = [
+        finding.fields["value"] for number in (1.0000001, 1.5, -3) if (finding := outside("`threshold`", number, SHARE))
+    ]
     assert shown == ["1.0000001", "1.5", "-3"]
 
 

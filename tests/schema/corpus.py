@@ -11,8 +11,7 @@ from typing import Any, NamedTuple
 from jsonschema import Draft202012Validator
 
 import evalc
-from evalc.diagnostics.catalogue.index import findings
-from evalc.diagnostics.explain import split_docstring
+from evalc.diagnostics.catalogue import entries
 from evalc.dsl.read_yaml import read_yaml
 from evalc.dsl.scalars import to_plain
 from evalc.schema.published import SCHEMAS
@@ -70,15 +69,15 @@ def files() -> Iterator[Text]:
 
 def examples_of_findings() -> Iterator[Text]:
     """The example of each finding about eval files."""
-    for code, entry in findings().items():
-        example = split_docstring(entry).example
+    for code, entry in entries().items():
+        example = entry.example
         if example and not entry.__module__.endswith(".config"):
             yield Text(code, example)
 
 
 def cures_of_findings() -> Iterator[Text]:
     """The cure of each finding about eval files."""
-    for code, entry in findings().items():
-        cure = split_docstring(entry).cure
+    for code, entry in entries().items():
+        cure = entry.cure
         if cure and not entry.__module__.endswith(".config"):
             yield Text(code, cure)

@@ -209,7 +209,7 @@ def test_whatever_is_changed_in_a_file_the_schema_and_the_checker_agree(
 def _errors(name: str, document: Any) -> set[str]:
     problems = Text(name, json.dumps(document, ensure_ascii=False)).problems()
     # That of a prompt which no case uses is only a warning.
-    return {problem.code for problem in problems if problem.finding.severity == "error"}
+    return {problem.code for problem in problems if problem.finding.entry.severity == "error"}
 
 
 _OTHER_VALUES: tuple[Any, ...] = (None, True, 12, 0.5, "word", "", [], {}, [[]], {"a": {}})

@@ -19,10 +19,7 @@ from evalc.compiler.resolve.declared import check_inputs
 from evalc.compiler.resolve.names import Names, Variant
 from evalc.compiler.schemas import SchemaLoader
 from evalc.compiler.shape import is_timestamp
-from evalc.diagnostics.catalogue.contract import MessageFromInputs, NothingToSend
-from evalc.diagnostics.catalogue.names import UnknownVariable
-from evalc.diagnostics.catalogue.values import BadTimestamp, WrongType
-from evalc.diagnostics.problem import Diagnostics, Problem
+from evalc.diagnostics.problem import Diagnostics, Finding, Problem
 from evalc.dsl.nodes import Mapping, Node, Sequence, span_of
 from evalc.dsl.tree import CaseTree, Str, SuiteTree, UserTree
 from evalc.grammar.parse import parse_template
@@ -47,10 +44,10 @@ def message_of(emission: Emission, messages: tuple[m.Message, ...] | None) -> st
         return None
     if emission.given:
         span = tree.inputs_span or tree.span
-        emission.problems.add(tree.source, span, MessageFromInputs(case=tree.name.value))
+        emission.problems.add(tree.source, span, Finding("EV410", case=tree.name.value))
         return "\n".join(f"{name}: {text_of_input(given.value)}" for name, given in emission.given.items())
     if not emission.case.partial:
-        emission.problems.add(tree.source, tree.span, NothingToSend(case=tree.name.value))
+        emission.problems.add(tree.source, tree.span, Finding("EV409", case=tree.name.value))
     return None
 
 
@@ -110,7 +107,8 @@ def _report_roles_as_keys(emission: Emission, messages: Node) -> bool:
     for item in messages.items if isinstance(messages, Sequence) else ():
         if isinstance(item, Mapping) and len(item.pairs) == 1 and item.pairs[0][0].text in get_args(m.Role):
             key = item.pairs[0][0]
-            finding = WrongType(
+            finding = Finding(
+                "EV301",
                 what="an item of `messages`",
                 expected="`role` and `content`",
                 found=f"`{key.text}`",
@@ -169,7 +167,7 @@ class CaseEmitter(msgspec.Struct, frozen=True, kw_only=True):
             return made
         if len(emission.problems):
             for problem in emission.problems:
-                if not isinstance(problem.finding, UnknownVariable) or self._is_first_at(problem):
+                if problem.code != "EV205" or self._is_first_at(problem):
                     problems.add(problem.source, problem.span, problem.finding)
         return made
 
@@ -221,7 +219,7 @@ def _case(emission: Emission) -> ir.Case:
     """The case, with everything reported that is wrong with it."""
     tree = emission.case.tree
     if tree.created_at is not None and not is_timestamp(tree.created_at.value):
-        emission.problems.add(tree.source, tree.created_at.span, BadTimestamp(value=tree.created_at.value))
+        emission.problems.add(tree.source, tree.created_at.span, Finding("EV307", value=tree.created_at.value))
     picked = emission.case.picked
     repeat, require = repetitions_of(emission) if picked else (None, None)
     reference_data = emission.typed(tree.source, tree.reference_data, _JSON_OBJECT, "`reference_data`")

@@ -18,9 +18,6 @@ from evalc.compiler.packages import unknown_custom
 from evalc.compiler.patterns import examine
 from evalc.compiler.slug import dimension_of
 from evalc.compiler.token_typos import typos_in
-from evalc.diagnostics.catalogue.contract import AlmostToken, InputLooksLikeToken, SnapshotInRegression, TokenNotAllowed
-from evalc.diagnostics.catalogue.names import UnknownVariable
-from evalc.diagnostics.catalogue.values import BadPattern, EmptyValue, LinkInsideGroup, NotOneText
 from evalc.diagnostics.problem import Diagnostics, Finding
 from evalc.dsl import nodes as n
 from evalc.dsl.fields import described
@@ -153,7 +150,7 @@ class CheckEmitter:
         if rule is None:
             return c.AllOf(checks=())
         if any(check.criterion is not None for check in rule.tree.checks):
-            self._add(use.span, LinkInsideGroup())
+            self._add(use.span, Finding("EV311"))
         inner = CheckEmitter(case=self._case, source=rule.tree.source, scope=rule.scope, named=self._named)
         check = all_of([inner._body(check.body) for check in rule.tree.checks])
         self._failed |= inner._failed
@@ -197,7 +194,7 @@ class CheckEmitter:
                 return self._with_schema(made, leaf, at)
             case c.Judge():
                 if not (made.criteria.strip() or self._failed):
-                    self._add(self._span(leaf, f"{at}/criteria"), EmptyValue(what="the question"))
+                    self._add(self._span(leaf, f"{at}/criteria"), Finding("EV309", what="the question"))
                 return msgspec.structs.replace(made, dimension=dimension_of(made.criteria))
             case c.Custom():
                 unknown = unknown_custom(made.name)
@@ -261,7 +258,7 @@ class CheckEmitter:
         atom = leaf.atoms[at]
         written = atom.pattern if isinstance(atom, g.PatternAtom) else atom.value
         within = (error.offset, error.end) if pattern == written else (0, len(written))
-        self._add(self._within(leaf, at, *within), BadPattern(reason=error.message))
+        self._add(self._within(leaf, at, *within), Finding("EV306", reason=error.message))
 
     def _with_schema(self, check: c.Json, leaf: CheckLeaf, at: str) -> c.Check:
         atom = leaf.atoms.get(f"{at}/schema")
@@ -295,11 +292,11 @@ class CheckEmitter:
             if not self._case.knows_all:
                 self._failed = True
             elif variable.name not in self._case.known:
-                finding = UnknownVariable(name=variable.name, known=tuple(sorted(self._case.known)))
+                finding = Finding("EV205", name=variable.name, known=tuple(sorted(self._case.known)))
                 self._add(place(variable.start, variable.end), finding)
         if not role.json_too:
             for variable, node in not_texts(template.parts, self._case.inputs):
-                not_one = NotOneText(name=variable.name, found=described(node))
+                not_one = Finding("EV316", name=variable.name, found=described(node))
                 self._add(place(variable.start, variable.end), not_one)
 
     def _check_tokens(
@@ -307,16 +304,16 @@ class CheckEmitter:
     ) -> None:
         """Report tokens where they are not allowed, near misses, and tokens that an input contains."""
         for typo in typos_in(value):
-            self._add(place(typo.start, typo.end), AlmostToken(text=typo.text, meant=typo.meant))
+            self._add(place(typo.start, typo.end), Finding("EV418", text=typo.text, meant=typo.meant))
         written = tuple(tokens(template.parts))
         for token in written:
             if role.no_tokens_in:
-                self._add(place(token.start, token.end), TokenNotAllowed(token=token.text, where=role.no_tokens_in))
+                self._add(place(token.start, token.end), Finding("EV405", token=token.text, where=role.no_tokens_in))
             elif self._case.tier == "regression" and token.source == "snapshot":
-                self._add(place(token.start, token.end), SnapshotInRegression(token=token.text))
+                self._add(place(token.start, token.end), Finding("EV404", token=token.text))
         brought = [token for token in _TOKEN.findall(filled) if token not in {token.text for token in written}]
         if brought:
-            self._add(place(0, len(value)), InputLooksLikeToken(token=brought[0]))
+            self._add(place(0, len(value)), Finding("EV415", token=brought[0]))
 
     # --- places ---
 
@@ -343,7 +340,7 @@ class CheckEmitter:
         return locate(self.source, leaf.origin.span, first, last)
 
     def _add(self, span: Span, finding: Finding) -> None:
-        self._failed |= finding.severity == "error"
+        self._failed |= finding.entry.severity == "error"
         self._case.problems.add(self.source, span, finding)
 
 

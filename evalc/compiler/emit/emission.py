@@ -18,10 +18,8 @@ from evalc.compiler.places import node_at
 from evalc.compiler.resolve.names import Names, Variant
 from evalc.compiler.schemas import SchemaLoader
 from evalc.compiler.shape import mismatches
-from evalc.diagnostics.catalogue.contract import TokenNotAllowed
-from evalc.diagnostics.catalogue.names import UnknownVariable
-from evalc.diagnostics.catalogue.values import BadRequirement, EmptyValue, NotOneText, outside
 from evalc.diagnostics.problem import Diagnostics, Finding
+from evalc.diagnostics.raised import outside
 from evalc.dsl.fields import described
 from evalc.dsl.nodes import Node, Scalar, span_of
 from evalc.dsl.places import locate
@@ -85,7 +83,7 @@ class Emission(msgspec.Struct):
         filled = self.text(text, source)
         if text is not None and filled is not None and not (filled.strip() or self.quiet or self._lacks_names(text)):
             at = (source or self.case.tree.source, text.span) if self.row is None else (self.row.source, self.row.span)
-            self._fail(*at, EmptyValue(what=what))
+            self._fail(*at, Finding("EV309", what=what))
         return filled
 
     def one_text(self, text: Str | None, source: Source | None = None) -> str | None:
@@ -96,7 +94,7 @@ class Emission(msgspec.Struct):
             template = parse_template(text.value).node
             for variable, node in not_texts(() if template is None else template.parts, self.inputs):
                 span = locate(source, text.span, variable.start, variable.end)
-                self.problems.add(source, span, NotOneText(name=variable.name, found=described(node)))
+                self.problems.add(source, span, Finding("EV316", name=variable.name, found=described(node)))
                 filled = None
         return filled
 
@@ -137,12 +135,12 @@ class Emission(msgspec.Struct):
             return fill(parse.node, self.inputs)
         for variable, _ in variables(parse.node.parts):
             if variable.name not in self.inputs and self.knows_all and variable.name not in self.known:
-                finding = UnknownVariable(name=variable.name, known=tuple(sorted(self.known)), case=tree.name.value)
+                finding = Finding("EV205", name=variable.name, known=tuple(sorted(self.known)), case=tree.name.value)
                 self.problems.add(source, locate(source, text.span, variable.start, variable.end), finding)
         for token in tokens(parse.node.parts):
             where = "a message" if text is tree.message else "this text"
             span = locate(source, text.span, token.start, token.end)
-            self.problems.add(source, span, TokenNotAllowed(token=token.text, where=where))
+            self.problems.add(source, span, Finding("EV405", token=token.text, where=where))
         return fill(parse.node, self.inputs)
 
     def typed(self, source: Source, node: Node | None, type_: type[T], what: str) -> T | None:
@@ -237,7 +235,7 @@ def repetitions_of(emission: Emission) -> tuple[int | None, int | None]:
     elif least < 1:
         reason = "this requires no passes at all"
     if reason:
-        emission.problems.add(picked.source, required.span, BadRequirement(reason=reason))
+        emission.problems.add(picked.source, required.span, Finding("EV313", reason=reason))
         return repeat, None
     return repeat, least
 

@@ -8,6 +8,7 @@ from typing import Final, NamedTuple, final
 import msgspec
 
 from evalc.base.source import Source, Span
+from evalc.base.terminal import counted
 from evalc.compiler import ir
 from evalc.compiler.emit.case import CaseEmitter
 from evalc.compiler.emit.emission import gates_of, number_of
@@ -19,8 +20,6 @@ from evalc.compiler.merge.rows import Row, Rows
 from evalc.compiler.resolve.names import Names, Variant, stem
 from evalc.compiler.schemas import SchemaLoader
 from evalc.compiler.slug import slug
-from evalc.diagnostics.catalogue.files import BadTable, MoreRowFaults
-from evalc.diagnostics.catalogue.names import NumberedRows
 from evalc.diagnostics.problem import Diagnostics, Finding, Problem
 from evalc.dsl.nodes import span_of
 from evalc.dsl.tree import CriterionTree, Str, SuiteTree
@@ -302,11 +301,11 @@ def _check_rows(
                     problems.add(problem.source, problem.span, problem.finding, row=first_seen)
             yield made
     if faults > MOST_FAULTS:
-        problems.add(rows.source, tree.span, MoreRowFaults(more=faults - MOST_FAULTS))
+        problems.add(rows.source, tree.span, Finding("EV614", more=counted(faults - MOST_FAULTS, "more problem")))
     if numbered and not faults:
-        problems.add(rows.source, tree.span, NumberedRows(case=case.tree.name.value))
+        problems.add(rows.source, tree.span, Finding("EV216", case=case.tree.name.value))
     if not size and not faults and tree.file is not None and not problems.has_errors:
-        problems.add(rows.source, tree.span, BadTable(path=tree.file.value, reason="has no rows"))
+        problems.add(rows.source, tree.span, Finding("EV612", path=tree.file.value, reason="has no rows"))
     return _CheckedRows(
         rows=size, running=running, sound=not faults, clean=clean and not faults, made=kept, own=frozenset(own.names)
     )

@@ -15,9 +15,8 @@ from evalc.compiler.emit.emission import Emission
 from evalc.compiler.merge.cases import Picked, PlacedCheck
 from evalc.compiler.order import ranks, single_fields, without
 from evalc.compiler.places import node_at
-from evalc.diagnostics.catalogue.contract import BesideTurns
-from evalc.diagnostics.catalogue.names import DuplicateName
-from evalc.diagnostics.catalogue.values import outside
+from evalc.diagnostics.problem import Finding
+from evalc.diagnostics.raised import outside
 from evalc.dsl.nodes import span_of
 from evalc.ecma.text import class_name
 from evalc.model import case as m
@@ -72,7 +71,7 @@ def _label_check(emission: Emission, picked: Picked) -> ir.Check | None:
         tree.turns is not None or tree.user is not None
     ):  # an inherited one; its own was refused
         turns, span = ("user", tree.user.span) if tree.user is not None else ("turns", tree.span)
-        emission.problems.add(tree.source, span, BesideTurns(key="label", turns=turns))
+        emission.problems.add(tree.source, span, Finding("EV421", key="label", turns=turns))
         emission.failed = True
         return None
     label = label_of(emission)
@@ -168,7 +167,7 @@ def _rubric(emission: Emission) -> list[tuple[m.RubricDimension, Span]]:
         if earlier is not here:
             emission.failed = True
             line = source.position(earlier[1].start).line
-            finding = DuplicateName(what="dimension", name=dimension.dimension, line=line)
+            finding = Finding("EV206", what="dimension", name=dimension.dimension, line=line)
             emission.problems.add(source, span_of(node_at(rubric, f"/{index}/dimension")), finding)
     return list(found.values())
 

@@ -9,20 +9,8 @@ from evalc.compiler.patterns import examine
 from evalc.compiler.places import JsonReader, Reports
 from evalc.compiler.schemas import unusable
 from evalc.compiler.shape import is_timestamp
-from evalc.diagnostics.catalogue.contract import BesideTurns
-from evalc.diagnostics.catalogue.names import DanglingLink, DuplicateName
-from evalc.diagnostics.catalogue.vacuity import CannotFail
-from evalc.diagnostics.catalogue.values import (
-    BadPattern,
-    BadSchema,
-    BadTimestamp,
-    EmptyValue,
-    NotAChoice,
-    OutOfRange,
-    WrongType,
-    outside,
-)
-from evalc.diagnostics.schema_advice import misspelt_keywords, unchecked_formats
+from evalc.diagnostics.problem import Finding
+from evalc.diagnostics.raised import misspelt_keywords, outside, unchecked_formats
 from evalc.dsl.build_case import LABEL_PLACES
 from evalc.grammar.parse import parse_place
 from evalc.model import case as m
@@ -49,31 +37,31 @@ def check_case(reader: JsonReader, case: m.Case, asserted: Sequence[Assertion], 
 def _check_values(reader: JsonReader, case: m.Case, pointer: str) -> None:
     """Check the values that the types of the model leave open."""
     if case.created_at is not None and not is_timestamp(case.created_at):
-        reader.add(f"{pointer}/createdAt", BadTimestamp(value=case.created_at))
+        reader.add(f"{pointer}/createdAt", Finding("EV307", value=case.created_at))
     check_ranges(reader, case, pointer)
     _check_input(reader, case.input, f"{pointer}/input")
     repeat = 1 if case.repeat is None else case.repeat
     if case.require is not None and not 1 <= case.require <= repeat and COUNT.takes(repeat):
         allowed = f"between 1 and {repeat}, which is how often the case is run"
-        reader.add(f"{pointer}/require", OutOfRange(what="`require`", value=f"{case.require}", allowed=allowed))
+        reader.add(f"{pointer}/require", Finding("EV303", what="`require`", value=f"{case.require}", allowed=allowed))
     if case.label is not None:
         _check_label(reader, case.label, case.input, f"{pointer}/label")
     for name in case.allow or ():
         if name not in CHALLENGERS:
             at = f"{pointer}/allow/{pointer_step(name)}"
-            reader.add(at, NotAChoice(what="challenger", value=name, choices=CHALLENGERS))
+            reader.add(at, Finding("EV302", what="challenger", value=name, choices=CHALLENGERS))
     if not case.id.strip():
-        reader.add(f"{pointer}/id", EmptyValue(what="`id`"))
+        reader.add(f"{pointer}/id", Finding("EV309", what="`id`"))
 
 
 def _check_label(reader: JsonReader, label: m.Label, sent: m.Input, pointer: str) -> None:
     for name, given in (("followUps", sent.follow_ups), ("user", sent.user)):
         if given:
-            reader.add(pointer, BesideTurns(key="label", turns=name))
+            reader.add(pointer, Finding("EV421", key="label", turns=name))
     if not label.expected.strip():
-        reader.add(f"{pointer}/expected", EmptyValue(what="the label"))
+        reader.add(f"{pointer}/expected", Finding("EV309", what="the label"))
     if label.path is not None and parse_place(label.source) is None:
-        reader.add(f"{pointer}/from", WrongType(what="`from`", expected=LABEL_PLACES, found=f"`{label.source}`"))
+        reader.add(f"{pointer}/from", Finding("EV301", what="`from`", expected=LABEL_PLACES, found=f"`{label.source}`"))
 
 
 def _check_input(reader: JsonReader, sent: m.Input, pointer: str) -> None:
@@ -81,11 +69,11 @@ def _check_input(reader: JsonReader, sent: m.Input, pointer: str) -> None:
         return
     check_ranges(reader, sent.user, f"{pointer}/user")
     if not sent.user.goal.strip():
-        reader.add(f"{pointer}/user/goal", EmptyValue(what="`goal`"))
+        reader.add(f"{pointer}/user/goal", Finding("EV309", what="`goal`"))
     if sent.user.opens is not None and not sent.user.opens.strip():
-        reader.add(f"{pointer}/user/opens", EmptyValue(what="`opens`"))
+        reader.add(f"{pointer}/user/opens", Finding("EV309", what="`opens`"))
     if sent.follow_ups:
-        reader.add(f"{pointer}/followUps", BesideTurns(key="followUps", turns="user"))
+        reader.add(f"{pointer}/followUps", Finding("EV421", key="followUps", turns="user"))
 
 
 def check_ranges(reader: JsonReader, record: m.Case | m.SimulatedUser | m.Metadata | Gates, pointer: str) -> None:
@@ -106,10 +94,10 @@ def _check_links(reader: JsonReader, case: m.Case, asserted: Sequence[Assertion]
         known += tuple(f"/rubric/{index}" for index in range(len(case.rubric or ())))
     for where, link in links:
         if not link.at:
-            reader.add(f"{pointer}{where}/at", EmptyValue(what="`at`"))
+            reader.add(f"{pointer}{where}/at", Finding("EV309", what="`at`"))
         for index, at in enumerate(link.at):
             if at not in known:
-                reader.add(f"{pointer}{where}/at/{index}", DanglingLink(pointer=at, known=known))
+                reader.add(f"{pointer}{where}/at/{index}", Finding("EV212", pointer=at, known=known))
         beyond = outside("the weight", link.weight, WEIGHT)
         if beyond is not None:
             reader.add(f"{pointer}{where}/weight", beyond)
@@ -120,7 +108,7 @@ def _check_dimensions(reader: JsonReader, case: m.Case, pointer: str) -> None:
     seen: set[str] = set()
     for index, dimension in enumerate(case.rubric or ()):
         if dimension.dimension in seen:
-            finding = DuplicateName(what="dimension", name=dimension.dimension)
+            finding = Finding("EV206", what="dimension", name=dimension.dimension)
             reader.add(f"{pointer}/rubric/{index}/dimension", finding)
         seen.add(dimension.dimension)
 
@@ -141,7 +129,7 @@ def check_vocabulary(reader: Reports, check: Declared, at: str) -> None:
         case c.Regex():
             of_flags = examine("", check.flags).error
             if of_flags is not None:
-                reader.add(f"{at}/flags", BadPattern(reason=of_flags.message))
+                reader.add(f"{at}/flags", Finding("EV306", reason=of_flags.message))
             else:
                 _check_pattern(reader, check.pattern, check.flags, f"{at}/pattern")
         case c.ToolParam(assertion="matches", value=str() as pattern) if "{{" not in pattern:
@@ -153,7 +141,7 @@ def check_vocabulary(reader: Reports, check: Declared, at: str) -> None:
         case c.Json(schema=schema) if schema is not None:
             flaw = unusable(schema)
             if flaw is not None:
-                reader.add(f"{at}/schema{flaw.pointer}", BadSchema(reason=flaw.reason))
+                reader.add(f"{at}/schema{flaw.pointer}", Finding("EV310", reason=flaw.reason))
                 return
             for pointer, misspelt in misspelt_keywords(schema):
                 reader.add(f"#{at}/schema{pointer}", misspelt)
@@ -171,7 +159,7 @@ def check_vocabulary(reader: Reports, check: Declared, at: str) -> None:
 def _check_pattern(reader: Reports, pattern: str, flags: str, pointer: str) -> None:
     error = examine(pattern, flags).error
     if error is not None:
-        reader.add_within(pointer, error.offset, error.end, BadPattern(reason=error.message))
+        reader.add_within(pointer, error.offset, error.end, Finding("EV306", reason=error.message))
 
 
 def _check_idle_fields(reader: JsonReader, expect: m.Expect, asserted: Sequence[Assertion], pointer: str) -> None:
@@ -181,7 +169,7 @@ def _check_idle_fields(reader: JsonReader, expect: m.Expect, asserted: Sequence[
         value = getattr(expect, field)
         if value is not None and name not in asserting:
             why = f"{_SHOWN.get(type(value), '0')} asserts nothing"
-            reader.add(f"{pointer}/expect/{name}", CannotFail(check=f"`{name}`", why=why))
+            reader.add(f"{pointer}/expect/{name}", Finding("EV501", check=f"`{name}`", why=why))
 
 
 _SHOWN: dict[type, str] = {bool: "`false`", tuple: "an empty list", dict: "an empty object", str: "an empty text"}

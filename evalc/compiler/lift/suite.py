@@ -17,15 +17,9 @@ from evalc.compiler.order import rank
 from evalc.compiler.places import JsonReader
 from evalc.compiler.shape import mismatches, named
 from evalc.compiler.slug import is_slug, slug
-from evalc.diagnostics.catalogue.names import DuplicateName, OddMetadataKey, UnknownKey
-from evalc.diagnostics.catalogue.values import (
-    EmptyValue,
-    NotASlug,
-    WrongType,
-    outside,
-)
 from evalc.diagnostics.near import nearest
-from evalc.diagnostics.problem import Diagnostics
+from evalc.diagnostics.problem import Diagnostics, Finding
+from evalc.diagnostics.raised import outside, unknown_key
 from evalc.dsl.read_json import read_json
 from evalc.dsl.reasons import reason_of
 from evalc.model import case as m
@@ -94,13 +88,13 @@ def lift(source: Source, data: object, problems: Diagnostics, *, cases_at: str =
     envelope: dict[str, Any] = data if isinstance(data, dict) else {cases_at: data}
     for key in envelope:
         if key not in ("metadata", cases_at) and not key.startswith("x-"):
-            reader.add(f"#/{key}", UnknownKey(key=key, what="an eval file", known=("metadata", "cases")))
+            reader.add(f"#/{key}", unknown_key(key, "an eval file", ("metadata", "cases")))
     base = f"/{pointer_step(cases_at)}" if isinstance(data, dict) else ""
     raw_cases: list[Any] = envelope[cases_at] if isinstance(envelope[cases_at], list) else []
     if not isinstance(envelope[cases_at], list):
-        reader.add(base, WrongType(what="`cases`", expected="a list", found=named(envelope[cases_at])))
+        reader.add(base, Finding("EV301", what="`cases`", expected="a list", found=named(envelope[cases_at])))
     elif not raw_cases:
-        reader.add(base, EmptyValue(what="`cases`"))
+        reader.add(base, Finding("EV309", what="`cases`"))
     raw_metadata = envelope.get("metadata")
     metadata = _metadata(reader, raw_metadata, raw_cases)
     cases = [
@@ -139,13 +133,13 @@ def _metadata(reader: JsonReader, raw: object, raw_cases: list[Any]) -> m.Metada
     tool, tier = _from_file_name(reader.source.name, raw_cases)
     known: dict[str, Any] = {}
     if raw is not None and not isinstance(raw, dict):
-        reader.add("/metadata", WrongType(what="`metadata`", expected="an object", found=named(raw)))
+        reader.add("/metadata", Finding("EV301", what="`metadata`", expected="an object", found=named(raw)))
     written: dict[str, Any] = raw if isinstance(raw, dict) else {}
     for key, value in written.items():
         if key in _METADATA_KEYS:
             known[key] = value
         elif key not in _FOREIGN_KEYS and (near := nearest(key, _METADATA_KEYS)) is not None and near not in written:
-            reader.add(f"#/metadata/{key}", OddMetadataKey(key=key, known=_METADATA_KEYS))
+            reader.add(f"#/metadata/{key}", Finding("EV218", key=key, known=_METADATA_KEYS))
     completed = {"toolName": tool, "tier": tier} | {key: v for key, v in known.items() if v is not None}
     faults = tuple(mismatches(completed, m.Metadata, "/metadata"))
     for pointer, finding in faults:
@@ -158,7 +152,7 @@ def _metadata(reader: JsonReader, raw: object, raw_cases: list[Any]) -> m.Metada
         ("suite", "suite's name", metadata.suite),
     ):
         if name is not None and not is_slug(name):
-            reader.add(f"/metadata/{key}", NotASlug(what=what, value=name, suggestion=slug(name)))
+            reader.add(f"/metadata/{key}", Finding("EV308", what=what, value=name, suggestion=slug(name)))
     check_ranges(reader, metadata, "/metadata")
     if metadata.gates is not None:
         check_ranges(reader, metadata.gates, "/metadata/gates")
@@ -347,7 +341,7 @@ def _criteria(
     for index, criterion in enumerate(metadata.criteria or ()):
         where = f"/metadata/criteria/{index}"
         if criterion.name in found:
-            reader.add(f"{where}/name", DuplicateName(what="criterion", name=criterion.name))
+            reader.add(f"{where}/name", Finding("EV206", what="criterion", name=criterion.name))
         found.setdefault(criterion.name, _as_ir(criterion, f"{where}/weight"))
     if metadata.criteria is None:
         for case in cases:
@@ -368,4 +362,4 @@ def _check_unique_ids(reader: JsonReader, cases: list[ir.Case]) -> None:
         earlier = first.setdefault(composed(case.id), case)
         if earlier is not case:
             line = reader.source.position(reader.locate(f"{earlier.where}/id").start).line
-            reader.add(f"{case.where}/id", DuplicateName(what="id", name=case.id, line=line))
+            reader.add(f"{case.where}/id", Finding("EV206", what="id", name=case.id, line=line))

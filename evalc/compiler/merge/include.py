@@ -11,8 +11,6 @@ import msgspec
 from evalc.base.files import is_below, project_root
 from evalc.base.source import Source, Span
 from evalc.compiler.discover import shown
-from evalc.diagnostics.catalogue.files import CannotInclude, ExpandsTooFar, NestedTooDeep, OutsideProject
-from evalc.diagnostics.catalogue.names import DuplicateName, RuleCycle, UnknownRule
 from evalc.diagnostics.problem import Diagnostics, Finding
 from evalc.dsl.build_suite import build_shared_file
 from evalc.dsl.document_kind import Kind, kind_of_document
@@ -105,19 +103,21 @@ class IncludeLibrary:
         path = Path(source.name).parent / file.value
         root = project_root(Path(source.name))
         if not is_below(path, root):
-            problems.add(source, file.span, OutsideProject(path=file.value, root=str(root)))
+            problems.add(source, file.span, Finding("EV608", path=file.value, root=str(root)))
             return None
         real = path.resolve()
         if real in trail:
             names = " -> ".join(step.name for step in (*trail[trail.index(real) :], real))
-            problems.add(source, file.span, CannotInclude(path=file.value, reason=f"it comes back to itself: {names}"))
+            problems.add(
+                source, file.span, Finding("EV615", path=file.value, reason=f"it comes back to itself: {names}")
+            )
             return None
         if real not in self._opened:
             self._opened[real] = None
             tree = _read(path, source, file, problems)
             self._opened[real] = None if tree is None else self.open(tree, problems, trail)
         elif self._opened[real] is None:
-            problems.add(source, file.span, CannotInclude(path=file.value, reason="it is not a shared rules file"))
+            problems.add(source, file.span, Finding("EV615", path=file.value, reason="it is not a shared rules file"))
         return self._opened[real]
 
 
@@ -135,7 +135,7 @@ def _read(path: Path, includer: Source, file: Str, problems: Diagnostics) -> Sha
     first = documents[0] if documents else None
     if len(documents) != 1 or not isinstance(first, Mapping) or kind_of_document(first) is not Kind.SHARED:
         reason = "it is not a shared rules file (`rules:`, `defaults:`, `include:`, and no cases)"
-        problems.add(includer, file.span, CannotInclude(path=file.value, reason=reason))
+        problems.add(includer, file.span, Finding("EV615", path=file.value, reason=reason))
         return None
     return build_shared_file(source, first, problems)
 
@@ -144,7 +144,7 @@ def _take_in(scope: Scope, included: Scope, source: Source, file: Str, problems:
     """Bring the rules of a file into a scope; two of one name from two files are a mistake."""
     for name, rule in included.rules.items():
         if scope.rules.setdefault(name, rule) is not rule:
-            problems.add(source, file.span, DuplicateName(what="rule", name=name))
+            problems.add(source, file.span, Finding("EV206", what="rule", name=name))
 
 
 def _declare(scope: Scope, trees: tuple[RuleTree, ...], problems: Diagnostics) -> None:
@@ -152,7 +152,7 @@ def _declare(scope: Scope, trees: tuple[RuleTree, ...], problems: Diagnostics) -
     own = {tree.name.value: tree for tree in trees}
     for name, tree in own.items():
         if name in scope.rules:
-            problems.add(tree.source, tree.name.span, DuplicateName(what="rule", name=name))
+            problems.add(tree.source, tree.name.span, Finding("EV206", what="rule", name=name))
             del scope.rules[name]
     for name in _in_order(own, problems):
         scope.rules[name] = _rule(own[name], scope, problems)
@@ -166,7 +166,7 @@ def _rule(tree: RuleTree, scope: Scope, problems: Diagnostics) -> NamedRule:
     depth = max((level + rule.depth for level, rule in used if rule is not None), default=0) + 1
     partial = tree.partial or any(rule is None or rule.partial for _, rule in used)
     if size > LARGEST_RULE or depth > DEEPEST_RULE:
-        finding = ExpandsTooFar(limit=LARGEST_RULE) if size > LARGEST_RULE else NestedTooDeep(limit=DEEPEST_RULE)
+        finding = Finding("EV611", limit=LARGEST_RULE) if size > LARGEST_RULE else Finding("EV610", limit=DEEPEST_RULE)
         problems.add(tree.source, tree.name.span, finding)
         tree = _emptied(tree)
         size, depth, partial = 0, 0, True
@@ -186,7 +186,9 @@ def _in_order(own: dict[str, RuleTree], problems: Diagnostics) -> list[str]:
             first = min(way, key=lambda name: own[name].name.span)
             at = way.index(first)
             path = (*way[at:], *way[:at], first)
-            problems.add(own[first].source, own[first].name.span, RuleCycle(path=path))
+            problems.add(
+                own[first].source, own[first].name.span, Finding("EV214", name=path[0], path=" -> ".join(path))
+            )
             own[first] = _emptied(own[first])
             used[first] = []
 
@@ -216,6 +218,6 @@ def check_uses(scope: Scope, source: Source, checks: tuple[CheckTree, ...], prob
     for use, _ in uses(checks):
         rule = scope.rules.get(use.name.value)
         if rule is None and not scope.partial:
-            problems.add(source, use.name.span, UnknownRule(name=use.name.value, known=tuple(scope.rules)))
+            problems.add(source, use.name.span, Finding("EV213", name=use.name.value, known=tuple(scope.rules)))
         whole = whole and rule is not None and not rule.partial
     return whole

@@ -24,8 +24,6 @@ from evalc.base.terminal import counted
 from evalc.compiler.discover import shown
 from evalc.compiler.fingerprints import Fingerprints
 from evalc.compiler.merge.row_places import csv_reader, csv_spans, placed_csv, placed_json
-from evalc.diagnostics.catalogue.files import BadRow, BadTable, FileMissing, NotUtf8, OutsideProject
-from evalc.diagnostics.catalogue.names import DuplicateName, RowWithoutKey
 from evalc.diagnostics.problem import Diagnostics, Finding
 from evalc.dsl.nodes import Mapping, Node, Scalar, Sequence, span_of
 from evalc.dsl.read_json import half_characters
@@ -77,9 +75,9 @@ class Rows(msgspec.Struct, frozen=True, kw_only=True):
         for number, written in enumerate(self._written(report), start=1):
             row = self._keyed(written, number)
             if not row.key:
-                report(row.source, row.span, RowWithoutKey(column=self.tree.key.value if self.tree.key else ""))
+                report(row.source, row.span, Finding("EV215", column=self.tree.key.value if self.tree.key else ""))
             elif (line := seen.add(row.key, self._line_of(row))) is not None:
-                report(row.source, self._place_of_key(row), DuplicateName(what="row", name=row.key, line=line))
+                report(row.source, self._place_of_key(row), Finding("EV206", what="row", name=row.key, line=line))
             else:
                 yield row
 
@@ -168,14 +166,14 @@ def find_rows(source: Source, tree: ForEachTree, problems: Diagnostics) -> Rows 
     path = Path(source.name).parent / tree.file.value
     root = project_root(Path(source.name))
     if not is_below(path, root):
-        problems.add(source, tree.file.span, OutsideProject(path=tree.file.value, root=str(root)))
+        problems.add(source, tree.file.span, Finding("EV608", path=tree.file.value, root=str(root)))
         return None
     if path.suffix.lower() not in _ENDINGS:
-        finding = BadTable(path=tree.file.value, reason="is neither a .csv nor a .jsonl file")
+        finding = Finding("EV612", path=tree.file.value, reason="is neither a .csv nor a .jsonl file")
         problems.add(source, tree.file.span, finding)
         return None
     if not os.path.lexists(path):
-        problems.add(source, tree.file.span, FileMissing(path=tree.file.value))
+        problems.add(source, tree.file.span, Finding("EV600", path=tree.file.value))
         return None
     return Rows(source=source, tree=tree, path=path, stamp=_stamp_of(path))
 
@@ -213,18 +211,22 @@ def _lines(file: BinaryIO, name: str, report: Report) -> Iterator[_Line]:
         if number == 1:
             data = data.removeprefix(b"\xef\xbb\xbf")
         if len(data) > LONGEST_LINE:
-            report(_excerpt(name, number, "..."), Span(0, 3), BadRow(reason=f"is longer than {LONGEST_LINE:,} bytes"))
+            report(
+                _excerpt(name, number, "..."),
+                Span(0, 3),
+                Finding("EV613", reason=f"is longer than {LONGEST_LINE:,} bytes"),
+            )
             return
         try:
             text = data.decode()
         except UnicodeDecodeError as error:
             at = len(data[: error.start].decode())
             source = _excerpt(name, number, data.decode(errors="replace"))
-            report(source, Span(at, at + 1), NotUtf8(byte=data[error.start]))
+            report(source, Span(at, at + 1), Finding("EV605", byte=data[error.start]))
             return
         if "\0" in text:
             at = text.index("\0")
-            report(_excerpt(name, number, text), Span(at, at + 1), BadRow(reason="holds a NUL character"))
+            report(_excerpt(name, number, text), Span(at, at + 1), Finding("EV613", reason="holds a NUL character"))
             return
         yield _Line(number, text)
 
@@ -249,7 +251,7 @@ def _csv_rows(lines: Iterator[_Line], name: str, report: Report) -> Iterator[Row
         try:
             cells = next(reader, None)
         except csv.Error as error:
-            report(*_place(name, pieces), BadRow(reason=f"is not CSV: {error}"))
+            report(*_place(name, pieces), Finding("EV613", reason=f"is not CSV: {error}"))
             return
         if cells is None:
             return
@@ -265,7 +267,7 @@ def _csv_rows(lines: Iterator[_Line], name: str, report: Report) -> Iterator[Row
                 return
         elif len(cells) != len(columns):
             reason = f"has {counted(len(cells), 'cell')}, and the header names {len(columns)} columns"
-            report(source, span, BadRow(reason=reason))
+            report(source, span, Finding("EV613", reason=reason))
         else:
             values = zip(columns, cells, strict=True)
             yield Row(source, span, tuple(_cell(column, _text(cell, span), span) for column, cell in values))
@@ -276,12 +278,12 @@ def _fault_of_header(columns: list[str]) -> tuple[int, Finding] | None:
     separator = next((mark for mark in (";", "\t") if len(columns) == 1 and mark in columns[0]), None)
     if separator is not None:
         shown = "tabs" if separator == "\t" else f"`{separator}`"
-        return 0, BadRow(reason=f"is the header, and its columns are separated by {shown}: use commas")
+        return 0, Finding("EV613", reason=f"is the header, and its columns are separated by {shown}: use commas")
     for index, column in enumerate(columns):
         if not column.strip():
-            return index, BadRow(reason="is the header, and leaves a column without a name")
+            return index, Finding("EV613", reason="is the header, and leaves a column without a name")
         if column in columns[:index]:
-            return index, DuplicateName(what="column", name=column)
+            return index, Finding("EV206", what="column", name=column)
     return None
 
 
@@ -309,14 +311,14 @@ def _json_rows(lines: Iterator[_Line], name: str, report: Report) -> Iterator[Ro
         try:
             data = _JSON.decode(line.text)
         except RecursionError:
-            report(source, span, BadRow(reason="is nested too deep"))
+            report(source, span, Finding("EV613", reason="is nested too deep"))
         except json.JSONDecodeError as error:
             fault = fault_of(error, line.text)
             at = min(fault.start, span.end)
             reason = f"is not JSON: {fault.found}"
-            report(source, Span(at, min(max(fault.end, at + 1), span.end)), BadRow(reason=reason))
+            report(source, Span(at, min(max(fault.end, at + 1), span.end)), Finding("EV613", reason=reason))
         except ValueError as error:
-            report(source, span, BadRow(reason=f"is not JSON: {error}"))
+            report(source, span, Finding("EV613", reason=f"is not JSON: {error}"))
         else:
             half = next(half_characters(line.text, 0, len(line.text)), None) if "\\u" in line.text else None
             if half is not None:
@@ -324,7 +326,7 @@ def _json_rows(lines: Iterator[_Line], name: str, report: Report) -> Iterator[Ro
             elif isinstance(data, dict):
                 yield Row(source, span, tuple(_cell(key, _node(value, span), span) for key, value in data.items()))
             else:
-                report(source, span, BadRow(reason="is not a JSON object"))
+                report(source, span, Finding("EV613", reason="is not a JSON object"))
 
 
 def _json_columns(lines: Iterator[_Line]) -> frozenset[str]:

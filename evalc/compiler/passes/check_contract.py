@@ -8,25 +8,6 @@ from collections.abc import Iterator
 from evalc.compiler import ir
 from evalc.compiler.order import SINGLE_KINDS, single_fields
 from evalc.compiler.token_typos import typos_in
-from evalc.diagnostics.catalogue.contract import (
-    AlmostToken,
-    AssertedTwice,
-    AssertsNothing,
-    BothToolExpectations,
-    MissingCaseField,
-    MissingInTier,
-    NeedsValue,
-    NeverScored,
-    NoSuchTurn,
-    NotInThisTier,
-    OddId,
-    OutsideTier,
-    SlashedPattern,
-    SnapshotInRegression,
-    TokenNotAllowed,
-    WeakExpected,
-    WrongDifficulty,
-)
 from evalc.diagnostics.problem import Diagnostics, Finding
 from evalc.model import checks as c
 from evalc.model.checks.declaration import Declared, parts_of, texts_of
@@ -55,7 +36,7 @@ def check_contract(suite: ir.Suite, problems: Diagnostics) -> None:
     """Report what the contract forbids or asks for, case by case."""
     for case in suite.cases:
         for where, finding in _findings(suite, case):
-            by_row = isinstance(finding, AssertsNothing) and case.expected is not None  # which its row leaves empty
+            by_row = finding.code == "EV401" and case.expected is not None  # which its row leaves empty
             row = suite.row_of(case) if by_row else None
             at_most = suite.gravest if _is_of_meaning(finding) else "error"
             problems.add(*suite.place(where), finding, row=row, at_most=at_most)
@@ -63,11 +44,8 @@ def check_contract(suite: ir.Suite, problems: Diagnostics) -> None:
 
 def _is_of_meaning(finding: Finding) -> bool:
     """Whether a runner of the contract runs the case all the same."""
-    match finding:
-        case WrongDifficulty() | AlmostToken() | NeverScored() | MissingCaseField(field="difficulty"):
-            return True
-        case _:
-            return False
+    code = finding.code
+    return code in {"EV417", "EV418", "EV419"} or (code == "EV416" and finding.fields["field"] == "difficulty")
 
 
 def _findings(suite: ir.Suite, case: ir.Case) -> Iterator[tuple[ir.Where, Finding]]:
@@ -83,7 +61,7 @@ def _findings(suite: ir.Suite, case: ir.Case) -> Iterator[tuple[ir.Where, Findin
         yield from _tools(case)
         yield from _single_values(case)
     if case.threshold and case.threshold <= 1 and not (suite.criteria or suite.partial or _is_scored_by_expected(case)):
-        yield case.place_of("/threshold"), NeverScored(what=f"`threshold: {case.threshold:g}`")
+        yield case.place_of("/threshold"), Finding("EV419", what=f"`threshold: {case.threshold:g}`")
     if c.ToolParam in kinds:
         yield from _parameters(case)
     if case.tier in _OUTSIDE:
@@ -92,7 +70,7 @@ def _findings(suite: ir.Suite, case: ir.Case) -> Iterator[tuple[ir.Where, Findin
         yield from _tokens(suite, case)
     if suite.from_json and case.tier in _ID_PREFIX and not _ID.fullmatch(case.id):
         example = f"{_ID_PREFIX[case.tier]}-{suite.tool.replace('_', '-')}-001"
-        yield case.place_of("/id"), OddId(id=case.id, example=example)
+        yield case.place_of("/id"), Finding("EV408", id=case.id, example=example)
 
 
 def _is_scored_by_expected(case: ir.Case) -> bool:
@@ -105,23 +83,23 @@ def _completeness(suite: ir.Suite, case: ir.Case, kinds: set[type[c.Check]]) -> 
         return
     if not case.checks:
         if case.expected is None or not case.expected.strip():
-            yield case.where, AssertsNothing(case=case.name)
+            yield case.where, Finding("EV401", case=case.name)
         else:
-            yield case.place_of("/expected"), WeakExpected(case=case.name)
+            yield case.place_of("/expected"), Finding("EV411", case=case.name)
     for key, field in _REQUIRED.get(case.tier, ()):
         if not getattr(case, field) and (suite.from_json or field != "difficulty"):
             shown = key if suite.from_json else field
-            yield case.where, MissingCaseField(field=shown, tier=case.tier, case=case.name)
+            yield case.where, Finding("EV416", field=shown, tier=case.tier, case=case.name)
     if case.tier == "golden":
         missing = tuple(name for type_, name in _GOLDEN.items() if type_ not in kinds)
         if missing:
-            yield case.where, MissingInTier(case=case.name, fields=missing)
+            yield case.where, Finding("EV406", case=case.name, fields=missing)
 
 
 def _difficulty(case: ir.Case, difficulty: str) -> Iterator[tuple[ir.Where, Finding]]:
     allowed = _DIFFICULTIES.get(case.tier)
     if allowed is not None and difficulty not in allowed:
-        finding = WrongDifficulty(difficulty=difficulty, tier=case.tier, allowed=allowed)
+        finding = Finding("EV417", difficulty=difficulty, tier=case.tier, allowed=allowed)
         yield case.place_of("/difficulty"), finding
 
 
@@ -130,7 +108,7 @@ def _turns(case: ir.Case) -> Iterator[tuple[ir.Where, Finding]]:
     for item in () if case.partial else case.checks:
         beyond = next((turn for turn in _named_turns(item.check) if turn > there), None)
         if beyond is not None:
-            yield item.where, NoSuchTurn(turn=beyond, turns=there)
+            yield item.where, Finding("EV422", turn=beyond, turns=there)
 
 
 def _slashed_patterns(case: ir.Case) -> Iterator[tuple[ir.Where, Finding]]:
@@ -139,7 +117,8 @@ def _slashed_patterns(case: ir.Case) -> Iterator[tuple[ir.Where, Finding]]:
             for pattern in _patterns(item.check):
                 if pattern[:1] == "/" and (match := _SLASHED.fullmatch(pattern)) is not None:
                     where = item.where if isinstance(item.where, str) else item.names.get(pattern, item.where)
-                    yield where, SlashedPattern(pattern=match["pattern"], flags=match["flags"])
+                    meant = f"(?i:{match['pattern']})" if match["flags"] == "i" else ""
+                    yield where, Finding("EV423", written=match[0], meant=meant)
 
 
 def _patterns(check: Declared) -> Iterator[str]:
@@ -175,7 +154,7 @@ def _tools(case: ir.Case) -> Iterator[tuple[ir.Where, Finding]]:
     called = [item for item in case.checks if isinstance(item.check, c.ToolsCalled)]
     acceptable = [item for item in case.checks if isinstance(item.check, c.ToolsAcceptable)]
     if called and acceptable:
-        yield acceptable[0].where, BothToolExpectations()
+        yield acceptable[0].where, Finding("EV402")
 
 
 def _tier(case: ir.Case) -> Iterator[tuple[ir.Where, Finding]]:
@@ -183,11 +162,11 @@ def _tier(case: ir.Case) -> Iterator[tuple[ir.Where, Finding]]:
     for item in case.checks:
         check = item.check
         if isinstance(check, c.Regex) and not check.flags and not _is_regex_pattern(item):
-            yield item.where, NotInThisTier(field="responseMatches", tier=case.tier)
+            yield item.where, Finding("EV403", field="responseMatches", tier=case.tier)
         elif isinstance(check, c.Tokens):
-            yield item.where, NotInThisTier(field="maxTokens", tier=case.tier)
+            yield item.where, Finding("EV403", field="maxTokens", tier=case.tier)
         if type(check) in outside:
-            yield item.where, OutsideTier(field=outside[type(check)], tier=case.tier)
+            yield item.where, Finding("EV407", field=outside[type(check)], tier=case.tier)
 
 
 def _is_regex_pattern(item: ir.Check) -> bool:
@@ -200,7 +179,7 @@ def _single_values(case: ir.Case) -> Iterator[tuple[ir.Where, Finding]]:
     for item in case.checks:
         for field in single_fields(item.check):
             if field in seen:
-                yield item.where, AssertedTwice(field=field)
+                yield item.where, Finding("EV412", field=field)
             seen.add(field)
 
 
@@ -214,24 +193,24 @@ def _parameters(case: ir.Case) -> Iterator[tuple[ir.Where, Finding]]:
         wants_list = check.assertion == "oneOf"
         if check.value is None or isinstance(check.value, str) is wants_list:
             wants = "needs a `value` that is a list of texts" if wants_list else "needs a `value` that is a text"
-            yield item.where, NeedsValue(assertion=check.assertion, wants=wants)
+            yield item.where, Finding("EV414", assertion=check.assertion, wants=wants)
 
 
 def _tokens(suite: ir.Suite, case: ir.Case) -> Iterator[tuple[ir.Where, Finding]]:
     if suite.from_json:
         for token in _TOKEN.finditer(case.message):
-            yield case.place_of("/input/message"), TokenNotAllowed(token=token[0], where="a message")
+            yield case.place_of("/input/message"), Finding("EV405", token=token[0], where="a message")
     for item in case.checks:
         for role, text, pointer in texts_of(item.check):
             if suite.from_json and not role.no_tokens_in and isinstance(item.where, str):
                 for typo in typos_in(text):
-                    yield item.where + pointer, AlmostToken(text=typo.text, meant=typo.meant)
+                    yield item.where + pointer, Finding("EV418", text=typo.text, meant=typo.meant)
             for token in _TOKEN.finditer(text) if "{{" in text else ():
                 where = item.where + pointer if isinstance(item.where, str) else item.where
                 if role.no_tokens_in and suite.from_json:
-                    yield where, TokenNotAllowed(token=token[0], where=_NOT_ALLOWED)
+                    yield where, Finding("EV405", token=token[0], where=_NOT_ALLOWED)
                 elif case.tier == "regression" and token[1] == "snapshot":
-                    yield where, SnapshotInRegression(token=token[0])
+                    yield where, Finding("EV404", token=token[0])
 
 
 _NOT_ALLOWED = "the names of tools, in patterns and in a rubric"

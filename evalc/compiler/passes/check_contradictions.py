@@ -21,7 +21,6 @@ from evalc.compiler.logic.formulas import All, CallsTool, Fact, Formula, OfParam
 from evalc.compiler.logic.implies import always, implies, never, touches
 from evalc.compiler.logic.read_check import formula_of
 from evalc.compiler.patterns import examine
-from evalc.diagnostics.catalogue.vacuity import Contradiction, Implied, NeverReached, Other, Repeated
 from evalc.diagnostics.problem import Diagnostics, Finding, Severity
 from evalc.model import checks as c
 from evalc.model.checks.declaration import members
@@ -74,7 +73,7 @@ def _within(suite: ir.Suite, case: ir.Case, problems: Diagnostics) -> dict[ir.Wh
     contradictions = list(_contradictions(suite, deciding))
     for where, finding in contradictions:
         # A case can pass whose tool is not called.
-        can_pass = isinstance(finding, Contradiction) and finding.tool
+        can_pass = finding.code == "EV503" and finding.fields["tool"]
         at_most: Severity = "warning" if can_pass else suite.gravest
         problems.add(*suite.place(where), finding, row=suite.row_of(case), at_most=at_most)
     found = list(_repetitions(suite, repeated))
@@ -103,13 +102,13 @@ def _contradictions(suite: ir.Suite, checks: list[_Said]) -> Iterator[_Found]:
         if last not in reported:
             reported.add(last)
             tool = said.formula.tool if isinstance(said.formula, OfParam) else ""
-            yield last.item.where, Contradiction(check=_shown(last), others=_others(suite, earlier), tool=tool)
+            yield last.item.where, Finding("EV503", check=_shown(last), others=_others(suite, earlier), tool=tool)
 
 
 def _repetitions(suite: ir.Suite, repeated: list[tuple[_Said, _Said]]) -> Iterator[_Found]:
     for said, earlier in repeated:
         if said.item.where != earlier.item.where and not _is_asserted_twice(said.item.check, earlier.item.check):
-            yield said.item.where, Repeated(check=_shown(said), line=suite.line(earlier.item.where))
+            yield said.item.where, Finding("EV504", check=_shown(said), line=suite.line(earlier.item.where))
 
 
 def _redundant(suite: ir.Suite, checks: list[_Said]) -> Iterator[_Found]:
@@ -124,13 +123,15 @@ def _redundant(suite: ir.Suite, checks: list[_Said]) -> Iterator[_Found]:
             not_called = Fact(CallsTool(tool), False)
             ruling_out = next((other for other in others if implies(other.formula, not_called)), None)
             if ruling_out is not None:
-                (other,) = _others(suite, [ruling_out])
-                yield said.item.where, NeverReached(check=_shown(said), tool=tool, other=other)
+                yield (
+                    said.item.where,
+                    Finding("EV506", check=_shown(said), tool=tool, other=_others(suite, [ruling_out])),
+                )
                 continue
         same = [other for other in others if other.criteria == said.criteria]
         if implying := _witnesses(said, said.formula, same):
             kept.remove(said)
-            yield said.item.where, Implied(check=_shown(said), others=_others(suite, implying))
+            yield said.item.where, Finding("EV505", check=_shown(said), others=_others(suite, implying))
 
 
 def _witnesses(said: _Said, target: Formula, others: Iterable[_Said]) -> list[_Said]:
@@ -241,8 +242,8 @@ def _shown(said: _Said) -> str:
     return f"`{describe(said.item.check)}`"
 
 
-def _others(suite: ir.Suite, others: list[_Said]) -> tuple[Other, ...]:
-    return tuple(Other(_shown(other), suite.line(other.item.where)) for other in others)
+def _others(suite: ir.Suite, others: list[_Said]) -> str:
+    return " and ".join(f"{_shown(other)} on line {suite.line(other.item.where)}" for other in others)
 
 
 def are_unrelated(checks: Iterable[c.Check]) -> bool:

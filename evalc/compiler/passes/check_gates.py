@@ -9,7 +9,6 @@ from evalc.base.terminal import counted
 from evalc.compare.binomial import fewest_to_fail, fewest_to_hold
 from evalc.compare.power import fewest_changes
 from evalc.compiler import ir
-from evalc.diagnostics.catalogue.statistics import ConfidenceOfNothing, NoSuchClass, TooFewToFail, TooFewToHold
 from evalc.diagnostics.problem import Diagnostics, Finding
 from evalc.ecma.text import class_name
 from evalc.model.case import Gates
@@ -36,7 +35,7 @@ def check_gates(suite: ir.Suite, problems: Diagnostics) -> None:
     if gates is None or gates.confidence is None or suite.partial or not CONFIDENCE.takes(gates.confidence):
         return
     if not gates:
-        problems.add(*_place(suite, "confidence"), ConfidenceOfNothing(), at_most=suite.gravest)
+        problems.add(*_place(suite, "confidence"), Finding("EV703"), at_most=suite.gravest)
         return
     found: dict[str, Finding] = {}
     for tier in suite.cases.tiers:
@@ -56,9 +55,9 @@ def _check_classes(suite: ir.Suite, gates: Gates, problems: Diagnostics) -> None
         for label in limits or {}:
             if label not in known:
                 where = suite.gate_places.get(f"{name}.{label}", f"/metadata/gates/{name}/{pointer_step(label)}")
-                problems.add(*suite.place(where), NoSuchClass(name=label, known=known), at_most=suite.gravest)
+                problems.add(*suite.place(where), Finding("EV704", name=label, known=known), at_most=suite.gravest)
     if gates.macro_f1 and not known:
-        problems.add(*_place(suite, "macro_f1"), NoSuchClass(name=None, known=()), at_most=suite.gravest)
+        problems.add(*_place(suite, "macro_f1"), Finding("EV704", name=None, known=()), at_most=suite.gravest)
 
 
 def _findings(gates: Gates, confidence: float, cases: int) -> Iterator[tuple[str, Finding]]:
@@ -70,15 +69,15 @@ def _findings(gates: Gates, confidence: float, cases: int) -> Iterator[tuple[str
     for name, (limit, what) in limits.items():
         holds, fails = fewest_to_hold(limit, confidence), fewest_to_fail(limit, confidence)
         if holds is None or cases < holds:
-            yield name, TooFewToHold(what=what, cases=these, confidence=sure, needed=holds)
+            yield name, Finding("EV701", what=what, cases=these, confidence=sure, needed=holds)
         elif fails is not None and cases < fails:
             needed = f"{counted(fails, 'case')} that all fail are needed"
-            yield name, TooFewToFail(what=f"less than {what}", cases=these, confidence=sure, needed=needed)
+            yield name, Finding("EV702", what=f"less than {what}", cases=these, confidence=sure, needed=needed)
     if gates.fail_on_regression and cases < (fewest := fewest_changes(confidence)):
         needed = f"{fewest} that get worse are needed"
         yield (
             "fail_on_regression",
-            TooFewToFail(what="a regression", cases=these, confidence=sure, needed=needed),
+            Finding("EV702", what="a regression", cases=these, confidence=sure, needed=needed),
         )
 
 

@@ -6,10 +6,8 @@ from typing import final
 
 from evalc.compiler import ir
 from evalc.compiler.fingerprints import Fingerprints
-from evalc.diagnostics.catalogue.contract import NeverScored, OneScore, PartlyLinked
-from evalc.diagnostics.catalogue.names import DuplicateName, UnknownCriterion
-from evalc.diagnostics.catalogue.values import OddWeights, WeightsSumToNothing, outside
-from evalc.diagnostics.problem import Diagnostics
+from evalc.diagnostics.problem import Diagnostics, Finding
+from evalc.diagnostics.raised import outside
 from evalc.model.assertions import asks_judge
 from evalc.model.numbers import WEIGHT
 
@@ -26,22 +24,22 @@ def check_criteria(suite: ir.Suite, problems: Diagnostics) -> None:
         gates = {} if suite.gates is None else {"min_score": suite.gates.min_score}
         for name, limit in {"threshold": suite.threshold, **gates}.items():
             if limit and limit <= 1:
-                never = NeverScored(what=f"`{name}: {limit:g}`")
+                never = Finding("EV419", what=f"`{name}: {limit:g}`")
                 problems.add(*suite.place(suite.where), never, at_most=suite.gravest)
     if not suite.criteria or suite.weights_partial or beyond:
         return
     total = sum(criterion.weight for criterion in suite.criteria)
     first = suite.place(suite.criteria[0].where)
     if total == 0:
-        problems.add(*first, WeightsSumToNothing())
+        problems.add(*first, Finding("EV304"))
     for criterion in suite.criteria:
         if criterion.weight > 1:
             found = f"the weight of `{criterion.name}` is {criterion.weight:g}"
-            problems.add(*suite.place(criterion.where), OddWeights(found=found))
+            problems.add(*suite.place(criterion.where), Finding("EV305", found=found))
     if all(criterion.weight == 1 for criterion in suite.criteria):
         return  # none is written, or all are the same
     if total and all(criterion.weight <= 1 for criterion in suite.criteria) and abs(total - 1) > 0.05:
-        problems.add(*first, OddWeights(found=f"the weights of the criteria add up to {total:g}"))
+        problems.add(*first, Finding("EV305", found=f"the weights of the criteria add up to {total:g}"))
 
 
 @final
@@ -64,7 +62,7 @@ class Links:
             for link in case.links:
                 is_linked |= link.criterion is not None
                 if link.criterion is not None and link.criterion not in known:
-                    finding = UnknownCriterion(name=link.criterion, known=known)
+                    finding = Finding("EV204", name=link.criterion, known=known)
                     problems.add(*suite.place(link.where), finding)
             if not case.checks and case.expected is None:
                 continue  # it asserts nothing, which is reported
@@ -81,9 +79,9 @@ class Links:
             return
         place = suite.place(suite.criteria[0].where)
         if self._unlinked == self._cases:
-            problems.add(*place, OneScore(criteria=len(suite.criteria)))
+            problems.add(*place, Finding("EV424", criteria=len(suite.criteria)))
         else:
-            problems.add(*place, PartlyLinked(unlinked=self._unlinked, of=self._cases, case=self._first))
+            problems.add(*place, Finding("EV425", unlinked=self._unlinked, of=self._cases, case=self._first))
 
 
 def _is_judged(case: ir.Case) -> bool:
@@ -99,4 +97,4 @@ def check_ids(suite: ir.Suite, seen: Fingerprints, problems: Diagnostics) -> Non
     """
     for case in suite.cases:
         if seen.add(case.id) is not None and "@" in case.id and not suite.from_json:
-            problems.add(*suite.place(case.where), DuplicateName(what="id", name=case.id))
+            problems.add(*suite.place(case.where), Finding("EV206", what="id", name=case.id))

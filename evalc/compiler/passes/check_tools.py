@@ -10,14 +10,6 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import Any, Final, NamedTuple
 
 from evalc.compiler import ir
-from evalc.diagnostics.catalogue.tools import (
-    ForbidsUnknownTool,
-    ImpossibleArgument,
-    JsonDisagreesWithRegistry,
-    MisspeltSuiteTool,
-    UnknownParameter,
-    UnknownTool,
-)
 from evalc.diagnostics.near import nearest
 from evalc.diagnostics.problem import Diagnostics, Finding
 from evalc.ecma.values import to_string
@@ -34,11 +26,15 @@ def check_tools(suite: ir.Suite, tools: ToolRegistry, problems: Diagnostics) -> 
     """
     known = tuple(tools)
     if tools.complete and suite.tool not in tools and (near := nearest(suite.tool, known)) is not None:
-        problems.add(*suite.place(suite.tool_at), MisspeltSuiteTool(name=suite.tool, near=near))
+        problems.add(*suite.place(suite.tool_at), Finding("EV234", name=suite.tool, meant=near))
     for case in suite.cases:
         for where, finding in _findings(suite, case, tools):
-            lenient = suite.from_json and finding.severity == "error"
-            problems.add(*suite.place(where), JsonDisagreesWithRegistry(finding=finding) if lenient else finding)
+            lenient = suite.from_json and finding.entry.severity == "error"
+            problems.add(*suite.place(where), _lenient(finding) if lenient else finding)
+
+
+def _lenient(finding: Finding) -> Finding:
+    return Finding("EV235", message=finding.message(), label=finding.label(), help=finding.help())
 
 
 def _findings(suite: ir.Suite, case: ir.Case, tools: ToolRegistry) -> Iterator[tuple[ir.Where, Finding]]:
@@ -52,7 +48,7 @@ def _findings(suite: ir.Suite, case: ir.Case, tools: ToolRegistry) -> Iterator[t
         if name not in tools:
             pointer = f"/stubs/{pointer_step(name)}"
             where = f"#{case.where}{pointer}" if suite.from_json else case.place_of(pointer)
-            yield where, UnknownTool(name=name, known=known)
+            yield where, Finding("EV230", name=name, known=known)
 
 
 class _Mention(NamedTuple):
@@ -124,7 +120,7 @@ def _tool(name: str, pointer: str, *, required: bool) -> _Mention:
     def finding(tools: ToolRegistry) -> Finding | None:
         if name in tools or name == c.NO_TOOL or not tools.complete:
             return None
-        return (UnknownTool if required else ForbidsUnknownTool)(name=name, known=tuple(tools))
+        return Finding("EV230" if required else "EV233", name=name, known=tuple(tools))
 
     return _Mention(name, pointer, finding)
 
@@ -150,7 +146,7 @@ def _unknown(tool: str, param: str, tools: ToolRegistry) -> Finding | None:
     known = _all_properties(_schema(tool, tools))
     if known is None or param in known:
         return None
-    return UnknownParameter(name=param, tool=tool, known=tuple(known))
+    return Finding("EV231", name=param, tool=tool, known=tuple(known))
 
 
 def _schema(name: str, tools: ToolRegistry) -> Mapping[str, Any]:
@@ -217,13 +213,13 @@ def _impossible(check: c.ToolParam, value: str, tools: ToolRegistry) -> Finding 
     if allowed is not None:
         if value in allowed:
             return None
-        return ImpossibleArgument(value=value, parameter=check.param_name, tool=check.tool, allowed=allowed)
+        return Finding("EV232", value=value, parameter=check.param_name, tool=check.tool, allowed=allowed)
     types = schema.get("type")
     names = tuple(map(str, types if isinstance(types, list) else [types]))
     if not names or any(_could_be(name, value) for name in names):
         return None
     type_ = " or ".join(_TYPES[name] for name in names)
-    return ImpossibleArgument(value=value, parameter=check.param_name, tool=check.tool, type=type_)
+    return Finding("EV232", value=value, parameter=check.param_name, tool=check.tool, type=type_)
 
 
 def _allowed(schema: Mapping[str, Any]) -> tuple[str, ...] | None:

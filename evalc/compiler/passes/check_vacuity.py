@@ -9,8 +9,7 @@ from evalc.compiler import ir
 from evalc.compiler.logic.implies import always, never
 from evalc.compiler.logic.read_check import formula_of
 from evalc.compiler.patterns import examine
-from evalc.diagnostics.catalogue.vacuity import CannotFail, CannotPass
-from evalc.diagnostics.problem import Diagnostics
+from evalc.diagnostics.problem import Diagnostics, Finding
 from evalc.model import checks as c
 from evalc.model.checks.declaration import text_fields
 from evalc.model.json import EVERY, steps
@@ -25,11 +24,11 @@ def check_vacuity(suite: ir.Suite, problems: Diagnostics) -> None:
             if verdict is not None:
                 from evalc.compiler.spelling import describe  # noqa: PLC0415 - for start-up: only for what is found
 
-                finding = CannotFail if verdict.passes else CannotPass
-                found = finding(check=f"`{describe(item.check)}`", why=verdict.why)
+                code = "EV501" if verdict.passes else "EV502"
+                found = Finding(code, check=f"`{describe(item.check)}`", why=verdict.why)
                 problems.add(*suite.place(item.where), found, row=suite.row_of(case), at_most=suite.gravest)
         if case.threshold == 0:
-            found = CannotFail(check="`threshold: 0`", why=_NEVER_BELOW)
+            found = Finding("EV501", check="`threshold: 0`", why=_NEVER_BELOW)
             problems.add(*suite.place(case.place_of("/threshold")), found)
 
 

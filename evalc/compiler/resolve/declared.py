@@ -9,8 +9,6 @@ from typing import Final
 from evalc.base.source import Source, Span
 from evalc.compiler.merge.cases import GivenInput, MergedCase
 from evalc.compiler.merge.rows import Row
-from evalc.diagnostics.catalogue.names import MissingInput, UndeclaredInput
-from evalc.diagnostics.catalogue.values import NotAnOption, WrongInputType
 from evalc.diagnostics.near import nearest
 from evalc.diagnostics.problem import Diagnostics, Finding
 from evalc.dsl.fields import described, is_null
@@ -61,7 +59,7 @@ def check_inputs(
             if finding is not None:
                 problems.add(given.source, span_of(given.value), finding)
         elif declared is not None and not partial and (name not in own or _is_typo(name, declared, inputs)):
-            problems.add(given.source, given.name.span, UndeclaredInput(name=name, known=tuple(declared)))
+            problems.add(given.source, given.name.span, Finding("EV207", name=name, known=tuple(declared)))
             typos.add(nearest(name, declared))
     if case.tree.partial or case.inputs_partial or (partial and declared is None):
         return
@@ -71,7 +69,7 @@ def check_inputs(
         return
     source, span = _place(case.tree, row)
     for name in sorted(missing, key=_order_of(declared)):
-        problems.add(source, span, MissingInput(name=name, case=case.tree.name.value))
+        problems.add(source, span, Finding("EV208", name=name, case=case.tree.name.value))
 
 
 def _is_typo(name: str, declared: Declared, inputs: Mapping[str, GivenInput]) -> bool:
@@ -101,12 +99,12 @@ def _misfit(tree: InputTree, value: Node) -> Finding | None:
         return None
     expected = None if tree.type is None else _unlike(_TYPES.get(tree.type.value.strip().lower(), ""), value)
     if expected is not None:
-        return WrongInputType(name=tree.name.value, expected=expected, found=described(value))
+        return Finding("EV314", name=tree.name.value, expected=expected, found=described(value))
     options = tuple(option.value for option in tree.options or ())
     chosen = value.items if isinstance(value, Sequence) else (value,)
     for item in chosen if options else ():
         if isinstance(item, Scalar) and item.text not in options:
-            return NotAnOption(name=tree.name.value, value=item.text, options=options)
+            return Finding("EV315", name=tree.name.value, value=item.text, options=options)
     return None
 
 

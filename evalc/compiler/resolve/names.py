@@ -19,17 +19,6 @@ from evalc.compiler.merge.cases import MergedCase, MergedSuite
 from evalc.compiler.resolve.declared import check_declaration
 from evalc.compiler.resolve.prompts import PromptLibrary, read_prompts
 from evalc.compiler.slug import is_slug, slug
-from evalc.diagnostics.catalogue.contract import TokenNotAllowed
-from evalc.diagnostics.catalogue.files import OutsideProject
-from evalc.diagnostics.catalogue.names import (
-    AmbiguousPrompt,
-    DuplicateName,
-    MissingKey,
-    UnknownPrompt,
-    UnknownVariable,
-    UnusedInput,
-)
-from evalc.diagnostics.catalogue.values import NotASlug
 from evalc.diagnostics.near import nearest
 from evalc.diagnostics.problem import Diagnostics, Finding
 from evalc.dsl.nodes import Node
@@ -227,7 +216,7 @@ def _tool_name(tree: SuiteTree, suite: str, problems: Diagnostics) -> str:
 
 def _checked_slug(source: Source, name: Str, what: str, problems: Diagnostics) -> str:
     if not is_slug(name.value):
-        problems.add(source, name.span, NotASlug(what=what, value=name.value, suggestion=slug(name.value)))
+        problems.add(source, name.span, Finding("EV308", what=what, value=name.value, suggestion=slug(name.value)))
         return slug(name.value)
     return name.value
 
@@ -254,7 +243,7 @@ def _note(source: Source, what: str, name: Str, id_: str, first: dict[str, Str],
     earlier = first.setdefault(composed(id_), name)
     if earlier is not name:
         line = source.position(earlier.span.start).line
-        problems.add(source, where_used(name.span), DuplicateName(what=what, name=name.value, line=line))
+        problems.add(source, where_used(name.span), Finding("EV206", what=what, name=name.value, line=line))
 
 
 # --- prompts -------------------------------------------------------------------------------------------------------
@@ -319,9 +308,9 @@ def _by_id(source: Source, prompt_id: Str, library: PromptLibrary, problems: Dia
         return _resolved(prompts[0], problems)
     if prompts:
         files = tuple(sorted(prompt.source.name for prompt in prompts))
-        problems.add(source, prompt_id.span, AmbiguousPrompt(id=prompt_id.value, files=files))
+        problems.add(source, prompt_id.span, Finding("EV211", id=prompt_id.value, files=files, count=len(files)))
     else:
-        finding = UnknownPrompt(id=prompt_id.value, known=library.ids, folder=str(library.folder))
+        finding = Finding("EV209", id=prompt_id.value, known=library.ids, folder=str(library.folder))
         problems.add(source, prompt_id.span, finding)
     return None
 
@@ -330,7 +319,7 @@ def _from_file(tree: SuiteTree, file: Str, problems: Diagnostics) -> ResolvedPro
     path = Path(tree.source.name).parent / file.value
     root = project_root(Path(tree.source.name))
     if not is_below(path, root):
-        problems.add(tree.source, file.span, OutsideProject(path=file.value, root=str(root)))
+        problems.add(tree.source, file.span, Finding("EV608", path=file.value, root=str(root)))
         return None
 
     def report(source: Source, span: Span, finding: Finding) -> None:
@@ -343,7 +332,7 @@ def _from_file(tree: SuiteTree, file: Str, problems: Diagnostics) -> ResolvedPro
     if path.suffix.lower() in {".yaml", ".yml"}:
         prompts = read_prompts(source, problems)
         if not prompts:
-            problems.add(tree.source, file.span, MissingKey(key="prompt", what=f"the prompt file `{file.value}`"))
+            problems.add(tree.source, file.span, Finding("EV202", key="prompt", what=f"the prompt file `{file.value}`"))
         return _resolved(prompts[0], problems) if prompts else None
     text = Str(source.text, Span(0, len(source.text)))
     return _resolved(PromptTree(source=source, text=text, inputs=tree.inputs), problems)
@@ -355,7 +344,7 @@ def _resolved(tree: PromptTree, problems: Diagnostics) -> ResolvedPrompt:
         problems.add(tree.source, locate(tree.source, tree.text.span, fault.start, fault.end), fault.finding)
     for token in tokens(parse.node.parts) if parse.node is not None else ():
         span = locate(tree.source, tree.text.span, token.start, token.end)
-        problems.add(tree.source, span, TokenNotAllowed(token=token.text, where="a prompt"))
+        problems.add(tree.source, span, Finding("EV405", token=token.text, where="a prompt"))
     return ResolvedPrompt(tree=tree, template=parse.node)
 
 
@@ -393,7 +382,7 @@ def _check_prompt_variables(tree: SuiteTree, names: Names, problems: Diagnostics
         for variable, _ in variables(prompt.template.parts):
             if variable.name not in known and (not tree.partial or nearest(variable.name, known)):
                 span = locate(prompt.tree.source, prompt.tree.text.span, variable.start, variable.end)
-                finding = UnknownVariable(name=variable.name, known=tuple(sorted(known)))
+                finding = Finding("EV205", name=variable.name, known=tuple(sorted(known)))
                 problems.add(prompt.tree.source, span, finding)
 
 
@@ -412,7 +401,7 @@ def _check_used(tree: SuiteTree, names: Names, inputs_sent: frozenset[str], prob
         name = declared.name.value
         use = re.compile(rf"\{{\{{[^}}]*\b{re.escape(name)}\b")
         if name not in inputs_sent and not any(map(use.search, texts)) and not _is_used(tree.source, use):
-            problems.add(tree.source, declared.name.span, UnusedInput(name=name))
+            problems.add(tree.source, declared.name.span, Finding("EV217", name=name))
 
 
 def _is_used(source: Source, use: re.Pattern[str]) -> bool:

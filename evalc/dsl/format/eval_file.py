@@ -8,9 +8,7 @@ from typing import final
 
 from evalc.base.files import read_beginning
 from evalc.base.source import Source, Span
-from evalc.diagnostics.catalogue.files import NotAnEvalFile
-from evalc.diagnostics.catalogue.imports import NotFormatted
-from evalc.diagnostics.problem import Diagnostics
+from evalc.diagnostics.problem import Diagnostics, Finding
 from evalc.dsl.document_kind import is_meant_as_eval, kind_of_document
 from evalc.dsl.format import Unformattable, format_text
 from evalc.dsl.read_yaml import read_yaml
@@ -58,12 +56,12 @@ def format_source(source: Source, problems: Diagnostics, *, named: bool) -> str 
         return None
     if not any(kind_of_document(document) for document in documents):
         if named:
-            problems.add(source, Span(0, 0), NotAnEvalFile(path=source.name))
+            problems.add(source, Span(0, 0), Finding("EV640", path=source.name))
         return None
     try:
         return format_text(source.text)
     except Unformattable as refusal:
-        problems.add(source, Span(0, 0), NotFormatted(reason=refusal.reason))
+        problems.add(source, Span(0, 0), Finding("EV650", reason=refusal.reason))
         return None
 
 

@@ -7,8 +7,7 @@ from pathlib import Path
 
 from evalc.base.source import Source, Span
 from evalc.compiler.lift.suite import is_eval_json, read_document
-from evalc.diagnostics.catalogue.imports import NothingToImport
-from evalc.diagnostics.problem import Diagnostics
+from evalc.diagnostics.problem import Diagnostics, Finding
 from evalc.dsl.read_yaml import read_yaml
 from evalc.extras.importers.imported import Imported
 from evalc.extras.importers.other import import_prompt_spec, import_tool_forge, is_prompt_with_examples
@@ -40,7 +39,7 @@ def import_source(source: Source, tool: ImportFormat | None, folder: Path, probl
         case None:
             if not problems.has_errors:
                 wanted = "eval JSON, a promptfoo configuration or a prompt file with examples"
-                problems.add(source, Span(0, 0), NothingToImport(wanted=wanted))
+                problems.add(source, Span(0, 0), Finding("EV652", wanted=wanted))
             return None
 
 

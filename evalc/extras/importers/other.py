@@ -16,9 +16,8 @@ from evalc.compiler.compiled import CompiledSuite
 from evalc.compiler.options import CompileOptions
 from evalc.compiler.pipeline import compile_sources
 from evalc.compiler.slug import slug
-from evalc.diagnostics.catalogue.imports import ImportedDiffers, NothingToImport, NotImported
 from evalc.diagnostics.near import nearest
-from evalc.diagnostics.problem import Diagnostics
+from evalc.diagnostics.problem import Diagnostics, Finding
 from evalc.dsl import nodes
 from evalc.dsl.build_case import DIFFICULTIES
 from evalc.dsl.document_kind import Kind, has_examples, kind_of_document
@@ -49,7 +48,7 @@ def import_tool_forge(source: Source, problems: Diagnostics) -> Imported | None:
         problems.extend(problem for problem in compilation.problems if problem.severity == "error")
         return None
     if len(compilation.suites) != 1:
-        problems.add(source, Span(0, 0), NothingToImport(wanted="eval JSON"))
+        problems.add(source, Span(0, 0), Finding("EV652", wanted="eval JSON"))
         return None
     return _Importer(source, compilation.suites[0], problems).imported()
 
@@ -77,7 +76,7 @@ class _Importer:
         try:
             text = write_yaml(data, head=(f"Imported from {Path(self._source.name).name}.",))
         except NotWritable as refusal:
-            finding = NotImported(what="the file", why=f"it cannot be written in YAML: {refusal}")
+            finding = Finding("EV651", what="the file", why=f"it cannot be written in YAML: {refusal}")
             self._problems.add(self._source, Span(0, 0), finding)
             return None
         imported = Imported(
@@ -135,7 +134,7 @@ class _Importer:
 
     def _leave_out(self, case: str, pointer: str, why: str) -> str:
         self._incomplete.add(case)
-        finding = NotImported(what=f"`{pointer}`", why=why)
+        finding = Finding("EV651", what=f"`{pointer}`", why=why)
         span = self._places.value(case + pointer)
         self._problems.add(self._source, span, finding)
         return f"{finding.message()} ({_place(self._source, span)})"
@@ -149,7 +148,7 @@ class _Importer:
         if not compilation.suites:
             for problem in compilation.problems:
                 if problem.severity == "error":
-                    finding = NotImported(what="the suite", why=problem.finding.message())
+                    finding = Finding("EV651", what="the suite", why=problem.finding.message())
                     self._problems.add(self._source, Span(0, 0), finding)
             return False
         (suite,) = compilation.suites
@@ -162,7 +161,7 @@ class _Importer:
         return True
 
     def _differs(self, pointer: str, what: str) -> None:
-        self._problems.add(self._source, self._places.value(pointer), ImportedDiffers(what=what))
+        self._problems.add(self._source, self._places.value(pointer), Finding("EV653", what=what))
 
 
 # --- parts of a case -----------------------------------------------------------------------------------------------
@@ -236,7 +235,7 @@ def import_prompt_spec(source: Source, problems: Diagnostics) -> Imported | None
         return None
     prompt = next(filter(is_prompt_with_examples, documents), None)
     if not isinstance(prompt, Mapping):
-        problems.add(source, Span(0, 0), NothingToImport(wanted="a prompt file with examples"))
+        problems.add(source, Span(0, 0), Finding("EV652", wanted="a prompt file with examples"))
         return None
     fields = {key.text: value for key, value in prompt.pairs}
     prompt_id = fields["id"]
@@ -246,7 +245,9 @@ def import_prompt_spec(source: Source, problems: Diagnostics) -> Imported | None
     try:
         text = write_yaml(data, head=(f"Imported from the examples of {Path(source.name).name}.",))
     except NotWritable as refusal:
-        problems.add(source, Span(0, 0), NotImported(what="the file", why=f"it cannot be written in YAML: {refusal}"))
+        problems.add(
+            source, Span(0, 0), Finding("EV651", what="the file", why=f"it cannot be written in YAML: {refusal}")
+        )
         return None
     return Imported(text=text, file_name=(slug(identity) or "prompt") + ".cases.yaml", cases=len(cases))
 
@@ -255,7 +256,9 @@ def _cases(source: Source, examples: Node, problems: Diagnostics) -> Iterator[di
     names = CaseNames()
     for number, example in enumerate(examples.items if isinstance(examples, nodes.Sequence) else (), 1):
         if not isinstance(example, Mapping):
-            problems.add(source, span_of(example), NotImported(what=f"example {number}", why="it is not a mapping"))
+            problems.add(
+                source, span_of(example), Finding("EV651", what=f"example {number}", why="it is not a mapping")
+            )
             continue
         plain: Any = to_plain(example, lambda span, finding: problems.add(source, span, finding))
         case: dict[str, Any] = {"name": names.make(str(plain.get("name") or ""), f"example {number}")}
@@ -266,10 +269,10 @@ def _cases(source: Source, examples: Node, problems: Diagnostics) -> Iterator[di
         for key, value in example.pairs:
             why = _why_not(key.text, value)
             if why:
-                problems.add(source, span_of(key), NotImported(what=f"`{key.text}` of example {number}", why=why))
+                problems.add(source, span_of(key), Finding("EV651", what=f"`{key.text}` of example {number}", why=why))
         expected = plain.get("expected_output")
         if expected in (None, ""):
-            finding = NotImported(what=f"what example {number} expects", why="it has no `expected_output`")
+            finding = Finding("EV651", what=f"what example {number} expects", why="it has no `expected_output`")
             problems.add(source, span_of(example), finding)
             case["validate"] = ["non-empty"]
         else:

@@ -16,8 +16,7 @@ from evalc.base.files import is_below, project_root
 from evalc.base.source import Source, Span
 from evalc.compiler.check_line import linked_to
 from evalc.compiler.slug import slug
-from evalc.diagnostics.catalogue.imports import ImportedApproximately, NothingToImport, NotImported, WrongShape
-from evalc.diagnostics.problem import Diagnostics
+from evalc.diagnostics.problem import Diagnostics, Finding
 from evalc.dsl import nodes
 from evalc.dsl.nodes import Node, Scalar, span_of
 from evalc.dsl.read_yaml import read_yaml
@@ -67,7 +66,7 @@ def import_promptfoo(source: Source, folder: Path, problems: Diagnostics) -> Imp
         return None
     root = documents[0] if len(documents) == 1 else None
     if not isinstance(root, nodes.Mapping) or not is_promptfoo(root):
-        problems.add(source, Span(0, 0), NothingToImport(wanted="a promptfoo configuration"))
+        problems.add(source, Span(0, 0), Finding("EV652", wanted="a promptfoo configuration"))
         return None
     return _Importer(source, folder, problems).imported(root)
 
@@ -148,7 +147,7 @@ class _Importer:
                 waiting = []
         if not cases:
             self._problems.add(
-                self._source, Span(0, 0), NothingToImport(wanted="a configuration with a test that maps")
+                self._source, Span(0, 0), Finding("EV652", wanted="a configuration with a test that maps")
             )
             return None
         return self._written(values, prompt, cases, waiting)
@@ -172,7 +171,7 @@ class _Importer:
         try:
             text = write_yaml(data, head=head)
         except NotWritable as refusal:
-            finding = NotImported(what="the file", why=f"it cannot be written in YAML: {refusal}")
+            finding = Finding("EV651", what="the file", why=f"it cannot be written in YAML: {refusal}")
             self._problems.add(self._source, Span(0, 0), finding)
             return None
         return Imported(
@@ -343,7 +342,7 @@ class _Importer:
     def _read_test(self, test: _Test, source: Source, node: Node) -> _Test:
         """The fields of a test, unread."""
         if not isinstance(node, nodes.Mapping):
-            self._problems.add(source, span_of(node), WrongShape(what="a test", expected="a mapping"))
+            self._problems.add(source, span_of(node), Finding("EV654", what="a test", expected="a mapping"))
             return test
         for key, value in node.pairs:
             match key.text:
@@ -358,7 +357,9 @@ class _Importer:
                 case "options":
                     self._read_options(test, source, value)
                 case name if name in _TEST_KEYS:
-                    self._problems.add(source, span_of(value), WrongShape(what=f"`{name}`", expected="a list or text"))
+                    self._problems.add(
+                        source, span_of(value), Finding("EV654", what=f"`{name}`", expected="a list or text")
+                    )
                 case name:
                     why = _ELSEWHERE.get(f"{name}s", NO_COUNTERPART)
                     test.comments.append(self._leave_out(source, key, f"`{name}`", why))
@@ -422,7 +423,7 @@ class _Importer:
         for source, node in (*test.inherited, *test.assertions):
             data = to_plain(node, lambda _span, _finding: None)
             if not isinstance(data, dict):
-                self._problems.add(source, span_of(node), WrongShape(what="an assertion", expected="a mapping"))
+                self._problems.add(source, span_of(node), Finding("EV654", what="an assertion", expected="a mapping"))
                 continue
             type_ = f"`{data.get('type')}`"
             if data.get("weight") == 0 and not isinstance(data.get("weight"), bool):
@@ -466,7 +467,7 @@ class _Importer:
 
     def _leave_out(self, source: Source, node: Node, what: str, why: str) -> str:
         """Report what is not imported; the comment that says so in the suite, empty if one says so already."""
-        finding = NotImported(what=what, why=why)
+        finding = Finding("EV651", what=what, why=why)
         before = len(self._problems)
         self._problems.add(source, span_of(node), finding)
         if len(self._problems) == before:  # said where the first case was that it concerns
@@ -480,7 +481,7 @@ class _Importer:
             return ""
         self._is_folding_noted = True
         why = "`ignoring case` takes `ß` for `ss` and the ligature `ﬁ` for `fi`, which promptfoo does not"
-        finding = ImportedApproximately(what=type_, why=why)
+        finding = Finding("EV655", what=type_, why=why)
         self._problems.add(source, span_of(_type_of(node)), finding)
         return finding.message()
 

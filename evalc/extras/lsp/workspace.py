@@ -17,7 +17,6 @@ from evalc.compiler.resolve.names import suite_name
 from evalc.compiler.resolve.prompts import PromptLibrary
 from evalc.config.load import Loaded, load_settings
 from evalc.config.settings import Settings
-from evalc.diagnostics.catalogue.files import NotAnEvalFile, ResultFile
 from evalc.diagnostics.problem import Diagnostics, Problem
 from evalc.dsl.document_kind import Kind, is_meant_as_eval, names_an_eval
 from evalc.dsl.nodes import is_cut
@@ -246,7 +245,7 @@ class Workspace:
 
     def _is_of_another_kind(self, document: Document, problems: tuple[Problem, ...]) -> bool:
         """Whether the compiler found that it is not an eval file, and nothing says that it should be one."""
-        of_another = any(isinstance(problem.finding, NotAnEvalFile | ResultFile) for problem in problems)
+        of_another = any(problem.code in {"EV640", "EV641"} for problem in problems)
         return of_another and not names_an_eval(document.path.name)
 
     def includers(self, document: Document) -> list[Document]:

@@ -1,0 +1,55 @@
+"""Makes the findings that several rooms report: unknown keys, numbers out of range, advice about JSON Schemas."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Final
+
+from evalc.diagnostics.near import nearest, nearest_of
+from evalc.diagnostics.problem import Finding
+from evalc.model.json import pointer_step
+from evalc.model.json_schema import KEYWORDS, OF_OPENAPI, schemas_within
+from evalc.model.numbers import Range, shown_number
+
+_MOST_KEYS: Final = 12
+"""Of a longer table of keys, a message names the nearest."""
+_KNOWN: Final = frozenset((*KEYWORDS, *OF_OPENAPI))
+_MOST_LETTERS_APART: Final = 3
+"""A key that is longer than a keyword by more letters is a name of its own: `enumDescriptions`, `formatMinimum`."""
+
+
+def unknown_key(key: str, what: str, known: tuple[str, ...], *, meant: str = "") -> Finding:
+    """The finding for a key that is not known; `meant` is the key that others call so, if there is one."""
+    near = nearest_of(key, known, 3) if len(known) > _MOST_KEYS else ()
+    one, several = (near[0], ()) if len(near) == 1 else ("", near)
+    return Finding("EV201", key=key, what=what, known=known, meant=meant, one=one, near=several)
+
+
+def outside(what: str, number: float | None, range_: Range) -> Finding | None:
+    """The finding for a number that its field does not take; None if it takes it, or has none."""
+    if number is None or range_.takes(number):
+        return None
+    shown = shown_number(number)
+    rounded = not isinstance(number, int) and range_.takes(float(shown))
+    return Finding("EV303", what=what, value=f"{number}" if rounded else shown, allowed=range_.words)
+
+
+def misspelt_keywords(schema: object) -> Iterator[tuple[str, Finding]]:
+    """The keys that are nearly keywords, each with the JSON pointer of its value."""
+    for pointer, part in schemas_within(schema):
+        for key in part:
+            if key in _KNOWN or key.startswith("x-"):
+                continue
+            near = nearest(key, KEYWORDS)
+            if near is not None and near not in part and abs(len(near) - len(key)) <= _MOST_LETTERS_APART:
+                yield f"{pointer}/{pointer_step(key)}", Finding("EV158", keyword=key, meant=near)
+
+
+def unchecked_formats(schema: object) -> Iterator[tuple[str, Finding]]:
+    """The formats that are not checked, each with the JSON pointer of its name."""
+    from evalc.model.json_schema import CHECKED  # noqa: PLC0415 - for start-up: compiles patterns
+
+    for pointer, part in schemas_within(schema):
+        name = part.get("format")
+        if isinstance(name, str) and name not in CHECKED:
+            yield f"{pointer}/format", Finding("EV159", name=name, checked=tuple(CHECKED))
